@@ -89,23 +89,38 @@ def _reached(
     Of ways that are guessed, one in which all of it works goes before one in which something fails: there a function
     may have been started before what it needs.
     """
-    reached, failing = [], None
+    reached: list[tuple[Started, Follower]] = []
     for start in starts(program, make):
-        replacement = None if model is None else Replacement(start.machine, program, bytes(model.source))
-        interest = Interest(keeps_points=True, answers_vendors=start.is_guessed, model=replacement)
-        follower = _followed(start.machine, program, interest)
-        if follower.problem:
-            raise FirmwareError(f"the model cannot be put in the place of its own: {follower.problem}", path=file)
-        results = [result for arena in follower.arenas for result in arena.results]
-        if results and model is not None and replacement is not None:
-            check_taken(follower, replacement, model, file)
+        follower = _followed_with(start, program, model, file)
+        reached.append((start, follower))
+        results = _results(follower)
         if results and (not start.is_guessed or all(one.status == 0 for one in results)):
             return start, follower
-        failing = failing or ((start, follower) if results else None)
-        reached.append(f"{start.words}, {follower.ending}")
+    failing = next((one for one in reached if _results(one[1])), None)
     if failing is None:
-        raise FirmwareError(f"no AllocateTensors() was reached: {'; '.join(reached)}", path=file)
+        ways = "; ".join(f"{start.words}, {follower.ending}" for start, follower in reached)
+        raise FirmwareError(f"no AllocateTensors() was reached: {ways}", path=file)
     return failing
+
+
+def _results(follower: Follower) -> list[Result]:
+    return [result for arena in follower.arenas for result in arena.results]
+
+
+def _followed_with(start: Started, program: Program, model: Model | None, file: str | None) -> Follower:
+    """Run the program from one of its starts, with another model where one is given.
+
+    Raises:
+        FirmwareError: The model cannot be put there, or the program took its own.
+    """
+    replacement = None if model is None else Replacement(start.machine, program, bytes(model.source))
+    interest = Interest(keeps_points=True, answers_vendors=start.is_guessed, model=replacement)
+    follower = _followed(start.machine, program, interest)
+    if follower.problem:
+        raise FirmwareError(f"the model cannot be put in the place of its own: {follower.problem}", path=file)
+    if model is not None and replacement is not None:
+        check_taken(follower, replacement, model, file)
+    return follower
 
 
 def _followed(machine: Emulator, program: Program, interest: Interest) -> Follower:
@@ -132,7 +147,7 @@ def check_taken(follower: Follower, replacement: Replacement, model: Model, file
         FirmwareError: It did, or that cannot be told.
     """
     wanted = list(_operator_names(model))
-    for result in (result for arena in follower.arenas for result in arena.results):
+    for result in _results(follower):
         names = [operator.name for operator in result.operators]
         if result.model != replacement.address and (result.model is not None or names != wanted):
             raise FirmwareError("the program takes its own model, not the one that was put in its place", path=file)
@@ -268,16 +283,15 @@ def _observed(machine: Emulator, follower: Follower, arena: Arena, invokes: int)
     its_own = 0 if follower.has_other_model else invokes
 
     def is_over() -> bool:
-        run = seen.results[-1].invocations if len(seen.results) >= wanted else []
-        return len(seen.results) >= wanted and len([one for one in run if one.status is not None]) >= its_own
+        return len(seen.results) >= wanted and seen.results[-1].invocations_done >= its_own
 
     again.is_over = is_over
     again.run(_INVOKE_S if its_own else _TRIAL_S)
-    if follower.has_other_model and len(seen.results) >= wanted and seen.results[-1].status == 0:
-        for _ in range(invokes):
-            again.invoke(_INVOKE_S)
     if len(seen.results) < wanted:
         return arena.results
+    if follower.has_other_model and seen.results[-1].status == 0:
+        for _ in range(invokes):
+            again.invoke(_INVOKE_S)
     for first, second in zip(arena.results, seen.results, strict=False):
         second.operators = first.operators
     return seen.results

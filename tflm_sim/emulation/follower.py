@@ -1,24 +1,20 @@
 """Follows a program from stop to stop and notes what TFLM does in it: arenas, AllocateTensors(), Invoke(), its lines.
 
-    MicroAllocator::Create(arena, size)                      the arena as the program gives it
-    SingleArenaBufferAllocator::Create(head, size)           \\ where its size is changed: in the argument, or in the
-    ...::AllocatePersistentBuffer() of a new allocator       / object, whose fields are all at their start then
-    MicroInterpreter::AllocateTensors() -> status            one result
-    MicroInterpreter::Invoke()                               answered with success, or run and measured
-
-The fields of an allocator are found by what they hold, since they moved from version to version: start, end, start,
-end, start, one after another, in an allocator that has allocated nothing yet.
+MicroAllocator::Create(), the allocator's functions      the arenas that are made: arenas_made.py
+MicroInterpreter::AllocateTensors() -> status            one result
+MicroInterpreter::Invoke()                               answered with success, or run and measured
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from time import process_time
 
 from tflm_sim.arena.events import OpEvent, Persist, Phase
 from tflm_sim.arena.stages import Stage
-from tflm_sim.emulation.allocations import ALLOCATOR_ROLES, Allocations
+from tflm_sim.emulation.allocations import ALLOCATOR_ROLES
+from tflm_sim.emulation.arenas_made import ArenasMade
 from tflm_sim.emulation.emulator import (
     Emulator,
     Reason,
@@ -27,7 +23,6 @@ from tflm_sim.emulation.emulator import (
     give_back,
     landing,
     return_address,
-    set_word,
     text_at,
     words,
 )
@@ -42,14 +37,10 @@ from tflm_sim.emulation.semihosting import Debugger, Ended
 from tflm_sim.emulation.stores import Stores
 from tflm_sim.values import dataclass, replace
 
-_FIELDS = 8
-"""Words of an allocator among which its fields begin."""
 _MOST_OUTPUT = 1 << 20
 _MOST_LINES = 2000
-_MOST_ARENAS = 32
 _INTERPRETER = 64
-"""Words of an interpreter among which its allocator stands."""
-_ALIGNED = 64
+"""Words of an interpreter among which its model stands."""
 _STACK_ALIGNED = 16
 _RETURNED = "the function that was called returned"
 _PRINTING = (Watched.PRINT, Watched.REPORT, Watched.LOG)
@@ -82,6 +73,10 @@ class Interest:
     answers_vendors: bool = False
     model: Replacement | None = None
 
+    def operators_of(self, number: int) -> tuple[NodeSeen, ...]:
+        """Return the operators of an AllocateTensors(), by its number; () where none are of interest."""
+        return self.operators[number] if 0 <= number < len(self.operators) else ()
+
 
 class Follower:
     """Runs a program and notes.
@@ -101,7 +96,8 @@ class Follower:
         self.machine = machine
         self.program = program
         self.debugger = Debugger(_MOST_OUTPUT)
-        self.arenas: list[Arena] = []
+        self._made = ArenasMade(machine, program, keeps_points=interest.keeps_points)
+        self.arenas = self._made.arenas
         self.log: list[str] = []
         self.ending = ""
         self.is_cut = False
@@ -110,17 +106,11 @@ class Follower:
         self.problem = ""
         self.is_over: Callable[[], bool] = lambda: False
         self._interest = interest
-        self._layout: int | None = None
-        self._given: tuple[int, int] | None = None
-        self._current: Arena | None = None
         self._running: Result | None = None
-        self._object = 0
-        self._allocations: dict[int, Allocations] = {}
         self._returns: dict[int, list[tuple[int, Callable[[], None]]]] = {}
-        self._blocks: list[tuple[int, int]] = []
         self._invokes = 0
         self._invoked_since = 0.0
-        self._stores = Stores(machine, program, self.arenas, self._blocks)
+        self._stores = Stores(machine, program, self.arenas, self._made.blocks)
         self._measuring = Measuring(machine, self._when_returned, self._stores) if interest.measures else None
         self._end: int | None = None
         self._handlers: dict[int, Callable[[], None]] = {}
@@ -136,18 +126,22 @@ class Follower:
                     continue
                 self._handlers.setdefault(entry.address, handle)
                 self._shifts[entry.address] = entry.shift
-        for operator in (one for operators in self._interest.operators for one in operators):
-            for address, stage in (
-                (operator.init, Stage.OP_INIT),
-                (operator.prepare, Stage.OP_PREPARE),
-                (operator.invoke, Stage.OP_INVOKE),
-            ):
-                if address is not None and (stage is not Stage.OP_INVOKE or self._interest.invokes):
-                    self._handlers.setdefault(address, partial(self._operator, stage))
+        for address, stage in self._operator_functions():
+            self._handlers.setdefault(address, partial(self._operator, stage))
         if self._interest.answers_vendors:
             for address, value in self.program.answered().items():
                 self._handlers.setdefault(address, partial(give_back, self.machine, value))
         self.machine.stop_at([*self._handlers, *self.program.semihosting])
+
+    def _operator_functions(self) -> Iterator[tuple[int, Stage]]:
+        """Yield where the functions of operators are that are of interest, and what they do."""
+        for operator in (one for operators in self._interest.operators for one in operators):
+            if operator.init is not None:
+                yield operator.init, Stage.OP_INIT
+            if operator.prepare is not None:
+                yield operator.prepare, Stage.OP_PREPARE
+            if operator.invoke is not None and self._interest.invokes:
+                yield operator.invoke, Stage.OP_INVOKE
 
     def _table(self) -> dict[Watched, Callable[[], None]]:
         """Return what happens at which function. Of functions that print, those that others call come last."""
@@ -176,13 +170,7 @@ class Follower:
             interest, answers_vendors=own.answers_vendors, model=own.model, runs_invokes=own.runs_invokes
         )
         fresh = Follower(self.machine, self.program, interest)
-        fresh._layout = self._layout
-        fresh._blocks += self._blocks
-        address = arena.address if moved is None else moved
-        head = address + arena.head - arena.address
-        fresh._current = Arena(address, size, head, arena.is_seen_whole, None, arena.owner, arena.size_argument)
-        fresh.arenas.append(fresh._current)
-        fresh._resize(fresh._current)
+        fresh._made.begin_again(self._made, arena, size, arena.address if moved is None else moved)
         return fresh
 
     @property
@@ -206,8 +194,8 @@ class Follower:
                 self.ending = "all that was asked for is known"
         if self._running is not None:
             self._running.ending = self.ending
-            if self._current is not None:
-                self._current.results.append(self._running)
+            if self._made.current is not None:
+                self._made.current.results.append(self._running)
             self._running = None
 
     def call(self, address: int, first: int, limit: float) -> int | None:
@@ -275,84 +263,21 @@ class Follower:
     # -- arenas ---------------------------------------------------------------------------------------------------
 
     def _create_allocator(self) -> None:
-        self._given = (argument(self.machine, 0), argument(self.machine, 1))
+        self._made.given = (argument(self.machine, 0), argument(self.machine, 1))
 
     def _create_arena(self) -> None:
         first = 1 if self.program.has_reporter_first else 0
-        head, size = argument(self.machine, first), argument(self.machine, first + 1)
-        self._begin(head, size, None, first + 1)
+        self._made.begin(argument(self.machine, first), argument(self.machine, first + 1), None, first + 1)
+        self.ending = self._made.problem or self.ending
 
     def _allocate(self) -> None:
-        """Note a block of the heap: the program's own data, or an arena whose allocator is not seen to be made."""
+        """Note a block of the heap."""
         size = argument(self.machine, 0)
-        self._when_returned(lambda: self._blocks.append((self.machine.get(self.machine.core.arguments[0]), size)))
-
-    def _block_around(self, head: int, size: int) -> tuple[int, int] | None:
-        """Return (address, bytes) of the block of the heap that an arena is, but for what alignment skips."""
-        for address, whole in reversed(self._blocks):
-            if 0 <= head - address < _ALIGNED and address + whole == head + size:
-                return address, whole
-        return None
+        self._when_returned(lambda: self._made.blocks.append((self.machine.get(self.machine.core.arguments[0]), size)))
 
     def _allocator(self, role: Watched) -> None:
-        owner = argument(self.machine, 0) - self._shifts[self.machine.get("pc")]
-        fields = words(self.machine, owner, _FIELDS + 5)
-        at = next((at for at in range(1, _FIELDS) if self._holds_arena(fields[at : at + 5])), None)
-        if at is None:
-            return
-        head, end, *_ = fields[at:]
-        if self._is_made_again(head, fields[at : at + 5]):
-            self._begin(head, end - head, owner, 0)
-        elif self._current is None or (self._current.head, self._current.end) != (head, end):
-            known = [one for one in self.arenas if (one.head, one.end) == (head, end)]
-            if known:
-                self._current = known[-1]
-            else:
-                self._begin(head, end - head, owner, 0)
-        self._layout, self._object = at, owner
-        self._allocations.setdefault(head, Allocations(self.machine, at)).begin(role, owner)
-
-    def _holds_arena(self, fields: tuple[int, ...]) -> bool:
-        """Whether these are an allocator's fields: of an arena that is known, or one that has allocated nothing."""
-        head, end, planned, tail, temp = fields
-        if head == planned == temp != 0 and end == tail >= head:
-            return True
-        is_ordered = head <= planned <= end and head <= tail <= end
-        return is_ordered and any((one.head, one.end) == (head, end) for one in self.arenas)
-
-    def _is_made_again(self, head: int, fields: tuple[int, ...]) -> bool:
-        """Whether these are the fields of a new allocator where another one has allocated something already."""
-        before = self._allocations.get(head)
-        return (
-            before is not None
-            and before.has_taken_of_tail(fields[1])
-            and fields == (head, fields[1], head, fields[1], head)
-        )
-
-    def _begin(self, head: int, size: int, owner: int | None, size_argument: int) -> None:
-        given, self._given = self._given, None
-        whole = given if given is not None and 0 <= head - given[0] < _ALIGNED else None
-        whole = whole or self.program.object_around(head, size) or self._block_around(head, size)
-        if len(self.arenas) >= _MOST_ARENAS:
-            self.ending = f"it makes more than {_MOST_ARENAS} arenas"
-            return
-        point = self.machine.save() if self._interest.keeps_points else None
-        address, whole_size = whole or (head, size)
-        self._current = Arena(address, whole_size, head, whole is not None, point, owner, size_argument)
-        self.arenas.append(self._current)
-        self._allocations.pop(head, None)
-
-    def _resize(self, arena: Arena) -> None:
-        """Put an arena's place and size where the program has them, in the state in which it begins."""
-        whole = max(arena.end - arena.head, 0)
-        if arena.owner is None:
-            arguments = self.machine.core.arguments
-            self.machine.set(arguments[arena.size_argument - 1], arena.head)
-            self.machine.set(arguments[arena.size_argument], whole)
-            return
-        assert self._layout is not None, "an arena that is seen in an object has its fields"
-        for index, value in enumerate((arena.head, arena.head + whole, arena.head, arena.head + whole, arena.head)):
-            set_word(self.machine, arena.owner + 4 * (self._layout + index), value)
+        self._made.use(role, argument(self.machine, 0) - self._shifts[self.machine.get("pc")])
+        self.ending = self._made.problem or self.ending
 
     # -- AllocateTensors() ----------------------------------------------------------------------------------------
 
@@ -363,7 +288,7 @@ class Follower:
                 self.ending = self.problem = self._interest.model.tell(interpreter)
                 if self.problem:
                     return
-            self._current = self._arena_of(interpreter) or self._current
+            self._made.use_arena_of(interpreter)
             self._running = result = Result(interpreter=interpreter, pointer=self.machine.get("sp"))
             self._invokes = 0
             if self._measuring is not None and not self._measuring.is_running:
@@ -377,35 +302,22 @@ class Follower:
             return True
         return any(subgraphs_of(self.machine, one) is not None for one in words(self.machine, address, _INTERPRETER))
 
-    def _arena_of(self, interpreter: int) -> Arena | None:
-        """Return the arena in which the allocator of an interpreter lies, by the first address that is in one.
-
-        Of several that were made in the same place, it is the last one.
-        """
-        found, made = words(self.machine, interpreter, _INTERPRETER), self.arenas[::-1]
-        return next((one for value in found for one in made if one.head <= value < one.end), None)
-
     def _allocated_on(self, result: Result, stack: int) -> None:
         result.stack, result.stores = stack, self._stores.take()
         self._allocated()
 
     def _allocated(self) -> None:
         result, self._running = self._running, None
-        if result is None or self._current is None:
+        if result is None or self._made.current is None:
             return
-        self._current = self._arena_of(result.interpreter) or self._current
+        self._made.use_arena_of(result.interpreter)
         result.status = self.machine.get(self.machine.core.arguments[0]) & 0xFF
-        allocations = self._allocations.get(self._current.head)
-        if allocations is not None:
-            allocations.settle()
-            fields = allocations.fields(self._object)
-            result.used = max(fields.planned, fields.temp) - fields.head + fields.end - fields.tail
-            result.refused, result.damage = allocations.refused, allocations.damage
-            result.events = allocations.take()
-            if self._interest.keeps_points and not result.status:
-                blocks = (event for event in result.events if isinstance(event, Persist))
-                result.operators = find_operators(self.machine, self._current.head, blocks, self.program.is_function)
-        self._current.results.append(result)
+        self._made.conclude(result)
+        arena = self._made.current
+        if self._interest.keeps_points and not result.status:
+            blocks = (event for event in result.events if isinstance(event, Persist))
+            result.operators = find_operators(self.machine, arena.head, blocks, self.program.is_function)
+        arena.results.append(result)
 
     def _start_model(self) -> None:
         if self._running is not None:
@@ -417,60 +329,75 @@ class Follower:
         self._stores.are_for(None)
 
     def _tell(self, event: Phase | OpEvent) -> None:
-        allocations = self._allocations.get(self._current.head) if self._current is not None else None
+        allocations = self._made.allocations()
         if allocations is not None:
-            allocations.settle()
             allocations.events.append(event)
 
     def _operator(self, stage: Stage) -> None:
         """Note an operator's Init or Prepare, or measure its Eval."""
-        if self._current is None:
-            return
-        number = len(self._current.results) - (self._running is None)
-        operators = self._interest.operators[number] if 0 <= number < len(self._interest.operators) else ()
-        address = self.machine.get("pc")
-        if stage is Stage.OP_INIT and self._running is not None:
-            done = sum(isinstance(one, OpEvent) for one in self._allocations[self._current.head].events)
-            having = [one for one in operators if one.init is not None]
-            found = having[done] if done < len(having) and having[done].init == address else None
-        else:
-            node = argument(self.machine, 1)
-            found = next((one for one in operators if one.node == node), None)
+        found = self._operator_here(stage)
         if found is None:
             return
         if self._running is not None:
+            address = self.machine.get("pc")
             stage = Stage.OP_PREPARE if found.prepare == address and found.init != address else stage
             self._tell(OpEvent(stage, found.subgraph, found.index, found.name, True))
             self._stores.are_for(found)
         elif stage is Stage.OP_INVOKE and self._measuring is not None:
             self._measuring.operator(found)
 
+    def _operator_here(self, stage: Stage) -> NodeSeen | None:
+        """Return the operator whose function begins here, None where it is of no interest.
+
+        An Init is not given its node: they are called in the operators' order.
+        """
+        arena = self._made.current
+        if arena is None:
+            return None
+        operators = self._interest.operators_of(len(arena.results) - (self._running is None))
+        if stage is not Stage.OP_INIT or self._running is None:
+            node = argument(self.machine, 1)
+            return next((one for one in operators if one.node == node), None)
+        return self._next_init([one for one in operators if one.init is not None])
+
+    def _next_init(self, operators: Sequence[NodeSeen]) -> NodeSeen | None:
+        allocations = self._made.allocations()
+        done = sum(isinstance(one, OpEvent) for one in allocations.events) if allocations is not None else 0
+        return next((one for one in operators[done : done + 1] if one.init == self.machine.get("pc")), None)
+
     # -- Invoke(), and the rest -----------------------------------------------------------------------------------
+
+    @property
+    def _allocated_last(self) -> Result | None:
+        """The last AllocateTensors() in the current arena, None where none has returned or one is running."""
+        done = self._made.current.results if self._made.current is not None and self._running is None else []
+        return done[-1] if done else None
 
     def invoke(self, limit: float) -> None:
         """Call Invoke() of the interpreter whose AllocateTensors() returned last, and measure it."""
-        entries = self.program.functions.get(Watched.INVOKE, ())
-        if entries and self._current is not None and self._current.results:
-            self.call(entries[0].address, self._current.results[-1].interpreter, limit)
+        entries, result = self.program.functions.get(Watched.INVOKE, ()), self._allocated_last
+        if entries and result is not None:
+            self.call(entries[0].address, result.interpreter, limit)
 
     def _invoke(self) -> None:
         """Answer Invoke() with success, unless it is to be run."""
-        if self._running is not None or self._current is None or not self._current.results:
+        result, measuring = self._allocated_last, self._measuring
+        is_inside = measuring is not None and measuring.is_running
+        if result is None or is_inside or not self._is_interpreter(argument(self.machine, 0)):
             return
-        if self._measuring is not None and self._measuring.is_running:
-            return
-        if not self._is_interpreter(argument(self.machine, 0)):
-            return
-        result = self._current.results[-1]
         self._invokes += 1
         if self._invokes == 1:
             self._invoked_since = process_time()
-        if self._measuring is not None and self._invokes <= self._interest.invokes:
-            result.invocations.append(self._measuring.invoke())
+        if measuring is not None and self._invokes <= self._interest.invokes:
+            result.invocations.append(measuring.invoke())
             return
         if not self._interest.runs_invokes:
             self.answered += 1
             give_back(self.machine, 0)
+        self._end_of_loop()
+
+    def _end_of_loop(self) -> None:
+        """End where the program does nothing but call Invoke()."""
         more, seconds = self._invokes - self._interest.invokes, process_time() - self._invoked_since
         if more > _MOST_INVOKES or (more > _INVOKES and seconds > _LOOP_S):
             self.ending = "it calls Invoke() again and again"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import Enum
 
 from tflm_sim.firmware.elf import FUNCTION, Symbol
@@ -69,16 +69,25 @@ def functions_by_role(symbols: Iterable[Symbol], code_bit: int) -> dict[Watched,
     """Return the entries of the functions that are there, by what they are to us."""
     found: dict[Watched, dict[Entry, None]] = {}
     for symbol in symbols:
-        if symbol.type != FUNCTION or _PARTIAL.search(symbol.name):
-            continue
-        name, shift = _SUFFIX.sub("", symbol.name), 0
-        has_other_arguments = _SPECIALISED.search(symbol.name) is not None
-        thunk = _THUNK.fullmatch(name)
-        if thunk is not None:
-            if symbol.size < _SHORTEST_COPY:
-                continue
-            name, shift = "_Z" + thunk[2], int(thunk[1])
-        for role, pattern in _ROLES.items():
-            if pattern.fullmatch(name) and (role in _WITHOUT_ARGUMENTS or not has_other_arguments):
+        if symbol.type == FUNCTION:
+            name, shift = _whole_function(symbol)
+            for role in _roles_of(name, _SPECIALISED.search(symbol.name) is not None):
                 found.setdefault(role, {})[Entry(symbol.value & ~code_bit, shift)] = None
     return {role: tuple(entries) for role, entries in found.items()}
+
+
+def _whole_function(symbol: Symbol) -> tuple[str, int]:
+    """Return the name of the function that a symbol is an entry of, "" for a part of one; and the entry's shift."""
+    if _PARTIAL.search(symbol.name):
+        return "", 0
+    name = _SUFFIX.sub("", symbol.name)
+    thunk = _THUNK.fullmatch(name)
+    if thunk is None:
+        return name, 0
+    return ("_Z" + thunk[2], int(thunk[1])) if symbol.size >= _SHORTEST_COPY else ("", 0)
+
+
+def _roles_of(name: str, has_other_arguments: bool) -> Iterator[Watched]:
+    for role, pattern in _ROLES.items():
+        if pattern.fullmatch(name) and (role in _WITHOUT_ARGUMENTS or not has_other_arguments):
+            yield role

@@ -18,10 +18,19 @@ from tflm_sim.values import NamedTuple
 _HALF, _WORD = Struct("<HH"), Struct("<I")
 _FIRST_ARGUMENT = 10
 """The number of a0."""
-_PADDING, _THUMB_ENDS = {0x0000, 0xBF00, 0x46C0}, {0xBD00, 0xBE00, 0xDE00}
-"""nop; pop {..., pc}, bkpt, udf."""
-_RISCV_PADDING, _RISCV_ENDS = {0x0000, 0x0001, 0x9002}, {0x00100073, 0x30200073, 0x00000013}
-"""c.nop, c.ebreak; ebreak, mret, nop."""
+_THUMB_ENDS = (
+    (0xFFFF0000, 0x00000000), (0xFFFF0000, 0xBF000000), (0xFFFF0000, 0x46C00000),  # zeros, nop, mov r8, r8
+    (0xFF000000, 0xBD000000), (0xFF000000, 0xBE000000), (0xFF000000, 0xDE000000),  # pop {..., pc}, bkpt, udf
+    (0xFF070000, 0x47000000), (0xF8000000, 0xE0000000), (0x9000F800, 0x9000F000),  # bx, b, b.w and bl
+    (0x8000FFD0, 0x8000E890),  # ldm ..., {..., pc}
+)  # fmt: skip
+_RISCV_ENDS = (
+    (0xFFFF0000, 0x00000000), (0xFFFF0000, 0x00010000), (0xFFFF0000, 0x90020000),  # zeros, c.nop, c.ebreak
+    (0xE0030000, 0xA0010000), (0xF07F0000, 0x80020000),  # c.j, c.jr
+    (0x00000FFF, 0x0000006F), (0x00000FFF, 0x00000067), (0x00000FFF, 0x000000EF),  # j, jr, jal
+    (0xFFFFFFFF, 0x00100073), (0xFFFFFFFF, 0x30200073), (0xFFFFFFFF, 0x00000013),  # ebreak, mret, nop
+)  # fmt: skip
+"""(mask, value) of the two half-words before a function, the last one uppermost: ends of another one, or filling."""
 
 
 class AddressLoad(NamedTuple):
@@ -98,10 +107,5 @@ def constants(address: int, code: bytes) -> Iterator[int]:
 def is_behind_an_end(code: bytes, at: int, *, is_arm: bool) -> bool:
     """Whether what stands before ``at`` in ``code`` is an instruction with which a function ends, or fills up."""
     before, last = _HALF.unpack_from(code, at - 4) if at >= 4 else (0, 0)
-    if is_arm:
-        is_short = last in _PADDING or last & 0xFF00 in _THUMB_ENDS or last & 0xFF07 == 0x4700 or last >> 11 == 0b11100
-        is_long = before >> 11 == 0b11110 and last & 0x9000 == 0x9000
-        return is_short or is_long or (before & 0xFFD0 == 0xE890 and last & 0x8000 != 0)
-    word = last << 16 | before
-    is_jump = last & 0xE003 == 0xA001 or last & 0xF07F == 0x8002 or word & 0xFFF in (0x06F, 0x067, 0x0EF)
-    return is_jump or last in _RISCV_PADDING or word in _RISCV_ENDS
+    both = last << 16 | before
+    return any(both & mask == value for mask, value in (_THUMB_ENDS if is_arm else _RISCV_ENDS))

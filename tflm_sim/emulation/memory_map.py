@@ -26,7 +26,6 @@ _NEAR = 16 << 20
 _SPARE = (0x9F00_0000, 0x7F00_0000, 0x6F00_0000)
 """Ends of memory that hardly any program uses; there are more than a program can use up."""
 _NULL = 1 << 12
-_WRITABLE = 2
 _ADDRESSES = 1 << 32
 
 _ARM_RAM = ((0x2000_0000, 0x4000_0000), (0x6000_0000, 0xA000_0000))
@@ -130,12 +129,8 @@ def memory_map(elf: Elf, *, is_started: bool = False) -> MemoryMap:
     loaded = [(_place(segment, is_started), _bytes(elf, segment)) for segment in segments if segment.file_size]
     if not loaded:
         raise FirmwareError("no segment of it is loaded: is it the linked program?")
-    written = tuple(
-        Span(segment.address, segment.address + segment.memory_size)
-        for segment in segments
-        if segment.flags & _WRITABLE
-    )
-    constant = [segment for segment in segments if not segment.flags & _WRITABLE]
+    written = writable(elf)
+    constant = [segment for segment in segments if not segment.is_writable]
     return MemoryMap(
         is_arm=elf.machine == "ARM",
         loaded=tuple(loaded),
@@ -143,6 +138,12 @@ def memory_map(elf: Elf, *, is_started: bool = False) -> MemoryMap:
         used=tuple(_spans(segments)),
         written=written,
     )
+
+
+def writable(elf: Elf) -> tuple[Span, ...]:
+    """Return the segments that the program can write to."""
+    segments = [segment for segment in elf.segments if segment.is_writable and segment.memory_size]
+    return tuple(Span(segment.address, segment.address + segment.memory_size) for segment in segments)
 
 
 def _place(segment: Segment, is_started: bool) -> int:

@@ -65,12 +65,14 @@ def _converted(machine: Emulator, found: re.Match[str], arguments: Arguments) ->
         return f"%{flags}{width}s" % text_at(machine, arguments.word())
     if kind == "c":
         return chr(arguments.word() & 0xFF)
+    if kind == "p":
+        return f"0x{arguments.word():x}"
     if kind in "fFeEgG":
         number: float = struct.unpack("<d", arguments.double_word().to_bytes(8, "little"))[0]
         return (shown + kind) % number
+    return (shown + kind.replace("u", "d")) % _integer(arguments, length, is_signed=kind in "di")
+
+
+def _integer(arguments: Arguments, length: str | None, *, is_signed: bool) -> int:
     value, bits = (arguments.double_word(), 64) if length in ("ll", "j") else (arguments.word(), 32)
-    if kind in "di":
-        value = value - (1 << bits) if value >> (bits - 1) else value
-    if kind == "p":
-        return f"0x{value:x}"
-    return (shown + ("d" if kind == "u" else kind)) % value
+    return value - (1 << bits) if is_signed and value >> (bits - 1) else value

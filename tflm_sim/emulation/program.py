@@ -11,7 +11,7 @@ from struct import Struct
 from tflm_sim.emulation.callers import jumps
 from tflm_sim.emulation.cores import core_of
 from tflm_sim.emulation.functions import Watched, functions_by_role
-from tflm_sim.emulation.memory_map import Span
+from tflm_sim.emulation.memory_map import Span, writable
 from tflm_sim.emulation.semihosting import calls
 from tflm_sim.emulation.stack_room import StackRoom, reserved_stack
 from tflm_sim.emulation.unnamed import functions_by_message
@@ -34,7 +34,6 @@ _STARTED = frozenset({"setup", "app_main"})
 _GLOBAL_POINTER = "__global_pointer$"
 _OF_TFLM = ("_ZN6tflite", "_ZNK6tflite")
 EXECUTABLE_SEGMENT = 1
-_WRITABLE = 2
 _MOST_CALLERS = 1 << 20
 """Bytes of stack that callers can have taken; further away it is another stack."""
 _ALIGNED = 16
@@ -88,9 +87,7 @@ class Program:
     def data_spans(self) -> tuple[Span, ...]:
         """What the program can write as its own: its objects, then the sections in which they lie."""
         sections = [one for one in self.elf.sections if one.is_allocated and one.is_writable]
-        held = [Span(one.address, one.address + one.size) for one in sections] or [
-            Span(one.address, one.address + one.memory_size) for one in self.elf.segments if one.flags & _WRITABLE
-        ]
+        held = [Span(one.address, one.address + one.size) for one in sections] or writable(self.elf)
         objects = (Span(start, start + size) for start, size, _ in self._data)
         return (*(one for one in objects if any(span.holds(one.start) for span in held)), *held)
 

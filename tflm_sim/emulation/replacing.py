@@ -9,6 +9,8 @@ context hold the model, the graph its subgraphs. Source: micro_interpreter.h, mi
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from tflm_sim.emulation.emulator import Emulator, set_word, word, words
 from tflm_sim.emulation.program import Program
 
@@ -53,15 +55,17 @@ class Replacement:
         if self._own not in (None, own):
             return "it holds several models, and which one is to be replaced is not known"
         self._own = own
-        changed = {own: self.address, subgraphs_of(self._machine, own): self._subgraphs}
+        return self._write(interpreter, found, {own: self.address, subgraphs_of(self._machine, own): self._subgraphs})
+
+    def _write(self, interpreter: int, found: Sequence[int], changed: Mapping[int | None, int | None]) -> str:
         last = max(at for at, value in enumerate(found) if value in changed)
-        block = self._program.object_bounds(own)
+        first, end = self._program.object_bounds(self._own or 0) or (0, 0)
+        if any(value not in changed and first < value < end for value in found[: last + 1]):
+            return "its interpreter holds parts of its model that are not known here"
         for at, value in enumerate(found[: last + 1]):
             new = changed.get(value)
             if new is not None:
                 set_word(self._machine, interpreter + 4 * at, new)
-            elif block is not None and block[0] < value < block[1]:
-                return "its interpreter holds parts of its model that are not known here"
         return ""
 
 

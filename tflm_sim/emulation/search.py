@@ -127,25 +127,26 @@ class SizeSearch:
         Raises:
             Unfinished: The program came to no end, or goes another way than before when it is resumed.
         """
-        given = self._given
-        first = self.attempt(given, is_brief=True)
+        first = self.attempt(self._given, is_brief=True)
         if not first.succeeds:
             raise Unfinished(first)
         least = max(result.used for result in self._arena.results) - _STEP
-        low = least if 0 < least < given and not self.attempt(least, is_brief=True).succeeds else 0
-        succeeds = self._least(low, given, lambda size: self.attempt(size, is_brief=True).succeeds)
-        sound = succeeds
-        if not self._is_sound(succeeds):
-            step = _STEP
-            while succeeds + step < given and not self._is_sound(succeeds + step):
-                step *= 2
-            high = min(succeeds + step, given)
-            if high == given and not self._is_sound(given):
-                if any(result.refused or result.damage for result in self._arena.results):
-                    return None
-                raise Unfinished(self._watched[given])
-            sound = self._least(succeeds + step // 2 if step > _STEP else succeeds, high, self._is_sound)
-        return self._watched[sound], self._watched[succeeds]
+        low = least if 0 < least < self._given and not self.attempt(least, is_brief=True).succeeds else 0
+        succeeds = self._least(low, self._given, lambda size: self.attempt(size, is_brief=True).succeeds)
+        sound = succeeds if self._is_sound(succeeds) else self._least_sound(succeeds)
+        return None if sound is None else (self._watched[sound], self._watched[succeeds])
+
+    def _least_sound(self, low: int) -> int | None:
+        """Return the least size above ``low`` that works, None where the size that the program gives is not sound."""
+        step = _STEP
+        while low + step < self._given and not self._is_sound(low + step):
+            step *= 2
+        high = min(low + step, self._given)
+        if high == self._given and not self._is_sound(high):
+            if any(result.refused or result.damage for result in self._arena.results):
+                return None
+            raise Unfinished(self._watched[high])
+        return self._least(low + step // 2 if step > _STEP else low, high, self._is_sound)
 
     def works(self, size: int) -> bool:
         """Return whether a size works, one larger than the program's own in memory that it does not use.

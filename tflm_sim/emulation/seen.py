@@ -110,6 +110,11 @@ class Result:
     stores: list[StoreSeen] | None = None
     pointer: int = 0
 
+    @property
+    def invocations_done(self) -> int:
+        """How many of them returned."""
+        return sum(one.status is not None for one in self.invocations)
+
 
 @dataclass(slots=True)
 class Arena:

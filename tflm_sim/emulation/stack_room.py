@@ -10,7 +10,7 @@ src/rp2_common/pico_standard_link/memmap_default.ld @ 1ac90374; STM32CubeIDE's S
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from tflm_sim.document_types import Count
 from tflm_sim.values import dataclass
@@ -63,11 +63,13 @@ def reserved_stack(
         sections: (name, bytes).
         top: Where the stack pointer starts, None where that is not known; a pair that ends elsewhere does not count.
     """
+    said = [*_between(symbols, top), *((name, symbols.get(name, 0)) for name in _SIZES)]
+    sound = [(words, size) for words, size in said if 0 < size <= _MOST]
+    return next(iter(sound + [(name, size) for name, size in sections if name in _SECTIONS and size]), None)
+
+
+def _between(symbols: Mapping[str, int], top: int | None) -> Iterator[tuple[str, int]]:
+    """Yield what lies between the symbols of a pair; ``top`` as in :func:`reserved_stack`."""
     for upper, lower in _PAIRS:
-        high, low = symbols.get(upper), symbols.get(lower)
-        if high is not None and low is not None and 0 < high - low <= _MOST and top in (None, high):
-            return f"{upper} - {lower}", high - low
-    for name in _SIZES:
-        if 0 < symbols.get(name, 0) <= _MOST:
-            return name, symbols[name]
-    return next(((name, size) for name, size in sections if name in _SECTIONS and size), None)
+        if upper in symbols and lower in symbols and top in (None, symbols[upper]):
+            yield f"{upper} - {lower}", symbols[upper] - symbols[lower]

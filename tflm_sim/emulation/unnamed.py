@@ -13,12 +13,16 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import TypeVar
 
 from tflm_sim.emulation.callers import Jump, jumps
 from tflm_sim.emulation.functions import Entry, Watched
 from tflm_sim.emulation.loads import constants, is_behind_an_end, loads
 from tflm_sim.firmware.elf import EXECUTABLE, Elf
+
+_Found = TypeVar("_Found")
 
 _ALLOCATE, _TEMP, _PERSISTENT = (
     b"Failed starting model allocation", b"Failed to allocate temp memory", b"Failed to allocate tail memory"
@@ -63,10 +67,14 @@ class _Search:
         self._is_arm = is_arm
         self._parts = [(one.address, bytes(elf.bytes_of(one))) for one in held]
         self._code = [(one.address, bytes(elf.bytes_of(one))) for one in held if one.flags & EXECUTABLE]
-        self._calls = [jump for address, code in self._code for jump in jumps(address, code, is_arm=is_arm)]
+        self._calls = self._in_code(partial(jumps, is_arm=is_arm))
         self._texts = {at: text for text in _texts() for at in self._places_of(text)}
-        self._loads = [one for address, code in self._code for one in loads(address, code, self._texts, is_arm=is_arm)]
+        self._loads = self._in_code(partial(loads, values=self._texts, is_arm=is_arm))
         self._starts = sorted(self._all_starts())
+
+    def _in_code(self, read: Callable[[int, bytes], Iterable[_Found]]) -> list[_Found]:
+        """Return what ``read`` finds in code at an address."""
+        return [one for address, code in self._code for one in read(address, code)]
 
     def _places_of(self, text: bytes) -> Iterator[int]:
         """Yield the addresses of the strings that begin with ``text``."""
@@ -113,15 +121,18 @@ class _Search:
     def found(self) -> dict[Watched, tuple[Entry, ...]]:
         roles = {role: self._printing(text) for role, text in _PRINTED.items()}
         roles[Watched.START_MODEL] -= roles[Watched.ALLOCATE_TENSORS]
-        tables = self._tables(_RESIZE) or self._tables(_TEMP)
-        for table in (*tables, *self._tables(_VARIABLES)):
-            for role, address in table.items():
-                roles.setdefault(role, set()).add(address)
+        for role, address in self._in_tables():
+            roles.setdefault(role, set()).add(address)
         if any(len(roles.get(role, ())) != 1 for role in (Watched.ALLOCATE_TENSORS, Watched.TEMP)):
             return {}
         entries = {role: tuple(Entry(one, 0) for one in sorted(found)) for role, found in roles.items() if found}
         persistent = self._persistent()
         return entries | {Watched.PERSISTENT: persistent} | self._printer() if persistent else {}
+
+    def _in_tables(self) -> Iterator[tuple[Watched, int]]:
+        """Yield the functions that tables of virtual functions hold."""
+        for table in (*(self._tables(_RESIZE) or self._tables(_TEMP)), *self._tables(_VARIABLES)):
+            yield from table.items()
 
     def _tables(self, text: bytes) -> list[dict[Watched, int]]:
         """Return what the tables say that hold the function that prints ``text``."""

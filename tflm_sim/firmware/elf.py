@@ -30,6 +30,7 @@ NO_BITS, SYMBOL_TABLE, DYNAMIC_SYMBOLS = 8, 2, 11
 """Section types."""
 LOAD = 1
 """Segment type of what is put into memory."""
+_WRITABLE_SEGMENT = 2
 FUNCTION = 2
 DATA = frozenset({0, 1})
 """Symbol types: a function; an object, which some assemblers write without a type."""
@@ -105,6 +106,11 @@ class Segment:
     file_size: int
     memory_size: int
     flags: int
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether the program can write to it."""
+        return bool(self.flags & _WRITABLE_SEGMENT)
 
 
 class Symbol(NamedTuple):
