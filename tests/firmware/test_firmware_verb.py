@@ -355,6 +355,25 @@ def test_what_a_program_leaves_open_is_kept_by_other_verbs_in_words_and_in_json(
     assert (picture["size"]["candidates"], picture["size"]["smallest_arena_bytes"]) == (listed, 1100)
 
 
+def test_a_report_with_candidates_has_a_picture_for_each_figure_that_a_program_leaves_possible(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Which enums is open: 1,100 B or 1,068 B, the larger first; a program with debug information tells."""
+
+    def pictures(*flags: str) -> list[tuple[str, int]]:
+        out = tmp_path / "report.json"
+        given = [f"sample:{SAMPLE}", "--firmware", str(program(tmp_path, ARM, 4096, *flags)), "--kernels", "reference"]
+        given += ["--runtime", "90b983c2b", "--interpreter", "plain", "--candidates", "--format", "json"]
+        assert main(["report", *given, "-o", str(out)]) == 0
+        capsys.readouterr()
+        return [
+            (each["title"], each["size"]["smallest_arena_bytes"]) for each in json.loads(out.read_text())["pictures"]
+        ]
+
+    assert pictures() == [("int enums", 1100), ("short enums", 1068)]
+    assert [size for _, size in pictures("-g")] == [1068]
+
+
 def test_shrink_has_a_row_for_each_figure_that_a_program_leaves_possible(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

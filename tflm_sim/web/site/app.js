@@ -136,11 +136,13 @@ async function take(files) {
     for (const entry of found) await show(entry);
   }
   say(`${count.format(byId("answers").childElementCount)} answered.`);
+  await sayWhereTheyFit();
 }
 
 byId("sample").addEventListener("click", async () => {
   for (const entry of await askFor("sample")) await show(entry);
   say("A MobileNet that comes with the package is answered.");
+  await sayWhereTheyFit();
 });
 
 /** Show a model: on top, or below the one that it comes from. */
@@ -177,6 +179,7 @@ async function resizeAll() {
   }
   for (const program of [...programs]) await judge(program);
   if (models.length + programs.length) say(`Sized for ${byId("target").value || DEFAULT_TARGET}.`);
+  await sayWhereTheyFit();
 }
 
 async function resize(model) {
@@ -185,6 +188,26 @@ async function resize(model) {
   model.facts = row.error === undefined ? { ...row, verdict } : { failure: row.error };
   model.answer.replaceChildren(...(row.error === undefined ? answer(row, verdict) : [failed({ message: row.error })]));
   overview();
+}
+
+let asked = 0;
+
+/** Name the smallest boards that a model fits under the "no" of its own, one model after another until all are sized anew. */
+async function sayWhereTheyFit() {
+  const mine = ++asked;
+  for (const model of models.filter(({ facts }) => facts.verdict?.fits === false)) {
+    const no = model.answer.querySelector(".verdict");
+    if (no.nextElementSibling.className === "elsewhere") continue;
+    const rows = await askFor("compare", model.number);
+    if (mine !== asked) return;
+    no.after(make("p", { className: "elsewhere" }, whereItFits(rows)));
+  }
+}
+
+function whereItFits(rows) {
+  const fits = rows.filter((row) => row.fits).sort((one, other) => (one.limit - other.limit) || (one.board < other.board ? -1 : 1));
+  const smallest = fits.slice(0, 5).map((row) => row.board).join(", ");
+  return smallest ? `With the newest TFLM it fits ${fits.length} of ${rows.length} boards; the smallest: ${smallest}.` : "With the newest TFLM it fits none of the boards.";
 }
 
 const failed = ({ message }) => make("p", { className: "error" }, message);
@@ -278,6 +301,7 @@ async function shrunk(model) {
       const [entry] = await askFor("add", row.smaller.name, small);
       found.prepend(saved(small, entry.name, `Save ${entry.name} (${bytes(entry.bytes)})`, "application/octet-stream"));
       await show(entry, model.box);
+      sayWhereTheyFit();
     }
     return found;
   } finally {
@@ -313,14 +337,11 @@ async function comparison(model) {
     cells[2].className = row.fits === null ? "" : row.fits ? "fits" : "not";
     return make("tr", {}, ...cells);
   };
-  const fits = rows.filter((row) => row.fits).sort((one, other) => (one.limit ?? 0) - (other.limit ?? 0));
-  const smallest = fits.slice(0, 5).map((row) => row.board).join(", ");
   const table = make("table", {},
     make("caption", { className: "skip" }, "the model on every board"),
     make("thead", {}, make("tr", {}, ...head.map((text, index) => make("th", { scope: "col", className: name(index) }, text)))),
     make("tbody", {}, ...rows.map((row) => row.board ? line(row) : make("tr", {}, make("td", { colSpan: 7, className: "error" }, row.error)))));
-  const verdict = smallest ? `It fits ${fits.length} of ${rows.length} boards; the smallest: ${smallest}.` : "It fits none of the boards.";
-  return make("div", {}, make("p", { className: "verdict" }, verdict), make("div", { className: "scroll", tabIndex: 0 }, table));
+  return make("div", {}, make("p", { className: "verdict" }, whereItFits(rows)), make("div", { className: "scroll", tabIndex: 0 }, table));
 }
 
 // -- many models ----------------------------------------------------------------------------------------------------
