@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from tflm_sim.answers.npu import npu_memory
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.answers.smallest_arena import SmallestArena
-from tflm_sim.arena.events import LogLine, OpEvent, Persist, Resize, Temp
+from tflm_sim.arena.events import Event, LogLine, OpEvent, Persist, Resize, Temp
 from tflm_sim.arena.stages import Stage
 from tflm_sim.arena.state import ArenaState
 from tflm_sim.board.diagnosis import Diagnosis, Refusal, diagnose
@@ -33,6 +33,7 @@ _CHECKED = ("condition", "left", "right", "tensor", "bytes")
 _NOT_REGISTERED = ("op_missing", "op_registration")
 _OTHER_REASONS = (Role.MODEL, Role.KERNEL, Role.SEQUENCE)
 # "Arena size is too small for all buffers" (until 2022) is what is now a refused resize of the head.
+_Request = Persist | Resize | Temp
 _SECTIONS = {"plan_too_big": "head"}
 
 
@@ -166,17 +167,17 @@ def _find_arenas(wanted: Sequence[Refusal], diagnosis: Diagnosis, roomy: Simulat
     # An Init that fails is noticed by a later Prepare: with several refusals the first is not the named operator's.
     node = diagnosis.node if len(wanted) == 1 else None
     sizes = [known] if known is not None else _likely_sizes(wanted[0], roomy, node)
-    first: Simulation | None = None
-    exact: list[Simulation] = []
-    loose: list[Simulation] = []
-    for size in sizes:
-        simulation = _simulate(roomy.model, roomy.configuration, size)
-        first = first or simulation
-        ours = _diagnose_simulation(simulation)
-        if ours is not None and _prints_lines(ours, wanted, diagnosis):
-            (exact if _chain(ours) == _chain(diagnosis) else loose).append(simulation)
-    found = exact or loose
-    return {each.arena_size for each in found}, found[0] if found else first or roomy
+    tried = [_simulate(roomy.model, roomy.configuration, size) for size in sizes]
+    found = _printing(tried, wanted, diagnosis)
+    return {each.arena_size for each in found}, next(iter(found + tried), roomy)
+
+
+def _printing(tried: Sequence[Simulation], wanted: Sequence[Refusal], diagnosis: Diagnosis) -> list[Simulation]:
+    """Return the runs that print the log's refusals, without the others where some print all of its lines."""
+    said = [(simulation, _diagnose_simulation(simulation)) for simulation in tried]
+    loose = [(one, ours) for one, ours in said if ours is not None and _prints_lines(ours, wanted, diagnosis)]
+    exact = [one for one, ours in loose if _chain(ours) == _chain(diagnosis)]
+    return exact or [one for one, _ in loose]
 
 
 def _same_node(ours: Diagnosis, diagnosis: Diagnosis) -> bool:
@@ -221,20 +222,27 @@ def _likely_sizes(wanted: Refusal, roomy: Simulation, node: int | None) -> list[
     state = ArenaState()
     for event in roomy.events:
         state(event)
-        exact = -1
         if isinstance(event, Persist):
             tail_used = event.tail_used
-            if event.size == wanted.requested:
-                exact = tail_used + head - (wanted.missing or 0)
         elif isinstance(event, Resize):
             head = event.head
-            if event.size == wanted.requested:
-                exact = tail_used + (wanted.available or 0)
-        elif isinstance(event, Temp) and event.size == wanted.requested:
-            exact = event.offset + tail_used + (wanted.available or 0)
-        if exact >= 0 and node in (None, _node_of(state)):
-            sizes += range(max(exact - BUFFER_ALIGNMENT + 1, 0), exact + BUFFER_ALIGNMENT)
+        asks_it = isinstance(event, _Request) and event.size == wanted.requested
+        if asks_it and node in (None, _node_of(state)):
+            sizes += _around(_failing_size(event, wanted, head, tail_used))
     return sorted(set(sizes), key=_roundness)[:_MOST_SIZES]
+
+
+def _failing_size(event: Event, wanted: Refusal, head: int, tail_used: int) -> int:
+    """Return the size at which a request that succeeds in a roomy arena finds the wanted bytes free."""
+    if isinstance(event, Persist):
+        return tail_used + head - (wanted.missing or 0)
+    offset = event.offset if isinstance(event, Temp) else 0
+    return offset + tail_used + (wanted.available or 0)
+
+
+def _around(size: int) -> range:
+    """Return the sizes from which alignment leaves the same, none for a size below 0."""
+    return range(max(size - BUFFER_ALIGNMENT + 1, 0), size + BUFFER_ALIGNMENT) if size >= 0 else range(0)
 
 
 def _node_of(state: ArenaState) -> int | None:
@@ -270,12 +278,7 @@ def _contradiction(wanted: Sequence[Refusal], diagnosis: Diagnosis, simulation: 
     """Say what in the log cannot come from this model on this target."""
     others = "another model, kernel library version, interpreter or TFLM version"
     if diagnosis.arena_size is None:
-        asked = {event.size for event in roomy.events if isinstance(event, Persist | Resize | Temp)}
-        if wanted[0].requested not in asked:
-            return f"the log asks for {wanted[0].requested} bytes, this model never does on this target: {others}"
-        return (
-            f"no arena leaves this model {wanted[0].available} of {wanted[0].requested} bytes at that place: {others}"
-        )
+        return f"{_never_so_free(wanted[0], roomy)}: {others}"
     found = _diagnose_simulation(simulation)
     if found is None or not found.refusals:
         return f"in an arena of {simulation.arena_size:,} B this model does not fail on this target"
@@ -291,6 +294,13 @@ def _contradiction(wanted: Sequence[Refusal], diagnosis: Diagnosis, simulation: 
         f"with {ours.requested} bytes asked for, the log has {log.available} free, the simulation {ours.available}: "
         "another arena size or interpreter"
     )
+
+
+def _never_so_free(wanted: Refusal, roomy: Simulation) -> str:
+    """Say that this model never asks for that, or never finds so little."""
+    if wanted.requested not in {event.size for event in roomy.events if isinstance(event, _Request)}:
+        return f"the log asks for {wanted.requested} bytes, this model never does on this target"
+    return f"no arena leaves this model {wanted.available} of {wanted.requested} bytes at that place"
 
 
 def _explaining_settings(wanted: Sequence[Refusal], diagnosis: Diagnosis, roomy: Simulation) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from tflm_sim.firmware.elf import DATA
 from tflm_sim.firmware.embedded_models import EmbeddedModel
@@ -13,7 +13,7 @@ from tflm_sim.firmware.set_up import InterpreterCall
 from tflm_sim.firmware.symbol_names import ArenaSymbol, plain_name
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.values import dataclass, field
+from tflm_sim.values import dataclass, field, replace
 
 _HEAP_ADDRESSES = (0, 4, 8, 12)
 """Where an arena from a heap may start, modulo 16."""
@@ -121,20 +121,24 @@ def _of_call(
     firmware: Firmware, call: InterpreterCall, calls: Iterable[InterpreterCall], model: EmbeddedModel | None
 ) -> ArenaRoom:
     assert call.arena_size is not None
-    sharers = [other for other in calls if call.allocator and other.allocator == call.allocator]
-    are_known = all(other.model is not None for other in sharers)
-    shared = tuple(
-        each.model
-        for each in firmware.models
-        if each is not model and any(other.model is None or _holds(each, other.model) for other in sharers)
+    sharers = [other for other in calls if other.allocator == call.allocator] if call.allocator else []
+    shared = tuple(_models_on(sharers, (each for each in firmware.models if each is not model)))
+    alone = not shared or (len(sharers) == 1 and sharers[0].model is None)
+    room = ArenaRoom(
+        "the heap", call.arena_size, addresses=_HEAP_ADDRESSES, call=call, shared_with=shared, may_be_alone=alone
     )
-    alone = not shared or (not are_known and len(sharers) == 1)
-    name, start, free = "the heap", None, None
-    addresses: tuple[int, ...] = _HEAP_ADDRESSES
-    if call.arena is not None and not call.is_on_heap:
-        start, free = call.arena, _free(firmware, call.arena)
-        name, addresses = _name_of(firmware, call.arena), (call.arena % BUFFER_ALIGNMENT,)
-    return ArenaRoom(name, call.arena_size, start, free, addresses, call=call, shared_with=shared, may_be_alone=alone)
+    if call.arena is None or call.is_on_heap:
+        return room
+    addresses = (call.arena % BUFFER_ALIGNMENT,)
+    free = _free(firmware, call.arena)
+    return replace(room, name=_name_of(firmware, call.arena), address=call.arena, free=free, addresses=addresses)
+
+
+def _models_on(calls: Sequence[InterpreterCall], models: Iterable[EmbeddedModel]) -> Iterator[Model]:
+    """Yield the models that one of the calls is given, or may be as far as it was read."""
+    for model in models:
+        if any(call.model is None or _holds(model, call.model) for call in calls):
+            yield model.model
 
 
 def _object_at(firmware: Firmware, address: int) -> tuple[int, int, str]:

@@ -41,9 +41,11 @@ def room_on(board_name: str | None, *, limit: str | None, ram_free: str | None, 
         if ram_free:
             raise UsageError("--ram-free goes with --board; without a board, --limit is the size of the arena")
         return Room(parse_size(limit) if limit else None, None)
-    chosen, free = board(board_name), parse_size(ram_free) if ram_free else None
-    bank = chosen.largest_bank
-    if free is not None and bank is not None and free > bank.size and not has_external_ram:
+    chosen = board(board_name)
+    if not ram_free:
+        return Room(None, chosen)
+    free, bank = parse_size(ram_free), chosen.largest_bank
+    if bank is not None and free > bank.size and not has_external_ram:
         raise UsageError(
             f"--ram-free {ram_free} is more than {chosen.name} has: {chosen.ram_text}, and an arena lies in one "
             "bank; for RAM beside the chip add --external-ram"

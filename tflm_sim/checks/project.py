@@ -35,6 +35,7 @@ from tflm_sim.model.inputs import expand
 from tflm_sim.model.load import load
 from tflm_sim.targets.boards import board
 from tflm_sim.targets.presets import library_target
+from tflm_sim.targets.target import Target
 from tflm_sim.values import NamedTuple, dataclass, field, replace
 
 PROJECT_FILE = "tflm-sim.toml"
@@ -148,6 +149,11 @@ def _parsed(data: bytes) -> Project:
     for number, row in enumerate(rows):
         _refuse_unknown(row, ProjectFirmware, f"[[firmware]] number {number + 1}")
     project = from_json(Project, document)
+    _check_firmwares(project)
+    return project
+
+
+def _check_firmwares(project: Project) -> None:
     for each in project.firmware:
         if (each.limit is None) is (each.board is None):
             raise UsageError(f"firmware '{each.label}' has to say one of limit and board")
@@ -156,7 +162,6 @@ def _parsed(data: bytes) -> Project:
     labels = [each.label for each in project.firmware]
     if twice := {label for label in labels if labels.count(label) > 1}:
         raise UsageError(f"two firmwares are called '{min(twice)}'; give them names")
-    return project
 
 
 def _refuse_unknown(row: object, kind: type, name: str) -> None:
@@ -180,10 +185,13 @@ def configurations_of(firmware: ProjectFirmware) -> tuple[Configuration, ...]:
 def _configuration(firmware: ProjectFirmware, library: str | None) -> Configuration:
     chosen = None if firmware.board is None else board(firmware.board)
     machine = firmware.target or (None if chosen is None else chosen.preset)
-    if library is not None and firmware.runtime is not None:
-        raise UsageError("the library says which TFLM is linked; leave the runtime out")
+    target: str | Target = machine or TARGET
+    if library is not None:
+        if firmware.runtime is not None:
+            raise UsageError("the library says which TFLM is linked; leave the runtime out")
+        target = library_target(library, name=machine, kernels=firmware.kernels)
     configuration = configure(
-        machine or TARGET if library is None else library_target(library, name=machine, kernels=firmware.kernels),
+        target,
         kernels=firmware.kernels if library is None else None,
         runtime=firmware.runtime,
         optimize_kernels_for=firmware.optimize_kernels_for,

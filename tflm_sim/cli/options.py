@@ -225,10 +225,7 @@ def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: T
         FirmwareError: The file of ``--firmware`` cannot be used.
     """
     args = on_board(args)
-    if chosen is None and args.firmware:
-        chosen = _likeliest(targets_of_firmware(args))
-    elif chosen is None and args.library:
-        chosen = target_of_library(args)
+    chosen = chosen or _named_target(args)
     return configure(
         chosen or args.target or TARGET,
         kernels=None if chosen else args.kernels,
@@ -244,6 +241,12 @@ def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: T
         custom_ops=(row for path in args.custom_ops for row in load_custom_ops(path)),
         variable_arena_size=None if args.variable_arena is None else parse_size(args.variable_arena),
     )
+
+
+def _named_target(args: argparse.Namespace) -> Target | None:
+    if args.firmware:
+        return _likeliest(targets_of_firmware(args))
+    return target_of_library(args) if args.library else None
 
 
 def on_board(args: argparse.Namespace) -> argparse.Namespace:

@@ -109,6 +109,11 @@ class Firmware:
     kernel_files: frozenset[str] = frozenset()
     absent_checks: tuple[AbsentCheck, ...] = ()
 
+    @property
+    def tells_operators(self) -> bool:
+        """Whether it is known which operators are registered."""
+        return self.has_all_operators or (self.operators is not None and not self.is_link_time_optimised)
+
 
 def read_firmware(path: str | os.PathLike[str], *, arena_symbol: str | None = None, ram: int | None = None) -> Firmware:
     """Read a firmware's file.
