@@ -107,7 +107,7 @@ def execution_of(arena_size: int) -> Execution:
         model=None, events=tuple(rows_of(simulation.events)), invocations=(), stores=(),
     )  # fmt: skip
     arena = ExecutedArena(
-        symbol="arena", address=0x20000000, size=arena_size, is_exact=True, fits=True,
+        symbol="arena", part="all", address=0x20000000, size=arena_size, is_exact=True, fits=True,
         arena_used_bytes=simulation.arena_used_bytes, smallest_arena=size, arena_used_bytes_at_smallest=size,
         smallest_arena_multiple_of_16=-(-size // 16) * 16, succeeds_from=size, log_below=(), reason="",
         allocations=(allocation,), trials=9, tried=(),

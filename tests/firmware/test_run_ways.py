@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 import tflm_sim
+from tflm_sim.cli import main
 from tflm_sim.errors import FirmwareError
 
 sys.path.insert(0, str(Path(__file__).parent))
 import message_program
+import two_arenas_program
 
 pytest.importorskip("unicorn")
 
@@ -116,3 +119,47 @@ def test_a_guessed_way_in_which_something_fails_gives_way_to_one_in_which_all_wo
     found = tflm_sim.execute(program)
     assert [(one.size, one.smallest_arena) for one in found.arenas] == [(1024, PLAIN)]
     assert found.start == "started in late(), functions of vendors answered"
+
+
+def test_two_arenas_of_one_allocator_are_sized_one_by_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = two_arenas_program.built(tmp_path)
+    stays, rest = tflm_sim.execute(program, invokes=1).arenas
+    assert [(one.symbol, one.part, one.size) for one in (stays, rest)] == [
+        ("arena_that_stays", "persistent", 1000), ("arena_of_the_rest", "rest", 1000)
+    ]  # fmt: skip
+    # What stays ends at a multiple of 16 and takes 8, 100 and, at a multiple of 8, 8 B: 992 - 120 = 872 is where the last
+    # one is, and 128 the smallest size that ends so. The rest: 300 B from a multiple of 16 on, behind 12 B.
+    assert (stays.smallest_arena, rest.smallest_arena) == (128, 312)
+    assert [(row.kind, row.offset) for row in stays.allocations[0].events] == [
+        ("persist", 984), ("persist", 884), ("temp", 0), ("persist", 872), ("temp_reset", 300)
+    ]  # fmt: skip
+    assert (rest.allocations, [one.status for one in stays.allocations[0].invocations]) == ((), ["ok"])
+    assert main(["run", str(program)]) == 0
+    assert "yes: arena_of_the_rest (1,000 B) needs 312 B" in capsys.readouterr().out
+
+
+def test_each_of_two_interpreters_on_one_allocator_has_its_own_invoke(tmp_path: Path) -> None:
+    both = f"{message_program.PLAIN.rpartition(';')[0]}; second = {{model + 3, &allocator, 0, 50, 0}}"
+    both += "; second.AllocateTensors(); interpreter.Invoke(); second.Invoke(); second.Invoke()"
+    second = "-DFUNCTION=static tflite::MicroInterpreter second;"
+    (arena,) = tflm_sim.execute(message_program.built(tmp_path, both, "cortex-m4", second), invokes=2).arenas
+    # The second one's 50 B, at a multiple of 4, follow the first one's.
+    assert (arena.smallest_arena, len(arena.allocations)) == (PLAIN + 52, 2)
+    assert [[one.status for one in each.invocations] for each in arena.allocations] == [["ok"], ["ok", "ok"]]
+
+
+def test_the_emulator_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
+    program = message_program.built(tmp_path, f'{message_program.PLAIN}; for (;;) asm volatile("")')
+    code = f"import tflm_sim; tflm_sim.execute({str(program)!r})"
+    with subprocess.Popen([sys.executable, "-c", code]) as starter:
+        children = Path(f"/proc/{starter.pid}/task/{starter.pid}/children")
+        if not children.exists():
+            pytest.skip("the system does not list a process's children")
+        while not (worker := children.read_text("ascii").strip()):
+            time.sleep(0.05)
+        starter.kill()
+    for _ in range(200):
+        if not Path(f"/proc/{worker}").exists() or "State:\tZ" in Path(f"/proc/{worker}/status").read_text("ascii"):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"process {worker} goes on")

@@ -7,6 +7,7 @@ are known, who asked is compared, too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.arena.events import Event, OpEvent, Persist, Phase, Resize, Temp, TempFree, TempReset
@@ -18,6 +19,7 @@ from tflm_sim.firmware.firmware import Firmware
 from tflm_sim.firmware.target import firmware_target
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
+from tflm_sim.units import align_down
 from tflm_sim.values import NamedTuple, dataclass
 
 _MOVES = (Persist, Temp, TempFree, TempReset, Resize)
@@ -81,27 +83,44 @@ def compare(execution: Execution, firmware: Firmware, other: Model | None = None
         firmware: The same program, read.
         other: The model that was put in the place of its own, None where it kept that.
     """
-    return tuple(_compare(arena, firmware, other) for arena in execution.arenas)
+    rests = {arena.address: rest for arena, rest in pairwise(execution.arenas) if rest.part == "rest"}
+    return tuple(
+        _compare(arena, rests.get(arena.address), firmware, other) for arena in execution.arenas if arena.allocations
+    )
 
 
-def _compare(arena: ExecutedArena, firmware: Firmware, other: Model | None) -> Compared:
+def _compare(arena: ExecutedArena, rest: ExecutedArena | None, firmware: Firmware, other: Model | None) -> Compared:
     first = arena.allocations[0]
     held = (one.model for one in firmware.models if one.address <= (first.model or -1) < one.address + one.extent)
     model = other if other is not None else next(held, None)
     if model is None:
         return Compared(arena.address, None, "its model is not in the file")
-    skipped = -arena.address % BUFFER_ALIGNMENT
     try:
         found = [
             agreement(
-                events_of(first.events, arena.size - skipped),
-                simulate(model, target, arena_size=arena.size, arena_address=arena.address % BUFFER_ALIGNMENT),
+                _events(arena, rest),
+                simulate(
+                    model,
+                    target,
+                    arena_size=arena.size,
+                    non_persistent_arena_size=None if rest is None else rest.size,
+                    arena_address=arena.address % BUFFER_ALIGNMENT,
+                ),
             )
             for target in firmware_target(firmware).alternatives
         ]
     except TflmSimError as problem:
         return Compared(arena.address, None, str(problem))
     return Compared(arena.address, max(found, key=lambda one: (one.agrees, one.compared)))
+
+
+def _events(arena: ExecutedArena, rest: ExecutedArena | None) -> Iterator[Event]:
+    """Return the events of the first AllocateTensors() in an arena; ``rest``: the other one of two."""
+    rows = arena.allocations[0].events
+    if rest is None:
+        return events_of(rows, arena.size - -arena.address % BUFFER_ALIGNMENT)
+    stays = align_down(arena.address + arena.size, BUFFER_ALIGNMENT) - arena.address
+    return events_of(rows, stays, rest.size - -rest.address % BUFFER_ALIGNMENT)
 
 
 def agreement(executed: Iterable[Event], simulation: Simulation) -> Agreement:

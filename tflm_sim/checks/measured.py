@@ -57,6 +57,8 @@ def measure(
     """
     execution = execute(program, model=model, sizes=sizes)
     arena = max(execution.arenas, key=lambda one: (one.smallest_arena is None, one.smallest_arena or 0))
+    if any(one.part != "all" for one in execution.arenas):
+        raise FirmwareError("it has an arena for what stays and one for the rest: ask run", path=os.fspath(program))
     if arena.fits is None:
         raise FirmwareError(arena.reason, path=os.fspath(program))
     judged = [(_agreement(arena, model, each), each) for each in possible]

@@ -1,5 +1,9 @@
 """What the arena's allocator is asked for, call by call, as the events of the simulation.
 
+    SingleArenaBufferAllocator            head, end, planned, tail, temp
+    PersistentArenaBufferAllocator        head, end, tail                     of two arenas that belong together
+    NonPersistentArenaBufferAllocator     head, end, planned, temp
+
 ``Persist.alignment`` is 0 for what was taken without a call: there the compiler put the allocator's code in place.
 
 Each call is noted where it begins; what it did is read from the allocator's fields where the next one begins, so that
@@ -13,11 +17,15 @@ from collections.abc import Callable
 from tflm_sim.arena.events import Corruption, Event, Persist, Resize, Temp, TempFree, TempReset
 from tflm_sim.emulation.emulator import Emulator, argument, words
 from tflm_sim.emulation.functions import Watched
+from tflm_sim.emulation.seen import Part
 from tflm_sim.values import NamedTuple
+
+_PLACES = {Part.ALL: (0, 1, 2, 3, 4), Part.PERSISTENT: (0, 1, 0, 2, 0), Part.REST: (0, 1, 2, 1, 3)}
+"""Which words of an allocator stand for :class:`Fields`."""
 
 
 class Fields(NamedTuple):
-    """The fields of a SingleArenaBufferAllocator, as addresses."""
+    """The fields of a SingleArenaBufferAllocator, as addresses; one of two arenas has no tail, or nothing else."""
 
     head: int
     end: int
@@ -28,7 +36,7 @@ class Fields(NamedTuple):
 
 class _Call(NamedTuple):
     role: Watched
-    owner: int
+    place: int
     before: Fields
     first: int
     second: int
@@ -44,15 +52,34 @@ class Allocations:
         damage: What was handed out although it was in use, "" where nothing was.
     """
 
-    def __init__(self, machine: Emulator, layout: int) -> None:
+    def __init__(self, machine: Emulator, part: Part) -> None:
         self.events: list[Event] = []
         self.refused = 0
         self.damage = ""
         self.listener: Callable[[Event], None] = self.events.append
         self._machine = machine
-        self._layout = layout
+        self._words = _PLACES[part]
+        self._place: int | None = None
+        self._others: tuple[Allocations, ...] = ()
         self._call: _Call | None = None
         self._tail: int | None = None
+
+    def join(self, other: Allocations) -> None:
+        """Have what another arena's allocator is asked for noted here, too: they serve one interpreter together."""
+        self._others, other._others = (other,), (self,)
+        other.events, other.listener = self.events, self.listener
+
+    def total(self) -> tuple[int, int, str]:
+        """Return the bytes in use, how many requests were refused, and the damage: of all that belong together."""
+        self.settle()
+        every = (self, *self._others)
+        return sum(map(Allocations._used, every)), sum(one.refused for one in every), self.damage
+
+    def _used(self) -> int:
+        if self._place is None:
+            return 0
+        fields = self._fields(self._place)
+        return max(fields.planned, fields.temp) - fields.head + fields.end - fields.tail
 
     def take(self) -> list[Event]:
         """Return what happened since this was asked last."""
@@ -64,15 +91,16 @@ class Allocations:
         """Whether tail bytes were taken in the arena that ends there."""
         return self._tail is not None and self._tail < end
 
-    def fields(self, owner: int) -> Fields:
-        """Return the fields of the allocator at ``owner``."""
-        return Fields(*words(self._machine, owner + 4 * self._layout, 5))
+    def _fields(self, place: int) -> Fields:
+        """Return an allocator's fields, which begin at ``place``."""
+        found = words(self._machine, place, 5)
+        return Fields(*(found[index] for index in self._words))
 
-    def begin(self, role: Watched, owner: int) -> None:
-        """Note that the machine stands at the entry of an allocator's function.
+    def begin(self, role: Watched, owner: int, layout: int) -> None:
+        """Note that the machine stands at the entry of a function of the allocator at ``owner``.
 
-        A call that goes on in another entry of the same function (a thunk, which only corrects the object's address) is
-        one call.
+        Its fields begin ``layout`` words behind that. A call that goes on in another entry of the same function (a
+        thunk, which only corrects the object's address) is one call.
         """
         if role is Watched.RESIZE_FREE:
             first, second = 0, 1
@@ -80,8 +108,9 @@ class Allocations:
             number = 2 if role is Watched.RESIZE else 1
             first, second = argument(self._machine, number), argument(self._machine, number + 1)
         frame = self._machine.get("sp"), self._machine.get(self._machine.core.link)
-        before = self.fields(owner)
-        call = _Call(role, owner, before, first, second, frame)
+        self._place = owner + 4 * layout
+        before = self._fields(self._place)
+        call = _Call(role, self._place, before, first, second, frame)
         if call != self._call:
             self.settle()
             self._find_unseen(before)
@@ -97,9 +126,13 @@ class Allocations:
 
     def settle(self) -> None:
         """Find out what the call before did."""
+        for one in (self, *self._others):
+            one._settle()
+
+    def _settle(self) -> None:
         call, self._call = self._call, None
         if call is not None:
-            after = self.fields(call.owner)
+            after = self._fields(call.place)
             _SETTLE[call.role](self, call, after)
             self._tail = after.tail
 

@@ -119,15 +119,19 @@ def _file_of(path: str | None, data: memoryview) -> Iterator[str]:
 
 def _worker_answer(path: str, arguments: list[str], settings: dict[str, Any], given: dict[str, Any]) -> Any:
     timeout = settings["timeout"]
-    command = [*child_python("tflm_sim.emulation.worker"), *arguments]
+    lifeline, held = os.pipe()
+    command = [*child_python("tflm_sim.emulation.worker"), *arguments, str(lifeline)]
+    pipe = subprocess.PIPE
     worker = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, pass_fds=[lifeline]
     )
+    os.close(lifeline)
     try:
         output, errors = worker.communicate(json.dumps(given).encode(), timeout=_WALL * timeout)
     except subprocess.TimeoutExpired:
         raise FirmwareError(f"the emulator was given up after {_WALL * timeout} s", path=path) from None
     finally:
+        os.close(held)
         _end(worker)
     if worker.returncode == -signal.SIGXCPU:
         raise FirmwareError(f"the emulator was given up after {timeout} s of the processor", path=path)

@@ -142,12 +142,14 @@ class ExecutedArena:
 
     Attributes:
         symbol: The object that it is, "" for one on the heap or where no symbol says.
+        part: "all": what it holds; "persistent", "rest": of two arenas that the program gives MicroAllocator::Create()
+            together, what stays, and behind it the rest. The sizes of each hold while the other has the program's own.
         address: Where it lies.
         size: As the program gives it.
         is_exact: Whether the size that the program gives was seen; otherwise what alignment skipped at its start, less
             than 16 bytes, may be missing from all sizes here.
         fits: Whether every AllocateTensors() in it worked; null where that cannot be told.
-        arena_used_bytes: After the last AllocateTensors(); null where none returned.
+        arena_used_bytes: After the last AllocateTensors(), of both where there are two; null where none returned.
         smallest_arena: The smallest size in which every AllocateTensors() of the program works; null where none was
             found. With one byte less it fails. Larger than ``size`` where that is too small: up to 4 MiB are tried, in
             memory that the program knows nothing of.
@@ -157,12 +159,13 @@ class ExecutedArena:
             hands out bytes twice, or ignores a refusal, and does not notice.
         log_below: What TFLM prints with one byte less than the smallest arena.
         reason: Why it does not work, or why there is no smallest arena; "" where it works.
-        allocations: Each AllocateTensors(), in order.
+        allocations: Each AllocateTensors(), in order; of two arenas, with the one for what stays.
         trials: How many sizes were tried.
         tried: The sizes that were asked for; for one of more than 4 MiB, one of that order is tried that aligns alike.
     """
 
     symbol: str
+    part: Literal["all", "persistent", "rest"]
     address: Count
     size: Count
     is_exact: bool

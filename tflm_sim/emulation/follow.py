@@ -22,7 +22,7 @@ from tflm_sim.emulation.functions import Watched
 from tflm_sim.emulation.program import Program
 from tflm_sim.emulation.replacing import Replacement
 from tflm_sim.emulation.search import SizeSearch, Unfinished
-from tflm_sim.emulation.seen import Arena, InvokeSeen, Result, StoreSeen
+from tflm_sim.emulation.seen import Arena, InvokeSeen, Part, Result, StoreSeen
 from tflm_sim.emulation.starting import Started, starts
 from tflm_sim.errors import FirmwareError
 from tflm_sim.model.schema import builtin_operator_name
@@ -39,6 +39,9 @@ _INVOKES_S = 20.0
 _ALIGNED = 16
 _BY_MESSAGES = ", TFLM's functions found by their messages"
 _MOST_OUTPUT = 20_000
+_PARTS: dict[Part, Literal["all", "persistent", "rest"]] = {
+    Part.ALL: "all", Part.PERSISTENT: "persistent", Part.REST: "rest"
+}  # fmt: skip
 
 
 def follow(
@@ -186,7 +189,8 @@ def _answers(
         tuple(_tried(search, sizes)) if size.smallest else () for search, size in zip(searches, found, strict=True)
     ]
     for arena, size, others in zip(arenas, found, tried, strict=True):
-        yield _answer(program, arena, size, others, _observed(machine, follower, arena, invokes), is_called)
+        observed = [] if arena.part is Part.REST else _observed(machine, follower, arena, invokes)
+        yield _answer(program, arena, size, others, observed, is_called)
 
 
 def _tried(search: SizeSearch, sizes: Sequence[int]) -> Iterator[TriedSize]:
@@ -242,6 +246,7 @@ def _answer(
 ) -> ExecutedArena:
     return ExecutedArena(
         symbol=program.object_name(arena.head),
+        part=_PARTS[arena.part],
         address=arena.address,
         size=arena.size,
         is_exact=arena.is_seen_whole,
@@ -283,7 +288,9 @@ def _observed(machine: Emulator, follower: Follower, arena: Arena, invokes: int)
     its_own = 0 if follower.has_other_model else invokes
 
     def is_over() -> bool:
-        return len(seen.results) >= wanted and seen.results[-1].invocations_done >= its_own
+        used = [result for result in seen.results if result.status == 0 or result is seen.results[-1]]
+        last = {result.interpreter: result for result in used}.values()
+        return len(seen.results) >= wanted and all(result.invocations_done >= its_own for result in last)
 
     again.is_over = is_over
     again.run(_INVOKE_S if its_own else _TRIAL_S)

@@ -1,6 +1,6 @@
 """Follows a program from stop to stop and notes what TFLM does in it: arenas, AllocateTensors(), Invoke(), its lines.
 
-MicroAllocator::Create(), the allocator's functions      the arenas that are made: arenas_made.py
+Create(), allocators' functions                          what arenas.py notes
 MicroInterpreter::AllocateTensors() -> status            one result
 MicroInterpreter::Invoke()                               answered with success, or run and measured
 """
@@ -14,7 +14,7 @@ from time import process_time
 from tflm_sim.arena.events import OpEvent, Persist, Phase
 from tflm_sim.arena.stages import Stage
 from tflm_sim.emulation.allocations import ALLOCATOR_ROLES
-from tflm_sim.emulation.arenas_made import ArenasMade
+from tflm_sim.emulation.arenas import INTERPRETER, Arenas
 from tflm_sim.emulation.emulator import (
     Emulator,
     Reason,
@@ -39,8 +39,6 @@ from tflm_sim.values import dataclass, replace
 
 _MOST_OUTPUT = 1 << 20
 _MOST_LINES = 2000
-_INTERPRETER = 64
-"""Words of an interpreter among which its model stands."""
 _STACK_ALIGNED = 16
 _RETURNED = "the function that was called returned"
 _PRINTING = (Watched.PRINT, Watched.REPORT, Watched.LOG)
@@ -73,16 +71,11 @@ class Interest:
     answers_vendors: bool = False
     model: Replacement | None = None
 
-    def operators_of(self, number: int) -> tuple[NodeSeen, ...]:
-        """Return the operators of an AllocateTensors(), by its number; () where none are of interest."""
-        return self.operators[number] if 0 <= number < len(self.operators) else ()
-
 
 class Follower:
     """Runs a program and notes.
 
     Attributes:
-        arenas: Every arena, in the order in which they were made.
         ending: Why the program was followed no further.
         is_cut: Whether that is because it did not go on for too long.
         is_lost: Whether that is because it went astray: a fault, a failed check, an end that it says is a failure.
@@ -96,8 +89,6 @@ class Follower:
         self.machine = machine
         self.program = program
         self.debugger = Debugger(_MOST_OUTPUT)
-        self._made = ArenasMade(machine, program, keeps_points=interest.keeps_points)
-        self.arenas = self._made.arenas
         self.log: list[str] = []
         self.ending = ""
         self.is_cut = False
@@ -106,11 +97,13 @@ class Follower:
         self.problem = ""
         self.is_over: Callable[[], bool] = lambda: False
         self._interest = interest
+        self._book = Arenas(machine, program, keeps_points=interest.keeps_points)
         self._running: Result | None = None
+        self._invoked: Result | None = None
         self._returns: dict[int, list[tuple[int, Callable[[], None]]]] = {}
-        self._invokes = 0
-        self._invoked_since = 0.0
-        self._stores = Stores(machine, program, self.arenas, self._made.blocks)
+        self._idle_invokes = 0
+        self._idle_since = 0.0
+        self._stores = Stores(machine, program, self.arenas, self._book.blocks)
         self._measuring = Measuring(machine, self._when_returned, self._stores) if interest.measures else None
         self._end: int | None = None
         self._handlers: dict[int, Callable[[], None]] = {}
@@ -126,30 +119,27 @@ class Follower:
                     continue
                 self._handlers.setdefault(entry.address, handle)
                 self._shifts[entry.address] = entry.shift
-        for address, stage in self._operator_functions():
-            self._handlers.setdefault(address, partial(self._operator, stage))
+        for address in self._operator_functions():
+            self._handlers.setdefault(address, self._operator)
         if self._interest.answers_vendors:
             for address, value in self.program.answered().items():
                 self._handlers.setdefault(address, partial(give_back, self.machine, value))
         self.machine.stop_at([*self._handlers, *self.program.semihosting])
 
-    def _operator_functions(self) -> Iterator[tuple[int, Stage]]:
-        """Yield where the functions of operators are that are of interest, and what they do."""
+    def _operator_functions(self) -> Iterator[int]:
+        """Yield where the functions of operators are that are of interest."""
         for operator in (one for operators in self._interest.operators for one in operators):
-            if operator.init is not None:
-                yield operator.init, Stage.OP_INIT
-            if operator.prepare is not None:
-                yield operator.prepare, Stage.OP_PREPARE
-            if operator.invoke is not None and self._interest.invokes:
-                yield operator.invoke, Stage.OP_INVOKE
+            runs = operator.invoke if self._interest.invokes else None
+            yield from (address for address in (operator.init, operator.prepare, runs) if address is not None)
 
     def _table(self) -> dict[Watched, Callable[[], None]]:
         """Return what happens at which function. Of functions that print, those that others call come last."""
         functions = self.program.functions
         prints = next((role for role in _PRINTING if role in functions), Watched.LOG)
         return {
-            Watched.CREATE_ALLOCATOR: self._create_allocator,
-            Watched.CREATE_ARENA: self._create_arena,
+            Watched.CREATE_ALLOCATOR: self._book.give,
+            Watched.CREATE_TWO: self._book.create_two,
+            Watched.CREATE_ARENA: self._book.create,
             **{role: partial(self._allocator, role) for role in ALLOCATOR_ROLES},
             Watched.START_MODEL: self._start_model,
             Watched.COMMIT_PLAN: partial(self._phase, Stage.PLAN),
@@ -170,8 +160,13 @@ class Follower:
             interest, answers_vendors=own.answers_vendors, model=own.model, runs_invokes=own.runs_invokes
         )
         fresh = Follower(self.machine, self.program, interest)
-        fresh._made.begin_again(self._made, arena, size, arena.address if moved is None else moved)
+        fresh._book.restart(self._book, arena, size, moved)
         return fresh
+
+    @property
+    def arenas(self) -> list[Arena]:
+        """Every arena, in the order in which they were made."""
+        return self._book.made
 
     @property
     def has_other_model(self) -> bool:
@@ -187,6 +182,7 @@ class Follower:
             stop = self.machine.run(limit)
             if stop.reason is Reason.ADDRESS:
                 self._at(stop.address)
+                self.ending = self.ending or self._book.ending
             else:
                 self.ending, self.is_cut = self._words(stop, limit), stop.reason is Reason.LIMIT
                 self.is_lost = not self.is_cut
@@ -194,8 +190,8 @@ class Follower:
                 self.ending = "all that was asked for is known"
         if self._running is not None:
             self._running.ending = self.ending
-            if self._made.current is not None:
-                self._made.current.results.append(self._running)
+            if self._book.current is not None:
+                self._book.current.results.append(self._running)
             self._running = None
 
     def call(self, address: int, first: int, limit: float) -> int | None:
@@ -260,24 +256,13 @@ class Follower:
         self._returns.setdefault(address, []).append((self.machine.get("sp"), act))
         self.machine.stop_at([address])
 
-    # -- arenas ---------------------------------------------------------------------------------------------------
-
-    def _create_allocator(self) -> None:
-        self._made.given = (argument(self.machine, 0), argument(self.machine, 1))
-
-    def _create_arena(self) -> None:
-        first = 1 if self.program.has_reporter_first else 0
-        self._made.begin(argument(self.machine, first), argument(self.machine, first + 1), None, first + 1)
-        self.ending = self._made.problem or self.ending
-
     def _allocate(self) -> None:
-        """Note a block of the heap."""
-        size = argument(self.machine, 0)
-        self._when_returned(lambda: self._made.blocks.append((self.machine.get(self.machine.core.arguments[0]), size)))
+        """Note a block of the heap: the program's own data, or an arena whose allocator is not seen to be made."""
+        size, blocks = argument(self.machine, 0), self._book.blocks
+        self._when_returned(lambda: blocks.append((self.machine.get(self.machine.core.arguments[0]), size)))
 
     def _allocator(self, role: Watched) -> None:
-        self._made.use(role, argument(self.machine, 0) - self._shifts[self.machine.get("pc")])
-        self.ending = self._made.problem or self.ending
+        self._book.allocator(role, self._shifts[self.machine.get("pc")])
 
     # -- AllocateTensors() ----------------------------------------------------------------------------------------
 
@@ -288,9 +273,9 @@ class Follower:
                 self.ending = self.problem = self._interest.model.tell(interpreter)
                 if self.problem:
                     return
-            self._made.use_arena_of(interpreter)
+            self._book.current = self._book.of(interpreter) or self._book.current
             self._running = result = Result(interpreter=interpreter, pointer=self.machine.get("sp"))
-            self._invokes = 0
+            self._idle_invokes = 0
             if self._measuring is not None and not self._measuring.is_running:
                 self._measuring.stack(partial(self._allocated_on, result))
             else:
@@ -300,7 +285,7 @@ class Follower:
         """Whether an interpreter lies there; seen by its model, and asked only where functions have no names."""
         if not self.program.is_unnamed:
             return True
-        return any(subgraphs_of(self.machine, one) is not None for one in words(self.machine, address, _INTERPRETER))
+        return any(subgraphs_of(self.machine, one) is not None for one in words(self.machine, address, INTERPRETER))
 
     def _allocated_on(self, result: Result, stack: int) -> None:
         result.stack, result.stores = stack, self._stores.take()
@@ -308,15 +293,18 @@ class Follower:
 
     def _allocated(self) -> None:
         result, self._running = self._running, None
-        if result is None or self._made.current is None:
+        self._book.current = arena = (self._book.of(result.interpreter) if result else None) or self._book.current
+        if result is None or arena is None:
+            self.ending = "AllocateTensors() works in an arena whose making was not seen" if result else self.ending
             return
-        self._made.use_arena_of(result.interpreter)
         result.status = self.machine.get(self.machine.core.arguments[0]) & 0xFF
-        self._made.conclude(result)
-        arena = self._made.current
-        if self._interest.keeps_points and not result.status:
-            blocks = (event for event in result.events if isinstance(event, Persist))
-            result.operators = find_operators(self.machine, arena.head, blocks, self.program.is_function)
+        allocations = self._book.allocations()
+        if allocations is not None:
+            result.used, result.refused, result.damage = allocations.total()
+            result.events = allocations.take()
+            if self._interest.keeps_points and not result.status:
+                blocks = (event for event in result.events if isinstance(event, Persist))
+                result.operators = find_operators(self.machine, arena.head, blocks, self.program.is_function)
         arena.results.append(result)
 
     def _start_model(self) -> None:
@@ -325,82 +313,93 @@ class Follower:
         self._phase(Stage.BUILTIN_DATA_ALLOCATOR)
 
     def _phase(self, stage: Stage) -> None:
-        self._tell(Phase(stage))
+        self._book.tell(Phase(stage))
         self._stores.are_for(None)
 
-    def _tell(self, event: Phase | OpEvent) -> None:
-        allocations = self._made.allocations()
-        if allocations is not None:
-            allocations.events.append(event)
+    def _operator(self) -> None:
+        """Note an operator's Init or Prepare, or measure its Eval.
 
-    def _operator(self, stage: Stage) -> None:
-        """Note an operator's Init or Prepare, or measure its Eval."""
-        found = self._operator_here(stage)
-        if found is None:
-            return
-        if self._running is not None:
-            address = self.machine.get("pc")
-            stage = Stage.OP_PREPARE if found.prepare == address and found.init != address else stage
-            self._tell(OpEvent(stage, found.subgraph, found.index, found.name, True))
-            self._stores.are_for(found)
-        elif stage is Stage.OP_INVOKE and self._measuring is not None:
-            self._measuring.operator(found)
-
-    def _operator_here(self, stage: Stage) -> NodeSeen | None:
-        """Return the operator whose function begins here, None where it is of no interest.
-
-        An Init is not given its node: they are called in the operators' order.
+        One function can be several of these, of several operators, where the linker folds what is equal.
         """
-        arena = self._made.current
-        if arena is None:
-            return None
-        operators = self._interest.operators_of(len(arena.results) - (self._running is None))
-        if stage is not Stage.OP_INIT or self._running is None:
-            node = argument(self.machine, 1)
-            return next((one for one in operators if one.node == node), None)
-        return self._next_init([one for one in operators if one.init is not None])
+        address = self.machine.get("pc")
+        if self._running is None:
+            found = self._by_node(self._invoked)
+            if found is not None and found.invoke == address and self._measuring is not None:
+                self._measuring.operator(found)
+            return
+        stage, found = Stage.OP_INIT, self._initialised(address)
+        if found is None:
+            stage, found = Stage.OP_PREPARE, self._by_node(self._running)
+            if found is None or found.prepare != address:
+                return
+        self._book.tell(OpEvent(stage, found.subgraph, found.index, found.name, True))
+        self._stores.are_for(found)
 
-    def _next_init(self, operators: Sequence[NodeSeen]) -> NodeSeen | None:
-        allocations = self._made.allocations()
+    def _operators(self, result: Result | None) -> tuple[NodeSeen, ...]:
+        """Return the operators of an AllocateTensors(), as the first run found them."""
+        arena, known = self._book.current, self._interest.operators
+        if arena is None or arena is not self.arenas[0]:
+            return ()
+        ended = next((number for number, one in enumerate(arena.results) if one is result), len(arena.results))
+        return known[ended] if ended < len(known) else ()
+
+    def _by_node(self, result: Result | None) -> NodeSeen | None:
+        """Return the operator whose node the function at whose entry the machine stands is given."""
+        node = argument(self.machine, 1)
+        return next((one for one in self._operators(result) if one.node == node), None)
+
+    def _initialised(self, address: int) -> NodeSeen | None:
+        """Return the operator whose Init comes next, if it is at ``address``: they come first, in order."""
+        allocations = self._book.allocations()
         done = sum(isinstance(one, OpEvent) for one in allocations.events) if allocations is not None else 0
-        return next((one for one in operators[done : done + 1] if one.init == self.machine.get("pc")), None)
+        having = [one for one in self._operators(self._running) if one.init is not None]
+        return having[done] if done < len(having) and having[done].init == address else None
 
     # -- Invoke(), and the rest -----------------------------------------------------------------------------------
 
-    @property
-    def _allocated_last(self) -> Result | None:
-        """The last AllocateTensors() in the current arena, None where none has returned or one is running."""
-        done = self._made.current.results if self._made.current is not None and self._running is None else []
-        return done[-1] if done else None
-
     def invoke(self, limit: float) -> None:
         """Call Invoke() of the interpreter whose AllocateTensors() returned last, and measure it."""
-        entries, result = self.program.functions.get(Watched.INVOKE, ()), self._allocated_last
-        if entries and result is not None:
-            self.call(entries[0].address, result.interpreter, limit)
+        entries, arena = self.program.functions.get(Watched.INVOKE, ()), self._book.current
+        if entries and arena is not None and arena.results:
+            self.call(entries[0].address, arena.results[-1].interpreter, limit)
 
     def _invoke(self) -> None:
         """Answer Invoke() with success, unless it is to be run."""
-        result, measuring = self._allocated_last, self._measuring
-        is_inside = measuring is not None and measuring.is_running
-        if result is None or is_inside or not self._is_interpreter(argument(self.machine, 0)):
+        address = argument(self.machine, 0)
+        result = self._result_of(address)
+        if result is None or self._running is not None or (self._measuring and self._measuring.is_running):
             return
-        self._invokes += 1
-        if self._invokes == 1:
-            self._invoked_since = process_time()
-        if measuring is not None and self._invokes <= self._interest.invokes:
-            result.invocations.append(measuring.invoke())
+        if not self._is_interpreter(address):
             return
+        is_observed = any(one is result for one in self.arenas[0].results)
+        if self._measuring is not None and is_observed and len(result.invocations) < self._interest.invokes:
+            self._idle_invokes, self._invoked = 0, result
+            result.invocations.append(self._measuring.invoke())
+            return
+        if self._idle_invokes == 0:
+            self._idle_since = process_time()
+        self._idle_invokes += 1
         if not self._interest.runs_invokes:
             self.answered += 1
             give_back(self.machine, 0)
-        self._end_of_loop()
-
-    def _end_of_loop(self) -> None:
-        """End where the program does nothing but call Invoke()."""
-        more, seconds = self._invokes - self._interest.invokes, process_time() - self._invoked_since
+        more, seconds = self._idle_invokes, process_time() - self._idle_since
         if more > _MOST_INVOKES or (more > _INVOKES and seconds > _LOOP_S):
             self.ending = "it calls Invoke() again and again"
+
+    def _result_of(self, address: int) -> Result | None:
+        """Return the last AllocateTensors() of the interpreter at ``address``, or of what holds the address.
+
+        The last one of all where none is its own; None before there is one.
+        """
+        ended = [(arena, result) for arena in self.arenas for result in arena.results]
+        own = [row for row in ended if 0 <= address - row[1].interpreter < 4 * INTERPRETER]
+        near = max(own, key=lambda row: row[1].interpreter, default=None)
+        last = [row for row in own if near is not None and row[1].interpreter == near[1].interpreter]
+        if last:
+            self._book.current = last[-1][0]
+            return last[-1][1]
+        arena = self._book.current
+        return arena.results[-1] if arena is not None and arena.results else None
 
     def _abort(self) -> None:
         self.ending = f"it reaches {self.program.name_at(self.machine.get('pc'))}()"

@@ -11,6 +11,9 @@ from tflm_sim.values import NamedTuple
 
 _ALLOCATORS = "(?:26SingleArenaBufferAllocator|21SimpleMemoryAllocator)"
 """Its name, and until June 2022 its earlier one. Source: arena_allocator/single_arena_buffer_allocator.h @ 90b983c."""
+_STAYS = f"(?:30PersistentArenaBufferAllocator|{_ALLOCATORS})"
+_RESTS = f"(?:33NonPersistentArenaBufferAllocator|{_ALLOCATORS})"
+"""Those of two arenas that belong together, and that of one. Source: the files of their names there."""
 
 
 class Watched(Enum):
@@ -19,15 +22,16 @@ class Watched(Enum):
     ALLOCATE_TENSORS = r"_ZN6tflite16MicroInterpreter15AllocateTensorsEv"
     INVOKE = r"_ZN6tflite16MicroInterpreter6InvokeEv"
     INVOKE_SUBGRAPH = r"_ZN6tflite(?:21MicroInterpreterGraph|10MicroGraph)14InvokeSubgraphEi"
-    CREATE_ALLOCATOR = r"_ZN6tflite(?:14MicroAllocator|23RecordingMicroAllocator)6CreateEPhj.*"
+    CREATE_ALLOCATOR = r"_ZN6tflite(?:14MicroAllocator|23RecordingMicroAllocator)6CreateEPhj(?!S1_j).*"
+    CREATE_TWO = r"_ZN6tflite14MicroAllocator6CreateEPhjS1_j.*"
     CREATE_ARENA = rf"_ZN6tflite{_ALLOCATORS}6CreateE.*Phj"
-    PERSISTENT = rf"_ZN6tflite{_ALLOCATORS}(?:24AllocatePersistentBuffer|16AllocateFromTail)Ejj"
-    TEMP = rf"_ZN6tflite{_ALLOCATORS}12AllocateTempEjj"
-    TEMP_FREE = rf"_ZN6tflite{_ALLOCATORS}14DeallocateTempEPh"
-    TEMP_RESET = rf"_ZN6tflite{_ALLOCATORS}20ResetTempAllocationsEv"
-    RESIZE = rf"_ZN6tflite{_ALLOCATORS}12ResizeBufferEPhjj"
-    RESIZE_FREE = rf"_ZN6tflite{_ALLOCATORS}25DeallocateResizableBufferEPh"
-    RESERVE = rf"_ZN6tflite{_ALLOCATORS}33ReserveNonPersistentOverlayMemoryEjj"
+    PERSISTENT = rf"_ZN6tflite{_STAYS}(?:24AllocatePersistentBuffer|16AllocateFromTail)Ejj"
+    TEMP = rf"_ZN6tflite{_RESTS}12AllocateTempEjj"
+    TEMP_FREE = rf"_ZN6tflite{_RESTS}14DeallocateTempEPh"
+    TEMP_RESET = rf"_ZN6tflite{_RESTS}20ResetTempAllocationsEv"
+    RESIZE = rf"_ZN6tflite{_RESTS}12ResizeBufferEPhjj"
+    RESIZE_FREE = rf"_ZN6tflite{_RESTS}25DeallocateResizableBufferEPh"
+    RESERVE = rf"_ZN6tflite{_RESTS}33ReserveNonPersistentOverlayMemoryEjj"
     START_MODEL = r"_ZN6tflite14MicroAllocator20StartModelAllocationEPKNS_5ModelE.*"
     COMMIT_PLAN = r"_ZN6tflite14MicroAllocator22CommitStaticMemoryPlanE.*"
     PRINT = r"_Z11MicroPrintfPKcz"
@@ -37,7 +41,7 @@ class Watched(Enum):
     MAIN = r"main"
     CONSTRUCTORS = r"__libc_init_array"
     ABORT = (
-        r"abort|__assert_func|__cxa_pure_virtual|Error_Handler"
+        r"abort|_Z9AbortImplv|__assert_func|__cxa_pure_virtual|Error_Handler"
         r"|HardFault_Handler|MemManage_Handler|BusFault_Handler|UsageFault_Handler"
     )
 

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from enum import Enum
+
 from tflm_sim.arena.events import Event
 from tflm_sim.emulation.emulator import Snapshot
 from tflm_sim.values import dataclass, field
+
+_ALIGNED = 16
+"""Source: MicroArenaBufferAlignment() @ 90b983c."""
+
+
+class Part(Enum):
+    """What an arena holds: everything, what stays, or the rest beside an arena for what stays."""
+
+    ALL = "all"
+    PERSISTENT = "persistent"
+    REST = "rest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +141,9 @@ class Arena:
         point: The state in which its size can still be changed.
         owner: The allocator whose fields hold its size there; None where it is an argument.
         size_argument: The number of the argument that holds it.
-        results: Each AllocateTensors() in it.
+        part: What it holds.
+        partner: The other one of two that belong together.
+        results: Each AllocateTensors() in it; of two that belong together one list.
     """
 
     address: int
@@ -138,9 +153,16 @@ class Arena:
     point: Snapshot | None
     owner: int | None
     size_argument: int = 0
+    part: Part = Part.ALL
+    partner: Arena | None = field(default=None, compare=False, repr=False)
     results: list[Result] = field(default_factory=list)
 
     @property
     def end(self) -> int:
         """The first byte after it."""
         return self.address + self.size
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """Where the allocator's use of it begins and ends; what stays ends at a multiple of 16."""
+        return self.head, self.end & -_ALIGNED if self.part is Part.PERSISTENT else self.end

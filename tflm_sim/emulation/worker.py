@@ -1,10 +1,12 @@
 r"""The emulator's process: executes one program and writes what happened as one line of JSON.
 
     python -m tflm_sim.emulation.worker APP.elf \
-        '{"timeout": 120, "invokes": 1, "emulator": "", "sizes": [], "file": "APP.elf"}'
+        '{"timeout": 120, "invokes": 1, "emulator": "", "sizes": [], "file": "APP.elf"}' [LIFELINE]
 
 Standard input has the model that is put in the place of the program's, if any, and the inputs for which its outputs
 are wanted, if any: {"model": "...", "runs": [["...", ...], ...]}, all bytes in base 64; {"model": null} for neither.
+
+LIFELINE is the number of a pipe that whoever started this process holds open: once that is gone, it ends, and QEMU.
 
 Nothing that the program does reaches further than this process, whose memory and time are bounded.
 """
@@ -12,8 +14,11 @@ Nothing that the program does reaches further than this process, whose memory an
 from __future__ import annotations
 
 import json
+import os
 import resource
+import signal
 import sys
+import threading
 from base64 import b64decode, b64encode
 from typing import Any
 
@@ -32,7 +37,9 @@ _MEMORY = 6 << 30
 
 def main() -> int:
     """Execute, and write."""
-    path, settings = sys.argv[1], json.loads(sys.argv[2])
+    path, settings, *lifeline = sys.argv[1], json.loads(sys.argv[2]), *map(int, sys.argv[3:])
+    for number in lifeline:
+        threading.Thread(target=_end_with_starter, args=(number,), daemon=True).start()
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     seconds = settings.pop("timeout")
     # At the first of the two limits the system says why it ends the process, at the second it only kills.
@@ -46,6 +53,12 @@ def main() -> int:
         answer = {"usage": str(problem)}
     print(json.dumps(answer), flush=True)
     return 0
+
+
+def _end_with_starter(lifeline: int) -> None:
+    """Wait until the pipe has no writer any more, and end this process and those that it started."""
+    os.read(lifeline, 1)
+    os.killpg(0, signal.SIGKILL)
 
 
 def _execute(path: str, settings: dict[str, Any], given: dict[str, Any]) -> object:

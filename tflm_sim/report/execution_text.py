@@ -17,13 +17,15 @@ from tflm_sim.emulation.stack_room import StackRoom
 from tflm_sim.escape import printable
 from tflm_sim.values import dataclass, field
 
+_PARTS = {"all": "", "persistent": ", for what stays", "rest": ", for the rest"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionDocument:
     """What happened when a program was executed, and how far the simulation of its models says the same.
 
     Attributes:
-        compared: Of each arena, in order.
+        compared: Of each arena, in order; one of two that belong together.
     """
 
     execution: Execution = field(metadata=INLINE)
@@ -70,7 +72,7 @@ def _result(one: ExecutedAllocation) -> str:
 def _arena_lines(arena: ExecutedArena) -> Iterator[str]:
     name = printable(arena.symbol) if arena.symbol else "an arena"
     yield ""
-    yield _row("arena", f"{name}: {arena.size:,} B at {arena.address:#010x}")
+    yield _row("arena", f"{name}{_PARTS[arena.part]}: {arena.size:,} B at {arena.address:#010x}")
     if not arena.is_exact:
         yield _row("caution", "what alignment skips at its start, less than 16 B, was not seen: add it to all sizes")
     for number, one in enumerate(arena.allocations, 1):

@@ -1,0 +1,211 @@
+"""The arenas of a run: where each is made, and what its allocator is asked for.
+
+    MicroAllocator::Create(arena, size)                      the arena as the program gives it
+    MicroAllocator::Create(arena, size, other, size)         two: what stays, and the rest
+    SingleArenaBufferAllocator::Create(head, size)           \\ where its size is changed: in the argument, or in the
+    ...::AllocatePersistentBuffer() of a new allocator       / object, whose fields are all at their start then
+
+The fields of an allocator are found by what they hold, since they moved from version to version: start, end, start,
+end, start, one after another, in an allocator that has allocated nothing yet; of one of two, by its start and end.
+"""
+
+from __future__ import annotations
+
+from tflm_sim.arena.events import OpEvent, Phase
+from tflm_sim.emulation.allocations import Allocations
+from tflm_sim.emulation.emulator import Emulator, Snapshot, argument, set_word, words
+from tflm_sim.emulation.functions import Watched
+from tflm_sim.emulation.program import Program
+from tflm_sim.emulation.seen import Arena, Part
+from tflm_sim.units import align_up
+from tflm_sim.values import replace
+
+INTERPRETER = 64
+"""Words of an interpreter among which its allocator stands."""
+_FIELDS = 8
+"""Words of an allocator among which its fields begin."""
+_MOST_ARENAS = 32
+_ALIGNED = 64
+_BUFFER_ALIGNED = 16
+_SIZES = {Part.ALL: 1, Part.PERSISTENT: 1, Part.REST: 3}
+"""The number of the argument of Create() that is an arena's size; the one before is the arena."""
+
+
+class Arenas:
+    """What is seen of the arenas of one run.
+
+    Attributes:
+        made: Every arena, in the order in which they were made.
+        blocks: (address, bytes) of each block of the heap.
+        current: The arena that was made or used last, None before there is one.
+        ending: Why the program is followed no further, "" where it is.
+    """
+
+    def __init__(self, machine: Emulator, program: Program, *, keeps_points: bool) -> None:
+        self.made: list[Arena] = []
+        self.blocks: list[tuple[int, int]] = []
+        self.current: Arena | None = None
+        self.ending = ""
+        self._machine = machine
+        self._program = program
+        self._keeps_points = keeps_points
+        self._layout: int | None = None
+        self._given: tuple[int, int] | None = None
+        self._allocations: dict[int, Allocations] = {}
+
+    # -- what the program calls -----------------------------------------------------------------------------------
+
+    def give(self) -> None:
+        """Note the arena that MicroAllocator::Create() is given."""
+        self._given = (argument(self._machine, 0), argument(self._machine, 1))
+
+    def create(self) -> None:
+        """Note the arena that SingleArenaBufferAllocator::Create() is given."""
+        first = 1 if self._program.has_reporter_first else 0
+        self._begin(argument(self._machine, first), argument(self._machine, first + 1), None, first + 1)
+
+    def create_two(self) -> None:
+        """Note both arenas that MicroAllocator::Create() is given."""
+        stays, stays_size, rest, rest_size = (argument(self._machine, number) for number in range(4))
+        point = self._point()
+        first = Arena(stays, stays_size, stays, True, point, None, _SIZES[Part.PERSISTENT], Part.PERSISTENT)
+        head = align_up(rest, _BUFFER_ALIGNED)
+        self._add_two(first, Arena(rest, rest_size, head, True, point, None, _SIZES[Part.REST], Part.REST))
+
+    def _add_two(self, stays: Arena, rest: Arena) -> None:
+        stays.partner, rest.partner, rest.results = rest, stays, stays.results
+        self.made += [stays, rest]
+        self.current = stays
+        one = self._allocations[stays.head] = Allocations(self._machine, Part.PERSISTENT)
+        other = self._allocations[rest.head] = Allocations(self._machine, Part.REST)
+        one.join(other)
+
+    def allocator(self, role: Watched, shift: int) -> None:
+        """Note a call of an allocator's function; ``shift``: how far inside of the object its address points."""
+        owner = argument(self._machine, 0) - shift
+        fields = words(self._machine, owner, _FIELDS + 5)
+        found = self._one_of_two(fields) or self._whole(owner, fields)
+        if found is not None:
+            at, arena = found
+            self._allocations.setdefault(arena.head, Allocations(self._machine, arena.part)).begin(role, owner, at)
+
+    def _one_of_two(self, fields: tuple[int, ...]) -> tuple[int, Arena] | None:
+        """Return where the fields begin and whose they are, None where they are not those of one of two arenas."""
+        pairs = {arena.bounds: arena for arena in self.made if arena.partner is not None}
+        at = next((at for at in range(1, _FIELDS) if fields[at : at + 2] in pairs), None)
+        if at is None:
+            return None
+        arena = pairs[fields[at], fields[at + 1]]
+        self.current = arena.partner if arena.part is Part.REST else arena
+        return at, arena
+
+    def _whole(self, owner: int, fields: tuple[int, ...]) -> tuple[int, Arena] | None:
+        """Return where the fields of an allocator of one arena begin, and the arena; None where it has none."""
+        at = next((at for at in range(1, _FIELDS) if self._holds_arena(fields[at : at + 5])), None)
+        if at is None:
+            return None
+        head, end, *_ = fields[at:]
+        self._layout = at
+        if self._is_made_again(head, fields[at : at + 5]):
+            self._begin(head, end - head, owner, 0)
+        elif self.current is None or (self.current.head, self.current.end) != (head, end):
+            known = [one for one in self.made if (one.head, one.end) == (head, end)]
+            if known:
+                self.current = known[-1]
+            else:
+                self._begin(head, end - head, owner, 0)
+        return None if self.current is None else (at, self.current)
+
+    def _holds_arena(self, fields: tuple[int, ...]) -> bool:
+        """Whether these are an allocator's fields: of an arena that is known, or one that has allocated nothing."""
+        head, end, planned, tail, temp = fields
+        if head == planned == temp != 0 and end == tail >= head:
+            return True
+        is_ordered = head <= planned <= end and head <= tail <= end
+        return is_ordered and any((one.head, one.end) == (head, end) for one in self.made)
+
+    def _is_made_again(self, head: int, fields: tuple[int, ...]) -> bool:
+        """Whether these are the fields of a new allocator where another one has allocated something already."""
+        before = self._allocations.get(head)
+        return (
+            before is not None
+            and before.has_taken_of_tail(fields[1])
+            and fields == (head, fields[1], head, fields[1], head)
+        )
+
+    def _begin(self, head: int, size: int, owner: int | None, size_argument: int) -> None:
+        given, self._given = self._given, None
+        whole = given if given is not None and 0 <= head - given[0] < _ALIGNED else None
+        whole = whole or self._program.object_around(head, size) or self._block_around(head, size)
+        if len(self.made) >= _MOST_ARENAS:
+            self.ending = f"it makes more than {_MOST_ARENAS} arenas"
+            return
+        address, whole_size = whole or (head, size)
+        self.current = Arena(address, whole_size, head, whole is not None, self._point(), owner, size_argument)
+        self.made.append(self.current)
+        self._allocations.pop(head, None)
+
+    def _point(self) -> Snapshot | None:
+        return self._machine.save() if self._keeps_points else None
+
+    def _block_around(self, head: int, size: int) -> tuple[int, int] | None:
+        """Return (address, bytes) of the block of the heap that an arena is, but for what alignment skips."""
+        for address, whole in reversed(self.blocks):
+            if 0 <= head - address < _ALIGNED and address + whole == head + size:
+                return address, whole
+        return None
+
+    # -- what is asked --------------------------------------------------------------------------------------------
+
+    def of(self, interpreter: int) -> Arena | None:
+        """Return the arena in which the allocator of an interpreter lies, by the first address that is in one.
+
+        Of several that were made in the same place, it is the last one; of two that belong together, what stays.
+        """
+        found, made = words(self._machine, interpreter, INTERPRETER), self.made[::-1]
+        arena = next((one for value in found for one in made if one.head <= value < one.end), None)
+        return arena.partner if arena is not None and arena.part is Part.REST else arena
+
+    def allocations(self) -> Allocations | None:
+        """Return what the allocator of the current arena was asked for, None where it was not asked yet."""
+        return None if self.current is None else self._allocations.get(self.current.head)
+
+    def tell(self, event: Phase | OpEvent) -> None:
+        """Note where TFLM is."""
+        allocations = self.allocations()
+        if allocations is not None:
+            allocations.settle()
+            allocations.events.append(event)
+
+    # -- other sizes ----------------------------------------------------------------------------------------------
+
+    def restart(self, before: Arenas, arena: Arena, size: int, moved: int | None) -> None:
+        """Have ``arena``, of another run, of ``size`` bytes, where the machine stands as when it began.
+
+        ``moved``: where it lies now, None for where the program has it.
+        """
+        self._layout = before._layout
+        self.blocks += before.blocks
+        address = arena.address if moved is None else moved
+        head = address + arena.head - arena.address
+        fresh = replace(arena, address=address, size=size, head=head, point=None, results=[], partner=None)
+        if arena.partner is not None:
+            other = replace(arena.partner, point=None, results=[], partner=None)
+            self._add_two(*((fresh, other) if arena.part is Part.PERSISTENT else (other, fresh)))
+        else:
+            self.current = fresh
+            self.made.append(fresh)
+        self._resize(fresh)
+
+    def _resize(self, arena: Arena) -> None:
+        """Put an arena's place and size where the program has them, in the state in which it begins."""
+        start = arena.head if arena.part is Part.ALL else arena.address
+        whole = max(arena.end - start, 0)
+        if arena.owner is None:
+            arguments = self._machine.core.arguments
+            self._machine.set(arguments[arena.size_argument - 1], start)
+            self._machine.set(arguments[arena.size_argument], whole)
+            return
+        assert self._layout is not None, "an arena that is seen in an object has its fields"
+        for index, value in enumerate((start, start + whole, start, start + whole, start)):
+            set_word(self._machine, arena.owner + 4 * (self._layout + index), value)
