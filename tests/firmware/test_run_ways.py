@@ -127,8 +127,8 @@ def test_two_arenas_of_one_allocator_are_sized_one_by_one(tmp_path: Path, capsys
     assert [(one.symbol, one.part, one.size) for one in (stays, rest)] == [
         ("arena_that_stays", "persistent", 1000), ("arena_of_the_rest", "rest", 1000)
     ]  # fmt: skip
-    # What stays ends at a multiple of 16 and takes 8, 100 and, at a multiple of 8, 8 B: 992 - 120 = 872 is where the last
-    # one is, and 128 the smallest size that ends so. The rest: 300 B from a multiple of 16 on, behind 12 B.
+    # What stays ends at a multiple of 16 and takes 8 B, 100 B and, at a multiple of 8, 8 B: the last ones lie at
+    # 992 - 120 = 872, and 128 is the smallest size that ends so. The rest: 300 B from a multiple of 16 on, behind 12 B.
     assert (stays.smallest_arena, rest.smallest_arena) == (128, 312)
     assert [(row.kind, row.offset) for row in stays.allocations[0].events] == [
         ("persist", 984), ("persist", 884), ("temp", 0), ("persist", 872), ("temp_reset", 300)

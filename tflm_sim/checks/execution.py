@@ -120,7 +120,9 @@ def _events(arena: ExecutedArena, rest: ExecutedArena | None) -> Iterator[Event]
     if rest is None:
         return events_of(rows, arena.size - -arena.address % BUFFER_ALIGNMENT)
     stays = align_down(arena.address + arena.size, BUFFER_ALIGNMENT) - arena.address
-    return events_of(rows, stays, rest.size - -rest.address % BUFFER_ALIGNMENT)
+    tail = rest.size - -rest.address % BUFFER_ALIGNMENT
+    events = events_of(rows, stays)
+    return (event._replace(tail_offset=tail) if isinstance(event, Temp | Resize) else event for event in events)
 
 
 def agreement(executed: Iterable[Event], simulation: Simulation) -> Agreement:

@@ -106,14 +106,11 @@ class Arenas:
             return None
         head, end, *_ = fields[at:]
         self._layout = at
-        if self._is_made_again(head, fields[at : at + 5]):
+        known = [one for one in self.made if one.bounds == (head, end)]
+        if known and not self._is_made_again(head, fields[at : at + 5]):
+            self.current = known[-1]
+        else:
             self._begin(head, end - head, owner, 0)
-        elif self.current is None or (self.current.head, self.current.end) != (head, end):
-            known = [one for one in self.made if (one.head, one.end) == (head, end)]
-            if known:
-                self.current = known[-1]
-            else:
-                self._begin(head, end - head, owner, 0)
         return None if self.current is None else (at, self.current)
 
     def _holds_arena(self, fields: tuple[int, ...]) -> bool:
@@ -122,7 +119,7 @@ class Arenas:
         if head == planned == temp != 0 and end == tail >= head:
             return True
         is_ordered = head <= planned <= end and head <= tail <= end
-        return is_ordered and any((one.head, one.end) == (head, end) for one in self.made)
+        return is_ordered and any(one.bounds == (head, end) for one in self.made)
 
     def _is_made_again(self, head: int, fields: tuple[int, ...]) -> bool:
         """Whether these are the fields of a new allocator where another one has allocated something already."""

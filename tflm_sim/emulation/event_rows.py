@@ -62,18 +62,17 @@ def _row(kind: str, size: int, alignment: int, offset: int, used: int) -> Execut
     return ExecutedEvent(kind, "", -1, -1, size, alignment, offset, used)
 
 
-def events_of(rows: Iterable[ExecutedEvent], arena_size: int, rest_size: int | None = None) -> Iterator[Event]:
+def events_of(rows: Iterable[ExecutedEvent], arena_size: int) -> Iterator[Event]:
     """Yield the event of each row.
 
     Args:
         rows: Of one AllocateTensors().
-        arena_size: Bytes from the aligned start of the arena; of two, of the one for what stays.
-        rest_size: Bytes from the aligned start of the other one, None where there is one.
+        arena_size: Bytes from the aligned start of the arena.
     """
-    tail = arena_size if rest_size is None else rest_size
+    tail = arena_size
     for kind, name, subgraph, op, size, alignment, offset, used in rows:
         if kind == "persist":
-            tail = offset if rest_size is None else tail
+            tail = offset
             yield Persist(size, alignment, offset, used, arena_size - offset, "", name)
         elif kind == "temp":
             yield Temp(size, alignment, offset, used, tail)

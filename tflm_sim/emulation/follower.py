@@ -293,9 +293,11 @@ class Follower:
 
     def _allocated(self) -> None:
         result, self._running = self._running, None
-        self._book.current = arena = (self._book.of(result.interpreter) if result else None) or self._book.current
-        if result is None or arena is None:
-            self.ending = "AllocateTensors() works in an arena whose making was not seen" if result else self.ending
+        if result is None:
+            return
+        self._book.current = arena = self._book.of(result.interpreter) or self._book.current
+        if arena is None:
+            self.ending = "AllocateTensors() works in an arena whose making was not seen"
             return
         result.status = self.machine.get(self.machine.core.arguments[0]) & 0xFF
         allocations = self._book.allocations()
@@ -365,23 +367,29 @@ class Follower:
 
     def _invoke(self) -> None:
         """Answer Invoke() with success, unless it is to be run."""
-        address = argument(self.machine, 0)
+        address, measuring = argument(self.machine, 0), self._measuring
         result = self._result_of(address)
-        if result is None or self._running is not None or (self._measuring and self._measuring.is_running):
+        is_inside = self._running is not None or (measuring is not None and measuring.is_running)
+        if result is None or is_inside or not self._is_interpreter(address):
             return
-        if not self._is_interpreter(address):
-            return
-        is_observed = any(one is result for one in self.arenas[0].results)
-        if self._measuring is not None and is_observed and len(result.invocations) < self._interest.invokes:
+        if measuring is not None and self._is_to_be_measured(result):
             self._idle_invokes, self._invoked = 0, result
-            result.invocations.append(self._measuring.invoke())
+            result.invocations.append(measuring.invoke())
             return
-        if self._idle_invokes == 0:
-            self._idle_since = process_time()
-        self._idle_invokes += 1
         if not self._interest.runs_invokes:
             self.answered += 1
             give_back(self.machine, 0)
+        self._end_of_loop()
+
+    def _is_to_be_measured(self, result: Result) -> bool:
+        is_observed = any(one is result for one in self.arenas[0].results)
+        return is_observed and len(result.invocations) < self._interest.invokes
+
+    def _end_of_loop(self) -> None:
+        """End where the program does nothing but call Invoke()."""
+        if self._idle_invokes == 0:
+            self._idle_since = process_time()
+        self._idle_invokes += 1
         more, seconds = self._idle_invokes, process_time() - self._idle_since
         if more > _MOST_INVOKES or (more > _INVOKES and seconds > _LOOP_S):
             self.ending = "it calls Invoke() again and again"
@@ -389,15 +397,18 @@ class Follower:
     def _result_of(self, address: int) -> Result | None:
         """Return the last AllocateTensors() of the interpreter at ``address``, or of what holds the address.
 
-        The last one of all where none is its own; None before there is one.
+        The last one in the current arena where none is its own; None before there is one.
         """
-        ended = [(arena, result) for arena in self.arenas for result in arena.results]
-        own = [row for row in ended if 0 <= address - row[1].interpreter < 4 * INTERPRETER]
-        near = max(own, key=lambda row: row[1].interpreter, default=None)
-        last = [row for row in own if near is not None and row[1].interpreter == near[1].interpreter]
-        if last:
-            self._book.current = last[-1][0]
-            return last[-1][1]
+        near = [
+            (result.interpreter, number, arena)
+            for arena in self.arenas
+            for number, result in enumerate(arena.results)
+            if 0 <= address - result.interpreter < 4 * INTERPRETER
+        ]
+        if near:
+            nearest = max(row[0] for row in near)
+            _, number, self._book.current = [row for row in near if row[0] == nearest][-1]
+            return self._book.current.results[number]
         arena = self._book.current
         return arena.results[-1] if arena is not None and arena.results else None
 
