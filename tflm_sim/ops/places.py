@@ -100,7 +100,7 @@ def _versions(runtime: Runtime, file: str) -> tuple[list[Version], int]:
 def unknown(file: str, what: str) -> TflmSimError:
     """Return the error of an operator that names a check whose line nobody has looked up."""
     return TflmSimError(
-        f"the line of {what} in {file} is not known; python tools upstream places CHECKOUT --write --history looks "
+        f"the line of {what} in {file} is not known; python tools upstream places CHECKOUT --write looks "
         "it up in a clone of the repository and writes tflm_sim/ops/places.txt"
     )
 

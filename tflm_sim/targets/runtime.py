@@ -98,10 +98,19 @@ class Runtime:
     def has(self) -> Callable[[str], bool]:
         """What returns whether the snapshot has a change of :data:`~tflm_sim.targets.changes.CHANGES`."""
         own = {name for tree, rows in REVERSED.items() for name, since in rows.items() if self.position(tree) >= since}
-        return {
-            name: (row.position <= self.position(row.tree) < row.until) != (name in own)
-            for name, row in CHANGES.items()
-        }.__getitem__
+        return _Known(
+            {
+                name: (row.position <= self.position(row.tree) < row.until) != (name in own)
+                for name, row in CHANGES.items()
+            }
+        ).__getitem__
+
+
+class _Known(dict[str, bool]):
+    """Whether a version has each change; asking for one that nobody has named is an error of whoever wrote the name."""
+
+    def __missing__(self, name: str) -> bool:
+        raise UsageError(f"there is no change '{name}' in tflm_sim/targets/changes.py")
 
 
 FIRST_BUILD = 4

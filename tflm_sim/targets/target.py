@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 
 from tflm_sim.document_fields import HIDDEN, named
+from tflm_sim.errors import UsageError
 from tflm_sim.targets.abi import Abi
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.targets.runtime import Runtime
-from tflm_sim.targets.structs import Layouts, MeasuredStruct, layouts
+from tflm_sim.targets.structs import Layouts, MeasuredStruct, StructLayout, layouts
 from tflm_sim.values import TYPE_CHECKING, dataclass, field
 
 if TYPE_CHECKING:
@@ -58,9 +59,18 @@ class Target:
         return layouts(self.abi, self.runtime)
 
     def sizeof(self, struct: str) -> int:
-        """Return the size of a struct in bytes; an unknown name is a KeyError that names it."""
-        return self.structs[struct].size
+        """Return the size of a struct in bytes; a UsageError where its TFLM has no such struct."""
+        return self._layout(struct).size
 
     def alignof(self, struct: str) -> int:
-        """Return the alignment of a struct in bytes; an unknown name is a KeyError that names it."""
-        return self.structs[struct].alignment
+        """Return the alignment of a struct in bytes; a UsageError where its TFLM has no such struct."""
+        return self._layout(struct).alignment
+
+    def _layout(self, struct: str) -> StructLayout:
+        try:
+            return self.structs[struct]
+        except KeyError as missing:
+            raise UsageError(
+                f"the {self.runtime} has no struct {missing}; those of TFLM are declared in "
+                "tflm_sim/targets/struct_tables, and of one of your own you say the size in bytes"
+            ) from None

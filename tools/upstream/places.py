@@ -3,7 +3,6 @@
     python tools upstream places CHECKOUT                     lines of the newest versions that differ, exit code 1
     python tools upstream places CHECKOUT --commit 0c425da36  those of another commit
     python tools upstream places CHECKOUT --write             bring this checkout's part of the file up to date
-    python tools upstream places CHECKOUT --write --history   with all versions of each file, not the newest alone
     python tools upstream places CHECKOUT --before LIBRARY    lines of the library from before upstream, or with --write
 
 A file without a version, and a check whose text stands in no version of the files that it can be in, are told by name,
@@ -36,7 +35,7 @@ OPS = Path(__file__).resolve().parents[2] / "tflm_sim" / "ops"
 PLACES = OPS / "places.txt"
 Lines = dict[str, int]
 Versions = list[Version]
-_TREES = {"esp_nn": ESP, "edge_impulse": EDGE_IMPULSE}
+_TREES = {"esp_nn": ESP, "edge_impulse": EDGE_IMPULSE, "mvp": "SiliconLabs/gecko_sdk"}
 
 
 class Checkout:
@@ -91,7 +90,7 @@ class Checkout:
 
 
 def tree_of(path: Path) -> str:
-    """Return whose kernels a module has; those of Edge Impulse have checks without lines."""
+    """Return whose kernels a module has; those of Edge Impulse and of Silicon Labs have checks without lines."""
     return next((tree for folder, tree in _TREES.items() if folder in path.parts), UPSTREAM)
 
 
@@ -140,17 +139,14 @@ def versions_of(checkout: Checkout, file: str) -> list[tuple[int, str, str]]:
     return versions
 
 
-def places_of(checkout: Checkout, file: str, *, history: bool) -> Versions:
+def places_of(checkout: Checkout, file: str) -> Versions:
     """Return the versions of a file."""
     path = full_place(file)
     newest = checkout.text("HEAD", path)
     if not newest:
         return []
-    versions = versions_of(checkout, file)
-    if not history:
-        return [Version(versions[-1][0], lines_of(newest))]
     rows: Versions = []
-    for position, commit, then in versions:
+    for position, commit, then in versions_of(checkout, file):
         lines = lines_of(checkout.text(commit, full_place(then)), checks(newest))
         row = Version(position, lines, "" if then == file else then)
         if not rows or rows[-1][1:] != row[1:]:
@@ -158,9 +154,11 @@ def places_of(checkout: Checkout, file: str, *, history: bool) -> Versions:
     return rows
 
 
-def differences(checkout: Checkout, commit: str, table: dict[str, Versions]) -> list[str]:
-    """Return where the table and a commit differ, a line each."""
-    position, found = checkout.position(commit), []
+def differences(checkout: Checkout, commit: str, table: dict[str, Versions], files: Sequence[str]) -> list[str]:
+    """Return which of ``files`` the table does not have, and where it and a commit differ, a line each."""
+    position = checkout.position(commit)
+    absent = [file for file in files if file not in table and checkout.text("HEAD", full_place(file))]
+    found = [f"{file}: none of its lines are here; --write adds them" for file in absent]
     for file, versions in table.items():
         version = version_at(versions, position)
         ours, then = version.lines, full_place(version.file or file)
@@ -218,7 +216,6 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("checkout")
     parser.add_argument("--commit", default="HEAD")
     parser.add_argument("--write", action="store_true")
-    parser.add_argument("--history", action="store_true")
     parser.add_argument("--before", metavar="LIBRARY")
     args = parser.parse_args(arguments)
     checkout = Checkout(args.checkout)
@@ -234,10 +231,10 @@ def main(arguments: Sequence[str]) -> int:
     ours = [check for check in written_checks(OPS) if tree_of(check.path) == checkout.tree]
     found = unknown(ours, {file: texts_of(checkout, file) for file in files})
     if not args.write:
-        found += differences(checkout, args.commit, table.get(checkout.tree, {}))
+        found += differences(checkout, args.commit, table.get(checkout.tree, {}), files)
         print("\n".join(found) or f"{checkout.tree}: {len(files)} files, {len(ours)} checks, all lines are right")
         return int(bool(found))
-    rows = {file: versions for file in files if (versions := places_of(checkout, file, history=args.history))}
+    rows = {file: versions for file in files if (versions := places_of(checkout, file))}
     table[checkout.tree] = rows
     PLACES.write_text(written(table), encoding="utf-8")
     if found:

@@ -49,6 +49,6 @@ def test_a_file_without_lines_is_a_sentence_that_names_the_command() -> None:
     with pytest.raises(TflmSimError) as refused:
         places.place(RUNTIME, "my_kernel.cc", "filter != nullptr")
     assert str(refused.value) == (
-        "the line of any check in my_kernel.cc is not known; python tools upstream places CHECKOUT --write --history "
-        "looks it up in a clone of the repository and writes tflm_sim/ops/places.txt"
+        "the line of any check in my_kernel.cc is not known; python tools upstream places CHECKOUT --write looks "
+        "it up in a clone of the repository and writes tflm_sim/ops/places.txt"
     )

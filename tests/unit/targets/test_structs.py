@@ -1,5 +1,6 @@
 import pytest
 
+from tflm_sim.errors import UsageError
 from tflm_sim.targets.presets import PRESETS, library_target, preset
 from tflm_sim.targets.structs import declarations, layouts
 
@@ -51,8 +52,10 @@ def test_compression_grows_the_allocator_and_the_op_data() -> None:
     }
 
 
-def test_an_unknown_struct_is_a_key_error_that_names_it() -> None:
-    with pytest.raises(KeyError, match="OpDataNothing"):
+def test_an_unknown_struct_is_a_sentence_that_says_where_structs_are_declared() -> None:
+    with pytest.raises(
+        UsageError, match="has no struct 'OpDataNothing'; those of TFLM are declared in tflm_sim/targets"
+    ):
         preset("x86_64").sizeof("OpDataNothing")
 
 
