@@ -24,12 +24,12 @@ typedef struct {
   int64_t span, asker;
 } tflm_store_t;
 
-/* set_register is uc_reg_write(), execution_state the number of EPSR; both 0 where the core has none. */
+/* get_register is uc_reg_read(), program_counter the number of PC; set_register is uc_reg_write(), execution_state the
+ * number of EPSR, both 0 where the core has none. */
 typedef struct {
-  uint64_t set_register;
-  int64_t execution_state;
+  uint64_t get_register, set_register;
+  int64_t program_counter, execution_state;
   uint64_t instructions;
-  uint64_t code_address;
   int64_t is_watching;
   int64_t asker;
   int64_t spans;
@@ -40,11 +40,10 @@ typedef struct {
 } tflm_noted_t;
 
 static void count_instruction(void *machine, uint64_t address, uint32_t size, void *noted) {
-  tflm_noted_t *state = noted;
   (void)machine;
+  (void)address;
   (void)size;
-  ++state->instructions;
-  state->code_address = address;
+  ++((tflm_noted_t *)noted)->instructions;
 }
 
 /* Returns the stretch that holds an address, -1 for none. */
@@ -60,10 +59,12 @@ static int64_t span_at(const tflm_noted_t *state, uint64_t address) {
   return low > 0 && address < state->span[low - 1].end ? low - 1 : -1;
 }
 
-static void keep(tflm_noted_t *state, int64_t span, uint64_t start, uint64_t end) {
+static void keep(void *machine, tflm_noted_t *state, int64_t span, uint64_t start, uint64_t end) {
   tflm_store_t *store = state->store;
+  uint32_t code_address = 0;
+  ((int (*)(void *, int, void *))(uintptr_t)state->get_register)(machine, (int)state->program_counter, &code_address);
   for (int64_t index = 0; index < state->stores; ++index, ++store) {
-    if (store->code_address == state->code_address && store->span == span && store->asker == state->asker) {
+    if (store->code_address == code_address && store->span == span && store->asker == state->asker) {
       store->low = start < store->low ? start : store->low;
       store->end = end > store->end ? end : store->end;
       ++store->times;
@@ -75,7 +76,7 @@ static void keep(tflm_noted_t *state, int64_t span, uint64_t start, uint64_t end
     return;
   }
   ++state->stores;
-  *store = (tflm_store_t){state->code_address, start, end, 1, span, state->asker};
+  *store = (tflm_store_t){code_address, start, end, 1, span, state->asker};
 }
 
 /* Before it calls this, Unicorn puts program counter and IT state into the processor as they stand at the store, and
@@ -98,11 +99,11 @@ static void note_store(void *machine, int type, uint64_t address, int size, int6
   int64_t first_span = span_at(state, address), last_span = span_at(state, last);
   if (first_span < 0 || !state->span[first_span].is_free) {
     uint64_t end = first_span == last_span ? last + 1 : address + 1;
-    keep(state, first_span, address, end);
+    keep(machine, state, first_span, address, end);
   }
   if (last_span != first_span && (last_span < 0 || !state->span[last_span].is_free)) {
     uint64_t begin = first_span < 0 ? state->span[last_span].start : state->span[first_span].end;
-    keep(state, last_span, begin, last + 1);
+    keep(machine, state, last_span, begin, last + 1);
   }
 }
 

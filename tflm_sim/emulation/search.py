@@ -132,21 +132,25 @@ class SizeSearch:
             raise Unfinished(first)
         least = max(result.used for result in self._arena.results) - _STEP
         low = least if 0 < least < self._given and not self.attempt(least, is_brief=True).succeeds else 0
-        succeeds = self._least(low, self._given, lambda size: self.attempt(size, is_brief=True).succeeds)
+        succeeds = self._least(*self._around(low, self._succeeds), self._succeeds)
         sound = succeeds if self._is_sound(succeeds) else self._least_sound(succeeds)
         return None if sound is None else (self._watched[sound], self._watched[succeeds])
 
     def _least_sound(self, low: int) -> int | None:
         """Return the least size above ``low`` that works, None where the size that the program gives is not sound."""
-        step = _STEP
-        while low + step < self._given and not self._is_sound(low + step):
-            step *= 2
-        high = min(low + step, self._given)
+        low, high = self._around(low, self._is_sound)
         if high == self._given and not self._is_sound(high):
             if any(result.refused or result.damage for result in self._arena.results):
                 return None
             raise Unfinished(self._watched[high])
-        return self._least(low + step // 2 if step > _STEP else low, high, self._is_sound)
+        return self._least(low, high, self._is_sound)
+
+    def _around(self, low: int, works: Callable[[int], bool]) -> tuple[int, int]:
+        """Return a size from ``low`` on that does not work, and one above that does: mostly they are near."""
+        step = _STEP
+        while low + step < self._given and not works(low + step):
+            low, step = low + step, 2 * step
+        return low, min(low + step, self._given)
 
     def works(self, size: int) -> bool:
         """Return whether a size works, one larger than the program's own in memory that it does not use.
@@ -159,6 +163,9 @@ class SizeSearch:
             self._watched.clear()
             self.move()
         return self._is_sound(size)
+
+    def _succeeds(self, size: int) -> bool:
+        return self.attempt(size, is_brief=True).succeeds
 
     def _is_sound(self, size: int) -> bool:
         if size not in self._watched:

@@ -38,10 +38,11 @@ class Noted(Structure):
     """What the hooks in C note. ``tflm_noted_t`` there."""
 
     _fields_ = (
+        ("get_register", c_uint64),
         ("set_register", c_uint64),
+        ("program_counter", c_int64),
         ("execution_state", c_int64),
         ("instructions", c_uint64),
-        ("code_address", c_uint64),
         ("is_watching", c_int64),
         ("asker", c_int64),
         ("spans", c_int64),

@@ -72,6 +72,7 @@ class UnicornMachine:
         self._hooks: dict[int, int] = {}
         self._spare = memory.spare
         self._noted: Noted | None = None
+        self._is_counting = False
         self._counted_twice = 0
         self._stops_before_counting: frozenset[int] = frozenset()
         self._resumed: int | None = None
@@ -185,7 +186,13 @@ class UnicornMachine:
     def count(self) -> int | None:
         """Return how many instructions were executed since the first call."""
         noted = self._noting()
-        return None if noted is None else noted.instructions - self._counted_twice
+        if noted is None:
+            return None
+        if not self._is_counting:
+            self._is_counting = True
+            self._hook(unicorn.UC_HOOK_CODE, _counting.hooks()[0], noted)
+            self._stops_before_counting = frozenset(self._hooks)
+        return int(noted.instructions) - self._counted_twice
 
     def watch_stores(self, free: Iterable[Span], objects: Iterable[Span]) -> bool:
         """Note the stores that are not to ``free`` or to devices."""
@@ -204,23 +211,26 @@ class UnicornMachine:
         return [] if self._noted is None else store_watch.end(self._noted)
 
     def _noting(self) -> Noted | None:
-        """Have instructions counted and stores noted, unless they are already; None where that cannot be done."""
+        """Have stores noted, unless they are already; None where that cannot be done."""
         if _counting is None or self._noted is not None:
             return self._noted
         self._noted = noted = Noted()
+        noted.get_register = cast(uclib.uc_reg_read, c_void_p).value or 0
+        noted.program_counter = self._registers["pc"]
         if self.core.is_arm:
             noted.set_register = cast(uclib.uc_reg_write, c_void_p).value or 0
             noted.execution_state = arm_const.UC_ARM_REG_EPSR
-        on_instruction, on_store, size = _counting.hooks()
+        _, on_store, size = _counting.hooks()
         assert size == sizeof(Noted), "C and Python have the same form"
-        everywhere = (c_uint64(1), c_uint64(0))
-        for kind, function in ((unicorn.UC_HOOK_CODE, on_instruction), (unicorn.UC_HOOK_MEM_WRITE, on_store)):
-            data = cast(pointer(noted), c_void_p)
-            status = uclib.uc_hook_add(self._uc._uch, byref(c_size_t(0)), kind, c_void_p(function), data, *everywhere)
-            assert status == unicorn.UC_ERR_OK, "Unicorn takes a function of C as a hook"
-        self._stops_before_counting = frozenset(self._hooks)
-        self._uc.ctl_flush_tb()
+        self._hook(unicorn.UC_HOOK_MEM_WRITE, on_store, noted)
         return noted
+
+    def _hook(self, kind: int, function: int, noted: Noted) -> None:
+        """Have a function of C called everywhere."""
+        data, everywhere = cast(pointer(noted), c_void_p), (c_uint64(1), c_uint64(0))
+        status = uclib.uc_hook_add(self._uc._uch, byref(c_size_t(0)), kind, c_void_p(function), data, *everywhere)
+        assert status == unicorn.UC_ERR_OK, "Unicorn takes a function of C as a hook"
+        self._uc.ctl_flush_tb()
 
     def _forget(self, address: int) -> None:
         """Have the code around an address translated anew: hooks are part of the translation."""
@@ -231,7 +241,7 @@ class UnicornMachine:
             self._resumed = None
             return
         self._hit = address
-        if self._noted is not None and address not in self._stops_before_counting:
+        if self._is_counting and address not in self._stops_before_counting:
             self._counted_twice += 1  # The counter is asked first, now and when the program goes on.
         uc.emu_stop()
 
