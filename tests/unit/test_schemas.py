@@ -6,6 +6,9 @@ import jsonschema
 import pytest
 from release import schemas as make_schemas
 
+from tflm_sim.cli import main
+from tflm_sim.cli.verbs import VERBS
+
 
 @pytest.mark.parametrize("name", make_schemas.schemas())
 def test_what_is_checked_in_is_what_the_tool_writes(name: str) -> None:
@@ -19,3 +22,11 @@ def test_each_is_a_schema(name: str) -> None:
 
 def test_there_are_no_others() -> None:
     assert {path.name for path in make_schemas.FOLDER.glob("*.json")} == make_schemas.schemas().keys()
+
+
+@pytest.mark.parametrize("verb", sorted(VERBS.keys() - {"replay"}))  # "replay" prints what "monitor" does.
+def test_a_verb_with_json_has_a_schema(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([verb, "--help"])
+    has_json = " --json " in capsys.readouterr().out
+    assert not has_json or verb in make_schemas.DOCUMENTS, "add its document to DOCUMENTS in tools/release/schemas.py"

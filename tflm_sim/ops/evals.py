@@ -1,39 +1,37 @@
 """``eval_problem()``: what Eval of a prepared operator refuses, as far as types and constants tell.
 
-Eval's switches over types are the rows of ``eval_types``; what it makes of constants and options is in ``eval_values``.
+Eval's switches over types are the ``EVALS`` of each module of ``ops/reference``; what it makes of constants and options
+is in ``eval_values``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 from tflm_sim.graph.eval_tensor import EvalTensor, type_name
 from tflm_sim.model.element_types import type_number
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops import edge_impulse
-from tflm_sim.ops.eval_types import ROWS, EvalRow, Switch
+from tflm_sim.ops.eval_types import EvalRow, Switch
 from tflm_sim.ops.op_model import Node
+from tflm_sim.ops.reference import REFERENCE
 from tflm_sim.targets.changes import UPSTREAM
 
 
 @cache
-def _rows() -> Mapping[tuple[str, str], Sequence[EvalRow]]:
-    """Return the rows of each (library, operator), newest first."""
-    found: dict[tuple[str, str], list[EvalRow]] = {}
-    for row in ROWS:
-        for op in row.ops.split():
-            found.setdefault((row.library, op), []).append(row)
-    return found
+def _rows(op: str) -> Sequence[EvalRow]:
+    """Return the rows of a reference operator, newest first."""
+    return [row for row in REFERENCE.of_family(op, "EVALS") if op in row.ops.split()]
 
 
 def refused_types(node: Node) -> str | None:
     """Return what the device prints where Eval does not know a type of the node's tensors; None where it knows all."""
     if node.target.runtime.has("edge_impulse_kernels") and node.op in edge_impulse.OPERATORS:
         return None  # Kernels of Edge Impulse's own.
-    position, rows = node.target.runtime.position(UPSTREAM), _rows()
+    position, rows = node.target.runtime.position(UPSTREAM), _rows(node.op) if node.op in REFERENCE else ()
     libraries = (*node.target.kernel_library.layers, "reference")
-    found = (row for library in libraries for row in rows.get((library, node.op), ()) if row.since <= position)
+    found = (row for library in libraries for row in rows if row.library == library and row.since <= position)
     row = next(found, None)
     for switch in () if row is None else row.switches:
         if (says := _refused(node, switch)) is not None:

@@ -6,6 +6,10 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 
 from tflm_sim.ops.op_model import OpModel
+from tflm_sim.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class OpTable(Mapping[str, OpModel]):
@@ -49,9 +53,13 @@ class OpTable(Mapping[str, OpModel]):
                 raise KeyError(op)
             if family is None:
                 return self._base[op]
-            module = import_module(f"{self.package}.{family}")
-            self._models |= {model.op: model for model in getattr(module, self._rows) if model.op in self._family}
+            self._models |= {model.op: model for model in self.of_family(op, self._rows) if model.op in self._family}
         return self._models[op]
+
+    def of_family(self, op: str, name: str) -> tuple[Any, ...]:
+        """Return a tuple of the module that models an operator; () where there is no such module, or no such tuple."""
+        family = self._family.get(op)
+        return getattr(import_module(f"{self.package}.{family}"), name, ()) if family is not None else ()
 
     def __iter__(self) -> Iterator[str]:
         yield from self._family

@@ -300,52 +300,96 @@ REVERSED: dict[str, dict[str, int]] = {
 }
 """Changes of upstream that a library took, or undid, on its own: since which position in its history."""
 
-_ARRIVALS: tuple[tuple[int, str, str, str], ...] = (
+_ARRIVALS: tuple[tuple[int, str, str, dict[str, str]], ...] = (
+    (
+        BEFORE_UPSTREAM,
+        "a37043ff7",
+        "2021-04-09",
+        {
+            "activations": "RELU RELU6 PRELU HARD_SWISH LOGISTIC TANH",
+            "binary_arithmetic": "ADD SUB MUL MAXIMUM MINIMUM EQUAL NOT_EQUAL GREATER GREATER_EQUAL LESS LESS_EQUAL",
+            "concatenation": "CONCATENATION SPLIT SPLIT_V PACK UNPACK",
+            "conv": "CONV_2D DEPTHWISE_CONV_2D",
+            "custom": "CIRCULAR_BUFFER TFLite_Detection_PostProcess",
+            "elementwise": (
+                "ABS RSQRT SIN COS LOG SQRT SQUARE LOGICAL_NOT CEIL ROUND NEG FLOOR LOGICAL_AND "
+                "LOGICAL_OR QUANTIZE DEQUANTIZE L2_NORMALIZATION"
+            ),
+            "fully_connected": "FULLY_CONNECTED",
+            "pad": "PAD PADV2",
+            "pooling": "AVERAGE_POOL_2D MAX_POOL_2D",
+            "reduce": "MEAN REDUCE_MAX ARG_MAX ARG_MIN",
+            "reshape": "RESHAPE SHAPE",
+            "resize": "RESIZE_NEAREST_NEIGHBOR",
+            "slice": "STRIDED_SLICE",
+            "softmax": "SOFTMAX",
+            "svdf": "SVDF",
+        },
+    ),
     (
         4,
         "a37043ff7",
         "2021-04-09",
-        "ADD_N BATCH_TO_SPACE_ND CAST CUMSUM ELU EXP EXPAND_DIMS FILL FLOOR_DIV FLOOR_MOD L2_POOL_2D LEAKY_RELU "
-        "SPACE_TO_BATCH_ND SQUEEZE TRANSPOSE_CONV ZEROS_LIKE",
+        {
+            "activations": "ELU LEAKY_RELU",
+            "axes": "BATCH_TO_SPACE_ND CUMSUM SPACE_TO_BATCH_ND",
+            "binary_arithmetic": "ADD_N FLOOR_DIV FLOOR_MOD",
+            "broadcast": "FILL ZEROS_LIKE",
+            "conv": "TRANSPOSE_CONV",
+            "elementwise": "CAST EXP",
+            "pooling": "L2_POOL_2D",
+            "reshape": "EXPAND_DIMS SQUEEZE",
+        },
     ),
-    (14, "5a65a54ce", "2021-04-21", "DEPTH_TO_SPACE"),
-    (25, "27eff3c71", "2021-04-28", "RESIZE_BILINEAR"),
-    (47, "15c609314", "2021-05-03", "GATHER_ND"),
-    (61, "73c5fa4d2", "2021-05-18", "IF"),
-    (69, "560fd3d1d", "2021-05-20", "TRANSPOSE"),
-    (76, "dd3db3d81", "2021-05-24", "GATHER"),
-    (134, "89817c30d", "2021-06-21", "SPACE_TO_DEPTH"),
-    (245, "26944780f", "2021-09-07", "ASSIGN_VARIABLE CALL_ONCE READ_VARIABLE VAR_HANDLE"),
-    (324, "284df73c5", "2021-10-25", "SLICE"),
-    (458, "873b98c42", "2022-01-03", "MIRROR_PAD"),
-    (554, "afd41a759", "2022-03-16", "BROADCAST_ARGS BROADCAST_TO"),
-    (556, "359c83a84", "2022-03-17", "WHILE"),
-    (633, "ceac958de", "2022-04-28", "UNIDIRECTIONAL_SEQUENCE_LSTM"),
-    (745, "32b0fe993", "2022-07-20", "DIV SUM"),
-    (774, "8b9d46929", "2022-08-05", "SQUARED_DIFFERENCE"),
-    (800, "286aeb5ff", "2022-08-17", "SELECT_V2"),
-    (875, "21ea0a6b3", "2022-10-12", "LOG_SOFTMAX"),
-    (1205, "925909cf6", "2023-06-14", "SignalWindow"),
-    (1226, "f22888af6", "2023-06-21", "SignalRfft"),
-    (1242, "29d8dbfd4", "2023-07-11", "SignalFramer"),
-    (1244, "597ccf786", "2023-07-11", "SignalOverlapAdd"),
-    (1246, "7781c4979", "2023-07-12", "SignalDelay"),
-    (1247, "296b81858", "2023-07-12", "SignalStacker"),
-    (1249, "8ee06dcba", "2023-07-13", "SignalEnergy"),
-    (1253, "2548022e0", "2023-07-14", "SignalFilterBank SignalFilterBankLog SignalFilterBankSquareRoot"),
-    (1257, "70aed11c9", "2023-07-19", "SignalFftAutoScale"),
-    (1260, "55037d2d5", "2023-07-20", "SignalIrfft"),
-    (1263, "e2cdefd52", "2023-07-25", "SignalFilterBankSpectralSubtraction"),
-    (1265, "aa945a0fc", "2023-07-26", "EMBEDDING_LOOKUP"),
-    (1287, "e01fdf05a", "2023-08-23", "SignalPCAN"),
-    (1305, "5d542d7ed", "2023-09-06", "BATCH_MATMUL"),
-    (1643, "41a9c8a6c", "2025-07-10", "REVERSE_V2"),
-    (1657, "3d4cdc19f", "2025-08-05", "REDUCE_MIN"),
-    (1682, "d96fe663d", "2025-10-17", "TFLM_DECODE"),
-    (1695, "62cbc8e3e", "2025-11-10", "DYNAMIC_UPDATE_SLICE"),
-    (1701, "ef382bdaa", "2026-01-08", "REDUCE_ALL"),
+    (14, "5a65a54ce", "2021-04-21", {"axes": "DEPTH_TO_SPACE"}),
+    (25, "27eff3c71", "2021-04-28", {"resize": "RESIZE_BILINEAR"}),
+    (47, "15c609314", "2021-05-03", {"gather": "GATHER_ND"}),
+    (61, "73c5fa4d2", "2021-05-18", {"control_flow": "IF"}),
+    (69, "560fd3d1d", "2021-05-20", {"slice": "TRANSPOSE"}),
+    (76, "dd3db3d81", "2021-05-24", {"gather": "GATHER"}),
+    (134, "89817c30d", "2021-06-21", {"axes": "SPACE_TO_DEPTH"}),
+    (
+        245,
+        "26944780f",
+        "2021-09-07",
+        {"control_flow": "CALL_ONCE", "variables": "ASSIGN_VARIABLE READ_VARIABLE VAR_HANDLE"},
+    ),
+    (324, "284df73c5", "2021-10-25", {"slice": "SLICE"}),
+    (458, "873b98c42", "2022-01-03", {"pad": "MIRROR_PAD"}),
+    (554, "afd41a759", "2022-03-16", {"broadcast": "BROADCAST_ARGS BROADCAST_TO"}),
+    (556, "359c83a84", "2022-03-17", {"control_flow": "WHILE"}),
+    (633, "ceac958de", "2022-04-28", {"lstm": "UNIDIRECTIONAL_SEQUENCE_LSTM"}),
+    (745, "32b0fe993", "2022-07-20", {"binary_arithmetic": "DIV", "reduce": "SUM"}),
+    (774, "8b9d46929", "2022-08-05", {"binary_arithmetic": "SQUARED_DIFFERENCE"}),
+    (800, "286aeb5ff", "2022-08-17", {"broadcast": "SELECT_V2"}),
+    (875, "21ea0a6b3", "2022-10-12", {"softmax": "LOG_SOFTMAX"}),
+    (1205, "925909cf6", "2023-06-14", {"signal_frames": "SignalWindow"}),
+    (1226, "f22888af6", "2023-06-21", {"signal_fft": "SignalRfft"}),
+    (1242, "29d8dbfd4", "2023-07-11", {"signal_frames": "SignalFramer"}),
+    (1244, "597ccf786", "2023-07-11", {"signal_frames": "SignalOverlapAdd"}),
+    (1246, "7781c4979", "2023-07-12", {"signal_frames": "SignalDelay"}),
+    (1247, "296b81858", "2023-07-12", {"signal_frames": "SignalStacker"}),
+    (1249, "8ee06dcba", "2023-07-13", {"signal_spectrum": "SignalEnergy"}),
+    (
+        1253,
+        "2548022e0",
+        "2023-07-14",
+        {"signal_spectrum": "SignalFilterBank SignalFilterBankLog SignalFilterBankSquareRoot"},
+    ),
+    (1257, "70aed11c9", "2023-07-19", {"signal_fft": "SignalFftAutoScale"}),
+    (1260, "55037d2d5", "2023-07-20", {"signal_fft": "SignalIrfft"}),
+    (1263, "e2cdefd52", "2023-07-25", {"signal_spectrum": "SignalFilterBankSpectralSubtraction"}),
+    (1265, "aa945a0fc", "2023-07-26", {"gather": "EMBEDDING_LOOKUP"}),
+    (1287, "e01fdf05a", "2023-08-23", {"signal_spectrum": "SignalPCAN"}),
+    (1305, "5d542d7ed", "2023-09-06", {"batch_matmul": "BATCH_MATMUL"}),
+    (1643, "41a9c8a6c", "2025-07-10", {"axes": "REVERSE_V2"}),
+    (1657, "3d4cdc19f", "2025-08-05", {"reduce": "REDUCE_MIN"}),
+    (1682, "d96fe663d", "2025-10-17", {"decode": "TFLM_DECODE"}),
+    (1695, "62cbc8e3e", "2025-11-10", {"gather": "DYNAMIC_UPDATE_SLICE"}),
+    (1701, "ef382bdaa", "2026-01-08", {"reduce": "REDUCE_ALL"}),
 )
-"""Operators that MicroMutableOpResolver and a reference kernel came to know, and when."""
+"""The operators that have a reference kernel and that MicroMutableOpResolver knows, by the commit that brought them:
+position, hash, day, and the operators of each module of ``ops/reference``, which models them."""
 
 LAST_OPERATORS: dict[str, Change] = {
     op: Change(position, commit, date, f"the schema knows operators up to {op}")
@@ -427,8 +471,20 @@ CHANGES: dict[str, Change] = {
     **_EDGE_IMPULSE,
     **{f"schema_{op}": change for op, change in LAST_OPERATORS.items()},
     **{f"cmsis_nn_{pin}": change for pin, change in CMSIS_NN_PINS.items()},
-    **{f"ops_{commit}": Change(position, commit, date, f"{ops} came") for position, commit, date, ops in _ARRIVALS},
+    **{
+        f"ops_{commit}": Change(position, commit, date, f"{' '.join(families.values())} came")
+        for position, commit, date, families in _ARRIVALS[1:]
+    },
 }
 
-OPERATORS_SINCE: dict[str, str] = {op: f"ops_{commit}" for _, commit, _, ops in _ARRIVALS for op in ops.split()}
+OPERATORS_SINCE: dict[str, str] = {
+    op: f"ops_{commit}" for _, commit, _, families in _ARRIVALS[1:] for ops in families.values() for op in ops.split()
+}
 """Operators that came later than the first rows, with the change that brought each."""
+
+REFERENCE_FAMILIES: dict[str, str] = {
+    module: " ".join(row[module] for *_, row in _ARRIVALS if module in row)
+    for *_, families in _ARRIVALS
+    for module in families
+}
+"""The operators of the newest version, by the module of ``ops/reference`` that models them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,7 @@ from tflm_sim.answers.sizing import Sizer
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load
 from tflm_sim.model.types import TensorType as T
-from tflm_sim.ops.eval_types import ROWS
-from tflm_sim.targets.presets import preset
+from tflm_sim.targets.changes import REFERENCE_FAMILIES
 
 HALF = {"scale": 0.5}
 SHARED = Path(__file__).resolve().parents[4] / "shared"
@@ -111,12 +111,12 @@ def test_what_is_allocated_nowhere_has_no_problem_of_invoke():
     assert simulate(one("NEG", [((4,), T.FLOAT32)], [((4,), T.INT8)]), "cortex-m4").invoke_problem is None
 
 
-def test_rows_are_newest_first_and_name_known_operators():
-    table = simulate(mirror_pad(T.INT8), preset("cortex-m4")).device.interpreters[0].registrations
+@pytest.mark.parametrize("family", REFERENCE_FAMILIES)
+def test_rows_are_newest_first_and_stand_beside_the_models_of_their_operators(family):
     seen: dict[tuple[str, str], int] = {}
-    for row in ROWS:
+    for row in getattr(import_module(f"tflm_sim.ops.reference.{family}"), "EVALS", ()):
         for op in row.ops.split():
-            assert op in table
+            assert op in REFERENCE_FAMILIES[family].split()
             assert row.since < seen.get((row.library, op), 10**6), f"{op} from {row.since} on stands too low"
             seen[row.library, op] = row.since
 

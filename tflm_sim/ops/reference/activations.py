@@ -9,6 +9,7 @@ logistic_common,tanh}.cc @ 90b983c.
 from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.eval_types import BOTH_TYPES, EvalRow, known_types
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.prepare import INPUT, OP_DATA, OUTPUT, Prepare, counts, source
@@ -139,4 +140,25 @@ MODELS: tuple[OpModel, ...] = (
     OpModel("ELU", init=op_data("elu.OpData"), prepare=Prepare("elu.cc", counts(1), body=_elu)),
     OpModel("LOGISTIC", init=op_data("OpDataLogistic"), prepare=Prepare("logistic_common.cc", OP_DATA, body=_logistic)),
     OpModel("TANH", init=op_data("tanh.OpData"), prepare=_prepare_tanh),
+)
+
+_SUPPORTED = "Only float32 is supported currently, got {name}"
+_LEAKY_RELU = "Only float32, int8 are supported by LEAKY_RELU, got {name}."
+
+EVALS: tuple[EvalRow, ...] = (
+    known_types(
+        "RELU RELU6", "i0", "FLOAT32 INT8 INT16", "Only float32/int8/int16 is supported currently, got {name}", 1623
+    ),
+    known_types("RELU6", "i0", "FLOAT32 INT8 INT16", _SUPPORTED, 1535),
+    known_types("RELU RELU6", "i0", "FLOAT32 INT8", _SUPPORTED),
+    known_types("ELU", "i0", "FLOAT32 INT8", "ELU only supports float32 and int8 currently, got {name}."),
+    known_types("HARD_SWISH", "i0", "FLOAT32 INT8", "Unsupported type {name}", 202),
+    known_types("HARD_SWISH", "i0", "FLOAT32 INT8", "Only float32/int8_t/uint8_t are supported currently, got {name}"),
+    known_types("LEAKY_RELU", "i0", "FLOAT32 INT8 INT16", _LEAKY_RELU, 139),
+    known_types("LEAKY_RELU", "i0", "FLOAT32 INT8", _LEAKY_RELU),
+    known_types("LOGISTIC", "i0", "FLOAT32 INT8 INT16", BOTH_TYPES, 442),
+    known_types("LOGISTIC", "i0", "FLOAT32 INT8", BOTH_TYPES),
+    known_types("PRELU", "i0", "FLOAT32 INT8 INT16", "Input type '{name}' is not supported.", 1666),
+    known_types("PRELU", "i0", "FLOAT32 INT8", "Only float32 and uint8_t are supported currently, got ?."),
+    known_types("TANH", "i0", "FLOAT32 INT16 INT8", BOTH_TYPES),
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from tflm_sim.graph.eval_tensor import type_name
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.eval_types import PLAIN, EvalRow, Switch, known_types
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
@@ -147,5 +148,26 @@ MODELS: tuple[OpModel, ...] = (
         "DEPTH_TO_SPACE",
         "TfLiteDepthToSpaceParams",
         prepare=Prepare("depth_to_space.cc", counts(1), body=_depth_to_space),
+    ),
+)
+
+EVALS: tuple[EvalRow, ...] = (
+    known_types("BATCH_TO_SPACE_ND SPACE_TO_BATCH_ND", "i0", "FLOAT32 INT8", PLAIN),
+    EvalRow(
+        "CUMSUM",
+        (Switch("i0", "FLOAT32 INT8", "CUMSUM only supports FLOAT32 and INT8, got {name}.", named="o0"),),
+        14,
+    ),
+    known_types("CUMSUM", "i0", "FLOAT32", "Unsupported input type, CUMSUM only supports FLOAT32."),
+    EvalRow(
+        "DEPTH_TO_SPACE",
+        (Switch("i0", "FLOAT32 INT8", "DEPTH_TO_SPACE only supports FLOAT32 and INT8, got {name}.", named="o0"),),
+    ),
+    known_types("SPACE_TO_DEPTH", "i0", "FLOAT32 INT8", "SPACE_TO_DEPTH only supports FLOAT32 and INT8, got {name}."),
+    known_types(
+        "REVERSE_V2",
+        "o0",
+        "FLOAT32 INT32 INT16 INT8 UINT8 INT64 BOOL",
+        "Output type '{name}' ({number}) is not supported.",
     ),
 )

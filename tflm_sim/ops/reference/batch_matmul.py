@@ -16,6 +16,7 @@ from math import prod
 
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.eval_types import CMSIS_NN, EvalRow, known_types
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
@@ -117,5 +118,17 @@ MODELS: tuple[OpModel, ...] = (
             body=_batch_matmul,
             frees_always=True,
         ),
+    ),
+)
+
+EVALS: tuple[EvalRow, ...] = (
+    known_types("BATCH_MATMUL", "i0", "FLOAT32 INT8 INT16", "BATCH_MATMUL doesn't support input type {name}"),
+    known_types(
+        "BATCH_MATMUL",
+        "i0",
+        "FLOAT32 INT8 INT16",
+        "CMSIS-NN Batch Matmul: Type {name} ({number}) not supported.",
+        1525,
+        CMSIS_NN,
     ),
 )

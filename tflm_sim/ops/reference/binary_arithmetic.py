@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from tflm_sim.graph.eval_tensor import type_name
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.eval_types import CMSIS_NN, PLAIN, EvalRow, Switch, known_types
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import fused_activation
@@ -205,4 +206,62 @@ MODELS: tuple[OpModel, ...] = (
         OpModel(op, init=_init_nothing, prepare=Prepare(file, counts(2), takes=OPERANDS, body=_one_type))
         for op, file in (("FLOOR_DIV", "floor_div.cc"), ("FLOOR_MOD", "floor_mod.cc"))
     ),
+)
+
+_DIV_PAIR = "Unsupported combination of input and output types in DIV."
+_EXTREMUM = "Type {name} ({number}) is not supported by Maximum/Minimum."
+
+EVALS: tuple[EvalRow, ...] = (
+    known_types("ADD", "o0", "FLOAT32 INT32 INT8 INT16", PLAIN, 1103),
+    known_types("ADD", "o0", "FLOAT32 INT8 INT16", PLAIN, 146),
+    known_types("ADD", "o0", "FLOAT32 INT8", PLAIN),
+    known_types("ADD_N", "o0", "FLOAT32 INT8", "ADD_N only supports FLOAT32 and INT8, got {name}."),
+    known_types("EQUAL NOT_EQUAL", "i0", "BOOL FLOAT32 INT32 INT64 INT8", PLAIN),
+    known_types("GREATER", "i0", "FLOAT32 INT32 INT64 INT8 INT16", PLAIN, 1620),
+    known_types("GREATER GREATER_EQUAL LESS LESS_EQUAL", "i0", "FLOAT32 INT32 INT64 INT8", PLAIN),
+    EvalRow(
+        "DIV",
+        (
+            Switch(
+                "o0",
+                "FLOAT32 INT32 INT8",
+                "DIV only supports FLOAT32, INT32, quantized INT8 now, got type {name} ({number}).",
+            ),
+            Switch("i0", "INT8", _DIV_PAIR, when="o0 INT8"),
+            Switch("i1", "INT8", _DIV_PAIR, when="o0 INT8"),
+        ),
+        1335,
+    ),
+    EvalRow(
+        "DIV",
+        (
+            Switch("o0", "FLOAT32 INT8", "DIV only supports FLOAT32, quantized INT8 now, got type {name} ({number})."),
+            Switch("i0", "INT8", _DIV_PAIR, when="o0 INT8"),
+            Switch("i1", "INT8", _DIV_PAIR, when="o0 INT8"),
+        ),
+    ),
+    known_types("FLOOR_DIV", "i0", "FLOAT32", "Type '{name}' is not supported by FLOOR_DIV."),
+    known_types("FLOOR_MOD", "i0", "FLOAT32", "Type '{name}' is not supported by FLOOR_MOD."),
+    known_types("MAXIMUM MINIMUM", "o0", "FLOAT32 INT8 INT16 INT32 INT64", _EXTREMUM, 1524),
+    known_types("MAXIMUM MINIMUM", "o0", "FLOAT32 INT8 INT32 INT64", _EXTREMUM),
+    known_types("MUL", "i0", "INT8 INT16 INT32 FLOAT32", PLAIN, 965),
+    known_types("MUL", "i0", "INT8 INT32 FLOAT32", PLAIN, 350),
+    known_types("MUL", "i0", "INT8 FLOAT32", PLAIN),
+    known_types("MUL", "i0", "INT8 INT16 INT32 FLOAT32", PLAIN, 964, CMSIS_NN),
+    known_types(
+        "SQUARED_DIFFERENCE",
+        "o0",
+        "FLOAT32 INT32 INT8 INT16",
+        "SquaredDifference only supports FLOAT32, INT32 , INT16 and INT8 now, got {number}.",
+        1064,
+    ),
+    known_types(
+        "SQUARED_DIFFERENCE",
+        "o0",
+        "FLOAT32 INT32 INT8",
+        "SquaredDifference only supports FLOAT32, INT32 and INT8 now, got {number}.",
+    ),
+    known_types("SUB", "o0", "FLOAT32 INT32 INT8 INT16", PLAIN, 1637),
+    known_types("SUB", "o0", "FLOAT32 INT8 INT16", PLAIN, 139),
+    known_types("SUB", "o0", "FLOAT32 INT8", PLAIN),
 )

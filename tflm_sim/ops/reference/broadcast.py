@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from tflm_sim.model.element_types import STRUCT_CODES, type_number
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.eval_types import EvalRow, known_types
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.prepare import INPUT, OUTPUT, Prepare, counts, source, take_all, trusted, trusting
@@ -134,4 +135,22 @@ MODELS: tuple[OpModel, ...] = (
     OpModel("SELECT_V2", init=_init_select, prepare=_prepare_select, source="select.cc"),
     OpModel("FILL", prepare=Prepare("fill.cc", takes=(source(0, "dims"), source(1, "value"), OUTPUT), body=_fill)),
     OpModel("ZEROS_LIKE", prepare=Prepare("zeros_like.cc", counts(1))),
+)
+
+EVALS: tuple[EvalRow, ...] = (
+    # It prints an address as a number.
+    known_types("FILL", "i1", "FLOAT32 INT32 INT8", "Fill only currently supports float32 for input 1, got ?.", 337),
+    known_types("FILL", "i1", "FLOAT32", "Fill only currently supports float32 for input 1, got ?."),
+    known_types(
+        "SELECT_V2",
+        "i1",
+        "FLOAT32 INT8 INT16",
+        "Does not support type other than int8|int16|float32, but got {name}",
+    ),
+    known_types(
+        "ZEROS_LIKE",
+        "i0",
+        "INT64 INT32 INT8 FLOAT32",
+        "ZerosLike only currently supports int64, int32, and float32, got {number}.",
+    ),
 )

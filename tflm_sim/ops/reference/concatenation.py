@@ -12,6 +12,7 @@ Source: tensorflow/lite/micro/kernels/{concatenation,split,split_v,pack,unpack}.
 from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.eval_types import EvalRow, known_types
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import fused_activation
@@ -141,4 +142,20 @@ MODELS: tuple[OpModel, ...] = (
     OpModel("SPLIT_V", "TfLiteSplitVParams", prepare=_SPLIT_V),
     OpModel("PACK", "TfLitePackParams", source="pack.cc"),
     OpModel("UNPACK", "TfLiteUnpackParams", source="unpack.cc"),
+)
+
+_CONCATENATION = "Op Concatenation does not currently support Type '{name}'."
+_PACK = "Type '{name}' is not supported by pack."
+_UNPACK = "Type '{name}' is not supported by unpack."
+
+EVALS: tuple[EvalRow, ...] = (
+    known_types("CONCATENATION", "o0", "FLOAT32 INT32 INT8 INT64 INT16 BOOL", _CONCATENATION, 783),
+    known_types("CONCATENATION", "o0", "FLOAT32 INT32 INT8 INT64 INT16", _CONCATENATION, 139),
+    known_types("CONCATENATION", "o0", "FLOAT32 INT32 INT8 INT64", _CONCATENATION),
+    known_types("PACK", "o0", "FLOAT32 INT8 INT16 INT32 INT64", _PACK, 1661),
+    known_types("PACK", "o0", "FLOAT32 INT8 INT32 INT64", _PACK),
+    known_types("SPLIT", "i1", "FLOAT32 INT8 INT16 INT32", "Type {name} currently not supported."),
+    known_types("SPLIT_V", "i0", "FLOAT32 INT8 INT16 INT32", "Type {name} currently not supported."),
+    known_types("UNPACK", "i0", "FLOAT32 INT32 INT16 INT8", _UNPACK, 1620),
+    known_types("UNPACK", "i0", "FLOAT32 INT32 INT8", _UNPACK),
 )

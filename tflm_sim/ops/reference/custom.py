@@ -12,6 +12,7 @@ ethos_u/ethosu}.cc @ 90b983c.
 from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.eval_types import PLAIN, EvalRow, known_types
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.prepare import INPUT, OUTPUT, Prepare, source, trusted, unchecked
@@ -133,3 +134,5 @@ MODELS: tuple[OpModel, ...] = (
         prepare=Prepare(_DETECTION_FILE, _three_inputs, takes=trusted(*_INPUTS), body=_detect),
     ),
 )
+
+EVALS: tuple[EvalRow, ...] = (known_types("CIRCULAR_BUFFER", "i0", "INT8", PLAIN),)

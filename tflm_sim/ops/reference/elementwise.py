@@ -12,6 +12,7 @@ dequantize,dequantize_common,l2norm}.cc @ 90b983c.
 from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.eval_types import BOTH_TYPES, INPUT_TYPE, OUTPUT_TYPE, PLAIN, EvalRow, Switch, known_types
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import convertible_types, fused_activation
@@ -132,5 +133,59 @@ MODELS: tuple[OpModel, ...] = (
         "TfLiteL2NormParams",
         op_data("L2NormalizationParams"),
         Prepare("l2norm.cc", OP_DATA, counts(1), body=_normalize),
+    ),
+)
+
+EVALS: tuple[EvalRow, ...] = (
+    EvalRow(
+        "CAST",
+        (
+            Switch("i0", "INT8 INT16 INT32 UINT32 FLOAT32 BOOL", INPUT_TYPE),
+            Switch("o0", "INT8 INT16 INT32 UINT32 FLOAT32", OUTPUT_TYPE),
+        ),
+        1418,
+    ),
+    EvalRow(
+        "CAST",
+        (
+            Switch("i0", "INT8 INT16 INT32 UINT32 FLOAT32", INPUT_TYPE),
+            Switch("o0", "INT8 INT16 INT32 UINT32 FLOAT32", OUTPUT_TYPE),
+        ),
+        1334,
+    ),
+    EvalRow(
+        "CAST",
+        (
+            Switch("i0", "INT8 INT16 INT32 UINT32 FLOAT32", INPUT_TYPE),
+            Switch("o0", "INT8 INT16 INT32 FLOAT32", OUTPUT_TYPE),
+        ),
+        484,
+    ),
+    EvalRow(
+        "CAST",
+        (Switch("i0", "INT8 INT16 INT32 FLOAT32", INPUT_TYPE), Switch("o0", "INT8 INT16 INT32 FLOAT32", OUTPUT_TYPE)),
+        350,
+    ),
+    EvalRow(
+        "CAST", (Switch("i0", "INT8 INT16 FLOAT32", INPUT_TYPE), Switch("o0", "INT8 INT16 FLOAT32", OUTPUT_TYPE)), 295
+    ),
+    EvalRow("CAST", (Switch("i0", "INT8 FLOAT32", INPUT_TYPE), Switch("o0", "INT8 FLOAT32", OUTPUT_TYPE))),
+    known_types("EXP", "i0", "FLOAT32", "Type {name} ({number}) currently not supported by Exp."),
+    known_types("FLOOR", "i0", "FLOAT32", "input->type != kTfLiteFloat32 ({name} != FLOAT32)"),
+    known_types("SIN COS LOG SQRT SQUARE", "i0", "FLOAT32", "input->type != expected_type ({name} != FLOAT32)"),
+    known_types("LOGICAL_NOT", "i0", "BOOL", "input->type != expected_type ({name} != BOOL)"),
+    known_types("L2_NORMALIZATION", "o0", "FLOAT32 INT8", "Output type is {name}, requires float."),
+    known_types("NEG", "i0", "FLOAT32", PLAIN),
+    EvalRow(
+        "QUANTIZE",
+        (
+            Switch("i0", "FLOAT32 INT32 INT16 INT8 UINT8", BOTH_TYPES),
+            Switch("o0", "INT8 INT16", BOTH_TYPES, when="i0 FLOAT32"),
+            Switch("o0", "INT8 INT16", BOTH_TYPES, when="i0 INT32"),
+            Switch("o0", "INT8 INT16 INT32", BOTH_TYPES, when="i0 INT16"),
+            Switch("o0", "INT8 UINT8 INT16 INT32", BOTH_TYPES, when="i0 INT8"),
+            Switch("o0", "INT8", BOTH_TYPES, when="i0 UINT8"),
+        ),
+        657,
     ),
 )

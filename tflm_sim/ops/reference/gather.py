@@ -11,6 +11,7 @@ from math import prod
 
 from tflm_sim.graph.eval_tensor import TYPE_SIZES, type_name
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.eval_types import EvalRow, Switch
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
@@ -135,6 +136,32 @@ MODELS: tuple[OpModel, ...] = (
             counts(3),
             takes=(source(0, "operand"), source(1, "update"), source(2, "start_indices"), OUTPUT),
             body=_dynamic_update_slice,
+        ),
+    ),
+)
+
+EVALS: tuple[EvalRow, ...] = (
+    EvalRow(
+        "DYNAMIC_UPDATE_SLICE",
+        (
+            Switch(
+                "i2",
+                "INT32 INT64",
+                "DynamicUpdateSlice only currently supports int32 or int64 indices type, got {number}.",
+            ),
+            Switch("i0", "FLOAT32 INT8 INT16 INT32", "DYNAMIC_UPDATE_SLICE: Operand type {name} not supported."),
+        ),
+    ),
+    EvalRow(
+        "EMBEDDING_LOOKUP",
+        (Switch("i1", "FLOAT32 INT8", "EMBEDDING_LOOKUP only supports FLOAT32 and INT8, got {name}.", named="o0"),),
+    ),
+    EvalRow("GATHER", (Switch("i0", "FLOAT32 INT8", "Type '{name}' is not supported by gather.", when="i1 INT32"),)),
+    EvalRow(
+        "GATHER_ND",
+        (
+            Switch("i1", "INT32", "Indices of type '{name}' are not supported by gather_nd."),
+            Switch("i0", "FLOAT32 INT8", "Params type '{name}' are not supported by gather_nd."),
         ),
     ),
 )

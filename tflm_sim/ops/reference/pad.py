@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from tflm_sim.model.element_types import C_TYPES, INTEGER_LIMITS
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.eval_types import EvalRow, known_types
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.prepare import INPUT, OP_DATA, OUTPUT, Prepare, result, source, trusted, unchecked
@@ -93,4 +94,12 @@ MODELS: tuple[OpModel, ...] = (
         op_data("mirror_pad.OpDataMirrorPad"),
         Prepare("mirror_pad.cc", OP_DATA, takes=_MIRROR, body=_mirror_pad),
     ),
+)
+
+_PAD = "Type {name} not currently supported by Pad."
+
+EVALS: tuple[EvalRow, ...] = (
+    known_types("MIRROR_PAD", "o0", "FLOAT32 INT8", ""),
+    known_types("PAD PADV2", "i0", "FLOAT32 INT8 INT16 INT32", _PAD, 324),
+    known_types("PAD PADV2", "i0", "FLOAT32 INT8 INT32", _PAD),
 )

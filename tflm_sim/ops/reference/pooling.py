@@ -12,6 +12,7 @@ from tflm_sim.graph.eval_tensor import type_name
 from tflm_sim.model.element_types import type_number
 from tflm_sim.model.types import TensorType
 from tflm_sim.model.windows import output_size
+from tflm_sim.ops.eval_types import CMSIS_NN, NOT_SUPPORTED, EvalRow, known_types
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import fused_activation, int_option, option
@@ -84,4 +85,15 @@ MODELS: tuple[OpModel, ...] = (
         "TfLitePoolParams",
         prepare=Prepare("l2_pool_2d.cc", counts(1), takes=(OUTPUT, INPUT), body=_l2_pool),
     ),
+)
+
+_AVERAGE = "Input type {name} is not currently supported"
+
+EVALS: tuple[EvalRow, ...] = (
+    known_types("L2_POOL_2D", "i0", "FLOAT32", "L2_POOL_2D only supports float32 currently, got {name}."),
+    known_types("AVERAGE_POOL_2D", "i0", "FLOAT32 INT8 INT16", _AVERAGE, 982),
+    known_types("AVERAGE_POOL_2D", "i0", "FLOAT32 INT8", _AVERAGE),
+    known_types("MAX_POOL_2D", "i0", "FLOAT32 INT8 INT16", NOT_SUPPORTED, 982),
+    known_types("MAX_POOL_2D", "i0", "FLOAT32 INT8", NOT_SUPPORTED),
+    known_types("MAX_POOL_2D", "i0", "FLOAT32 INT8 INT16", _AVERAGE, 982, CMSIS_NN),
 )

@@ -13,6 +13,7 @@ Source: tensorflow/lite/micro/kernels/{reduce,reduce_common,arg_min_max}.cc @ 90
 from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.eval_types import EvalRow, Switch, known_types
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import convertible_types
@@ -136,4 +137,28 @@ MODELS: tuple[OpModel, ...] = (
         source="arg_min_max.cc",
         parse=convertible_types("ArgMinOptions", "output_type"),
     ),
+)
+
+_ARG_NAMED = "Only int32_t are supported currently, got {name}."
+
+EVALS: tuple[EvalRow, ...] = (
+    EvalRow(
+        "ARG_MAX ARG_MIN",
+        (
+            Switch("i1", "INT32", _ARG_NAMED),
+            Switch("o0", "INT32", _ARG_NAMED),
+            Switch("i0", "FLOAT32 INT8", "Only float32, uint8_t and int8_t are supported currently, got {name}."),
+        ),
+    ),
+    known_types(
+        "MEAN",
+        "i0",
+        "FLOAT32 INT8 INT16",
+        "tensorflow/lite/micro/kernels/reduce_common.cc Currently, only float32, int8 or int16 input type is "
+        "supported.",
+        687,
+    ),
+    known_types("SUM", "i0", "FLOAT32 INT8 INT16", "Only float32, int8, and int16 types are supported."),
+    known_types("REDUCE_MAX REDUCE_MIN", "i0", "FLOAT32 INT8", "Only float32 and int8 types are supported."),
+    known_types("REDUCE_ALL", "i0", "BOOL", "Only Bool is accepted as input type."),
 )

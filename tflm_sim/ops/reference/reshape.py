@@ -12,6 +12,7 @@ from tflm_sim.errors import PrepareError
 from tflm_sim.graph.eval_tensor import type_name
 from tflm_sim.model.element_types import type_number
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.eval_types import OUTPUT_TYPE, EvalRow, known_types
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import bounded_dims, convertible_types, dims_option
@@ -171,4 +172,14 @@ MODELS: tuple[OpModel, ...] = (
         prepare=Prepare("expand_dims.cc", counts(2), takes=(INPUT, source(1, "axis"), OUTPUT), body=_expand_dims),
     ),
     OpModel("SHAPE", "TfLiteShapeParams", prepare=_prepare_shape, parse=convertible_types("ShapeOptions", "out_type")),
+)
+
+_EXPAND_DIMS = "Expand_Dims only currently supports int8, int16 and float32, got {number}."
+
+EVALS: tuple[EvalRow, ...] = (
+    known_types("EXPAND_DIMS", "i0", "FLOAT32 INT16 INT8", _EXPAND_DIMS, 1494),
+    known_types(
+        "EXPAND_DIMS", "i0", "FLOAT32 INT8", "Expand_Dims only currently supports int8 and float32, got {number}."
+    ),
+    known_types("SHAPE", "o0", "INT32", OUTPUT_TYPE),
 )

@@ -6,6 +6,7 @@ Source: tensorflow/lite/micro/kernels/{resize_bilinear,resize_nearest_neighbor}.
 from __future__ import annotations
 
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.eval_types import EvalRow, known_types
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.ops.options import int_option
@@ -50,5 +51,22 @@ MODELS: tuple[OpModel, ...] = (
         "RESIZE_NEAREST_NEIGHBOR",
         "TfLiteResizeNearestNeighborParams",
         prepare=Prepare("resize_nearest_neighbor.cc", counts(2), takes=_TENSORS, body=_nearest_neighbor),
+    ),
+)
+
+EVALS: tuple[EvalRow, ...] = (
+    known_types("RESIZE_BILINEAR", "o0", "FLOAT32 INT8", "Output type is {number}, requires float or int8."),
+    known_types(
+        "RESIZE_NEAREST_NEIGHBOR",
+        "o0",
+        "FLOAT32 INT8 INT16",
+        "Output tensor type {name} ({number}) not supported.",
+        324,
+    ),
+    known_types(
+        "RESIZE_NEAREST_NEIGHBOR",
+        "o0",
+        "FLOAT32 INT8",
+        "Output type is {number}, requires float, uint8_t or int8_t.",
     ),
 )

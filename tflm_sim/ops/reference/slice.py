@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.eval_types import CMSIS_NN, PLAIN, EvalRow, Switch, known_types
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
@@ -169,4 +170,29 @@ MODELS: tuple[OpModel, ...] = (
         ),
     ),
     OpModel("SLICE", prepare=_prepare_slice),
+)
+
+_SLICE = "Input tensor type {name} ({number}) not supported."
+_BEGIN = Switch("i1", "INT32 INT64", "Begin tensor type {name} ({number}) not supported.", named="i0")
+_TRANSPOSE = "Type {name} is currently not supported by Transpose. "
+
+EVALS: tuple[EvalRow, ...] = (
+    EvalRow("SLICE", (_BEGIN, Switch("i0", "FLOAT32 INT32 INT8 INT16 BOOL", _SLICE)), 1086),
+    EvalRow("SLICE", (_BEGIN, Switch("i0", "FLOAT32 INT32 INT8 INT16", _SLICE))),
+    EvalRow("STRIDED_SLICE", (Switch("o0", "FLOAT32 INT8 INT16 INT32 BOOL", PLAIN, named="i0"),), 782),
+    EvalRow("STRIDED_SLICE", (Switch("o0", "FLOAT32 INT8 INT16 INT32", PLAIN, named="i0"),), 334),
+    EvalRow("STRIDED_SLICE", (Switch("o0", "FLOAT32 INT8 INT16", PLAIN, named="i0"),), 139),
+    EvalRow("STRIDED_SLICE", (Switch("o0", "FLOAT32 INT8", PLAIN, named="i0"),)),
+    known_types(
+        "TRANSPOSE", "i0", "FLOAT32 INT8 INT16", _TRANSPOSE + "Only float32, int8 and int16 are supported", 1620
+    ),
+    known_types("TRANSPOSE", "i0", "FLOAT32 INT8", _TRANSPOSE + "Only float32 and int8 is supported"),
+    known_types(
+        "TRANSPOSE",
+        "i0",
+        "FLOAT32 INT8 INT16",
+        _TRANSPOSE + "Only float32, int8 and int16 is supported",
+        1622,
+        CMSIS_NN,
+    ),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.eval_types import PLAIN, EvalRow, known_types
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import float_option
@@ -131,4 +132,9 @@ def _check_log_scaling(k: Kernel, source: KernelTensor) -> None:
 MODELS: tuple[OpModel, ...] = (
     OpModel("SOFTMAX", "TfLiteSoftmaxParams", op_data("SoftmaxParams"), _prepare),
     OpModel("LOG_SOFTMAX", prepare=Prepare("log_softmax.cc", counts(1), body=_log_softmax)),
+)
+
+EVALS: tuple[EvalRow, ...] = (
+    known_types("LOG_SOFTMAX", "i0", "FLOAT32 INT8", "LOG_SOFTMAX only supports float32, int8, got {name}."),
+    known_types("SOFTMAX", "i0", "FLOAT32 INT8 INT16", PLAIN),
 )

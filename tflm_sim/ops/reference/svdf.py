@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable
 
 from tflm_sim.model.types import TensorType
+from tflm_sim.ops.eval_types import CMSIS_NN, NOT_SUPPORTED, EvalRow, Switch, known_types
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
@@ -159,3 +160,13 @@ def _check_float(k: Kernel, tensors: _SvdfTensors, output: KernelTensor) -> None
 
 
 MODELS: tuple[OpModel, ...] = (OpModel("SVDF", "TfLiteSVDFParams", op_data("OpDataSvdf"), _prepare),)
+
+EVALS: tuple[EvalRow, ...] = (
+    EvalRow(
+        "SVDF",
+        (Switch("i1", "FLOAT32 INT8", NOT_SUPPORTED), Switch("i2", "INT16 INT8", NOT_SUPPORTED, when="i1 INT8")),
+        269,
+    ),
+    EvalRow("SVDF", (Switch("i2", "FLOAT32 INT8 INT16", NOT_SUPPORTED, named="i1"),), 650, CMSIS_NN),
+    known_types("SVDF", "i1", "FLOAT32 INT8", NOT_SUPPORTED, 0, CMSIS_NN),
+)

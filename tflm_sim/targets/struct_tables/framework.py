@@ -1,4 +1,4 @@
-"""Allocators, planners, tensors, nodes, resource variables, and the builtin data that parsers allocate."""
+"""What TFLM itself keeps: allocators, planners, tensors, nodes, resource variables."""
 
 from __future__ import annotations
 
@@ -125,69 +125,4 @@ struct RecordingMicroAllocator : MicroAllocator {  // :60
   recorded_tflite_tensor_variable_buffer_data_, recorded_node_and_registration_array_data_;
   [[compression]] RecordedAllocation recorded_compression_data_; RecordedAllocation recorded_op_data_;
 };
-
-// tensorflow/compiler/mlir/lite/core/c/builtin_op_data.h
-struct TfLitePaddingValues { int width, height, width_offset, height_offset; };  // :72
-struct TfLiteMirrorPaddingParams { enum mode; };  // :76
-struct TfLiteConvParams {  // :104
-  enum padding; int stride_width, stride_height; enum activation; int dilation_width_factor, dilation_height_factor;
-  [[quantized_bias_type]] enum quantized_bias_type;
-};
-struct TfLitePoolParams {  // :129
-  enum padding; int stride_width, stride_height, filter_width, filter_height; enum activation;
-  TfLitePaddingValues computed;
-};
-struct TfLiteDepthwiseConvParams {  // :151
-  enum padding; int stride_width, stride_height, depth_multiplier; enum activation;
-  int dilation_width_factor, dilation_height_factor;
-};
-struct TfLiteSVDFParams { int rank; enum activation; bool asymmetric_quantize_inputs; };  // :159
-struct TfLiteFullyConnectedParams {  // :211
-  enum activation, weights_format; bool keep_num_dims, asymmetric_quantize_inputs;
-  [[quantized_bias_type]] enum quantized_bias_type; [[8f6596d]] int64_t unnamed[2];
-};
-struct TfLiteSoftmaxParams { float beta; };  // :225
-struct TfLiteConcatenationParams { int axis; enum activation; };  // :230
-struct TfLiteAddParams { enum activation; bool pot_scale_int16; };  // :236
-struct TfLiteBatchMatMulParams { bool adj_x, adj_y, asymmetric_quantize_inputs; };  // :253
-struct TfLiteMulParams { enum activation; };  // :257
-struct TfLiteSubParams { enum activation; bool pot_scale_int16; };  // :263
-struct TfLiteDivParams { enum activation; };  // :267
-struct TfLiteL2NormParams { enum activation; };  // :271
-struct TfLiteLSTMParams {  // :297
-  enum activation; float cell_clip, proj_clip; enum kernel_type; bool asymmetric_quantize_inputs;
-};
-struct TfLiteUnidirectionalSequenceLSTMParams {  // :313
-  enum activation; float cell_clip, proj_clip; bool time_major, asymmetric_quantize_inputs;
-  [[lstm_diagonal]] bool diagonal_recurrent_tensors;
-};
-struct TfLiteResizeBilinearParams { bool align_corners, half_pixel_centers; };  // :340
-struct TfLiteResizeNearestNeighborParams { bool align_corners, half_pixel_centers; };  // :345
-struct TfLiteReshapeParams { int32_t shape[8]; int num_dimensions; };  // :361
-struct TfLiteSpaceToDepthParams { int block_size; };  // :371
-struct TfLiteDepthToSpaceParams { int block_size; };  // :375
-struct TfLiteCastParams { enum in_data_type, out_data_type; };  // :380
-struct TfLiteGatherParams { int axis, batch_dims; };  // :395
-struct TfLiteReducerParams { bool keep_dims; };  // :403
-struct TfLiteSplitParams { int num_splits; };  // :407
-struct TfLiteSplitVParams { int num_splits; };  // :411
-struct TfLiteSqueezeParams { int32_t squeeze_dims[8]; int num_squeeze_dims; };  // :418
-struct TfLiteStridedSliceParams {  // :430
-  int begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask; [[strided_slice_offset]] bool offset;
-};
-struct TfLiteArgMaxParams { enum output_type; };  // :434
-struct TfLiteArgMinParams { enum output_type; };  // :438
-struct TfLiteTransposeConvParams {  // :452
-  enum padding; int stride_width, stride_height; [[transpose_conv_activation]] enum activation;
-  [[quantized_bias_type]] enum quantized_bias_type;
-};
-struct TfLiteShapeParams { enum out_type; };  // :460
-struct TfLitePackParams { int values_count, axis; };  // :479
-struct TfLiteUnpackParams { int num, axis; };  // :488
-struct TfLiteLeakyReluParams { float alpha; };  // :492
-struct TfLiteIfParams { int then_subgraph_index, else_subgraph_index; };  // :514
-struct TfLiteWhileParams { int cond_subgraph_index, body_subgraph_index; };  // :519
-struct TfLiteCumsumParams { bool exclusive, reverse; };  // :524
-struct TfLiteCallOnceParams { int init_subgraph_index; };  // :528
-struct TfLiteVarHandleParams { void *container, *shared_name; };  // :539
 """
