@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
+from functools import partial
 
 from tflm_sim.checks.firmware_cases import PLACES, FirmwareCase, possible_cases
 from tflm_sim.checks.firmware_conditions import Conditions
@@ -16,7 +17,7 @@ from tflm_sim.checks.firmware_rooms import ArenaRoom, Subject
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.device.resources import resource_variable_names
 from tflm_sim.firmware.firmware import Firmware
-from tflm_sim.firmware.target import Condition
+from tflm_sim.firmware.grounds import Condition
 from tflm_sim.model.schema import builtin_operator_name
 from tflm_sim.model.types import Model
 from tflm_sim.ops.registry import registrations
@@ -110,7 +111,7 @@ def judge(
     cases = [] if unknown else possible_cases(subject, firmware, configurations, settled)
     if not cases:
         return _undecided(subject, unknown or _MANY_SHARE)
-    verdict = _joined(subject, cases, [_outcome(case, subject) for case in cases])
+    verdict = _joined(subject, cases)
     reason = "" if missing else _refusal(subject.model, firmware, settled)
     if missing or reason:
         return replace(verdict, fits=False, missing=missing, reason=reason or verdict.reason, log=(), cases=())
@@ -166,16 +167,16 @@ def _outcome(case: FirmwareCase, subject: Subject) -> FirmwareVerdict:
     return replace(verdict, fits=fits, log=sized.log, used=sized.arena_used_bytes if fits else verdict.used)
 
 
-def _joined(subject: Subject, cases: Sequence[FirmwareCase], outcomes: Sequence[FirmwareVerdict]) -> FirmwareVerdict:
+def _joined(subject: Subject, cases: Sequence[FirmwareCase]) -> FirmwareVerdict:
     """Return one verdict of those for each case."""
+    outcomes = [_outcome(case, subject) for case in cases]
     worst = max(outcomes, key=_needed)
     fits = worst.fits if _are_one(each.fits for each in outcomes) else None
     verdict = replace(worst, fits=fits, arena=worst.arena if _are_one(case.room for case in cases) else None)
     answers = [(each.needed, each.fits) for each in outcomes]
     if _are_one(answers):
         return verdict
-    open_ones = _telling(cases, answers)
-    rows = (_need(case, open_ones, each) for case, each in zip(cases, outcomes, strict=True))
+    rows = map(partial(_need, _telling(cases, answers)), cases, outcomes)
     log = worst.log if _are_one(each.log for each in outcomes) else ()
     return replace(verdict, cases=tuple(dict.fromkeys(rows)), log=log)
 
@@ -188,7 +189,7 @@ def _are_one(values: Iterable[object]) -> bool:
     return len(set(values)) == 1
 
 
-def _need(case: FirmwareCase, open_ones: Sequence[str], verdict: FirmwareVerdict) -> CaseNeed:
+def _need(open_ones: Sequence[str], case: FirmwareCase, verdict: FirmwareVerdict) -> CaseNeed:
     """Return the row of a case, which the questions on which the answers hang tell from others."""
     words = ", ".join(case.words[name] for name in open_ones if name in case.words)
     return CaseNeed(words, None if verdict.reason else verdict.needed, verdict.fits)

@@ -11,7 +11,7 @@ from tflm_sim.checks.firmware_cases import PLACES, FirmwareCase, sharers_of
 from tflm_sim.checks.firmware_rooms import Subject
 from tflm_sim.device.resources import resource_variable_names
 from tflm_sim.firmware.firmware import Firmware
-from tflm_sim.firmware.target import Condition
+from tflm_sim.firmware.grounds import Condition
 from tflm_sim.targets.target import Target
 from tflm_sim.values import replace
 

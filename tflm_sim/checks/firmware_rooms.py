@@ -121,9 +121,9 @@ def _of_call(
     firmware: Firmware, call: InterpreterCall, calls: Iterable[InterpreterCall], model: EmbeddedModel | None
 ) -> ArenaRoom:
     assert call.arena_size is not None
-    sharers = [other for other in calls if other.allocator == call.allocator] if call.allocator else []
-    shared = tuple(_models_on(sharers, (each for each in firmware.models if each is not model)))
-    alone = not shared or (len(sharers) == 1 and sharers[0].model is None)
+    sharers = _sharers(call, calls)
+    shared = tuple(each.model for each in _models_on(sharers, firmware.models) if each is not model)
+    alone = not shared or [other.model for other in sharers] == [None]
     room = ArenaRoom(
         "the heap", call.arena_size, addresses=_HEAP_ADDRESSES, call=call, shared_with=shared, may_be_alone=alone
     )
@@ -134,11 +134,16 @@ def _of_call(
     return replace(room, name=_name_of(firmware, call.arena), address=call.arena, free=free, addresses=addresses)
 
 
-def _models_on(calls: Sequence[InterpreterCall], models: Iterable[EmbeddedModel]) -> Iterator[Model]:
+def _sharers(call: InterpreterCall, calls: Iterable[InterpreterCall]) -> list[InterpreterCall]:
+    """Return the calls that are given the same allocator, this one too; [] where it makes its own."""
+    return [other for other in calls if call.allocator and other.allocator == call.allocator]
+
+
+def _models_on(calls: Sequence[InterpreterCall], models: Iterable[EmbeddedModel]) -> Iterator[EmbeddedModel]:
     """Yield the models that one of the calls is given, or may be as far as it was read."""
     for model in models:
         if any(call.model is None or _holds(model, call.model) for call in calls):
-            yield model.model
+            yield model
 
 
 def _object_at(firmware: Firmware, address: int) -> tuple[int, int, str]:

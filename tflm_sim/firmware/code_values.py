@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 
 from tflm_sim.firmware.call_graph import Function
 from tflm_sim.firmware.elf import Elf, Section
-from tflm_sim.firmware.machine_code import (
+from tflm_sim.firmware.machine_steps import (
     Branch,
     CallTo,
     Compare,
@@ -251,13 +251,16 @@ class CodeReader:
     def _carry_out_store(self, state: _State, step: Store) -> None:
         place = self._value(state, step.base)
         value = None if step.register is None else self._value(state, step.register)
-        on_stack = place is not None and place.base == "sp"
-        if value is not None and value.base == "sp" and not on_stack:
+        if place is not None and place.base == "sp":
+            if step.offset is None:
+                state.slots = {}
+            else:
+                _put_on_stack(state, place.offset + step.offset, step.size, value)
+            return
+        if value is not None and value.base == "sp":
             _reach(state, value.offset)
-        if place is None or (on_stack and step.offset is None):
+        if place is None:
             state.slots = {}
-        elif on_stack:
-            _put_on_stack(state, place.offset + (step.offset or 0), step.size, value)
         elif place.base:
             _forget_reachable(state)
 

@@ -10,7 +10,8 @@ loop in the references costs nothing, since types are followed with a memory of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from typing import NoReturn
 
 from tflm_sim.errors import FirmwareError
 from tflm_sim.firmware.dwarf_units import UNIT_TAGS, At, Sections, Shape, Tag, Unit, Units, Values, uleb
@@ -139,12 +140,14 @@ class DwarfReader:
 
     def _of_type(self, unit: Unit, reference: tuple[int, int], int64_alignment: int, depth: int) -> int | None:
         found = self.units.resolve(unit, reference)
-        return None if found is None else self._alignment(*found, int64_alignment, depth + 1)
+        if found is None or depth >= DEEPEST_TYPE:
+            return None
+        return self._alignment(*found, int64_alignment, depth + 1)
 
     def _aligned(self, unit: Unit, position: int, int64_alignment: int, depth: int) -> int | None:
-        data = self.units.data(unit)
-        if depth > DEEPEST_TYPE or not unit.first <= position < unit.end:
+        if not unit.first <= position < unit.end:
             return None
+        data = self.units.data(unit)
         code, at = uleb(data, position, unit.end)
         shape = unit.shapes.get(code)
         if shape is None:
@@ -152,45 +155,53 @@ class DwarfReader:
         values, at = self.units.values_of(unit, data, at, shape)
         if At.ALIGNMENT in values:
             return values[At.ALIGNMENT][1] or None
-        if At.SIGNATURE in values:
-            return self._of_type(unit, values[At.SIGNATURE], int64_alignment, depth)
-        if shape.tag in _POINTERS:
-            return unit.address_size
+        if At.SIGNATURE in values or shape.tag in _WRAPPERS:
+            of = values.get(At.SIGNATURE, values.get(At.TYPE))
+            return None if of is None else self._of_type(unit, of, int64_alignment, depth)
         size = values.get(At.BYTE_SIZE, (0, 0))[1]
-        if shape.tag in (Tag.BASE, Tag.ENUMERATION):
-            return min(size, int64_alignment) or None
-        if shape.tag in _WRAPPERS and At.TYPE in values:
-            return self._of_type(unit, values[At.TYPE], int64_alignment, depth)
         if shape.tag in _RECORDS and size:
             return self._largest_member(unit, data, at, shape, int64_alignment, depth)
-        return None
+        return _scalar_alignment(shape.tag, unit.address_size, min(size, int64_alignment))
 
     def _largest_member(
         self, unit: Unit, data: bytes, at: int, shape: Shape, int64_alignment: int, depth: int
     ) -> int | None:
         """Return the largest alignment among the members of the record whose children start at ``at``."""
-        largest, level = 1, 0
-        while shape.has_children and at < unit.end:
-            code, at = uleb(data, at, unit.end)
-            if code == 0:
-                if level == 0:
-                    break
-                level -= 1
-                continue
-            child = unit.shapes.get(code)
+        largest = 1
+        for child, values in self._children(unit, data, at) if shape.has_children else ():
             if child is None:
                 return None
-            self._count(LOOK)
-            values, after = self.units.values_of(unit, data, at, child)
             is_stored = child.tag in (Tag.MEMBER, Tag.INHERITANCE) and not values.keys() & _NOT_STORED
-            if level == 0 and is_stored and At.TYPE in values:
+            if is_stored and At.TYPE in values:
                 member = self._of_type(unit, values[At.TYPE], int64_alignment, depth)
                 if member is None:
                     return None
                 largest = max(largest, member)
-            level += child.has_children
-            at = after
         return largest
+
+    def _children(self, unit: Unit, data: bytes, at: int) -> Iterator[tuple[Shape | None, Values]]:
+        """Yield the entries that follow, up to the end of their list, without their own; None for an unknown one."""
+        level = 0
+        while at < unit.end and level >= 0:
+            code, at = uleb(data, at, unit.end)
+            if code == 0:
+                level -= 1
+                continue
+            child = unit.shapes.get(code)
+            if child is None:
+                yield None, {}
+                return
+            self._count(LOOK)
+            values, at = self.units.values_of(unit, data, at, child)
+            if level == 0:
+                yield child, values
+            level += child.has_children
+
+
+def _scalar_alignment(tag: int, pointer_size: int, own: int) -> int | None:
+    if tag in _POINTERS:
+        return pointer_size
+    return own or None if tag in (Tag.BASE, Tag.ENUMERATION) else None
 
 
 class _Walk:
@@ -224,21 +235,25 @@ class _Walk:
                     break
                 self._hidden -= self._scope.pop() is None
                 continue
-            shape = shapes.get(code)
-            if shape is None:
-                raise FirmwareError(f"entry at {position:#x} of the debug information has the unknown shape {code}")
+            shape = shapes.get(code) or self._unknown(position, code)
             self.work += 1
             if self._hidden or shape.tag not in _LOOKED_AT:
-                is_plain = shape.size >= 0 and not shape.has_children
-                at = at + shape.size if is_plain else self._pass(position, at, shape)
+                at = at + shape.size if shape.is_plain else self._pass(position, at, shape)
             else:
                 at = self._look_at(position, at, shape)
                 self.work += LOOK
             if self.work > most:
                 break
+        self._name_the_unnamed()
+
+    def _name_the_unnamed(self) -> None:
         for name, target in self._typedefs:
             if target in self._unnamed:
                 self._keep(replace(self._unnamed[target], name=name))
+
+    @staticmethod
+    def _unknown(position: int, code: int) -> NoReturn:
+        raise FirmwareError(f"entry at {position:#x} of the debug information has the unknown shape {code}")
 
     def _pass(self, position: int, at: int, shape: Shape) -> int:
         """Return where to go on behind an entry of no interest: behind its children too, where it says so."""

@@ -87,6 +87,7 @@ class Shape:
         has_children: Whether entries follow that lie inside of it.
         attributes: (attribute, form, implicit value).
         size: Bytes of all values where that is the same for every entry, else -1.
+        is_plain: Whether the next entry follows after that size: it is known, and there are no children.
         sibling: Where the sibling reference is, in bytes from the first value, and its size; None without one there.
     """
 
@@ -94,6 +95,7 @@ class Shape:
     has_children: bool
     attributes: list[tuple[int, int, int]]
     size: int = -1
+    is_plain: bool = False
     sibling: tuple[int, int] | None = None
 
 
@@ -315,14 +317,9 @@ class Units:
         if form == _SIGNED:
             return sleb(data, at, unit.end)
         if form == _STRING:
-            end = data.find(b"\0", at, unit.end)
-            if end < 0:
-                raise FirmwareError(f"a string at {at:#x} of the debug information has no end")
-            return at, end + 1
+            return at, _behind_string(data, at, unit.end)
         if form in _BLOCKS:
-            width = _BLOCKS[form]
-            length, start = (little_endian(data, at, width), at + width) if width else uleb(data, at, unit.end)
-            return start, start + length
+            return _block(data, at, _BLOCKS[form], unit.end)
         if form != _INDIRECT:
             raise FirmwareError(f"unknown encoding {form:#x} at {at:#x} of the debug information")
         actual, at = uleb(data, at, unit.end)
@@ -375,7 +372,20 @@ def _measure(shape: Shape, address_size: int, offset_size: int, version: int) ->
         if attribute == At.SIBLING and form in (0x11, 0x12, 0x13, 0x14):
             shape.sibling = total, size
         total += size
-    shape.size = total
+    shape.size, shape.is_plain = total, not shape.has_children
+
+
+def _block(data: bytes, at: int, width: int, end: int) -> tuple[int, int]:
+    """Return the (start, end) of bytes whose number comes before them, in ``width`` bytes or in as many as it takes."""
+    length, start = (little_endian(data, at, width), at + width) if width else uleb(data, at, end)
+    return start, start + length
+
+
+def _behind_string(data: bytes, at: int, end: int) -> int:
+    found = data.find(b"\0", at, end)
+    if found < 0:
+        raise FirmwareError(f"a string at {at:#x} of the debug information has no end")
+    return found + 1
 
 
 def little_endian(data: bytes, at: int, size: int) -> int:

@@ -10,6 +10,7 @@ from tflm_sim.errors import FirmwareError
 from tflm_sim.firmware.absent_checks import AbsentCheck, find_absent_checks
 from tflm_sim.firmware.attributes import Processor, processor
 from tflm_sim.firmware.call_graph import CallGraph
+from tflm_sim.firmware.elf import Symbol
 from tflm_sim.firmware.embedded_models import EmbeddedModel, find_models
 from tflm_sim.firmware.image import AddressIndex, Image, load_image
 from tflm_sim.firmware.linked_kernels import (
@@ -150,9 +151,9 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
     plain = Firmware(
         image,
         models,
-        prints_messages=any(text in part for part in parts for text in _MESSAGES),
-        has_compression=any(_COMPRESSION in part for part in parts),
-        interpreters=("recording", "plain") if any(_RECORDING in part for part in parts) else (),
+        prints_messages=_hold(parts, *_MESSAGES),
+        has_compression=_hold(parts, _COMPRESSION),
+        interpreters=("recording", "plain") if _hold(parts, _RECORDING) else (),
         traces=find_traces(parts, elf.symbols if elf else (), files),
         kernel_files=files,
         absent_checks=find_absent_checks(parts, files),
@@ -166,7 +167,7 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
     debug = debug_facts(elf, declarations(Runtime()), int64_alignment=int64_alignment)
     return replace(
         plain,
-        models=_named(models, ((symbol.value, symbol.size, symbol.name) for symbol in symbols if symbol.size)),
+        models=_named(models, symbols),
         arenas=arenas(elf, arena_symbol),
         arena_pointers=arena_pointers(elf),
         processor=known,
@@ -183,13 +184,18 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
         only_takes_allocators=only_takes_allocators(symbols),
         own_kernels=own_kernels(symbols),
         set_up=read_set_up(elf, graph),
-        is_link_time_optimised=_is_link_time_optimised(debug, (symbol.name for symbol in symbols)),
+        is_link_time_optimised=_is_link_time_optimised(debug, symbols),
         regions=regions(elf, ram=ram),
     )
 
 
 def _address(model: EmbeddedModel) -> int:
     return model.address
+
+
+def _hold(parts: Iterable[bytes], *texts: bytes) -> bool:
+    """Whether one of the texts is in one of the parts."""
+    return any(text in part for part in parts for text in texts)
 
 
 def _outside(image: Image, models: Iterable[EmbeddedModel]) -> list[bytes]:
@@ -209,9 +215,9 @@ def _outside(image: Image, models: Iterable[EmbeddedModel]) -> list[bytes]:
     return parts
 
 
-def _named(models: Iterable[EmbeddedModel], objects: Iterable[tuple[int, int, str]]) -> tuple[EmbeddedModel, ...]:
+def _named(models: Iterable[EmbeddedModel], symbols: Iterable[Symbol]) -> tuple[EmbeddedModel, ...]:
     """Return the models with the names of the objects that they lie in; an object's size is the model's extent."""
-    index, named = AddressIndex(objects), []
+    index, named = AddressIndex((one.value, one.size, one.name) for one in symbols if one.size), []
     for model in models:
         row = index.at(model.address)
         if row is not None:
@@ -222,6 +228,6 @@ def _named(models: Iterable[EmbeddedModel], objects: Iterable[tuple[int, int, st
     return tuple(named)
 
 
-def _is_link_time_optimised(debug: DebugFacts | None, names: Iterable[str]) -> bool:
+def _is_link_time_optimised(debug: DebugFacts | None, symbols: Iterable[Symbol]) -> bool:
     options = any(_LINK_TIME in producer for producer in (debug.producers if debug else ()))
-    return options or any(".lto_priv" in name for name in names)
+    return options or any(".lto_priv" in symbol.name for symbol in symbols)

@@ -11,7 +11,8 @@ constructor into its caller) or not understood leaves what it passes unknown; no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
+from typing import TypeVar
 
 from tflm_sim.firmware.call_graph import CallGraph, Function
 from tflm_sim.firmware.code_values import ARGUMENT, CALL, CodeReader, PassedOn, Value, substituted
@@ -27,6 +28,7 @@ _CONSTRUCTOR = re.compile(r"_ZN6tflite16MicroInterpreterC[12]E(\w+)$")
 _CHANGED_CONSTRUCTOR = re.compile(r"_ZN6tflite16MicroInterpreterC[12]E\w+\.")
 """A copy that the compiler made of a constructor, whose arguments are others: ``.constprop.0``, ``.isra.0``."""
 _CREATE_ALLOCATOR = re.compile(r"_ZN6tflite(?:14|23)(Recording)?MicroAllocator6CreateE(\w+)$")
+_T = TypeVar("_T")
 _CREATE_VARIABLES = re.compile(r"_ZN6tflite22MicroResourceVariables6CreateE\w+$")
 _OWN_CONSTRUCTOR = re.compile(r"_ZN6tflite(?:16MicroInterpreter|25RecordingMicroInterpreter)C[12]E")
 _GET_MODEL = re.compile(r"_ZN6tflite8GetModelEPKv$|_ZN11flatbuffers7GetRootIN6tflite5ModelE")
@@ -42,7 +44,10 @@ _KINDS = {
     "22MicroResourceVariables": "variables",
     "Ph": "arena",
     "15MicroOpResolver": "resolver",
+    "b": "preserve",
 }
+_AS_BEFORE = "the type before"
+_WHOLE = {"Ph": "Ph", "S_": _AS_BEFORE}
 _SIZES = ("j", "m")
 _TENSOR_TAKERS = re.compile(r"14MicroAllocator(?:38AllocatePersistentTfLiteTensorInternal|24AllocateTempTfLiteTensor)E")
 _TENSOR_SIZES = {32: True, 40: False}
@@ -142,11 +147,19 @@ def read_set_up(elf: Elf, graph: CallGraph) -> SetUp:
         return SetUp()
     program = _Program(graph, CodeReader(elf, machine))
     found = [call for function in wanted for call in _calls_of_constructor(program, graph, function)]
-    creators = [function for function in wanted if any(map(_CREATE_VARIABLES.match, function.names))]
-    lengths = {length for function in creators for length in program.table_lengths(function)}
-    enums = _enum_kinds(program, wanted)
     calls = tuple(dict.fromkeys(found[:_MOST_CALLS]))
-    return SetUp(calls, True, enums.pop() if len(enums) == 1 else None, lengths.pop() if len(lengths) == 1 else None)
+    return SetUp(calls, True, _the_one(_enum_kinds(program, wanted)), _the_one(_table_lengths(program, wanted)))
+
+
+def _table_lengths(program: _Program, functions: Iterable[Function]) -> set[int | None]:
+    """Return what calls of MicroResourceVariables::Create pass; None for one that is not read."""
+    creators = (function for function in functions if any(map(_CREATE_VARIABLES.match, function.names)))
+    return {length for function in creators for length in program.table_lengths(function)}
+
+
+def _the_one(values: Set[_T]) -> _T | None:
+    """Return the value that all agree on, None where there is none or they differ."""
+    return next(iter(values)) if len(values) == 1 else None
 
 
 _OF_INTEREST = re.compile(
@@ -157,21 +170,33 @@ _OF_INTEREST = re.compile(
 def _roles(parameters: str) -> dict[str, int]:
     """Return the position of each argument that matters, by what it is: ``PKNS_5ModelERKNS_15Micro...EPhj`` ..."""
     roles: dict[str, int] = {}
-    at, position, last = 0, 1, ""
+    last = ""
+    for position, kind in enumerate(_kinds(parameters), 1):
+        last = _role(kind, is_behind_arena=last == "arena")
+        if last:
+            roles.setdefault(last, position)
+    return roles
+
+
+def _role(kind: str, *, is_behind_arena: bool) -> str:
+    """Return what an argument of a type is to us, "" for nothing."""
+    if is_behind_arena and kind in _SIZES:
+        return "size"
+    return "arena" if is_behind_arena and kind == _AS_BEFORE else _KINDS.get(kind, "")
+
+
+def _kinds(parameters: str) -> Iterator[str]:
+    """Yield the type of each parameter, of a nested name its last part."""
+    at = 0
     while match := _TYPE.match(parameters, at):
-        at = match.end()
-        kind = "Ph" if match[0] == "Ph" or (match[0] == "S_" and last == "arena") else match[2]
+        at, kind = match.end(), _WHOLE.get(match[0], match[2])
         if kind.startswith("N"):
             length = re.match(r"\d+", parameters[at:])
             if length is None:
-                break
+                return
             end = at + len(length[0]) + int(length[0])
             kind, at = parameters[at:end], end + 1
-        name = _KINDS.get(kind, "size" if kind in _SIZES and last == "arena" else "preserve" if kind == "b" else "")
-        if name:
-            roles.setdefault(name, position)
-        last, position = name, position + 1
-    return roles
+        yield kind
 
 
 class _Program:
@@ -258,7 +283,7 @@ class _Program:
         self, caller: Function, facts: Mapping[str, Value | None], depth: int
     ) -> Iterator[dict[str, Value | None]]:
         """Yield the facts with the caller's arguments replaced, once for each way to call it."""
-        if not any(value is not None and value.base.startswith(ARGUMENT) for value in facts.values()):
+        if not _has_arguments(facts.values()):
             yield dict(facts)
             return
         above = list(self._calls_of(caller)) if depth else []
@@ -292,9 +317,17 @@ class _Program:
         return sizes.pop() if len(sizes) == 1 else None
 
 
+def _has_arguments(values: Iterable[Value | None]) -> bool:
+    return any(value is not None and value.base.startswith(ARGUMENT) for value in values)
+
+
+def _numbers(facts: Mapping[str, Value | None]) -> dict[str, int]:
+    return {name: value.offset for name, value in facts.items() if value is not None and not value.base}
+
+
 def _interpreter(facts: Mapping[str, Value | None], is_own: bool) -> InterpreterCall:
     """Return the interpreter that a call makes, from what is known of its arguments."""
-    numbers = {name: value.offset for name, value in facts.items() if value is not None and not value.base}
+    numbers = _numbers(facts)
     has_table = facts.get("variables", Value("", 0)) != Value("", 0)
     shares = not is_own and "table_site" in numbers and numbers["table_site"] == numbers.get("site")
     preserve = numbers.get("preserve") if "preserve" in facts else 0

@@ -18,15 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Literal
 
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.firmware.firmware import Firmware
+from tflm_sim.firmware.grounds import Condition, Ground
+from tflm_sim.firmware.kernel_proof import LIBRARY_NAMES, file_name, linked_kernels, usual_kernels
 from tflm_sim.firmware.set_up import InterpreterCall
 from tflm_sim.firmware.snapshot import ESP_RUNTIMES, Snapshots, StructMismatch, commit_at, find_snapshots
-from tflm_sim.firmware.symbol_names import esp_variant
 from tflm_sim.targets.abi import AAPCS, ILP32, Abi
-from tflm_sim.targets.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels, versions_of
+from tflm_sim.targets.kernel_library import VERSIONS, KernelLibrary, versions_of
 from tflm_sim.targets.libraries import Library, find_library
 from tflm_sim.targets.presets import at_runtime, preset, refuse_what_is_no_build
 from tflm_sim.targets.runtime import Runtime
@@ -34,59 +34,10 @@ from tflm_sim.targets.structs import MeasuredStruct, layouts
 from tflm_sim.targets.target import Target
 from tflm_sim.values import dataclass, replace
 
-_SHARED_SOURCES = frozenset({"kernel_util", "micro_tensor_utils", "kernel_runner"})
-"""Sources in ``kernels/`` that belong to no library."""
-_REPLACED = """
-    add batch_matmul conv depthwise_conv fully_connected maximum_minimum mul pad pooling softmax svdf transpose
-    transpose_conv unidirectional_sequence_lstm
-"""
-_REPLACED_SOURCES = frozenset(_REPLACED.split())
-"""Reference sources that a library replaces with its own: where one of them is linked, the library is not.
-
-Source: tensorflow/lite/micro/kernels/{cmsis_nn,esp_nn}/ @ 90b983c, esp-tflite-micro 1.4.0.
-"""
 _LONGEST_TEXT = 60
 _AS_NAMED = "as named"
 INTERPRETERS = ("plain", "recording")
 _TENSOR = "TfLiteTensor"
-_LIBRARIES = {"cmsis_nn": "CMSIS-NN", "esp_nn": "ESP-NN", "xtensa": "Cadence's NN library"}
-
-
-@dataclass(frozen=True, slots=True)
-class Ground:
-    """Why a part of the target is what it is; without proof it is assumed.
-
-    Attributes:
-        part: "ABI", "structs", "TFLM", "kernels" or "interpreter".
-        value: What it is.
-        grounds: What proves it, or what is missing for a proof.
-        how: "measured": the file holds it, as a size or a symbol; "concluded" from what it holds; "named" by the user;
-            "assumed", since nothing tells.
-    """
-
-    part: str
-    value: str
-    grounds: str
-    how: Literal["measured", "concluded", "named", "assumed"]
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the file or the user says it."""
-        return self.how != "assumed"
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """What an answer takes for granted.
-
-    Attributes:
-        text: "CMSIS-NN is 4ab83cc": a sentence that follows "if".
-        otherwise: Targets for which it does not hold: where they give the same answer, nothing hangs on it. () where
-            there is no telling what else might be.
-    """
-
-    text: str
-    otherwise: tuple[Target, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +89,9 @@ def firmware_target(
     """
     build_of = _modelled(library, runtime)
     runtime = build_of.label if build_of else runtime
-    base = preset(named) if named is not None else _usual_machine(firmware, build_of)
+    base = _usual_machine(firmware, build_of) if named is None else preset(named)
     abis, abi_ground = _abis(firmware, base)
-    linked, library_ground = _kernels(firmware, base, kernels or _kernels_of(firmware, build_of))
+    linked, library_ground = linked_kernels(firmware, base, usual_kernels(firmware, build_of, kernels))
     recordings, interpreter_ground = _interpreters(firmware, interpreter)
     measured = _measured(firmware)
     named_runtime = Runtime() if base is None or library is not None else base.runtime
@@ -150,7 +101,7 @@ def firmware_target(
     )
     runtimes, rules = _alternatives(target, snapshots, base, runtime)
     library_ground = replace(library_ground, value=str(runtimes[0].kernel_library))
-    proof = "" if snapshots.mismatches or not measured else "the firmware's own debug information"
+    proof = "the firmware's own debug information" if measured and not snapshots.mismatches else ""
     alternatives = tuple(
         replace(one, verified_against=proof, abi=abi, interpreter=recording)
         for each, abi, recording in product(runtimes, abis, recordings)
@@ -158,14 +109,14 @@ def firmware_target(
     )
     build = _build(firmware, alternatives[0])
     grounds = (abi_ground, _structs(measured), rules, build, library_ground, interpreter_ground)
-    conditions = tuple(_conditions(firmware, alternatives[0], grounds, is_named=kernels is not None and "@" in kernels))
+    conditions = tuple(_conditions(firmware, alternatives[0], grounds, is_named="@" in (kernels or "")))
     return FirmwareTarget(alternatives[0], alternatives, grounds, snapshots.mismatches, conditions)
 
 
 def _machine(firmware: Firmware, abi: Abi, runtime: Runtime, library: KernelLibrary) -> Target:
     """Return the target with what the file says of itself."""
     return Target(
-        name=_name(firmware),
+        name=file_name(firmware),
         abi=abi,
         runtime=runtime,
         kernel_library=library,
@@ -211,7 +162,7 @@ def _conditions(
         yield Condition(f"it links {target.kernel_library}")
     others = tuple(_other_versions(target))
     if others and not is_named:
-        yield Condition(f"{_LIBRARIES[target.kernel_library.name]} is {target.kernel_library.version}", others)
+        yield Condition(f"{LIBRARY_NAMES[target.kernel_library.name]} is {target.kernel_library.version}", others)
 
 
 def _other_versions(target: Target) -> Iterator[Target]:
@@ -225,11 +176,6 @@ def _other_versions(target: Target) -> Iterator[Target]:
             continue
         if other != library:
             yield replace(target, kernel_library=other)
-
-
-def _name(firmware: Firmware) -> str:
-    path = firmware.image.path or "firmware"
-    return path.replace("\\", "/").rpartition("/")[2]
 
 
 def _modelled(text: str | None, runtime: str | None) -> Library | None:
@@ -253,24 +199,6 @@ def _usual_machine(firmware: Firmware, library: Library | None) -> Target | None
         return None
     machine = preset(library.target)
     return machine if _proved_abi(firmware)[0] in (None, machine.abi) else None
-
-
-def _kernels_of(firmware: Firmware, library: Library | None) -> str | None:
-    """Return the kernels that a library links, where the file does not tell them.
-
-    Raises:
-        UsageError: The file links others.
-    """
-    if library is None:
-        return None
-    proof = _linked_library(firmware)
-    if proof is None:
-        return library.kernels
-    if library.kernels != REFERENCE.name and proof[0] not in (REFERENCE.name, library.kernels):
-        raise UsageError(
-            f"--library {library.label} brings {library.kernels}; {_name(firmware)} links {': '.join(proof)}"
-        )
-    return None
 
 
 def _proved_abi(firmware: Firmware) -> tuple[Abi | None, str]:
@@ -302,7 +230,7 @@ def _abis(firmware: Firmware, base: Target | None) -> tuple[tuple[Abi, ...], Gro
         return (likely, other), Ground("ABI", f"{likely.name} or {other.name}", grounds, "assumed")
     if base is not None and base.abi != abi:
         raise UsageError(
-            f"--target {base.name} has the ABI {base.abi.name}, {_name(firmware)} has {abi.name} ({grounds}); "
+            f"--target {base.name} has the ABI {base.abi.name}, {file_name(firmware)} has {abi.name} ({grounds}); "
             "leave --target out"
         )
     enums = "short enums" if abi.short_enums else "int enums"
@@ -419,86 +347,6 @@ def _of_texts(snapshots: Snapshots) -> Iterator[str]:
 
 def _short(text: str) -> str:
     return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
-
-
-def _kernels(firmware: Firmware, base: Target | None, kernels: str | None) -> tuple[KernelLibrary, Ground]:
-    proof = _linked_library(firmware)
-    if proof is None:
-        return _named_kernels(firmware, base, kernels)
-    name, grounds = proof
-    if name not in ("reference", *VERSIONS):
-        raise FirmwareError(
-            f"links {_LIBRARIES.get(name, name)} ({grounds}), whose scratch buffers are not modelled",
-            path=firmware.image.path,
-        )
-    if kernels is not None and kernels.partition("@")[0].removesuffix("_ansi") != name:
-        raise UsageError(f"--kernels {kernels}: {_name(firmware)} links {name} ({grounds})")
-    if name == "reference":
-        return REFERENCE, Ground("kernels", "reference", grounds, "concluded")
-    variants = _variants(firmware, base)
-    if name not in variants:
-        raise FirmwareError(
-            f"links {name} ({grounds}) for a processor that is not said; name it with --target",
-            path=firmware.image.path,
-        )
-    library = parse_kernels(kernels or name, variants=variants)
-    version = "as named" if kernels and "@" in kernels else "its version is assumed"
-    return library, Ground("kernels", str(library), f"{grounds}; {version}", "concluded")
-
-
-def _variants(firmware: Firmware, base: Target | None) -> dict[str, str]:
-    """Return the kernel libraries that the processor can run, with the variant for it."""
-    variants = {}
-    if base is not None and base.kernel_library != REFERENCE:
-        variants[base.kernel_library.name] = base.kernel_library.variant
-    if firmware.processor is not None and firmware.processor.isa:
-        variants["cmsis_nn"] = firmware.processor.isa
-    functions = dict(firmware.kernel_functions).get("esp_nn")
-    if functions:
-        variants["esp_nn"] = esp_variant(functions)
-    return variants
-
-
-def _named_kernels(firmware: Firmware, base: Target | None, kernels: str | None) -> tuple[KernelLibrary, Ground]:
-    """Return the kernels of a file that does not tell them: as named, or the target's usual ones."""
-    if kernels is not None:
-        library = parse_kernels(kernels, variants=_variants(firmware, base))
-        return library, Ground("kernels", str(library), _AS_NAMED, "named")
-    if base is not None:
-        return base.kernel_library, Ground("kernels", str(base.kernel_library), "the target's usual ones", "assumed")
-    raise FirmwareError(
-        "neither symbols nor debug information tell the kernels; "
-        "name them with --kernels reference, cmsis_nn or esp_nn",
-        path=firmware.image.path,
-    )
-
-
-def _library_of_sources(sources: frozenset[str], grounds: str) -> tuple[str, str] | None:
-    """Return the kernel library that source files of kernels prove."""
-    for name in _LIBRARIES:
-        own = sorted(source for source in sources if source.startswith(f"{name}/"))
-        if own:
-            return name, f"{grounds} of kernels/{own[0]}" + (f" and {len(own) - 1} more" if own[1:] else "")
-    if sources & _REPLACED_SOURCES:
-        return "reference", f"{grounds} of kernels/{min(sources & _REPLACED_SOURCES)}, and of no library's"
-    return None
-
-
-def _linked_library(firmware: Firmware) -> tuple[str, str] | None:
-    """Return the kernel library that the image holds, with what proves it; None where nothing tells."""
-    debug = firmware.debug.kernels if firmware.debug else frozenset()
-    proof = _library_of_sources(debug, "debug information") or _library_of_sources(firmware.kernel_files, "messages")
-    if proof is not None:
-        return proof
-    for name, functions in firmware.kernel_functions:
-        return name, f"{functions[0]}" + (f" and {len(functions) - 1} more functions" if functions[1:] else "")
-    if firmware.reference_kernel:
-        return "reference", f"{firmware.reference_kernel}, and no other library's functions"
-    if kernels := (debug | firmware.kernel_files) - _SHARED_SOURCES:
-        return "reference", f"kernels/{min(kernels)}, and no library's"
-    if firmware.operators is not None and not firmware.is_link_time_optimised:
-        return "reference", f"no other library's functions among {firmware.symbol_count:,} symbols"
-    return None
 
 
 def _kind_of(call: InterpreterCall) -> str:

@@ -9,9 +9,10 @@ from tflm_sim.checks.firmware import FirmwareVerdict
 from tflm_sim.document_fields import HIDDEN
 from tflm_sim.document_types import Count
 from tflm_sim.firmware.firmware import Firmware
+from tflm_sim.firmware.grounds import Ground
 from tflm_sim.firmware.memory import Region
 from tflm_sim.firmware.snapshot import StructMismatch
-from tflm_sim.firmware.target import FirmwareTarget, Ground
+from tflm_sim.firmware.target import FirmwareTarget
 from tflm_sim.values import dataclass, field
 
 

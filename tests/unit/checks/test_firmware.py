@@ -14,9 +14,9 @@ from tflm_sim.checks.firmware import FirmwareVerdict, judge
 from tflm_sim.checks.firmware_rooms import ArenaRoom, Subject
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.firmware.firmware import Firmware
+from tflm_sim.firmware.grounds import Condition
 from tflm_sim.firmware.image import Image
 from tflm_sim.firmware.set_up import InterpreterCall, SetUp
-from tflm_sim.firmware.target import Condition
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
