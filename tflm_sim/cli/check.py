@@ -93,39 +93,53 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb; every model is judged, also after one that fails."""
     if args.limit is None and args.board is None:
         return run_project(args)
+    _refuse(args)
+    room = room_on(args.board, limit=args.limit, ram_free=args.ram_free, has_external_ram=args.external_ram)
+    possible = possible_configurations(args)
+    configurations = _configurations(args, room.board, possible[0])
+    judged = _judged_all(args, room, possible, configurations)
+    verdicts = [verdict for rows in judged for verdict, _ in rows]
+    about = _about(args, room.board, configurations)
+    if args.update_baseline:
+        _remember(args.baseline, verdicts)
+    if args.markdown is not None:
+        append(args.markdown, "".join(map(verdict_markdown, verdicts)) + about_markdown(about))
+    if args.json:
+        for rows in judged:
+            say_json(verdict_document(rows, assumed=_assumed(args, configurations)), indent=None)
+    else:
+        for rows in judged:
+            _say(rows, args.board, is_alone=len(judged) == 1)
+        say(*about)
+    return _exit_code(verdicts)
+
+
+def _refuse(args: argparse.Namespace) -> None:
     if not args.models:
         raise UsageError(f"no model is named; only without --limit and --board are those of {PROJECT_FILE} taken")
     if args.update_baseline and args.baseline is None:
         raise UsageError("--update-baseline needs --baseline FILE")
-    room = room_on(args.board, limit=args.limit, ram_free=args.ram_free, has_external_ram=args.external_ram)
-    chosen = room.board
-    possible = possible_configurations(args)
-    configurations = _configurations(args, chosen, possible[0])
+
+
+def _judged_all(
+    args: argparse.Namespace, room: Room, possible: Sequence[Configuration], configurations: Sequence[Configuration]
+) -> list[Judged]:
+    """Return for each model its verdict on each configuration; of a program one verdict, on all that it leaves open."""
     known = read_baseline(Path(args.baseline)) if args.baseline and not args.update_baseline else None
     names = list(expand(args.models))
     is_alone = len(names) == len(configurations) == 1
-    judged = [
-        [
-            (_judged(name, args, possible if args.firmware else [each], room, known, is_alone=is_alone), each)
-            for each in configurations
-        ]
+    open_ones = [(possible if args.firmware else [each], each) for each in configurations]
+    return [
+        [(_judged(name, args, cases, room, known, is_alone=is_alone), each) for cases, each in open_ones]
         for name in names
     ]
-    verdicts = [verdict for rows in judged for verdict, _ in rows]
+
+
+def _remember(baseline: str, verdicts: Sequence[Verdict]) -> None:
+    """Write the sizes of the good verdicts, if there are any."""
     sizes = {each.key: each.needed for each in verdicts if each.needed is not None and each.is_good}
-    about = _about(args, chosen, configurations)
-    if args.update_baseline and sizes:
-        update_baseline(Path(args.baseline), sizes)
-    if args.markdown is not None:
-        append(args.markdown, "".join(map(verdict_markdown, verdicts)) + about_markdown(about))
-    for rows in judged:
-        if args.json:
-            say_json(verdict_document(rows, assumed=_assumed(args, configurations)), indent=None)
-        else:
-            _say(rows, args.board, is_alone=len(names) == 1)
-    if not args.json:
-        say(*about)
-    return _exit_code(verdicts)
+    if sizes:
+        update_baseline(Path(baseline), sizes)
 
 
 def _exit_code(verdicts: list[Verdict]) -> int:
@@ -190,11 +204,10 @@ def _judged(
         model = load(name)
         if is_executed(args, "board"):
             verdict = _measured(name, model, args, possible, before)
-            missing = _not_in_the_baseline(verdict, args, known) if known is not None and before is None else ""
-            return replace(verdict, missing_baseline=missing)
-        verdicts = [judge(name, model, config, room, before, simulate=simulated) for config in possible]
-        verdict = verdicts[0] if len(verdicts) == 1 else _of_all(model, possible, verdicts)
-        missing = _not_in_the_baseline(verdict, args, known) if known is not None and before is None else ""
+        else:
+            verdicts = [judge(name, model, config, room, before, simulate=simulated) for config in possible]
+            verdict = verdicts[0] if len(verdicts) == 1 else _of_all(model, possible, verdicts)
+        missing = "" if known is None or key in known else _not_in_the_baseline(verdict, args, known)
         return replace(verdict, missing_baseline=missing)
     except ModelError as error:
         if is_alone:

@@ -41,11 +41,7 @@ _OF_THE_FILE = (
 
 def run_project(args: argparse.Namespace) -> int:
     """Judge the models of the file in this folder and say what was found; return the exit code."""
-    if given := [name for name in _OF_THE_FILE if getattr(args, name)]:
-        option = given[0].replace("_", "-")
-        raise UsageError(f"--{option} goes with --limit or --board; without them {PROJECT_FILE} says it")
-    if not os.path.exists(PROJECT_FILE):
-        raise UsageError(f"one of --limit and --board is needed, or a {PROJECT_FILE} in this folder")
+    _refuse(args)
     project = read_project()
     found = list(cells(project, args.models or None, simulate=simulated))
     for name in sorted({os.path.normpath(name) for name in args.models} - {cell.model for cell in found}):
@@ -58,10 +54,23 @@ def run_project(args: argparse.Namespace) -> int:
         for cell in found:
             say_json(verdict_document(cell.judged, assumed=_assumed(cell), firmware=cell.firmware.label), indent=None)
     else:
-        say_verdict(headline(found))
-        say(*project_lines(found, width=fitting()))
-        say(*(f"{label}: {text}" for label, texts in about(found).items() for text in texts))
+        _say(found)
     return exit_code(found)
+
+
+def _refuse(args: argparse.Namespace) -> None:
+    """Refuse options that the file says, and a folder without one."""
+    if given := [name for name in _OF_THE_FILE if getattr(args, name)]:
+        option = given[0].replace("_", "-")
+        raise UsageError(f"--{option} goes with --limit or --board; without them {PROJECT_FILE} says it")
+    if not os.path.exists(PROJECT_FILE):
+        raise UsageError(f"one of --limit and --board is needed, or a {PROJECT_FILE} in this folder")
+
+
+def _say(found: Sequence[Cell]) -> None:
+    say_verdict(headline(found))
+    say(*project_lines(found, width=fitting()))
+    say(*(f"{label}: {text}" for label, texts in about(found).items() for text in texts))
 
 
 def _remember(project: Project, found: Sequence[Cell]) -> None:

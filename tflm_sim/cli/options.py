@@ -135,19 +135,16 @@ def add_configuration(
         "--interpreter", action=store, choices=("plain", "recording"), help="default: the target's, mostly plain"
     )
     if with_planner:
-        group.add_argument(
-            "--planner",
-            action=store,
-            choices=("greedy", "linear"),
-            help="linear: preserve_all_tensors; default: greedy",
-        )
-        group.add_argument(
-            "--own-planner",
-            action="store_true",
-            help="the firmware makes the planner and passes it to MicroAllocator::Create: it is not in the arena",
-        )
+        _add_planner(group, store)
     else:
         parser.set_defaults(planner=None, own_planner=False)
+    _add_memory(group, store)
+    group.add_argument(
+        "--custom-ops", action="append", default=[], metavar="FILE.py", help="kernels of your own: its OpModel values"
+    )
+
+
+def _add_memory(group: argparse._ArgumentGroup, store: str) -> None:
     group.add_argument(
         "--resource-variables",
         action=store,
@@ -169,8 +166,19 @@ def add_configuration(
         metavar="0..15",
         help="where the arena starts, modulo 16 (default: 0, aligned; a heap may give 4, 8 or 12)",
     )
+
+
+def _add_planner(group: argparse._ArgumentGroup, store: str) -> None:
     group.add_argument(
-        "--custom-ops", action="append", default=[], metavar="FILE.py", help="kernels of your own: its OpModel values"
+        "--planner",
+        action=store,
+        choices=("greedy", "linear"),
+        help="linear: preserve_all_tensors; default: greedy",
+    )
+    group.add_argument(
+        "--own-planner",
+        action="store_true",
+        help="the firmware makes the planner and passes it to MicroAllocator::Create: it is not in the arena",
     )
 
 

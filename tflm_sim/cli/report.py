@@ -144,39 +144,39 @@ def _saved(args: argparse.Namespace) -> tuple[Sequence[Picture], Table]:
     return document.pictures, document.boards
 
 
+def _refuse(args: argparse.Namespace) -> None:
+    if args.candidates and not args.firmware:
+        raise UsageError("--candidates are those that a program leaves possible: --firmware APP.elf")
+    if args.arena_size is not None and args.split_arenas:
+        raise UsageError("--arena-size asks about one arena, --split-arenas is about two")
+
+
 def _pictures(args: argparse.Namespace) -> list[Picture]:
     model = load(args.model)
-    others = ("arena_size", "split_arenas", "advise", "candidates", *_SIDE_BY_SIDE)
-    if is_executed(args, *others):
+    if is_executed(args, "arena_size", "split_arenas", "advise", "candidates", *_SIDE_BY_SIDE):
         from tflm_sim.checks.measured import measure
         from tflm_sim.report.executed import measured_picture
 
         return [measured_picture(model, measure(args.firmware, model, possible_configurations(args)))]
-    if args.candidates and not args.firmware:
-        raise UsageError("--candidates are those that a program leaves possible: --firmware APP.elf")
+    _refuse(args)
     config, needs, candidates = _chosen(args, model)
     size = None if args.arena_size is None else parse_size(args.arena_size)
-    if size is not None and args.split_arenas:
-        raise UsageError("--arena-size asks about one arena, --split-arenas is about two")
     cases = [*(candidates if args.candidates else [(model, config, "")]), *_comparisons(args, model, config)]
     with ProgressLine("simulating", model, runs=2 * len(cases)) as progress:
-        pictures = [
+        first, *others = [
             take_picture(
                 each, case, arena_size=size, title=title, observers=progress.observers, assumed=assumed(args, case)
             )
             for each, case, title in cases
         ]
-    if needs:
-        report = pictures[0].size
-        assert isinstance(report, SizeDocument), "these are pictures of TFLM"
-        pictures[0] = replace(pictures[0], size=replace(report, candidates=tuple(needs)))
+    report = first.size
+    assert isinstance(report, SizeDocument), "these are pictures of TFLM"
+    report = replace(report, candidates=tuple(needs) or None)
     if args.advise:
         from tflm_sim.shrinking.advice import advice
 
-        report = pictures[0].size
-        assert isinstance(report, SizeDocument), "these are pictures of TFLM"
-        pictures[0] = replace(pictures[0], size=replace(report, advice=advice(model, config)))
-    return pictures
+        report = replace(report, advice=advice(model, config))
+    return [replace(first, size=report), *others]
 
 
 _Case: TypeAlias = tuple[Model, Configuration, str]

@@ -7,8 +7,10 @@ import contextlib
 import importlib.util
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from tflm_sim.cli.options import (
     TARGET,
@@ -61,7 +63,27 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
     parser.add_argument("-o", "--output", metavar="OUT.tflite", help="the file to write; without it nothing is written")
     parser.add_argument("--in-place", action="store_true", help="OUT may be MODEL")
-    firmware = parser.add_argument_group("firmware")
+    _add_firmware(parser.add_argument_group("firmware"))
+    _add_limits(parser.add_argument_group("what the result may cost"))
+    _add_passes(parser.add_argument_group("passes that are off by default"))
+    parser.add_argument(
+        "--prove",
+        type=int,
+        metavar="N",
+        help="run both in the real TFLM on N random inputs and the extremes; a differing byte refuses the result; "
+        "with --firmware in that program, executed",
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON document")
+    form.add_argument(
+        "--explain",
+        action="store_true",
+        help="also print each edit, why the outputs stay the same, and what was rejected",
+    )
+    parser.set_defaults(run=run)
+
+
+def _add_firmware(firmware: argparse._ArgumentGroup) -> None:
     firmware.add_argument(
         "--target",
         action="append",
@@ -72,7 +94,9 @@ def register(subparsers: Subparsers) -> None:
     add_executed(firmware)
     firmware.add_argument("--kernels", metavar="LIB", help="reference, or cmsis_nn or esp_nn, for every target")
     firmware.add_argument("--custom-ops", action="append", default=[], metavar="FILE.py", help="kernels of your own")
-    limits = parser.add_argument_group("what the result may cost")
+
+
+def _add_limits(limits: argparse._ArgumentGroup) -> None:
     limits.add_argument("--goal", metavar="N", help="stop at the first result that fits (64KiB), the cheapest in MACs")
     limits.add_argument(
         "--max-macs", type=_ratio, metavar="X", help="multiply-accumulates, as a multiple (default: 1.35)"
@@ -90,7 +114,9 @@ def register(subparsers: Subparsers) -> None:
         help="the search ends after 60s, 500ms or 2m with the best so far, which is verified; so it does on Ctrl-C "
         "(default: until nothing gains)",
     )
-    passes = parser.add_argument_group("passes that are off by default")
+
+
+def _add_passes(passes: argparse._ArgumentGroup) -> None:
     passes.add_argument(
         "--offline-plan",
         action="store_true",
@@ -118,66 +144,56 @@ def register(subparsers: Subparsers) -> None:
         "--force-float", action="store_true", help="rewrite floating point for kernels that may add in another order"
     )
     passes.add_argument("--drop-names", action="store_true", help="also leave out the names of inner tensors (flash)")
-    parser.add_argument(
-        "--prove",
-        type=int,
-        metavar="N",
-        help="run both in the real TFLM on N random inputs and the extremes; a differing byte refuses the result; "
-        "with --firmware in that program, executed",
-    )
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="one JSON document")
-    form.add_argument(
-        "--explain",
-        action="store_true",
-        help="also print each edit, why the outputs stay the same, and what was rejected",
-    )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 1 where nothing gained or the goal is not met."""
     if importlib.util.find_spec("numpy") is None:
         raise UsageError(f"shrink needs numpy: {command_for('numpy')}")
-    from tflm_sim.shrinking.shrink import MAX_MACS, shrink
+    from tflm_sim.shrinking.shrink import shrink
 
     model = load(args.model)
     _refuse_output(args)
-    if args.prove is not None and args.prove < 0:
-        raise UsageError(f"--prove {args.prove}: a number of inputs is not negative")
-    goal = None if args.goal is None else parse_size(args.goal)
+    settings = _settings(args, len(model.source))
     is_measured = is_executed(args)
     configurations = _configurations(args)
     with ProgressLine("shrinking", model) as status:
-        shrunk = shrink(
-            model,
-            configurations,
-            goal=goal,
-            max_macs=MAX_MACS if args.max_macs is None else args.max_macs,
-            max_flash=None if args.max_flash is None else _flash(args.max_flash, len(model.source)),
-            operators=None if args.ops is None else _operators(args.ops),
-            offline_plan=args.offline_plan,
-            kernel_order=args.kernel_order,
-            replan=args.replan,
-            force_float=args.force_float,
-            drop_names=args.drop_names,
-            int8_io=args.int8_io,
-            loops=args.loops,
-            time_limit=args.time_limit,
-            prove_runs=args.prove,
-            prove_program=args.firmware,
-            progress=status.show,
-        )
+        shrunk = shrink(model, configurations, **settings, progress=status.show)
     executed = _executed(args.firmware, shrunk, configurations) if is_measured and shrunk.has_gained else None
-    has_gained = shrunk.has_gained and (executed is None or executed.fits(None))
+    has_gained = _fits(shrunk, executed, None)
     if args.output is not None and has_gained:
         _write(args.output, shrunk.data)
     if not args.json:
-        shown = configurations[:1] if args.firmware else configurations  # The table says what its file leaves open.
-        say(*(line for config in shown for line in header(args, config)))
-    _print(args, shrunk, goal, executed, has_gained=has_gained)
-    is_met = goal is None or (shrunk.fits(goal) and (executed is None or executed.fits(goal)))
-    return 0 if has_gained and is_met else NO_GAIN
+        _say_header(args, configurations)
+    _print(args, shrunk, settings.get("goal"), executed, has_gained=has_gained)
+    return 0 if has_gained and _fits(shrunk, executed, settings.get("goal")) else NO_GAIN
+
+
+_AS_NAMED = (
+    "offline_plan", "kernel_order", "replan", "force_float", "drop_names", "int8_io", "loops", "time_limit", "max_macs",
+)  # fmt: skip
+"""Options that are settings of ``shrink()`` as they are."""
+
+
+def _settings(args: argparse.Namespace, before: int) -> dict[str, Any]:
+    """Return the settings that the options name; ``before``: bytes of the model's file."""
+    if args.prove is not None and args.prove < 0:
+        raise UsageError(f"--prove {args.prove}: a number of inputs is not negative")
+    named = {name: getattr(args, name) for name in _AS_NAMED}
+    named |= {"prove_runs": args.prove, "prove_program": args.firmware}
+    texts: tuple[tuple[str, str | None, Callable[[str], object]], ...] = (
+        ("goal", args.goal, parse_size),
+        ("max_flash", args.max_flash, partial(_flash, before)),
+        ("operators", args.ops, _operators),
+    )
+    named |= {name: read(text) for name, text, read in texts if text is not None}
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def _fits(shrunk: Shrunk, executed: ExecutedGain | None, goal: int | None) -> bool:
+    """Whether the result gained, or meets a goal where there is one, in the program itself too where that ran."""
+    by_sizes = shrunk.has_gained if goal is None else shrunk.fits(goal)
+    return by_sizes and (executed is None or executed.fits(goal))
 
 
 def _executed(program: str, shrunk: Shrunk, configurations: Sequence[Configuration]) -> ExecutedGain:
@@ -191,6 +207,11 @@ def _executed(program: str, shrunk: Shrunk, configurations: Sequence[Configurati
         after=after.facts,
         arena_after=after.arena.smallest_arena,
     )
+
+
+def _say_header(args: argparse.Namespace, configurations: Sequence[Configuration]) -> None:
+    shown = configurations[:1] if args.firmware else configurations  # The table says what its file leaves open.
+    say(*(line for config in shown for line in header(args, config)))
 
 
 def _print(
@@ -230,7 +251,7 @@ def _ratio(text: str) -> float:
     return 1 + float(match[1]) / 100 if match[1] else float(match[2])
 
 
-def _flash(text: str, before: int) -> int:
+def _flash(before: int, text: str) -> int:
     """Return the bytes that --max-flash allows.
 
     Raises:
