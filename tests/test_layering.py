@@ -68,7 +68,7 @@ WALLS = {
     "distributed": {"cli/sweep.py", "sweeps/engine.py"},
     "pandas": {"sweeps/sweep.py"},
     "pyarrow": {"sweeps/tables.py"},
-    "unicorn": {"emulation/unicorn_machine.py", "emulation/backends.py"},
+    "unicorn": {"emulation/unicorn_machine.py", "emulation/exceptions.py", "emulation/backends.py"},
     "fsspec": {"sweeps/urls.py"},
     "matplotlib": {"report/drawings.py"},
 }

@@ -131,7 +131,7 @@ extern "C" void Fault_Handler() { for (;;) asm volatile(""); }
 extern "C" char __StackTop;
 __attribute__((section(".vectors"), used)) const void *const vectors[] = {
     &__StackTop,           (void *)main,          (void *)Fault_Handler, (void *)Fault_Handler,
-    (void *)Fault_Handler, (void *)Fault_Handler, (void *)Fault_Handler};
+    (void *)Fault_Handler, (void *)Fault_Handler, (void *)Fault_Handler HANDLERS};
 extern "C" int main() {
   work();
   register int operation asm("r0") = 0x18;
@@ -156,6 +156,7 @@ def built(folder: Path, main: str = PLAIN, core: str = "cortex-m4", *more: str) 
     compiler = COMPILERS[core]
     if shutil.which(compiler.split()[0]) is None:
         pytest.skip(f"{compiler.split()[0]} not installed")
-    more = (*more, *(() if any(flag.startswith("-DFUNCTION") for flag in more) else ("-DFUNCTION=",)))
+    given = {flag.partition("=")[0] for flag in more}
+    more = (*more, *(f"{name}=" for name in ("-DFUNCTION", "-DHANDLERS") if name not in given))
     flags = ["-Os", "-fno-inline", "-fno-rtti", "-fno-exceptions", f"-DMAIN={main}", run_program.LAYOUT, *more]
     return elf_program.build(folder, compiler, {"main.cc": SOURCE}, *flags)

@@ -148,6 +148,39 @@ def test_each_of_two_interpreters_on_one_allocator_has_its_own_invoke(tmp_path: 
     assert [[one.status for one in each.invocations] for each in arena.allocations] == [["ok"], ["ok", "ok"]]
 
 
+EXCEPTIONS = """
+static volatile int ticks, calls, switches;
+void tick() { ticks = ticks + 1; }
+void called() { calls = calls + 1; }
+void switched() { switches = switches + 1; }
+static volatile uint32_t *system_register(uint32_t address) { return (volatile uint32_t *)address; }
+static int exceptions() {
+  *system_register(0xE000E010) = 3;
+  while (ticks < 3) asm volatile(WAIT);
+  register int kept asm("r0") = 40;
+  asm volatile("svc 0" : "+r"(kept));
+  int result = kept;
+  *system_register(0xE000ED04) = 1 << 28;
+  asm volatile("dsb\\n isb");
+  return result + calls + switches;
+}
+"""
+HANDLERS = ", 0, 0, 0, 0, (void *)called, 0, 0, (void *)switched, (void *)tick"
+
+
+@pytest.mark.parametrize("core", ["cortex-m0", "cortex-m3", "cortex-m4", "cortex-m33"])
+@pytest.mark.parametrize("wait", ["wfi", "nop"])
+def test_a_program_that_waits_for_its_clock_and_calls_its_supervisor_goes_on(
+    wait: str, core: str, tmp_path: Path
+) -> None:
+    handled = [f"-DFUNCTION={EXCEPTIONS.replace(chr(10), ' ')}", f"-DHANDLERS={HANDLERS}", f'-DWAIT="{wait}"']
+    # Each handler ran once, and the register that was stacked is as it was: 40 + 1 + 1.
+    main = f"if (exceptions() != 42) for (;;); {message_program.PLAIN}"
+    found = tflm_sim.execute(message_program.built(tmp_path, main, core, *handled), invokes=1)
+    (arena,) = found.arenas
+    assert (found.start, found.is_guessed, arena.smallest_arena) == ("started from reset", False, PLAIN)
+
+
 def test_the_emulator_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
     program = message_program.built(tmp_path, f'{message_program.PLAIN}; for (;;) asm volatile("")')
     code = f"import tflm_sim; tflm_sim.execute({str(program)!r})"

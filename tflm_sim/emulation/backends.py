@@ -73,7 +73,7 @@ def _qemu(program: Program) -> str | None:
 def _in_unicorn(program: Program, is_started: bool) -> Emulator:
     from tflm_sim.emulation.unicorn_machine import UnicornMachine
 
-    return UnicornMachine(program.core, memory_map(program.elf, is_started=is_started))
+    return UnicornMachine(program.core, memory_map(program.elf, is_started=is_started), program.vector_table)
 
 
 def _in_qemu(program: Program, path: str, qemu: str, is_started: bool) -> Emulator:

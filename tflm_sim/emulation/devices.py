@@ -14,9 +14,14 @@ _WALK = (0xFFFFFFFF, 0, *(1 << bit for bit in range(32)), *(0xFFFFFFFF ^ (1 << b
 
 
 class Devices:
-    """All devices of a machine."""
+    """All devices of a machine.
+
+    Attributes:
+        when_written: What is told what is written, by address.
+    """
 
     def __init__(self) -> None:
+        self.when_written: dict[int, Callable[[int], None]] = {}
         self._registers: dict[int, int] = {}
         self._last = -1
         self._repeats = 0
@@ -43,8 +48,14 @@ class Devices:
 
         def write(machine: object, offset: int, size: int, value: int, data: object) -> None:
             self._registers[base + offset] = value
+            if base + offset in self.when_written:
+                self.when_written[base + offset](value)
 
         return write
+
+    def written(self, address: int) -> int:
+        """Return what was last written to a register, 0 where nothing was."""
+        return self._registers.get(address, 0)
 
     def _read(self, address: int) -> int:
         self._repeats = self._repeats + 1 if address == self._last else 0

@@ -130,8 +130,11 @@ class Emulator(Protocol):
     def take_stores(self) -> list[Stored]:
         """Return what was stored elsewhere, and watch no more."""
 
-    def run(self, limit: float) -> Stop:
-        """Run on, for at most ``limit`` seconds of processor time of the host."""
+    def run(self, limit: float, *, is_quiet: bool = False) -> Stop:
+        """Run on, for at most ``limit`` seconds of processor time of the host; the clock does not tick if ``is_quiet``.
+
+        The clock of QEMU always ticks.
+        """
 
     def save(self) -> Snapshot:
         """Return the state."""

@@ -179,7 +179,8 @@ class Follower:
         """Follow the program until it ends, is over, or has run for ``limit`` seconds of the host's processor."""
         self.ending = ""
         while not self.ending:
-            stop = self.machine.run(limit)
+            is_measured = self._measuring is not None and self._measuring.is_running
+            stop = self.machine.run(limit, is_quiet=is_measured or self._running is not None)
             if stop.reason is Reason.ADDRESS:
                 self._at(stop.address)
                 self.ending = self.ending or self._book.ending

@@ -211,7 +211,7 @@ class GdbMachine:
         """Stores are not noted here."""
         return []
 
-    def run(self, limit: float) -> Stop:
+    def run(self, limit: float, *, is_quiet: bool = False) -> Stop:
         """Run on."""
         start = self.get("pc")
         if start in self._stops:

@@ -226,9 +226,19 @@ class Program:
         table = self._vectors
         return [] if table is None else [value & ~1 for value in table[_FAULTS] if value & 1]
 
-    @cached_property
+    @property
+    def vector_table(self) -> int:
+        """Where the vector table of a Cortex-M lies, 0 where that was not found."""
+        return self._table[0] if self._table else 0
+
+    @property
     def _vectors(self) -> tuple[int, ...] | None:
         """The first words of the vector table: a stack pointer before the address of the first instruction."""
+        return self._table[1] if self._table else None
+
+    @cached_property
+    def _table(self) -> tuple[int, tuple[int, ...]] | None:
+        """Where the vector table lies, and its first words."""
         if not self.core.is_arm:
             return None
         entry = (self.elf.entry | 1).to_bytes(4, "little")
@@ -238,7 +248,7 @@ class Program:
             while at >= 4:
                 table = _VECTORS.unpack_from(data.ljust(at + _VECTORS.size, b"\0"), at - 4)
                 if at % 4 == 0 and table[0] % 4 == 0 and table[0] >= _LOWEST_RAM:
-                    return table
+                    return segment.load_address + at - 4, table
                 at = data.find(entry, at + 1)
         return None
 

@@ -4,7 +4,7 @@
     other memory         appears where it is touched first, in pieces of 64 KiB, zeroed
     devices              answer reads with what was written, and with walking bits who asks again and again
 
-Unicorn is an extra that the user installs (it embeds code under the GPL 2); nothing else imports it.
+Unicorn is an extra that the user installs (it embeds code under the GPL 2); only exceptions.py imports it, too.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from unicorn.unicorn_py3.unicorn import uclib
 from tflm_sim.emulation import store_watch
 from tflm_sim.emulation.devices import Devices
 from tflm_sim.emulation.emulator import Core, Reason, Snapshot, Stop
+from tflm_sim.emulation.exceptions import RETURN_REACHED, SVC, SVC_REACHED, Exceptions
 from tflm_sim.emulation.memory_map import CHUNK, MemoryKind, MemoryMap, Span
 from tflm_sim.emulation.store_watch import Noted, Stored
 from tflm_sim.units import align_up
@@ -35,9 +36,11 @@ _THUMB = 1 << 24
 """The state of execution in no IT block."""
 _NEVER = 0xFFFFFFFE
 """An address at which no instruction lies."""
-_SLICE_S = 0.02
-_MOST_WAITS = 1000
-"""Waits for an interrupt (WFI) that end at once, as if one had come."""
+_SLICE_S, _NUDGE_S, _PATIENCE_S = 0.02, 0.001, 0.1
+"""Seconds between two looks at a program that runs, and at one that may wait for its clock; and how long it may reach
+nothing until that is looked at."""
+_MOST_WAITS = 10_000
+"""Exceptions, and waits for an interrupt (WFI) that end at once, as if one had come."""
 _MOST_MEMORY = 256 << 20
 _INVALID = unicorn.UC_HOOK_MEM_UNMAPPED | unicorn.UC_HOOK_MEM_PROT
 _ACCESS = {
@@ -55,9 +58,15 @@ _RISCV_NAMES = (*(f"a{index}" for index in range(8)), "sp", "ra", "gp", "pc")
 
 
 class UnicornMachine:
-    """A program in Unicorn."""
+    """A program in Unicorn.
 
-    def __init__(self, core: Core, memory: MemoryMap) -> None:
+    Args:
+        core: Its processor.
+        memory: Its memory.
+        vectors: Where a Cortex-M's table of vectors lies.
+    """
+
+    def __init__(self, core: Core, memory: MemoryMap, vectors: int = 0) -> None:
         self.core = core
         self._memory = memory
         if core.is_arm:
@@ -78,6 +87,11 @@ class UnicornMachine:
         self._resumed: int | None = None
         self._hit: int | None = None
         self._fault: Stop | None = None
+        self._exceptions: Exceptions | None = None
+        self._exception: int | None = None
+        if core.is_arm:
+            self._exceptions = Exceptions(self._uc, self._devices, vectors)
+            self._uc.hook_add(unicorn.UC_HOOK_INTR, self._on_exception)
         self._watch = _Watch(self._uc.emu_stop)
         self._uc.hook_add(_INVALID, self._on_invalid)
         for address, data in memory.loaded:
@@ -245,25 +259,54 @@ class UnicornMachine:
             self._counted_twice += 1  # The counter is asked first, now and when the program goes on.
         uc.emu_stop()
 
-    def run(self, limit: float) -> Stop:
+    def _on_exception(self, uc: unicorn.Uc, number: int, data: object) -> None:
+        self._exception = number
+        uc.emu_stop()
+
+    def run(self, limit: float, *, is_quiet: bool = False) -> Stop:
         """Run on."""
         start = self.get("pc")
         self._resumed = start if start in self._hooks else None
         self._hit = self._fault = None
-        self._watch.start(limit)
+        self._watch.start(limit, is_quiet or self._exceptions is None)
         try:
             for _ in range(_MOST_WAITS):
+                self._exception = None
                 self._uc.emu_start(self.get("pc") | self.core.code_bit, _NEVER)
-                if self._hit is not None or self._watch.is_late:
+                if self._hit is not None or self._watch.is_late or not self._goes_on():
                     break
         except unicorn.UcError as problem:
             return self._fault or Stop(Reason.FAULT, self.get("pc"), f"stops the processor ({problem})")
         finally:
             self._watch.stop()
+        return self._stopped()
+
+    def _goes_on(self) -> bool:
+        """Enter or leave an exception, where the program has come to one; False where it cannot go on."""
+        exceptions, waits = self._exceptions, self._watch.has_nudged
+        self._watch.has_nudged = False
+        if exceptions is None:
+            return True
+        if self._exception == RETURN_REACHED:
+            exceptions.leave()
+        elif self._exception == SVC_REACHED:
+            return exceptions.enter(SVC)
+        elif self._exception is not None:
+            return False
+        elif exceptions.is_asked:
+            exceptions.end_store()
+        elif (waits or not exceptions.pending) and not exceptions.tick():
+            self._watch.is_quiet = True
+        exceptions.enter_pending()
+        return True
+
+    def _stopped(self) -> Stop:
         if self._hit is not None:
             return Stop(Reason.ADDRESS, self._hit)
         if self._watch.is_late:
             return Stop(Reason.LIMIT, self.get("pc"))
+        if self._exception is not None:
+            return Stop(Reason.FAULT, self.get("pc"), f"stops the processor (exception {self._exception})")
         return Stop(Reason.FAULT, self.get("pc"), "waits for an interrupt")
 
     # -- snapshots ------------------------------------------------------------------------------------------------
@@ -271,12 +314,16 @@ class UnicornMachine:
     def save(self) -> Snapshot:
         """Return the state."""
         chunks = {base: bytes(buffer) for base, buffer in self._chunks.items() if self._memory.is_writable(base)}
-        return Snapshot(self._uc.context_save(), self._devices.save(), chunks)
+        pending = set() if self._exceptions is None else set(self._exceptions.pending)
+        return Snapshot(self._uc.context_save(), (self._devices.save(), pending), chunks)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a state."""
         self._uc.context_restore(snapshot.processor)
-        self._devices.restore(snapshot.devices)
+        devices, pending = snapshot.devices
+        self._devices.restore(devices)
+        if self._exceptions is not None:
+            self._exceptions.pending = set(pending)
         for base, buffer in self._chunks.items():
             if self._memory.is_writable(base):
                 buffer[:] = snapshot.memory.get(base) or bytes(CHUNK)
@@ -292,27 +339,38 @@ class _Watch:
 
     What is interrupted is not resumed: the program may stand between two instructions that belong together.
 
+    A program that reaches nothing for a while is nudged before that: it may wait for its clock to tick.
+
     Attributes:
         is_late: Whether it was interrupted.
+        is_quiet: Whether it is not nudged.
+        has_nudged: Whether it was.
     """
 
     def __init__(self, interrupt: Callable[[], None]) -> None:
         self._interrupt = interrupt
         self._running = threading.Event()
         self._deadline = 0.0
-        self.is_late = self._has_ended = False
+        self._nudged_at = 0.0
+        self.is_late = self.is_quiet = self.has_nudged = self._has_ended = False
         threading.Thread(target=self._tick, daemon=True).start()
 
     def _tick(self) -> None:
         while self._running.wait() and not self._has_ended:
-            time.sleep(_SLICE_S)
-            if self._running.is_set() and time.process_time() > self._deadline:
+            time.sleep(_SLICE_S if self.is_quiet else _NUDGE_S)
+            now = time.process_time()
+            if self._running.is_set() and now > self._deadline:
                 self.is_late = True
                 self._interrupt()
+            elif self._running.is_set() and now > self._nudged_at and not (self.is_quiet or self.has_nudged):
+                self.has_nudged = True
+                self._interrupt()
 
-    def start(self, limit: float) -> None:
+    def start(self, limit: float, is_quiet: bool) -> None:
         """Begin to watch."""
-        self._deadline, self.is_late = time.process_time() + limit, False
+        now = time.process_time()
+        self._deadline, self._nudged_at = now + limit, now + _PATIENCE_S
+        self.is_late, self.has_nudged, self.is_quiet = False, False, is_quiet
         self._running.set()
 
     def stop(self) -> None:
