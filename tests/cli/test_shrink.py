@@ -27,6 +27,11 @@ def path(tmp_path: Path) -> Path:
     return file
 
 
+def advised(capsys: pytest.CaptureFixture[str], *argv: object) -> list[str]:
+    """Return what ``size --advise`` says would be smaller."""
+    return run(capsys, "size", *argv, "--advise")[1].splitlines()[-1].split("; ")
+
+
 def test_it_writes_a_model_that_needs_what_it_says(
     capsys: pytest.CaptureFixture[str], path: Path, tmp_path: Path
 ) -> None:
@@ -128,7 +133,19 @@ def test_a_time_limit_is_said_where_it_ended_the_search(capsys: pytest.CaptureFi
 
 def test_size_advises_only_when_asked(capsys: pytest.CaptureFixture[str], path: Path) -> None:
     assert "shrink" not in run(capsys, "size", path)[1]
-    assert run(capsys, "size", path, "--advise")[1].splitlines()[-1].endswith("B with `shrink`, no additional MACs")
+    assert advised(capsys, path) == [
+        "11,760 B with `shrink`, no additional MACs",
+        "11,696 B with `shrink --offline-plan`, no additional MACs",
+    ]
+
+
+def test_loops_are_advised_where_they_need_least_and_the_tflm_knows_what_they_are_made_of(
+    capsys: pytest.CaptureFixture[str], path: Path
+) -> None:
+    path.write_bytes(models.rows_model().source)
+    assert advised(capsys, path)[1] == "23,060 B with `shrink --loops`, +33.3 % MACs"
+    (older,) = advised(capsys, path, "--runtime", "2025-11-09")
+    assert older.endswith("B with `shrink`, +29.3 % MACs")
 
 
 def test_int8_io_is_asked_for_and_the_lines_are_part_of_both_answers(
@@ -136,11 +153,11 @@ def test_int8_io_is_asked_for_and_the_lines_are_part_of_both_answers(
 ) -> None:
     path, out = tmp_path / "rim.tflite", tmp_path / "small.tflite"
     path.write_bytes(models.rim_model().source)
-    advised = run(capsys, "size", path, "--advise")[1].splitlines()[-1]
+    with_int8_io = advised(capsys, path)[-1]
     code, text, _ = run(capsys, "shrink", path, "-o", out, "--int8-io")
     size = smallest_arena(load(out), "cortex-m4").size
     assert code == 0
-    assert advised.endswith(f"; {size:,} B with `shrink --int8-io`, which changes the interface")
+    assert with_int8_io == f"{size:,} B with `shrink --int8-io`, which changes the interface"
     assert 'input 0 "image": int8 with scale 0.5 and zero point -3 instead of float32' in text
     document = json.loads(run(capsys, "shrink", path, "--int8-io", "--json")[1])
     given, wanted = document["conversions"]

@@ -7,6 +7,9 @@ from tflm_sim.errors import TflmSimError
 from tflm_sim.model.types import Model
 from tflm_sim.shrinking.shrink import shrink
 
+SEARCH_SECONDS = 30.0
+"""Of the search with loops, which is the longest; the line says where it ended early."""
+
 
 def advice(model: Model, target: Where) -> str:
     """Return what ``shrink`` makes of a model on a target: "64,928 B with `shrink`, no additional MACs"."""
@@ -14,11 +17,27 @@ def advice(model: Model, target: Where) -> str:
         shrunk = shrink(model, target)
     except TflmSimError as error:
         return f"`shrink` leaves it alone: {error}"
-    found = (
-        f"{shrunk.gains[0].after.arena:,} B with `shrink`, {shrunk.macs_in_words}"
+    arena = shrunk.gains[0].after.arena
+    found = [
+        f"{arena:,} B with `shrink`, {shrunk.macs_in_words}"
         if shrunk.has_gained
         else "`shrink` knows nothing that makes it smaller"
-    )
-    if shrunk.with_int8_io is None:
-        return found
-    return f"{found}; {shrunk.with_int8_io[0]:,} B with `shrink --int8-io`, which changes the interface"
+    ]
+    found += _with_plan(model, target, arena)
+    if shrunk.with_int8_io is not None:
+        found.append(f"{shrunk.with_int8_io[0]:,} B with `shrink --int8-io`, which changes the interface")
+    return "; ".join(found)
+
+
+def _with_plan(model: Model, target: Where, arena: int) -> list[str]:
+    """Return what is below ``arena`` bytes with loops or a plan, nothing where that is none or the TFLM takes none."""
+    try:
+        shrunk = shrink(model, target, loops=True, time_limit=SEARCH_SECONDS)
+    except TflmSimError:
+        return []
+    size = shrunk.gains[0].after.arena
+    if size >= arena:
+        return []
+    option = "loops" if "WHILE" in shrunk.extra_operators else "offline-plan"
+    early = ", as far as it was searched" if shrunk.stopped else ""
+    return [f"{size:,} B with `shrink --{option}`, {shrunk.macs_in_words}{early}"]
