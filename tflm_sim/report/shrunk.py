@@ -240,6 +240,10 @@ def _resolver_method(operator: str) -> str:
     return "Add" + "".join(words)
 
 
+def _distinct(outputs: int) -> str:
+    return f"{outputs:,} distinct output{'s' * (outputs != 1)}"
+
+
 def _trust_lines(shrunk: Shrunk) -> list[str]:
     lines = []
     if shrunk.verified:
@@ -248,8 +252,8 @@ def _trust_lines(shrunk: Shrunk) -> list[str]:
     if executed is not None:
         arenas = [f"{size:,} B" if size is not None else "unknown" for size in (executed.arena_before, executed.arena)]
         lines.append(
-            f"proved: {executed.runs:,} runs in {printable(executed.program, 200)}, executed, {executed.distinct:,} "
-            f"different outputs, every byte the same (with damaged weights they differ); its smallest arena: "
+            f"proved: {executed.runs:,} runs in {printable(executed.program, 200)}, executed, every output byte the "
+            f"same ({_distinct(executed.distinct)}; with damaged weights they differ); its smallest arena: "
             f"{arenas[0]} before, {arenas[1]} after"
         )
     elif proof is None:
@@ -257,7 +261,7 @@ def _trust_lines(shrunk: Shrunk) -> list[str]:
     else:
         less = "fails with 16 B less" if proof.fails_below else "also runs with 16 B less"
         lines.append(
-            f"proved: {proof.runs:,} runs in the real TFLM (x86-64), {proof.distinct:,} different outputs, every byte "
-            f"the same, in {proof.arena:,} B as predicted; {less}"
+            f"proved: {proof.runs:,} runs in the real TFLM (x86-64), every output byte the same "
+            f"({_distinct(proof.distinct)}), in {proof.arena:,} B as predicted; {less}"
         )
     return lines
