@@ -58,7 +58,7 @@ OUTPUT_TYPE = "Output type {name} ({number}) not supported."
 BOTH_TYPES = "Input {input}, output {output} not supported."
 NOT_SUPPORTED = "Type {name} not currently supported."
 INT8_OR_4 = "INT8 INT4"
-CMSIS_NN = "cmsis_nn"
+CMSIS_NN, ESP_NN = "cmsis_nn", "esp_nn"
 
 
 def known_types(ops: str, tensor: str, types: str, says: str, since: int = 0, library: str = "reference") -> EvalRow:

@@ -83,6 +83,31 @@ def test_cmsis_nn_has_words_of_its_own():
     assert problem(model, kernels="cmsis_nn").reason == says + "is supported"
 
 
+def test_esp_nn_learnt_types_later_than_the_reference_kernels():
+    """Read in kernels/esp_nn of esp-tflite-micro at v1.2.0, v1.3.0 and v1.3.1."""
+    operand = ((4,), T.INT32)
+    add = one("ADD", [operand, operand], [operand])
+    mul = one("MUL", [((4,), T.INT16, HALF)] * 2, [((4,), T.INT16, HALF)])
+    image, filters = ((1, 4, 4, 1), T.INT16, HALF), ((1, 1, 1, 1), T.INT8, HALF | {"data": bytes(1)})
+    inputs = [image, filters, ((1,), T.INT64, {"scale": 0.25, "data": bytes(8)})]
+    options = {"padding": 0, "stride_w": 1, "stride_h": 1}
+    conv = one("CONV_2D", inputs, [image], options)
+    depthwise_conv = one("DEPTHWISE_CONV_2D", inputs, [image], options | {"depth_multiplier": 1})
+
+    def says(model, version, **settings):
+        found = problem(model, "esp32", runtime=f"esp-tflite-micro@{version}", **settings)
+        return found and found.reason
+
+    assert says(add, "1.2.0") == "Type INT32 (2) not supported."
+    assert says(add, "1.3.0") is None
+    assert says(add, "1.2.0", kernels="reference") is None
+    assert says(mul, "1.3.0") == "Type INT16 (7) not supported."
+    assert says(mul, "1.3.1") is None
+    assert says(conv, "1.2.0") == "Hybrid models are not supported on TFLite Micro."
+    assert says(depthwise_conv, "1.2.0") == "Type INT16 (7) not supported."
+    assert says(conv, "1.3.0") is says(depthwise_conv, "1.3.0") is None
+
+
 def depthwise(multiplier, stride=1):
     image, filters = ((1, 4, 4, 2), T.FLOAT32), ((1, 1, 1, 4), T.FLOAT32, {"data": bytes(16)})
     options = {"depth_multiplier": multiplier, "stride_h": stride, "stride_w": 1, "padding": 0}

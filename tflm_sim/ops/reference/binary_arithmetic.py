@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from tflm_sim.graph.eval_tensor import type_name
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.eval_types import CMSIS_NN, PLAIN, EvalRow, Switch, known_types
+from tflm_sim.ops.eval_types import CMSIS_NN, ESP_NN, PLAIN, EvalRow, Switch, known_types
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import fused_activation
@@ -215,6 +215,9 @@ EVALS: tuple[EvalRow, ...] = (
     known_types("ADD", "o0", "FLOAT32 INT32 INT8 INT16", PLAIN, 1103),
     known_types("ADD", "o0", "FLOAT32 INT8 INT16", PLAIN, 146),
     known_types("ADD", "o0", "FLOAT32 INT8", PLAIN),
+    # Source: kernels/esp_nn/add.cc @ v1.2.0 of esp-tflite-micro (upstream of 2023-09-29), and v1.3.0 (2024-04-29)
+    known_types("ADD", "o0", "FLOAT32 INT32 INT8 INT16", PLAIN, 1472, ESP_NN),
+    known_types("ADD", "o0", "FLOAT32 INT8 INT16", PLAIN, 0, ESP_NN),
     known_types("ADD_N", "o0", "FLOAT32 INT8", "ADD_N only supports FLOAT32 and INT8, got {name}."),
     known_types("EQUAL NOT_EQUAL", "i0", "BOOL FLOAT32 INT32 INT64 INT8", PLAIN),
     known_types("GREATER", "i0", "FLOAT32 INT32 INT64 INT8 INT16", PLAIN, 1620),
@@ -248,6 +251,9 @@ EVALS: tuple[EvalRow, ...] = (
     known_types("MUL", "i0", "INT8 INT32 FLOAT32", PLAIN, 350),
     known_types("MUL", "i0", "INT8 FLOAT32", PLAIN),
     known_types("MUL", "i0", "INT8 INT16 INT32 FLOAT32", PLAIN, 964, CMSIS_NN),
+    # Source: kernels/esp_nn/mul.cc @ v1.3.0 of esp-tflite-micro, and v1.3.1 (upstream of 2024-05-29)
+    known_types("MUL", "i0", "INT8 INT16 INT32 FLOAT32", PLAIN, 1495, ESP_NN),
+    known_types("MUL", "i0", "INT8 INT32 FLOAT32", PLAIN, 0, ESP_NN),
     known_types(
         "SQUARED_DIFFERENCE",
         "o0",

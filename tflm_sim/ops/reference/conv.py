@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.eval_types import CMSIS_NN, INPUT_TYPE, INT8_OR_4, PLAIN, EvalRow, Switch, known_types
+from tflm_sim.ops.eval_types import CMSIS_NN, ESP_NN, INPUT_TYPE, INT8_OR_4, PLAIN, EvalRow, Switch, known_types
 from tflm_sim.ops.kernel import HYBRID, Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import convertible_types, fused_activation
@@ -290,19 +290,24 @@ MODELS: tuple[OpModel, ...] = (
 )
 
 _BIAS = Switch("i2", "INT32 INT64", "Bias type {name} ({number}) not supported.", when="i0 INT16")
+_HYBRID = "Hybrid models are not supported on TFLite Micro."
 _FILTER = "Filter type {name} ({number}) not supported."
 _FILTER_FOR = "Filter type {name} ({number}) for input type {input} not supported."
 
+_CONV = (
+    Switch("i0", "FLOAT32 INT8 INT16", PLAIN),
+    _BIAS,
+    Switch("i1", INT8_OR_4, "Weight type {name} ({number}) not supported.", when="i0 INT8"),
+)
+_DEPTHWISE = (
+    Switch("i0", "FLOAT32 INT8 INT16", INPUT_TYPE),
+    Switch("i1", INT8_OR_4, _FILTER_FOR, when="i0 INT8"),
+    Switch("i1", "INT8", _FILTER_FOR, when="i0 INT16"),
+)
+
+# Of ESP-NN: kernels/esp_nn of esp-tflite-micro @ v1.2.0 (upstream of 2023-09-29), v1.3.0 (2024-04-29) and v1.3.1.
 EVALS: tuple[EvalRow, ...] = (
-    EvalRow(
-        "CONV_2D",
-        (
-            Switch("i0", "FLOAT32 INT8 INT16", PLAIN),
-            _BIAS,
-            Switch("i1", INT8_OR_4, "Weight type {name} ({number}) not supported.", when="i0 INT8"),
-        ),
-        879,
-    ),
+    EvalRow("CONV_2D", _CONV, 879),
     EvalRow("CONV_2D", (Switch("i0", "FLOAT32 INT8 INT16", PLAIN), _BIAS), 637),
     known_types("CONV_2D", "i0", "FLOAT32 INT8 INT16", PLAIN, 139),
     known_types("CONV_2D", "i0", "FLOAT32 INT8", PLAIN),
@@ -323,15 +328,18 @@ EVALS: tuple[EvalRow, ...] = (
         CMSIS_NN,
     ),
     known_types("CONV_2D", "i0", "FLOAT32 INT8 INT16", PLAIN, 139, CMSIS_NN),
+    EvalRow("CONV_2D", _CONV, 1472, ESP_NN),
     EvalRow(
-        "DEPTHWISE_CONV_2D",
+        "CONV_2D",
         (
-            Switch("i0", "FLOAT32 INT8 INT16", INPUT_TYPE),
-            Switch("i1", INT8_OR_4, _FILTER_FOR, when="i0 INT8"),
-            Switch("i1", "INT8", _FILTER_FOR, when="i0 INT16"),
+            Switch("i1", "INT8", _HYBRID, when="i0 INT8"),
+            Switch("i1", "INT16", _HYBRID, when="i0 INT16"),
+            Switch("i0", "FLOAT32 INT8", PLAIN),
         ),
-        1267,
+        0,
+        ESP_NN,
     ),
+    EvalRow("DEPTHWISE_CONV_2D", _DEPTHWISE, 1267),
     EvalRow(
         "DEPTHWISE_CONV_2D",
         (Switch("i0", "FLOAT32 INT8", INPUT_TYPE), Switch("i1", INT8_OR_4, _FILTER, when="i0 INT8")),
@@ -345,6 +353,8 @@ EVALS: tuple[EvalRow, ...] = (
         CMSIS_NN,
     ),
     known_types("DEPTHWISE_CONV_2D", "i0", "FLOAT32 INT8 INT16", PLAIN, 664, CMSIS_NN),
+    EvalRow("DEPTHWISE_CONV_2D", _DEPTHWISE, 1472, ESP_NN),
+    known_types("DEPTHWISE_CONV_2D", "i0", "FLOAT32 INT8", PLAIN, 0, ESP_NN),
     known_types("TRANSPOSE_CONV", "i2", "FLOAT32 INT8 INT16", PLAIN, 139),
     known_types("TRANSPOSE_CONV", "i2", "FLOAT32 INT8", PLAIN),
 )

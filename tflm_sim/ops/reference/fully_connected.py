@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from tflm_sim.graph.eval_tensor import type_name
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.eval_types import CMSIS_NN, INPUT_TYPE, INT8_OR_4, PLAIN, EvalRow, Switch, known_types
+from tflm_sim.ops.eval_types import CMSIS_NN, ESP_NN, INPUT_TYPE, INT8_OR_4, PLAIN, EvalRow, Switch, known_types
 from tflm_sim.ops.kernel import HYBRID, Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import convertible_types, fused_activation, int_option
@@ -176,19 +176,20 @@ MODELS: tuple[OpModel, ...] = (
     ),
 )
 
+_BY_FILTER = (
+    Switch("i0", "FLOAT32 INT8 INT16", INPUT_TYPE),
+    # It prints the filter's name and the input's number.
+    Switch("i1", INT8_OR_4, "Filter type {name} (9) not supported.", when="i0 INT8"),
+    Switch("i1", "INT8", "Filter type {name} (7) not supported.", when="i0 INT16"),
+)
+
+# Of ESP-NN: kernels/esp_nn/fully_connected.cc of esp-tflite-micro @ v1.3.0 and v1.3.1 (upstream of 2024-05-29).
 EVALS: tuple[EvalRow, ...] = (
-    EvalRow(
-        "FULLY_CONNECTED",
-        (
-            Switch("i0", "FLOAT32 INT8 INT16", INPUT_TYPE),
-            # It prints the filter's name and the input's number.
-            Switch("i1", INT8_OR_4, "Filter type {name} (9) not supported.", when="i0 INT8"),
-            Switch("i1", "INT8", "Filter type {name} (7) not supported.", when="i0 INT16"),
-        ),
-        942,
-    ),
+    EvalRow("FULLY_CONNECTED", _BY_FILTER, 942),
     known_types("FULLY_CONNECTED", "i0", "FLOAT32 INT8 INT16", PLAIN, 665),
     known_types("FULLY_CONNECTED", "i0", "FLOAT32 INT8", PLAIN),
+    EvalRow("FULLY_CONNECTED", _BY_FILTER, 1495, ESP_NN),
+    known_types("FULLY_CONNECTED", "i0", "FLOAT32 INT8", PLAIN, 0, ESP_NN),
     EvalRow(
         "FULLY_CONNECTED",
         (

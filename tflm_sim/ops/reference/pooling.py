@@ -12,7 +12,7 @@ from tflm_sim.graph.eval_tensor import type_name
 from tflm_sim.model.element_types import type_number
 from tflm_sim.model.types import TensorType
 from tflm_sim.model.windows import output_size
-from tflm_sim.ops.eval_types import CMSIS_NN, NOT_SUPPORTED, EvalRow, known_types
+from tflm_sim.ops.eval_types import CMSIS_NN, ESP_NN, NOT_SUPPORTED, EvalRow, known_types
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import fused_activation, int_option, option
@@ -96,4 +96,9 @@ EVALS: tuple[EvalRow, ...] = (
     known_types("MAX_POOL_2D", "i0", "FLOAT32 INT8 INT16", NOT_SUPPORTED, 982),
     known_types("MAX_POOL_2D", "i0", "FLOAT32 INT8", NOT_SUPPORTED),
     known_types("MAX_POOL_2D", "i0", "FLOAT32 INT8 INT16", _AVERAGE, 982, CMSIS_NN),
+    # Source: kernels/esp_nn/pooling.cc of esp-tflite-micro @ v1.2.0, kernels/pooling.cc of Edge Impulse's SDK @ 29ca890
+    known_types("AVERAGE_POOL_2D", "i0", "FLOAT32 INT8 INT16", _AVERAGE, 1332, ESP_NN),
+    known_types("AVERAGE_POOL_2D", "i0", "FLOAT32 INT8", _AVERAGE, 0, ESP_NN),
+    known_types("MAX_POOL_2D", "i0", "FLOAT32 INT8 INT16", NOT_SUPPORTED, 1332, ESP_NN),
+    known_types("MAX_POOL_2D", "i0", "FLOAT32 INT8", NOT_SUPPORTED, 0, ESP_NN),
 )
