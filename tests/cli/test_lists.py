@@ -8,8 +8,11 @@ import sys
 import pytest
 
 from tflm_sim.cli import main
+from tflm_sim.cli.targets import combination_rows
 from tflm_sim.cli.terminal import say_verdict
 from tflm_sim.report.tables import fitting_columns, table_lines
+from tflm_sim.targets.history import main_line
+from tflm_sim.targets.runtime import FIRST_BUILD
 
 ESC = "\x1b"
 
@@ -107,3 +110,8 @@ def test_a_verdict_is_coloured_on_a_terminal_alone(
         "\\x1b[1m no: \\x1b[1m",
         "cannot be told: why",
     ]
+
+
+def test_older_tflm_of_a_target_begins_with_the_first_commit_that_builds() -> None:
+    (first,) = [row for row in combination_rows("cortex-m4") if row.kernels == "reference" and " and later" in row.tflm]
+    assert first.tflm == f"{main_line()[FIRST_BUILD - 1].day} and later"

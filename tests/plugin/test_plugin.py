@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path
 
@@ -346,7 +347,7 @@ def test_a_name_forges_no_command_of_a_runner(pytester: pytest.Pytester) -> None
         """
     )
     result = run(pytester, "--tb=short", "--show-capture=no")
-    assert result.parseoutcomes() == {"passed": 1, "failed": 1, "errors": 1}
+    result.assert_outcomes(passed=1, failed=1, errors=1)
     for line in result.outlines:
         assert not line.lstrip().startswith("::")
         assert "##[" not in line
@@ -360,3 +361,31 @@ def test_a_model_is_called_by_its_path_and_model_without_one(request: pytest.Fix
     path.write_bytes(data)
     assert _load(request.node, load(data))[0] == "model"
     assert _load(request.node, load(path))[0] == str(path)
+
+
+def test_five_buffers_that_share_bytes_are_drawn_and_long_lines_of_the_device_are_cut(
+    pytester: pytest.Pytester,
+) -> None:
+    builder = ModelBuilder()
+    tensors = [builder.tensor((1, 16), TensorType.INT8, scale=0.5, name=f"t{index}") for index in range(20)]
+    for source, result in zip(tensors, tensors[1:], strict=False):
+        builder.operator("RELU", [source], [result])
+    (pytester.path / "chain.tflite").write_bytes(builder.build(inputs=tensors[:1], outputs=tensors[-1:]))
+    pytester.makepyfile(
+        """
+        import pytest
+        from types import SimpleNamespace
+        @pytest.mark.arena(model="chain.tflite")
+        def test_persistent(arena): arena.assert_persistent("t0")
+        @pytest.mark.arena(model="chain.tflite")
+        def test_long(arena):
+            failed = SimpleNamespace(failure=None, corruptions=(), log=("x" * 300,))
+            (line,) = [one for one in arena._too_large(16, failed) if one.startswith("the device prints: ")]
+            assert len(line) == len("the device prints: ") + 200
+        """
+    )
+    result = run(pytester)
+    result.assert_outcomes(passed=1, failed=1)
+    drawn = re.findall(r"^E +tensor \d+ \((t\d+)\)  \[", "\n".join(result.outlines), re.MULTILINE)
+    # It lies where every second one does; with it there are five.
+    assert drawn == ["t0", "t2", "t4", "t6", "t8"]

@@ -244,3 +244,10 @@ def test_an_open_report_does_not_grow_without_end(line: str) -> None:
     for number in range(2000):
         parser.feed(f"{line.replace('id=1', f'id={number}')}\n".encode())
     assert len(pickle.dumps(parser.close())) < 200_000
+
+
+def test_a_plan_is_told_as_soon_as_its_map_is_complete() -> None:
+    reader = LogParser()
+    *before, last = PLAN.encode().splitlines(keepends=True)
+    assert [event for line in before for event in reader.feed(line)] == []
+    assert [type(event) for event in reader.feed(last)] == [PlanReport]

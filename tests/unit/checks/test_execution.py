@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+import pytest
+
 from tflm_sim import load, simulate
 from tflm_sim.arena.events import Event, Persist
+from tflm_sim.checks import measured
 from tflm_sim.checks.execution import agreement
 from tflm_sim.emulation.event_rows import events_of, rows_of
+from tflm_sim.errors import FirmwareError
 from tflm_sim.samples import sample_path
 
 SIMULATION = simulate(load(sample_path("residual")), "cortex-m4", arena_size=1 << 16)
@@ -50,3 +56,14 @@ def test_what_is_missing_at_the_end_is_told() -> None:
     events = seen()
     last = max(number for number, event in enumerate(events) if isinstance(event, Persist))
     assert agreement(events[:last], SIMULATION).executed == "nothing more"
+
+
+def test_of_several_arenas_that_is_judged_which_needs_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = {"small": 1000, "large": 2000, "middle": 1500}
+    arenas = [SimpleNamespace(smallest_arena=size, part="all", fits=None, reason=name) for name, size in sizes.items()]
+    monkeypatch.setattr(measured, "execute", lambda *_, **__: SimpleNamespace(arenas=arenas))
+    with pytest.raises(FirmwareError, match="large"):
+        measured.measure("app.elf", load("sample:sine"), ())
+    arenas.append(SimpleNamespace(smallest_arena=None, part="all", fits=None, reason="no size is enough"))
+    with pytest.raises(FirmwareError, match="no size is enough"):
+        measured.measure("app.elf", load("sample:sine"), ())

@@ -160,3 +160,9 @@ def test_the_sentence_about_a_cost() -> None:
     assert lives.find("input").size == 490
     line = preservation_line("tensor 1", cost_of_preserving(model, CONFIG, [(0, 1)]))
     assert line.startswith("keeping tensor 1 to the end of Invoke() costs 8,000 B: the smallest arena goes from ")
+
+
+def test_in_a_notebook_a_buffer_has_its_name_or_else_its_number() -> None:
+    shown = lives_of("first", "")._repr_html_()
+    assert ">first</th>" in shown
+    assert ">tensor 1</th>" in shown

@@ -153,3 +153,19 @@ def test_what_has_no_size_is_read_to_a_bound(name: str, monkeypatch: pytest.Monk
     monkeypatch.setattr(image, "LARGEST_FIRMWARE", 1 << 20)
     with pytest.raises(FirmwareError, match="cannot be read: "):
         load_image(name)
+
+
+def test_a_struct_is_aligned_as_its_own_members_not_as_those_of_what_stands_beside_it() -> None:
+    # struct TfLiteNode { struct { double d; }; char c; } and a double behind it: DW_AT_type as DW_FORM_ref4.
+    shapes = COMPILE_UNIT + shape(2, 0x13, (3, 0x0E), (0x0B, 0x0B), children=True)  # a struct: name, bytes
+    shapes += shape(3, 0x0D, (0x49, 0x13))  # a member: its type
+    shapes += shape(4, 0x13, (0x0B, 0x0B), children=True)  # a struct without a name
+    shapes += shape(5, 0x24, (0x0B, 0x0B)) + b"\0"  # a base type: bytes
+    # 11 bytes before the first entry: a header of 11, the unit's entry of 5 at 11, char at 16, double at 18.
+    char, double = struct.pack("<I", 16), struct.pack("<I", 18)
+    inner = b"\4\x08" + b"\3" + double + b"\0"
+    own = b"\2" + NAME + b"\x08" + inner + b"\3" + char + b"\0"
+    entries = UNIT + b"\5\1" + b"\5\x08" + own + b"\3" + double + b"\0"
+    debug = read(*debug_parts(entries, shapes, STRINGS)).debug
+    assert debug is not None
+    assert debug.structs["TfLiteNode"] == ("TfLiteNode", 8, 1)

@@ -137,3 +137,9 @@ def test_a_file_that_is_flashed_is_read_and_asks_for_the_machine(
     said = capsys.readouterr().out
     assert f"{format}, processor not said" in said
     assert f"a file of the format '{format}' does not say its processor; name the machine with --target" in said
+
+
+def test_a_model_of_an_image_ends_where_its_file_does() -> None:
+    (found,) = find_models([Piece("", 0, memoryview(b"code" + SINE + b"\xff" * 64))])
+    assert len(SINE) - 8 <= found.extent <= len(SINE)
+    assert len(found.model.source) == found.extent

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tflm_sim.firmware.call_graph import CallGraph, Function
-from tflm_sim.firmware.elf import Elf
+from tflm_sim.firmware.call_graph import CallGraph, Function, _thumb_calls
+from tflm_sim.firmware.elf import Elf, Section
 from tflm_sim.firmware.linked_kernels import keeps_kernel_sums, kernel_functions, registered_operators
 
 PREPARE = "_ZN6tflite12_GLOBAL__N_17PrepareEP13TfLiteContextP10TfLiteNode"
@@ -73,3 +73,10 @@ def test_operators_are_those_whose_register_function_is_called(
     calls: dict[str, tuple[str, ...]], operators: set[str] | None
 ) -> None:
     assert registered_operators(graph(calls)) == operators
+
+
+def test_calls_of_thumb_lead_where_their_offset_says() -> None:
+    # 0x8000: bl 0x8008, nop; 0x8006: bl 0x8000; and the halves f000 and f802 of the first, which is +2 half-words.
+    code = bytes.fromhex("00f002f8 00bf fff7fbff 00bf")
+    section = Section(".text", 1, 6, 0x8000, 0, len(code), 0)
+    assert list(_thumb_calls(code, section)) == [(0x8000, 0x8008), (0x8006, 0x8000)]

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from tflm_sim.firmware.call_graph import CallGraph
 from tflm_sim.firmware.elf import Elf
 from tflm_sim.firmware.machine_code import decoder
+from tflm_sim.firmware.machine_steps import Load, SetTo
 from tflm_sim.firmware.set_up import InterpreterCall, SetUp, _roles, read_set_up
 
 PROGRAMS = {
@@ -184,3 +185,9 @@ def test_the_arguments_of_a_constructor_are_known_by_their_types() -> None:
     mangled = "PKNS_5ModelERKNS_15MicroOpResolverEPhjPNS_22MicroResourceVariablesEPNS_22MicroProfilerInterfaceEb"
     roles = {"model": 1, "resolver": 2, "arena": 3, "size": 4, "variables": 5, "preserve": 7}
     assert _roles(mangled) == roles
+
+
+def test_pop_of_x86_reads_eight_bytes_and_moves_the_stack_by_as_many() -> None:
+    machine = decoder(program("x86-64"))
+    assert machine is not None
+    assert machine.decode(b"\x58", 0x1000) == (1, [Load("rax", "rsp", 0, 8), SetTo("rsp", "rsp", 8)])

@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tflm_sim.answers.smallest_arena import smallest_arena
+from tflm_sim.graph.multiplications import total_multiplications
 from tflm_sim.graph.operator_kinds import Kinds
 from tflm_sim.graph.outline import outlines
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
+from tflm_sim.values import replace
 
 INT8 = TensorType.INT8
 KINDS = Kinds(1000)
@@ -72,3 +74,18 @@ def test_lifetimes_are_found_once_for_all_targets() -> None:
     smallest_arena(model, "x86_64")
     assert len(found) == 1
     assert all(model.memo[key] is value for key, value in found.items())
+
+
+def test_a_tensor_whose_buffer_is_the_one_behind_the_last_has_none() -> None:
+    model = add()
+    first, *others = model.subgraphs[0].tensors
+    for buffer, has_buffers in ((len(model.buffers) - 1, True), (len(model.buffers), False)):
+        subgraph = replace(model.subgraphs[0], tensors=(replace(first, buffer=buffer), *others))
+        assert outlines(replace(model, subgraphs=(subgraph,)))[0].has_buffers is has_buffers
+
+
+def test_an_operator_code_behind_the_last_counts_no_multiplications() -> None:
+    model = add()
+    (operator,) = model.subgraphs[0].operators
+    subgraph = replace(model.subgraphs[0], operators=(replace(operator, opcode_index=len(model.operator_codes)),))
+    assert total_multiplications(replace(model, subgraphs=(subgraph,))) == 0

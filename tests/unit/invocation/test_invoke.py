@@ -19,6 +19,7 @@ from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.requests import FreeTempTensor, Persistent, Steps, TempTensor
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.targets.presets import preset
+from tflm_sim.values import replace
 
 INT8, BOOL, FLOAT32 = TensorType.INT8, TensorType.BOOL, TensorType.FLOAT32
 TARGET = preset("cortex-m4", kernels="reference")
@@ -311,3 +312,15 @@ def test_the_result_of_a_condition_is_checked_when_its_subgraph_is_over_and_noth
     late_on_result[place[1, 3]] = offsets[place[1, 1]]
     (found,) = invoke(simulation, count=20, offsets=late_on_result).findings  # one byte may agree by chance
     assert (found.victim, found.offender, found.noticed) == (tensor(1, 1), tensor(3, 1), (0, 0))
+
+
+def test_an_ethos_u_takes_its_third_and_fourth_input_as_memory_that_nobody_writes() -> None:
+    builder = ModelBuilder()
+    commands = builder.tensor((64,), TensorType.UINT8, data=bytes(64))
+    weights = builder.tensor((64,), TensorType.UINT8, data=bytes(64))
+    scratch, fast = (builder.tensor((64,), TensorType.UINT8) for _ in range(2))
+    source, result = (builder.tensor((1, 16), INT8, scale=0.5) for _ in range(2))
+    builder.custom("ethos-u", [commands, weights, scratch, fast, source], [result], options=b"\1\4\1")
+    model = parse(builder.build(inputs=[source], outputs=[result]))
+    target = replace(preset("cortex-m55", kernels="reference"), ethos_u=True)
+    assert invoke(simulate(model, target)).findings == ()

@@ -99,3 +99,11 @@ def test_the_converters_lists_say_who_has_a_flex_operator(name, library):
 def test_the_converter_has_744_operators_of_tensorflow_and_26_of_its_text_library():
     lists = list(allowlist().values())
     assert [lists.count(name) for name in ("", "text", "sentencepiece")] == [744, 20, 6]
+
+
+@pytest.mark.parametrize(("storage", "block"), [(Storage.BUFFER, 4 * 4 * 5 * 8 * 4), (Storage.TEXTURE_2D, None)])
+def test_only_buffers_lie_in_one_block(storage, block):
+    graph = chain(["RELU"] * 5)
+    rows = {row.strategy: row for row in strategies(graph, taken(graph), storage)}
+    assert rows["naive"].bytes == 4 * 4 * 5 * 8 * 4  # two slices of four channels, in either storage
+    assert rows["naive"].offsets_bytes == block

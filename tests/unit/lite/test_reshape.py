@@ -29,3 +29,12 @@ def test_a_third_input_is_refused() -> None:
     answer = reshaped(3)
     assert answer.status == "error"
     assert "NumInputs(node) == 1 || NumInputs(node) == 2 was not true." in answer.reports[0]
+
+
+def test_space_to_depth_puts_a_block_of_pixels_into_channels() -> None:
+    builder = ModelBuilder()
+    image, output = builder.tensor((1, 4, 6, 3), TensorType.FLOAT32), builder.tensor((1, 1, 1, 1), TensorType.FLOAT32)
+    builder.operator("SPACE_TO_DEPTH", [image], [output], options={"block_size": 2})
+    answer = allocated(parse(builder.build(inputs=[image], outputs=[output])), LiteSettings())
+    assert answer.status == "ok"
+    assert answer.subgraphs[0].tensors[output].shape == (1, 2, 3, 12)

@@ -187,3 +187,9 @@ def test_a_long_text_of_one_piece_costs_what_it_is_long(piece: str) -> None:
 
 def test_an_initializer_costs_what_it_is_long() -> None:
     assert read(f"char m[] = {{{NUMBERS}{' /**/' * 80_000}, 1}};") == [("m", MODEL + b"\1")]
+
+
+def test_behind_a_raw_string_a_comment_begins_at_once() -> None:
+    text = 'const char* doc = R"x()x"/* { */; const char m[] = {NUMBERS};'
+    assert [name for name, _ in read(text.replace("NUMBERS", NUMBERS))] == ["m"]
+    assert read(text.replace("NUMBERS", NUMBERS).replace("{ */; ", "").replace("};", "}; */")) == []

@@ -6,6 +6,7 @@ import pytest
 
 from tflm_sim.errors import ModelError
 from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.draft import refuse_unwritable
 from tflm_sim.model.encode import encode
 from tflm_sim.model.load import parse
 from tflm_sim.model.rewrite import with_metadata
@@ -104,3 +105,10 @@ def test_a_buffer_index_that_would_become_valid_is_refused() -> None:
 def test_bytes_that_are_no_model_are_refused() -> None:
     with pytest.raises(ModelError, match="too few"):
         with_metadata(b"", NAME, b"x")
+
+
+def test_metadata_may_name_the_first_buffer_and_none_behind_the_last() -> None:
+    model = parse(model_bytes())
+    refuse_unwritable(replace(model, metadata=(Metadata("m", 0),)))
+    with pytest.raises(ModelError, match=f"the metadata names buffer {len(model.buffers)}, which is not there"):
+        refuse_unwritable(replace(model, metadata=(Metadata("m", len(model.buffers)),)))

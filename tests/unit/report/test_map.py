@@ -79,3 +79,9 @@ def test_hostile_names_show_no_control_or_direction_characters(hostile: Model) -
 )
 def test_texts_fit_their_columns(text: str, width: int, shown: str) -> None:
     assert fit(text, width) == shown
+
+
+def test_a_stage_is_drawn_with_what_is_taken_in_its_last_step() -> None:
+    lines = map_lines(PICTURES["sine"], width=60)
+    assert "structs         rrrrrr.......................=============|" in lines
+    assert "init            rrrrrr..............======================|" in lines

@@ -89,3 +89,19 @@ def test_of_a_numbered_name_that_does_not_fit_the_number_is_shown() -> None:
     write_plan_svg(file, Problem(wide, "p"), Plan((16, *(0,) * 20), 496), planner="greedy", lower_bound=496)
     assert ">51</text>" in file.getvalue()
     assert ">tensor51</text>" not in file.getvalue()
+
+
+def test_the_picture_begins_with_the_first_buffer_and_ends_with_the_last():
+    early, late = (
+        Problem((Buffer(8, start, start + 1, name="a"), Buffer(8, start + 1, start + 4, name="b")), "p")
+        for start in (0, 1000)
+    )
+    rects = []
+    for problem in (early, late):
+        file = io.StringIO()
+        write_plan_svg(file, problem, Plan((0, 0), 8), planner="greedy", lower_bound=8)
+        groups = ElementTree.fromstring(file.getvalue()).findall("{*}g")
+        rects.append([group.find("{*}rect").attrib for group in groups])
+    assert rects[0] == rects[1]
+    last = rects[0][-1]
+    assert float(last["x"]) + float(last["width"]) == 1000 - 20  # the picture's width, and its margin

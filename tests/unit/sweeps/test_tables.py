@@ -113,3 +113,11 @@ def test_any_damage_is_rows_or_a_sentence(paths: pytest.TempPathFactory, data: b
     path.write_bytes(whole)
     with contextlib.suppress(UsageError):
         assert all(isinstance(row, Row) for row in read_rows(path))
+
+
+def test_a_damaged_row_is_named_by_its_line_from_1(tmp_path: Path) -> None:
+    path = written(tmp_path / "r.jsonl", Row("a"), Row("b"))
+    lines = path.read_text().splitlines()
+    path.write_text(f"{lines[0]}\n{{\n{lines[1]}\n")
+    with pytest.raises(UsageError, match=r"r\.jsonl, line 2,"):
+        list(read_rows(path))

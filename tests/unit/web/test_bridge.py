@@ -53,3 +53,15 @@ def test_every_board_says_what_the_command_line_says_of_its_target() -> None:
     size = smallest_arena(parse(sample_path("sine").read_bytes()), "esp32-s3").multiple_of_16
     assert (row["target"], row["multiple_of_16"], row["fits"], row["error"]) == ("esp32-s3", size, True, "")
     assert row["limit"] == 480 * 1024
+
+
+def test_with_a_board_the_verdict_on_it_follows_the_size() -> None:
+    models = OpenModels()
+    models.add("sine.tflite", sample_path("sine").read_bytes())
+    size, verdict = json.loads(models.size(0, json.dumps({"board": "nano33ble"})))
+    assert size["smallest_arena_multiple_of_16"] == 1152
+    assert verdict == {  # 256 KiB - 1,152 B
+        "fits": None,
+        "text": "leaves 260,992 B of RAM of nano33ble (262,144 B) to the rest of the firmware",
+    }
+    assert len(json.loads(models.size(0, M4))) == 1

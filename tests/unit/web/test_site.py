@@ -7,6 +7,7 @@ import io
 import json
 import subprocess
 import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,15 @@ from tflm_sim.cli import main
 from tflm_sim.errors import UsageError
 from tflm_sim.model.download import ALLOWED
 from tflm_sim.web import site
-from tflm_sim.web.site import PYODIDE_FILES, PYODIDE_VERSION, Pyodide, fetch_pyodide, read_pyodide, site_files
+from tflm_sim.web.site import (
+    PYODIDE_FILES,
+    PYODIDE_VERSION,
+    Pyodide,
+    fetch_pyodide,
+    package_archive,
+    read_pyodide,
+    site_files,
+)
 
 OWN = "numpy-2.2.5-cp313-cp313-pyemscripten_2025_0_wasm32.whl"
 LOCK = {
@@ -124,3 +133,11 @@ def test_a_site_without_numpy_says_where_it_is(tmp_path: Path, capsys: pytest.Ca
     assert main(["serve", "--pyodide", str(tmp_path / "pyodide.tgz"), "--write", str(tmp_path / "site")]) == 0
     assert f"the page cannot shrink models; --numpy takes https://cdn.jsdelivr.net/pyodide/v{PYODIDE_VERSION}/full/" \
         f"{OWN}" in capsys.readouterr().err  # fmt: skip
+
+
+def test_the_archive_of_the_package_has_its_python_and_no_folders_or_machine_code() -> None:
+    with zipfile.ZipFile(io.BytesIO(package_archive())) as packed:
+        names = packed.namelist()
+    assert {"tflm_sim/__init__.py", "tflm_sim/ops/places.txt", "tflm_sim/web/bridge.py"} <= set(names)
+    assert [name for name in names if name.endswith(("/", ".so", ".pyc", ".c"))] == []
+    assert [name for name in names if "__pycache__" in name] == []
