@@ -51,6 +51,8 @@ OTHER_TESTS = {
     "rim": ["tests/unit/rim", "tests/test_public_api.py", "tests/cli"],
 }
 """Tests of the rooms that have no folder of their name in ``tests/unit``."""
+UNRECORDED = ("emulation", "pytest_plugin")
+"""Rooms that are entered in a process of their own, or in a run of pytest inside of another, where nobody looks."""
 RECORDINGS = ("tests/golden/test_golden.py", "-k", "hello_world or person_detect or micro_speech")
 NATIVE_TESTS = ("tests/unit/planners", "tests/upstream/test_tflm_planners.py", "tests/property/test_planners.py")
 QUICK_TESTS = ("tests/unit", "tests/cli", "tests/plugin", "tests/test_public_api.py", "tests/docs/test_docs.py")
@@ -226,7 +228,7 @@ def nearest_tests(mutant: Mutant, entered_by: Entered) -> Iterator[list[str]]:
         left -= entered_by.seconds[test]
         if left > 0 and test not in own:
             chosen.append(test)
-    if chosen == own or room == "emulation":  # which works in a process of its own, where nothing is recorded
+    if chosen == own or room in UNRECORDED:
         chosen += OTHER_TESTS.get(room, [f"tests/unit/{room}"])
     yield from _commands(chosen)
     if room in SIZING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -368,7 +369,7 @@ def test_five_buffers_that_share_bytes_are_drawn_and_long_lines_of_the_device_ar
 ) -> None:
     builder = ModelBuilder()
     tensors = [builder.tensor((1, 16), TensorType.INT8, scale=0.5, name=f"t{index}") for index in range(20)]
-    for source, result in zip(tensors, tensors[1:], strict=False):
+    for source, result in pairwise(tensors):
         builder.operator("RELU", [source], [result])
     (pytester.path / "chain.tflite").write_bytes(builder.build(inputs=tensors[:1], outputs=tensors[-1:]))
     pytester.makepyfile(
