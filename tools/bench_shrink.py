@@ -140,7 +140,7 @@ def _rows(columns: dict[str, Column], args: argparse.Namespace) -> list[Row]:
         rows = [Row(**json.loads(line)) for line in args.jsonl.read_text().splitlines()]
         rows = [row for row in rows if row.column in columns]
     there = {(row.column, row.name) for row in rows}
-    cases = [(column, *model) for column in columns for model in _models(args) if (column, model[0]) not in there]
+    cases = [(column, *model) for model in _models(args) for column in columns if (column, model[0]) not in there]
     run = partial(_row, columns, max_macs=args.max_macs, time_limit=args.time_limit, prove_runs=args.prove)
     table = frame.Table(COLUMNS)
     with multiprocessing.Pool(args.jobs, maxtasksperchild=20) as pool:

@@ -29,7 +29,7 @@ from tflm_sim.shrinking.graph import element_size, operator_multiplications, sha
 from tflm_sim.shrinking.profile import Footprint, Profile, peak_of
 from tflm_sim.shrinking.rows import OperatorSegment, Stripe, extra_macs, find_stripe, flow, row_bytes, segments, walk
 from tflm_sim.shrinking.split import AXES, COLUMNS, ROWS, Split, SplitWitness, add_integers
-from tflm_sim.shrinking.stripe_rules import PadRule, Rule
+from tflm_sim.shrinking.stripe_rules import PadRule, RepeatedPadRule, Rule
 from tflm_sim.units import align_up
 from tflm_sim.values import replace
 
@@ -39,7 +39,12 @@ COUNTS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 64)
 MOST_EXTRA_ROWS = 8
 """How many rows more than the largest stripe needs all of them may take so that they are equal."""
 FILLED = frozenset({TensorType.INT8, TensorType.FLOAT32, TensorType.INT32})
-"""Element types of FILL. Source: tensorflow/lite/micro/kernels/fill.cc @ 90b983c."""
+"""Element types of FILL; what loops write of others begins with whatever bytes lie there.
+
+Source: tensorflow/lite/micro/kernels/fill.cc @ 90b983c.
+"""
+WRITTEN = FILLED | {TensorType.INT16}
+"""Element types of DYNAMIC_UPDATE_SLICE. Source: tensorflow/lite/micro/kernels/dynamic_update_slice.cc @ 90b983c."""
 LOOKED_UP = 5 * BUFFER_ALIGNMENT
 """Bytes of the head for the counter, the condition, and the rows that are looked up."""
 
@@ -54,8 +59,6 @@ def equal_parts(rows: int, count: int) -> tuple[tuple[int, int], ...]:
 
 def equal_stripes(segment: OperatorSegment, parts: Sequence[tuple[int, int]]) -> Stripes | None:
     """Return a stripe for each part, all with the same number of rows of each tensor; None where there are none."""
-    if any(isinstance(own, PadRule) for own in segment.rules):
-        return None
     size = segment.sizes[segment.source]
     least = [find_stripe(segment, *part) for part in parts]
     lengths = [stripe[segment.source][1] - stripe[segment.source][0] for stripe in least if stripe is not None]
@@ -88,14 +91,25 @@ def _stripes_of(
     return found
 
 
+def _with_equal_pads(segment: OperatorSegment) -> OperatorSegment:
+    """Return the segment with PADs that do the same in each iteration."""
+    rules = (
+        RepeatedPadRule(own.activations, own.size, own.outputs, own.before, own.after)
+        if isinstance(own, PadRule)
+        else own
+        for own in segment.rules
+    )
+    return replace(segment, rules=tuple(rules))
+
+
 def loop_splits(draft: Draft, facts: Profile, segment: OperatorSegment, budget: float, worth: int) -> Iterator[Split]:
     """Yield the loops of a segment that add at most ``budget`` multiply-accumulates, with their estimates.
 
     A segment is left out where no loop can bring its peak below ``worth`` bytes.
     """
-    kind = ROWS if segment.axis == AXES[ROWS] else COLUMNS
+    kind, segment = ROWS if segment.axis == AXES[ROWS] else COLUMNS, _with_equal_pads(segment)
     whole_ends = max(facts.bytes[segment.source], facts.bytes[segment.result])
-    if draft.tensors[segment.result].type not in FILLED or whole_ends >= worth:
+    if draft.tensors[segment.result].type not in WRITTEN or whole_ends >= worth:
         return
     whole = [operator_multiplications(draft, operator) for operator in segment.operators]
     rows, before = segment.sizes[segment.result], inf
@@ -190,7 +204,8 @@ def _begins(segment: OperatorSegment, stripes: Stripes, parts: Sequence[tuple[in
 
 def apply_loop(draft: Draft, split: Split, rules: list[Rule | None], dies: Mapping[int, int]) -> list[SplitWitness]:
     """Replace a segment by a loop and return what each of its iterations computes."""
-    segment = next(s for s in segments(draft, AXES[split.kind], split.first, rules, dies) if s.last == split.last)
+    found = segments(draft, AXES[split.kind], split.first, rules, dies)
+    segment = _with_equal_pads(next(each for each in found if each.last == split.last))
     stripes = equal_stripes(segment, split.parts)
     assert stripes is not None, "the split was found with these stripes"
     body = _Body(draft, segment)
@@ -289,14 +304,18 @@ class _Body:
             "cond_subgraph_index": self._condition(RANK * len(begins)),
             "body_subgraph_index": draft.outline(self.operators, given, [*given[:-2], updated, counted]),
         }
-        filled = self._copy(result)
-        zero = draft.add_tensor((), draft.tensors[result].type, data=bytes(element_size(draft, result)))
-        before = (*self.carried[:-1], filled, add_integers(draft, [0]))
+        start = self._copy(result)
+        before = (*self.carried[:-1], start, add_integers(draft, [0]))
         after = (*map(self._copy, self.carried[:-1]), result, draft.add_tensor((1,), TensorType.INT32))
-        return [
-            draft.operator("FILL", (add_integers(draft, shape(draft, result)), zero), (filled,)),
-            draft.operator("WHILE", before, after, options=options),
-        ]
+        return [*self._fill(start), draft.operator("WHILE", before, after, options=options)]
+
+    def _fill(self, tensor: int) -> list[Operator]:
+        """Return the operator that fills a tensor, where there is one for its elements."""
+        draft, type = self.draft, self.draft.tensors[tensor].type
+        if type not in FILLED:
+            return []
+        zero = draft.add_tensor((), type, data=bytes(element_size(draft, tensor)))
+        return [draft.operator("FILL", (add_integers(draft, shape(draft, tensor)), zero), (tensor,))]
 
     def _condition(self, end: int) -> int:
         """Return the subgraph that says whether the counter is below ``end``."""

@@ -114,6 +114,19 @@ class PadRule(Rule):
 
 
 @dataclass(frozen=True, slots=True)
+class RepeatedPadRule(PadRule):
+    """A PAD that pads each stripe as it pads the image: at an inner edge of a stripe these rows are wrong."""
+
+    def written(self, start: int, end: int) -> Rows | None:
+        """Return the same rows and the padding on both sides."""
+        return start, end + self.before + self.after
+
+    def operands(self, draft: Draft, inputs: list[int], axis: int, read: Rows, written: Rows) -> list[int]:
+        """Return the operands as they are."""
+        return inputs
+
+
+@dataclass(frozen=True, slots=True)
 class ResizeRule(Rule):
     """A RESIZE by a power of two, whose positions are exact numbers: a shift by whole rows changes nothing.
 

@@ -25,6 +25,7 @@ from tflm_sim.shrinking.machine import Machine
 from tflm_sim.shrinking.peaks import SplitPlan, apply, loop_splits
 from tflm_sim.shrinking.plan import plan_offline, with_offsets
 from tflm_sim.shrinking.profile import profile
+from tflm_sim.shrinking.prove import prove
 from tflm_sim.shrinking.verify import VerificationFailed, verify
 from tflm_sim.values import replace
 
@@ -260,6 +261,49 @@ def test_bytes_that_nobody_wrote_are_no_output() -> None:
     assert verify(model, parse(encode(result)))
     with pytest.raises(VerificationFailed, match="has other outputs"):
         verify(model, with_constant(result, [16], [12]))
+
+
+def test_a_pad_pads_each_iteration_as_the_image_and_the_wrong_rows_are_cut_off() -> None:
+    layers = models.Layers()
+    x = layers.activation((1, 24, 24, 3))
+    padded = layers.pad(layers.conv(x, 16), 1, 2)  # 27 rows; the convolution makes 25 of them
+    model = layers.model([x], [layers.conv(padded, 4, same=False)])
+    result = looped(model, 5)
+    (loop,) = counted_loops(Draft(result))
+    body = result.subgraphs[loop.body]
+    shapes = [body.tensors[operator.output_tensors[0]].shape for operator in body.operators]
+    # 5 rows of Y need 7 rows of the padded image: within the image 7 rows of the first convolution, which reads 9 rows
+    # of X for them. So all iterations read 9 rows, which are 12 with their padding.
+    assert (1, 9, 24, 3) in shapes
+    assert (1, 12, 27, 16) in shapes
+    assert loop.iterations == 5
+    assert verify(model, result).outputs == 25 * 25 * 4
+
+
+def test_int16_has_no_fill_and_its_loop_begins_with_whatever_lies_there() -> None:
+    layers = models.Layers(type=TensorType.INT16)
+    x = layers.activation((1, 24, 24, 3))
+    model = layers.model([x], [layers.conv(layers.conv(x, 16), 4, stride=2)])
+    result = looped(model, 4)
+    assert [Draft(result).name(operator) for operator in result.subgraphs[0].operators] == ["WHILE"]
+    assert verify(model, result).outputs == 12 * 12 * 4
+
+
+@needs_c
+@pytest.mark.parametrize("type", [TensorType.INT8, TensorType.INT16])
+def test_loops_over_pads_give_the_same_bytes_in_the_wheel(type: int) -> None:
+    pytest.importorskip("tflite_micro")
+    layers = models.Layers(type=type)
+    x = layers.activation((1, 24, 24, 3))
+    padded = layers.pad(layers.conv(x, 16), 2, 1)
+    model = layers.model([x], [layers.conv(padded, 4, stride=2, same=False)])
+    result = looped(model, 4)
+    result = without_fill(result) or result
+    planned = plan_offline(result, [simulate(result, configure("x86_64-pip"))])
+    assert planned is not None
+    data = encode(planned)
+    proof = prove(model, data, parse(data), 4)
+    assert (proof.runs, proof.distinct, proof.fails_below) == (6, 6, True)
 
 
 @needs_c
