@@ -189,11 +189,11 @@ class Follower:
                 self.is_lost = not self.is_cut
             if not self.ending and self.is_over():
                 self.ending = "all that was asked for is known"
-        if self._running is not None:
-            self._running.ending = self.ending
-            if self._book.current is not None:
-                self._book.current.results.append(self._running)
-            self._running = None
+        result, self._running, arena = self._running, None, self._book.current
+        if result is not None and arena is not None:
+            result.ending = self.ending
+            self._conclude(result)
+            arena.results.append(result)
 
     def call(self, address: int, first: int, limit: float) -> int | None:
         """Call a function of the program from where it stands, and return what it returns.
@@ -301,14 +301,18 @@ class Follower:
             self.ending = "AllocateTensors() works in an arena whose making was not seen"
             return
         result.status = self.machine.get(self.machine.core.arguments[0]) & 0xFF
+        self._conclude(result)
+        if self._interest.keeps_points and not result.status:
+            blocks = (event for event in result.events if isinstance(event, Persist))
+            result.operators = find_operators(self.machine, arena.head, blocks, self.program.is_function)
+        arena.results.append(result)
+
+    def _conclude(self, result: Result) -> None:
+        """Note what the allocator did in an AllocateTensors()."""
         allocations = self._book.allocations()
         if allocations is not None:
             result.used, result.refused, result.damage = allocations.total()
             result.events = allocations.take()
-            if self._interest.keeps_points and not result.status:
-                blocks = (event for event in result.events if isinstance(event, Persist))
-                result.operators = find_operators(self.machine, arena.head, blocks, self.program.is_function)
-        arena.results.append(result)
 
     def _start_model(self) -> None:
         if self._running is not None:
