@@ -229,6 +229,26 @@ def test_esp_nn_and_an_arena_on_the_heap_are_recognised(tmp_path: Path, capsys: 
     assert "arena       model_arena is a pointer: its arena is allocated at run time, say --limit N" in text
 
 
+@pytest.mark.parametrize("proof", [
+    'extern "C" void sli_mvp_ml_conv2d_s8() {} extern "C" void arm_softmax_s8() {}',
+    'namespace { __attribute__((used)) const char *check = "sli_mvp_ml_conv2d_s8(&data->op_params)"; }',
+])  # fmt: skip
+def test_the_mvps_kernels_need_the_sdk_that_they_come_with(
+    proof: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elf = str(program(tmp_path, ARM, 65536, "-g", extra=proof))
+    code, text = run(capsys, elf, "--target", "cortex-m33")
+    assert code == 3
+    assert "links the kernels of Silicon Labs' MVP (" in text
+    assert "name one of them: --library silabs-gsdk or simplicity-sdk" in text
+    code, text = run(capsys, elf, "--library", "silabs-gsdk")
+    assert code == 0
+    assert "kernels     concluded: mvp@4.4.1" in text
+    code, text = run(capsys, elf, "--library", "silabs-gsdk", "--kernels", "cmsis_nn")
+    assert code == 2
+    assert "--kernels cmsis_nn: app.elf links mvp (" in text
+
+
 ESP_FUNCTIONS = 'extern "C" { void esp_nn_conv_s8_opt() {} void esp_nn_add_elementwise_s8_ansi() {} }'
 
 

@@ -26,7 +26,13 @@ _REPLACED_SOURCES = frozenset(_REPLACED.split())
 
 Source: tensorflow/lite/micro/kernels/{cmsis_nn,esp_nn}/ @ 90b983c, esp-tflite-micro 1.4.0.
 """
-LIBRARY_NAMES = {"cmsis_nn": "CMSIS-NN", "esp_nn": "ESP-NN", "xtensa": "Cadence's NN library"}
+_MVP = "mvp"
+LIBRARY_NAMES = {
+    _MVP: "Silicon Labs' MVP",
+    "cmsis_nn": "CMSIS-NN",
+    "esp_nn": "ESP-NN",
+    "xtensa": "Cadence's NN library",
+}
 
 
 def file_name(firmware: Firmware) -> str:
@@ -77,7 +83,7 @@ def _variants(firmware: Firmware, base: Target | None) -> dict[str, str]:
     if base is not None and base.kernel_library != REFERENCE:
         variants[base.kernel_library.name] = base.kernel_library.variant
     if firmware.processor is not None and firmware.processor.isa:
-        variants["cmsis_nn"] = firmware.processor.isa
+        variants["cmsis_nn"] = variants[_MVP] = firmware.processor.isa
     functions = dict(firmware.kernel_functions).get("esp_nn")
     if functions:
         variants["esp_nn"] = esp_variant(functions)
@@ -115,7 +121,7 @@ def _linked_library(firmware: Firmware) -> tuple[str, str] | None:
     proof = _library_of_sources(debug, "debug information") or _library_of_sources(firmware.kernel_files, "messages")
     if proof is not None:
         return proof
-    for name, functions in firmware.kernel_functions:
+    for name, functions in sorted(firmware.kernel_functions, key=lambda row: row[0] != _MVP):  # CMSIS-NN is behind it.
         return name, f"{functions[0]}" + (f" and {len(functions) - 1} more functions" if functions[1:] else "")
     if firmware.reference_kernel:
         return "reference", f"{firmware.reference_kernel}, and no other library's functions"
@@ -130,12 +136,19 @@ def usual_kernels(firmware: Firmware, library: Library | None, named: str | None
     """Return the kernels that are named, or else those that a library links, where the file does not tell them.
 
     Raises:
+        FirmwareError: The file links the MVP's, and the library is not one that they come with.
         UsageError: The file links others.
     """
+    proof = _linked_library(firmware)
+    if proof is not None and proof[0] == _MVP and (library is None or library.kernels != _MVP):
+        raise FirmwareError(
+            f"links the kernels of {LIBRARY_NAMES[_MVP]} ({proof[1]}), which are modelled as two SDKs have them; "
+            "name one of them: --library silabs-gsdk or simplicity-sdk",
+            path=firmware.image.path,
+        )
     if named or library is None:
         return named
-    proof = _linked_library(firmware)
-    if proof is None:
+    if proof is None or library.kernels == proof[0] == _MVP:
         return library.kernels
     if library.kernels != REFERENCE.name and proof[0] not in (REFERENCE.name, library.kernels):
         raise UsageError(

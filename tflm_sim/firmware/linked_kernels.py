@@ -18,6 +18,7 @@ _KERNEL_FUNCTIONS = {
     "cmsis_nn": re.compile(r"arm_(?:convolve|depthwise_conv|fully_connected|softmax|avgpool|max_pool|elementwise|svdf|"
                            r"nn_|transpose_conv|batch_matmul|lstm|vector_sum)"),
     "esp_nn": re.compile(r"esp_nn_(?!.*(?:init|time))"),
+    "mvp": re.compile(r"sli_mvp_ml_"),
     "xtensa": re.compile(r"xa_nn_"),
 }  # fmt: skip
 _ALLOCATES = re.compile(r"_ZN6tflite16MicroInterpreter15AllocateTensorsEv$")

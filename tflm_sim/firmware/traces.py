@@ -62,6 +62,9 @@ def kernel_text(file: str) -> str:
     return f"kernels/{file}.cc"
 
 
+_MVP = re.compile(rb"sli_mvp_ml_(\w+)_s8\(")
+
+
 @cache
 def _table() -> dict[str, tuple[int, int]]:
     lines = gzip.decompress(TABLE.read_bytes()).decode().splitlines()
@@ -95,10 +98,11 @@ def kernel_files(pieces: Iterable[bytes]) -> frozenset[str]:
     """Return the kernels' source files whose checks are in the image: "conv_common", "cmsis_nn/conv".
 
     A failed check prints its file, so the path is there even in a stripped program. Edge Impulse's files hold several
-    libraries each, and tell nothing.
+    libraries each, and tell nothing. Silicon Labs' check what the MVP's functions return: "mvp/conv2d".
     """
-    found = {match[1].decode() for piece in pieces for match in KERNEL_FILE.finditer(piece) if _MIXED not in match[0]}
-    return frozenset(found)
+    held = list(pieces)
+    found = {match[1].decode() for piece in held for match in KERNEL_FILE.finditer(piece) if _MIXED not in match[0]}
+    return frozenset(found | {f"mvp/{match[1].decode()}" for piece in held for match in _MVP.finditer(piece)})
 
 
 def bounds(traces: Iterable[Trace]) -> tuple[Trace | None, Trace | None]:
