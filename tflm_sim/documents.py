@@ -174,14 +174,13 @@ def _read(hint: Any, value: Any, strings: Sequence[str], *, row: type | None = N
     if origin is Annotated:
         return _marked(arguments[1], _read(arguments[0], value, strings, is_interned=is_interned))
     if origin in (types.UnionType, typing.Union):
-        return _read_any([each for each in arguments if each is not type(None)], value, strings)
+        return _read_any(arguments, value, strings)
     if origin is tuple:
         return _read_tuple(arguments, value, strings, is_interned=is_interned)
     if origin is Literal:
         return _literal(arguments, value)
     if origin is dict:
-        items = _of_type(dict, value).items()
-        return {key: _read(arguments[1], item, strings) for key, item in items}
+        return {key: _read(arguments[1], item, strings) for key, item in _of_type(dict, value).items()}
     if fields_of(hint) is not None:
         return from_json(hint, value, strings)
     return _interned_text(value, strings) if is_interned else _read_plain(hint, value)
@@ -197,10 +196,11 @@ def _read_any(hints: Sequence[Any], value: Any, strings: Sequence[str]) -> Any:
     """Return null, or what the first type makes of it that can."""
     if value is None:
         return None
-    for hint in hints[:-1]:
+    *others, last = [each for each in hints if each is not type(None)]
+    for hint in others:
         with contextlib.suppress(ValueError):
             return _read(hint, value, strings)
-    return _read(hints[-1], value, strings)
+    return _read(last, value, strings)
 
 
 def _read_tuple(arguments: Sequence[Any], value: Any, strings: Sequence[str], *, is_interned: bool) -> tuple[Any, ...]:
@@ -226,13 +226,13 @@ def _read_columns(row: type, value: Any, strings: Sequence[str]) -> tuple[Any, .
     if not isinstance(value, dict):
         raise ValueError(f"{_brief(value)} is no object")
     hints = types_of(row)
-    missing = hints.keys() - value.keys()
-    columns = {} if missing else {name: value[name] for name in hints}
-    if missing or not all(isinstance(column, list) for column in columns.values()):
-        raise ValueError(f"it has no columns {', '.join(sorted(missing or hints))}")
-    if len(set(map(len, columns.values()))) > 1:
+    if missing := hints.keys() - value.keys():
+        raise ValueError(f"it has no columns {', '.join(sorted(missing))}")
+    if not all(isinstance(value[name], list) for name in hints):
+        raise ValueError(f"it has no columns {', '.join(sorted(hints))}")
+    if len({len(value[name]) for name in hints}) > 1:
         raise ValueError(f"its columns {', '.join(hints)} are not of one length")
-    read = (_read_column(hint, columns[name], strings) for name, hint in hints.items())
+    read = (_read_column(hint, value[name], strings) for name, hint in hints.items())
     return tuple(row(*cells) for cells in zip(*read, strict=True))
 
 

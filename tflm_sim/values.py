@@ -108,17 +108,25 @@ def _members(
     if repr and "__repr__" not in own:
         members["__repr__"] = _repr
     if eq and "__eq__" not in own:
-        compared = _getter([field.name for field in fields if field.compare])
-        members["__eq__"] = lambda self, other: (
-            compared(self) == compared(other) if other.__class__ is self.__class__ else NotImplemented
-        )
+        equal, hashed = _comparison([field.name for field in fields if field.compare])
+        members["__eq__"] = equal
         if own.get("__hash__") is None:
-            members["__hash__"] = (lambda self: hash(compared(self))) if frozen else None
+            members["__hash__"] = hashed if frozen else None
     if frozen:
         members |= {"__setattr__": _refuse, "__delattr__": _refuse}
     if frozen and slots:
         members |= {"__getstate__": _state, "__setstate__": _set_state}
     return members
+
+
+def _comparison(names: Sequence[str]) -> tuple[Callable[[Any, Any], Any], Callable[[Any], int]]:
+    """Return ``__eq__`` and ``__hash__`` over fields."""
+    compared = _getter(names)
+
+    def equal(self: Any, other: Any) -> Any:
+        return compared(self) == compared(other) if other.__class__ is self.__class__ else NotImplemented
+
+    return equal, lambda self: hash(compared(self))
 
 
 def _getter(names: Sequence[str]) -> Callable[[Any], Any]:

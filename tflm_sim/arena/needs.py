@@ -13,7 +13,7 @@ rows for the allocations before. The smallest size is found for each r; the smal
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from functools import partial
 
 from tflm_sim.arena.events import OpEvent, Phase
@@ -221,11 +221,7 @@ class Needs:
         after = max((row for row in self._early if row.persist_count >= first), key=lambda row: row.need, default=None)
         found = []
         for remainder in range(period):
-            used = [0]
-            tail = end = (1 << 40) + remainder
-            for size, alignment, _ in prefix[:first]:
-                tail = (tail - size) // alignment * alignment
-                used.append(end - tail)
+            used = _tails_used(prefix[:first], remainder)
             shift = used[-1] - (prefix[first - 1][2] if first else 0)
             needs = [(row.floor + used[row.persist_count], row) for row in before]
             if after is not None:
@@ -246,6 +242,16 @@ class Needs:
             most, binding = self.late_need + shift, self._late
         assert binding is not None, "a run that succeeded asked for something"
         return most, self.tail_used + shift, binding
+
+
+def _tails_used(prefix: Sequence[tuple[int, int, int]], remainder: int) -> list[int]:
+    """Return the tail bytes before the first of some allocations and after each, from an end with a remainder."""
+    used = [0]
+    tail = end = (1 << 40) + remainder
+    for size, alignment, _ in prefix:
+        tail = (tail - size) // alignment * alignment
+        used.append(end - tail)
+    return used
 
 
 def _constraint(row: _Noted) -> Constraint:

@@ -167,31 +167,40 @@ class KnownSteps:
             The bytes of the scratch buffers that it asks for; None where it has to be run.
         """
         kind, tensors = self._operators[node.subgraph_index][node.index]
-        if kind is None or not self._prepared.is_own(op_model) or not _is_plain(node):
-            return None
-        if not is_as_filed and not _are_as_filed(node, tensors):
+        if kind is None or not self._prepared.is_own(op_model) or not _is_plain(node, tensors, is_as_filed=is_as_filed):
             return None
         key = self._prepared, id(op_model), kind, node.user_data
         found = self._known.find(key)
         if found is None:
             return None
-        for known in found:
-            if (not known.reads and not known.checks) or _reads_the_same(known, node, tensors):
-                break
-        else:
-            learnt = _learn(node, op_model, tensors, self._prepared.structs)
-            self._known.remember(key, found or None if learnt is None else (*found[1 - MOST_PER_KEY :], learnt))
-            if learnt is None:
-                return None
-            known = learnt
-        step = known.step(arena.ends_modulo_16)
-        return known.scratch if step is not None and arena.take_step(step) else None
+        known = _fitting(found, node, tensors)
+        if known is not None:
+            return _taken(known, arena)
+        learnt = _learn(node, op_model, tensors, self._prepared.structs)
+        self._known.remember(key, found or None if learnt is None else (*found[1 - MOST_PER_KEY :], learnt))
+        return None if learnt is None else _taken(learnt, arena)
 
 
-def _is_plain(node: Node) -> bool:
-    """Whether an operator's kind and what its Init returned say all of it."""
+def _fitting(found: tuple[Known, ...], node: Node, tensors: tuple[int, ...]) -> Known | None:
+    """Return the first Prepare that read what is here, or nothing."""
+    for known in found:
+        if (not known.reads and not known.checks) or _reads_the_same(known, node, tensors):
+            return known
+    return None
+
+
+def _taken(known: Known, arena: MeasuringArena) -> tuple[int, ...] | None:
+    """Do what is known; return the scratch buffers, None where the arena cannot take the step."""
+    step = known.step(arena.ends_modulo_16)
+    return known.scratch if step is not None and arena.take_step(step) else None
+
+
+def _is_plain(node: Node, tensors: tuple[int, ...], *, is_as_filed: bool) -> bool:
+    """Whether an operator's kind and what its Init returned say all of it; its tensors are compared with the file."""
     user_data = node.user_data
-    return node.damage is None and not node.compressed_tensors and (user_data is None or type(user_data) is str)
+    if node.damage is not None or node.compressed_tensors or not (user_data is None or type(user_data) is str):
+        return False
+    return is_as_filed or _are_as_filed(node, tensors)
 
 
 def _are_as_filed(node: Node, tensors: tuple[int, ...]) -> bool:

@@ -52,17 +52,22 @@ def _tensor_facts(start: TensorStart) -> Hashable:
     return tensor.type, tensor.shape or (), data is None, *scales
 
 
+def _tensors_of(indices: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+    """Return the tensors that are there, each once, and where they stand; None where all stand once, in order."""
+    tensors = tuple(dict.fromkeys(indices))
+    if len(tensors) == len(indices) and not (tensors and min(tensors) < 0):
+        return tensors, None
+    tensors = tuple([index for index in tensors if index >= 0])
+    return tensors, tuple([tensors.index(index) if index >= 0 else -1 for index in indices])
+
+
 def _operator_facts(subgraph: Subgraph, kinds: list[int]) -> Iterator[tuple[Hashable, tuple[int, ...]]]:
     """Yield for each operator what those of its kind have alike, None where no two are alike, and its tensors."""
     kind_of = kinds.__getitem__
     for operator in subgraph.operators:
         inputs, outputs, intermediates = operator.inputs, operator.outputs, operator.intermediates
         indices = (inputs or ()) + (outputs or ()) + (intermediates or ())
-        tensors = tuple(dict.fromkeys(indices))
-        pattern = None
-        if len(tensors) < len(indices) or (tensors and min(tensors) < 0):
-            tensors = tuple([index for index in tensors if index >= 0])
-            pattern = tuple([tensors.index(index) if index >= 0 else -1 for index in indices])
+        tensors, pattern = _tensors_of(indices)
         if operator.custom_options is not None or _has_empty(subgraph, outputs):
             yield None, tensors
             continue

@@ -92,14 +92,18 @@ def byte_arrays(data: bytes, begins: Callable[[bytes], bool]) -> Iterator[tuple[
         elif kind in _STANDS_FOR:
             before += _STANDS_FOR[kind]
         elif kind == "raw":
-            end = data.find(b")" + unit["mark"] + b'"', at)
-            at = len(data) if end < 0 else end + len(unit["mark"]) + 2
+            at = _behind_raw_string(data, at, unit["mark"])
             before += b'""'
         elif unit[0] == b"#" and _is_line_start(before):
             at = conditions.pass_directive(data, start)
             before += b"\n"
         else:
             before += unit[0]
+
+
+def _behind_raw_string(data: bytes, at: int, mark: bytes) -> int:
+    end = data.find(b")" + mark + b'"', at)
+    return len(data) if end < 0 else end + len(mark) + 2
 
 
 def _is_line_start(before: bytearray) -> bool:
@@ -121,6 +125,12 @@ def _declared(before: bytearray) -> str | None:
     declaration = text[max(map(text.rfind, (b";", b"{", b"}", b"="))) + 1 :]
     name = _NAME.search(declaration)
     return None if name is None or _NO_BYTES.search(declaration, 0, name.start()) else name[1].decode()
+
+
+def _known(condition: bytes) -> tuple[bool, bool]:
+    """Return whether a condition is a constant that does not hold, and whether it is one that does."""
+    constant = _CONSTANT.match(condition)
+    return (False, False) if constant is None else (not constant["true"], bool(constant["true"]))
 
 
 class _Conditions:
@@ -145,9 +155,7 @@ class _Conditions:
         return directive.end()
 
     def _take(self, name: bytes, rest: bytes) -> None:
-        constant = _CONSTANT.match(rest)
-        is_true = constant is not None and bool(constant["true"])
-        is_false = constant is not None and not is_true
+        is_false, is_true = _known(rest)
         if name == b"if":
             self._enter((is_false, is_true))
         elif name in (b"ifdef", b"ifndef"):
@@ -157,8 +165,10 @@ class _Conditions:
             self._out -= was_out
             if name == b"else":
                 self._enter((is_settled, True))
-            elif name != b"endif":
-                self._enter((is_settled or (is_false and name == b"elif"), is_settled or is_true))
+            elif name == b"elif":
+                self._enter((is_settled or is_false, is_settled or is_true))
+            elif name != b"endif":  # elifdef and elifndef
+                self._enter((is_settled, is_settled or is_true))
 
     def _enter(self, level: tuple[bool, bool]) -> None:
         self._levels.append(level)
@@ -210,10 +220,7 @@ class _Initializer:
         try:
             while self._take():
                 if len(self._pending) > most:
-                    *whole, self._pending = self._pending.split(b",")
-                    self._add(whole)
-                    if len(self._pending) > LONGEST_ELEMENT:
-                        raise ValueError(f"an element has more than {LONGEST_ELEMENT:,} bytes")
+                    self._add_whole_elements()
                     if len(self._values) >= 8 and not self._begins_well():
                         return None
                     most = min(2 * most, LONGEST_ELEMENT)
@@ -227,6 +234,12 @@ class _Initializer:
             words = f"the array {self._name[:100]} begins as a model, but {problem}"
             raise ModelError(words, offset=self._at) from None
         return bytes(self._values) if self._begins_well() else None
+
+    def _add_whole_elements(self) -> None:
+        *whole, self._pending = self._pending.split(b",")
+        self._add(whole)
+        if len(self._pending) > LONGEST_ELEMENT:
+            raise ValueError(f"an element has more than {LONGEST_ELEMENT:,} bytes")
 
     def _begins_well(self) -> bool:
         return self._begins(bytes(self._values[:8]))

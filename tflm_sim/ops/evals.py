@@ -29,14 +29,18 @@ def refused_types(node: Node) -> str | None:
     """Return what the device prints where Eval does not know a type of the node's tensors; None where it knows all."""
     if node.target.runtime.has("edge_impulse_kernels") and node.op in edge_impulse.OPERATORS:
         return None  # Kernels of Edge Impulse's own.
-    position, rows = node.target.runtime.position(UPSTREAM), _rows(node.op) if node.op in REFERENCE else ()
-    libraries = (*node.target.kernel_library.layers, "reference")
-    found = (row for library in libraries for row in rows if row.library == library and row.since <= position)
-    row = next(found, None)
+    row = _row(node) if node.op in REFERENCE else None
     for switch in () if row is None else row.switches:
         if (says := _refused(node, switch)) is not None:
             return says
     return None
+
+
+def _row(node: Node) -> EvalRow | None:
+    """Return the row of the first library with a kernel, as it was in the TFLM of the node's target."""
+    position, rows = node.target.runtime.position(UPSTREAM), _rows(node.op)
+    libraries = (*node.target.kernel_library.layers, "reference")
+    return next((row for name in libraries for row in rows if row.library == name and row.since <= position), None)
 
 
 def _refused(node: Node, switch: Switch) -> str | None:

@@ -61,6 +61,11 @@ class Comparison:
         valid = [outcome for outcome in self.outcomes if self.distance(outcome) is not None]
         return min(valid, key=_peak, default=None)
 
+    @property
+    def best_plan(self) -> Plan | None:
+        """The plan of the best outcome."""
+        return None if self.best is None else self.best.plan
+
     def distance(self, outcome: Outcome) -> int | None:
         """Return the bytes between an outcome's peak and the lower bound, None without a valid plan."""
         return None if outcome.plan is None or outcome.findings else outcome.plan.peak - self.lower_bound
@@ -116,14 +121,14 @@ def compare(
     buffers = _buffers(problem)
     names = [names] if isinstance(names, str) else names
     chosen = {name: planner(name, planners) for name in names}
-    deadline, judging = Deadline(time_limit), Deadline(None if time_limit is None else time_limit + JUDGING_SECONDS)
+    deadline = Deadline(time_limit)
+    judging = Deadline(None if time_limit is None else time_limit + JUDGING_SECONDS)
     quick = deadline.share(2) if any(place.is_search for place in chosen.values()) else deadline
     turns = sorted(chosen.values(), key=lambda place: (place.is_search, place.name == EXACT))
     done = Comparison(lower_bound(buffers), ())
     for index, place in enumerate(turns):
         part = deadline.share(len(turns) - index) if place.is_search else quick.share(_QUICK_SHARE)
-        best = None if done.best is None else done.best.plan
-        outcome = _run(buffers, place, part, judging, best, on_progress)
+        outcome = _run(buffers, place, part, judging, done.best_plan, on_progress)
         done = Comparison(max(done.lower_bound, outcome.lower_bound), (*done.outcomes, outcome))
     by_name = {outcome.planner: outcome for outcome in done.outcomes}
     return replace(done, outcomes=tuple(by_name[name] for name in names))

@@ -107,10 +107,7 @@ def solve(
             up to more than 2^60 bytes.
         TflmSimError: The C core was not built.
     """
-    if time_limit is None and node_limit is None:
-        time_limit = DEFAULT_SECONDS
-    if time_limit == math.inf:
-        time_limit = None
+    time_limit = _seconds(time_limit, node_limit)
     _check_limits(capacity=capacity, time_limit=time_limit, node_limit=node_limit, workers=workers)
     deadline = Deadline(time_limit)
     if start is not None and (faults := validate(buffers, start, deadline)):
@@ -204,6 +201,13 @@ def _result_of(answer: native.ExactAnswer) -> ExactResult:
         nodes=status.nodes,
         seconds=status.seconds,
     )
+
+
+def _seconds(time_limit: float | None, node_limit: int | None) -> float | None:
+    """Return the seconds that a search may take, None for any number."""
+    if time_limit is None:
+        return DEFAULT_SECONDS if node_limit is None else None
+    return None if time_limit == math.inf else time_limit
 
 
 def _check_limits(*, workers: int, **limits: float | None) -> None:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Protocol
 
@@ -190,10 +190,14 @@ class HillClimb:
         second = turns[self._random.randint(0, len(turns) - 2)]
         self._exchange(first, turns[-1] if first == second else second)
         if self._iteration - (self._give_up_at - GIVE_UP_AFTER) > STUCK_AFTER:
-            around = (other for turn in distant for other in self._neighbours[self._order[turn]])
-            turns = list(dict.fromkeys([*turns, *(self._turn[other] for other in around if self._is_free(other))]))
+            turns = list(dict.fromkeys([*turns, *self._turns_around(distant)]))
             self._exchange(self._pick(turns), self._pick(turns))
         return True
+
+    def _turns_around(self, turns: list[int]) -> Iterator[int]:
+        """Yield the turns of the buffers that are alive with those of ``turns`` and may be moved."""
+        around = (other for turn in turns for other in self._neighbours[self._order[turn]])
+        return (self._turn[other] for other in around if self._is_free(other))
 
     def _turns_below(self, buffers: Iterable[int]) -> Iterable[int]:
         """Yield the turns of ``buffers`` and of all that they rest on."""

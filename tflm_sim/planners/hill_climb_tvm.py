@@ -139,25 +139,32 @@ class HillClimbTvm:
             result[index] = offset
         return result
 
+    def _highest(self) -> list[int]:
+        """Return the turns of the buffers with the highest end, in order."""
+        ends = zip(self.best_offsets, self._buffers, strict=True)
+        return sorted(self._turn[i] for i, (offset, buffer) in enumerate(ends) if offset + buffer.size == self._size)
+
     def _choose_swap(self) -> None:
         """Swap the turns of two buffers that may lower one with the highest end, if there are two."""
-        ends = zip(self.best_offsets, self._buffers, strict=True)
-        highest = sorted(self._turn[i] for i, (offset, buffer) in enumerate(ends) if offset + buffer.size == self._size)
-        turn = self._pick(highest)
+        turn = self._pick(self._highest())
         conflicts = self._conflicts[self._order[turn]]
         below = sorted(self._turn[other] for other in conflicts if self._turn[other] < turn)
         second = sorted(earlier for other in conflicts for earlier in self._earlier(other))
         if not below:
             return
-        first = other_turn = self._pick(below)
-        while other_turn == first:
-            use_second = second and self._draw() % 100 >= _ONLY_CONFLICTS_PERCENT
-            other_turn = self._pick(second if use_second else below)
-            if len(second) < 2 and len(below) < 2:
-                break
+        first = self._pick(below)
+        other_turn = self._pick_other(first, below, second)
         if other_turn != first:
             self._swapped = (first, other_turn)
             self._swap()
+
+    def _pick_other(self, first: int, below: list[int], second: list[int]) -> int:
+        """Draw until it is another turn than ``first``; once where there may be no other."""
+        while True:
+            use_second = second and self._draw() % 100 >= _ONLY_CONFLICTS_PERCENT
+            turn = self._pick(second if use_second else below)
+            if turn != first or (len(second) < 2 and len(below) < 2):
+                return turn
 
     def _earlier(self, index: int) -> list[int]:
         """Return the turns of the conflicts of a buffer that come before it."""

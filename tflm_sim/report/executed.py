@@ -87,12 +87,22 @@ def _events(measured: MeasuredModel) -> list[Event]:
     return list(events_of(arena.allocations[0].events, arena.size - -arena.address % BUFFER_ALIGNMENT))
 
 
+def _tail(ledger: TailLedger) -> Tail:
+    return Tail(
+        tuple(TailGroup(what, row.requested, row.used, row.count) for what, row in ledger.groups.items()),
+        tuple(
+            TailOperator(subgraph, index, op, row.requested, row.used, row.count)
+            for (subgraph, index, op), row in ledger.ops.items()
+        ),
+    )
+
+
 def _answer(measured: MeasuredModel) -> SizeAnswer:
     """Return what was seen; an AllocateTensors() that failed in the program's own arena says nothing of the tail."""
     arena, ledger = measured.arena, TailLedger()
     for event in (Phase(Stage.CREATE), *_events(measured)) if arena.fits else ():
         ledger(event)
-    used = arena.arena_used_bytes if arena.fits else arena.arena_used_bytes_at_smallest
+    used = (arena.arena_used_bytes if arena.fits else arena.arena_used_bytes_at_smallest) or 0
     tail = ledger.tail_used
     return SizeAnswer(
         status="ok" if arena.smallest_arena is not None else "error",
@@ -100,20 +110,14 @@ def _answer(measured: MeasuredModel) -> SizeAnswer:
         smallest_arena_multiple_of_16=arena.smallest_arena_multiple_of_16,
         arena_used_bytes_at_smallest=arena.arena_used_bytes_at_smallest,
         smallest_split_arenas_bytes=None,
-        arena_used_bytes=used or 0,
-        head_bytes=(used or 0) - tail if tail else 0,
+        arena_used_bytes=used,
+        head_bytes=used - tail if tail else 0,
         tail_bytes=tail,
         recorded={},
         log=arena.allocations[0].log,
         failure=None if arena.smallest_arena is not None else arena.reason,
         binding=None,
-        tail=Tail(
-            tuple(TailGroup(what, row.requested, row.used, row.count) for what, row in ledger.groups.items()),
-            tuple(
-                TailOperator(subgraph, index, op, row.requested, row.used, row.count)
-                for (subgraph, index, op), row in ledger.ops.items()
-            ),
-        ),
+        tail=_tail(ledger),
         operators=_operators(measured),
         buffers=(),
         peak=None,

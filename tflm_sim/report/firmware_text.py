@@ -154,22 +154,22 @@ def _fitting(needed: int, multiple_of_16: int, arena_size: int) -> str:
     return f"needs {_bytes(multiple_of_16)}" + (f"; you can give back {_bytes(spare)}" if spare else ", all of it")
 
 
+def _in_some_arena(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
+    """Say whether every arena has room, or that one has to be named."""
+    if row.fits is None:
+        return "; which arena it gets is not said: name it with --arena-symbol, or its size with --limit"
+    held = "which each of them has" if row.fits else "more than any of them has"
+    return f", {held}: {_arenas(document)}"
+
+
 def _one_reason(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
     needed, multiple_of_16 = row.smallest_arena, row.smallest_arena_multiple_of_16
-    if row.reason:
-        return printable(row.reason, 400)
-    if row.missing_operators:
+    if row.missing_operators and not row.reason:
         return _not_registered(row, document)
-    if needed is None or multiple_of_16 is None:
+    if row.reason or needed is None or multiple_of_16 is None:
         return printable(row.reason, 400)
-    if row.arena_size is None and row.fits is not None:
-        held = "which each of them has" if row.fits else "more than any of them has"
-        return f"needs {_bytes(multiple_of_16)}, {held}: {_arenas(document)}"
     if row.arena_size is None:
-        return (
-            f"needs {_bytes(multiple_of_16)}; which arena it gets is not said: "
-            "name it with --arena-symbol, or its size with --limit"
-        )
+        return f"needs {_bytes(multiple_of_16)}{_in_some_arena(row, document)}"
     if row.fits:
         return _fitting(needed, multiple_of_16, row.arena_size)
     printed = _printed(row.log, document) if row.log or not row.cases else ""

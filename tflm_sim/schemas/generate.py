@@ -93,6 +93,10 @@ def _columns(row: type, known: dict[str, Json]) -> Json:
 _SIMPLE = {int: "integer", str: "string", bool: "boolean", float: "number", type(None): "null"}
 
 
+def _literal(values: Sequence[Any]) -> Json:
+    return {"const": values[0]} if len(values) == 1 else {"enum": [*values]}
+
+
 def _value(hint: Any, known: dict[str, Json], *, is_interned: bool = False) -> Json:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is Annotated:
@@ -102,17 +106,22 @@ def _value(hint: Any, known: dict[str, Json], *, is_interned: bool = False) -> J
     if origin is tuple:
         return _tuple(arguments, known, is_interned=is_interned)
     if origin is Literal:
-        return {"const": arguments[0]} if len(arguments) == 1 else {"enum": [*arguments]}
+        return _literal(arguments)
     if origin is dict:
         return {"type": "object", "additionalProperties": _value(arguments[1], known)}
     if hint is Any:
         return {}
     if fields_of(hint) is not None:
-        if hint.__name__ not in known:
-            known[hint.__name__] = {}
-            known[hint.__name__] = _object(hint, known)
-        return {"$ref": f"#/$defs/{hint.__name__}"}
+        return _reference(hint, known)
     return {"type": "integer", "minimum": 0} if is_interned else {"type": _SIMPLE[hint]}
+
+
+def _reference(document: type, known: dict[str, Json]) -> Json:
+    """Return the reference to a document, which is described in ``known`` from then on."""
+    if document.__name__ not in known:
+        known[document.__name__] = {}
+        known[document.__name__] = _object(document, known)
+    return {"$ref": f"#/$defs/{document.__name__}"}
 
 
 def _tuple(arguments: Sequence[Any], known: dict[str, Json], *, is_interned: bool) -> Json:

@@ -233,8 +233,15 @@ def _error_text(problem: object | None) -> str:
     return "" if problem is None else str(problem)[:LONGEST_ERROR]
 
 
+def _peak(sized: Sizing) -> tuple[str, int | None]:
+    """Return the operator in which most bytes of the head are alive, and these; ("", None) where there is none."""
+    peak = sized.peak
+    return ("", None) if peak is None else (_operator(sized, peak.subgraph, peak.operator), peak.live_bytes)
+
+
 def _row(known: Row, case: Case, sized: Sizing) -> Row:
-    target, smallest, peak = sized.configuration.target, sized.smallest, sized.peak
+    target, smallest = sized.configuration.target, sized.smallest
+    peak_operator, peak_bytes = _peak(sized)
     limit = case.arena_limit
     needed, problem = None if smallest is None else smallest.multiple_of_16, sized.invoke_problem
     fits = _fits(needed, limit, known.model_bytes, board(case.board) if case.board else None)
@@ -256,8 +263,8 @@ def _row(known: Row, case: Case, sized: Sizing) -> Row:
         head_bytes=sized.head_bytes,
         tail_bytes=sized.tail_bytes,
         binding="" if smallest is None else smallest.binding.kind,
-        peak_operator="" if peak is None else _operator(sized, peak.subgraph, peak.operator),
-        peak_bytes=None if peak is None else peak.live_bytes,
+        peak_operator=peak_operator,
+        peak_bytes=peak_bytes,
         limit=limit,
         fits=False if fits and problem is not None else fits,
         error=_error_text(sized.failure or problem),

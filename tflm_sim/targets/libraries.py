@@ -513,7 +513,7 @@ def library_of_day(name: str, day: str | None) -> Library:
     is the newest of all versions.
     """
     rows = [row for row in LIBRARIES if row.name == name and row.is_modelled]
-    dated = [row for row in rows if row.version[:2] == "20"]
-    if day is None or day > dated[-1].version:
+    first, *later = (row for row in rows if row.version[:2] == "20")
+    if day is None or day > (later or [first])[-1].version:
         return rows[-1]
-    return ([row for row in dated if row.version <= day] or dated[:1])[-1]
+    return [first, *(row for row in later if row.version <= day)][-1]

@@ -292,16 +292,23 @@ def at_runtime(target: Target, text: str) -> Target:
             return _own_build(target, named.label, named.target)
         found, brought = named.runtime(), named.cmsis_nn
     runtime = _like(target.runtime, found)
-    library = target.kernel_library
+    library = _kernels_with(target.kernel_library, runtime, brought)
+    return replace(target, runtime=runtime, kernel_library=library, verified_against=_runtime_proof(library, runtime))
+
+
+def _kernels_with(library: KernelLibrary, runtime: Runtime, brought: str) -> KernelLibrary:
+    """Return the kernel library that goes with a TFLM; ``brought``: the CMSIS-NN that a library links, "" for none.
+
+    Raises:
+        UsageError: Its glue of that time is not modelled.
+    """
     if library.name == "cmsis_nn" and not runtime.has("cmsis_nn_4ab83cc"):
         library = replace(library, version=brought or _pinned_cmsis_nn(runtime))
     if library.variant == "scalar" and runtime.has("edge_impulse_kernels"):
         library = library if runtime.has("edge_impulse_scalar_cmsis_nn") else REFERENCE
     _refuse_mvp_without_its_sdk(library, brought, runtime)
     refuse_what_is_no_build(library, runtime)
-    if library.name == "esp_nn":
-        library = _esp_nn_of(library, runtime)
-    return replace(target, runtime=runtime, kernel_library=library, verified_against=_runtime_proof(library, runtime))
+    return _esp_nn_of(library, runtime) if library.name == "esp_nn" else library
 
 
 def _edge_impulse_esp_nn(library: KernelLibrary, runtime: Runtime) -> KernelLibrary:

@@ -113,6 +113,11 @@ class PlanBuffer:
     first: int
     last: int
 
+    @property
+    def is_possible(self) -> bool:
+        """Whether a planner can print it: an offset is -1 where there is none yet."""
+        return self.offset >= -1 and self.first <= self.last
+
 
 @dataclass(frozen=True, slots=True)
 class PlanRow:

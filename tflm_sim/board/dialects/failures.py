@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from tflm_sim.board.dialects.events import Damaged, LogEvent, Message
 from tflm_sim.board.dialects.kernel_texts import find_kernel_text
 from tflm_sim.board.dialects.messages import BY_HEAD, MESSAGES, MessageKind, Role
+from tflm_sim.board.dialects.templates import Template
 from tflm_sim.board.prefixes import TextLine
 
 # The smallest print buffer of upstream's debug_log ports; a longer line has lost its end there.
@@ -45,12 +48,14 @@ def read_messages(line: TextLine) -> list[LogEvent]:
     if not chosen:
         cut = _read_cut(line) or _read_end(line)
         return [] if cut is None else [cut]
-    events = []
-    for _, end, row, values in sorted(chosen, key=lambda each: each[0]):
-        if end == len(line.text) and _may_be_cut(line) and row.role is not Role.ALLOCATOR:
-            values = _without_last_number(values)
-        events.append(_checked(row, values, line, cut=False))
-    return events
+    return [_whole(line, end, row, values) for _, end, row, values in sorted(chosen, key=lambda each: each[0])]
+
+
+def _whole(line: TextLine, end: int, row: MessageKind, values: dict[str, int | str]) -> LogEvent:
+    """Return a message that ends at ``end``; of one that may be cut there the last number is not believed."""
+    if end == len(line.text) and _may_be_cut(line) and row.role is not Role.ALLOCATOR:
+        values = _without_last_number(values)
+    return _checked(row, values, line, cut=False)
 
 
 def _may_be_cut(line: TextLine) -> bool:
@@ -62,27 +67,30 @@ def _without_last_number(values: dict[str, int | str]) -> dict[str, int | str]:
     return {name: values[name] for name in names[:-1]} if names and isinstance(values[names[-1]], int) else values
 
 
+_CUT, _TORN = "it is cut before it says what failed", "it begins like a TFLM message and then is not one"
+
+
 def _read_cut(line: TextLine) -> LogEvent | None:
     """Read a line that begins like a message: cut at its end, or torn by another task."""
-    found = [
-        (*cut, row)
-        for head, candidates in BY_HEAD.items()
-        if head in line.text
-        for row, template in candidates
-        if (cut := template.find_cut(line.text)) is not None
-    ]
+    found = [(*cut, row) for row, template in _candidates(line.text) if (cut := template.find_cut(line.text))]
     if not found:
         return None
     values, length, at_end, row = max(found, key=lambda each: each[1])
-    if not at_end and not values and length < _LEAST_AGREEMENT:
-        return None
-    ambiguous = len({other.kind for _, agreed, _, other in found if agreed == length}) > 1
-    if ambiguous or not at_end:
-        reason = (
-            "it is cut before it says what failed" if at_end else "it begins like a TFLM message and then is not one"
-        )
-        return Damaged(line.number, line.text, reason)
-    return _checked(row, values, line, cut=True)
+    if at_end:
+        is_one = len({other.kind for _, agreed, _, other in found if agreed == length}) == 1
+        return _checked(row, values, line, cut=True) if is_one else _damaged(line, _CUT)
+    return _damaged(line, _TORN) if values or length >= _LEAST_AGREEMENT else None
+
+
+def _candidates(text: str) -> Iterator[tuple[MessageKind, Template]]:
+    """Yield the messages whose beginning is in a text."""
+    for head, candidates in BY_HEAD.items():
+        if head in text:
+            yield from candidates
+
+
+def _damaged(line: TextLine, reason: str) -> Damaged:
+    return Damaged(line.number, line.text, reason)
 
 
 def _read_end(line: TextLine) -> LogEvent | None:

@@ -101,17 +101,21 @@ class PlanReader(OpenReport):
             return PlanDialect.STARS if set(one_step) == {"*"} else PlanDialect.ORDINALS
         return PlanDialect.UNKNOWN
 
-    def _find_problems(self, dialect: PlanDialect) -> list[str]:
+    def _what_is_missing(self) -> str:
+        """Return what cannot be compared with the map, or not be drawn; "" where everything can."""
         if [buffer.id for buffer in self._buffers] != list(range(len(self._buffers))):
-            return ["buffers are missing"]
+            return "buffers are missing"
         if not self._rows:
-            return ["the map is missing"]
+            return "the map is missing"
         if [row.step for row in self._rows] != list(range(self._steps + 1)):
-            return ["rows of the map are missing"]
-        if odd := [buffer.id for buffer in self._buffers if buffer.offset < -1 or buffer.first > buffer.last]:
-            return [f"buffer {odd[0]} has no such offset or lifetime"]
-        if len(self._buffers) * len(self._rows) > _MOST_CELLS:
-            return ["it is too large to be checked"]
+            return "rows of the map are missing"
+        if odd := [buffer.id for buffer in self._buffers if not buffer.is_possible]:
+            return f"buffer {odd[0]} has no such offset or lifetime"
+        return "it is too large to be checked" if len(self._buffers) * len(self._rows) > _MOST_CELLS else ""
+
+    def _find_problems(self, dialect: PlanDialect) -> list[str]:
+        if missing := self._what_is_missing():
+            return [missing]
         drawn = draw_plan(self._buffers, dialect)
         return [
             f"step {row.step}: the map is not what the buffers draw"

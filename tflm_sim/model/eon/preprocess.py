@@ -45,23 +45,28 @@ def _kept(lines: list[str], known: dict[str, str]) -> Iterator[str]:
     for line in lines:
         directive = _DIRECTIVE.match(line) if "#" in line else None
         is_read = not levels or levels[-1][0]
-        if directive is None:
-            if is_read:
-                yield line
-            continue
-        name, rest = directive[1], directive[2].strip()
+        if directive is None and is_read:
+            yield line
+        name, rest = ("", "") if directive is None else (directive[1], directive[2].strip())
         if name in ("if", "ifdef", "ifndef"):
-            holds = is_read and _holds(name, rest, known)
-            levels.append((holds, holds))
-            if len(levels) > MOST_LEVELS:
-                raise ModelError(f"the source has {len(levels)} conditions in one another")
+            _enter(levels, holds=is_read and _holds(name, rest, known))
         elif name in ("elif", "else", "endif"):
             _go_on(levels, name, rest, known)
         elif is_read and name == "define":
-            found = _DEFINITION.fullmatch(rest)
-            known.update([(found[1], found[2].strip())] if found else [(rest, "")])
+            known.update([_definition(rest)])
     if levels:
         raise ModelError("an #if of the source has no #endif: it is not whole")
+
+
+def _definition(rest: str) -> tuple[str, str]:
+    found = _DEFINITION.fullmatch(rest)
+    return (found[1], found[2].strip()) if found else (rest, "")
+
+
+def _enter(levels: list[tuple[bool, bool]], *, holds: bool) -> None:
+    levels.append((holds, holds))
+    if len(levels) > MOST_LEVELS:
+        raise ModelError(f"the source has {len(levels)} conditions in one another")
 
 
 def _go_on(levels: list[tuple[bool, bool]], name: str, rest: str, known: Mapping[str, str]) -> None:
