@@ -12,7 +12,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import elf_program
 import run_program
 
-SOURCE = """
+SOURCE = (
+    """
 #include <stddef.h>
 #include <stdint.h>
 #include <stdarg.h>
@@ -126,21 +127,15 @@ extern "C" void work_and_end() {
   for (;;) asm volatile("");
 }
 #else
-extern "C" int main();
-extern "C" void Fault_Handler() { for (;;) asm volatile(""); }
-extern "C" char __StackTop;
-__attribute__((section(".vectors"), used)) const void *const vectors[] = {
-    &__StackTop,           (void *)main,          (void *)Fault_Handler, (void *)Fault_Handler,
-    (void *)Fault_Handler, (void *)Fault_Handler, (void *)Fault_Handler HANDLERS};
-extern "C" int main() {
-  work();
-  register int operation asm("r0") = 0x18;
-  register int reason asm("r1") = 0x20026;
-  asm volatile("bkpt 0xab" : : "r"(operation), "r"(reason));
-  for (;;) asm volatile("");
-}
-#endif
 """
+    + run_program.VECTORS
+    + """extern "C" int main() {
+  work();
+"""
+    + run_program.END
+    + """#endif
+"""
+)
 COMPILERS = {
     "rv32imac": "riscv64-unknown-elf-g++ -march=rv32imac -mabi=ilp32 -mcmodel=medany -mno-relax",
     "cortex-m0": "arm-none-eabi-g++ -mcpu=cortex-m0 -mthumb",

@@ -13,7 +13,8 @@ import elf_program
 import run_program
 
 PARTS = run_program.SOURCE.split("struct MicroInterpreter {")
-INTERPRETER = """
+INTERPRETER = (
+    """
 struct Model;
 struct MicroAllocator { int StartModelAllocation(const Model *model); };
 __attribute__((noinline)) int MicroAllocator::StartModelAllocation(const Model *model) {
@@ -65,25 +66,18 @@ asm(".section .rodata\\n .balign 16\\n own_model: .incbin \\"own.tflite\\"\\n .p
 extern "C" const uint8_t own_model[];
 alignas(16) uint8_t tensor_arena[ARENA] = {1};
 tflite::MicroInterpreter interpreter;
-extern "C" int main();
-extern "C" void Fault_Handler() { for (;;) asm volatile(""); }
-extern "C" char __StackTop;
-__attribute__((section(".vectors"), used)) const void *const vectors[] = {
-    &__StackTop,           (void *)main,          (void *)Fault_Handler, (void *)Fault_Handler,
-    (void *)Fault_Handler, (void *)Fault_Handler, (void *)Fault_Handler};
-extern "C" int main() {
+"""
+    + run_program.VECTORS
+    + """extern "C" int main() {
   interpreter.model = own_model + *(const uint32_t *)own_model;
   const uint8_t *table = interpreter.model - *(const int32_t *)interpreter.model;
   const uint8_t *field = interpreter.model + *(const uint16_t *)(table + 8);
   interpreter.subgraphs = (const uint32_t *)(field + *(const uint32_t *)field);
   interpreter.allocator = tflite::SingleArenaBufferAllocator::Create(tensor_arena, ARENA);
   if (interpreter.AllocateTensors() == 0) interpreter.Invoke();
-  register int operation asm("r0") = 0x18;
-  register int reason asm("r1") = 0x20026;
-  asm volatile("bkpt 0xab" : : "r"(operation), "r"(reason));
-  for (;;) asm volatile("");
-}
 """
+    + run_program.END
+)
 
 
 def built(folder: Path, model: bytes, shapes: tuple[tuple[int, ...], tuple[int, ...]], *, stray: str = "") -> Path:

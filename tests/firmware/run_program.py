@@ -11,7 +11,26 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import elf_program
 
-SOURCE = """
+VECTORS = """#ifndef HANDLERS
+#define HANDLERS
+#endif
+extern "C" int main();
+extern "C" void Fault_Handler() { for (;;) asm volatile(""); }
+extern "C" char __StackTop;
+__attribute__((section(".vectors"), used)) const void *const vectors[] = {
+    &__StackTop,           (void *)main,          (void *)Fault_Handler, (void *)Fault_Handler,
+    (void *)Fault_Handler, (void *)Fault_Handler, (void *)Fault_Handler HANDLERS};
+"""
+"""Where a Cortex-M starts; ``HANDLERS``: more of them, after a comma."""
+END = """  register int operation asm("r0") = 0x18;
+  register int reason asm("r1") = 0x20026;
+  asm volatile("bkpt 0xab" : : "r"(operation), "r"(reason));
+  for (;;) asm volatile("");
+}
+"""
+"""The end of main(): the program leaves, by semihosting."""
+SOURCE = (
+    """
 #include <stddef.h>
 #include <stdint.h>
 #include <stdarg.h>
@@ -66,13 +85,9 @@ __attribute__((naked)) int MicroInterpreter::Invoke() {
 }  // namespace tflite
 alignas(16) uint8_t tensor_arena[1024] = {1};
 tflite::MicroInterpreter interpreter = {nullptr};
-extern "C" int main();
-extern "C" void Fault_Handler() { for (;;) asm volatile(""); }
-extern "C" char __StackTop;
-__attribute__((section(".vectors"), used)) const void *const vectors[] = {
-    &__StackTop,           (void *)main,          (void *)Fault_Handler, (void *)Fault_Handler,
-    (void *)Fault_Handler, (void *)Fault_Handler, (void *)Fault_Handler};
-extern "C" int main() {
+"""
+    + VECTORS
+    + """extern "C" int main() {
   interpreter.allocator = tflite::SingleArenaBufferAllocator::Create(tensor_arena, ARENA);
   int status = interpreter.AllocateTensors();
   AFTERWARDS;
@@ -83,6 +98,7 @@ extern "C" int main() {
   for (;;) asm volatile("");
 }
 """
+)
 LAYOUT = "-Wl,--section-start=.vectors=0,-Ttext=0x8000,-emain,-Tdata=0x20000000,--defsym=__StackTop=0x20010000"
 
 

@@ -12,7 +12,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import elf_program
 import run_program
 
-SOURCE = """
+SOURCE = (
+    """
 #include <stddef.h>
 #include <stdint.h>
 #include <new>
@@ -74,24 +75,17 @@ __attribute__((noinline)) int MicroInterpreter::Invoke() { asm volatile(""); ret
 alignas(16) uint8_t arena_that_stays[1024] = {1};
 alignas(16) uint8_t arena_of_the_rest[1024] = {1};
 tflite::MicroInterpreter interpreter;
-extern "C" int main();
-extern "C" void Fault_Handler() { for (;;) asm volatile(""); }
-extern "C" char __StackTop;
-__attribute__((section(".vectors"), used)) const void *const vectors[] = {
-    &__StackTop,           (void *)main,          (void *)Fault_Handler, (void *)Fault_Handler,
-    (void *)Fault_Handler, (void *)Fault_Handler, (void *)Fault_Handler};
-extern "C" int main() {
+"""
+    + run_program.VECTORS
+    + """extern "C" int main() {
   new (&tflite::stays) tflite::PersistentArenaBufferAllocator;
   new (&tflite::rests) tflite::NonPersistentArenaBufferAllocator;
   interpreter.allocator = tflite::MicroAllocator::Create(
       arena_that_stays, 1000, arena_of_the_rest + 4, 1000, tflite::MemoryPlannerType::kGreedy);
   if (interpreter.AllocateTensors() == 0) interpreter.Invoke();
-  register int operation asm("r0") = 0x18;
-  register int reason asm("r1") = 0x20026;
-  asm volatile("bkpt 0xab" : : "r"(operation), "r"(reason));
-  for (;;) asm volatile("");
-}
 """
+    + run_program.END
+)
 
 
 def built(folder: Path) -> Path:

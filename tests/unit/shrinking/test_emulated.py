@@ -57,17 +57,10 @@ def test_each_pass_ran_with_the_same_bytes(target: str) -> None:
 @needs_c
 @pytest.mark.slow
 @pytest.mark.shared("models")
+@pytest.mark.parametrize("options", ["", "--kernel-order"])
 @pytest.mark.parametrize("name", emulated_shrink.NAMED)
-def test_whole_models_ran_with_the_same_bytes(name: str) -> None:
-    assert differences([emulated_shrink.shared_case(name, "")], "cortex-m4") == {}
-
-
-@needs_c
-@pytest.mark.slow
-@pytest.mark.shared("models")
-@pytest.mark.parametrize("name", emulated_shrink.NAMED)
-def test_whole_models_with_the_order_of_kernels_ran_with_the_same_bytes(name: str) -> None:
-    assert differences([emulated_shrink.shared_case(name, "--kernel-order")], "cortex-m4") == {}
+def test_whole_models_ran_with_the_same_bytes(name: str, options: str) -> None:
+    assert differences([emulated_shrink.shared_case(name, options)], "cortex-m4") == {}
 
 
 def test_what_is_held_against_gave_more_than_one_output() -> None:
