@@ -92,7 +92,7 @@ class _Arena:
         self.target = simulation.configuration.target.name
         self.places: dict[Place, _Room] = {}
         self.scratch: dict[Place, list[_Room]] = {}
-        self.nested: list[_Room] = []
+        self.nested: dict[int, list[_Room]] = {}
         for planned in simulation.buffers:
             info = planned.info
             element = 1
@@ -103,7 +103,7 @@ class _Arena:
                 self.places[info.subgraph, info.tensor] = room
             else:
                 self.scratch.setdefault((info.subgraph, info.node), []).append(room)
-            self.nested += [room] if info.subgraph > 0 else []
+            self.nested.setdefault(info.subgraph, []).append(room)
         everything = [*self.places.values(), *(p for each in self.scratch.values() for p in each)]
         size = max((room.end for room in everything), default=0)
         if size > MOST_BYTES:
@@ -182,8 +182,10 @@ class _Arena:
 
     def _use_scratch(self, call: _Call) -> None:
         """Write over the scratch buffers of an operator, and over the tensors of the subgraphs that it runs."""
-        runs_others = any(option.endswith("_subgraph_index") for option in call.operator.options)
-        for room in (*self.scratch.get(call.place, ()), *(self.nested if runs_others else ())):
+        rooms = [*self.scratch.get(call.place, ())]
+        for index in _subgraphs_run(self.model, call.operator):
+            rooms += self.nested.get(index, [])
+        for room in rooms:
             self.bytes[room.start : room.end] = salt("scratch", call.place)
 
     def _check_overlaps(self, call: _Call) -> None:
@@ -278,3 +280,17 @@ def _as_bytes(value: Hashes, room: _Room) -> NDArray[np.uint64]:
         np.arange(room.element, dtype=np.uint64), flat.size
     )
     return mix(spread)
+
+
+def _subgraphs_run(model: Model, operator: Operator) -> set[int]:
+    """Return the subgraphs that an operator runs, and those that their operators run."""
+    found: set[int] = set()
+    waiting = [operator]
+    while waiting:
+        for option, index in waiting.pop().options.items():
+            if not option.endswith("_subgraph_index") or not isinstance(index, int) or index in found:
+                continue
+            if 0 < index < len(model.subgraphs):
+                found.add(index)
+                waiting += model.subgraphs[index].operators
+    return found

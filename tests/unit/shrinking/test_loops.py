@@ -280,6 +280,16 @@ def test_a_pad_pads_each_iteration_as_the_image_and_the_wrong_rows_are_cut_off()
     assert verify(model, result).outputs == 25 * 25 * 4
 
 
+@needs_c
+def test_a_call_once_writes_over_the_tensors_of_its_own_subgraph_only() -> None:
+    """The loop comes later: its tensors may lie on the model's input, which is read between the two."""
+    shrunk = shrink(models.random_model(354), "cortex-m3", max_macs=1.0, loops=True)
+    draft = Draft(shrunk.model)
+    names = [draft.name(operator) for operator in draft.operators]
+    assert names == ["CALL_ONCE", "VAR_HANDLE", "RELU", "ASSIGN_VARIABLE", "TRANSPOSE_CONV", "WHILE", "FULLY_CONNECTED"]
+    assert not [each for each in shrunk.rejected if "refused" in each.reason or "overwritten" in each.reason]
+
+
 def test_int16_has_no_fill_and_its_loop_begins_with_whatever_lies_there() -> None:
     layers = models.Layers(type=TensorType.INT16)
     x = layers.activation((1, 24, 24, 3))
