@@ -243,6 +243,15 @@ CONTRACTS = (
         types=(TensorType.INT8,),
     ),
     Contract(
+        ("ADD", "MUL"),
+        IN_PLACE,
+        ("mvp",),
+        "sl_mvp_ml_add.c, sl_mvp_ml_mul.c @ SiliconLabs/gecko_sdk 911f6cdef: two elements are read, and what is stored "
+        "there is made of them; the clamp then goes over the output alone; read, not run",
+        types=(TensorType.INT8,),
+        versions=VERSIONS["mvp"],
+    ),
+    Contract(
         ("ADD", "MUL", "MAXIMUM", "MINIMUM", "SOFTMAX"),
         IN_PLACE,
         ("cmsis_nn",),
@@ -354,9 +363,24 @@ CONTRACTS = (
 """Every promise. What is missing was not read, or does not hold: CMSIS-NN's 1x1 convolution walks channels outside and
 overwrites its input, its maximum pool writes a pixel while it still reads it, and on MVE its depthwise convolution goes
 over the image once for each block of channels. Where ESP-NN's assembly for the ESP32-S3 reads the image itself, the
-order of its loads and stores was not read, nor was any of the P4's."""
+order of its loads and stores was not read, nor was any of the P4's. The MVP's convolutions and pools take the columns
+at an edge first, and of the rows between them every second or third."""
+
+_ON_MVP = CONVOLUTIONS | {"ADD", "AVERAGE_POOL_2D", "FULLY_CONNECTED", "MAX_POOL_2D", "MUL", "TRANSPOSE_CONV"}
+"""Operators of which the MVP has kernels.
+
+Source: util/third_party/tensorflow_extra/siliconlabs @ SiliconLabs/gecko_sdk 911f6cdef.
+"""
 
 
 def promised(use: Use, kind: str, libraries: Iterable[KernelLibrary]) -> bool:
     """Return whether the kernels of all libraries promise it."""
-    return all(any(row.holds(use, kind, library) for row in CONTRACTS) for library in libraries)
+    linked = [_linked(use, library) for library in libraries]
+    return all(any(row.holds(use, kind, library) for row in CONTRACTS) for library in linked)
+
+
+def _linked(use: Use, library: KernelLibrary) -> KernelLibrary:
+    """Return the library that has the operator's kernel: what the MVP has none for is CMSIS-NN's, or TFLM's own."""
+    if library.name == "mvp" and use.name not in _ON_MVP:
+        return KernelLibrary("cmsis_nn", library.cmsis_nn, library.variant)
+    return library

@@ -95,6 +95,7 @@ class Search:
         rejected: What was tried in vain.
         allowance: What each candidate may cost.
         stopped: Why it ended early, "" where it did not.
+        whole_layers: Whether each layer keeps its shape, for kernels that add in an order that the shape decides.
     """
 
     origin: Model
@@ -106,6 +107,7 @@ class Search:
     kernel_order: bool = False
     int8_io: bool = False
     loops: bool = False
+    whole_layers: bool = False
     stopping: Stopping = field(default_factory=Stopping)
     stopped: str = field(init=False, default="")
     model: Model = field(init=False)
@@ -291,6 +293,8 @@ class Search:
 
     def _split_for_plan(self, way: list[Kept]) -> list[list[Kept]]:
         """Return ways on from one with splits that are chosen for what they need with a plan."""
+        if self.whole_layers:
+            return []
         model = way[-1].model if way else self._unplanned()
         facts = planned_profile(Draft(model), self.sizer, kernel_order=self.kernel_order)
         spare = self.budget.max_macs * self.allowance.macs - draft_multiplications(Draft(model))
@@ -478,7 +482,7 @@ class PassRow:
         name: As people read it.
         costs: What a result may cost beside the arena that it saves.
         run: Tries it on the best model so far and keeps what gains.
-        needs: Whether it was asked for; None for a pass that always runs.
+        needs: Whether it was asked for, or may run; None for a pass that always runs.
     """
 
     name: str
@@ -487,25 +491,30 @@ class PassRow:
     needs: Callable[[Search], bool] | None = None
 
 
-def _edits(name: str, costs: str, edit: Pass) -> PassRow:
+def _edits(name: str, costs: str, edit: Pass, needs: Callable[[Search], bool] | None = None) -> PassRow:
     """Return the row of a pass that looks at nothing but the draft."""
-    return PassRow(name, costs, lambda search: search.attempt(name, edit))
+    return PassRow(name, costs, lambda search: search.attempt(name, edit), needs)
+
+
+def _may_alter(search: Search) -> bool:
+    """Return whether a layer may be computed in shares, or with other windows."""
+    return not search.whole_layers
 
 
 PASSES: tuple[PassRow, ...] = (
     PassRow(_RIM, "another interface", Search._cut_rim, lambda s: s.int8_io),
     _edits("prune", "nothing", _tidy),
     _edits("constant folding", "flash", fold_constants),
-    _edits("PAD is SAME", "MACs for taps of 0", pad_to_same),
+    _edits("PAD is SAME", "MACs for taps of 0", pad_to_same, _may_alter),
     _edits("resource variables", "nothing", states_to_variables),
     _edits("copies", "nothing", drop_copies),
-    _edits("depthwise branches", "a few MACs", join_depthwise),
+    _edits("depthwise branches", "a few MACs", join_depthwise, _may_alter),
     _edits("copies", "nothing", drop_copies),
     _edits("plain slices", "nothing", plain_slices),
     _edits("prune", "nothing", _tidy),
     PassRow("kernel choice", "time: these kernels are slower", Search._choose_kernels, lambda s: s.kernel_order),
     PassRow(_ORDER, "nothing", Search._order),
-    PassRow(_SPLITS, "operators, per-operator memory, MACs for stripes", Search._descend),
+    PassRow(_SPLITS, "operators, per-operator memory, MACs for stripes", Search._descend, _may_alter),
     _edits("prune", "nothing", _tidy),
     PassRow(_PLAN, "flash; a plan holds for the same outputs only", Search._plan, lambda s: s.offline_plan),
 )

@@ -70,7 +70,8 @@ def shrink(
             in place. A plan holds for the same outputs only, and not with ``preserve_all_tensors``.
         kernel_order: With a plan, let outputs lie below their inputs where the loops of the kernels allow it.
         replan: Drop the offline plan that the model has. Without it such a model is refused.
-        force_float: Rewrite floating-point models also for kernels that may add in another order.
+        force_float: Rewrite floating-point models also for kernels that may add in another order, and split layers
+            for the MVP, whose kernels add integers as floating point.
         drop_names: Leave out the names of tensors that are neither input nor output; they cost flash, and tools show
             them.
         int8_io: Let inputs and outputs be the integers that a QUANTIZE at the rim makes of them, or a DEQUANTIZE gives
@@ -107,6 +108,7 @@ def shrink(
         offline_plan=is_planned,
         kernel_order=kernel_order,
         loops=loops,
+        whole_layers=not force_float and _adds_by_shape(configurations),
         stopping=Stopping(time_limit),
     )
     search, other = _searched(new_search, int8_io=int8_io)
@@ -115,6 +117,8 @@ def shrink(
     search.progress("verifying")
     written, data, verified = _verified(model, search)
     result = replace(_result(model, written, data, search), verified=verified)
+    if search.whole_layers:
+        result = replace(result, left_alone=(*result.left_alone, _WHOLE_LAYERS))
     if int8_io:
         result = replace(result, left_alone=(*result.left_alone, *kept_rims(Draft(model))))
     elif other is not None and not other.stopped and gains(other.arenas, search.arenas):
@@ -220,6 +224,22 @@ def _refuse_loops(configurations: Sequence[Configuration]) -> None:
 # Source: tensorflow/lite/micro/kernels/cmsis_nn/conv.cc (case kTfLiteFloat32: reference_ops::Conv) and esp_nn/conv.cc
 # @ 90b983c, and likewise for their depthwise, pooling and fully connected kernels.
 _FLOAT_IS_REFERENCE = frozenset({"reference", "cmsis_nn", "esp_nn"})
+
+
+_WHOLE_LAYERS = (
+    "layers: the MVP's kernels add in floating point, in an order that a layer's shape decides, so that none is split "
+    "or gets another padding; --force-float splits them all the same"
+)
+
+
+def _adds_by_shape(configurations: Sequence[Configuration]) -> bool:
+    """Return whether integers are added as floating point on a target, in an order that shapes decide.
+
+    Source: use_parallel_mac in platform/compute/nn/mvp/src/sl_mvp_ml_conv2d.c @ SiliconLabs/gecko_sdk 911f6cdef: two
+    sums of every second product where sizes, strides and indices are even, else one; its ADD and MUL compute two
+    elements at a time, and a last odd one on the core.
+    """
+    return any(configuration.target.kernel_library.name == "mvp" for configuration in configurations)
 
 
 def _refuse_float(model: Model, configurations: Sequence[Configuration]) -> None:

@@ -16,7 +16,7 @@ from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.planners import native
-from tflm_sim.shrinking.contracts import CONTRACTS, DIAGONAL, IN_PLACE, Use, promised
+from tflm_sim.shrinking.contracts import CONTRACTS, COPY, DIAGONAL, IN_PLACE, Use, promised
 from tflm_sim.shrinking.diagonal import needed_distance, reads_are_safe
 from tflm_sim.shrinking.plan import plan_offline, with_offsets
 from tflm_sim.shrinking.plan_check import check_plan
@@ -283,6 +283,15 @@ def test_the_order_of_a_kernel_is_a_fact_of_library_version_and_instruction_set(
     use: Use, library: KernelLibrary, expected: bool
 ) -> None:
     assert promised(use, DIAGONAL, [library]) is expected
+
+
+def test_what_the_mvp_has_no_kernel_for_is_cmsis_nn_or_tflm_itself() -> None:
+    mvp = KernelLibrary("mvp", "4.4.1", "dsp")
+    assert promised(Use("ADD", (9, 9)), IN_PLACE, [mvp])
+    assert not promised(Use("ADD", (7, 7)), IN_PLACE, [mvp])  # int16
+    assert promised(Use("RELU", (9, 9)), IN_PLACE, [mvp])
+    assert promised(Use("RESHAPE", (9, 9)), COPY, [mvp])
+    assert not promised(Use("CONV_2D", (9, 9), (1, 8, 8, 4), (6, 3, 3, 4)), DIAGONAL, [mvp])
 
 
 def test_every_promise_says_where_it_was_read_and_holds_only_with_all_libraries() -> None:

@@ -40,6 +40,18 @@ def test_a_model_that_vela_compiled_is_refused_by_name_whatever_is_asked() -> No
             shrink(with_custom("ethos-u"), "cortex-m4", **options)
 
 
+MVP = configure("cortex-m33", kernels="mvp", runtime="silabs-gsdk@4.4.1")
+
+
+def test_for_the_mvp_no_layer_gets_another_shape_and_that_is_said() -> None:
+    for model in (models.channels_model(), models.rows_model(), models.pad_same_model()):
+        shrunk = shrink(model, MVP, offline_plan=True)
+        assert (shrunk.steps, [each[:32] for each in shrunk.left_alone]) == ((), ["layers: the MVP's kernels add in"])
+    assert [step.name for step in shrink(models.flatten_model(), MVP).steps] == ["copies"]
+    forced = shrink(models.channels_model(), MVP, force_float=True)
+    assert ([step.name for step in forced.steps], forced.left_alone) == (["splits"], ())
+
+
 def computed(shrunk: Shrunk) -> list[str]:
     """Return where the splits begin and end: "#2 CONV_2D to #3 MAX_POOL_2D"."""
     return [witness.where for step in shrunk.steps if step.name == "splits" for witness in step.witnesses]
