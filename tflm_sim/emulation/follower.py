@@ -298,7 +298,7 @@ class Follower:
             return
         self._book.current = arena = self._book.of(result.interpreter) or self._book.current
         if arena is None:
-            self.ending = "AllocateTensors() works in an arena whose making was not seen"
+            self.ending = "link-time optimisation hides where its arena is made (link without -flto)"
             return
         result.status = self.machine.get(self.machine.core.arguments[0]) & 0xFF
         self._conclude(result)
