@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -70,6 +71,14 @@ def test_check_judges_by_the_very_size_that_is_asked_about(
     document = json.loads(text)
     assert (found, document["fits"], document["smallest_arena_bytes"]) == (code, code == 0, NEEDED)
     assert bool(document["log"]) == bool(code)
+
+
+def test_a_program_that_can_be_read_only_once_is_read_once(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with subprocess.Popen(["cat", program], stdout=subprocess.PIPE) as pipe:
+        assert pipe.stdout is not None
+        name = f"/dev/fd/{pipe.stdout.fileno()}"
+        code, text = said(["size", MODEL, "--firmware", name, "--executed"], capsys)
+    assert (code, "smallest arena  164 B" in text) == (0, True)
 
 
 def test_report_draws_what_the_program_took(program: str, tmp_path: Path) -> None:

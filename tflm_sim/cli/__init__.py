@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from tflm_sim.cli.pipes import readable_again
 from tflm_sim.cli.terminal import HelpText
 from tflm_sim.cli.verbs import VERBS
 from tflm_sim.errors import EXIT_CODES, INTERRUPTED, UNFORESEEN, TflmSimError, UsageError
@@ -98,7 +99,7 @@ def _answer(verb: str | None, arguments: list[str]) -> int:
     """Carry the verb out; every error but argparse's own becomes one sentence and an exit code."""
     try:
         args = build_parser(verb).parse_args(arguments)
-        with downloads(allowed=args.allow_download):
+        with downloads(allowed=args.allow_download), readable_again(args):
             code: int = args.run(args)
         return code
     except TflmSimError as error:

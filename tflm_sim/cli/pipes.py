@@ -1,0 +1,32 @@
+"""A linked program that can be read only once, such as a pipe, for verbs that read and execute it."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+from collections.abc import Iterator
+
+
+@contextlib.contextmanager
+def readable_again(args: argparse.Namespace) -> Iterator[None]:
+    """Have ``--firmware`` name a temporary copy where it names no regular file, for as long as the verb runs.
+
+    Raises:
+        FirmwareError: It cannot be read.
+    """
+    path = getattr(args, "firmware", None)
+    if not isinstance(path, str) or not os.path.exists(path) or os.path.isfile(path) or os.path.isdir(path):
+        yield
+        return
+    import tempfile
+
+    from tflm_sim.errors import FirmwareError
+    from tflm_sim.files import read
+    from tflm_sim.limits import LARGEST_FIRMWARE
+
+    with tempfile.NamedTemporaryFile(suffix=".elf") as file:
+        file.write(read(path, most=LARGEST_FIRMWARE, error=FirmwareError))
+        file.flush()
+        args.firmware = file.name
+        yield
