@@ -362,7 +362,7 @@ class _Watch:
             if self._running.is_set() and now > self._deadline:
                 self.is_late = True
                 self._interrupt()
-            elif self._running.is_set() and now > self._nudged_at and not (self.is_quiet or self.has_nudged):
+            elif self._running.is_set() and now > self._nudged_at and not self.is_quiet:
                 self.has_nudged = True
                 self._interrupt()
 
