@@ -190,3 +190,18 @@ def test_one_class_name_means_one_thing() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
+
+
+WITHOUT_A_LIST = {"cli", "emulation", "lite", "pytest_plugin", "samples", "schemas", "web"}
+"""Rooms whose ``__init__.py`` does not list their modules."""
+
+
+@pytest.mark.parametrize("room", sorted({path.parent.name for path in PACKAGE.glob("*/__init__.py")} - WITHOUT_A_LIST))
+def test_a_room_says_what_question_it_answers_and_where_to_read_on(room: str) -> None:
+    says = ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text("utf-8"))) or ""
+    question, _, rest = says.partition("read on")
+    rows = [row[4:].split("  ")[0] for row in rest.splitlines() if row.startswith("    ") and row[4] != " "]
+    names = {name for row in rows for name in row.replace(",", " ").split() if name != "..."}
+    assert question
+    assert names
+    assert names <= {path.stem for path in (PACKAGE / room).iterdir()}

@@ -123,7 +123,7 @@ def same_as_wheel(wheel: Wheel) -> Callable[..., Simulation]:
 
 
 def assert_same_invoke(ours: Simulation, real: WheelRun) -> None:
-    """Hold what we say of Invoke() against the wheel's, on inputs of zeros; values can make it fail as well."""
+    """Compare what we say of Invoke() with what the wheel does on inputs of zeros; values can make it fail as well."""
     log = tuple(line for line in real.invoke_log if "out of range (length is" not in line)
     problem = ours.invoke_problem
     if problem is not None and problem.status == "error":

@@ -1,4 +1,4 @@
-"""Who holds the tail, as an observer: every persistent byte, by what it is and by operator.
+"""What the tail is used for, as an observer: every persistent byte, by what it is and by operator.
 
 TFLM's own report leaves some of the tail unnamed; here the groups add up to all of it.
 """
@@ -11,7 +11,7 @@ from tflm_sim.values import dataclass
 
 
 @dataclass(slots=True)
-class Holding:
+class TailBytes:
     """Tail bytes of one group or operator (mutable while counting): padding included in ``used``."""
 
     requested: int = 0
@@ -29,17 +29,17 @@ class TailLedger(ArenaState):
     """Adds up persistent allocations and keeps the log and the scratch labels; an observer.
 
     Attributes:
-        groups: Holding by what it is.
-        labels: Holding by (group, label): what each group consists of.
-        ops: Holding by (subgraph, operator, name).
+        groups: Bytes by what it is.
+        labels: Bytes by (group, label): what each group consists of.
+        ops: Bytes by (subgraph, operator, name).
         log: The device's lines.
         scratch_labels: What each scratch buffer is for, by index.
     """
 
     def __init__(self) -> None:
-        self.groups: dict[str, Holding] = {}
-        self.labels: dict[tuple[str, str], Holding] = {}
-        self.ops: dict[tuple[int, int, str], Holding] = {}
+        self.groups: dict[str, TailBytes] = {}
+        self.labels: dict[tuple[str, str], TailBytes] = {}
+        self.ops: dict[tuple[int, int, str], TailBytes] = {}
         self.log: list[str] = []
         self.scratch_labels: list[str] = []
         super().__init__(
@@ -61,7 +61,7 @@ class TailLedger(ArenaState):
 
     def _persisted(self, event: Persist) -> None:
         group = self.stage.group
-        self.groups.setdefault(group, Holding()).add(event)
-        self.labels.setdefault((group, event.label), Holding()).add(event)
+        self.groups.setdefault(group, TailBytes()).add(event)
+        self.labels.setdefault((group, event.label), TailBytes()).add(event)
         if isinstance(op := self.place, OpEvent):
-            self.ops.setdefault((op.subgraph, op.op, op.name), Holding()).add(event)
+            self.ops.setdefault((op.subgraph, op.op, op.name), TailBytes()).add(event)

@@ -189,7 +189,7 @@ class Simulation:
         """The least arena that overwrites the same bytes in use as one byte less than enough does: no check notices.
 
         None where one byte less fails. Only temps of a kernel that takes persistent memory meanwhile are overwritten
-        like that: TFLM holds the tail against the head alone. With fewer bytes more of them are overwritten, and what
+        like that: TFLM compares the tail with the head alone. With fewer bytes more of them are overwritten, and what
         the kernel then makes of its temps nobody knows.
         """
         smallest = self.smallest

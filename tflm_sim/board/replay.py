@@ -90,7 +90,7 @@ class ReplayOutcome:
 
 
 def run_script(script: ReplayScript, ask: Ask, *, stop_after: int = 20) -> ReplayOutcome:
-    """Carry a script out and hold every answer against the prediction.
+    """Carry a script out and compare every answer with the prediction.
 
     Args:
         script: What to do.

@@ -1,4 +1,4 @@
-"""Holds what a device reports against the simulation, figure by figure.
+"""Compares what a device reports with the simulation, figure by figure.
 
 Who observes changes what is there: a recording report is compared with a recording interpreter, ``tflm_benchmark`` with
 one that also has its hundred resource variables, a report of the stub with its own arena.

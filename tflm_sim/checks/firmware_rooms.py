@@ -94,11 +94,11 @@ def rooms_for(firmware: Firmware, model: EmbeddedModel | None, *, is_named: bool
     calls = None if is_named else firmware.set_up.arenas
     if calls is None:
         return tuple(_by_name(firmware, arena, is_assumed=not is_named) for arena in firmware.arenas)
-    own = [call for call in calls if model is None or call.model is None or _holds(model, call.model)]
+    own = [call for call in calls if model is None or call.model is None or _contains(model, call.model)]
     return tuple(dict.fromkeys(_of_call(firmware, call, calls, model) for call in own or calls))
 
 
-def _holds(model: EmbeddedModel, address: int) -> bool:
+def _contains(model: EmbeddedModel, address: int) -> bool:
     return model.address <= address < model.address + model.extent
 
 
@@ -142,7 +142,7 @@ def _sharers(call: InterpreterCall, calls: Iterable[InterpreterCall]) -> list[In
 def _models_on(calls: Sequence[InterpreterCall], models: Iterable[EmbeddedModel]) -> Iterator[EmbeddedModel]:
     """Yield the models that one of the calls is given, or may be as far as it was read."""
     for model in models:
-        if any(call.model is None or _holds(model, call.model) for call in calls):
+        if any(call.model is None or _contains(model, call.model) for call in calls):
             yield model
 
 
@@ -162,4 +162,4 @@ def _free(firmware: Firmware, address: int) -> int | None:
 
 def region_of(firmware: Firmware, address: int) -> Region | None:
     """Return the region of RAM that holds ``address``."""
-    return next((region for region in firmware.regions if region.holds(address)), None)
+    return next((region for region in firmware.regions if region.contains(address)), None)

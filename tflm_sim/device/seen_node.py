@@ -187,7 +187,7 @@ class SeenNode(Node):
         self.damage, self.compressed_tensors = None, frozenset()
 
     def check_tensors(self, check: Callable[..., None], *tensors: KernelTensor | None, **facts: int) -> None:
-        """Hold the real tensors against a check."""
+        """Run a check on the real tensors."""
         seen: tuple[Any, ...] = tensors
         own = [-1 if tensor is None else self._order[tensor.real.index] for tensor in seen]
         held = check, tuple(own), facts

@@ -135,7 +135,7 @@ class StaticMemoryPlan:
         self._reserve_head(remaining, len(planned))
 
     def _check_plan(self) -> None:
-        """Hold the plan against what is free above the scratch requests."""
+        """Check that the plan fits into what is free above the scratch requests."""
         needed = self._planner.maximum_memory_size()
         available = self._arena.available_memory(BUFFER_ALIGNMENT)
         self._arena.tell(PlanFits, needed, available)

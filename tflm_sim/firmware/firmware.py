@@ -151,9 +151,9 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
     plain = Firmware(
         image,
         models,
-        prints_messages=_hold(parts, *_MESSAGES),
-        has_compression=_hold(parts, _COMPRESSION),
-        interpreters=("recording", "plain") if _hold(parts, _RECORDING) else (),
+        prints_messages=_contain(parts, *_MESSAGES),
+        has_compression=_contain(parts, _COMPRESSION),
+        interpreters=("recording", "plain") if _contain(parts, _RECORDING) else (),
         traces=find_traces(parts, elf.symbols if elf else (), files),
         kernel_files=files,
         absent_checks=find_absent_checks(parts, files),
@@ -193,7 +193,7 @@ def _address(model: EmbeddedModel) -> int:
     return model.address
 
 
-def _hold(parts: Iterable[bytes], *texts: bytes) -> bool:
+def _contain(parts: Iterable[bytes], *texts: bytes) -> bool:
     """Whether one of the texts is in one of the parts."""
     return any(text in part for part in parts for text in texts)
 

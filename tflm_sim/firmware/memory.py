@@ -71,7 +71,7 @@ class Region:
         aside = (self.stack or 0) + (self.heap or 0)
         return self.top - self.static_end - max(self.reserved, aside)
 
-    def holds(self, address: int) -> bool:
+    def contains(self, address: int) -> bool:
         """Whether a static object at ``address`` lies here."""
         return self.start <= address < self.static_end
 

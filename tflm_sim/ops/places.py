@@ -137,8 +137,8 @@ def read(rows: Iterable[str]) -> dict[str, dict[str, list[Version]]]:
 def _moves(text: str, versions: Sequence[Version]) -> list[str]:
     """Return in which versions a text came to another line, and to which; "-" is for none."""
     lines = [str(version.lines.get(text, "-")) for version in versions]
-    stands = zip(versions, lines, ["-", *lines[:-1]], strict=True)
-    return [f"{one.since}:{line}" for one, line, last in stands if line != last]
+    moves = zip(versions, lines, ["-", *lines[:-1]], strict=True)
+    return [f"{one.since}:{line}" for one, line, last in moves if line != last]
 
 
 def written(table: Mapping[str, Mapping[str, Sequence[Version]]]) -> str:

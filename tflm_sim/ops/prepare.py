@@ -26,7 +26,7 @@ class Take(NamedTuple):
         position: Which of the inputs or outputs.
         name: Upstream's variable.
         is_output: Whether it is one of the outputs.
-        checked: Whether a TF_LITE_ENSURE holds it against null, at once; the body gets None otherwise.
+        checked: Whether a TF_LITE_ENSURE compares it with null at once; the body gets None otherwise.
         trusted: Whether it is used without a look: the body gets a :class:`NullTensor` instead of None.
     """
 

@@ -83,7 +83,7 @@ def arena(request: pytest.FixtureRequest) -> ArenaChecker:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Hold a marked test's model against its limit and against its last good size, then run the test."""
+    """Compare the model of a marked test with its limit and its last good size, then run the test."""
     __tracebackhide__ = True
     if item.get_closest_marker("arena") is not None:
         checker = _checker(item)

@@ -22,7 +22,7 @@ from tflm_sim.targets.abi import Abi
 from tflm_sim.units import align_up
 from tflm_sim.values import NamedTuple, dataclass
 
-Holds = Callable[[str], bool]
+Has = Callable[[str], bool]
 """Whether a change, a build flag or a snapshot of that name is the runtime's."""
 
 _BEGIN = "\nstruct "
@@ -96,18 +96,18 @@ class Header(Mapping[str, CStruct]):
 
     Args:
         text: Declarations.
-        holds: What the version has.
+        has: Whether the version has what a condition names.
     """
 
-    def __init__(self, text: str, holds: Holds) -> None:
-        self._holds = holds
-        self._bodies = {name: body for condition, name, *body in _declarations(text) if _applies(condition, holds)}
+    def __init__(self, text: str, has: Has) -> None:
+        self._has = has
+        self._bodies = {name: body for condition, name, *body in _declarations(text) if _applies(condition, has)}
         self._structs: dict[str, CStruct] = {}
 
     def __getitem__(self, name: str) -> CStruct:
         if name not in self._structs:
             base, body = self._bodies[name]
-            own = tuple(member for condition, member in _members(body) if _applies(condition, self._holds))
+            own = tuple(member for condition, member in _members(body) if _applies(condition, self._has))
             self._structs[name] = CStruct(name, ((Member(base, "base"),) if base else ()) + own)
         return self._structs[name]
 
@@ -158,10 +158,10 @@ def _members(body: str) -> tuple[tuple[str, Member], ...]:
     return tuple(members)
 
 
-def _applies(condition: str, holds: Holds) -> bool:
+def _applies(condition: str, has: Has) -> bool:
     """Return whether a version has what stands under a condition."""
     words = condition.split(" && ") if condition else ()
-    return all(holds(word.lstrip("!")) != word.startswith("!") for word in words)
+    return all(has(word.lstrip("!")) != word.startswith("!") for word in words)
 
 
 def in_order(structs: Mapping[str, CStruct], names: Iterable[str]) -> list[CStruct]:

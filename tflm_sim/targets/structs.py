@@ -24,12 +24,12 @@ _HEADER = framework.STRUCTS + kernels.STRUCTS + libraries.STRUCTS
 def declarations(runtime: Runtime) -> Mapping[str, CStruct]:
     """Return every struct of a runtime as it declares it, by name."""
 
-    def holds(word: str) -> bool:
+    def has(word: str) -> bool:
         if word in ("compression", "static_memory", "kernels_for_size"):
             return bool(getattr(runtime, word))
         return runtime.snapshot == word if word in SNAPSHOTS else runtime.has(word)
 
-    return Header(_HEADER, holds)
+    return Header(_HEADER, has)
 
 
 class MeasuredStruct(NamedTuple):
@@ -52,7 +52,7 @@ class Layouts(Mapping[str, StructLayout]):
     Args:
         abi: The compiler's rules.
         runtime: Whose structs.
-        measured: Structs whose size is known; it holds where they are parts of others too.
+        measured: Structs whose size is known; it is used where they are parts of others too.
     """
 
     def __init__(self, abi: Abi, runtime: Runtime, measured: tuple[MeasuredStruct, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Hold the planners' C core against the same planners in Python, on random problems.
+"""Compare the planners' C core with the same planners in Python, on random problems.
 
     python tools compare c_core [--problems 100000] [--seed 1]
 

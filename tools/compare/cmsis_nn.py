@@ -1,4 +1,4 @@
-"""Hold our CMSIS-NN buffer sizes against CMSIS-NN's own functions, over random layers of every kind.
+"""Compare our CMSIS-NN buffer sizes with CMSIS-NN's own functions, over random layers of every kind.
 
     python tools compare cmsis_nn                      20,000 layers a function
     python tools compare cmsis_nn --cases 1000 --seed 7

@@ -8,7 +8,7 @@ cortex-m3 CMSIS-NN's plain C, for cortex-m4 its DSP code; code at 0, data at 0x2
 files come and go by semihosting. Each result runs in exactly the arena that is predicted for it, and must fail with 16
 bytes less.
 
-What ran is written down in tests/oracle/emulated_shrink.json by the hashes of the files, and tests hold shrink against
+What ran is written down in tests/oracle/emulated_shrink.json by the hashes of the files, and tests compare shrink with
 it: a result that is another file has not been run, and they say so.
 """
 

@@ -1,4 +1,4 @@
-"""Put faults into small models, and hold what the mobile runtime's live wheel says of each against what we say.
+"""Put faults into small models, and compare what the mobile runtime's live wheel says of each with what we say.
 
     python tools fuzz lite --count 1500
     python tools fuzz lite --only 4711 --keep case.tflite      one case again, and its file

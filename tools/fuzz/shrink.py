@@ -1,4 +1,4 @@
-"""Shrink random models and hold every result against the original in the real TFLM (the pip wheel).
+"""Shrink random models and compare every result with the original in the real TFLM (the pip wheel).
 
     python tools fuzz shrink --count 300 --jobs 2 [--first SEED] [--elementwise]
     python tools fuzz shrink --only 4711 --keep case.tflite      one case again, and its file

@@ -1,4 +1,4 @@
-"""Change what shrink made of random models, and hold what verify() says of it against the real TFLM (the pip wheel).
+"""Change what shrink made of random models, and compare what verify() says of it with the real TFLM (the pip wheel).
 
     python tools fuzz verify --count 2000 --jobs 2 [--first NUMBER]
     python tools fuzz verify --only 4711 --keep case.tflite      one case again, and the file that was changed
@@ -218,7 +218,7 @@ def _compared(original: bytes, result: bytes, model: Model) -> str:
 
 
 def run(data: bytes, original: bytes, options: argparse.Namespace) -> str:
-    """Verify a changed result; hold what is accepted against the wheel.
+    """Verify a changed result; run what is accepted in the wheel as well.
 
     Raises:
         DiffersError: verify() accepts what the wheel runs otherwise.

@@ -1,4 +1,4 @@
-"""Hold the simulation against what real TFLM did: ``../shared/golden``, model by model.
+"""Compare the simulation with what real TFLM did: ``../shared/golden``, model by model.
 
 ``differences(golden, model)`` is what the golden tests assert to be empty and what ``golden_report.py`` counts.
 """

@@ -1,4 +1,4 @@
-"""Hold the mobile runtime's tables against a clone of google-ai-edge/LiteRT, or write one of them.
+"""Compare the mobile runtime's tables with a clone of google-ai-edge/LiteRT, or write one of them.
 
     python tools upstream lite_tables CHECKOUT         operators and conditions that differ, exit code 1
     python tools upstream lite_tables CHECKOUT --write write tflm_sim/lite/flex_ops.txt

@@ -1,4 +1,4 @@
-"""Hold ``ops/places.txt`` against a checkout of TFLM, or write it.
+"""Compare ``ops/places.txt`` with a checkout of TFLM, or write it.
 
     python tools upstream places CHECKOUT                     lines of the newest versions that differ, exit code 1
     python tools upstream places CHECKOUT --commit 0c425da36  those of another commit

@@ -209,7 +209,7 @@ def resized_rows_model(kind: str = "RESIZE_BILINEAR", *, half_pixel: bool = True
 
 
 def transposed_rows_model(*, kernel: int = 3, same: bool = True) -> Model:
-    """Return a transposed convolution before a pool: stripes go through it, halo and all."""
+    """Return a transposed convolution before a pool: stripes go through it, with the rows that overlap."""
     layers = Layers()
     x = layers.activation((1, 12, 12, 8))
     return layers.model([x], [layers.conv(layers.transposed(x, 16, kernel=kernel, same=same), 4, stride=2)])

@@ -169,11 +169,11 @@ def test_smaller_elements_may_be_written_where_larger_ones_were_read_but_not_the
     assert not is_kept(model, {x: 256, y: 0, z: 0})
 
 
-def test_two_files_alone_are_enough_to_refuse_an_unlawful_plan() -> None:
+def test_two_files_alone_are_enough_to_refuse_an_unsafe_plan() -> None:
     model = chain()
     x, a, b, y = 0, 3, 6, 9
-    lawful, deep = ({x: 3 * step, a: 2 * step, b: step, y: 0} for step in (1024, 16))
-    assert verify(model, parse(encode(with_offsets(model, lawful)))).has_plan
+    safe, deep = ({x: 3 * step, a: 2 * step, b: step, y: 0} for step in (1024, 16))
+    assert verify(model, parse(encode(with_offsets(model, safe)))).has_plan
     planned = parse(encode(with_offsets(model, deep)))
     assert verify(model, planned, [REFERENCE]).has_plan
     with pytest.raises(VerificationFailed, match="no contract of cmsis_nn"):

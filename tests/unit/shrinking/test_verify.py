@@ -52,11 +52,11 @@ BROKEN: dict[str, tuple[str, Any, str, Breaking]] = {
             lambda draft, source, axis, start, end: sound(draft, source, axis, max(0, start - 1), end - (start > 0))
         ),
     ),
-    "halo short by one": (
+    "overlap short by one": (
         "rows",
         rows,
         "find_stripe",
-        lambda sound: lambda segment, start, end: _short_halo(segment, start, end) or sound(segment, start, end),
+        lambda sound: lambda segment, start, end: _short_overlap(segment, start, end) or sound(segment, start, end),
     ),
     "stripes in another order": (
         "rows",
@@ -151,7 +151,7 @@ def _early(sound: Callable[[Any, int, int], tuple[int, int]]) -> Any:
     return lambda self, start, end: tuple(row - (start > 0) for row in sound(self, start, end))
 
 
-def _short_halo(segment: Any, start: int, end: int) -> Any:
+def _short_overlap(segment: Any, start: int, end: int) -> Any:
     """Return stripes whose first row is missing, if they still have the rows asked for, right or wrong."""
     first, last = rows.needed_rows(segment, start, end)
     stripes = rows.flow(segment, first + 1, last) if start > 0 else None

@@ -112,7 +112,7 @@ def report_problems(arena: dict[str, int], categories: list[CategoryUse]) -> lis
 
 
 def _tail_problems(arena: dict[str, int], categories: list[CategoryUse]) -> list[str]:
-    """Hold the tail against its categories: it has a little more than they name, by the number of nodes."""
+    """Compare the tail with its categories: it has a little more than they name, by the number of nodes."""
     named = sum(use.used for use in categories)
     unnamed = arena.get("tail", named) - named
     nodes = next((use.count for use in categories if use.key == "NODE_AND_REGISTRATION_ARRAY"), None)
@@ -124,7 +124,7 @@ def _tail_problems(arena: dict[str, int], categories: list[CategoryUse]) -> list
 
 
 def _category_problems(use: CategoryUse) -> list[str]:
-    """Hold a category's three numbers against each other."""
+    """Compare a category's three numbers with each other."""
     key, used, requested, count = use.key, use.used, use.requested, use.count
     if used < requested:
         return [f"{key}: used {used} is less than requested {requested}"]

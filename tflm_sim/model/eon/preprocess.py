@@ -49,7 +49,7 @@ def _kept(lines: list[str], known: dict[str, str]) -> Iterator[str]:
             yield line
         name, rest = ("", "") if directive is None else (directive[1], directive[2].strip())
         if name in ("if", "ifdef", "ifndef"):
-            _enter(levels, holds=is_read and _holds(name, rest, known))
+            _enter(levels, is_taken=is_read and _is_true(name, rest, known))
         elif name in ("elif", "else", "endif"):
             _go_on(levels, name, rest, known)
         elif is_read and name == "define":
@@ -63,8 +63,8 @@ def _definition(rest: str) -> tuple[str, str]:
     return (found[1], found[2].strip()) if found else (rest, "")
 
 
-def _enter(levels: list[tuple[bool, bool]], *, holds: bool) -> None:
-    levels.append((holds, holds))
+def _enter(levels: list[tuple[bool, bool]], *, is_taken: bool) -> None:
+    levels.append((is_taken, is_taken))
     if len(levels) > MOST_LEVELS:
         raise ModelError(f"the source has {len(levels)} conditions in one another")
 
@@ -75,11 +75,11 @@ def _go_on(levels: list[tuple[bool, bool]], name: str, rest: str, known: Mapping
     _, was_read = levels.pop()
     if name != "endif":
         outer = not levels or levels[-1][0]
-        holds = outer and not was_read and (name == "else" or _holds("if", rest, known))
-        levels.append((holds, was_read or holds))
+        is_taken = outer and not was_read and (name == "else" or _is_true("if", rest, known))
+        levels.append((is_taken, was_read or is_taken))
 
 
-def _holds(name: str, rest: str, known: Mapping[str, str]) -> bool:
+def _is_true(name: str, rest: str, known: Mapping[str, str]) -> bool:
     if name != "if":
         return (rest.split()[0] in known if rest else False) == (name == "ifdef")
     if len(rest) > LONGEST_CONDITION:

@@ -1,7 +1,7 @@
 """One table entry per CMSIS-NN version: its buffer-size functions, under their C names.
 
 The newest version's functions are spelled out; an older one replaces those that a later commit changed, and the row
-says which commit. A later release is a new row. ``tools/compare/cmsis_nn.py --checkout CLONE`` holds each against the
+says which commit. A later release is a new row. ``tools/compare/cmsis_nn.py --checkout CLONE`` compares each with the
 functions themselves, compiled.
 """
 

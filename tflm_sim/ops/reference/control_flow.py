@@ -41,7 +41,7 @@ def _graph(k: Kernel) -> str:
 
 
 def _subgraph_option(k: Kernel, table: str, name: str) -> int:
-    """Read a subgraph index from the options and hold it against NumSubgraphs()."""
+    """Read a subgraph index from the options and check it against NumSubgraphs()."""
     index = int_option(k.node, table, name)
     k.ensure(index < len(k.node.model.subgraphs), f"op_data->{name} < {_graph(k)}NumSubgraphs()")
     return index

@@ -120,7 +120,7 @@ def _sizes(
 
 
 def _check_dims(k: Kernel, tensor: KernelTensor, name: str, dims: tuple[int, ...], names: tuple[str, ...]) -> None:
-    """Hold a tensor's rank and those dims that have a name against what they shall be."""
+    """Check a tensor's rank and those dims that have a name."""
     k.ensure_eq(len(tensor.shape), len(dims), f"{name}->dims->size", str(len(dims)))
     for axis, (size, size_name) in enumerate(zip(dims, names, strict=True)):
         if size_name:
@@ -130,7 +130,7 @@ def _check_dims(k: Kernel, tensor: KernelTensor, name: str, dims: tuple[int, ...
 def _check_shapes(
     k: Kernel, source: KernelTensor, states: tuple[KernelTensor, KernelTensor], output: KernelTensor, sizes: _Sizes
 ) -> None:
-    """Hold the states' sizes and, since 10b122334, the output's dims against the input's."""
+    """Compare the states' sizes and, since 10b122334, the output's dims with the input's."""
     for state, name, size in zip(states, ("output", "cell"), (sizes.output, sizes.cell), strict=True):
         count = f"NumElements({name}_state)"
         k.ensure_eq(flat_size(state), sizes.batch * size, count, f"n_batch * n_{name}")

@@ -119,7 +119,7 @@ def _check_shapes(k: Kernel, tensors: _SvdfTensors, output: KernelTensor, sizes:
 
 
 def _ensure_dims(k: Kernel, tensor: KernelTensor, name: str, **sizes: int) -> None:
-    """Hold the first dimensions against sizes under upstream's names."""
+    """Compare the first dimensions with sizes, under upstream's names."""
     for axis, (size_name, size) in enumerate(sizes.items()):
         k.ensure_eq(k.dim(tensor, axis), size, f"{name}->dims->data[{axis}]", size_name)
 

@@ -1,4 +1,4 @@
-"""Sizes by hand, one per rule; tests/oracle holds them all against CMSIS-NN itself."""
+"""Sizes by hand, one per rule; tests/oracle compares them all with CMSIS-NN itself."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What TFLM's CMSIS-NN kernels ask for, request by request; tests/golden holds them against real traces."""
+"""What TFLM's CMSIS-NN kernels ask for, request by request; tests/golden compares them with real traces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the MVP's kernels ask for, request by request; tests/golden holds them against real runs."""
+"""What the MVP's kernels ask for, request by request; tests/golden compares them with real runs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What the MVP takes: each limit where one step more is refused.
 
 Arrays have 1,024 elements a dimension and strides of 2,047; programs 8 loops of 1,024 rounds and 8 instructions. The
-functions were held against those of gecko_sdk 4.4.1 itself, compiled, on 100,000 random layers, and the depthwise one
+functions were compared with those of gecko_sdk 4.4.1 itself, compiled, on 100,000 random layers, and the depthwise one
 against the wheel of silabs-mltk 0.20.0 on 2,500, without a difference.
 """
 
