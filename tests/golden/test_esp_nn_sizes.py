@@ -9,7 +9,7 @@ import pytest
 from tflm_sim.ops.esp_nn.dims import DataDims, Layer
 from tflm_sim.ops.esp_nn.scratch_sizes import SCRATCH_SIZES
 from tflm_sim.ops.reference.window import Extent
-from tflm_sim.targets.presets import ESP_NN_COMPILED
+from tflm_sim.targets.proofs import ESP_NN_COMPILED
 
 COMPILED: dict[str, Any] = json.loads(Path(__file__).with_name("esp_nn_sizes.json").read_text(encoding="utf-8"))
 

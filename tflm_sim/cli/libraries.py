@@ -7,7 +7,8 @@ import argparse
 from tflm_sim.cli.options import Subparsers, add_long, add_verb
 from tflm_sim.cli.terminal import show_rows
 from tflm_sim.targets.history import find_commit
-from tflm_sim.targets.libraries import Library, libraries_like
+from tflm_sim.targets.libraries import libraries_like
+from tflm_sim.targets.library import Library
 from tflm_sim.values import dataclass
 
 EXAMPLES = """

@@ -13,7 +13,8 @@ from tflm_sim.targets.changes import CMSIS_NN_PINS
 from tflm_sim.targets.history import main_line
 from tflm_sim.targets.kernel_library import versions_of
 from tflm_sim.targets.libraries import LIBRARIES
-from tflm_sim.targets.presets import PRESETS, preset, proof_in_words
+from tflm_sim.targets.presets import PRESETS, preset
+from tflm_sim.targets.proofs import proof_in_words
 from tflm_sim.targets.runtime import FIRST_BUILD
 from tflm_sim.targets.target import Target
 from tflm_sim.values import dataclass

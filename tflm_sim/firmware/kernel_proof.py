@@ -12,7 +12,7 @@ from tflm_sim.firmware.firmware import Firmware
 from tflm_sim.firmware.grounds import Ground
 from tflm_sim.firmware.symbol_names import esp_variant
 from tflm_sim.targets.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels
-from tflm_sim.targets.libraries import Library
+from tflm_sim.targets.library import Library
 from tflm_sim.targets.target import Target
 
 _SHARED_SOURCES = frozenset({"kernel_util", "micro_tensor_utils", "kernel_runner"})

@@ -27,7 +27,8 @@ from tflm_sim.firmware.set_up import InterpreterCall
 from tflm_sim.firmware.snapshot import ESP_RUNTIMES, Snapshots, StructMismatch, commit_at, find_snapshots
 from tflm_sim.targets.abi import AAPCS, ILP32, Abi
 from tflm_sim.targets.kernel_library import VERSIONS, KernelLibrary, versions_of
-from tflm_sim.targets.libraries import Library, find_library
+from tflm_sim.targets.libraries import find_library
+from tflm_sim.targets.library import Library
 from tflm_sim.targets.presets import at_runtime, preset, refuse_what_is_no_build
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.structs import MeasuredStruct, layouts

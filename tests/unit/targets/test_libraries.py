@@ -8,7 +8,8 @@ from tflm_sim.errors import UsageError
 from tflm_sim.ops import places
 from tflm_sim.targets.changes import CHANGES, UPSTREAM
 from tflm_sim.targets.history import find_commit
-from tflm_sim.targets.libraries import LIBRARIES, Library, find_library, libraries_like
+from tflm_sim.targets.libraries import LIBRARIES, find_library, libraries_like
+from tflm_sim.targets.library import Library
 from tflm_sim.targets.presets import PRESETS, at_runtime, library_target, preset
 
 MODELLED = [row for row in LIBRARIES if row.is_modelled]

@@ -2,7 +2,8 @@ import pytest
 
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.kernel_library import KernelLibrary
-from tflm_sim.targets.presets import PRESETS, at_runtime, library_target, preset, proof_in_words
+from tflm_sim.targets.presets import PRESETS, at_runtime, library_target, preset
+from tflm_sim.targets.proofs import proof_in_words
 
 
 def test_a_near_miss_is_answered_with_the_likely_names() -> None:
