@@ -130,30 +130,34 @@ def edited(model: Model, index: int, **changes: object) -> Model:
     return parse(encode(replace(model, subgraphs=tuple(subgraphs))))
 
 
+def body_of(model: Model) -> int:
+    """Return which subgraph the model's only loop repeats."""
+    (loop,) = counted_loops(Draft(model))
+    return loop.body
+
+
 def test_a_tensor_of_another_scale_inside_of_the_loop_is_refused() -> None:
     model = chain()
     result = looped(model, 4)
-    (loop,) = counted_loops(Draft(result))
-    body = result.subgraphs[loop.body]
+    body = result.subgraphs[body_of(result)]
     source = body.input_tensors[0]
     quantization = body.tensors[source].quantization
     assert quantization is not None
     tensors = list(body.tensors)
     tensors[source] = replace(tensors[source], quantization=Quantization((0.25,), quantization.zero_point))
     with pytest.raises(VerificationFailed, match="different types, quantizations or shapes"):
-        verify(model, edited(result, loop.body, tensors=tuple(tensors)))
+        verify(model, edited(result, body_of(result), tensors=tuple(tensors)))
 
 
 def test_a_dead_operator_in_the_body_is_refused() -> None:
     model = chain()
     result = looped(model, 4)
-    (loop,) = counted_loops(Draft(result))
-    body = result.subgraphs[loop.body]
+    body = result.subgraphs[body_of(result)]
     first = body.operators[1]
     dead = replace(first, outputs=(len(body.tensors),))
     tensors = (*body.tensors, body.tensors[first.output_tensors[0]])
     with pytest.raises(VerificationFailed, match=r"nobody reads what #\d+ SLICE writes"):
-        verify(model, edited(result, loop.body, operators=(*body.operators, dead), tensors=tensors))
+        verify(model, edited(result, body_of(result), operators=(*body.operators, dead), tensors=tensors))
 
 
 @needs_c
