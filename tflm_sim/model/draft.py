@@ -13,7 +13,7 @@ moved to a new one (``outline``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from tflm_sim.errors import ModelError
 from tflm_sim.model.build_values import complete_options
@@ -135,6 +135,11 @@ class Draft:
         """Return the operators that read a tensor, in execution order."""
         return [index for index, operator in enumerate(self.operators) if tensor in operator.input_tensors]
 
+    def sole_reader(self, tensor: int) -> int | None:
+        """Return the operator that alone reads a tensor, None where others do, or the model gives it to its caller."""
+        readers = self.readers(tensor)
+        return readers[0] if len(readers) == 1 and tensor not in self.outputs else None
+
     def writers(self, tensor: int) -> list[int]:
         """Return the operators that write a tensor, in execution order."""
         return [index for index, operator in enumerate(self.operators) if tensor in operator.output_tensors]
@@ -189,6 +194,10 @@ class Draft:
             options_type=table,
             options=complete_options(table, options or {}),
         )
+
+    def drop(self, operators: Container[int]) -> None:
+        """Leave out operators, by index."""
+        self.operators = [operator for index, operator in enumerate(self.operators) if index not in operators]
 
     @property
     def nested(self) -> list[Subgraph]:

@@ -47,16 +47,13 @@ def first_link(draft: Draft, operator: Operator) -> ChainLink | None:
 
 def next_link(draft: Draft, operator: Operator, carried: int, scale: int) -> ChainLink | None:
     """Return the link of an operator that keeps the channels of the tensor ``carried`` apart, or None."""
-    name, inputs, output = draft.name(operator), operator.input_tensors, single_output(operator)
-    rule = _RULES.get(name)
+    rule, output = _RULES.get(draft.name(operator)), single_output(operator)
     if rule is None or output is None or draft.tensors[output].is_variable or not is_image(draft, carried):
         return None
-    is_read_there = inputs[:1] == (carried,) or rule is _with_constant
-    is_possible = is_read_there and (name == "MEAN" or is_image(draft, output))
-    axes = rule(draft, operator, carried) if is_possible else None
-    if axes is None:
-        return None
-    return _link(draft, operator, axes, scale * (_multiplier(draft, operator) if rule is _depthwise else 1))
+    is_read_there = operator.input_tensors[:1] == (carried,) or rule is _with_constant
+    is_written_there = is_image(draft, output) or rule is _mean
+    axes = rule(draft, operator, carried) if is_read_there and is_written_there else None
+    return None if axes is None else _link(draft, operator, axes, scale * _multiplier(draft, operator, carried))
 
 
 def is_channelwise(draft: Draft, operator: Operator) -> bool:
@@ -86,15 +83,14 @@ def _filter_axes(draft: Draft, operator: Operator) -> Axes:
     return {place: axis for place, axis in axes.items() if place < len(inputs) and inputs[place] >= 0}
 
 
-def _multiplier(draft: Draft, operator: Operator) -> int:
-    """Return the output channels for each input channel."""
-    source, output = operator.input_tensors[0], operator.output_tensors[0]
-    return shape(draft, output)[3] // max(1, shape(draft, source)[3])
+def _multiplier(draft: Draft, operator: Operator, carried: int) -> int:
+    """Return the output channels for each channel of the tensor ``carried``."""
+    return shape(draft, operator.output_tensors[0])[-1] // max(1, shape(draft, carried)[-1])
 
 
 def _depthwise(draft: Draft, operator: Operator, carried: int) -> Axes | None:
     says = operator.options.get("depth_multiplier", 1)
-    return _filter_axes(draft, operator) if says == _multiplier(draft, operator) else None
+    return _filter_axes(draft, operator) if says == _multiplier(draft, operator, carried) else None
 
 
 def _mean(draft: Draft, operator: Operator, carried: int) -> Axes | None:

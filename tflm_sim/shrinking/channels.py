@@ -93,8 +93,9 @@ def _estimates(
     return peak_with_concatenation(facts, split, steps, pieces), tail
 
 
-def apply_channels(draft: Draft, split: Split, links: tuple[ChainLink, ...]) -> list[SplitWitness]:
+def apply_channels(draft: Draft, split: Split, consumers: Mapping[int, list[int]]) -> list[SplitWitness]:
     """Replace a chain by its groups and return what each group computes."""
+    links = next(found for last, found in chains(draft, split.first, consumers) if last == split.last)
     operators: list[Operator] = []
     pieces: list[int] = []
     witnesses: list[SplitWitness] = []

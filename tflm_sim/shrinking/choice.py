@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model, Operator
-from tflm_sim.shrinking.contracts import CHOICE, DIAGONAL, promised, use_of
+from tflm_sim.shrinking.contracts import CHOICE, DIAGONAL, promises
 from tflm_sim.shrinking.graph import is_image, window
 from tflm_sim.shrinking.passes import Chooser, label_of
 from tflm_sim.shrinking.profile import Profile
@@ -52,9 +52,9 @@ def pixel_by_pixel(
         if draft.name(operator) != "CONV_2D" or (only is not None and index not in only):
             continue
         other = dilated(draft, operator, libraries)
-        if other is None or _goes_in_order(draft, operator, libraries):
+        if other is None or promises(draft, operator, DIAGONAL, libraries):
             continue
-        if _goes_in_order(draft, other, libraries):
+        if promises(draft, other, DIAGONAL, libraries):
             draft.operators[index] = other
             changed = True
     return draft.model() if changed else None
@@ -72,19 +72,11 @@ def as_before(model: Model, before: Model, shared: Iterable[int]) -> Model:
 
 def dilated(draft: Draft, operator: Operator, libraries: Sequence[KernelLibrary]) -> Operator | None:
     """Return the operator with a dilation of 2 along its axes of one tap, None where that is not the same."""
-    name = draft.name(operator)
-    outputs, inputs = operator.output_tensors, operator.input_tensors
-    if not outputs or not promised(use_of(name, operator, draft.tensors), CHOICE, libraries):
-        return None
-    if not all(is_image(draft, tensor) for tensor in inputs[:2]):
+    images = all(is_image(draft, tensor) for tensor in operator.input_tensors[:2])
+    if not images or not promises(draft, operator, CHOICE, libraries):
         return None
     windows = {option: window(draft, operator, axis) for axis, option in _OPTIONS.items()}
-    if any(each.dilation != 1 for each in windows.values()):
+    if {each.dilation for each in windows.values()} != {1}:
         return None
     single = {option: 2 for option, each in windows.items() if each.kernel == 1}
     return replace(operator, options={**operator.options, **single}) if single else None
-
-
-def _goes_in_order(draft: Draft, operator: Operator, libraries: Sequence[KernelLibrary]) -> bool:
-    """Return whether the kernels of all libraries go pixel by pixel."""
-    return promised(use_of(draft.name(operator), operator, draft.tensors), DIAGONAL, libraries)

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import CONVOLUTIONS
 from tflm_sim.model.types import Operator, Tensor, TensorType
 from tflm_sim.targets.kernel_library import VERSIONS, KernelLibrary
@@ -384,3 +385,9 @@ def _linked(use: Use, library: KernelLibrary) -> KernelLibrary:
     if library.name == "mvp" and use.name not in _ON_MVP:
         return KernelLibrary("cmsis_nn", library.cmsis_nn, library.variant)
     return library
+
+
+def promises(draft: Draft, operator: Operator, kind: str, libraries: Iterable[KernelLibrary]) -> bool:
+    """Return whether the kernels of all libraries promise it of an operator of a draft, which has an output."""
+    name = draft.name(operator)
+    return bool(operator.output_tensors) and promised(use_of(name, operator, draft.tensors), kind, libraries)

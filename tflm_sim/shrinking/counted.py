@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, permutations
 
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.draft import Draft
@@ -64,24 +64,36 @@ def _counted(draft: Draft, index: int, operator: Operator) -> CountedLoop | None
     condition, body = (options.get(f"{name}_subgraph_index") for name in ("cond", "body"))
     if not isinstance(condition, int) or not isinstance(body, int) or not {condition, body} < set(range(len(nested))):
         return None
-    (less, *more), named = nested[condition].operators or (None,), nested[condition].input_tensors
-    if less is None or more or draft.name(less) != "LESS" or len(less.input_tensors) != 2:
+    limited = _limited(draft, nested[condition])
+    if limited is None:
         return None
-    if less.input_tensors[0] not in named:
-        return None
-    place = named.index(less.input_tensors[0])
-    limit = _number(draft, nested[condition].tensors[less.input_tensors[1]])
+    place, limit = limited
     first = _number(draft, draft.tensors[operator.input_tensors[place]])
     following = _following(draft, nested[body], place)
-    if limit is None or first is None or following is None:
+    counts = None if first is None or following is None else _counts(first, limit, following)
+    return None if counts is None else CountedLoop(index, condition, body, place, counts)
+
+
+def _limited(draft: Draft, condition: Subgraph) -> tuple[int, int] | None:
+    """Return (place of the counter, the number it stays below) of a condition that is a LESS and no more, else None."""
+    if [draft.name(each) for each in condition.operators] != ["LESS"]:
         return None
+    operands = condition.operators[0].input_tensors
+    if len(operands) != 2 or operands[0] not in condition.input_tensors:
+        return None
+    limit = _number(draft, condition.tensors[operands[1]])
+    return None if limit is None else (condition.input_tensors.index(operands[0]), limit)
+
+
+def _counts(counter: int, limit: int, following: Sequence[int]) -> tuple[int, ...] | None:
+    """Return what a counter is in each iteration, None where the table of what follows does not bring it to the end."""
     counts: list[int] = []
-    while first < limit:
-        if not 0 <= first < len(following) or len(counts) == len(following):
+    while counter < limit:
+        if not 0 <= counter < len(following) or len(counts) == len(following):
             return None
-        counts.append(first)
-        first = following[first]
-    return CountedLoop(index, condition, body, place, tuple(counts))
+        counts.append(counter)
+        counter = following[counter]
+    return tuple(counts)
 
 
 def _following(draft: Draft, body: Subgraph, place: int) -> tuple[int, ...] | None:
@@ -123,13 +135,12 @@ def carried(draft: Draft, loop: CountedLoop) -> Iterator[list[Place]]:
         for each in body.operators
         if draft.name(each) == "DYNAMIC_UPDATE_SLICE"
     }
-    readers = draft.consumers()
     for place, (before, after) in enumerate(zip(operator.input_tensors, operator.output_tensors, strict=True)):
         inside, handed_on = body.input_tensors[place], body.output_tensors[place]
         group = [(0, after), (loop.condition, condition.input_tensors[place]), (loop.body, inside)]
         if (inside, handed_on) in updates:
             group.append((loop.body, handed_on))
-        is_free = handed_on == inside or (readers[before] == [loop.operator] and before not in draft.outputs)
+        is_free = handed_on == inside or draft.sole_reader(before) == loop.operator
         if is_free and draft.is_activation(before) and not draft.tensors[before].is_variable:
             group.append((0, before))
         yield group
@@ -144,20 +155,22 @@ def distances(draft: Draft, loop: CountedLoop) -> Iterator[tuple[int, int, int]]
     body = draft.nested[loop.body]
     given = draft.operators[loop.operator].input_tensors
     spans = {place: _spans(draft, loop, place) for place in range(len(body.input_tensors))}
-    for a, (read, written) in spans.items():
-        for b, (_, updated) in spans.items():
-            is_over = draft.readers(given[a]) == [loop.operator] and given[a] not in draft.outputs
-            if a != b and is_over and read and updated and not written:
-                reads, writes = zip(*read, strict=True), zip(*updated, strict=True)
-                starts = [min(span.start for span in spans) for spans in reads]
-                ends = [max(span.stop for span in spans) for spans in writes]
-                reach = [*accumulate(ends, max)]
-                rest = [*accumulate(reversed(starts), min)][::-1]
-                yield a, b, max(0, *(end - start for end, start in zip(reach, rest[1:], strict=False)))
+    for (a, (read, written)), (b, (_, updated)) in permutations(spans.items(), 2):
+        if read and updated and not written and draft.sole_reader(given[a]) == loop.operator:
+            yield a, b, _distance(read, updated)
 
 
 _Spans = list[list[range]]
 """For each operator of the body, the bytes that it reads or writes in each iteration."""
+
+
+def _distance(read: _Spans, written: _Spans) -> int:
+    """Return the bytes between the farthest that is written so far and the nearest that is read later, at the most."""
+    starts = [min(span.start for span in spans) for spans in zip(*read, strict=True)]
+    ends = [max(span.stop for span in spans) for spans in zip(*written, strict=True)]
+    reach = accumulate(ends, max)
+    rest = [*accumulate(reversed(starts), min)][::-1]
+    return max((end - start for end, start in zip(reach, rest[1:], strict=False) if end > start), default=0)
 
 
 def _spans(draft: Draft, loop: CountedLoop, place: int) -> tuple[_Spans | None, _Spans]:
@@ -167,19 +180,28 @@ def _spans(draft: Draft, loop: CountedLoop, place: int) -> tuple[_Spans | None, 
     reads: _Spans = []
     writes: _Spans = []
     for operator in body.operators:
-        name, inputs = draft.name(operator), operator.input_tensors
-        if tensor not in inputs:
-            continue
-        is_update = name == "DYNAMIC_UPDATE_SLICE" and inputs[0] == tensor and inputs.count(tensor) == 1
-        if not is_update and (name != "SLICE" or inputs.count(tensor) != 1 or inputs[0] != tensor):
-            return None, writes
-        cut = body.tensors[inputs[1] if is_update else operator.output_tensors[0]]
-        begins = _looked_up(draft, loop, inputs[2 if is_update else 1])
-        if begins is None:
-            return None, writes
-        spans = [_span(body.tensors[tensor], cut, begin) for begin in begins]
-        (writes if is_update else reads).append(spans)
+        if tensor in operator.input_tensors:
+            spans = _rows_of(draft, loop, operator, tensor)
+            if spans is None:
+                return None, writes
+            (reads if draft.name(operator) == "SLICE" else writes).append(spans)
     return reads, writes
+
+
+def _rows_of(draft: Draft, loop: CountedLoop, operator: Operator, tensor: int) -> list[range] | None:
+    """Return the bytes that SLICE takes of a tensor or DYNAMIC_UPDATE_SLICE puts there, by iteration; else None."""
+    body, (source, *others) = draft.nested[loop.body], operator.input_tensors
+    if source != tensor or tensor in others:
+        return None
+    match draft.name(operator):
+        case "SLICE":
+            cut, begin = operator.output_tensors[0], others[0]
+        case "DYNAMIC_UPDATE_SLICE":
+            cut, begin = others[:2]
+        case _:
+            return None
+    begins = _looked_up(draft, loop, begin)
+    return None if begins is None else [_span(body.tensors[tensor], body.tensors[cut], each) for each in begins]
 
 
 def _span(whole: Tensor, cut: Tensor, begin: Sequence[int]) -> range:

@@ -164,7 +164,7 @@ def join_depthwise(draft: Draft, choose: Chooser) -> list[Witness]:
         witnesses.append(Witness(label_of(draft, index), f"joins {len(branches)} depthwise branches, which are one"))
         draft.operators[index] = joined
         gone = {branches[0].split, *chain.from_iterable(branch.operators for branch in branches)}
-        draft.operators = [operator for at, operator in enumerate(draft.operators) if at not in gone]
+        draft.drop(gone)
     return witnesses
 
 
@@ -246,17 +246,22 @@ def plain_slices(draft: Draft, choose: Chooser) -> list[Witness]:
     """Turn each STRIDED_SLICE in steps of one into a SLICE, whose kernel keeps nothing in the tail."""
     witnesses: list[Witness] = []
     for index, operator in enumerate(draft.operators):
-        if draft.name(operator) != "STRIDED_SLICE" or len(operator.input_tensors) != 4:
-            continue
-        source, output = operator.input_tensors[0], operator.output_tensors[0]
-        bounds = slice_bounds(draft, operator)
-        lengths = tuple(end - begin for begin, end in bounds or ())
-        if lengths != shape(draft, output) or min(lengths, default=0) < 1 or not _is_sliced(draft, source, output):
-            continue
-        if choose():
-            draft.operators[index] = _slice_to(draft, source, bounds or (), output)
+        bounds = _plain_bounds(draft, operator)
+        if bounds is not None and choose():
+            draft.operators[index] = _slice_to(draft, operator.input_tensors[0], bounds, operator.output_tensors[0])
             witnesses.append(Witness(f"#{index} STRIDED_SLICE", "takes every element, as SLICE does"))
     return witnesses
+
+
+def _plain_bounds(draft: Draft, operator: Operator) -> list[tuple[int, int]] | None:
+    """Return what a STRIDED_SLICE takes where a SLICE can take the same, else None."""
+    if draft.name(operator) != "STRIDED_SLICE" or len(operator.input_tensors) != 4:
+        return None
+    source, output = operator.input_tensors[0], operator.output_tensors[0]
+    bounds = slice_bounds(draft, operator)
+    lengths = tuple(end - begin for begin, end in bounds or ())
+    is_whole = lengths == shape(draft, output) and min(lengths, default=0) >= 1
+    return bounds if is_whole and _is_sliced(draft, source, output) else None
 
 
 def _slice_to(draft: Draft, source: int, bounds: Sequence[tuple[int, int]], output: int) -> Operator:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tflm_sim.model.types import TensorType
+from tflm_sim.model.types import Tensor, TensorType
 from tflm_sim.shrinking.symbolic import Call, kind
 
 Numbers = NDArray[Any]
@@ -18,12 +18,16 @@ _INT32 = (int(TensorType.INT32), ())
 
 def computed(call: Call) -> Numbers | None:
     """Return the one output of an operator of plain int32 whose inputs are all known, None for any other."""
-    make, known = _COMPUTED.get(call.name), [each for each in call.numbers if each is not None]
-    is_plain = all(tensor is not None and kind(tensor) == _INT32 for tensor in call.inputs)
-    if make is None or len(known) < len(call.inputs) or not is_plain or len(call.outputs) != 1:
+    make = _COMPUTED.get(call.name)
+    if make is None or len(call.outputs) != 1 or not all(map(_is_int32, call.inputs)):
         return None
-    found = make(call, *known)
+    known = [each for each in call.numbers if each is not None]
+    found = make(call, *known) if len(known) == len(call.inputs) else None
     return found if found is not None and found.shape == (call.outputs[0].shape or ()) else None
+
+
+def _is_int32(tensor: Tensor | None) -> bool:
+    return tensor is not None and kind(tensor) == _INT32
 
 
 def _less(call: Call, one: Numbers, other: Numbers) -> Numbers | None:

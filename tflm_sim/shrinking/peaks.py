@@ -19,7 +19,7 @@ from tflm_sim.shrinking.graph import shape
 from tflm_sim.shrinking.passes import label_of
 from tflm_sim.shrinking.profile import Profile
 from tflm_sim.shrinking.shrunk import Witness
-from tflm_sim.shrinking.split import AXES, CHANNELS, COLUMNS, ROWS, Split
+from tflm_sim.shrinking.split import AXES, CHANNELS, COLUMNS, ROWS, Split, SplitWitness
 from tflm_sim.shrinking.stopping import UNSTOPPED, Stopping
 from tflm_sim.shrinking.stripe_rules import rule
 from tflm_sim.values import dataclass
@@ -207,13 +207,15 @@ def apply(draft: Draft, facts: Profile, chosen: Sequence[Split]) -> list[Witness
     for split in sorted(chosen, key=lambda split: split.first, reverse=True):
         where = f"{label_of(draft, split.first)} to {label_of(draft, split.last)}"
         if split.kind == CHANNELS:
-            links = next(found for last, found in channels.chains(draft, split.first, consumers) if last == split.last)
-            parts = channels.apply_channels(draft, split, links)
+            parts = channels.apply_channels(draft, split, consumers)
         else:
             apply_stripes = loops.apply_loop if split.is_loop else rows.apply_stripes
             parts = apply_stripes(draft, split, rules[AXES[split.kind]], facts.dies)
-        shares = [{"share": part.share, "computed": part.computed} for part in parts]
-        facts_of_split: dict[str, object] = {"kind": split.kind, "parts": shares, "macs": split.macs}
-        how = f"{len(parts)} iterations of a loop" if split.is_loop else f"{len(parts)} parts"
-        witnesses.append(Witness(where, f"run in {how} by {split.kind}", facts_of_split))
+        witnesses.append(_witness(where, split, parts))
     return witnesses[::-1]
+
+
+def _witness(where: str, split: Split, parts: Sequence[SplitWitness]) -> Witness:
+    shares = [{"share": part.share, "computed": part.computed} for part in parts]
+    how = f"{len(parts)} iterations of a loop" if split.is_loop else f"{len(parts)} parts"
+    return Witness(where, f"run in {how} by {split.kind}", {"kind": split.kind, "parts": shares, "macs": split.macs})

@@ -145,26 +145,16 @@ def peak_of(steps: Sequence[Footprint], given: dict[int, int], kept: frozenset[i
         given: Bytes of what is alive at the start, by key; each dies with its last reader.
         kept: Keys that stay alive to the end.
     """
-    last: dict[int, int] = {}
-    for index, step in enumerate(steps):
-        for key in step.reads:
-            last[key] = index
-    ends: list[list[int]] = [[] for _ in steps]
-    for key, index in last.items():
-        if key not in kept:
-            ends[index].append(key)
-    sizes = dict(given)
+    sizes = given | {step.writes: step.bytes for step in steps}
+    last = {key: index for index, step in enumerate(steps) for key in step.reads}
+    dying = [0] * len(steps)
+    for key in last.keys() - kept:
+        dying[last[key]] += sizes.get(key, 0)
+    unread = sizes.keys() - last.keys() - kept
     alive = peak = sum(given.values())
-    for index, step in enumerate(steps):
-        sizes[step.writes] = step.bytes
+    for step, ends in zip(steps, dying, strict=True):
         alive += step.bytes
-        shared = 0
-        if step.gap is not None:
-            dying = sum(sizes.get(key, 0) for key in ends[index])
-            shared = max(0, min(dying, step.bytes - step.gap))
+        shared = 0 if step.gap is None else max(0, min(ends, step.bytes - step.gap))
         peak = max(peak, alive + step.scratch - shared)
-        for key in ends[index]:
-            alive -= sizes.get(key, 0)
-        if step.writes not in last and step.writes not in kept:
-            alive -= step.bytes
+        alive -= ends + (step.bytes if step.writes in unread else 0)
     return peak

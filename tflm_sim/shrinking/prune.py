@@ -39,7 +39,7 @@ def drop_dead(draft: Draft, choose: Chooser) -> list[Witness]:
     witnesses: list[Witness] = []
     while chosen := [index for index in _dead(draft) if choose()]:
         witnesses += [Witness(label_of(draft, index), "is read by nobody") for index in chosen]
-        draft.operators = [operator for index, operator in enumerate(draft.operators) if index not in chosen]
+        draft.drop(chosen)
     return witnesses
 
 
@@ -101,7 +101,7 @@ def fold_constants(draft: Draft, choose: Chooser) -> list[Witness]:
         )
         folded[index] = Witness(label_of(draft, index), "has a result that is known")
         _rename(draft, {output: constant})
-    draft.operators = [operator for index, operator in enumerate(draft.operators) if index not in folded]
+    draft.drop(folded)
     return list(folded.values())
 
 

@@ -17,7 +17,7 @@ from tflm_sim.model.types import Operator, TensorType
 from tflm_sim.shrinking.conversions import operator_between
 from tflm_sim.shrinking.graph import same_kind, shape, single_output
 from tflm_sim.shrinking.interface import numbers_of
-from tflm_sim.shrinking.passes import Chooser
+from tflm_sim.shrinking.passes import Chooser, label_of
 from tflm_sim.shrinking.shrunk import Witness
 from tflm_sim.values import replace
 
@@ -75,35 +75,41 @@ def _behind(draft: Draft, tensor: int) -> tuple[list[int], list[int]] | str:
 
     A sentence says which other reader an input with such an operator has; "" stands for an input without one.
     """
-    moved, converters = [tensor], list[int]()
     if not _is_given(draft, tensor):
         return ""
-    others = []
-    for one in moved:
-        for index in draft.readers(one):
-            role = _role(draft, one, draft.operators[index])
-            if role == "moves":
-                moved += draft.operators[index].output_tensors
-            elif role == "converts":
-                converters.append(index)
-            else:
-                others.append(f"#{index} {draft.name(draft.operators[index])}")
+    moved, readers = _followed(draft, tensor)
+    converters = readers["converts"]
     if not converters:
         return ""
-    made = {index: draft.operators[index].output_tensors[0] for index in converters}
-    first = made[converters[0]]
-    others += [f"#{i} QUANTIZE to other numbers" for i, t in made.items() if not same_kind(draft, first, t)]
+    first, *more = (draft.operators[index].output_tensors[0] for index in converters)
+    others = [label_of(draft, index) for index in readers["other"]]
+    others += [
+        f"#{index} QUANTIZE to other numbers"
+        for index, output in zip(converters[1:], more, strict=True)
+        if not same_kind(draft, first, output)
+    ]
     return f"it is also read by {others[0]}" if others else (moved, converters)
 
 
+def _followed(draft: Draft, tensor: int) -> tuple[list[int], dict[str, list[int]]]:
+    """Return the tensors that only move an input's elements, itself first, and all readers of these by their role."""
+    moved, readers = [tensor], dict[str, list[int]](converts=[], moves=[], other=[])
+    for one in moved:
+        for index in draft.readers(one):
+            role = _role(draft, one, draft.operators[index])
+            readers[role].append(index)
+            moved += draft.operators[index].output_tensors if role == "moves" else ()
+    return moved, readers
+
+
 def _role(draft: Draft, tensor: int, operator: Operator) -> str:
-    """Return whether a reader only "moves" an input's elements or "converts" them; "" where it does something else."""
+    """Return whether a reader only "moves" an input's elements or "converts" them, or is some "other"."""
     name, output = draft.name(operator), single_output(operator)
     if output is None or not _is_free(draft, output) or operator.input_tensors.index(tensor) != 0:
-        return ""
+        return "other"
     if name in _MOVES and same_kind(draft, tensor, output):
         return "moves"
-    return "converts" if _is_converted(draft, tensor, output, name, is_input=True) else ""
+    return "converts" if _is_converted(draft, tensor, output, name, is_input=True) else "other"
 
 
 def _is_given(draft: Draft, tensor: int) -> bool:
@@ -118,9 +124,8 @@ def _cut_input(draft: Draft, tensor: int, found: tuple[list[int], list[int]], po
     like = draft.tensors[next(iter(made))]
     for each in moved:
         draft.tensors[each] = replace(draft.tensors[each], type=like.type, quantization=like.quantization)
-    draft.operators = [
-        _renamed(operator, made) for index, operator in enumerate(draft.operators) if index not in converters
-    ]
+    draft.drop(converters)
+    draft.operators = [_renamed(operator, made) for operator in draft.operators]
     return Witness(f"input {position}", f"takes {TensorType(like.type).name.lower()}: its QUANTIZE is gone")
 
 
@@ -175,8 +180,7 @@ def _cut_output(draft: Draft, tensor: int, chain: list[int], position: int) -> W
     for index in chain:
         each = draft.operators[index].output_tensors[0]
         draft.tensors[each] = replace(draft.tensors[each], type=like.type, quantization=like.quantization)
-    draft.operators = [
-        _renamed(operator, {source: made}) for index, operator in enumerate(draft.operators) if index != chain[0]
-    ]
+    draft.drop(chain[:1])
+    draft.operators = [_renamed(operator, {source: made}) for operator in draft.operators]
     what = f"gives {TensorType(like.type).name.lower()}: its {draft.name(converter)} is gone"
     return Witness(f"output {position}", what)

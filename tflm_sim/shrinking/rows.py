@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from itertools import chain, pairwise, takewhile
+from itertools import chain, pairwise
 from math import inf
 
 from tflm_sim.model.draft import Draft
@@ -68,6 +68,11 @@ class OperatorSegment:
     rules: tuple[Rule, ...]
     sizes: Mapping[int, int]
 
+    @property
+    def kind(self) -> str:
+        """The kind of its splits: "rows" or "columns"."""
+        return ROWS if self.axis == AXES[ROWS] else COLUMNS
+
 
 def segments(
     draft: Draft, axis: int, first: int, rules: list[Rule | None], dies: Mapping[int, int]
@@ -77,12 +82,13 @@ def segments(
     side: dict[int, None] = {}
     sizes: dict[int, int] = {}
     found: list[Rule] = []
-    known = takewhile(lambda own: own is not None, rules[first : first + LONGEST_SEGMENT])
-    for last, own in enumerate(filter(None, known), first):
+    for last, own in enumerate(rules[first : first + LONGEST_SEGMENT], first):
+        if own is None:
+            return
         found.append(own)
         source = found[0].activations[0]
-        outside = [t for t in own.activations if t not in made and t != source]
-        if outside and (type(own) is not Rule or len(outside) == len(own.activations)):
+        outside = [t for t in own.activations if t not in {source, *made}]
+        if len(outside) > own.most_outside:
             return
         side.update(dict.fromkeys(outside))
         output = draft.operators[last].output_tensors[0]
@@ -166,7 +172,6 @@ def stripe_splits(draft: Draft, facts: Profile, segment: OperatorSegment, budget
         return
     rows = segment.sizes[segment.result]
     whole = [operator_multiplications(draft, operator) for operator in segment.operators]
-    kind = ROWS if segment.axis == AXES[ROWS] else COLUMNS
     stripe_of = cache(partial(find_stripe, segment))
     seen: set[tuple[tuple[int, int], ...]] = set()
     before = inf
@@ -184,7 +189,7 @@ def stripe_splits(draft: Draft, facts: Profile, segment: OperatorSegment, budget
             return
         before = peak
         tail = _tail(facts, segment, parts, found)
-        yield Split(kind, segment.first, segment.last, segment.source, segment.result, parts, peak, tail, macs)
+        yield Split(segment.kind, segment.first, segment.last, segment.source, segment.result, parts, peak, tail, macs)
 
 
 def extra_macs(segment: OperatorSegment, whole: Sequence[int], stripes: Sequence[Mapping[int, Stripe]]) -> int:
@@ -200,7 +205,7 @@ def extra_macs(segment: OperatorSegment, whole: Sequence[int], stripes: Sequence
 def _trims(segment: OperatorSegment, stripes: Mapping[int, Stripe]) -> Iterator[tuple[int, int, Stripe]]:
     """Yield (operator of the segment, activation, rows wanted) where an operand has too many rows."""
     for index, (operator, own) in enumerate(zip(segment.operators, segment.rules, strict=True)):
-        if type(own) is Rule:
+        if own.is_rowwise:
             wanted = stripes[operator.output_tensors[0]]
             for tensor in own.activations:
                 has = stripes[tensor][:2] if tensor in stripes else (0, segment.sizes[tensor])
@@ -254,6 +259,7 @@ def _peak(
     """Return the most bytes alive while the stripes run."""
     row = {tensor: row_bytes(draft, tensor, segment.axis) for tensor in segment.sizes}
     steps: list[Footprint] = []
+    is_in_place = _is_in_place(facts, segment)
     given = _portions(facts, segment, stripes)
     views: dict[int, tuple[int, ...]] = {segment.source: tuple(given)} if given else {}
 
@@ -264,7 +270,7 @@ def _peak(
         return key
 
     def cut(tensor: int, holder: int, start: int, end: int) -> int:
-        if not facts.gaps or segment.axis != AXES[ROWS]:
+        if not is_in_place:
             return step((holder,), tensor, end - start)
         if holder not in (segment.source, *segment.side):
             return step((holder,), tensor, end - start, gap=0)
@@ -287,12 +293,19 @@ def _peak(
     sizes = {
         key: align_up((end - start) * row[segment.source], BUFFER_ALIGNMENT) for key, (start, end) in given.items()
     }
-    return peak_with_concatenation(facts, segment, steps, pieces, sizes)
+    if is_in_place:
+        return _peak_in_place(facts, segment, steps, pieces, sizes)
+    return peak_with_concatenation(facts, segment, steps, pieces, segment.side)
+
+
+def _is_in_place(facts: Profile, segment: OperatorSegment) -> bool:
+    """Return whether a SLICE of X and a piece of Y are no copies: in a plan, rows of a tensor may lie within it."""
+    return bool(facts.gaps) and segment.axis == AXES[ROWS]
 
 
 def _portions(facts: Profile, segment: OperatorSegment, stripes: list[dict[int, Stripe]]) -> dict[int, tuple[int, int]]:
     """Return the rows of X that come to an end one after the other in a plan, a key each; {} where X stays whole."""
-    if not facts.gaps or segment.axis != AXES[ROWS] or facts.dies[segment.source] > segment.last:
+    if not _is_in_place(facts, segment) or facts.dies[segment.source] > segment.last:
         return {}
     starts = [stripe[segment.source][0] for stripe in stripes]
     marks = [0, *sorted({start for start in starts if start > 0}), segment.sizes[segment.source]]
@@ -312,26 +325,48 @@ def peak_with_concatenation(
     segment: OperatorSegment | Split,
     steps: list[Footprint],
     pieces: list[int],
-    portions: Mapping[int, int] | None = None,
+    side: Sequence[int] = (),
 ) -> int:
-    """Return the most bytes alive while the steps run and their pieces are joined to the segment's result.
-
-    ``portions`` are the bytes of the parts of X where these end one by one.
-    """
-    side = segment.side if isinstance(segment, OperatorSegment) else ()
-    own = (segment.source, *side)
-    given = {tensor: facts.bytes[tensor] for tensor in own if tensor != segment.source or not portions}
-    across = facts.alive_across(segment.first, segment.last, frozenset(own))
-    kept = frozenset(tensor for tensor in given if facts.dies[tensor] > segment.last)
-    given |= portions or {}
-    if facts.gaps and isinstance(segment, OperatorSegment) and segment.axis == AXES[ROWS]:
-        return across + peak_of(steps, given, kept | frozenset(pieces))  # the pieces lie where they belong
+    """Return the most bytes alive while the steps run and their pieces are joined to the segment's result."""
     size = facts.bytes[segment.result]
     if len(pieces) > MAX_CONCATENATION_INPUTS:
         steps.append(Footprint(tuple(pieces), -(10**9), size))
         pieces = [-(10**9)]
     steps.append(Footprint(tuple(pieces), segment.result, size))
-    return across + peak_of(steps, given, kept | {segment.result})
+    given = {tensor: facts.bytes[tensor] for tensor in (segment.source, *side)}
+    return _peak_with_neighbours(facts, segment, frozenset(given), steps, given, frozenset({segment.result}))
+
+
+def _peak_in_place(
+    facts: Profile, segment: OperatorSegment, steps: list[Footprint], pieces: list[int], portions: Mapping[int, int]
+) -> int:
+    """Return the most bytes alive while the steps run and their pieces are written where they belong in the result.
+
+    ``portions`` are the bytes of the parts of X that end one by one, {} where X stays whole.
+    """
+    outside = frozenset({segment.source, *segment.side})
+    given = {tensor: facts.bytes[tensor] for tensor in outside if tensor != segment.source or not portions}
+    return _peak_with_neighbours(facts, segment, outside, steps, {**given, **portions}, frozenset(pieces))
+
+
+def _peak_with_neighbours(
+    facts: Profile,
+    segment: OperatorSegment | Split,
+    outside: frozenset[int],
+    steps: list[Footprint],
+    given: dict[int, int],
+    made: frozenset[int],
+) -> int:
+    """Return the most bytes alive in the steps of a segment, with what is alive all through it.
+
+    Args:
+        facts, segment, steps: The segment, and how it is run.
+        outside: The tensors that it reads.
+        given: Bytes of these, or of their parts, by key.
+        made: Keys that stay alive to the end.
+    """
+    across = facts.alive_across(segment.first, segment.last, outside)
+    return across + peak_of(steps, given, made.union(t for t in outside if facts.dies[t] > segment.last))
 
 
 def _tail(

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.shrinking.choice import dilated
-from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, promised, use_of
+from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, promises
 from tflm_sim.shrinking.diagonal import needed_distance
 from tflm_sim.shrinking.graph import element_size
 from tflm_sim.shrinking.plan import find_links, layout_of
@@ -49,18 +50,20 @@ def planned_profile(draft: Draft, sizer: TargetSizer, *, kernel_order: bool) -> 
 
 def _gap(draft: Draft, operator: Operator, libraries: Sequence[KernelLibrary], *, kernel_order: bool) -> int | None:
     """Return the bytes that an operator's input must lie above its output, None where they may not share any."""
-    if not operator.outputs or not operator.inputs:
-        return None
-    name, source, output = draft.name(operator), operator.input_tensors[0], operator.output_tensors[0]
-    if source < 0 or element_size(draft, source) != element_size(draft, output):
-        return None
-    if promised(use_of(name, operator, draft.tensors), IN_PLACE, libraries):
-        return 0
-    for each in (operator, dilated(draft, operator, libraries)) if kernel_order else ():
-        if each is not None and promised(use_of(name, each, draft.tensors), DIAGONAL, libraries):
-            distance = needed_distance(draft, each)
-            return None if distance is None else align_up(distance * element_size(draft, source), 16)
-    return None
+    size = _common_size(draft, operator)
+    if size is None or promises(draft, operator, IN_PLACE, libraries):
+        return size and 0
+    choices = (operator, dilated(draft, operator, libraries)) if kernel_order else ()
+    in_order = (each for each in choices if each is not None and promises(draft, each, DIAGONAL, libraries))
+    distance = next((needed_distance(draft, each) for each in in_order), None)
+    return None if distance is None else align_up(distance * size, BUFFER_ALIGNMENT)
+
+
+def _common_size(draft: Draft, operator: Operator) -> int | None:
+    """Return the bytes of an element of an operator's first input and output, None where they have not the same."""
+    source, output = (*operator.input_tensors, -1)[0], (*operator.output_tensors, -1)[0]
+    sizes = {element_size(draft, tensor) if tensor >= 0 else None for tensor in (source, output)}
+    return sizes.pop() if len(sizes) == 1 else None
 
 
 def _shared(draft: Draft, facts: Profile, index: int, gap: int) -> int:

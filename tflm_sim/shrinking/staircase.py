@@ -11,7 +11,7 @@ then the groups that reach the top move to the front, again and again. No clock:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations, product
 
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer
@@ -30,6 +30,10 @@ class Alive:
     upper: int
     size: int
 
+    def meets(self, other: Alive) -> bool:
+        """Return whether there is a scope at which both are alive."""
+        return self.lower < other.upper and other.lower < self.upper
+
 
 @dataclass(frozen=True, slots=True)
 class GroupMember:
@@ -44,7 +48,15 @@ class GroupMember:
         return align_up(self.alive.size, BUFFER_ALIGNMENT)
 
 
-Group = tuple[GroupMember, ...]
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What lies together, how long any of it is needed, and whether it is a buffer that is none of the plan's."""
+
+    members: tuple[GroupMember, ...]
+    alive: Alive
+    is_buffer: bool
+
+
 Interval = tuple[int, int]
 
 
@@ -62,32 +74,43 @@ def place_groups(
         others: What else lies in the head; its offsets are left to the device.
         steps: (input, output) -> bytes that the input must at least lie above the output.
     """
-    items: list[Group] = [
-        tuple(GroupMember(at, alive[tensor], tensor) for tensor, at in group.items()) for group in groups
-    ]
-    items += [(GroupMember(0, Alive(each.lower, each.upper, each.size)),) for each in others]
+    items = [_group([GroupMember(at, alive[tensor], tensor) for tensor, at in group.items()]) for group in groups]
+    items += [_group([GroupMember(0, Alive(each.lower, each.upper, each.size))]) for each in others]
     stairs = _Stairs(items, steps)
     offsets, head = stairs.search()
     return offsets[: len(groups)], head
+
+
+def _group(members: Sequence[GroupMember]) -> Group:
+    lower, upper = min(each.alive.lower for each in members), max(each.alive.upper for each in members)
+    size = max(each.at + each.size for each in members)
+    return Group(tuple(members), Alive(lower, upper, size), members[0].tensor < 0)
+
+
+_FIRST: tuple[Callable[[Alive], tuple[int, ...]], ...] = (
+    lambda alive: (-alive.lower, -alive.upper),
+    lambda alive: (alive.lower, alive.upper),
+    lambda alive: (-alive.size, alive.lower),
+    lambda alive: ((alive.upper - 1 - alive.lower) * -alive.size,),
+)
+"""Orders to begin with: those that begin last, or first, or are largest, or have most bytes for most of the time."""
 
 
 class _Stairs:
     """The problem: for each pair of groups the distances at which they must not lie."""
 
     def __init__(self, items: Sequence[Group], steps: Mapping[Interval, int]) -> None:
-        self.sizes = [max(member.at + member.size for member in item) for item in items]
-        self.lower = [min(member.alive.lower for member in item) for item in items]
-        self.upper = [max(member.alive.upper for member in item) for item in items]
-        self.is_buffer = [item[0].tensor < 0 for item in items]
+        self.items = items
+        self.sizes = [item.alive.size for item in items]
         # (j, start, end) for each group: where it must not begin, counted from the start of group j.
         self.forbidden: list[list[tuple[int, int, int]]] = [[] for _ in items]
-        group_of = {member.tensor: i for i, item in enumerate(items) for member in item}
+        group_of = {member.tensor: i for i, item in enumerate(items) for member in item.members}
         self.below: list[set[int]] = [set() for _ in items]
         for above, below in steps:
             self.below[group_of[above]].add(group_of[below])
         for (j, other), (i, one) in combinations(enumerate(items), 2):
-            if self.lower[i] < self.upper[j] and self.lower[j] < self.upper[i]:
-                self._forbid(i, j, {_gap(a, b, steps) for a, b in product(one, other)})
+            if one.alive.meets(other.alive):
+                self._forbid(i, j, {_gap(a, b, steps) for a, b in product(one.members, other.members)})
 
     def _forbid(self, i: int, j: int, gaps: set[Interval | None]) -> None:
         """Note where group i must not begin, counted from the start of group j, and the other way round."""
@@ -97,18 +120,10 @@ class _Stairs:
 
     def search(self) -> tuple[list[int], int]:
         """Return the best offsets found, and the end of the highest group."""
-        everything = range(len(self.sizes))
-        orders = [
-            sorted(everything, key=key)
-            for key in (
-                lambda i: (-self.lower[i], -self.upper[i]),
-                lambda i: (self.lower[i], self.upper[i]),
-                lambda i: (-self.sizes[i], self.lower[i]),
-                lambda i: (self.upper[i] - 1 - self.lower[i]) * -self.sizes[i],
-            )
-        ]
+        alive = [item.alive for item in self.items]
+        orders = [sorted(range(len(alive)), key=lambda i: key(alive[i])) for key in _FIRST]
         # A scratch buffer is in the way where the stairs go on; on top of them it is not.
-        orders += [sorted(order, key=lambda i: self.is_buffer[i]) for order in orders]
+        orders += [sorted(order, key=lambda i: self.items[i].is_buffer) for order in orders]
         allowance = MOST_STEPS // len(orders)
         # What may lie a step below another group finds no room there once that one lies at the bottom.
         orders += [down for order in orders if (down := self._below_first(order)) != order]
@@ -157,7 +172,7 @@ class _Stairs:
 
 def _gap(one: GroupMember, other: GroupMember, steps: Mapping[Interval, int]) -> Interval | None:
     """Return the open interval in which ``one``'s group must not begin, from the start of ``other``'s, or None."""
-    if one.alive.lower >= other.alive.upper or other.alive.lower >= one.alive.upper:
+    if not one.alive.meets(other.alive):
         return None
     above, below = other.size, one.size
     if one.tensor >= 0 and other.tensor >= 0:

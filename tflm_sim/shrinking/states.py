@@ -32,6 +32,11 @@ class _Variable:
     reads: list[int] = field(default_factory=list)
     assigns: list[int] = field(default_factory=list)
 
+    @property
+    def operators(self) -> set[int]:
+        """All operators that name it."""
+        return {*self.handles, *self.reads, *self.assigns}
+
     def values(self, draft: Draft) -> tuple[int, int]:
         """Return the tensors that hold its old and its new value, where it has one reader and one writer."""
         read, assign = draft.operators[self.reads[0]], draft.operators[self.assigns[0]]
@@ -46,19 +51,17 @@ def states_to_variables(draft: Draft, choose: Chooser) -> list[Witness]:
         return []
     witnesses: list[Witness] = []
     gone: set[int] = set()
-    done: set[Key] = set()
     for key, variable in variables.items():
         if refusal(draft, key, variable, initial) is not None or not choose():
             continue
-        read, assign = variable.reads[0], variable.assigns[0]
+        gone |= variable.operators
         state = _make_tensor(draft, variable)
-        gone |= {read, assign, *variable.handles}
-        done.add(key)
         what = f"is read before operator {draft.producers()[state]} writes it, and begins at its zero point"
-        witnesses.append(Witness(f"variable '{key[1]}'", what, {"read": read, "assigned": assign}))
-    if done == set(variables):
+        facts = {"read": variable.reads[0], "assigned": variable.assigns[0]}
+        witnesses.append(Witness(f"variable '{key[1]}'", what, facts))
+    if len(witnesses) == len(variables):
         gone |= {index for index, operator in enumerate(draft.operators) if draft.name(operator) == "CALL_ONCE"}
-    draft.operators = [operator for index, operator in enumerate(draft.operators) if index not in gone]
+    draft.drop(gone)
     return witnesses
 
 
@@ -69,8 +72,7 @@ def _make_tensor(draft: Draft, variable: _Variable) -> int:
     state = draft.add_tensor(
         facts.shape or (), facts.type, quantization=facts.quantization, is_variable=True, name=facts.name
     )
-    own = {variable.reads[0], variable.assigns[0]}
-    for index in {*draft.readers(old), *draft.readers(new), *draft.writers(new)} - own:
+    for index in {*draft.readers(old), *draft.readers(new), *draft.writers(new)} - variable.operators:
         operator = draft.operators[index]
         inputs = replace_all(replace_all(operator.inputs, old, state), new, state)
         draft.operators[index] = replace(operator, inputs=inputs, outputs=replace_all(operator.outputs, new, state))

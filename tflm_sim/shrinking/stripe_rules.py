@@ -33,6 +33,16 @@ class Rule:
     size: int
     outputs: int
 
+    @property
+    def is_rowwise(self) -> bool:
+        """Whether it is such an operator, whose activations may be cut to the rows that all of them have."""
+        return type(self) is Rule
+
+    @property
+    def most_outside(self) -> int:
+        """How many of its activations may come from outside of a segment that it is not the first operator of."""
+        return len(self.activations) - 1 if self.is_rowwise else 0
+
     def needed(self, rows: Rows) -> Rows:
         """Return the input rows that output rows are made of; they may lie outside of the image."""
         return rows
@@ -210,15 +220,18 @@ _Along = tuple[tuple[int, ...], int, int]
 
 def rule(draft: Draft, operator: Operator, axis: int) -> Rule | None:
     """Return how an operator treats an axis, None where it cannot be run in stripes."""
-    make, output = _RULES.get(draft.name(operator)), single_output(operator)
-    if make is None or output is None:
+    name, output = draft.name(operator), single_output(operator)
+    if name not in _RULES or output is None:
         return None
-    activations = tuple(dict.fromkeys(tensor for tensor in operator.input_tensors if draft.is_activation(tensor)))
-    if any(draft.tensors[tensor].is_variable or not is_image(draft, tensor) for tensor in (*activations, output)):
-        return None
-    if len(activations) != 1 and (not activations or make not in (_joined, _combined)):
+    activations = tuple(dict.fromkeys(filter(draft.is_activation, operator.input_tensors)))
+    make = (_RULES if len(activations) == 1 else _RULES_OF_SEVERAL).get(name)
+    if make is None or not activations or not all(_is_computed_image(draft, t) for t in (*activations, output)):
         return None
     return make(draft, operator, (activations, shape(draft, activations[0])[axis], shape(draft, output)[axis]), axis)
+
+
+def _is_computed_image(draft: Draft, tensor: int) -> bool:
+    return is_image(draft, tensor) and not draft.tensors[tensor].is_variable
 
 
 def _windowed(draft: Draft, operator: Operator, rows: _Along, axis: int) -> Rule | None:
@@ -273,16 +286,18 @@ def _combined(draft: Draft, operator: Operator, rows: _Along, axis: int) -> Rule
     return Rule(*rows) if spread and all(shape(draft, tensor) == whole for tensor in rows[0]) else None
 
 
-_RULES: Mapping[str, Callable[[Draft, Operator, _Along, int], Rule | None]] = {
+_Make = Callable[[Draft, Operator, _Along, int], Rule | None]
+_RULES_OF_SEVERAL: Mapping[str, _Make] = {**dict.fromkeys(BINARY, _combined), "CONCATENATION": _joined}
+"""The rule of each operator with several activations; None where this one cannot be run in stripes."""
+_RULES: Mapping[str, _Make] = {
+    **_RULES_OF_SEVERAL,
     **dict.fromkeys(WINDOWED, _windowed),
     **dict.fromkeys(("PAD", "PADV2"), _padded),
     **dict.fromkeys(("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"), _resized),
     **dict.fromkeys(UNARY | {"SOFTMAX"}, _elementwise),
-    **dict.fromkeys(BINARY, _combined),
     "TRANSPOSE_CONV": _transposed,
-    "CONCATENATION": _joined,
 }
-"""The rule of each operator; None where this one cannot be run in stripes."""
+"""Likewise of each operator with one activation."""
 
 
 def _with_row(draft: Draft, constant: int, row: int, value: int | tuple[int, int]) -> int:

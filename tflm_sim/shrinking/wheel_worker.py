@@ -120,12 +120,11 @@ def _compare(pair: list[Any], settings: dict[str, Any]) -> dict[str, Any]:
             for index, (facts, within) in enumerate(zip(details, settings["ranges"], strict=True))
         ]
         outputs: list[list[tuple[object, object, bytes]]] = []
-        for interpreter, ends in zip(pair, (({}, {}), (given, wanted)), strict=True):
-            try:
-                found = _invoked(interpreter, converted(inputs, ends[0]), settings["outputs"])
-            except (RuntimeError, ValueError) as error:
-                return {"status": FAILS[len(outputs)], "run": run, "says": str(error)}
-            outputs.append([(one.dtype, one.shape, one.tobytes()) for one in converted(found, ends[1])])
+        try:
+            for interpreter, ends in zip(pair, (({}, {}), (given, wanted)), strict=True):
+                outputs.append(_outputs(interpreter, inputs, settings["outputs"], *ends))
+        except (RuntimeError, ValueError) as error:
+            return {"status": FAILS[len(outputs)], "run": run, "says": str(error)}
         first, other = outputs
         if first != other:
             return {"status": "different", "run": run, "output": [*map(eq, first, other)].index(False)}
@@ -160,18 +159,25 @@ def compiled(name: str, lines: Sequence[str]) -> Callable[[Any], Array]:
     return function
 
 
-def converted(values: Sequence[Array], ends: Mapping[int, Mapping[str, Any]]) -> list[Array]:
+_Lines = Mapping[int, Mapping[str, Any]]
+"""What converts inputs or outputs, by index."""
+
+
+def converted(values: Sequence[Array], ends: _Lines) -> list[Array]:
     """Return values after the lines of :mod:`~tflm_sim.shrinking.conversions` ran on those that have some."""
     functions = {index: compiled(end["function"], end["python"]) for index, end in ends.items()}
     return [functions[index](value) if index in functions else value for index, value in enumerate(values)]
 
 
-def _invoked(interpreter: Any, inputs: list[Array], count: int) -> list[Array]:
-    """Return the outputs of an interpreter for some inputs."""
-    for index, values in enumerate(inputs):
+def _outputs(
+    interpreter: Any, inputs: Sequence[Array], count: int, given: _Lines, wanted: _Lines
+) -> list[tuple[object, object, bytes]]:
+    """Return (type, shape, bytes) of each output of an interpreter for some inputs, these and those converted."""
+    for index, values in enumerate(converted(inputs, given)):
         interpreter.set_input(values, index)
     interpreter.invoke()
-    return [np.array(interpreter.get_output(index)) for index in range(count)]
+    found = [np.array(interpreter.get_output(index)) for index in range(count)]
+    return [(one.dtype, one.shape, one.tobytes()) for one in converted(found, wanted)]
 
 
 if __name__ == "__main__":
