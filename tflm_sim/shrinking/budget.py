@@ -63,6 +63,10 @@ class Allowance:
                 return f"the file would have {size:,} B, more than --max-flash allows"
         return None
 
+    def spare(self, draft: Draft) -> float:
+        """Return the multiply-accumulates that a draft may have in addition to its own."""
+        return self.budget.max_macs * self.macs - draft_multiplications(draft)
+
     def allowed(self, splits: Iterable[Split]) -> tuple[list[Split], str | None]:
         """Return the splits that need no operator but those that may be needed; and why others are left out."""
         found = [(split, self._missing(split.operators)) for split in splits]

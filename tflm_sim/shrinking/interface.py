@@ -66,13 +66,16 @@ def changed_ends(original: Model, result: Model) -> list[ChangedEnd]:
     """Return the inputs and outputs with another type or quantization; both models have as many of them."""
     found = []
     for is_input in (True, False):
-        for position, (outer, inner) in enumerate(zip(*(_ends(m, is_input) for m in (original, result)), strict=True)):
+        for position, (outer, inner) in enumerate(
+            zip(ends_of(original, is_input), ends_of(result, is_input), strict=True)
+        ):
             if _kind(outer) != _kind(inner):
                 found.append(ChangedEnd(is_input, position, outer, inner))
     return found
 
 
-def _ends(model: Model, is_input: bool) -> list[Tensor]:
+def ends_of(model: Model, is_input: bool) -> list[Tensor]:
+    """Return a model's inputs or outputs."""
     main = model.subgraphs[0]
     return [main.tensors[index] for index in (main.input_tensors if is_input else main.output_tensors)]
 

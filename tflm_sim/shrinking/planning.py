@@ -46,7 +46,7 @@ def with_early_views(model: Model) -> Model | None:
     more, and what is made of the first rows may lie where they were.
     """
     draft = Draft(model)
-    made = {tensor: index for index, operator in enumerate(draft.operators) for tensor in operator.output_tensors}
+    made = draft.producers()
     places = [
         (made.get(operator.input_tensors[0], -1), 0) if _is_view(draft, operator) else (index, -1)
         for index, operator in enumerate(draft.operators)

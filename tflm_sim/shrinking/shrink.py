@@ -18,6 +18,7 @@ from tflm_sim.shrinking.budget import Budget, operator_names
 from tflm_sim.shrinking.counted import operators_run
 from tflm_sim.shrinking.graph import FLOATS, draft_multiplications
 from tflm_sim.shrinking.interface import conversions
+from tflm_sim.shrinking.pass_table import PASSES
 from tflm_sim.shrinking.prove import prove
 from tflm_sim.shrinking.prove_program import prove_in_program
 from tflm_sim.shrinking.rim import has_rim, kept_rims
@@ -91,13 +92,9 @@ def shrink(
         ProofFailed: The result does not do the same in the real TFLM: a bug of ours, and nothing to be used.
     """
     model, configurations = load(model), _configurations(targets)
-    if time_limit is not None and not time_limit > 0:
-        raise UsageError(f"--time-limit {time_limit} is no time to search in")
-    budget = _budget(goal, max_macs, max_flash, operators)
+    stopping, budget = _stopping(time_limit), _budget(goal, max_macs, max_flash, operators)
     is_planned = offline_plan or kernel_order or loops
-    _refuse(model, configurations, replan=replan, is_planned=is_planned, force_float=force_float)
-    if loops:
-        _refuse_loops(configurations)
+    _refuse(model, configurations, replan=replan, is_planned=is_planned, force_float=force_float, loops=loops)
     new_search = partial(
         Search,
         model,
@@ -109,26 +106,19 @@ def shrink(
         kernel_order=kernel_order,
         loops=loops,
         whole_layers=not force_float and _adds_by_shape(configurations),
-        stopping=Stopping(time_limit),
+        stopping=stopping,
     )
-    search, other = _searched(new_search, int8_io=int8_io)
-    if drop_names and search.steps:
-        search.drop_names()
-    search.progress("verifying")
-    written, data, verified = _verified(model, search)
-    result = replace(_result(model, written, data, search), verified=verified)
-    if search.whole_layers:
-        result = replace(result, left_alone=(*result.left_alone, _WHOLE_LAYERS))
-    if int8_io:
-        result = replace(result, left_alone=(*result.left_alone, *kept_rims(Draft(model))))
-    elif other is not None and not other.stopped and gains(other.arenas, search.arenas):
-        result = replace(result, with_int8_io=other.arenas)
+    result = _shrunk(model, new_search, int8_io=int8_io, drop_names=drop_names)
     if prove_runs is None or not result.has_gained:
         return result
-    if prove_program is None:
-        return replace(result, proof=prove(model, data, written, prove_runs))
-    search.progress("proving")
-    return replace(result, program_proof=prove_in_program(model, written, prove_runs, prove_program))
+    return _proved(result, prove_runs, prove_program, progress)
+
+
+def _stopping(time_limit: float | None) -> Stopping:
+    """Return what ends the search early."""
+    if time_limit is not None and not time_limit > 0:
+        raise UsageError(f"--time-limit {time_limit} is no time to search in")
+    return Stopping(time_limit)
 
 
 def _budget(
@@ -141,6 +131,32 @@ def _budget(
     return Budget(goal, max_macs, max_flash, None if operators is None else frozenset(operators))
 
 
+def _shrunk(model: Model, new_search: Callable[..., Search], *, int8_io: bool, drop_names: bool) -> Shrunk:
+    """Return the result of a search, verified, and what the other kind of inputs and outputs would give."""
+    search, other = _searched(new_search, int8_io=int8_io)
+    if drop_names and search.steps:
+        search.drop_names()
+    search.progress("verifying")
+    written, data, verified = _verified(model, search)
+    result = replace(_result(model, written, data, search), verified=verified)
+    if search.whole_layers:
+        result = replace(result, left_alone=(*result.left_alone, _WHOLE_LAYERS))
+    if int8_io:
+        return replace(result, left_alone=(*result.left_alone, *kept_rims(Draft(model))))
+    if other is not None and not other.stopped and gains(other.arenas, search.arenas):
+        return replace(result, with_int8_io=other.arenas)
+    return result
+
+
+def _proved(result: Shrunk, runs: int, program: str | os.PathLike[str] | None, progress: Progress | None) -> Shrunk:
+    """Return a result with what the real TFLM says of it, in the wheel or in a linked program."""
+    if program is None:
+        return replace(result, proof=prove(result.origin, result.data, result.model, runs))
+    if progress is not None:
+        progress("proving")
+    return replace(result, program_proof=prove_in_program(result.origin, result.model, runs, program))
+
+
 def _searched(new_search: Callable[..., Search], *, int8_io: bool) -> tuple[Search, Search | None]:
     """Return the search whose result is the answer, and the one with the other kind of inputs and outputs, or None.
 
@@ -149,11 +165,11 @@ def _searched(new_search: Callable[..., Search], *, int8_io: bool) -> tuple[Sear
     search: Search = new_search()
     is_cut = has_rim(Draft(search.origin))
     search.int8_io = int8_io and is_cut
-    search.run()
+    search.run(PASSES)
     if not is_cut or search.stopped:
         return search, None
     other: Search = new_search(int8_io=not int8_io)
-    other.run()
+    other.run(PASSES)
     return (other, None) if int8_io and sum(other.arenas) <= sum(search.arenas) else (search, other)
 
 
@@ -180,7 +196,13 @@ def _configurations(targets: Where | Iterable[Where]) -> list[Configuration]:
 
 
 def _refuse(
-    model: Model, configurations: Sequence[Configuration], *, replan: bool, is_planned: bool, force_float: bool
+    model: Model,
+    configurations: Sequence[Configuration],
+    *,
+    replan: bool,
+    is_planned: bool,
+    force_float: bool,
+    loops: bool,
 ) -> None:
     """Refuse what cannot be rewritten, or not as it was asked for."""
     refuse_unwritable(model)
@@ -189,6 +211,8 @@ def _refuse(
         raise UsageError("an offline plan is refused with preserve_all_tensors (the linear planner)")
     if not force_float:
         _refuse_float(model, configurations)
+    if loops:
+        _refuse_loops(configurations)
 
 
 def _refuse_plan(model: Model, replan: bool) -> None:

@@ -27,10 +27,10 @@ from tflm_sim.device.configuration import Where, configure_each
 from tflm_sim.errors import ModelError, SimulatedFailure
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.load import ModelLike, load
-from tflm_sim.model.types import Model, Operator, Tensor
+from tflm_sim.model.types import Model, Operator, Subgraph, Tensor
 from tflm_sim.shrinking.counted import counted_loops
 from tflm_sim.shrinking.evaluators import EVALUATORS
-from tflm_sim.shrinking.interface import ChangedEnd, changed_ends
+from tflm_sim.shrinking.interface import ChangedEnd, changed_ends, ends_of
 from tflm_sim.shrinking.machine import Machine, StateKey, VerificationFailed, fresh_inputs, refuse
 from tflm_sim.shrinking.plan_check import check_plan
 from tflm_sim.shrinking.symbolic import Call, Hashes, kind, salt, symbols
@@ -161,20 +161,26 @@ def _converted(end: ChangedEnd, source: Tensor, target: Tensor, value: Hashes) -
 
 def _check_interface(original: Model, result: Model, *, int8_io: bool) -> list[ChangedEnd]:
     """Refuse another interface; return the inputs and outputs that may be integers and are."""
-    bound = {what: (_bound(original, what), _bound(result, what)) for what in ("inputs", "outputs")}
-    for what, (here, there) in bound.items():
-        if len(here) != len(there):
-            raise refuse(f"the result has {len(there)} {what} instead of {len(here)}")
+    pairs = dict(_pairs_of_ends(original, result))
     changed = changed_ends(original, result) if int8_io else []
     ends = [end for end in changed if end.operator is not None]
     may_differ = {(end.is_input, end.position) for end in ends}
-    for what, pairs in bound.items():
-        for index, (one, other) in enumerate(zip(*pairs, strict=True)):
-            if fact := _difference(one, other, is_type_free=(what == "inputs", index) in may_differ):
-                raise refuse(f"{fact} of {what[:-1]} {index} is not the original's")
+    for (is_input, position), (one, other) in pairs.items():
+        if fact := _difference(one, other, is_type_free=(is_input, position) in may_differ):
+            raise refuse(f"{fact} of {'input' if is_input else 'output'} {position} is not the original's")
     if list(_signatures(original, may_differ)) != list(_signatures(result, may_differ)):
         raise refuse("the signatures are not the original's")
     return ends
+
+
+def _pairs_of_ends(original: Model, result: Model) -> Iterator[tuple[tuple[bool, int], tuple[Tensor, Tensor]]]:
+    """Yield ((is it an input, position), (as it was, as it is)); refuse another number of inputs or outputs."""
+    for is_input, what in ((True, "inputs"), (False, "outputs")):
+        here, there = ends_of(original, is_input), ends_of(result, is_input)
+        if len(here) != len(there):
+            raise refuse(f"the result has {len(there)} {what} instead of {len(here)}")
+        for position, pair in enumerate(zip(here, there, strict=True)):
+            yield (is_input, position), pair
 
 
 def _difference(one: Tensor, other: Tensor, *, is_type_free: bool) -> str:
@@ -216,11 +222,6 @@ def _signature(machine: Machine, operator: Operator) -> tuple[object, ...]:
     return machine.name(operator), str(options), str(operands)
 
 
-def _bound(model: Model, what: str) -> list[Tensor]:
-    main = model.subgraphs[0]
-    return [main.tensors[index] for index in (main.inputs if what == "inputs" else main.outputs) or ()]
-
-
 def _signatures(model: Model, may_differ: Container[tuple[bool, int]]) -> Iterator[tuple[object, ...]]:
     """Yield each signature with the tensors by what they are, since their indices may change.
 
@@ -232,17 +233,22 @@ def _signatures(model: Model, may_differ: Container[tuple[bool, int]]) -> Iterat
             continue
         subgraph = model.subgraphs[signature.subgraph_index]
         is_main = signature.subgraph_index == 0
-        places = []
-        for is_input, pairs, bound in (
-            (True, signature.inputs, subgraph.input_tensors),
-            (False, signature.outputs, subgraph.output_tensors),
-        ):
-            for name, tensor in pairs:
-                facts = subgraph.tensors[tensor] if 0 <= tensor < len(subgraph.tensors) else None
-                where = bound.index(tensor) if tensor in bound else None
-                is_free = is_main and where is not None and (is_input, where) in may_differ
-                places.append((name, where, facts and (facts.name, facts.shape, not is_free and kind(facts))))
+        free = may_differ if is_main else ()
+        places = [_signed(subgraph, *pair, free, is_input=True) for pair in signature.inputs]
+        places += [_signed(subgraph, *pair, free, is_input=False) for pair in signature.outputs]
         yield signature.key, is_main, tuple(places)
+
+
+def _signed(
+    subgraph: Subgraph, name: str, tensor: int, may_differ: Container[tuple[bool, int]], *, is_input: bool
+) -> tuple[object, ...]:
+    """Return what a signature says of an input or output: its name, its place, and what the tensor there is."""
+    if not 0 <= tensor < len(subgraph.tensors):
+        return name, None, None
+    facts, bound = subgraph.tensors[tensor], subgraph.input_tensors if is_input else subgraph.output_tensors
+    place = bound.index(tensor) if tensor in bound else None
+    is_free = place is not None and (is_input, place) in may_differ
+    return name, place, (facts.name, facts.shape, not is_free and kind(facts))
 
 
 def _pair_states(before: Machine, after: Machine) -> list[tuple[StateKey, StateKey]]:

@@ -13,7 +13,7 @@ from tflm_sim import shrink, smallest_arena
 from tflm_sim.errors import UsageError
 from tflm_sim.model.types import Model
 from tflm_sim.report.shrunk import shrunk_lines
-from tflm_sim.shrinking.search import Search
+from tflm_sim.shrinking.descent import Descent
 from tflm_sim.shrinking.shrunk import Shrunk
 
 
@@ -29,14 +29,14 @@ def tower(blocks: int) -> Model:
 
 def interrupting(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
     """Act when the second round of splits begins: one split was kept by then."""
-    sound = Search._split
+    sound = Descent._round
 
-    def split(self: Search, number: int, kinds: frozenset[str] | None) -> bool:
+    def split(self: Descent, number: int, kinds: frozenset[str] | None) -> bool:
         if number == 2:
             act()
         return sound(self, number, kinds)
 
-    monkeypatch.setattr(Search, "_split", split)
+    monkeypatch.setattr(Descent, "_round", split)
 
 
 def check_best_so_far(shrunk: Shrunk, why: str) -> None:

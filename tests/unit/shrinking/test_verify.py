@@ -231,7 +231,9 @@ def _rewritten(model: Model) -> Iterator[Model]:
             count = (draft.tensors[links[0].operator.output_tensors[0]].shape or ())[-1]
             parts = split.even_cuts(count, 3)
             whole = Draft(model)
-            channels.apply_channels(whole, split.Split("channels", first, last, source, result, parts), links)
+            channels.apply_channels(
+                whole, split.Split("channels", first, last, source, result, parts), draft.consumers()
+            )
             yield parse(encode(whole.model()))
 
 

@@ -1,0 +1,88 @@
+"""Every pass as a row: its name, what it may cost, what runs it, and whether it has to be asked for.
+
+A new pass is a function ``(draft, choose) -> list[Witness]`` in a module of its own and a row here, which
+:class:`~tflm_sim.shrinking.search.Search` tries in the order of the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tflm_sim.model.draft import Draft
+from tflm_sim.shrinking import choice
+from tflm_sim.shrinking.descent import descend
+from tflm_sim.shrinking.fuse import join_depthwise, pad_to_same, plain_slices
+from tflm_sim.shrinking.graph import draft_multiplications
+from tflm_sim.shrinking.order import reorder
+from tflm_sim.shrinking.passes import Chooser, Pass
+from tflm_sim.shrinking.plan_search import plan
+from tflm_sim.shrinking.prune import drop_copies, drop_dead, fold_constants, merge_constants
+from tflm_sim.shrinking.rim import cut_rim
+from tflm_sim.shrinking.search import ORDER, PLAN, SPLITS, PassRow, Search
+from tflm_sim.shrinking.shrunk import Kept, Witness
+from tflm_sim.shrinking.sizing import grows
+from tflm_sim.shrinking.states import states_to_variables
+
+_RIM = "int8 io"
+
+
+def _edits(name: str, costs: str, edit: Pass, needs: Callable[[Search], bool] | None = None) -> PassRow:
+    """Return the row of a pass that looks at nothing but the draft."""
+    return PassRow(name, costs, lambda search: search.attempt(name, edit), needs)
+
+
+def _may_alter(search: Search) -> bool:
+    """Return whether a layer may be computed in shares, or with other windows."""
+    return not search.whole_layers
+
+
+def _tidy(draft: Draft, choose: Chooser) -> list[Witness]:
+    """Leave out what nobody names: dead operators, equal constants, unused tensors and buffers."""
+    tensors = len(draft.tensors)
+    witnesses = drop_dead(draft, choose) + merge_constants(draft, choose)
+    unused = tensors - len(draft.model().subgraphs[0].tensors)
+    return witnesses or ([Witness("the main subgraph", f"has {unused} tensors that nothing names")] if unused else [])
+
+
+def _cut_rim(search: Search) -> None:
+    """Take the operators at the rim out: all of them unless a target grows, for what comes after gains by it."""
+    draft = Draft(search.model)
+    witnesses = cut_rim(draft, Chooser())
+    candidate = draft.model()
+    arenas = search.sizer.arenas(candidate) if witnesses else None
+    if arenas is None or grows(arenas, search.arenas):
+        search.attempt(_RIM, cut_rim)
+        return
+    search.go_on(Kept(_RIM, arenas, draft_multiplications(draft), tuple(witnesses), candidate))
+
+
+def _choose_kernels(search: Search) -> None:
+    """Try kernels without scratch."""
+    facts, libraries = search.profile(Draft(search.model)), search.sizer.libraries
+    search.attempt("kernel choice", lambda draft, choose: choice.drop_scratch(draft, facts, libraries, choose))
+
+
+def _order(search: Search) -> None:
+    """Try another order of the operators."""
+    facts = search.profile(Draft(search.model))
+    search.attempt(ORDER, lambda draft, choose: reorder(draft, facts, choose, search.stopping))
+
+
+PASSES: tuple[PassRow, ...] = (
+    PassRow(_RIM, "another interface", _cut_rim, lambda s: s.int8_io),
+    _edits("prune", "nothing", _tidy),
+    _edits("constant folding", "flash", fold_constants),
+    _edits("PAD is SAME", "MACs for taps of 0", pad_to_same, _may_alter),
+    _edits("resource variables", "nothing", states_to_variables),
+    _edits("copies", "nothing", drop_copies),
+    _edits("depthwise branches", "a few MACs", join_depthwise, _may_alter),
+    _edits("copies", "nothing", drop_copies),
+    _edits("plain slices", "nothing", plain_slices),
+    _edits("prune", "nothing", _tidy),
+    PassRow("kernel choice", "time: these kernels are slower", _choose_kernels, lambda s: s.kernel_order),
+    PassRow(ORDER, "nothing", _order),
+    PassRow(SPLITS, "operators, per-operator memory, MACs for stripes", descend, _may_alter),
+    _edits("prune", "nothing", _tidy),
+    PassRow(PLAN, "flash; a plan holds for the same outputs only", plan, lambda s: s.offline_plan),
+)
+"""Every pass in the order in which they run. Those that occur twice find more to do after the ones between."""
