@@ -19,7 +19,7 @@ from tflm_sim.shrinking.profile import Profile
 from tflm_sim.shrinking.search import SPLITS, Byway, Search, State
 from tflm_sim.shrinking.shrunk import Kept, Rejected
 from tflm_sim.shrinking.sizing import TargetSizer, gains
-from tflm_sim.shrinking.split import CHANNELS, Split
+from tflm_sim.shrinking.split import AXES, CHANNELS, Split
 from tflm_sim.values import dataclass, field
 
 MOST_ROUNDS = 8
@@ -28,7 +28,8 @@ MOST_SIMULATED = 14
 MOST_LOOPED = 8
 """Split plans with loops, likewise."""
 
-_FIRST_KINDS: tuple[frozenset[str] | None, ...] = (None, frozenset({CHANNELS}))
+_ALL = frozenset(AXES)
+_FIRST_KINDS = (_ALL, frozenset({CHANNELS}))
 
 
 def descend(search: Search) -> None:
@@ -73,29 +74,28 @@ class Descent:
                 continue
             first_models.append(search.model)
             for number in range(2, MOST_ROUNDS + 1):
-                if search.is_done or not self._round(number, None):
+                if search.is_done or not self._round(number, _ALL):
                     break
             best.append(search.state())
         search.go_back(min(best, key=lambda state: state.rank, default=start))
 
-    def _round(self, number: int, kinds: frozenset[str] | None) -> bool:
+    def _round(self, number: int, kinds: frozenset[str]) -> bool:
         """Simulate the best split plans of one round and keep the best; return whether one gained.
 
         Args:
             number: Of the round, from 1.
-            kinds: The only kinds of splits that are looked at, None for all.
+            kinds: The kinds of splits that are looked at.
         """
         search = self.search
         search.say(f"splits, round {number}")
         facts, splits, spare = self._candidates()
-        if kinds is not None:
-            splits = [split for split in splits if split.kind in kinds]
+        splits = [split for split in splits if split.kind in kinds]
         found = peaks.plans(facts, splits, spare, search.stopping)
         tried = self._worth_trying(found)
         more = (peaks.variants(first, splits, spare) for first in tried[:2])
         tried = list(dict.fromkeys((*tried, *chain.from_iterable(more))))
         self._too_dear = []
-        if search.loops and kinds is None:
+        if search.loops and kinds == _ALL:
             self._note_loops(facts, splits, spare)
         best = self._best_of(facts, tried, None)
         if best is not None:

@@ -12,35 +12,33 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from itertools import count
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tflm_sim.errors import TflmSimError
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import STATEFUL
-from tflm_sim.model.schema import BUILTIN_OPERATORS
 from tflm_sim.model.types import Model, Operator, Subgraph, Tensor, TensorType
-from tflm_sim.shrinking.counted import Place, counted_loops
+from tflm_sim.shrinking.counted import CountedLoop, Place, counted_loops
 from tflm_sim.shrinking.evaluators import EVALUATORS
+from tflm_sim.shrinking.initial_states import StateKey, initial_states, resource_key, variable_key
 from tflm_sim.shrinking.known_numbers import computed
+from tflm_sim.shrinking.refusal import refuse
 from tflm_sim.shrinking.symbolic import (
     Call,
     Hashes,
     bits_hash,
     constant,
-    filled,
     kind,
     mix,
     opaque,
-    quantization_facts,
+    operator_name,
     salt,
     symbols,
 )
 from tflm_sim.values import dataclass, field
-
-StateKey = tuple[str, str]
 
 # Not model/element_types: what checks the rewriting keeps a table of its own.
 _NUMBERS: dict[int, str] = {
@@ -53,17 +51,6 @@ _NUMBERS: dict[int, str] = {
     TensorType.INT8: "i1",
     TensorType.FLOAT64: "<f8",
 }
-
-
-class VerificationFailed(TflmSimError):
-    """The result is not what it should be; nothing is written."""
-
-    exit_code = 1
-
-
-def refuse(sentence: str) -> VerificationFailed:
-    """Return the error for a result that is not accepted."""
-    return VerificationFailed(f"refused: {sentence}; nothing is written")
 
 
 MOST_LOOPED = 1 << 28
@@ -109,6 +96,26 @@ class Looked:
 Event = Ran | Copied | Looked
 
 
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """A counted loop as it runs, with a place for each value that it carries, again and again.
+
+    Attributes:
+        condition, body: Machines of its subgraphs.
+        given, made: The inputs and outputs of WHILE.
+        looks: The inputs of the condition.
+        runs, gives: The inputs and outputs of the body.
+    """
+
+    condition: Machine
+    body: Machine
+    given: Sequence[Place]
+    made: Sequence[Place]
+    looks: Sequence[Place]
+    runs: Sequence[Place]
+    gives: Sequence[Place]
+
+
 @dataclass(slots=True)
 class Machine:
     """A model of which a subgraph is run on hashes (mutable: the states are its memory).
@@ -130,23 +137,34 @@ class Machine:
     numbers: list[NDArray[Any] | None] = field(default_factory=list)
     _constants: list[Hashes | None] = field(default_factory=list)
     _numbers: list[NDArray[Any] | None] = field(default_factory=list)
-    _looped: dict[int, tuple[Machine, Machine]] = field(default_factory=dict)
-    _unlike: Iterator[int] = field(default_factory=count)
+    _looped: dict[int, _Loop] = field(default_factory=dict)
+    _unwritten: Iterator[int] = field(default_factory=count)
 
     def __post_init__(self) -> None:
         tensors = self.subgraph.tensors
         self._constants = [None if t.is_variable else constant(self.model, t) for t in tensors]
         self._numbers = [self._as_numbers(tensor) for tensor in tensors]
-        for loop in counted_loops(Draft(self.model)) if self.index == 0 else ():
-            pair = [self.model.subgraphs[index] for index in (loop.condition, loop.body)]
-            calls = ELEMENTS_OF_A_CALL * sum(len(each.operators) for each in pair)
-            work = loop.iterations * (calls + sum(_count(tensor) for tensor in pair[1].tensors))
-            if work <= MOST_LOOPED and not any(map(self._has_state, pair)):
-                self._looped[loop.operator] = Machine(self.model, loop.condition), Machine(self.model, loop.body)
-        for index, tensor in enumerate(tensors):
-            if tensor.is_variable:
-                self.states["variable", str(index)] = filled(tensor, _reset_byte(tensor))
-        self._name_resources()
+        loops = counted_loops(Draft(self.model)) if self.index == 0 else ()
+        self._looped = {loop.operator: self._loop_of(loop) for loop in loops if self._is_followed(loop)}
+        self.states = initial_states(self.model, self.subgraph)
+
+    def _is_followed(self, loop: CountedLoop) -> bool:
+        """Return whether a loop is run iteration by iteration: it does not take too long, and keeps no state."""
+        pair = [self.model.subgraphs[index] for index in (loop.condition, loop.body)]
+        calls = ELEMENTS_OF_A_CALL * sum(len(each.operators) for each in pair)
+        work = loop.iterations * (calls + sum(prod(tensor.shape or ()) for tensor in pair[1].tensors))
+        return work <= MOST_LOOPED and not any(map(self._has_state, pair))
+
+    def _loop_of(self, loop: CountedLoop) -> _Loop:
+        """Return a loop with machines of its own; refuse one that copies between tensors that are unlike."""
+        operator = self.subgraph.operators[loop.operator]
+        condition, body = Machine(self.model, loop.condition), Machine(self.model, loop.body)
+        given, made = (
+            [(self.index, tensor) for tensor in ends] for ends in (operator.input_tensors, operator.output_tensors)
+        )
+        looks, runs = ([(each.index, tensor) for tensor in each.subgraph.input_tensors] for each in (condition, body))
+        gives = [(body.index, tensor) for tensor in body.subgraph.output_tensors]
+        return _Loop(condition, body, given, made, looks, runs, gives)
 
     @property
     def subgraph(self) -> Subgraph:
@@ -156,7 +174,7 @@ class Machine:
     @property
     def loops(self) -> list[Machine]:
         """The conditions and bodies of the loops that run iteration by iteration."""
-        return [machine for pair in self._looped.values() for machine in pair]
+        return [machine for loop in self._looped.values() for machine in (loop.condition, loop.body)]
 
     def _has_state(self, subgraph: Subgraph) -> bool:
         """Return whether a subgraph keeps anything from one iteration to the next, or runs others."""
@@ -170,49 +188,12 @@ class Machine:
         if data is None or tensor.type not in _NUMBERS or tensor.is_variable:
             return None
         dtype = np.dtype(_NUMBERS[tensor.type])
-        needed = _count(tensor) * dtype.itemsize
+        needed = prod(tensor.shape or ()) * dtype.itemsize
         return np.frombuffer(data[:needed], dtype).reshape(tensor.shape or ()) if len(data) >= needed else None
 
     def name(self, operator: Operator) -> str:
         """Return an operator's name; custom operators have their own."""
-        code = self.model.operator_codes[operator.opcode_index]
-        return f"custom {code.custom_code}" if code.custom_code is not None else BUILTIN_OPERATORS[code.builtin_code]
-
-    def _name_resources(self) -> None:
-        """Set resource variables to what CALL_ONCE assigns, the others to their zero point."""
-        main = self.subgraph
-        handles: dict[int, StateKey] = {}
-        for operator in main.operators:
-            name, inputs, outputs = self.name(operator), operator.input_tensors, operator.output_tensors
-            if name == "VAR_HANDLE":
-                handles[outputs[0]] = _resource(operator)
-            elif name in ("READ_VARIABLE", "ASSIGN_VARIABLE") and inputs[0] in handles:
-                tensor = main.tensors[outputs[0] if name == "READ_VARIABLE" else inputs[1]]
-                self.states.setdefault(handles[inputs[0]], filled(tensor, _reset_byte(tensor)))
-        for operator in main.operators:
-            if self.name(operator) == "CALL_ONCE":
-                self._call_once(operator)
-
-    def _call_once(self, operator: Operator) -> None:
-        """Assign the constants that a CALL_ONCE subgraph assigns; refuse one that does more."""
-        index = operator.options.get("init_subgraph_index", 0)
-        if not isinstance(index, int) or not 0 < index < len(self.model.subgraphs):
-            raise refuse(f"CALL_ONCE runs subgraph {index}, of {len(self.model.subgraphs)}")
-        subgraph = self.model.subgraphs[index]
-        handles: dict[int, StateKey] = {}
-        for each in subgraph.operators:
-            name, inputs = self.name(each), each.input_tensors
-            if name == "VAR_HANDLE":
-                handles[each.output_tensors[0]] = _resource(each)
-                continue
-            value = constant(self.model, subgraph.tensors[inputs[1]]) if name == "ASSIGN_VARIABLE" else None
-            if value is None or inputs[0] not in handles:
-                raise refuse(f"a CALL_ONCE subgraph does more than set variables to constants ({name})")
-            key = handles[inputs[0]]
-            if key in self.states and value.size != self.states[key].size:
-                raise refuse(f"CALL_ONCE sets '{key[1]}' to {value.size} elements instead of {self.states[key].size}")
-            if key in self.states:
-                self.states[key] = value.reshape(self.states[key].shape)
+        return operator_name(self.model, operator)
 
     def forget(self) -> None:
         """Set every state to what is not known: at the first invocation it is like padding, and never again."""
@@ -243,35 +224,42 @@ class Machine:
         handles: dict[int, StateKey] = {}
         seen: dict[str, int] = {}
         for number, operator in enumerate(self.subgraph.operators):
-            name, inputs, outputs = self.name(operator), operator.input_tensors, operator.output_tensors
-            read = [self._read(index) for index in inputs]
-            known = [self.numbers[index] if index >= 0 else None for index in inputs]
-            written: dict[int, Hashes] = {}
-            numbers: NDArray[Any] | None = None
-            if name == "VAR_HANDLE":
-                handles[outputs[0]] = _resource(operator)
-            elif name == "READ_VARIABLE":
-                written = {outputs[0]: self.states[_handle(handles, number, inputs[0])]}
-            elif name == "ASSIGN_VARIABLE":
-                value = read[1]
-                if value is None:
-                    raise refuse(f"#{number} ASSIGN_VARIABLE reads what nobody wrote")
-                self.states[_handle(handles, number, inputs[0])] = value
-            elif number in self._looped:
-                yield from self._loop(number, operator, read, known)
+            read = [self._read(index) for index in operator.input_tensors]
+            known = [self.numbers[index] if index >= 0 else None for index in operator.input_tensors]
+            if number in self._looped:
+                yield from self._loop(number, read, known)
                 continue
-            elif name != "CALL_ONCE":
+            name, numbers = self.name(operator), None
+            if name in _OF_RESOURCES:
+                written = self._use_resource(number, operator, read, handles)
+            else:
                 written, numbers = self._evaluate(number, operator, name, read, seen)
             for index, value in written.items():
                 self._write(index, value, numbers)
             yield Ran(self.index, number, read, known, written)
 
+    def _use_resource(
+        self, number: int, operator: Operator, read: Sequence[Hashes | None], handles: dict[int, StateKey]
+    ) -> dict[int, Hashes]:
+        """Name, read or write a resource variable and return what is written to tensors; CALL_ONCE has run before."""
+        name, inputs, outputs = self.name(operator), operator.input_tensors, operator.output_tensors
+        if name == "VAR_HANDLE":
+            handles[outputs[0]] = resource_key(operator)
+        if name in ("VAR_HANDLE", "CALL_ONCE"):
+            return {}
+        if inputs[0] not in handles:
+            raise refuse(f"#{number} names a resource variable by tensor {inputs[0]}, which no VAR_HANDLE wrote")
+        key = handles[inputs[0]]
+        if name == "READ_VARIABLE":
+            return {outputs[0]: self.states[key]}
+        value = read[1]
+        if value is None:
+            raise refuse(f"#{number} ASSIGN_VARIABLE reads what nobody wrote")
+        self.states[key] = value
+        return {}
+
     def _loop(
-        self,
-        number: int,
-        operator: Operator,
-        read: Sequence[Hashes | None],
-        known: Sequence[NDArray[Any] | None],
+        self, number: int, read: Sequence[Hashes | None], known: Sequence[NDArray[Any] | None]
     ) -> Iterator[Event]:
         """Run a counted loop as WHILE does: copy, look, run the body, copy.
 
@@ -279,45 +267,38 @@ class Machine:
 
         Source: tensorflow/lite/micro/kernels/while.cc @ 90b983c.
         """
-        condition, body = self._looped[number]
-        outer = [[(0, index) for index in operator.input_tensors], [(0, index) for index in operator.output_tensors]]
-        looks, runs, gives = (
-            [(machine.index, index) for index in indices]
-            for machine, indices in (
-                (condition, condition.subgraph.input_tensors),
-                (body, body.subgraph.input_tensors),
-                (body, body.subgraph.output_tensors),
-            )
-        )
-        self._refuse_unlike(number, *outer, looks, runs, gives)
+        loop = self._looped[number]
+        self._refuse_unlike(number, loop)
         values = [
-            symbols(f"what nobody wrote {id(self)} {next(self._unlike)}", self.subgraph.tensors[index].shape or ())
-            if each is None
-            else each
-            for each, index in zip(read, operator.input_tensors, strict=True)
+            self._unlike(place) if value is None else value for value, place in zip(read, loop.given, strict=True)
         ]
-        yield from _copies(outer[0], looks, values)
-        yield from _copies(outer[0], outer[1], values)
-        while (yield from condition.looked(values, known)):
-            self.opaque.update(condition.opaque)
-            yield from _copies(outer[1], runs, values)
-            body.begin(values, known)
-            yield from body.steps()
-            self.opaque.update(body.opaque)
-            values = [_written(body.values[index], "WHILE", *place) for place in gives for index in place[1:]]
-            known = [body.numbers[index] for _, index in gives]
-            yield from _copies(gives, outer[1], values)
-            yield from _copies(outer[1], looks, values)
-        for (_, index), value, numbers in zip(outer[1], values, known, strict=True):
+        yield from _copies(loop.given, loop.looks, values)
+        yield from _copies(loop.given, loop.made, values)
+        while (yield from loop.condition.looked(values, known)):
+            self.opaque.update(loop.condition.opaque)
+            yield from _copies(loop.made, loop.runs, values)
+            loop.body.begin(values, known)
+            yield from loop.body.steps()
+            self.opaque.update(loop.body.opaque)
+            values = [_written(loop.body.values[place[1]], "WHILE", *place) for place in loop.gives]
+            known = [loop.body.numbers[index] for _, index in loop.gives]
+            yield from _copies(loop.gives, loop.made, values)
+            yield from _copies(loop.made, loop.looks, values)
+        for (_, index), value, numbers in zip(loop.made, values, known, strict=True):
             self._write(index, value, numbers)
 
-    def _refuse_unlike(self, number: int, *ends: Sequence[Place]) -> None:
+    def _unlike(self, place: Place) -> Hashes:
+        """Return what a tensor holds that nobody wrote: it is unlike anything else."""
+        shape = self.subgraph.tensors[place[1]].shape or ()
+        return symbols(f"what nobody wrote {id(self)} {next(self._unwritten)}", shape)
+
+    def _refuse_unlike(self, number: int, loop: _Loop) -> None:
         """Refuse a loop that copies between tensors of different kinds, or two values to one tensor."""
-        for places in zip(*ends, strict=True):
+        for places in zip(loop.given, loop.made, loop.looks, loop.runs, loop.gives, strict=True):
             tensors = [self.model.subgraphs[subgraph].tensors[index] for subgraph, index in places]
             if len({(str(kind(tensor)), tensor.shape) for tensor in tensors}) > 1:
                 raise refuse(f"#{number} WHILE copies between tensors of different types, quantizations or shapes")
-        if any(len(set(places)) < len(places) for places in ends[1:4]):
+        if any(len(set(places)) < len(places) for places in (loop.made, loop.looks, loop.runs)):
             raise refuse(f"#{number} WHILE copies two values to one tensor")
 
     def looked(self, values: Sequence[Hashes], known: Sequence[NDArray[Any] | None]) -> Generator[Event, None, bool]:
@@ -338,16 +319,16 @@ class Machine:
     def _read(self, index: int) -> Hashes | None:
         if index < 0:
             return None
-        return self.states["variable", str(index)] if self._is_variable(index) else self.values[index]
+        return self.states[variable_key(index)] if self._is_variable(index) else self.values[index]
 
     def _write(self, index: int, value: Hashes, numbers: NDArray[Any] | None = None) -> None:
         if self._is_variable(index):
-            self.states["variable", str(index)] = value
+            self.states[variable_key(index)] = value
         else:
             self.values[index], self.numbers[index] = value, numbers
 
     def _is_variable(self, index: int) -> bool:
-        return self.subgraph.tensors[index].is_variable
+        return index >= 0 and self.subgraph.tensors[index].is_variable
 
     def _evaluate(
         self, number: int, operator: Operator, name: str, read: Sequence[Hashes | None], seen: dict[str, int]
@@ -358,7 +339,7 @@ class Machine:
             if index >= 0 and value is None:
                 raise refuse(f"#{number} {name} reads tensor {index}, which nobody wrote")
         call = self._call(operator, name, read)
-        variables = [index for index in operator.input_tensors if index >= 0 and self._is_variable(index)]
+        variables = [index for index in operator.input_tensors if self._is_variable(index)]
         if set(variables) & set(outputs):
             raise refuse(f"#{number} {name} writes the variable that it reads")
         try:
@@ -427,6 +408,7 @@ class Machine:
         return salt(tensors, operators, subgraph.inputs, subgraph.outputs)
 
 
+_OF_RESOURCES = frozenset({"VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE"})
 _KEEPING = ("custom ", "RANDOM", "MULTINOMIAL")
 """How operators begin whose kernels may keep something from one invocation to the next."""
 _UNFIT = (ValueError, IndexError, ZeroDivisionError, OverflowError)
@@ -455,30 +437,6 @@ def _written(value: Hashes | None, who: str, subgraph: int, tensor: int) -> Hash
     if value is None:
         raise refuse(f"{who} reads tensor {tensor} of subgraph {subgraph}, which nobody wrote")
     return value
-
-
-def _handle(handles: dict[int, StateKey], number: int, tensor: int) -> StateKey:
-    if tensor not in handles:
-        raise refuse(f"#{number} names a resource variable by tensor {tensor}, which no VAR_HANDLE wrote")
-    return handles[tensor]
-
-
-def _count(tensor: Tensor) -> int:
-    count = 1
-    for size in tensor.shape or ():
-        count *= size
-    return count
-
-
-def _resource(operator: Operator) -> StateKey:
-    return "resource", f"{operator.options.get('container') or ''}/{operator.options.get('shared_name') or ''}"
-
-
-def _reset_byte(tensor: Tensor) -> int:
-    """Return the byte that TFLM fills a state with: the low one of its zero point."""
-    facts = quantization_facts(tensor.quantization)
-    points = facts[1] if facts else ()
-    return int(points[0]) & 0xFF if isinstance(points, tuple) and points else 0
 
 
 def fresh_inputs(machine: Machine, moment: str) -> list[Hashes]:

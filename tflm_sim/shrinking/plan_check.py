@@ -9,19 +9,22 @@ iteration, and copies what it carries where that has two addresses.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations, product
 from types import EllipsisType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
-from tflm_sim.model.types import Model, Operator
+from tflm_sim.model.types import Model, Operator, Tensor
 from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, PART, promised, use_of
 from tflm_sim.shrinking.counted import Place
 from tflm_sim.shrinking.diagonal import reads_are_safe
-from tflm_sim.shrinking.machine import Copied, Machine, Ran, VerificationFailed, fresh_inputs, refuse
+from tflm_sim.shrinking.machine import Copied, Machine, Ran, fresh_inputs
+from tflm_sim.shrinking.refusal import VerificationFailed, refuse
 from tflm_sim.shrinking.symbolic import Hashes, mix, salt
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.values import dataclass
@@ -64,8 +67,8 @@ _Bytes = NDArray[np.bool_] | EllipsisType
 class _Part:
     """Rows of an operator's first input, and whether they are written in place instead of read."""
 
-    rows: tuple[slice, ...]
-    is_written: bool
+    rows: _Rows = ...
+    is_written: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,34 +142,29 @@ class _Arena:
         call = _Call(event, operator, machine.name(operator), f"#{event.number} {machine.name(operator)}{within}")
         part = self._part(call)
         for position, (tensor, held) in enumerate(zip(operator.input_tensors, event.read, strict=True)):
-            if held is not None and not (position == 0 and part is not None and part.is_written):
-                rows = part.rows if part is not None and position == 0 else ...
+            if held is not None and not (position == 0 and part.is_written):
+                rows = part.rows if position == 0 else ...
                 self._expect((index, tensor), held, f"{call.label} reads tensor {tensor}", rows)
         self._check_overlaps(call)
         self._use_scratch(call)
         for tensor, value in event.written.items():
-            self._store((index, tensor), value, part.rows if part is not None and part.is_written else ...)
+            self._store((index, tensor), value, part.rows if part.is_written else ...)
 
-    def _part(self, call: _Call) -> _Part | None:
-        """Return the rows of its first input that an operator reads, or writes in place; None for all of it."""
-        if not call.operator.output_tensors:
-            return None
-        use = use_of(call.name, call.operator, self.model.subgraphs[call.event.subgraph].tensors)
-        if not promised(use, PART, [self.library]):
-            return None
-        is_written = call.name == "DYNAMIC_UPDATE_SLICE"
-        source, output = (call.operator.input_tensors[0], call.operator.output_tensors[0])
-        begins = call.event.known[2 if is_written else 1]
-        whole, cut = call.event.read[0], call.event.read[1] if is_written else call.event.written[output]
-        if begins is None or whole is None or cut is None or cut.ndim != whole.ndim or cut.size == whole.size:
-            return None
-        rooms = self.places.get((call.event.subgraph, source)), self.places.get((call.event.subgraph, output))
-        if is_written and (rooms[0] is None or rooms[1] is None or rooms[0].start != rooms[1].start):
-            return None
-        # DYNAMIC_UPDATE_SLICE brings where it begins within the tensor; a SLICE that does not fit is refused before.
-        first = np.clip(begins.ravel(), 0, np.subtract(whole.shape, cut.shape))
-        rows = tuple(slice(start, start + size) for start, size in zip(first, cut.shape, strict=True))
-        return _Part(rows, is_written)
+    def _part(self, call: _Call) -> _Part:
+        """Return the rows of its first input that an operator reads, or writes in place."""
+        inputs, outputs, tensors = call.operator.input_tensors, call.operator.output_tensors, self._tensors(call)
+        if not outputs or not promised(use_of(call.name, call.operator, tensors), PART, [self.library]):
+            return _Part()
+        read, known = call.event.read, call.event.known
+        if call.name != "DYNAMIC_UPDATE_SLICE":
+            return _Part(_named_rows(read[0], known[1], call.event.written[outputs[0]]))
+        rooms = [self.places.get((call.event.subgraph, tensor)) for tensor in (inputs[0], outputs[0])]
+        rows = _named_rows(read[0], known[2], read[1])
+        is_in_place = rooms[0] is not None and rooms[1] is not None and rooms[0].start == rooms[1].start
+        return _Part(rows, is_written=True) if is_in_place and rows is not ... else _Part()
+
+    def _tensors(self, call: _Call) -> Sequence[Tensor]:
+        return self.model.subgraphs[call.event.subgraph].tensors
 
     def _copy(self, event: Copied) -> None:
         """Copy bytes as a loop does: not at all between equal addresses."""
@@ -210,7 +208,7 @@ class _Arena:
     def _check_shared(self, call: _Call, source: int, output: int) -> None:
         """Refuse an output that shares bytes with an input unless a contract covers it."""
         covers = {COPY: self._holds_a_copy, IN_PLACE: self._is_in_place, DIAGONAL: self._is_diagonal}
-        use = use_of(call.name, call.operator, self.model.subgraphs[call.event.subgraph].tensors)
+        use = use_of(call.name, call.operator, self._tensors(call))
         kind = next((kind for kind in covers if promised(use, kind, [self.library])), None)
         if kind is None or not covers[kind](call, source, output):
             raise self._refuse(
@@ -236,8 +234,8 @@ class _Arena:
         a, b = self._room(call, source), self._room(call, output)
         distance, rest = divmod(a.start - b.start, a.element)
         is_data = source == call.operator.input_tensors[0]
-        tensors = self.model.subgraphs[call.event.subgraph].tensors
-        is_safe = a.element == b.element and not rest and reads_are_safe(tensors, call.operator, call.name, distance)
+        is_whole = a.element == b.element and not rest
+        is_safe = is_whole and reads_are_safe(self._tensors(call), call.operator, call.name, distance)
         return is_data and is_safe
 
     def _store(self, place: Place, value: Hashes, rows: _Rows = ...) -> None:
@@ -258,6 +256,15 @@ class _Arena:
 
     def _refuse(self, sentence: str) -> VerificationFailed:
         return VerificationFailed(f"refused: {sentence}, on {self.target}; nothing is written")
+
+
+def _named_rows(whole: Hashes | None, begins: NDArray[Any] | None, cut: Hashes | None) -> _Rows:
+    """Return the rows of a tensor that a cut of it is, ``...`` where it is all of it or that is not known."""
+    if begins is None or whole is None or cut is None or cut.ndim != whole.ndim or cut.size == whole.size:
+        return ...
+    # DYNAMIC_UPDATE_SLICE brings where it begins within the tensor; a SLICE that does not fit is refused before.
+    first = np.clip(begins.ravel(), 0, np.subtract(whole.shape, cut.shape))
+    return tuple(slice(start, start + size) for start, size in zip(first, cut.shape, strict=True))
 
 
 def _named_bytes(value: Hashes, room: _Room, rows: _Rows) -> _Bytes:

@@ -43,11 +43,7 @@ class _Planned:
 
 def plan(search: Search) -> None:
     """Place the tensors of the result, of each model on the way to it, and of splits made for a plan."""
-    ways = [search.steps[:count] for count in range(len(search.steps), -1, -1)]
-    for has_loop, most in MOST_BYWAYS.items():
-        byways = [byway for byway in search.byways if byway.has_loop == has_loop]
-        ways += [byway.steps for byway in sorted(byways, key=lambda byway: byway.estimate)[:most]]
-    best = _best_planned(search, ways, None)
+    best = _best_planned(search, _ways(search), None)
     way: Way | None = list(takewhile(lambda step: step.name != SPLITS, search.steps))
     for _ in range(MOST_ROUNDS):
         better = _best_planned(search, _split_for_plan(search, way), best) if way is not None else best
@@ -61,6 +57,15 @@ def plan(search: Search) -> None:
     search.steps = best.way
     before = _end(search, best.way)
     search.keep(PLAN, best.model, best.arenas, plan_witnesses(best.model, before, search.sizer))
+
+
+def _ways(search: Search) -> list[Way]:
+    """Return the way that was kept, each beginning of it, and the byways that promise most."""
+    ways = [search.steps[:count] for count in range(len(search.steps), -1, -1)]
+    for has_loop, most in MOST_BYWAYS.items():
+        byways = [byway for byway in search.byways if byway.has_loop == has_loop]
+        ways += [byway.steps for byway in sorted(byways, key=lambda byway: byway.estimate)[:most]]
+    return ways
 
 
 def _end(search: Search, way: Way) -> Model:

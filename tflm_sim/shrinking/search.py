@@ -20,9 +20,9 @@ from tflm_sim.shrinking.bound import bound
 from tflm_sim.shrinking.budget import Allowance, Budget
 from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE
 from tflm_sim.shrinking.graph import draft_multiplications
-from tflm_sim.shrinking.machine import VerificationFailed
 from tflm_sim.shrinking.passes import Chooser, Pass
 from tflm_sim.shrinking.profile import Profile, profile
+from tflm_sim.shrinking.refusal import VerificationFailed
 from tflm_sim.shrinking.shrunk import Bound, Kept, Rejected, Witness
 from tflm_sim.shrinking.sizing import TargetSizer, gains, grows
 from tflm_sim.shrinking.stopping import StoppedError, Stopping
@@ -252,7 +252,7 @@ class Search:
         if arenas is None:
             return "TFLM refuses the rewritten model on a target"
         if not gains(arenas, self.arenas):
-            return "a target grows" if grows(arenas, self.arenas) else "no target gains"
+            return "a target grows" if grows(self.arenas, arenas) else "no target gains"  # one gains, so another grows
         return self.allowance.objection(candidate, macs)
 
     def rank(self, arenas: tuple[int, ...], macs: int, model: Model) -> tuple[float, ...]:

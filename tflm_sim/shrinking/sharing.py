@@ -15,7 +15,8 @@ from tflm_sim.shrinking.choice import dilated
 from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, promises
 from tflm_sim.shrinking.diagonal import needed_distance
 from tflm_sim.shrinking.graph import element_size
-from tflm_sim.shrinking.plan import find_links, layout_of
+from tflm_sim.shrinking.layout import layout_of
+from tflm_sim.shrinking.links import find_links
 from tflm_sim.shrinking.profile import Profile, profile
 from tflm_sim.shrinking.sizing import TargetSizer
 from tflm_sim.targets.kernel_library import KernelLibrary

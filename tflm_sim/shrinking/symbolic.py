@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tflm_sim.model.schema import BUILTIN_OPERATORS
 from tflm_sim.model.types import Model, Operator, Quantization, Tensor, TensorType
 from tflm_sim.values import dataclass
 
@@ -86,6 +87,12 @@ def quantization_facts(quantization: Quantization | None) -> tuple[object, ...]:
 def kind(tensor: Tensor) -> tuple[object, ...]:
     """Return type and quantization of a tensor."""
     return int(tensor.type), quantization_facts(tensor.quantization)
+
+
+def operator_name(model: Model, operator: Operator) -> str:
+    """Return an operator's name; custom operators have their own."""
+    code = model.operator_codes[operator.opcode_index]
+    return f"custom {code.custom_code}" if code.custom_code is not None else BUILTIN_OPERATORS[code.builtin_code]
 
 
 def constant(model: Model, tensor: Tensor) -> Hashes | None:

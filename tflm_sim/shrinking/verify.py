@@ -30,9 +30,11 @@ from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model, Operator, Subgraph, Tensor
 from tflm_sim.shrinking.counted import counted_loops
 from tflm_sim.shrinking.evaluators import EVALUATORS
+from tflm_sim.shrinking.initial_states import StateKey
 from tflm_sim.shrinking.interface import ChangedEnd, changed_ends, ends_of
-from tflm_sim.shrinking.machine import Machine, StateKey, VerificationFailed, fresh_inputs, refuse
+from tflm_sim.shrinking.machine import Machine, fresh_inputs
 from tflm_sim.shrinking.plan_check import check_plan
+from tflm_sim.shrinking.refusal import VerificationFailed, refuse
 from tflm_sim.shrinking.symbolic import Call, Hashes, kind, salt, symbols
 from tflm_sim.values import dataclass, replace
 

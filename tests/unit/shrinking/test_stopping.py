@@ -31,7 +31,7 @@ def interrupting(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> No
     """Act when the second round of splits begins: one split was kept by then."""
     sound = Descent._round
 
-    def split(self: Descent, number: int, kinds: frozenset[str] | None) -> bool:
+    def split(self: Descent, number: int, kinds: frozenset[str]) -> bool:
         if number == 2:
             act()
         return sound(self, number, kinds)
