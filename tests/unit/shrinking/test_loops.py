@@ -212,6 +212,14 @@ def moved(model: Model, simulation: Simulation, tensors: Collection[Place], by: 
     return parse(encode(with_offsets(model, offsets)))
 
 
+def test_a_loop_of_one_iteration_has_read_all_before_it_writes() -> None:
+    # 48 is where the counter of 12 iterations ends, 4 numbers each.
+    draft = Draft(with_constant(looped(chain(), 12), [48], [4]))
+    (loop,) = counted_loops(draft)
+    assert loop.counts == (0,)
+    assert list(distances(draft, loop)) == [(0, 1, 0)]
+
+
 @needs_c
 def test_without_fill_a_loop_writes_over_the_rows_that_it_has_read() -> None:
     model = chain()
