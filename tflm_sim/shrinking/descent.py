@@ -16,7 +16,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.shrinking import peaks
 from tflm_sim.shrinking.graph import draft_multiplications
 from tflm_sim.shrinking.profile import Profile
-from tflm_sim.shrinking.search import SPLITS, Byway, Search, State
+from tflm_sim.shrinking.search import SPLITS, Byway, Search, SearchState
 from tflm_sim.shrinking.shrunk import Kept, Rejected
 from tflm_sim.shrinking.sizing import TargetSizer, gains
 from tflm_sim.shrinking.split import AXES, CHANNELS, Split
@@ -65,7 +65,7 @@ class Descent:
 
     def run(self) -> None:
         """Go down from where the search stands, once for each kind of first round, and keep the best end."""
-        search, best = self.search, list[State]()
+        search, best = self.search, list[SearchState]()
         start = search.state()
         first_models: list[Model] = []
         for kinds in _FIRST_KINDS:

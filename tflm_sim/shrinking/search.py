@@ -69,7 +69,7 @@ class Byway:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class SearchState:
     """Where a search stood."""
 
     rank: tuple[float, ...]
@@ -112,7 +112,7 @@ class Search:
     steps: list[Kept] = field(init=False, default_factory=list)
     rejected: list[Rejected] = field(init=False, default_factory=list)
     allowance: Allowance = field(init=False)
-    _best: State | None = field(init=False, default=None)
+    _best: SearchState | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.model = self.origin
@@ -173,10 +173,10 @@ class Search:
         """Tell whoever waits what is tried now, and the best so far."""
         self.progress(f"{what}: {max(self.arenas):,} B so far")
 
-    def state(self) -> State:
+    def state(self) -> SearchState:
         """Return where the search stands."""
         macs = self.steps[-1].macs if self.steps else self.allowance.macs
-        return State(self.rank(self.arenas, macs, self.model), self.model, self.arenas, tuple(self.steps))
+        return SearchState(self.rank(self.arenas, macs, self.model), self.model, self.arenas, tuple(self.steps))
 
     def _note(self) -> None:
         """Remember where the search stands if it never stood better."""
@@ -184,7 +184,7 @@ class Search:
         if self._best is None or state.rank < self._best.rank:
             self._best = state
 
-    def go_back(self, state: State) -> None:
+    def go_back(self, state: SearchState) -> None:
         """Go on from where the search stood before."""
         self.model, self.arenas, self.steps = state.model, state.arenas, list(state.steps)
 
