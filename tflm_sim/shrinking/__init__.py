@@ -30,21 +30,22 @@ more parts, or groups of channels, which need no slice (``channels``)::
     X --> CONV_2D, half of the filters --> A0 --> MAX_POOL_2D --> Y0 --.     the second CONV_2D: X, Y0, A1   11,200
     '---> CONV_2D, the other half -------> A1 --> MAX_POOL_2D --> Y1 --+--> Y
 
-``search`` simulates the best of these on every target and keeps one only if a target needs less and none needs more:
+``descent`` simulates the best of these on every target and keeps one only if a target needs less and none needs more:
 TFLM's planner is greedy, and a lower peak can need a larger arena. ``encode`` writes the file, it is read again, and
 ``verify`` runs both on hashes: each element of Y must be the same expression of X, weights and states.
 
 Where to read on, in the order in which data flows:
 
-    search, passes, budget         the passes as rows, what each may cost, and which result is kept
+    pass_table, search, budget     the passes as rows, which result is kept, and what it may cost
     prune, fuse, states, order     edits that cost nothing
     profile, bound                 how full the head is at each operator, and below which size no split gets
-    peaks                          which segments to split, as a shortest path
+    descent, peaks                 splits round by round, and which segments to split, as a shortest path
     split, rows, stripe_rules      stripes of rows or columns
     channels, channel_rules        groups of channels
     loops, counted                 stripes as the iterations of a WHILE, and how such loops are read
-    planning, plan, staircase      offsets of our own (``--offline-plan``), with the promises in contracts
-    sharing                        what a plan makes of the profile, for splits that only pay with one
+    contracts, links, layout       which tensors may share bytes, as far as kernels promise when they read and write
+    plan, staircase                offsets of our own (``--offline-plan``) for what shares bytes
+    plan_search, planning          which model gets a plan; sharing estimates what one gives, for splits that need it
     verify, machine, symbolic      the check: both files as expressions; plan_check runs the arena's bytes
     prove, wheel_worker            the proof: both files in the real TFLM
     rim, conversions, interface    ``--int8-io``: the rim is cut, what converts instead, and what verify makes of it

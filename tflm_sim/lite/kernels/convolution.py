@@ -1,8 +1,8 @@
-"""Convolutions, pools, and what they need beside their output: im2col and col2im buffers, quantized inputs.
+"""Convolutions, pools, and what they need beside their output: im2col buffers, quantized inputs.
 
 A float input with 8-bit or 4-bit weights is *hybrid*: the kernel quantizes its input while it runs.
 
-Source: tflite/kernels/{conv,depthwise_conv,transpose_conv,pooling}.cc, padding.h
+Source: tflite/kernels/{conv,depthwise_conv,pooling}.cc, padding.h
 @ google-ai-edge/LiteRT f67457790
 """
 
@@ -12,13 +12,14 @@ from math import prod
 
 from tflm_sim.lite.graph_info import AllocationType, TfLiteTensor
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import LARGEST_INT, PrepareCall, Shape, values_of
+from tflm_sim.lite.kernels.call import LARGEST_INT, PrepareCall, Shape
 from tflm_sim.lite.kernels.dense import check_bias_type, check_multiplier
 from tflm_sim.model.windows import output_size
+from tflm_sim.values import dataclass
 
 NO_PADDING = -1
 _LARGEST_STEP = 2**15 - 1
-_CONVOLVED = (t.FLOAT32, t.UINT8, t.INT8, t.INT16)
+CONVOLVED = (t.FLOAT32, t.UINT8, t.INT8, t.INT16)
 
 
 def _spatial(call: PrepareCall, value: TfLiteTensor, window: Shape) -> tuple[int, int]:
@@ -44,7 +45,7 @@ def ensured(call: PrepareCall, size: int | None) -> int:
     return size
 
 
-def _ensure_steps(call: PrepareCall, *names: str) -> None:
+def ensure_steps(call: PrepareCall, *names: str) -> None:
     """Refuse the node unless its strides or dilations, by their options, are above zero and fit 16 bits."""
     for name in names:
         value = call.option(name.replace("height", "h").replace("width", "w"))
@@ -78,13 +79,13 @@ def convolution(call: PrepareCall) -> None:
     call.ensure_equal("input_channel % filter_input_channel", value.shape[3] % weights.shape[3], 0)
     groups = value.shape[3] // weights.shape[3]
     call.ensure_equal("filter->dims->data[0] % data->groups", weights.shape[0] % groups, 0)
-    call.ensure_type_in("input_type", value.type, *_CONVOLVED)
+    call.ensure_type_in("input_type", value.type, *CONVOLVED)
     call.ensure_types("output->type", output.type, value.type, "input_type")
     if value.type in (t.INT16, t.INT8):
         call.ensure_affine("filter", weights)
         for zero_point in weights.quantization.zero_point if weights.quantization else ():
             call.ensure_equal("affine_quantization->zero_point->data[i]", zero_point, 0)
-    _ensure_steps(call, "stride_height", "stride_width", "dilation_height_factor", "dilation_width_factor")
+    ensure_steps(call, "stride_height", "stride_width", "dilation_height_factor", "dilation_width_factor")
     call.ensure(has_bias, "has_bias")
     bias = call.input(2)
     _check_bias(call, bias, value, weights, weights.shape[0])
@@ -146,43 +147,72 @@ def _check_bias(
     call.ensure_equal("NumElements(bias)", bias.elements, channels, "SizeOfDimension(filter, 0)")
 
 
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """Which kernel of CONV_2D runs, as far as that decides its temporaries.
+
+    Attributes:
+        is_hybrid: Floats are quantized on the way, for weights that are integers.
+        is_per_channel: And there is a scale for each channel.
+        needs_im2col: Windows are copied one behind the other.
+        needs_hwcn: The weights are turned around once, for the kernel with threads.
+    """
+
+    is_hybrid: bool
+    is_per_channel: bool
+    needs_im2col: bool
+    needs_hwcn: bool
+
+    @property
+    def temporaries(self) -> list[str]:
+        """Their names, in the order in which they are added."""
+        keys = ["im2col"] * self.needs_im2col + ["hwcn_weights"] * self.needs_hwcn
+        keys += ["input_quantized", "scaling_factors", "accum_scratch"] * self.is_hybrid
+        return keys + ["input_offset", "row_sums"] * self.is_per_channel
+
+
+def _chosen(call: PrepareCall, value: TfLiteTensor, weights: TfLiteTensor, groups: int) -> _Chosen:
+    """Return which kernel runs; refuse groups that none takes."""
+    is_hybrid = value.type == t.FLOAT32 and weights.type in (t.UINT8, t.INT8, t.INT4)
+    is_per_channel = is_hybrid and _is_per_channel(call, weights, groups)
+    is_dilated = any(call.option(f"dilation_{axis}_factor") != 1 for axis in "hw")
+    needs_hwcn = not is_hybrid and not is_dilated and _is_threaded(call, value, weights)
+    is_copied = (is_dilated or _is_windowed(call, weights)) and not needs_hwcn
+    return _Chosen(is_hybrid, is_per_channel, is_copied and (call.is_optimized or is_hybrid), needs_hwcn)
+
+
+def _is_windowed(call: PrepareCall, weights: TfLiteTensor) -> bool:
+    """Return whether an output pixel is made of other pixels than the one in its place."""
+    return weights.shape[1:3] != (1, 1) or any(call.option(f"stride_{axis}") != 1 for axis in "hw")
+
+
 def _place_convolution(
     call: PrepareCall, value: TfLiteTensor, weights: TfLiteTensor, output: TfLiteTensor, groups: int
 ) -> None:
-    is_hybrid = value.type == t.FLOAT32 and weights.type in (t.UINT8, t.INT8, t.INT4)
-    is_per_channel = is_hybrid and _is_per_channel(call, weights, groups)
-    is_dilated = call.option("dilation_h_factor") != 1 or call.option("dilation_w_factor") != 1
-    needs_hwcn = value.type == t.FLOAT32 and not (is_hybrid or is_dilated) and _is_threaded(call, weights)
-    is_windowed = weights.shape[1:3] != (1, 1) or call.option("stride_h") != 1 or call.option("stride_w") != 1
-    needs_im2col = (is_dilated or is_windowed) and (call.is_optimized or is_hybrid) and not needs_hwcn
+    chosen = _chosen(call, value, weights, groups)
     channels, height, width = (weights.shape[0], *_spatial(call, value, weights.shape[1:3]))
     call.ensure_message(height * width <= LARGEST_INT, "Conv output spatial dimensions overflow.")
-    batches = value.shape[0]
-    keys = ["im2col"] * needs_im2col + ["hwcn_weights"] * needs_hwcn
-    keys += ["input_quantized", "scaling_factors", "accum_scratch"] * is_hybrid
-    keys += ["input_offset", "row_sums"] * is_per_channel
-    taken = {key: call.reserve(1, key) for key in keys}
+    taken = {key: call.reserve(1, key) for key in chosen.temporaries}
     call.take(*taken.values())
     if value.type != t.FLOAT32:
         _check_parameters(call, value, weights, call.optional_input(2), output, channels)
+    batches, depth = value.shape[0], prod(weights.shape[1:])
     call.resize(output, (batches, height, width, channels))
-    depth = prod(weights.shape[1:])
-    if needs_im2col:
-        kind = value.type if not is_hybrid else t.INT8 if weights.type == t.INT4 else weights.type
+    if chosen.needs_im2col:
+        hybrid = t.INT8 if weights.type == t.INT4 else weights.type
+        kind = hybrid if chosen.is_hybrid else value.type
         _place_im2col(call, taken["im2col"], kind, (batches, height, width, depth))
-    if needs_hwcn:
-        call.temporary(taken["hwcn_weights"], value.type, (depth, channels), AllocationType.ARENA_RW_PERSISTENT)
     rows = prod(value.shape[:3]) * groups
-    shapes: dict[str, tuple[int, tuple[int, ...]]] = {
-        "input_quantized": (t.INT8, value.shape),
-        "scaling_factors": (t.FLOAT32, (rows,)),
-        "accum_scratch": (t.INT32, (channels, batches * height * width)),
-        "input_offset": (t.INT32, (rows,)),
+    placed: dict[str, tuple[int, Shape, AllocationType]] = {
+        "hwcn_weights": (value.type, (depth, channels), AllocationType.ARENA_RW_PERSISTENT),
+        "input_quantized": (t.INT8, value.shape, AllocationType.ARENA_RW),
+        "scaling_factors": (t.FLOAT32, (rows,), AllocationType.ARENA_RW),
+        "accum_scratch": (t.INT32, (channels, batches * height * width), AllocationType.ARENA_RW),
+        "input_offset": (t.INT32, (rows,), AllocationType.ARENA_RW),
+        "row_sums": (t.INT32, (channels,), AllocationType.ARENA_RW_PERSISTENT),
     }
-    for key in (key for key in shapes if key in taken):
-        call.temporary(taken[key], *shapes[key])
-    if is_per_channel:
-        call.temporary(taken["row_sums"], t.INT32, (channels,), AllocationType.ARENA_RW_PERSISTENT)
+    for key in filter(taken.__contains__, placed):
+        call.temporary(taken[key], *placed[key])
 
 
 def _place_im2col(call: PrepareCall, index: int, kind: int, shape: tuple[int, ...]) -> None:
@@ -199,16 +229,16 @@ def _is_per_channel(call: PrepareCall, weights: TfLiteTensor, groups: int) -> bo
     return groups != 1 or len(set(weights.scales)) > 1
 
 
-def _is_threaded(call: PrepareCall, weights: TfLiteTensor) -> bool:
-    """Whether the kernel with threads runs, for which the weights are turned around once."""
+def _is_threaded(call: PrepareCall, value: TfLiteTensor, weights: TfLiteTensor) -> bool:
+    """Whether the kernel for floats with threads runs, for which the weights are turned around once."""
     is_kept = weights.allocation_type is not AllocationType.ARENA_RW and not weights.is_dynamic
-    return call.is_optimized and call.subgraph.threads != 1 and is_kept
+    return value.type == t.FLOAT32 and call.is_optimized and call.subgraph.threads != 1 and is_kept
 
 
 def _check_depthwise_types(
     call: PrepareCall, value: TfLiteTensor, weights: TfLiteTensor, output: TfLiteTensor, *, is_hybrid: bool
 ) -> None:
-    call.ensure_type_in("data_type", value.type, *_CONVOLVED)
+    call.ensure_type_in("data_type", value.type, *CONVOLVED)
     call.ensure_types("output->type", output.type, value.type, "data_type")
     if not is_hybrid:
         text = "filter->type == data_type || data_type == kTfLiteInt16 || filter->type == kTfLiteInt4"
@@ -226,8 +256,8 @@ def depthwise_convolution(call: PrepareCall) -> None:
     output = call.output()
     call.ensure_equal("NumDimensions(input)", value.rank, 4)
     call.ensure_equal("NumDimensions(filter)", weights.rank, 4)
-    _ensure_steps(call, "dilation_height_factor", "dilation_width_factor")
-    _ensure_steps(call, "stride_width", "stride_height")
+    ensure_steps(call, "dilation_height_factor", "dilation_width_factor")
+    ensure_steps(call, "stride_width", "stride_height")
     _ensure_positive(
         call,
         *((f"SizeOfDimension(input, {axis})", value.shape[axis]) for axis in (1, 2, 3)),
@@ -272,123 +302,6 @@ def _place_hybrid_depthwise(call: PrepareCall, value: TfLiteTensor, weights: TfL
     call.temporary(taken[1], t.FLOAT32, value.shape[:1])
     call.temporary(taken[2], t.INT32, value.shape[:1])
     call.take(*taken)
-
-
-def transpose_convolution(call: PrepareCall) -> None:
-    """TRANSPOSE_CONV: its buffers are dynamic tensors, sized here where the output's shape is a constant."""
-    has_bias = call.input_count == 4
-    call.ensure(has_bias or call.input_count == 3, "has_bias || NumInputs(node) == 3")
-    call.ensure_equal("NumOutputs(node)", call.output_count, 1)
-    shape, weights, value, output = call.input(0), call.input(1), call.input(2), call.output()
-    call.ensure_equal("NumDimensions(output_shape)", shape.rank, 1)
-    call.ensure_equal("NumElements(output_shape)", shape.elements, 4, at=1)
-    call.ensure_equal("NumDimensions(input)", value.rank, 4, at=1)
-    call.ensure_equal("NumDimensions(weights)", weights.rank, 4, at=1)
-    _ensure_steps(call, "stride_height", "stride_width")
-    for axis in (1, 2, 3):
-        call.ensure(value.shape[axis] > 0, f"SizeOfDimension(input, {axis}) > 0")
-    for axis in (0, 1, 2):
-        call.ensure(weights.shape[axis] > 0, f"SizeOfDimension(weights, {axis}) > 0")
-    call.ensure_type_in("input->type", value.type, *_CONVOLVED)
-    if value.type == t.FLOAT32:
-        call.ensure_type_in("weights->type", weights.type, t.FLOAT32, t.INT8)
-    elif value.type in (t.UINT8, t.INT8):
-        call.ensure_types("weights->type", weights.type, value.type)
-    _check_transposed_bias(call, call.optional_input(3), value, weights)
-    if value.type == t.INT16:
-        call.ensure_type_numbers("weights->type", weights.type, t.INT8, at=1)
-        call.ensure_symmetric(value, output)
-        check_bias_type(call, call.optional_input(3))
-    call.ensure_types("output->type", output.type, value.type, "input->type")
-    right = "SizeOfDimension(weights, 3)"
-    call.ensure_equal("SizeOfDimension(input, 3)", value.shape[3], weights.shape[3], right)
-    _place_transpose_convolution(call, shape, weights, value, output)
-
-
-def _check_transposed_bias(
-    call: PrepareCall, bias: TfLiteTensor | None, value: TfLiteTensor, weights: TfLiteTensor
-) -> None:
-    if bias is None:
-        return
-    if value.type in (t.UINT8, t.INT8):
-        call.ensure_types("bias->type", bias.type, t.INT32)
-        if value.type == t.INT8:
-            call.ensure_equal("bias->params.zero_point", bias.zero_point, 0)
-    elif value.type == t.INT16:
-        call.ensure(bias.type in (t.INT64, t.INT32), "(bias->type == kTfLiteInt64) || (bias->type == kTfLiteInt32)")
-        call.ensure_equal("bias->params.zero_point", bias.zero_point, 0, at=1)
-    else:
-        call.ensure_types("bias->type", bias.type, value.type, "input->type")
-    right = "SizeOfDimension(weights, 0)"
-    call.ensure_equal("NumElements(bias)", bias.elements, weights.shape[0], right)
-
-
-def _place_transpose_convolution(
-    call: PrepareCall, shape: TfLiteTensor, weights: TfLiteTensor, value: TfLiteTensor, output: TfLiteTensor
-) -> None:
-    is_integer = value.type in (t.UINT8, t.INT8, t.INT16)
-    is_hybrid = value.type == t.FLOAT32 and weights.type == t.INT8
-    keys = ["col2im", "transposed_weights"] if call.is_optimized else []
-    keys += ["scratch"] if is_integer else []
-    keys += ["input_quantized", "scaling_factors", "input_offset"] if is_hybrid else []
-    taken = {key: call.reserve(1, key) for key in keys}
-    call.take(*taken.values())
-    tensors = {key: call.subgraph.tensors[index] for key, index in taken.items()}
-    is_known = shape.is_constant
-    wanted = values_of(shape)
-    if not is_known:
-        call.dynamic(output)
-    elif shape.type != t.INT32:
-        raise call.failure(f"Output shape is {t.type_name(shape.type)}, not int32.")
-    else:
-        call.resize(output, wanted)
-        _check_geometry(call, value, weights, wanted)
-    if call.is_optimized:
-        size = (prod(value.shape[1:3]), prod(weights.shape[:3]))
-        kind = t.FLOAT32 if value.type == t.FLOAT32 else t.INT32
-        dynamic_temporary(call, tensors["col2im"], kind, size if is_known else None)
-        order = (weights.shape[1], weights.shape[2], weights.shape[0], weights.shape[3])
-        dynamic_temporary(call, tensors["transposed_weights"], weights.type, order if weights.is_constant else None)
-    if is_integer:
-        sums = _sum_type(call, value)
-        tensors["scratch"].type = sums
-        dynamic_temporary(call, tensors["scratch"], sums, wanted if is_known else None)
-        call.ensure_affine("weights", weights)
-        text = "(affine_quantization->scale->size == 1 || affine_quantization->scale->size == channels_out)"
-        call.ensure(len(weights.scales) in (1, weights.shape[0]), text)
-    if is_hybrid:
-        pixels = (value.elements // weights.shape[3],)
-        call.temporary(taken["input_quantized"], t.INT8, value.shape)
-        call.temporary(taken["scaling_factors"], t.FLOAT32, pixels)
-        call.temporary(taken["input_offset"], t.INT32, pixels)
-        _check_transposed_scales(call, weights)
-
-
-def _sum_type(call: PrepareCall, value: TfLiteTensor) -> int:
-    """Return the type of the sums of integers; that of the bias in the options where 16-bit values have one."""
-    if value.type != t.INT16:
-        return t.INT32
-    stored: int = call.option("quantized_bias_type", t.FLOAT32)
-    return t.INT64 if stored == t.FLOAT32 else stored
-
-
-def _check_transposed_scales(call: PrepareCall, weights: TfLiteTensor) -> None:
-    call.ensure(weights.quantization is not None, "affine_quantization", at=1)
-    axis = weights.quantization.quantized_dimension if weights.quantization else 0
-    if len(weights.scales) != weights.shape[axis]:
-        call.ensure_equal("affine_quantization->scale->size", len(weights.scales), 1)
-
-
-def _check_geometry(call: PrepareCall, value: TfLiteTensor, weights: TfLiteTensor, wanted: Shape) -> None:
-    """Refuse an output that a convolution would not make into the input."""
-    axes = (("height", 1, "stride_h"), ("width", 2, "stride_w"))
-    for axis in (1, 2):
-        call.ensure(wanted[axis] > 0, f"SizeOfDimension(output, {axis}) > 0")
-    for name, axis, stride in axes:
-        padding = call.option("padding", NO_PADDING)
-        found = output_size(padding, image=wanted[axis], window=weights.shape[axis], stride=call.option(stride))
-        size = ensured(call, found)
-        call.ensure_equal(f"computed_input_{name}", size, value.shape[axis], f"SizeOfDimension(input, {axis})")
 
 
 def dynamic_temporary(call: PrepareCall, tensor: TfLiteTensor, kind: int, shape: Shape | None) -> None:
