@@ -1,7 +1,7 @@
 """``Kernel``: a node while TFLM's code for it runs, with the checks of its file.
 
 A check is written with what it says upstream, for that is what the device prints; the line comes from ``places.py`` and
-is looked up only when the check fails. Where the runtime's version of the file has no such check, it holds.
+is looked up only when the check fails. Where the runtime's version of the file has no such check, nothing is checked.
 
     k = Kernel(node, "leaky_relu_common.cc")
     k.counts(inputs=1)                              TF_LITE_ENSURE_EQ(context, NumInputs(node), 1) ...
@@ -53,7 +53,7 @@ class Kernel:
     Args:
         node: The operator.
         file: The file as the device prints it, without ``tensorflow/lite/micro/kernels/``.
-        function: The function, for checks that stand in several of the file.
+        function: The function, for checks that several functions of the file have.
     """
 
     __slots__ = ("file", "function", "node")
@@ -132,7 +132,7 @@ class Kernel:
         self._refuse(text, f"{text} {values}")
 
     def _refuse(self, text: str, says: str, number: int = 1, argument: str = "") -> None:
-        """Fail where a check stands; ``argument`` goes before what it says, cut as a version's ``%s`` cuts it."""
+        """Fail with the line of a check; ``argument`` goes before what it says, cut as a version's ``%s`` cuts it."""
         place = self.place(text, number)
         if place is not None:
             where = f"{places.full_place(place[0])}:{place[1]} "
@@ -141,7 +141,7 @@ class Kernel:
             raise fail(f"{where}{argument}{says}")
 
     def place(self, text: str, number: int = 1) -> tuple[str, int] | None:
-        """Return where a check stands, None where this version of the file does not have it."""
+        """Return the file and line of a check, None where this version of the file does not have it."""
         runtime = self.node.target.runtime
         check = self.file, text, self.function, number
         place = places.place(runtime, *check)

@@ -1,4 +1,4 @@
-"""Where a check stands in TFLM: its line in each version of each upstream file whose kernels are modelled.
+"""Where a check is in TFLM's sources: its line in each version of each upstream file whose kernels are modelled.
 
 ``places.txt`` is written by ``tools upstream places --write``; nobody types a line. It has a section for each file,
 with the repository and the versions of the file, then a row for each check, with tabs between the columns:
@@ -7,7 +7,7 @@ with the repository and the versions of the file, then a row for each check, wit
     filter != nullptr        5:50  107:72  119:-
 
 A version is named by its position in the repository's history; "5=conv.cc": the code was in conv.cc then. The check
-stands at line 72 from position 107 on, and is gone from 119 on. A row begins with what the check says (:func:`key`).
+is at line 72 from position 107 on, and is gone from 119 on. A row begins with what the check says (:func:`key`).
 """
 
 from __future__ import annotations

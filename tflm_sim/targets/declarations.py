@@ -9,8 +9,8 @@
 
 Of a member's type only what decides its size is told: ``enum`` stands for any enum, ``void *`` for any pointer. C++
 bases and vtable pointers are members like any other: no class that TFLM puts in an arena has a base with tail padding
-to reuse, which ``tests/golden`` proves against debug information. A struct that stands twice has a condition of its
-own, before its name.
+to reuse, which ``tests/golden`` proves against debug information. A struct that is declared twice has a condition
+of its own, before its name.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _declaration(text: str) -> tuple[str, str, str, str]:
 
 
 def _condition(text: str) -> tuple[str, str]:
-    """Split what stands under a condition, ``[[condition]] text``, from it."""
+    """Split what is under a condition, ``[[condition]] text``, from it."""
     if not text.startswith("[["):
         return "", text
     condition, _, rest = text[2:].partition("]] ")
@@ -159,7 +159,7 @@ def _members(body: str) -> tuple[tuple[str, Member], ...]:
 
 
 def _applies(condition: str, has: Has) -> bool:
-    """Return whether a version has what stands under a condition."""
+    """Return whether a version has what is under a condition."""
     words = condition.split(" && ") if condition else ()
     return all(has(word.lstrip("!")) != word.startswith("!") for word in words)
 

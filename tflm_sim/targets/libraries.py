@@ -52,22 +52,22 @@ def _esp(version: str, first: str, last: str, position: int) -> Library:
 
 def _esphome() -> Iterator[Library]:
     """Yield ESPHome's releases, as many at a time as pin the same."""
-    held = {row.version: row for row in _ESP_TFLITE_MICRO}
+    pinned = {row.version: row for row in _ESP_TFLITE_MICRO}
     for runtime, esp_nn, known in ESPHOME:
         releases = tuple(known.split())
         row = Library("esphome", releases[-1], ("", ""), nearest=_UNPINNED, source=_ESPHOME, releases=releases)
         if runtime:
-            held_row = held[runtime]
+            library = pinned[runtime]
             row = replace(
                 row,
-                commits=held_row.commits,
+                commits=library.commits,
                 target="esp32-s3",
                 kernels=f"esp_nn@{esp_nn}" if esp_nn else "esp_nn",
-                kernels_range="" if esp_nn else held_row.kernels_range,
-                fork=held_row.fork,
-                changed=held_row.changed,
+                kernels_range="" if esp_nn else library.kernels_range,
+                fork=library.fork,
+                changed=library.changed,
                 nearest="",
-                holds=held_row.label,
+                holds=library.label,
             )
         yield row
 

@@ -35,7 +35,7 @@ _POSITIONS: dict[str, Mapping[str, int]] = {
     CHIRALE_SNAPSHOT: {UPSTREAM: 981},
     ESP_1_3_3_SNAPSHOT: {UPSTREAM: 1614, ESP: 147},
 }
-"""Where each named snapshot stands in the history of its repositories; one that is not listed is at its newest."""
+"""The position of each named snapshot in the history of its repositories; one that is not listed is at its newest."""
 
 OPTIMIZATIONS = ("speed", "size", "neither")
 """What kernels can be optimized for."""
@@ -74,7 +74,7 @@ class Runtime:
         return self.optimize_kernels_for == "size"
 
     def position(self, tree: str) -> int:
-        """Return where the snapshot stands in the history of a repository, see :mod:`tflm_sim.targets.changes`."""
+        """Return the snapshot's position in the history of a repository, see :mod:`tflm_sim.targets.changes`."""
         if self.upstream is None:
             return _POSITIONS.get(self.snapshot, {}).get(tree, _ABSENT.get(tree, NEWEST))
         return self.upstream if tree == UPSTREAM else dict(self.forks).get(tree, _ABSENT.get(tree, NEWEST))

@@ -34,7 +34,7 @@ _INPUT_TO_INPUT, _INPUT_TO_OUTPUT, _RECURRENT_TO_OUTPUT = 1, 4, 8
 _PROJECTION_WEIGHTS, _PROJECTION_BIAS, _HIDDEN_STATE, _CELL_STATE = 16, 17, 18, 19
 _WEIGHTS, _PEEPHOLES, _LAYER_NORMS = range(1, 9), range(9, 12), range(20, 24)
 _CHECKED_TOGETHER = (1, 2, 3, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17)
-"""The inputs that ``CheckInputTensorDimensions`` holds at once: weights, peepholes, biases, projection."""
+"""The inputs that ``CheckInputTensorDimensions`` takes at the same time: weights, peepholes, biases, projection."""
 _BIASES = (12, 13, 14, 15)
 _NEEDED = (2, 3, 6, 7, 13, 14, 15)
 """Those of them that are used without a look."""
