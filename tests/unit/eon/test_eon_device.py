@@ -10,7 +10,7 @@ from tflm_sim.model.load import parse
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.requests import Persistent, Scratch, Steps, TempTensor
-from tflm_sim.targets.presets import library_target
+from tflm_sim.targets.presets import PRESETS, library_target
 
 TARGET = library_target("edge-impulse", name="cortex-m4")
 
@@ -100,3 +100,11 @@ def test_a_prepare_may_take_as_many_tensors_as_there_are_slots() -> None:
 def test_the_heaps_limit_is_that_of_the_machine_and_the_sdk(name: str, library: str, limit: str | None) -> None:
     macros = eon_macros(library_target(library, name=name))
     assert macros.get("EI_MAX_OVERFLOW_BUFFER_COUNT") == limit
+
+
+def test_of_every_cortex_m_it_is_known_whether_it_is_an_armv8() -> None:
+    others = {"cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m4-int-enums", "cortex-m7"}
+    cores = {name for name in PRESETS if name.startswith("cortex-m")}
+    armv8 = {name for name in cores if eon_macros(library_target("edge-impulse", name=name))}
+    assert others.isdisjoint(armv8)
+    assert cores == others | armv8, "an Armv8-M core also belongs in _MACROS of device/eon.py, another one in this list"
