@@ -93,9 +93,14 @@ def newest(library: str, variant: str) -> str:
     raise UsageError(f"no version of {library} with the kernels '{variant}' is modelled")
 
 
+def _releases(library: str) -> list[str]:
+    """Return all published releases of a library, modelled or not, the newest first."""
+    return [*_WITHOUT_TEXT.get(library, ()), *(version for version in VERSIONS[library] if version != UNRELEASED)]
+
+
 def newer_than_modelled(library: str, variant: str) -> str:
     """Return the releases that are published and newer than :func:`newest`: "1.3.2 to 1.5.0", "" for none."""
-    releases = [*_WITHOUT_TEXT.get(library, ()), *(version for version in VERSIONS[library] if version != UNRELEASED)]
+    releases = _releases(library)
     newer = releases[: releases.index(newest(library, variant))]
     return f"{newer[-1]} to {newer[0]}" if newer else ""
 
@@ -129,14 +134,16 @@ def parse_kernels(text: str, *, variants: Mapping[str, str]) -> KernelLibrary:
 
 
 def _not_modelled(library: str, version: str, variant: str, modelled: Iterable[str]) -> str:
-    """Return why a version is refused, and what is not."""
-    if version in VERSIONS[library]:
-        return f"{library} {version} is not modelled for '{variant}': its size functions are not at hand; " + (
-            f"use one of: {', '.join(modelled)}"
-        )
-    newer = newer_than_modelled(library, variant)
-    exist = f" ({newer} exist, and are not)" if newer else ""
-    return f"{library} version '{version}' is not modelled{exist}; use one of: {', '.join(modelled)}"
+    """Return why a version is refused, and what is nearest; of no release, what is not refused."""
+    releases, held = _releases(library), list(modelled)
+    its = f" for '{variant}'" if version in VERSIONS[library] else ""
+    if version not in releases:
+        return f"{library} version '{version}' is not modelled{its}; use one of: {', '.join(held)}"
+    place = releases.index(version)
+    below = [known for known in releases[place:] if known in held][:1]
+    above = [known for known in releases[:place] if known in held][-1:]
+    near = " and ".join(below + above)
+    return f"{library} {version} is not modelled{its}: its sources are not at hand; nearest modelled: {near}"
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -177,6 +177,11 @@ def _unknown_target(name: str) -> UsageError:
         )
     if any(row.name.lower() == name.partition("@")[0].lower() for row in LIBRARIES):
         return UsageError(f"'{name}' is a library: --library {name}")
+    if name.lower().replace("-", "") == "esp32s31":
+        return UsageError(
+            f"'{name}' is not modelled: it runs the ESP32-P4's kernels of ESP-NN 1.3.0 and newer, whose sources are "
+            "not at hand; nearest: --target esp32-p4"
+        )
     return UsageError(f"{unknown('target', name, PRESETS)} (boards and libraries: 'tflm-sim boards', 'libraries')")
 
 
