@@ -140,7 +140,7 @@ def exact_lines(exact: ExactExplanation) -> list[str]:
     if exact.smallest is None:
         return [*lines, f"  smallest  no arena is enough: {exact.never}"]
     best = exact.smallest
-    return [*lines, f"  smallest  {format_size(best.size)}; as a multiple of 16: {best.multiple_of_16} bytes"]
+    return [*lines, f"  smallest  {format_size(best.size)}; as a multiple of 16: {best.multiple_of_16:,} B"]
 
 
 def _arenas(exact: ExactExplanation) -> str:
