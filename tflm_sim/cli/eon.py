@@ -7,13 +7,13 @@ from collections.abc import Mapping
 
 from tflm_sim.answers.eon import eon_answer
 from tflm_sim.cli.options import Subparsers, add_verb
-from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.cli.terminal import say, say_json, say_verdict
 from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.files import replacing_bytes
 from tflm_sim.model.eon.rebuild import rebuilt
 from tflm_sim.model.eon.source import EonSource, read_eon_source
 from tflm_sim.model.inputs import read_eon
-from tflm_sim.report.eon import eon_document, eon_lines
+from tflm_sim.report.eon import eon_document, eon_lines, eon_verdict
 from tflm_sim.targets.libraries import library_of_day
 from tflm_sim.targets.presets import library_target
 from tflm_sim.targets.target import Target
@@ -76,6 +76,7 @@ def say_needs(args: argparse.Namespace, label: str, data: bytes, macros: Mapping
     if args.json:
         say_json(document)
     else:
+        say_verdict(eon_verdict(document))
         say(*eon_lines(document))
     return 0 if document.works else SimulatedFailure.exit_code
 
@@ -97,7 +98,7 @@ def _target(args: argparse.Namespace, source: EonSource) -> Target:
 
 
 def _assumed(args: argparse.Namespace) -> list[str]:
-    return [f"--{name}" for name in ("target", "kernels", "library") if getattr(args, name) is None]
+    return [f"--{name}" for name in ("target", "library", "kernels") if getattr(args, name) is None]
 
 
 def _write(path: str, data: bytes) -> int:

@@ -150,16 +150,26 @@ def eon_failure(answer: EonAnswer) -> str | None:
     )
 
 
+def eon_verdict(document: EonDocument) -> str:
+    """Return whether the source works in its arena, and what lies on the heap."""
+    if document.failure is not None:
+        return f"no: {document.failure}"
+    if document.heap_bytes == 0:
+        return "yes: it works, and nothing goes to the heap"
+    return f"yes: it works, with {document.overflow.asked} buffers ({document.heap_bytes:,} B) on the heap"
+
+
 def eon_lines(document: EonDocument) -> list[str]:
-    """Return a document as text."""
+    """Return a document as text, without its verdict."""
     name = printable(PurePath(document.source).name)
     made = f", generated {document.generated}" if document.generated else ""
-    lines = [f"{name}: the EON compiler's source{made}", target_line(document.target)]
+    lines = [*_remedy(document), f"{name}: the EON compiler's source{made}", target_line(document.target)]
     if document.assumed:
         lines += [f"not named, so assumed: {', '.join(document.assumed)}"]
     lines += ["", *table_lines(list(_figures(document)))]
     lines += ["", *table_lines([("operator", "persistent", "scratch", "on the heap"), *_operators(document)])]
-    return [*lines, "", *_verdict(document)]
+    shared = list(_shared_bytes(document))
+    return [*lines, "", *shared] if shared else lines
 
 
 def _figures(document: EonDocument) -> Iterator[tuple[str, str]]:
@@ -194,18 +204,15 @@ def _operators(document: EonDocument) -> Iterator[tuple[str, ...]]:
         )
 
 
-def _verdict(document: EonDocument) -> Iterator[str]:
-    if document.failure is not None:
-        yield f"it fails: {document.failure}"
-    elif document.heap_bytes == 0:
-        yield "it works, and nothing goes to the heap"
-    else:
-        yield f"it works, with {document.overflow.asked} buffers on the heap"
+def _remedy(document: EonDocument) -> Iterator[str]:
     if document.heap_bytes:
         yield (
             f"nothing goes to the heap with kTensorArenaSize = {document.needed_arena_bytes} "
             f"({document.needed_arena_bytes - document.arena_bytes:+,} B)"
         )
+
+
+def _shared_bytes(document: EonDocument) -> Iterator[str]:
     for row in document.buffers:
         if row.shares_a_byte:
             yield (

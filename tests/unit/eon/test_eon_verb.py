@@ -57,10 +57,22 @@ def test_the_document_says_what_lies_where(source: str, capsys: pytest.CaptureFi
 
 def test_the_text_is_about_the_same(source: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eon", source]) == 0
-    text = capsys.readouterr().out
-    assert text.startswith("tflite_learn_5_compiled.cpp: the EON compiler's source, generated 2024-02-09\n")
-    assert "(edge-impulse@2023-11-15)" in text
-    assert "it works, and nothing goes to the heap" in text
+    verdict, title, target, *_ = capsys.readouterr().out.splitlines()
+    assert verdict == "yes: it works, and nothing goes to the heap"
+    assert title == "tflite_learn_5_compiled.cpp: the EON compiler's source, generated 2024-02-09"
+    assert "(edge-impulse@2023-11-15)" in target
+
+
+def test_the_verdict_comes_first_and_with_it_what_would_keep_the_heap_empty(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, replace(SMALL, arena_size=96, overflow_limit=1))
+    remedy = "nothing goes to the heap with kTensorArenaSize = 256 (+160 B)"  # 80 + 64 + 48 + 4 x 16; 256 - 96
+    for limit, code, begin in (("1", 4, "no: "), ("64", 0, "yes: it works, with ")):
+        assert main(["eon", path, "--target", "cortex-m4", "-D", f"EI_MAX_OVERFLOW_BUFFER_COUNT={limit}"]) == code
+        verdict, second, *_ = capsys.readouterr().out.splitlines()
+        assert verdict.startswith(begin)
+        assert second == remedy
 
 
 def test_past_the_limit_of_the_heap_the_initialisation_fails(
