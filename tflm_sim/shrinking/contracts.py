@@ -317,6 +317,16 @@ CONTRACTS = (
         versions=VERSIONS["esp_nn"][1:],
     ),
     Contract(
+        ("DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D"),
+        DIAGONAL,
+        ("esp_nn",),
+        "include/esp_nn_esp32p4.h @ v1.1.1, v1.1.2, v1.2.0, 79d59ae, def4d7a: until 1.2.2 these are the C of the row "
+        "above; from 5f0a807 on they are the P4's own",
+        variants=("esp32p4",),
+        types=(TensorType.INT8,),
+        versions=("1.2.2", "1.2.1", "1.2.0", "1.1.2", "1.1.1"),
+    ),
+    Contract(
         ("CONV_2D",),
         DIAGONAL,
         ("esp_nn",),
@@ -364,7 +374,8 @@ CONTRACTS = (
 """Every promise. What is missing was not read, or does not hold: CMSIS-NN's 1x1 convolution walks channels outside and
 overwrites its input, its maximum pool writes a pixel while it still reads it, and on MVE its depthwise convolution goes
 over the image once for each block of channels. Where ESP-NN's assembly for the ESP32-S3 reads the image itself, the
-order of its loads and stores was not read, nor was any of the P4's. The MVP's convolutions and pools take the columns
+order of its loads and stores was not read, nor was any of the P4's, whose convolutions take an image's right and lower
+edge last. The MVP's convolutions and pools take the columns
 at an edge first, and of the rows between them every second or third."""
 
 _ON_MVP = CONVOLUTIONS | {"ADD", "AVERAGE_POOL_2D", "FULLY_CONNECTED", "MAX_POOL_2D", "MUL", "TRANSPOSE_CONV"}

@@ -266,6 +266,10 @@ ESP_1_2_0 = replace(ESP, version="1.2.0")
         (Use("CONV_2D", (9, 9), (1, 8, 8, 4), (6, 1, 1, 4)), replace(ESP, variant="opt"), True),
         (Use("MAX_POOL_2D", (9, 9), (1, 8, 8, 4)), replace(ESP, variant="ansi"), True),
         (Use("CONV_2D", (7, 9), (1, 8, 8, 4), (6, 1, 1, 4)), replace(ESP, variant="opt"), False),  # 16 bits
+        (Use("MAX_POOL_2D", (9, 9), (1, 8, 8, 4)), replace(ESP_1_2_0, variant="esp32p4"), True),
+        (Use("DEPTHWISE_CONV_2D", (9, 9), (1, 8, 8, 4), (1, 3, 3, 4)), replace(ESP_1_2_0, variant="esp32p4"), True),
+        (Use("CONV_2D", (9, 9), (1, 8, 8, 4), (6, 3, 3, 4)), replace(ESP_1_2_0, variant="esp32p4"), False),
+        (Use("MAX_POOL_2D", (9, 9), (1, 8, 8, 4)), replace(ESP, variant="esp32p4"), False),  # 1.2.3 has its own
         (Use("CONV_2D", (0, 0), (1, 8, 8, 4), (6, 1, 1, 4)), ESP, True),  # floats: the reference kernel
         (Use("CONV_2D", (9, 9), (1, 8, 8, 4), (6, 3, 3, 4)), DSP, True),
         (Use("CONV_2D", (9, 9), (1, 8, 8, 4), (6, 1, 1, 4)), DSP, False),  # the fast path: channels outside
