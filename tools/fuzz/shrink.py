@@ -1,12 +1,13 @@
 """Shrink random models and compare every result with the original in the real TFLM (the pip wheel).
 
-    python tools fuzz shrink --count 300 --jobs 2 [--first SEED] [--elementwise]
+    python tools fuzz shrink --count 300 --jobs 2 [--first SEED] [--elementwise | --state]
     python tools fuzz shrink --only 4711 --keep case.tflite      one case again, and its file
 
 A model is a graph of a few layers (tests/unit/shrinking/shrinking_models.py), or of elementwise operators on int8,
-int16 and float32, always with a plan; the targets, limits and options are drawn too. Each result must be verified, need
-what is predicted on every target, run in the wheel in exactly its predicted arena, fail there with 16 bytes less, and
-give the same bytes on a sequence of inputs. Exit code 1 at a difference.
+int16 and float32, or of queues, sums and SVDFs (stateful_models.py), both always with a plan; the targets, limits and
+options are drawn too. Each result must be verified, need what is predicted on every target, run in the wheel in exactly
+its predicted arena, fail there with 16 bytes less, and give the same bytes on a sequence of inputs. Exit code 1 at a
+difference.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from fuzz.fuzzer import DiffersError, Fuzzer
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "unit" / "shrinking"))
 import shrinking_models as models
+import stateful_models
 
 from tflm_sim import parse, shrink, smallest_arena
 from tflm_sim.documents import as_json
@@ -32,6 +34,11 @@ from tflm_sim.shrinking.wheel_worker import ENDS, ROOMY, converted, stimulus
 
 TARGETS = ("cortex-m4", "cortex-m3", "esp32-s3", "cortex-m55", "x86_64-pip")
 RUNS = 12
+MODELS = {
+    "layers": models.random_model,
+    "elementwise": models.random_elementwise,
+    "state": stateful_models.random_state_model,
+}
 
 
 def shrunk_at_random(model: Any, seed: int, *, is_planned: bool = False) -> Shrunk:
@@ -83,8 +90,9 @@ def difference(shrunk: Shrunk) -> str:
 
 def make_case(number: int, options: argparse.Namespace) -> tuple[str, bytes, int]:
     """Return a random model: what it is, its bytes, and its seed."""
-    model = (models.random_elementwise if options.elementwise else models.random_model)(number)
-    return "elementwise" if options.elementwise else "layers", bytes(model.source), number
+    name = "elementwise" if options.elementwise else "state" if options.state else "layers"
+    model = MODELS[name](number)
+    return name, bytes(model.source), number
 
 
 def run(data: bytes, seed: int, options: argparse.Namespace) -> str:
@@ -94,7 +102,7 @@ def run(data: bytes, seed: int, options: argparse.Namespace) -> str:
         DiffersError: A pass failed, was not verified, or the result is not what was promised.
     """
     try:
-        shrunk = shrunk_at_random(parse(data), seed, is_planned=options.elementwise)
+        shrunk = shrunk_at_random(parse(data), seed, is_planned=options.elementwise or options.state)
     except TflmSimError as error:
         return f"refused: {str(error)[:60]}"
     for each in shrunk.rejected:
@@ -108,6 +116,7 @@ def run(data: bytes, seed: int, options: argparse.Namespace) -> str:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what only this fuzzer takes."""
     parser.add_argument("--elementwise", action="store_true", help="elementwise operators of all types, with plans")
+    parser.add_argument("--state", action="store_true", help="operators with a state, with plans")
 
 
 FUZZER = Fuzzer(

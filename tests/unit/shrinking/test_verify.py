@@ -16,7 +16,7 @@ from tflm_sim.model.encode import encode
 from tflm_sim.model.types import ConstantData, Model, Operator, Quantization
 from tflm_sim.shrinking import channels, fuse, prune, rows, split, states, stripe_rules
 from tflm_sim.shrinking.passes import Chooser
-from tflm_sim.shrinking.verify import VerificationFailed, verify
+from tflm_sim.shrinking.verify import VerificationFailed, _pairs_of_equal, verify
 
 
 def refused(original: Model, result: Model) -> str:
@@ -347,3 +347,19 @@ def test_every_faulty_file_is_refused(name: str) -> None:
     accepted = [fault for fault, mutant in faults.items() if not refused(model, parse(encode(mutant)))]
     assert len(faults) >= 5
     assert accepted == []
+
+
+def test_of_states_with_one_history_a_resource_variable_stays_the_one_of_its_name() -> None:
+    """A sum, and a queue of one row that holds what the sum made, take the same values, and are not the same."""
+    history = [b"at first", b"behind 0"]
+    before = {("", "queue"): history, ("", "sum"): history}
+    after = {("variable", "27"): history, ("", "sum"): history}
+    assert _pairs_of_equal(before, after) == [(("", "sum"), ("", "sum")), (("", "queue"), ("variable", "27"))]
+
+
+def test_a_variable_tensor_is_not_known_by_its_number() -> None:
+    history = [b"at first", b"behind 0"]
+    before = {("variable", "3"): history, ("variable", "4"): history}
+    after = {("variable", "2"): history, ("variable", "3"): history}
+    pairs = [(("variable", "3"), ("variable", "2")), (("variable", "4"), ("variable", "3"))]
+    assert _pairs_of_equal(before, after) == pairs
