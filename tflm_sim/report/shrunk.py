@@ -95,7 +95,8 @@ def shrunk_lines(shrunk: Shrunk, *, goal: int | str | None = None, explain: bool
     bound = shrunk.bound
     lines += [
         "",
-        f"no rewriting of ours brings the head below {bound.head:,} B, the live bytes of {bound.operator} alone",
+        f"no rewriting of ours brings the head below {bound.head:,} B, the live bytes of {bound.operator} alone,",
+        f"or the arena below {bound.arena:,} B, as operators that are not split keep {bound.tail:,} B in the tail",
     ]
     lines += [f"left alone: {printable(sentence, 200)}" for sentence in shrunk.left_alone]
     lines += dict.fromkeys(_rejected_lines(shrunk))

@@ -16,7 +16,7 @@ from tflm_sim.targets.kernel_library import KernelLibrary
 
 
 def bound(draft: Draft, facts: Profile, libraries: Sequence[KernelLibrary], kinds: Sequence[str]) -> Bound:
-    """Return the largest single operator's live bytes that no split can go below.
+    """Return the largest single operator's live bytes that no split can go below, and the tail.
 
     An operator that no pass can run in parts has all of its inputs, outputs and scratch alive at once; one whose
     tensors a plan may put on the same bytes has the largest of them.
@@ -34,7 +34,7 @@ def bound(draft: Draft, facts: Profile, libraries: Sequence[KernelLibrary], kind
             alive = max(sizes, default=0) if _may_share(draft, operator, libraries, kinds) else sum(sizes)
             largest = max(largest, (alive + facts.scratch[index], index))
     head, where = largest
-    return Bound(head, label_of(draft, where) if where >= 0 else "the inputs")
+    return Bound(head, label_of(draft, where) if where >= 0 else "the inputs", facts.tail_bytes)
 
 
 def _runs_in_parts(draft: Draft, operator: Operator) -> bool:

@@ -273,4 +273,6 @@ class Search:
         simplified = [self.origin, *(step.model for step in whole)][-1]
         kinds = [COPY, IN_PLACE] * self.offline_plan + [DIAGONAL] * self.kernel_order
         draft = Draft(simplified)
-        return bound(draft, profile(draft, self.sizer.simulate(simplified)), self.sizer.libraries, kinds)
+        facts = profile(draft, self.sizer.simulate(simplified))
+        found = bound(draft, facts, self.sizer.libraries, kinds)
+        return replace(found, tail=min(found.tail, self.sizer.simulate(self.model).tail_bytes))

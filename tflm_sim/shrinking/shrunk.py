@@ -62,10 +62,17 @@ class Bound:
     Attributes:
         head: Bytes that are alive at once whatever is split.
         operator: Whose inputs, outputs and scratch they are: "#31 SOFTMAX", or "the inputs".
+        tail: Bytes that the operators keep in the tail where none of them is split, which only adds to it.
     """
 
     head: Count = field(metadata=named("head_bytes"))
     operator: str
+    tail: Count = field(metadata=named("tail_bytes"))
+
+    @property
+    def arena(self) -> int:
+        """Bytes below which no rewriting of ours brings the arena."""
+        return self.head + self.tail
 
 
 @dataclass(frozen=True, slots=True)

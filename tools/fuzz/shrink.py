@@ -62,8 +62,9 @@ def difference(shrunk: Shrunk) -> str:
     for gain in shrunk.gains:
         if smallest_arena(parse(shrunk.data), gain.target).size != gain.after.arena:
             return f"another arena on {gain.target}"
-    if shrunk.gains[0].after.head < shrunk.bound.head:
-        return f"a head of {shrunk.gains[0].after.head} B, below the bound of {shrunk.bound}"
+    after = shrunk.gains[0].after
+    if after.head < shrunk.bound.head or after.arena < shrunk.bound.arena:
+        return f"{after}, below the bound of {shrunk.bound}"
     arena = smallest_arena(shrunk.model, WHEEL_TARGET).size
     original = runtime.Interpreter.from_bytes(bytes(shrunk.origin.source), arena_size=ROOMY)
     result = runtime.Interpreter.from_bytes(shrunk.data, arena_size=arena)

@@ -120,6 +120,7 @@ def test_no_result_goes_below_the_bound_that_is_told() -> None:
         for options in ({}, {"offline_plan": True}, {"kernel_order": True}):
             shrunk = shrink(make(), "cortex-m4", **options)
             assert 0 < shrunk.bound.head <= shrunk.gains[0].after.head
+            assert shrunk.bound.arena <= shrunk.gains[0].after.arena
 
 
 def test_a_model_with_a_plan_is_refused_by_name() -> None:
