@@ -9,6 +9,7 @@ Source: tensorflow/lite/micro/micro_resource_variable.cc, kernels/call_once.cc @
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from tflm_sim.model.types import Model, Operator, Subgraph, Tensor
 from tflm_sim.shrinking.refusal import refuse
@@ -28,12 +29,12 @@ def initial_states(model: Model, subgraph: Subgraph) -> dict[StateKey, Hashes]:
     states = {variable_key(index): _reset(subgraph.tensors[index]) for index in variables}
     for key, tensor in _resources(model, subgraph):
         states.setdefault(key, _reset(tensor))
-    for operator in subgraph.operators:
-        for key, value in _assigned(model, operator) if operator_name(model, operator) == "CALL_ONCE" else ():
-            if key in states and value.size != states[key].size:
-                raise refuse(f"CALL_ONCE sets '{key[1]}' to {value.size} elements instead of {states[key].size}")
-            if key in states:
-                states[key] = value.reshape(states[key].shape)
+    for key, value in chain.from_iterable(_assigned(model, operator) for operator in subgraph.operators):
+        if key not in states:
+            continue
+        if value.size != states[key].size:
+            raise refuse(f"CALL_ONCE sets '{key[1]}' to {value.size} elements instead of {states[key].size}")
+        states[key] = value.reshape(states[key].shape)
     return states
 
 
@@ -49,7 +50,9 @@ def _resources(model: Model, subgraph: Subgraph) -> Iterator[tuple[StateKey, Ten
 
 
 def _assigned(model: Model, operator: Operator) -> Iterator[tuple[StateKey, Hashes]]:
-    """Yield the constants that the subgraph of a CALL_ONCE assigns."""
+    """Yield the constants that the subgraph of a CALL_ONCE assigns, nothing for any other operator."""
+    if operator_name(model, operator) != "CALL_ONCE":
+        return
     index = operator.options.get("init_subgraph_index", 0)
     if not isinstance(index, int) or not 0 < index < len(model.subgraphs):
         raise refuse(f"CALL_ONCE runs subgraph {index}, of {len(model.subgraphs)}")
