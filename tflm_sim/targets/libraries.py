@@ -138,10 +138,11 @@ LIBRARIES: tuple[Library, ...] = (
     ),
     Library(
         "spresense",
-        "",
-        ("", ""),
-        nearest="--target cortex-m4 --runtime 2023-06-15 --kernels reference; no sources at hand",
-        source="sonydevworld/spresense",
+        "1.0.0",
+        ("7da3703be", "6698e1aff"),
+        "cortex-m4",
+        "cmsis_nn",
+        source="sonydevworld/tflite-micro-spresense-examples, which sonydevworld/spresense fetches",
     ),
     Library(
         "pico-tflmicro",

@@ -36,6 +36,11 @@ def test_what_is_not_modelled_is_refused_with_what_is_nearest(row: Library) -> N
         library_target(row.label)
 
 
+def test_spresense_has_the_tflm_and_the_cmsis_nn_of_january_2022() -> None:
+    chosen = library_target("spresense")
+    assert (chosen.runtime.snapshot, str(chosen.kernel_library)) == ("spresense@1.0.0", "cmsis_nn@977abe9 (dsp)")
+
+
 def test_without_a_version_the_newest_that_is_modelled_is_meant() -> None:
     assert find_library("esp-tflite-micro").version == "1.4.0"
     assert find_library("ESPHome").label == "esphome@2026.6.5"
