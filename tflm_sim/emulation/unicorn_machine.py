@@ -273,7 +273,7 @@ class UnicornMachine:
             for _ in range(_MOST_WAITS):
                 self._exception = None
                 self._uc.emu_start(self.get("pc") | self.core.code_bit, _NEVER)
-                if self._hit is not None or self._watch.is_late or not self._goes_on():
+                if self._hit is not None or self._watch.is_late or not self._goes_on(is_quiet):
                     break
         except unicorn.UcError as problem:
             return self._fault or Stop(Reason.FAULT, self.get("pc"), f"stops the processor ({problem})")
@@ -281,7 +281,7 @@ class UnicornMachine:
             self._watch.stop()
         return self._stopped()
 
-    def _goes_on(self) -> bool:
+    def _goes_on(self, is_quiet: bool) -> bool:
         """Enter or leave an exception, where the program has come to one; False where it cannot go on."""
         exceptions, waits = self._exceptions, self._watch.has_nudged
         self._watch.has_nudged = False
@@ -295,6 +295,8 @@ class UnicornMachine:
             return False
         elif exceptions.is_asked:
             exceptions.end_store()
+        elif is_quiet:
+            return True
         elif (waits or not exceptions.pending) and not exceptions.tick():
             self._watch.is_quiet = True
         exceptions.enter_pending()
