@@ -181,6 +181,14 @@ def test_a_program_that_waits_for_its_clock_and_calls_its_supervisor_goes_on(
     assert (found.start, found.is_guessed, arena.smallest_arena) == ("started from reset", False, PLAIN)
 
 
+def test_arithmetic_that_a_pico_leaves_to_its_boot_rom_is_answered(tmp_path: Path) -> None:
+    rom = 'extern "C" __attribute__((noinline)) int __wrap___aeabi_idiv(int, int) { for (;;) asm volatile(""); }'
+    main = f"if (__wrap___aeabi_idiv(84, 2) != 42) for (;;); {message_program.PLAIN}"
+    found = tflm_sim.execute(message_program.built(tmp_path, main, "cortex-m0", f"-DFUNCTION={rom}"))
+    assert (found.start, found.is_guessed) == ("started in main(), functions of vendors answered", True)
+    assert [one.smallest_arena for one in found.arenas] == [PLAIN]
+
+
 def test_the_emulator_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
     program = message_program.built(tmp_path, f'{message_program.PLAIN}; for (;;) asm volatile("")')
     code = f"import tflm_sim; tflm_sim.execute({str(program)!r})"

@@ -122,8 +122,8 @@ class Follower:
         for address in self._operator_functions():
             self._handlers.setdefault(address, self._operator)
         if self._interest.answers_vendors:
-            for address, value in self.program.answered().items():
-                self._handlers.setdefault(address, partial(give_back, self.machine, value))
+            for address, answer in self.program.answered().items():
+                self._handlers.setdefault(address, partial(answer, self.machine))
         self.machine.stop_at([*self._handlers, *self.program.semihosting])
 
     def _operator_functions(self) -> Iterator[int]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from operator import itemgetter
 from struct import Struct
 
+from tflm_sim.emulation.boot_rom import Answer, rom_answer
 from tflm_sim.emulation.callers import jumps
 from tflm_sim.emulation.cores import core_of
+from tflm_sim.emulation.emulator import give_back
 from tflm_sim.emulation.functions import Watched, functions_by_role
 from tflm_sim.emulation.memory_map import Span, writable
 from tflm_sim.emulation.semihosting import calls
@@ -179,12 +181,13 @@ class Program:
                     by_target.setdefault(target, set()).add(where)
         return by_target
 
-    def answered(self) -> dict[int, int]:
-        """Return what functions of vendors return where they are answered instead of run, by address."""
-        rows = (
-            (one.value & ~self.core.code_bit, answer_of(one.name)) for one in self.elf.symbols if one.type == FUNCTION
-        )
-        return {address: row.value for address, row in rows if row is not None}
+    def answered(self) -> dict[int, Answer]:
+        """Return what answers functions of vendors where they are not run, by address."""
+        bit = self.core.code_bit
+        rows = ((one.value & ~bit, answer_of(one.name)) for one in self.elf.symbols if one.type == FUNCTION)
+        found: dict[int, Answer] = {address: partial(give_back, value=row.value) for address, row in rows if row}
+        roms = ((one.value & ~bit, rom_answer(one.name)) for one in self.elf.symbols)
+        return found | {address: answer for address, answer in roms if answer is not None}
 
     def stack_room(self, pointer: int, *, is_called: bool) -> StackRoom | None:
         """Return what is reserved for the stack at ``pointer``; None where nothing says.
