@@ -95,7 +95,10 @@ def _split_for_plan(search: Search, way: Way) -> list[Way]:
     model = _end(search, way)
     facts = planned_profile(Draft(model), search.sizer, kernel_order=search.kernel_order)
     spare = search.allowance.spare(Draft(model))
-    splits, _ = search.allowance.allowed(peaks.all_splits(Draft(model), facts, spare, search.stopping))
+    found = peaks.all_splits(Draft(model), facts, spare, search.stopping)
+    if search.loops:
+        found += peaks.loop_splits(Draft(model), facts, spare, search.stopping)
+    splits, _ = search.allowance.allowed(found)
     plans = peaks.plans(facts, splits, spare, search.stopping)[:MOST_SPLIT]
     steps = (split_step(model, search.sizer, facts, each) for each in search.stopping.watch(plans))
     return [[*way, step] for step in steps if step is not None]
