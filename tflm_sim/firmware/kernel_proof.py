@@ -132,6 +132,14 @@ def _linked_library(firmware: Firmware) -> tuple[str, str] | None:
     return None
 
 
+def _unnamed_sdk(firmware: Firmware, grounds: str) -> FirmwareError:
+    return FirmwareError(
+        f"links the kernels of {LIBRARY_NAMES[_MVP]} ({grounds}), which are modelled as two SDKs have them; "
+        "name one of them: --library silabs-gsdk or simplicity-sdk",
+        path=firmware.image.path,
+    )
+
+
 def usual_kernels(firmware: Firmware, library: Library | None, named: str | None) -> str | None:
     """Return the kernels that are named, or else those that a library links, where the file does not tell them.
 
@@ -141,11 +149,7 @@ def usual_kernels(firmware: Firmware, library: Library | None, named: str | None
     """
     proof = _linked_library(firmware)
     if proof is not None and proof[0] == _MVP and (library is None or library.kernels != _MVP):
-        raise FirmwareError(
-            f"links the kernels of {LIBRARY_NAMES[_MVP]} ({proof[1]}), which are modelled as two SDKs have them; "
-            "name one of them: --library silabs-gsdk or simplicity-sdk",
-            path=firmware.image.path,
-        )
+        raise _unnamed_sdk(firmware, proof[1])
     if named or library is None:
         return named
     if proof is None or library.kernels == proof[0] == _MVP:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
 from pathlib import PurePath
-from typing import Any
+from typing import Any, TextIO
 
 from tflm_sim import __version__
 from tflm_sim.answers.simulation import Simulation, simulate
@@ -37,6 +37,7 @@ from tflm_sim.report.document import SizeDocument, size_document
 from tflm_sim.report.firmware import firmware_document
 from tflm_sim.report.firmware_text import fact_lines, verdict_lines
 from tflm_sim.report.page import write_page
+from tflm_sim.report.picture import Picture
 from tflm_sim.report.shrunk import shrunk_lines
 from tflm_sim.report.svg import write_svg
 from tflm_sim.report.take_picture import take_picture
@@ -130,10 +131,7 @@ class OpenModels:
         Raises:
             TflmSimError: It cannot be drawn.
         """
-        _, model = self._models[number]
-        file = io.StringIO()
-        write_svg(file, [take_picture(model, configured(model, json.loads(settings)).configuration)])
-        return file.getvalue()
+        return self._drawn(number, settings, write_svg)
 
     def compare(self, number: int) -> str:
         """Return a sweep's :class:`Row` for each board."""
@@ -146,9 +144,12 @@ class OpenModels:
         Raises:
             TflmSimError: It cannot be drawn.
         """
+        return self._drawn(number, settings, write_page)
+
+    def _drawn(self, number: int, settings: str, write: Callable[[TextIO, Sequence[Picture]], None]) -> str:
         _, model = self._models[number]
         file = io.StringIO()
-        write_page(file, [take_picture(model, configured(model, json.loads(settings)).configuration)])
+        write(file, [take_picture(model, configured(model, json.loads(settings)).configuration)])
         return file.getvalue()
 
     def shrink(self, number: int, settings: str, progress: Callable[[str], None]) -> str:

@@ -136,40 +136,18 @@ MODELS: tuple[OpModel, ...] = (
     ),
 )
 
+
+def _cast(inputs: str, outputs: str, since: int = 0) -> EvalRow:
+    return EvalRow("CAST", (Switch("i0", inputs, INPUT_TYPE), Switch("o0", outputs, OUTPUT_TYPE)), since)
+
+
 EVALS: tuple[EvalRow, ...] = (
-    EvalRow(
-        "CAST",
-        (
-            Switch("i0", "INT8 INT16 INT32 UINT32 FLOAT32 BOOL", INPUT_TYPE),
-            Switch("o0", "INT8 INT16 INT32 UINT32 FLOAT32", OUTPUT_TYPE),
-        ),
-        1418,
-    ),
-    EvalRow(
-        "CAST",
-        (
-            Switch("i0", "INT8 INT16 INT32 UINT32 FLOAT32", INPUT_TYPE),
-            Switch("o0", "INT8 INT16 INT32 UINT32 FLOAT32", OUTPUT_TYPE),
-        ),
-        1334,
-    ),
-    EvalRow(
-        "CAST",
-        (
-            Switch("i0", "INT8 INT16 INT32 UINT32 FLOAT32", INPUT_TYPE),
-            Switch("o0", "INT8 INT16 INT32 FLOAT32", OUTPUT_TYPE),
-        ),
-        484,
-    ),
-    EvalRow(
-        "CAST",
-        (Switch("i0", "INT8 INT16 INT32 FLOAT32", INPUT_TYPE), Switch("o0", "INT8 INT16 INT32 FLOAT32", OUTPUT_TYPE)),
-        350,
-    ),
-    EvalRow(
-        "CAST", (Switch("i0", "INT8 INT16 FLOAT32", INPUT_TYPE), Switch("o0", "INT8 INT16 FLOAT32", OUTPUT_TYPE)), 295
-    ),
-    EvalRow("CAST", (Switch("i0", "INT8 FLOAT32", INPUT_TYPE), Switch("o0", "INT8 FLOAT32", OUTPUT_TYPE))),
+    _cast("INT8 INT16 INT32 UINT32 FLOAT32 BOOL", "INT8 INT16 INT32 UINT32 FLOAT32", 1418),
+    _cast("INT8 INT16 INT32 UINT32 FLOAT32", "INT8 INT16 INT32 UINT32 FLOAT32", 1334),
+    _cast("INT8 INT16 INT32 UINT32 FLOAT32", "INT8 INT16 INT32 FLOAT32", 484),
+    _cast("INT8 INT16 INT32 FLOAT32", "INT8 INT16 INT32 FLOAT32", 350),
+    _cast("INT8 INT16 FLOAT32", "INT8 INT16 FLOAT32", 295),
+    _cast("INT8 FLOAT32", "INT8 FLOAT32"),
     known_types("EXP", "i0", "FLOAT32", "Type {name} ({number}) currently not supported by Exp."),
     known_types("FLOOR", "i0", "FLOAT32", "input->type != kTfLiteFloat32 ({name} != FLOAT32)"),
     known_types("SIN COS LOG SQRT SQUARE", "i0", "FLOAT32", "input->type != expected_type ({name} != FLOAT32)"),
