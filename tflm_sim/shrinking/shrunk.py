@@ -71,8 +71,11 @@ class Bound:
 
     @property
     def arena(self) -> int:
-        """Bytes below which no rewriting of ours brings the arena."""
-        return self.head + self.tail
+        """Bytes below which no rewriting of ours brings the arena.
+
+        The tail is that of an arena that ends at a multiple of 16; where it ends elsewhere, gaps may be 15 bytes fewer.
+        """
+        return self.head + self.tail - 15
 
 
 @dataclass(frozen=True, slots=True)
