@@ -61,9 +61,12 @@ def print_readings() -> bool:
 
 def main(arguments: Sequence[str]) -> int:
     """Print the table and return the exit code."""
-    if list(arguments) == ["readings"]:
+    parser = frame.parser(__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a configuration, or 'readings'")
+    names = parser.parse_args(arguments).names
+    if names == ["readings"]:
         return int(print_readings())
-    chosen = list(arguments) or [*CONFIGURATIONS, *(() if recordings() == SAMPLE else PACKED)]
+    chosen = names or [*CONFIGURATIONS, *(() if recordings() == SAMPLE else PACKED)]
     if recordings() == SAMPLE:
         print("the recordings of 283 models are not here (../shared/golden): the committed sample of them")
     table = frame.Table({"configuration": "<24", "models": ">6", "exact": ">6", "off by at most": "<"})
@@ -79,7 +82,7 @@ def main(arguments: Sequence[str]) -> int:
             for model, found, _ in rows:
                 for line in found:
                     print(f"  {model}: {line[:400]}")
-    if not arguments and recordings() != SAMPLE:
+    if not names and recordings() != SAMPLE:
         failed |= print_readings()
     return int(failed)
 

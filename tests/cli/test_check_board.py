@@ -188,7 +188,7 @@ def test_what_was_not_named_is_said(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(("name", "said"), [
     ("pico", "'pico' is a board: --target cortex-m0plus; 'size' and 'check' take --board pico"),
-    ("ESPHome@2026.6.5", "'ESPHome@2026.6.5' is a library: --library ESPHome@2026.6.5"),
+    ("ESPHome@2026.6.5", "is a library: --library ESPHome@2026.6.5; 'tflm-sim libraries ESPHome' shows it"),
     ("cortexm4", "unknown target 'cortexm4'; did you mean cortex-m4 or cortex-m7 or cortex-m3? (boards and"),
 ])  # fmt: skip
 def test_a_wrong_target_points_to_boards_and_libraries(

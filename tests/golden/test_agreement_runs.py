@@ -6,7 +6,7 @@
 simulation, with their operators; the smallest arena; ``arena_used_bytes()``. No model differed; those that the program
 refuses are left out, and with CMSIS-NN those whose convolutions are of 16 bits, for which these programs have no code.
 
-Here the simulation is held against the rows. Whoever has such programs has them executed again:
+Here the simulation is compared with the rows. Whoever has such programs has them executed again:
 
     TFLM_SIM_PROGRAMS=build/app.elf:build/other.elf pytest tests/golden/test_agreement_runs.py
 """

@@ -175,8 +175,9 @@ def _unknown_target(name: str) -> UsageError:
         return UsageError(
             f"'{name}' is a board: --target {chosen.preset}; 'size' and 'check' take --board {chosen.name}"
         )
-    if any(row.name.lower() == name.partition("@")[0].lower() for row in LIBRARIES):
-        return UsageError(f"'{name}' is a library: --library {name}")
+    library = name.partition("@")[0]
+    if any(row.name.lower() == library.lower() for row in LIBRARIES):
+        return UsageError(f"'{name}' is a library: --library {name}; 'tflm-sim libraries {library}' shows it")
     if name.lower().replace("-", "") == "esp32s31":
         return UsageError(
             f"'{name}' is not modelled: it runs the ESP32-P4's kernels of ESP-NN 1.3.0 and newer, whose sources are "
