@@ -165,6 +165,7 @@ def furnish(folder: Path) -> None:
         ("small", "residual"),
         ("next_model", "sine"),
         ("another", "sine"),
+        ("keyword_spotter", "keyword_spotter"),
         ("person_detect", "mobilenet_v1_025"),
         ("hello_world_float", "sine"),
         ("okay_nabu", "streaming"),
