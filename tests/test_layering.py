@@ -20,7 +20,7 @@ FLOORS = (
     {"labels"},
     {"schemas"},
     {"model", "targets", "arena", "planners", "board"},
-    {"graph", "firmware"},
+    {"ensure", "graph", "firmware"},
     {"ops", "emulation"},
     {"device", "lite"},
     {"answers"},

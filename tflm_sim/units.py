@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
+import struct
 
 from tflm_sim.errors import UsageError, not_a
 
 _SIZE = r"\s*(?P<number>0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?)\s*(?P<unit>[A-Za-z]*)\s*"
 _UNITS = {"": 1, "B": 1, "K": 1024, "KiB": 1024, "M": 1024**2, "MiB": 1024**2, "G": 1024**3, "GiB": 1024**3}
+
+_FLOAT = struct.Struct("<f")
 
 
 def align_up(value: int, alignment: int) -> int:
@@ -23,6 +27,15 @@ def align_down(value: int, alignment: int) -> int:
 def int32(value: int) -> int:
     """Return ``value`` as a C ``int`` holds it: the low 32 bits, signed."""
     return (value + 0x80000000 & 0xFFFFFFFF) - 0x80000000
+
+
+def float32(value: float) -> float:
+    """Return ``value`` rounded to a 32-bit float."""
+    try:
+        rounded: float = _FLOAT.unpack(_FLOAT.pack(value))[0]
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    return rounded
 
 
 def parse_size(text: str) -> int:

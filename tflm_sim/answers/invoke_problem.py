@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.device.interpreter import MicroInterpreter
 from tflm_sim.device.run import Device
-from tflm_sim.graph.eval_tensor import type_name
+from tflm_sim.model.element_types import type_name
 from tflm_sim.ops.eval_values import refused_values, undefined_values
 from tflm_sim.ops.evals import refused_types
 from tflm_sim.ops.op_model import Node

@@ -83,14 +83,6 @@ class EvalTensor:
         return int32(prod(self.tensor.shape or ())) * TYPE_SIZES[self.type]
 
 
-def type_name(type_number: int) -> str:
-    """Return ``TfLiteTypeGetName`` of a ``TensorType`` number, the spelling that the device prints."""
-    try:
-        return TensorType(type_number).name
-    except ValueError:
-        return "Unknown type"
-
-
 _TYPES_SINCE: dict[int, str] = {
     TensorType.UINT32: "type_uint32",
     TensorType.RESOURCE: "type_uint32",

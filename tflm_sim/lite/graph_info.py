@@ -130,6 +130,11 @@ class TfLiteTensor:
         return self.allocation_type is AllocationType.DYNAMIC
 
     @property
+    def is_quantized(self) -> bool:
+        """Whether it has quantization parameters."""
+        return self.quantization is not None
+
+    @property
     def scale(self) -> float:
         """The scale of a tensor that is quantized as a whole, else 0 (params.scale)."""
         whole = self._whole

@@ -67,3 +67,8 @@ C_TYPES: dict[int, str] = {
 def type_number(tensor_type: int) -> int:
     """Return the ``TfLiteType`` of a ``TensorType`` number, as ``%d`` prints it; 0 (no type) for an unknown one."""
     return TYPE_NUMBERS.get(tensor_type, 0)
+
+
+def type_name(tensor_type: int, unknown: str = "Unknown type") -> str:
+    """Return ``TfLiteTypeGetName`` of a ``TensorType`` number, as ``%s`` prints it."""
+    return TensorType(tensor_type).name if tensor_type in TYPE_NUMBERS else unknown

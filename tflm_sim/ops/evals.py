@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from tflm_sim.graph.eval_tensor import EvalTensor, type_name
-from tflm_sim.model.element_types import type_number
+from tflm_sim.graph.eval_tensor import EvalTensor
+from tflm_sim.model.element_types import type_name, type_number
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops import edge_impulse
 from tflm_sim.ops.eval_types import EvalRow, Switch

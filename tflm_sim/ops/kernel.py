@@ -19,14 +19,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Mapping
 
+from tflm_sim.ensure import KernelChecks
 from tflm_sim.errors import PrepareError
-from tflm_sim.graph.eval_tensor import type_name
-from tflm_sim.model.element_types import CONSTANT_NAMES, type_number
 from tflm_sim.ops import places
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.requests import FreeTempTensors, KernelTensor, Persistent, Steps
 from tflm_sim.ops.roles import abort, fail, temp_at, undefined
-from tflm_sim.units import int32
 from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -47,8 +45,8 @@ def longest_argument(offset: int) -> int:
     return max(0, (_LOG_LENGTH - offset + 1) // 2)
 
 
-class Kernel:
-    """A node in the code of one upstream file.
+class Kernel(KernelChecks):
+    """A node in the code of one upstream file; most checks that print are those of :class:`KernelChecks`.
 
     Args:
         node: The operator.
@@ -57,6 +55,7 @@ class Kernel:
     """
 
     __slots__ = ("file", "function", "node")
+    node: Node
 
     def __init__(self, node: Node, file: str, function: str = "") -> None:
         self.node = node
@@ -81,64 +80,22 @@ class Kernel:
 
     # -- checks that print ------------------------------------------------------------------------------------------
 
-    def ensure(self, condition: bool, text: str, number: int = 1) -> None:
-        """TF_LITE_ENSURE; ``number`` says which, where a function has the same one several times."""
-        if not condition:
-            self._refuse(text, " was not true.", number, argument=text)
-
-    def ensure_eq(self, a: int, b: int, a_text: str, b_text: str, number: int = 1) -> None:
-        """TF_LITE_ENSURE_EQ."""
-        if a != b:
-            self._refuse(f"{a_text} != {b_text}", f"{a_text} != {b_text} ({int(a)} != {int(b)})", number)
-
-    def ensure_types_eq(self, a: int, b: int, a_text: str, b_text: str, number: int = 1) -> None:
-        """TF_LITE_ENSURE_TYPES_EQ."""
-        if a != b:
-            self._refuse(f"{a_text} != {b_text}", f"{a_text} != {b_text} ({type_name(a)} != {type_name(b)})", number)
-
-    def ensure_c_types_eq(self, a: int, b: int, a_text: str, b_text: str) -> None:
-        """TF_LITE_ENSURE_EQ of two ``TensorType``s: the device prints the ``TfLiteType`` numbers."""
-        if a != b:
-            self.ensure_eq(type_number(a), type_number(b), a_text, b_text)
-
-    def ensure_count_eq(self, count: int, expected: int, a_text: str, b_text: str) -> None:
-        """TF_LITE_ENSURE_EQ(context, NumElements(...), expected): ``NumElements`` is 64 bits wide, the format ``%d``.
-
-        On a 32-bit target the second number printed is therefore the upper half of ``count`` and not ``expected``.
-        """
-        if count != expected:
-            second = expected if self.node.target.abi.pointer_size == 8 else int32(count >> 32)
-            self._refuse(f"{a_text} != {b_text}", f"{a_text} != {b_text} ({int32(count)} != {second})")
-
-    def ensure_double_eq(self, a: float, b: float, a_text: str, b_text: str) -> None:
-        """TF_LITE_ENSURE_EQ of two ``double``, which the device prints with ``%d``.
-
-        With 32-bit pointers the two ``%d`` show the lower and the upper half of ``a``. In 64-bit builds a double
-        travels in a floating-point register and the device prints two numbers that happen to lie on its stack: "?"
-        stands for them.
-        """
-        if a != b:
-            low, high = struct.unpack("<ii", struct.pack("<d", a))
-            shown = f"{low} != {high}" if self.node.target.abi.pointer_size == 4 else "? != ?"
-            self._refuse(f"{a_text} != {b_text}", f"{a_text} != {b_text} ({shown})")
-
     def ensure_msg(self, condition: bool, message: str) -> None:
         """TF_LITE_ENSURE_MSG: prints the file without a line."""
         if not condition and (place := self.place(message)) is not None:
             raise fail(f"{places.full_place(place[0])} {message}")
 
-    def refuse(self, text: str, values: str) -> None:
-        """Fail at a check that says ``text`` and then ``values``."""
-        self._refuse(text, f"{text} {values}")
-
-    def _refuse(self, text: str, says: str, number: int = 1, argument: str = "") -> None:
-        """Fail with the line of a check; ``argument`` goes before what it says, cut as a version's ``%s`` cuts it."""
+    def _refuse(self, text: str, says: str, sides: tuple[str, str], number: int) -> None:
+        """Fail with the line of a check; a condition is cut as a version's ``%s`` cuts it."""
         place = self.place(text, number)
         if place is not None:
             where = f"{places.full_place(place[0])}:{place[1]} "
-            if argument and not self.has("vsnprintf"):
-                argument = argument[: longest_argument(len(where))]
-            raise fail(f"{where}{argument}{says}")
+            if not sides[1] and not self.has("vsnprintf"):
+                text = text[: longest_argument(len(where))]
+            raise fail(f"{where}{text}{says}")
+
+    def _is_64_bit(self) -> bool:
+        return self.node.target.abi.pointer_size == 8
 
     def place(self, text: str, number: int = 1) -> tuple[str, int] | None:
         """Return the file and line of a check, None where this version of the file does not have it."""
@@ -213,72 +170,12 @@ class Kernel:
             raise self.abort(f"{name} has data for {count} values of {struct.calcsize('<' + code)} bytes")
         return struct.unpack_from(layout, data)
 
-    # -- what many check --------------------------------------------------------------------------------------------
-
-    def counts(self, inputs: int, outputs: int = 1) -> None:
-        """``TF_LITE_ENSURE_EQ`` of NumInputs and of NumOutputs."""
-        if len(self.node.inputs) != inputs:
-            self.ensure_eq(len(self.node.inputs), inputs, "NumInputs(node)", str(inputs))
-        if len(self.node.outputs) != outputs:
-            self.ensure_eq(len(self.node.outputs), outputs, "NumOutputs(node)", str(outputs))
-
-    def same_type(self, a: KernelTensor, b: KernelTensor, a_name: str = "input", b_name: str = "output") -> None:
-        """``TF_LITE_ENSURE_TYPES_EQ`` of two tensors."""
-        if a.type != b.type:
-            self.ensure_types_eq(a.type, b.type, f"{a_name}->type", f"{b_name}->type")
-
-    def same_c_type(self, a: KernelTensor, b: KernelTensor, a_name: str = "input", b_name: str = "output") -> None:
-        """``TF_LITE_ENSURE_EQ`` of two tensors' types."""
-        if a.type != b.type:
-            self.ensure_c_types_eq(a.type, b.type, f"{a_name}->type", f"{b_name}->type")
-
-    def is_type(self, tensor: KernelTensor, type_: int, name: str) -> None:
-        """``TF_LITE_ENSURE_TYPES_EQ`` with a constant."""
-        if tensor.type != type_:
-            self.ensure_types_eq(tensor.type, type_, f"{name}->type", CONSTANT_NAMES[type_])
-
-    def is_c_type(self, tensor: KernelTensor, type_: int, name: str) -> None:
-        """``TF_LITE_ENSURE_EQ`` of a type with a constant."""
-        if tensor.type != type_:
-            self.ensure_c_types_eq(tensor.type, type_, f"{name}->type", CONSTANT_NAMES[type_])
-
-    def one_of(self, type_: int, types: Iterable[int], name: str) -> None:
-        """``TF_LITE_ENSURE`` of a chain of comparisons with each of ``types``."""
-        if type_ not in types:
-            self.ensure(False, " || ".join(f"{name} == {CONSTANT_NAMES[one]}" for one in types))
-
-    def rank(self, tensor: KernelTensor, rank: int, name: str) -> None:
-        """``TF_LITE_ENSURE_EQ`` of a tensor's NumDimensions."""
-        if len(tensor.shape) != rank:
-            self.ensure_eq(len(tensor.shape), rank, f"NumDimensions({name})", str(rank))
-
-    def dims_size(self, rank: int, **tensors: KernelTensor) -> None:
-        """``TF_LITE_ENSURE_EQ(context, <name>->dims->size, <rank>)`` of each tensor."""
-        for name, tensor in tensors.items():
-            if len(tensor.shape) != rank:
-                self.ensure_eq(len(tensor.shape), rank, f"{name}->dims->size", str(rank))
-
-    def zero_points(self, **tensors: KernelTensor) -> None:
-        """``TF_LITE_ENSURE_EQ(context, <name>->params.zero_point, 0)`` of each tensor."""
-        for name, tensor in tensors.items():
-            self.ensure_eq(tensor.zero_point, 0, f"{name}->params.zero_point", "0")
-
-    def affine(self, tensor: KernelTensor, name: str) -> None:
-        """``TF_LITE_ENSURE_EQ(context, <name>->quantization.type, kTfLiteAffineQuantization)``."""
-        if not tensor.is_quantized:
-            self.ensure_eq(0, 1, f"{name}->quantization.type", "kTfLiteAffineQuantization")
-
     def is_constant(self, tensor: KernelTensor, name: str, before: str) -> None:
         """``IsConstantTensor``; ``before`` is what its refusal says until 14638b63c."""
         self.ensure_msg(
             tensor.is_constant,
             f"Non-constant >{name}< tensor is not supported" if self.has("constant_checks") else before,
         )
-
-    def not_quantized(self, tensor: KernelTensor, name: str) -> None:
-        """``TF_LITE_ENSURE_EQ(context, <name>->quantization.type, kTfLiteNoQuantization)``."""
-        if tensor.is_quantized:
-            self.ensure_eq(1, 0, f"{name}->quantization.type", "kTfLiteNoQuantization")
 
     # -- requests ---------------------------------------------------------------------------------------------------
 

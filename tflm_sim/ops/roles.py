@@ -11,7 +11,8 @@ Source: TF_LITE_ENSURE* in tensorflow/lite/core/c/common.h, MicroContext in tens
 from __future__ import annotations
 
 from tflm_sim.errors import PrepareError
-from tflm_sim.graph.eval_tensor import TYPE_SIZES, type_name
+from tflm_sim.graph.eval_tensor import TYPE_SIZES
+from tflm_sim.model.element_types import type_name
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.places import full_place
 from tflm_sim.ops.requests import (

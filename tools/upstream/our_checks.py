@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _FILE = re.compile(r"[\w/]+\.(?:cc|h)")
-_TEXTS = {"ensure": (1,), "ensure_msg": (1,), "refuse": (0,)} | dict.fromkeys(
+_TEXTS = {"ensure": (1,), "ensure_msg": (1,), "refuse": (0, 1), "ensure_near": (2, 3)} | dict.fromkeys(
     ("ensure_eq", "ensure_types_eq", "ensure_c_types_eq", "ensure_count_eq", "ensure_double_eq"), (2, 3)
 )
-"""By method of ``Kernel``: which arguments, joined by " != ", are what a check says."""
+"""By method of ``Kernel``: which arguments, joined by " != " or " not near ", are what a check says."""
 _ANYTHING = ".+"
 
 
@@ -68,7 +68,8 @@ def _checks(module: ast.Module, constants: Mapping[str, str]) -> Iterator[tuple[
         match call:
             case ast.Call(ast.Attribute(attr=method), arguments) if method in _TEXTS:
                 if len(arguments) > max(_TEXTS[method]):
-                    yield call, " != ".join(_pattern(arguments[at], constants) for at in _TEXTS[method])
+                    relation = " not near " if method == "ensure_near" else " != "
+                    yield call, relation.join(_pattern(arguments[at], constants) for at in _TEXTS[method])
 
 
 def _pattern(node: ast.expr, constants: Mapping[str, str]) -> str:

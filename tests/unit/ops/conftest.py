@@ -7,6 +7,7 @@ the inputs that are there, in order, then the outputs.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -191,8 +192,12 @@ def _bench(
     return KernelBench(table[op], node, refuse)
 
 
-def _equal(a: object, b: object, a_text: str, b_text: str, number: int = 1) -> list[str]:
-    return [f"{a_text} != {b_text}"]
+def _equal(a: object, b: object, a_text: str, b_text: str = "", number: int = 1) -> list[str]:
+    return [f"{a_text} != {b_text or b}"]
+
+
+def _equal_types(a: object, b: int, a_text: str, b_text: str = "", number: int = 1) -> list[str]:
+    return [f"{a_text} != {b_text or CONSTANT_NAMES[b]}"]
 
 
 def _types(a: object, b: object, a_name: str = "input", b_name: str = "output") -> list[str]:
@@ -203,8 +208,8 @@ _SAID: dict[str, Callable[..., list[str]]] = {
     "ensure": lambda condition, text, number=1: [text],
     "ensure_msg": lambda condition, message: [message],
     "ensure_eq": _equal,
-    "ensure_types_eq": _equal,
-    "ensure_c_types_eq": _equal,
+    "ensure_types_eq": _equal_types,
+    "ensure_c_types_eq": _equal_types,
     "ensure_count_eq": _equal,
     "ensure_double_eq": _equal,
     "same_type": _types,
@@ -214,7 +219,7 @@ _SAID: dict[str, Callable[..., list[str]]] = {
     "one_of": lambda type_, types, name: [" || ".join(f"{name} == {CONSTANT_NAMES[one]}" for one in types)],
     "rank": lambda tensor, rank, name: [f"NumDimensions({name}) != {rank}"],
     "present": lambda tensor, name, number=1: [f"{name} != nullptr"],
-    "counts": lambda inputs, outputs=1: [f"NumInputs(node) != {inputs}", f"NumOutputs(node) != {outputs}"],
+    "counts": lambda inputs, outputs=1, number=1: [f"NumInputs(node) != {inputs}", f"NumOutputs(node) != {outputs}"],
     "zero_points": lambda **tensors: [f"{name}->params.zero_point != 0" for name in tensors],
     "affine": lambda tensor, name: [f"{name}->quantization.type != kTfLiteAffineQuantization"],
     "not_quantized": lambda tensor, name: [f"{name}->quantization.type != kTfLiteNoQuantization"],
@@ -234,9 +239,9 @@ def every_check_is_looked_up() -> Iterator[None]:
 
 def _looked_up(check: Callable[..., Any], said: Callable[..., list[str]]) -> Callable[..., Any]:
     def wrapper(k: Kernel, *args: Any, **kwargs: Any) -> Any:
-        numbered = len(args) == (5 if said is _equal else 3) and said in (_equal, _SAID["ensure"], _SAID["present"])
+        numbered = inspect.signature(said).bind(*args, **kwargs).arguments.get("number", 1)
         for text in said(*args, **kwargs):
-            k.place(text, args[-1] if numbered else 1)
+            k.place(text, numbered)
         return check(k, *args, **kwargs)
 
     return wrapper

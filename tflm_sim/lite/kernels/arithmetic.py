@@ -35,13 +35,13 @@ def _powers_of_two(tensors: Iterable[TfLiteTensor]) -> list[int]:
 def add(call: PrepareCall) -> None:
     """ADD and SUB: 16-bit values are symmetric, and may need scales that are powers of two."""
     one, other, output = call.operands(2)
-    call.ensure_types("input1->type", one.type, other.type, "input2->type")
+    call.same_type(one, other, "input1", "input2")
     output.type = other.type
     shape = binary_shape(call)
     is_short = one.type == t.INT16 and (one.quantization is not None or call.source == "sub.cc")
     tensors = (one, other, output)
     for name, tensor in zip(_NAMES, tensors, strict=True) if is_short else ():
-        call.ensure_equal(f"{name}->params.zero_point", tensor.zero_point, 0, at=-1)
+        call.ensure_eq(tensor.zero_point, 0, f"{name}->params.zero_point", number=0)
     powers = _powers_of_two(tensors) if call.option("pot_scale_int16") else []
     if output.type in _BYTES or (is_short and not powers):
         _check_sum(call, one, other, output)
@@ -90,7 +90,7 @@ def _check_shifts(call: PrepareCall, powers: list[int]) -> None:
 def squared_difference(call: PrepareCall) -> None:
     """SQUARED_DIFFERENCE."""
     one, other, output = call.operands(2)
-    call.ensure_types("input1->type", one.type, other.type, "input2->type")
+    call.same_type(one, other, "input1", "input2")
     output.type = one.type
     if one.type == t.INT8:
         _check_zero_points(call, one, other, output)
@@ -116,7 +116,7 @@ _MULTIPLIED = (
 def multiply(call: PrepareCall) -> None:
     """MUL: the product of two constants is a constant."""
     one, other, output = call.operands(2)
-    call.ensure_types("input1->type", one.type, other.type, "input2->type")
+    call.same_type(one, other, "input1", "input2")
     if output.type == t.COMPLEX64 and call.activation:
         raise call.failure("Activation is not allowed for COMPLEX64 input.")
     shape = binary_shape(call)

@@ -35,12 +35,11 @@ def bidirectional_lstm(call: PrepareCall) -> None:
     """BIDIRECTIONAL_SEQUENCE_LSTM: two scratch buffers, 17 more when it is hybrid."""
     first = call.reserve(19)
     merges = call.option("merge_outputs")
-    call.ensure_equal("node->inputs->size", call.input_count, 48)
-    right = "params->merge_outputs ? 1 : 2"
-    call.ensure_equal("node->outputs->size", call.output_count, 1 if merges else 2, right)
+    call.ensure_eq(call.input_count, 48, "node->inputs->size")
+    call.ensure_eq(call.output_count, 1 if merges else 2, "node->outputs->size", "params->merge_outputs ? 1 : 2")
     value = call.input(0)
-    call.ensure_types("input->type", value.type, t.FLOAT32)
-    call.ensure_equal("input->dims->size", value.rank, 3)
+    call.is_type(value, t.FLOAT32, "input")
+    call.dims_size(3, input=value)
     batch, depth = value.shape[1 if call.option("time_major") else 0], value.shape[2]
     cells, outputs = _bidirectional_sizes(call, depth)
     _check_both(call, (depth, outputs[0], cells[0]))
@@ -95,16 +94,16 @@ def _bidirectional_sizes(call: PrepareCall, depth: int) -> tuple[list[int], list
     kind_name = "fw_input_to_output_weights->type"
     for way, weights in zip(_WAYS, to_output, strict=True):
         name = f"{way}_input_to_output_weights"
-        call.ensure_equal(f"{name}->dims->size", weights.rank, 2)
-        call.ensure_equal(f"{name}->dims->data[1]", weights.shape[1], depth, "n_input")
+        call.ensure_eq(weights.rank, 2, f"{name}->dims->size")
+        call.ensure_eq(weights.shape[1], depth, f"{name}->dims->data[1]", "n_input")
         if way == "bw":
-            call.ensure_type_numbers(f"{name}->type", weights.type, to_output[0].type, kind_name)
+            call.ensure_c_types_eq(weights.type, to_output[0].type, f"{name}->type", kind_name)
     cells = [weights.shape[0] for weights in to_output]
     for way, weights, count in zip(_WAYS, recurrent, cells, strict=True):
         name = f"{way}_recurrent_to_output_weights"
-        call.ensure_equal(f"{name}->dims->size", weights.rank, 2)
-        call.ensure_equal(f"{name}->dims->data[0]", weights.shape[0], count, f"n_{way}_cell")
-        call.ensure_type_numbers(f"{name}->type", weights.type, to_output[0].type, kind_name)
+        call.ensure_eq(weights.rank, 2, f"{name}->dims->size")
+        call.ensure_eq(weights.shape[0], count, f"{name}->dims->data[0]", f"n_{way}_cell")
+        call.ensure_c_types_eq(weights.type, to_output[0].type, f"{name}->type", kind_name)
     return cells, [weights.shape[1] for weights in recurrent]
 
 
@@ -116,7 +115,7 @@ def _check_both(call: PrepareCall, sizes: tuple[int, int, int]) -> None:
 
 def _check_state_size(call: PrepareCall, name: str, state: TfLiteTensor, batch: int, size: int) -> None:
     right = f"static_cast<int64_t>(n_batch) * n_{name.replace('activation', 'output')}"
-    call.ensure_equal(f"NumElements({name}_state)", state.elements, batch * size, right)
+    call.ensure_eq(state.elements, batch * size, f"NumElements({name}_state)", right)
 
 
 def _check_auxiliary(call: PrepareCall, value: TfLiteTensor, cells: list[int]) -> bool:
@@ -128,13 +127,13 @@ def _check_auxiliary(call: PrepareCall, value: TfLiteTensor, cells: list[int]) -
     if auxiliary is None:
         call.ensure(not has_weights, "aux_input != nullptr")
         return has_weights
-    at = 0 if has_weights else 1
-    call.ensure_equal("aux_input->dims->size", auxiliary.rank, 3, at=at)
+    number = 1 if has_weights else 2
+    call.ensure_eq(auxiliary.rank, 3, "aux_input->dims->size", number=number)
     for axis in (0, 1):
         left, right = f"aux_input->dims->data[{axis}]", f"input->dims->data[{axis}]"
-        call.ensure_equal(left, auxiliary.shape[axis], value.shape[axis], right, at=at)
+        call.ensure_eq(auxiliary.shape[axis], value.shape[axis], left, right, number=number)
     if not has_weights:
-        call.ensure_equal("aux_input->dims->data[2]", auxiliary.shape[2], value.shape[2], "n_input")
+        call.ensure_eq(auxiliary.shape[2], value.shape[2], "aux_input->dims->data[2]", "n_input")
         return False
     _check_all_auxiliary_weights(call, weights, [(count, auxiliary.shape[2]) for count in cells])
     return True
@@ -151,9 +150,9 @@ def _check_all_auxiliary_weights(
 
 
 def _check_auxiliary_weights(call: PrepareCall, name: str, tensor: TfLiteTensor, shape: tuple[int, int]) -> None:
-    call.ensure_equal(f"{name}->dims->size", tensor.rank, 2)
-    call.ensure_equal(f"{name}->dims->data[0]", tensor.shape[0], shape[0], "expected_cell_dim")
-    call.ensure_equal(f"{name}->dims->data[1]", tensor.shape[1], shape[1], "aux_input_size")
+    call.ensure_eq(tensor.rank, 2, f"{name}->dims->size")
+    call.ensure_eq(tensor.shape[0], shape[0], f"{name}->dims->data[0]", "expected_cell_dim")
+    call.ensure_eq(tensor.shape[1], shape[1], f"{name}->dims->data[1]", "aux_input_size")
 
 
 def _hybrid_bidirectional(call: PrepareCall, first: int, both: _BothWays, states: list[TfLiteTensor]) -> None:

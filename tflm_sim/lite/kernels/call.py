@@ -14,11 +14,12 @@ import struct
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, cast
 
+from tflm_sim.ensure import KernelChecks
 from tflm_sim.errors import PrepareError
 from tflm_sim.lite.graph_info import AllocationType, TfLiteContext, TfLiteNode, TfLiteTensor
 from tflm_sim.lite.kernels.conditions import line_of
-from tflm_sim.lite.kernels.types import CONSTANT_NAMES, type_name
-from tflm_sim.model.element_types import STRUCT_CODES, type_number
+from tflm_sim.lite.kernels.types import type_name
+from tflm_sim.model.element_types import STRUCT_CODES
 from tflm_sim.model.types import TensorType
 
 Shape = tuple[int, ...]
@@ -48,7 +49,7 @@ class _NullPointer:
         raise PrepareCall.abort("the kernel uses an input that is absent")
 
 
-class PrepareCall:
+class PrepareCall(KernelChecks):
     """The Prepare of a node (mutable: it changes the subgraph).
 
     Attributes:
@@ -59,6 +60,8 @@ class PrepareCall:
     """
 
     __slots__ = ("kernels", "node", "source", "subgraph")
+    node: TfLiteNode
+    type_name = staticmethod(type_name)
 
     def __init__(self, subgraph: TfLiteContext, node: TfLiteNode, source: str, kernels: str) -> None:
         self.subgraph = subgraph
@@ -156,91 +159,33 @@ class PrepareCall:
         """Return the error of a kernel that says ``message``."""
         return PrepareError(message.strip(), device_message=message)
 
-    def ensure(self, condition: bool, text: str, *, at: int = 0) -> None:
-        """Refuse the node unless a condition is true; ``at`` counts earlier conditions of the same text."""
-        if not condition:
-            raise self.failure(f"{self._place(text, '', at)} {text} was not true.")
-
-    def ensure_equal(self, text: str, value: int, other: int, other_text: str = "", *, at: int = 0) -> None:
-        """Refuse the node unless two numbers are equal."""
-        if value != other:
-            right = other_text or str(other)
-            raise self.failure(f"{self._place(text, right, at)} {text} != {right} ({int(value)} != {int(other)})")
-
-    def ensure_types(self, text: str, one: int, other: int, other_text: str = "", *, at: int = 0) -> None:
-        """Refuse the node unless two types are equal (TF_LITE_ENSURE_TYPES_EQ)."""
-        if one != other:
-            right = other_text or CONSTANT_NAMES[other]
-            names = f"({type_name(one)} != {type_name(other)})"
-            raise self.failure(f"{self._place(text, right, at)} {text} != {right} {names}")
-
-    def ensure_type_numbers(self, text: str, one: int, other: int, other_text: str = "", *, at: int = 0) -> None:
-        """Refuse the node unless two types are equal, where the kernel compares them as numbers."""
-        self.ensure_equal(text, type_number(one), type_number(other), other_text or CONSTANT_NAMES[other], at=at)
-
-    def ensure_type_in(self, left: str, one: int, *kinds: TensorType, at: int = 0) -> None:
-        """Refuse the node unless a type is one of several, in the order in which the kernel asks for them."""
-        self.ensure(one in kinds, " || ".join(f"{left} == {CONSTANT_NAMES[kind]}" for kind in kinds), at=at)
+    def _refuse(self, text: str, says: str, sides: tuple[str, str], number: int) -> None:
+        line = line_of(self.source, *sides, number)
+        raise self.failure(f"tflite/kernels/{self.source}:{line} {text}{says}")
 
     def ensure_supported(self, one: int, kinds: Collection[int], message: str) -> None:
         """Refuse the node unless a type is one of several, with a message that names it."""
         if one not in kinds:
             raise self.failure(message.format(type_name(one)))
 
-    def ensure_scales(self, left: str, one: float, other: float, right: str) -> None:
-        """Refuse the node unless two scales are equal.
-
-        The runtime prints floats as if they were whole numbers, so that its message ends with what stood in registers.
-        """
-        if one != other:
-            raise self.failure(f"{self._place(left, right, 0)} {left} != {right} (? != ?)")
-
-    def ensure_near(self, left: str, one: float, other: float, right: str) -> None:
-        """Refuse the node unless two numbers agree to a thousandth."""
-        if abs(one - other) > other / 1000:
-            place = self._place(left, right, 0)
-            raise self.failure(f"{place} {left} not near {right} ({one:f} != {other:f})")
-
-    def ensure_quantized(self, name: str, tensor: TfLiteTensor, *, at: int = 0) -> None:
-        """Refuse the node unless a tensor has quantization parameters."""
-        self.ensure(tensor.quantization is not None, f"{name}->quantization.type != kTfLiteNoQuantization", at=at)
-
-    def ensure_affine(self, name: str, tensor: TfLiteTensor, *, at: int = 0) -> None:
-        """Refuse the node unless a tensor has quantization parameters, where the kernel compares the kind of them."""
-        is_affine = tensor.quantization is not None
-        self.ensure_equal(f"{name}->quantization.type", is_affine, 1, "kTfLiteAffineQuantization", at=at)
-
-    def ensure_symmetric(self, value: TfLiteTensor, output: TfLiteTensor, *, at: int = 0) -> None:
-        """Refuse the node unless the zero points of its input and output are 0."""
-        for tensor, name in ((value, "input"), (output, "output")):
-            self.ensure_equal(f"{name}->params.zero_point", tensor.zero_point, 0, at=at)
-
     def ensure_same_parameters(self, left: str, value: TfLiteTensor, right: str, output: TfLiteTensor) -> None:
         """Refuse the node unless its quantized output has its input's scale and zero point, 0 for 16 bits."""
         if value.type in (TensorType.UINT8, TensorType.INT8, TensorType.INT16):
-            self.ensure_scales(f"{left}->params.scale", value.scale, output.scale, f"{right}->params.scale")
+            self.ensure_double_eq(value.scale, output.scale, f"{left}->params.scale", f"{right}->params.scale")
             text = f"{right}->params.zero_point"
-            self.ensure_equal(f"{left}->params.zero_point", value.zero_point, output.zero_point, text)
+            self.ensure_eq(value.zero_point, output.zero_point, f"{left}->params.zero_point", text)
         if value.type == TensorType.INT16:
-            self.ensure_equal(f"{left}->params.zero_point", value.zero_point, 0)
+            self.ensure_eq(value.zero_point, 0, f"{left}->params.zero_point")
 
-    def ensure_message(self, condition: bool, message: str, file: str = "") -> None:
+    def ensure_msg(self, condition: bool, message: str, file: str = "") -> None:
         """Refuse the node with a message of its own (TF_LITE_ENSURE_MSG)."""
         if not condition:
             raise self.failure(f"{file or 'tflite/kernels/' + self.source} {message}")
 
-    def counts(self, inputs: int, outputs: int = 1, *, at: int = 0) -> None:
-        """Refuse the node unless it has these numbers of inputs and outputs."""
-        self.ensure_equal("NumInputs(node)", self.input_count, inputs, at=at)
-        self.ensure_equal("NumOutputs(node)", self.output_count, outputs, at=at)
-
-    def operands(self, inputs: int, *, at: int = 0) -> tuple[TfLiteTensor, ...]:
+    def operands(self, inputs: int, number: int = 1) -> tuple[TfLiteTensor, ...]:
         """Return the node's inputs and its only output; refuse it when it has others."""
-        self.counts(inputs, at=at)
+        self.counts(inputs, number=number)
         return (*map(self.input, range(inputs)), self.output())
-
-    def _place(self, text: str, other: str, at: int) -> str:
-        return f"tflite/kernels/{self.source}:{line_of(self.source, text, other, at)}"
 
     # What the node asks for.
 

@@ -22,7 +22,10 @@ def _lines() -> dict[tuple[str, str, str], list[int]]:
     return table
 
 
-def line_of(file: str, left: str, right: str, at: int = 0) -> int:
-    """Return the line of a condition in a file; 0 when the release has no such condition."""
+def line_of(file: str, left: str, right: str, number: int = 1) -> int:
+    """Return the line of a condition in a file, 0 when the release has no such condition.
+
+    ``number`` says which one of that text, 1 the first, 0 the last; where there are fewer, it is the last.
+    """
     lines = _lines().get((file, left, right), [])
-    return lines[min(at, len(lines) - 1)] if lines else 0
+    return lines[min(number, len(lines)) - 1] if lines else 0

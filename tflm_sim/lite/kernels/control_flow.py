@@ -65,8 +65,8 @@ def if_else(call: PrepareCall) -> None:
     """IF: both branches are prepared; outputs that differ in shape are dynamic."""
     call.ensure(call.input_count > 0, "node->inputs->size > 0")
     condition = call.input(0)
-    call.ensure_type_numbers("cond->type", condition.type, t.BOOL)
-    call.ensure_equal("NumElements(cond)", condition.elements, 1)
+    call.is_c_type(condition, t.BOOL, "cond")
+    call.ensure_eq(condition.elements, 1, "NumElements(cond)")
     count = "subgraphs->size()"
     branches = [
         _sibling(call, call.option(f"{name}_subgraph_index"), f"op_data->{name}_subgraph_index < {count}")
@@ -79,8 +79,8 @@ def _branches(call: PrepareCall, branches: list[TfLiteContext], *, lends_types: 
     """Prepare branches; with ``lends_types`` their outputs get the types of the node's."""
     inputs = call.node.inputs[1:]
     for child in branches:
-        call.ensure_equal("num_inputs", len(inputs), len(child.inputs), "subgraph->inputs().size()")
-        call.ensure_equal("num_outputs", call.output_count, len(child.outputs), "subgraph->outputs().size()")
+        call.ensure_eq(len(inputs), len(child.inputs), "num_inputs", "subgraph->inputs().size()")
+        call.ensure_eq(call.output_count, len(child.outputs), "num_outputs", "subgraph->outputs().size()")
     for child in branches:
         child.remove_unused_inputs()
     if lends_types:
@@ -109,7 +109,7 @@ def _lend_types(call: PrepareCall, child: TfLiteContext) -> None:
 def _compare_types(call: PrepareCall, branches: list[TfLiteContext]) -> None:
     kinds = [tensor.type for child in branches for tensor in _outputs(child)]
     for kind in kinds:
-        call.ensure_type_numbers("branch_output->type", kind, TensorType(kinds[0]), "first_branch_type")
+        call.ensure_c_types_eq(kind, TensorType(kinds[0]), "branch_output->type", "first_branch_type")
 
 
 def _shapes_differ(branches: list[TfLiteContext]) -> bool:
@@ -129,33 +129,33 @@ def case(call: PrepareCall) -> None:
     """STABLEHLO_CASE: every subgraph but the first counts as a branch."""
     call.ensure(len(call.vector("branch_subgraph_indices")) > 0, "params->num_branches > 0")
     index = call.input(0)
-    call.ensure_type_numbers("index->type", index.type, t.INT32)
-    call.ensure_equal("NumElements(index)", index.elements, 1)
+    call.is_c_type(index, t.INT32, "index")
+    call.ensure_eq(index.elements, 1, "NumElements(index)")
     _branches(call, list(call.subgraph.siblings[1:]), lends_types=True)
 
 
 def while_loop(call: PrepareCall) -> None:
     """WHILE: an output of the node that nobody reads and that the body only hands on gets no bytes."""
     count = call.input_count
-    call.ensure_equal("node->outputs->size", call.output_count, count, "num_inputs")
+    call.ensure_eq(call.output_count, count, "node->outputs->size", "num_inputs")
     condition, body = (
         _sibling(call, call.option(f"{name}_subgraph_index"), f"op_data->{name}_subgraph_index < subgraphs->size()")
         for name in ("cond", "body")
     )
     call.ensure(condition is not body, "op_data->cond_subgraph_index != op_data->body_subgraph_index")
-    call.ensure_equal("cond_subgraph->inputs().size()", len(condition.inputs), count, "num_inputs")
-    call.ensure_equal("cond_subgraph->outputs().size()", len(condition.outputs), 1)
-    call.ensure_equal("body_subgraph->inputs().size()", len(body.inputs), count, "num_inputs")
-    call.ensure_equal("body_subgraph->outputs().size()", len(body.outputs), count, "num_inputs")
+    call.ensure_eq(len(condition.inputs), count, "cond_subgraph->inputs().size()", "num_inputs")
+    call.ensure_eq(len(condition.outputs), 1, "cond_subgraph->outputs().size()")
+    call.ensure_eq(len(body.inputs), count, "body_subgraph->inputs().size()", "num_inputs")
+    call.ensure_eq(len(body.outputs), count, "body_subgraph->outputs().size()", "num_inputs")
     condition.remove_unused_inputs()
     _copy_inputs(call, call.node.inputs, condition)
     condition.allocate_tensors()
     answer = condition.tensors[condition.outputs[0]]
     if not answer.is_dynamic:
-        call.ensure_types("cond_output->type", answer.type, t.BOOL)
+        call.is_type(answer, t.BOOL, "cond_output")
         if answer.rank:
-            call.ensure_equal("cond_output->dims->size", answer.rank, 1)
-            call.ensure_equal("cond_output->dims->data[0]", answer.shape[0], 1)
+            call.dims_size(1, cond_output=answer)
+            call.ensure_eq(answer.shape[0], 1, "cond_output->dims->data[0]")
     _copy_inputs(call, call.node.inputs, body)
     _forward_unread_outputs(call, body)
     _lend_inputs(body)
@@ -166,7 +166,7 @@ def while_loop(call: PrepareCall) -> None:
 
 
 def _changes(call: PrepareCall, before: TfLiteTensor, after: TfLiteTensor) -> bool:
-    call.ensure_types("body_input->type", before.type, after.type, "body_output->type")
+    call.same_type(before, after, "body_input", "body_output")
     call.ensure(not after.is_dynamic, "!IsDynamicTensor(body_output)")
     if before.shape == after.shape:
         return False
@@ -190,13 +190,12 @@ def _forward_unread_outputs(call: PrepareCall, body: TfLiteContext) -> None:
 def call_once(call: PrepareCall) -> None:
     """CALL_ONCE: its subgraph is allocated when it runs."""
     index = call.option("init_subgraph_index")
-    text = "op_data->init_subgraph_index != this_subgraph->GetSubgraphIndex()"
-    call.ensure(index != call.subgraph.index, text)
-    call.ensure_equal("node->inputs->size", call.input_count, 0)
-    call.ensure_equal("node->outputs->size", call.output_count, 0)
+    call.ensure(index != call.subgraph.index, "op_data->init_subgraph_index != this_subgraph->GetSubgraphIndex()")
+    call.ensure_eq(call.input_count, 0, "node->inputs->size")
+    call.ensure_eq(call.output_count, 0, "node->outputs->size")
     child = _sibling(call, index, "op_data->init_subgraph_index < subgraphs->size()")
-    call.ensure_equal("init_subgraph->inputs().size()", len(child.inputs), 0)
-    call.ensure_equal("init_subgraph->outputs().size()", len(child.outputs), 0)
+    call.ensure_eq(len(child.inputs), 0, "init_subgraph->inputs().size()")
+    call.ensure_eq(len(child.outputs), 0, "init_subgraph->outputs().size()")
 
 
 def composite(call: PrepareCall) -> None:
@@ -205,8 +204,8 @@ def composite(call: PrepareCall) -> None:
     index = call.option("decomposition_subgraph_index")
     child = _sibling(call, index, "op_state->subgraph_index < subgraphs->size()")
     right = "decomposition_subgraph->{}().size()"
-    call.ensure_equal("num_inputs", call.input_count, len(child.inputs), right.format("inputs"))
-    call.ensure_equal("num_outputs", call.output_count, len(child.outputs), right.format("outputs"))
+    call.ensure_eq(call.input_count, len(child.inputs), "num_inputs", right.format("inputs"))
+    call.ensure_eq(call.output_count, len(child.outputs), "num_outputs", right.format("outputs"))
     child.remove_unused_inputs()
     _copy_inputs(call, call.node.inputs, child)
     _lend_inputs(child)
@@ -224,8 +223,8 @@ def var_handle(call: PrepareCall) -> None:
 
 def read_variable(call: PrepareCall) -> None:
     """READ_VARIABLE: a scalar output is treated as one whose shape is not known."""
-    call.ensure_equal("node->inputs->size", call.input_count, 1)
-    call.ensure_equal("node->outputs->size", call.output_count, 1)
+    call.ensure_eq(call.input_count, 1, "node->inputs->size")
+    call.ensure_eq(call.output_count, 1, "node->outputs->size")
     _check_handle(call, call.input(0))
     output = call.output()
     if output.rank == 0:
@@ -242,7 +241,7 @@ def _check_handle(call: PrepareCall, handle: TfLiteTensor) -> None:
     names = ("Resource", "Int32")
     text = " || ".join(f"input_resource_id_tensor->type == kTfLite{name}" for name in names)
     call.ensure(handle.type in (t.RESOURCE, t.INT32), f"({text})")
-    call.ensure_equal("NumElements(input_resource_id_tensor)", handle.elements, 1)
+    call.ensure_eq(handle.elements, 1, "NumElements(input_resource_id_tensor)")
 
 
 def hashtable(call: PrepareCall) -> None:
@@ -254,7 +253,7 @@ def hashtable(call: PrepareCall) -> None:
     texts = [f"(params->key_dtype == {kinds[a]} && params->value_dtype == {kinds[b]})" for a, b in orders]
     call.ensure(pair in orders, " || ".join(texts))
     handle = call.output()
-    call.ensure_type_numbers("resource_handle_tensor->type", handle.type, t.RESOURCE)
+    call.is_c_type(handle, t.RESOURCE, "resource_handle_tensor")
     handle.data, handle.size, handle.shape = bytearray(_HANDLE_BYTES), _HANDLE_BYTES, (1,)
 
 
@@ -282,6 +281,6 @@ def hashtable_size(call: PrepareCall) -> None:
 
 def _check_table(call: PrepareCall) -> None:
     handle = call.input(0)
-    call.ensure_type_numbers("input_resource_id_tensor->type", handle.type, t.RESOURCE)
-    call.ensure_equal("NumDimensions(input_resource_id_tensor)", handle.rank, 1)
-    call.ensure_equal("SizeOfDimension(input_resource_id_tensor, 0)", handle.shape[0], 1)
+    call.is_c_type(handle, t.RESOURCE, "input_resource_id_tensor")
+    call.rank(handle, 1, "input_resource_id_tensor")
+    call.ensure_eq(handle.shape[0], 1, "SizeOfDimension(input_resource_id_tensor, 0)")

@@ -27,7 +27,7 @@ def dequantize(call: PrepareCall) -> None:
     output = call.output()
     call.ensure(value.type in _DEQUANTIZED, "is_supported_type")
     if value.type == t.INT16:
-        call.ensure_equal("op_context.input->params.zero_point", value.zero_point, 0)
+        call.ensure_eq(value.zero_point, 0, "op_context.input->params.zero_point")
     output.type = t.FLOAT32
     if value.is_constant:
         output.allocation_type = AllocationType.ARENA_RW_PERSISTENT
@@ -56,12 +56,12 @@ _QUANTIZED: dict[int, tuple[TensorType, ...]] = {
 def quantize(call: PrepareCall) -> None:
     """QUANTIZE."""
     value, output = call.operands(1)
-    call.ensure_affine("output", output)
+    call.affine(output, "output")
     if value.type not in _QUANTIZED:
-        call.ensure_type_in("input->type", value.type, t.INT8, t.UINT8)
-    call.ensure_type_in("output->type", output.type, *_QUANTIZED.get(value.type, (t.UINT8, t.INT8, t.INT16)))
+        call.one_of(value.type, (t.INT8, t.UINT8), "input->type")
+    call.one_of(output.type, _QUANTIZED.get(value.type, (t.UINT8, t.INT8, t.INT16)), "output->type")
     if value.type == output.type == t.INT16:
-        call.ensure_symmetric(value, output)
+        call.zero_points(input=value, output=output)
     call.resize(output, value.shape)
 
 

@@ -62,10 +62,9 @@ def convolution(call: PrepareCall) -> None:
     """CONV_2D."""
     has_bias = call.input_count == 3
     call.ensure(has_bias or call.input_count == 2, "has_bias || node->inputs->size == 2")
-    call.ensure_equal("node->outputs->size", call.output_count, 1)
+    call.ensure_eq(call.output_count, 1, "node->outputs->size")
     output, value, weights = call.output(), call.input(0), call.input(1)
-    call.ensure_equal("input->dims->size", value.rank, 4)
-    call.ensure_equal("filter->dims->size", weights.rank, 4)
+    call.dims_size(4, input=value, filter=weights)
     _ensure_positive(
         call,
         ("input->dims->data[1]", value.shape[1]),
@@ -76,21 +75,21 @@ def convolution(call: PrepareCall) -> None:
         ("filter->dims->data[0]", weights.shape[0]),
         ("filter_input_channel", weights.shape[3]),
     )
-    call.ensure_equal("input_channel % filter_input_channel", value.shape[3] % weights.shape[3], 0)
+    call.ensure_eq(value.shape[3] % weights.shape[3], 0, "input_channel % filter_input_channel")
     groups = value.shape[3] // weights.shape[3]
-    call.ensure_equal("filter->dims->data[0] % data->groups", weights.shape[0] % groups, 0)
-    call.ensure_type_in("input_type", value.type, *CONVOLVED)
-    call.ensure_types("output->type", output.type, value.type, "input_type")
+    call.ensure_eq(weights.shape[0] % groups, 0, "filter->dims->data[0] % data->groups")
+    call.one_of(value.type, CONVOLVED, "input_type")
+    call.ensure_types_eq(output.type, value.type, "output->type", "input_type")
     if value.type in (t.INT16, t.INT8):
-        call.ensure_affine("filter", weights)
+        call.affine(weights, "filter")
         for zero_point in weights.quantization.zero_point if weights.quantization else ():
-            call.ensure_equal("affine_quantization->zero_point->data[i]", zero_point, 0)
+            call.ensure_eq(zero_point, 0, "affine_quantization->zero_point->data[i]")
     ensure_steps(call, "stride_height", "stride_width", "dilation_height_factor", "dilation_width_factor")
     call.ensure(has_bias, "has_bias")
     bias = call.input(2)
     _check_bias(call, bias, value, weights, weights.shape[0])
     if value.type == t.INT16:
-        call.ensure_symmetric(value, output)
+        call.zero_points(input=value, output=output)
         check_bias_type(call, bias)
     _place_convolution(call, value, weights, output, groups)
 
@@ -99,11 +98,10 @@ def _check_hybrid_groups(call: PrepareCall, weights: TfLiteTensor) -> None:
     """Refuse groups without a scale for each channel; the release has this, f67457790 not yet."""
     call.ensure(weights.type in (t.INT8, t.INT4), "filter->type == kTfLiteInt8 || filter->type == kTfLiteInt4")
     parameters = weights.quantization
-    call.ensure_affine("filter", weights, at=1)
+    call.affine(weights, "filter", number=2)
     axis = parameters.quantized_dimension if parameters is not None else 0
-    call.ensure_equal("affine_quantization->quantized_dimension", axis, 0)
-    right = "filter->dims->data[0]"
-    call.ensure_equal("affine_quantization->scale->size", len(weights.scales), weights.shape[0], right)
+    call.ensure_eq(axis, 0, "affine_quantization->quantized_dimension")
+    call.ensure_eq(len(weights.scales), weights.shape[0], "affine_quantization->scale->size", "filter->dims->data[0]")
 
 
 def _check_parameters(
@@ -120,14 +118,12 @@ def _check_parameters(
     text = "(affine_quantization->scale->size == 1 || affine_quantization->scale->size == {})"
     limit = "output_channels" if call.source == "depthwise_conv.cc" else "channels_out"
     call.ensure(count in (1, channels), text.format(limit))
-    here.ensure_affine("input", value)
-    here.ensure_affine("filter", weights)
+    here.affine(value, "input")
+    here.affine(weights, "filter")
     if count > 1 and weights.quantization is not None:
-        text = "input->type == kTfLiteInt8 || input->type == kTfLiteInt16"
-        here.ensure(value.type in (t.INT8, t.INT16), text)
+        here.ensure(value.type in (t.INT8, t.INT16), "input->type == kTfLiteInt8 || input->type == kTfLiteInt16")
         size = weights.shape[weights.quantization.quantized_dimension]
-        right = "filter->dims->data[affine_quantization->quantized_dimension]"
-        here.ensure_equal("num_channels", channels, size, right)
+        here.ensure_eq(channels, size, "num_channels", "filter->dims->data[affine_quantization->quantized_dimension]")
     if value.type == t.UINT8:
         check_multiplier(call, value, weights, bias, output)
 
@@ -136,15 +132,14 @@ def _check_bias(
     call: PrepareCall, bias: TfLiteTensor, value: TfLiteTensor, weights: TfLiteTensor, channels: int
 ) -> None:
     if value.type in (t.UINT8, t.INT8):
-        call.ensure_types("bias->type", bias.type, t.INT32)
-        call.ensure_equal("bias->params.zero_point", bias.zero_point, 0)
+        call.is_type(bias, t.INT32, "bias")
+        call.zero_points(bias=bias)
     elif value.type == t.INT16:
-        text = "(bias->type == kTfLiteInt32) || (bias->type == kTfLiteInt64)"
-        call.ensure(bias.type in (t.INT32, t.INT64), text)
-        call.ensure_equal("bias->params.zero_point", bias.zero_point, 0, at=1)
+        call.ensure(bias.type in (t.INT32, t.INT64), "(bias->type == kTfLiteInt32) || (bias->type == kTfLiteInt64)")
+        call.zero_points(bias=bias, number=2)
     else:
-        call.ensure_types("bias->type", bias.type, value.type, "input_type")
-    call.ensure_equal("NumElements(bias)", bias.elements, channels, "SizeOfDimension(filter, 0)")
+        call.ensure_types_eq(bias.type, value.type, "bias->type", "input_type")
+    call.ensure_eq(bias.elements, channels, "NumElements(bias)", "SizeOfDimension(filter, 0)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +186,7 @@ def _place_convolution(
 ) -> None:
     chosen = _chosen(call, value, weights, groups)
     channels, height, width = (weights.shape[0], *_spatial(call, value, weights.shape[1:3]))
-    call.ensure_message(height * width <= LARGEST_INT, "Conv output spatial dimensions overflow.")
+    call.ensure_msg(height * width <= LARGEST_INT, "Conv output spatial dimensions overflow.")
     taken = {key: call.reserve(1, key) for key in chosen.temporaries}
     call.take(*taken.values())
     if value.type != t.FLOAT32:
@@ -238,13 +233,13 @@ def _is_threaded(call: PrepareCall, value: TfLiteTensor, weights: TfLiteTensor) 
 def _check_depthwise_types(
     call: PrepareCall, value: TfLiteTensor, weights: TfLiteTensor, output: TfLiteTensor, *, is_hybrid: bool
 ) -> None:
-    call.ensure_type_in("data_type", value.type, *CONVOLVED)
-    call.ensure_types("output->type", output.type, value.type, "data_type")
+    call.one_of(value.type, CONVOLVED, "data_type")
+    call.ensure_types_eq(output.type, value.type, "output->type", "data_type")
     if not is_hybrid:
         text = "filter->type == data_type || data_type == kTfLiteInt16 || filter->type == kTfLiteInt4"
         call.ensure(weights.type in (value.type, t.INT4) or value.type == t.INT16, text)
     if value.type == t.INT16:
-        call.ensure_symmetric(value, output)
+        call.zero_points(input=value, output=output)
 
 
 def depthwise_convolution(call: PrepareCall) -> None:
@@ -252,10 +247,10 @@ def depthwise_convolution(call: PrepareCall) -> None:
     has_bias = call.input_count == 3
     call.ensure(has_bias or call.input_count == 2, "has_bias || NumInputs(node) == 2")
     value, weights = call.input(0), call.input(1)
-    call.ensure_equal("NumOutputs(node)", call.output_count, 1)
+    call.ensure_eq(call.output_count, 1, "NumOutputs(node)")
     output = call.output()
-    call.ensure_equal("NumDimensions(input)", value.rank, 4)
-    call.ensure_equal("NumDimensions(filter)", weights.rank, 4)
+    call.rank(value, 4, "input")
+    call.rank(weights, 4, "filter")
     ensure_steps(call, "dilation_height_factor", "dilation_width_factor")
     ensure_steps(call, "stride_width", "stride_height")
     _ensure_positive(
@@ -265,15 +260,15 @@ def depthwise_convolution(call: PrepareCall) -> None:
     )
     is_hybrid = value.type == t.FLOAT32 and weights.type == t.INT8
     _check_depthwise_types(call, value, weights, output, is_hybrid=is_hybrid)
-    call.ensure_equal("SizeOfDimension(filter, 0)", weights.shape[0], 1)
+    call.ensure_eq(weights.shape[0], 1, "SizeOfDimension(filter, 0)")
     channels = weights.shape[3]
-    call.ensure_equal("output_channels % input_channels", channels % value.shape[3], 0)
+    call.ensure_eq(channels % value.shape[3], 0, "output_channels % input_channels")
     call.ensure(channels // value.shape[3] <= _LARGEST_STEP, "output_channels / input_channels <= INT16_MAX")
     if has_bias:
         _check_depthwise_bias(call, value, call.input(2), channels)
     height, width = _spatial(call, value, weights.shape[1:3])
     if value.type != t.FLOAT32:
-        call.ensure_affine("filter", weights)
+        call.affine(weights, "filter")
         _check_parameters(call, value, weights, call.optional_input(2), output, channels)
     if is_hybrid:
         _place_hybrid_depthwise(call, value, weights)
@@ -283,20 +278,19 @@ def depthwise_convolution(call: PrepareCall) -> None:
 def _check_depthwise_bias(call: PrepareCall, value: TfLiteTensor, bias: TfLiteTensor, channels: int) -> None:
     kinds: dict[int, int] = {t.UINT8: t.INT32, t.INT8: t.INT32, t.INT16: t.INT64}
     right = "" if value.type in kinds else "data_type"
-    call.ensure_types("bias->type", bias.type, kinds.get(value.type, value.type), right)
+    call.ensure_types_eq(bias.type, kinds.get(value.type, value.type), "bias->type", right)
     if value.type in kinds:
-        call.ensure_equal("bias->params.zero_point", bias.zero_point, 0, at=1 if value.type == t.INT16 else 0)
-    call.ensure_equal("NumDimensions(bias)", bias.rank, 1)
-    right = "SizeOfDimension(bias, 0)"
-    call.ensure_equal("SizeOfDimension(filter, 3)", channels, bias.shape[0], right)
+        call.zero_points(bias=bias, number=2 if value.type == t.INT16 else 1)
+    call.rank(bias, 1, "bias")
+    call.ensure_eq(channels, bias.shape[0], "SizeOfDimension(filter, 3)", "SizeOfDimension(bias, 0)")
 
 
 def _place_hybrid_depthwise(call: PrepareCall, value: TfLiteTensor, weights: TfLiteTensor) -> None:
-    call.ensure_quantized("filter", weights)
+    call.ensure(weights.is_quantized, "filter->quantization.type != kTfLiteNoQuantization")
     axis = weights.quantization.quantized_dimension if weights.quantization else 0
     right = "filter->dims->data[affine_quantization->quantized_dimension]"
     count = len(weights.scales)
-    call.ensure_equal("affine_quantization->scale->size", count, weights.shape[axis], right)
+    call.ensure_eq(count, weights.shape[axis], "affine_quantization->scale->size", right)
     taken = [call.reserve(1, key) for key in ("input_quantized", "scaling_factors", "input_offset")]
     call.temporary(taken[0], t.INT8, value.shape)
     call.temporary(taken[1], t.FLOAT32, value.shape[:1])
@@ -318,8 +312,8 @@ def pool(call: PrepareCall) -> None:
     """AVERAGE_POOL_2D, MAX_POOL_2D, L2_POOL_2D."""
     call.counts(1)
     output, value = call.output(), call.input(0)
-    call.ensure_equal("NumDimensions(input)", value.rank, 4)
-    call.ensure_types("input->type", value.type, output.type, "output->type")
+    call.rank(value, 4, "input")
+    call.same_type(value, output)
     strides = call.option("stride_h"), call.option("stride_w")
     _ensure_positive(call, ("params->stride_height", strides[0]), ("params->stride_width", strides[1]))
     windows = call.option("filter_height"), call.option("filter_width")

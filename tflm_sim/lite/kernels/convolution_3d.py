@@ -19,17 +19,15 @@ _AXES = ("d", "h", "w")
 
 def convolution_3d(call: PrepareCall) -> None:
     """CONV_3D."""
-    text = "node->inputs->size == 2 || node->inputs->size == 3"
-    call.ensure(call.input_count in (2, 3), text)
-    call.ensure_equal("node->outputs->size", call.output_count, 1)
+    call.ensure(call.input_count in (2, 3), "node->inputs->size == 2 || node->inputs->size == 3")
+    call.ensure_eq(call.output_count, 1, "node->outputs->size")
     output, value, weights = call.output(), call.input(0), call.input(1)
-    call.ensure_equal("input->dims->size", value.rank, 5)
-    call.ensure_equal("filter->dims->size", weights.rank, 5)
-    call.ensure_equal("input->dims->data[4]", value.shape[4], weights.shape[3], "filter->dims->data[3]")
+    call.dims_size(5, input=value, filter=weights)
+    call.ensure_eq(value.shape[4], weights.shape[3], "input->dims->data[4]", "filter->dims->data[3]")
     _ensure_sizes(call, ("input", value, range(1, 5)), ("filter", weights, (0, 1, 2, 4)))
-    call.ensure_types("input_type", value.type, t.FLOAT32)
-    call.ensure_types("filter->type", weights.type, t.FLOAT32)
-    call.ensure_types("output->type", output.type, value.type, "input_type")
+    call.ensure_types_eq(value.type, t.FLOAT32, "input_type")
+    call.is_type(weights, t.FLOAT32, "filter")
+    call.ensure_types_eq(output.type, value.type, "output->type", "input_type")
     _check_bias_3d(call, call.optional_input(2), "input_type", ("SizeOfDimension(filter, 4)", weights.shape[4]))
     _ensure_steps_3d(call)
     strides = [call.option(f"stride_{axis}") for axis in _AXES]
@@ -56,8 +54,8 @@ def _ensure_sizes(call: PrepareCall, *rows: tuple[str, TfLiteTensor, Iterable[in
 
 def _check_bias_3d(call: PrepareCall, bias: TfLiteTensor | None, kind: str, size: tuple[str, int]) -> None:
     if bias is not None:
-        call.ensure_types("bias->type", bias.type, t.FLOAT32, kind)
-        call.ensure_equal("NumElements(bias)", bias.elements, size[1], size[0])
+        call.ensure_types_eq(bias.type, t.FLOAT32, "bias->type", kind)
+        call.ensure_eq(bias.elements, size[1], "NumElements(bias)", size[0])
 
 
 def _ensure_steps_3d(call: PrepareCall) -> None:
@@ -70,22 +68,20 @@ def _ensure_steps_3d(call: PrepareCall) -> None:
 
 def transpose_convolution_3d(call: PrepareCall) -> None:
     """CONV_3D_TRANSPOSE."""
-    text = "node->inputs->size == 3 || node->inputs->size == 4"
-    call.ensure(call.input_count in (3, 4), text)
-    call.ensure_equal("node->outputs->size", call.output_count, 1)
+    call.ensure(call.input_count in (3, 4), "node->inputs->size == 3 || node->inputs->size == 4")
+    call.ensure_eq(call.output_count, 1, "node->outputs->size")
     output, shape, weights, value = call.output(), call.input(0), call.input(1), call.input(2)
-    call.ensure_equal("output_shape->dims->size", shape.rank, 1)
-    call.ensure_equal("NumElements(output_shape)", shape.elements, 5)
-    call.ensure_equal("input->dims->size", value.rank, 5)
-    call.ensure_equal("filter->dims->size", weights.rank, 5)
+    call.dims_size(1, output_shape=shape)
+    call.ensure_eq(shape.elements, 5, "NumElements(output_shape)")
+    call.dims_size(5, input=value, filter=weights)
     right = "SizeOfDimension(filter, 4)"
-    call.ensure_equal("SizeOfDimension(input, 4)", value.shape[4], weights.shape[4], right)
+    call.ensure_eq(value.shape[4], weights.shape[4], "SizeOfDimension(input, 4)", right)
     _ensure_sizes(call, ("input", value, range(1, 5)), ("filter", weights, range(4)))
     _ensure_steps_3d(call)
-    call.ensure_types("input->type", value.type, t.FLOAT32)
-    call.ensure_types("filter->type", weights.type, t.FLOAT32)
-    call.ensure_types("output->type", output.type, value.type, "input->type")
-    call.ensure_types("output_shape->type", shape.type, t.INT32)
+    call.is_type(value, t.FLOAT32, "input")
+    call.is_type(weights, t.FLOAT32, "filter")
+    call.same_type(output, value, "output", "input")
+    call.is_type(shape, t.INT32, "output_shape")
     _check_bias_3d(call, call.optional_input(3), "input->type", ("SizeOfDimension(filter, 3)", weights.shape[3]))
     is_dilated = any(call.option(f"dilation_{axis}_factor") > 1 for axis in _AXES)
     taken = [call.reserve(1, "col2im")] if call.is_optimized and not is_dilated else []
@@ -95,10 +91,9 @@ def transpose_convolution_3d(call: PrepareCall) -> None:
         call.dynamic(output, *columns)
         return
     wanted = values_of(shape)
-    text = "Conv3DTranspose output shape has a negative dimension."
-    call.ensure_message(all(size >= 0 for size in wanted), text)
-    call.ensure_equal("shape_data[0]", wanted[0], value.shape[0], "SizeOfDimension(input, 0)")
-    call.ensure_equal("shape_data[4]", wanted[4], weights.shape[3], "filter_output_channels")
+    call.ensure_msg(all(size >= 0 for size in wanted), "Conv3DTranspose output shape has a negative dimension.")
+    call.ensure_eq(wanted[0], value.shape[0], "shape_data[0]", "SizeOfDimension(input, 0)")
+    call.ensure_eq(wanted[4], weights.shape[3], "shape_data[4]", "filter_output_channels")
     for place, (name, axis) in enumerate((("depth", "d"), ("height", "h"), ("width", "w"))):
         found = output_size(
             call.option("padding", NO_PADDING),
@@ -108,8 +103,7 @@ def transpose_convolution_3d(call: PrepareCall) -> None:
             dilation=call.option(f"dilation_{axis}_factor"),
         )
         size = ensured(call, found)
-        right = f"SizeOfDimension(input, {place + 1})"
-        call.ensure_equal(f"unused_out_{name}", size, value.shape[place + 1], right)
+        call.ensure_eq(size, value.shape[place + 1], f"unused_out_{name}", f"SizeOfDimension(input, {place + 1})")
     call.resize(output, wanted)
     for tensor in columns:
         dynamic_temporary(call, tensor, t.FLOAT32, (prod(value.shape[1:4]), prod(weights.shape[:4])))

@@ -24,13 +24,13 @@ def _custom_option(call: PrepareCall, name: str) -> int:
 def detection_postprocess(call: PrepareCall) -> None:
     """TFLite_Detection_PostProcess: four outputs and two temporaries, sized by the options."""
     first = call.reserve(2)
-    call.ensure_equal("NumInputs(node)", call.input_count, 3)
+    call.ensure_eq(call.input_count, 3, "NumInputs(node)")
     boxes, classes, anchors = (call.input(place) for place in range(3))
-    call.ensure_equal("NumDimensions(input_box_encodings)", boxes.rank, 3)
-    call.ensure_equal("NumDimensions(input_class_predictions)", classes.rank, 3)
-    call.ensure_equal("NumDimensions(input_anchors)", anchors.rank, 2)
+    call.rank(boxes, 3, "input_box_encodings")
+    call.rank(classes, 3, "input_class_predictions")
+    call.rank(anchors, 2, "input_anchors")
     count = _custom_option(call, "max_detections") * _custom_option(call, "max_classes_per_detection")
-    call.ensure_equal("NumOutputs(node)", call.output_count, 4)
+    call.ensure_eq(call.output_count, 4, "NumOutputs(node)")
     for place, shape in enumerate(((1, count, _COORDINATES), (1, count), (1, count), (1,))):
         output = call.output(place)
         output.type = t.FLOAT32
@@ -46,20 +46,20 @@ def detection_postprocess(call: PrepareCall) -> None:
 def mfcc(call: PrepareCall) -> None:
     """Mfcc."""
     wave, rate, output = call.operands(2)
-    call.ensure_equal("NumDimensions(input_wav)", wave.rank, 3)
-    call.ensure_equal("NumElements(input_rate)", rate.elements, 1)
-    call.ensure_types("output->type", output.type, t.FLOAT32)
-    call.ensure_types("input_wav->type", wave.type, output.type, "output->type")
-    call.ensure_types("input_rate->type", rate.type, t.INT32)
+    call.rank(wave, 3, "input_wav")
+    call.ensure_eq(rate.elements, 1, "NumElements(input_rate)")
+    call.is_type(output, t.FLOAT32, "output")
+    call.same_type(wave, output, "input_wav")
+    call.is_type(rate, t.INT32, "input_rate")
     call.resize(output, (*wave.shape[:2], _custom_option(call, "dct_coefficient_count")))
 
 
 def audio_spectrogram(call: PrepareCall) -> None:
     """AudioSpectrogram: frames by frequencies, half of the next power of two and one."""
     value, output = call.operands(1)
-    call.ensure_equal("NumDimensions(input)", value.rank, 2)
-    call.ensure_types("output->type", output.type, t.FLOAT32)
-    call.ensure_types("input->type", value.type, output.type, "output->type")
+    call.rank(value, 2, "input")
+    call.is_type(output, t.FLOAT32, "output")
+    call.same_type(value, output)
     window, stride = _custom_option(call, "window_size"), _custom_option(call, "stride")
     is_usable = window >= 2 and stride >= 1
     call.ensure(is_usable, "params->spectrogram->Initialize(params->window_size, params->stride)")
@@ -72,7 +72,7 @@ def numeric_verify(call: PrepareCall) -> None:
     """NumericVerify: a dynamic copy and a persistent output."""
     call.counts(2)
     value, reference = call.input(0), call.input(1)
-    call.ensure_type_in("op_context.input->type", value.type, t.UINT8, t.INT8, t.INT16, t.FLOAT16)
+    call.one_of(value.type, (t.UINT8, t.INT8, t.INT16, t.FLOAT16), "op_context.input->type")
     call.ensure(reference.type == t.FLOAT32, "op_context.ref->type == kTfLiteFloat32")
     first = call.reserve(1)
     call.take(first)
@@ -92,8 +92,8 @@ def _check_thresholds(call: PrepareCall) -> None:
     names = ("input_iou_threshold", "input_score_threshold", "input_sigma")
     for place, name in enumerate(names[: call.input_count - 3], 3):
         threshold = call.input(place)
-        call.ensure_type_numbers(f"{name}->type", threshold.type, t.FLOAT32)
-        call.ensure_equal(f"NumDimensions({name})", threshold.rank, 0)
+        call.is_c_type(threshold, t.FLOAT32, name)
+        call.rank(threshold, 0, name)
 
 
 def non_max_suppression(call: PrepareCall) -> None:
@@ -102,22 +102,21 @@ def non_max_suppression(call: PrepareCall) -> None:
         raise call.failure(f"Found NMS op with invalid num inputs: {call.input_count}")
     is_soft = call.input_count == 6
     boxes = call.input(0)
-    call.ensure_type_numbers("input_boxes->type", boxes.type, t.FLOAT32)
-    call.ensure_equal("NumDimensions(input_boxes)", boxes.rank, 2)
-    call.ensure_equal("SizeOfDimension(input_boxes, 1)", boxes.shape[1], _COORDINATES)
+    call.is_c_type(boxes, t.FLOAT32, "input_boxes")
+    call.rank(boxes, 2, "input_boxes")
+    call.ensure_eq(boxes.shape[1], _COORDINATES, "SizeOfDimension(input_boxes, 1)")
     scores = call.input(1)
-    call.ensure_type_numbers("input_scores->type", scores.type, t.FLOAT32)
-    call.ensure_equal("NumDimensions(input_scores)", scores.rank, 1)
-    right = "SizeOfDimension(input_scores, 0)"
-    call.ensure_equal("num_boxes", boxes.shape[0], scores.shape[0], right)
+    call.is_c_type(scores, t.FLOAT32, "input_scores")
+    call.rank(scores, 1, "input_scores")
+    call.ensure_eq(boxes.shape[0], scores.shape[0], "num_boxes", "SizeOfDimension(input_scores, 0)")
     largest = call.input(2)
-    call.ensure_type_numbers("input_max_output_size->type", largest.type, t.INT32)
-    call.ensure_equal("NumDimensions(input_max_output_size)", largest.rank, 0)
+    call.is_c_type(largest, t.INT32, "input_max_output_size")
+    call.rank(largest, 0, "input_max_output_size")
     if largest.is_known:
         call.ensure(values_of(largest)[0] >= 0, "(max_output_size_value >= 0)")
     _check_thresholds(call)
-    expected, place = (3, 0) if is_soft else (2, 1)
-    call.ensure_equal("NumOutputs(node)", call.output_count, expected, at=place)
+    expected, number = (3, 1) if is_soft else (2, 2)
+    call.ensure_eq(call.output_count, expected, "NumOutputs(node)", number=number)
     outputs = [call.output(place) for place in range(call.output_count)]
     for place, output in enumerate(outputs):
         output.type = t.FLOAT32 if is_soft and place == 1 else t.INT32

@@ -30,13 +30,13 @@ def fully_connected(call: PrepareCall) -> None:
         call.ensure(call.activation <= 3, _DENSE_ACTIVATIONS)
     if weights.type in (t.INT4, t.INT2) and weights.quantization:
         is_symmetric = not any(weights.quantization.zero_point)
-        call.ensure_message(is_symmetric, "Unsupported filter quantization zero-point value.")
+        call.ensure_msg(is_symmetric, "Unsupported filter quantization zero-point value.")
     call.ensure(call.input_count in (2, 3), "node->inputs->size == 2 || node->inputs->size == 3")
     expected = 1 + (call.option("weights_format") != 0)
-    call.ensure_equal("node->outputs->size", call.output_count, expected, "expected_outputs_count")
+    call.ensure_eq(call.output_count, expected, "node->outputs->size", "expected_outputs_count")
     bias, output = call.optional_input(2), call.output()
     _check_types(call, value, weights, bias, output)
-    call.ensure_equal("NumDimensions(filter)", weights.rank, 2)
+    call.rank(weights, 2, "filter")
     units, depth = weights.shape
     keeps_dimensions = call.option("keep_num_dims")
     if depth == 0:
@@ -47,7 +47,7 @@ def fully_connected(call: PrepareCall) -> None:
     if is_hybrid and _place_hybrid(call, first, value, weights, batch):
         return
     if keeps_dimensions:
-        call.ensure_equal("input->dims->data[input->dims->size - 1]", value.shape[-1], depth, "cols")
+        call.ensure_eq(value.shape[-1], depth, "input->dims->data[input->dims->size - 1]", "cols")
         call.resize(output, (*value.shape[:-1], units))
     else:
         call.resize(output, (batch, units))
@@ -64,20 +64,20 @@ def _check_types(
     is_integer_bias = bias is None or bias.type in (t.INT32, t.INT64)
     is_quantized = weights.type in (*_NARROW, t.INT16)
     if is_quantized and value.type == t.FLOAT32 and weights.type != t.INT16:
-        call.ensure_types("output->type", output.type, t.FLOAT32)
-        call.ensure_equal("is_optional_bias_float", is_float_bias, 1, "true")
+        call.is_type(output, t.FLOAT32, "output")
+        call.ensure_eq(is_float_bias, 1, "is_optional_bias_float", "true")
     elif weights.type == t.INT16:
-        call.ensure_types("input->type", value.type, t.INT16)
-        call.ensure_types("output->type", output.type, t.INT16, at=1)
-        call.ensure_equal("is_optional_bias_int", is_integer_bias, 1, "true", at=1)
+        call.is_type(value, t.INT16, "input")
+        call.is_type(output, t.INT16, "output", number=2)
+        call.ensure_eq(is_integer_bias, 1, "is_optional_bias_int", "true", number=2)
     elif is_quantized:
         for tensor, name in ((value, "input"), (output, "output")):
-            call.ensure_type_in(f"{name}->type", tensor.type, t.UINT8, t.INT8, t.INT16)
-        call.ensure_equal("is_optional_bias_int", is_integer_bias, 1, "true", at=2)
+            call.one_of(tensor.type, (t.UINT8, t.INT8, t.INT16), f"{name}->type")
+        call.ensure_eq(is_integer_bias, 1, "is_optional_bias_int", "true", number=3)
     else:
         for tensor, name in ((value, "input"), (output, "output"), (weights, "filter")):
-            call.ensure_types(f"{name}->type", tensor.type, t.FLOAT32, at=1)
-        call.ensure_equal("is_optional_bias_float", is_float_bias, 1, "true", at=1)
+            call.is_type(tensor, t.FLOAT32, name, number=2)
+        call.ensure_eq(is_float_bias, 1, "is_optional_bias_float", "true", number=2)
 
 
 def _is_packed(call: PrepareCall, value: TfLiteTensor, weights: TfLiteTensor, batch: int) -> bool:
@@ -92,14 +92,14 @@ def _check_dense_quantization(
     call: PrepareCall, value: TfLiteTensor, weights: TfLiteTensor, bias: TfLiteTensor | None, output: TfLiteTensor
 ) -> None:
     if bias is not None:
-        call.ensure_equal("NumElements(bias)", bias.elements, weights.shape[0], "SizeOfDimension(filter, 0)")
+        call.ensure_eq(bias.elements, weights.shape[0], "NumElements(bias)", "SizeOfDimension(filter, 0)")
     if value.type in (t.UINT8, t.INT8, t.INT16):
-        call.ensure_affine("input", value)
-        call.ensure_affine("filter", weights)
+        call.affine(value, "input")
+        call.affine(weights, "filter")
         if len(weights.scales) <= 1:
             check_multiplier(call, value, weights, bias, output)
     if value.type == output.type == t.INT16:
-        call.ensure_symmetric(value, output)
+        call.zero_points(input=value, output=output)
         check_bias_type(call, bias)
 
 
@@ -133,9 +133,8 @@ def check_bias_type(call: PrepareCall, bias: TfLiteTensor | None) -> None:
     """Refuse a type for the bias that the 16-bit kernels do not have, and a bias of another type."""
     kind = call.option("quantized_bias_type", NO_TYPE)
     if kind != t.FLOAT32:
-        call.ensure_type_in("params->quantized_bias_type", kind, t.INT32, t.INT64)
-        text = "(bias == nullptr) || bias->type == params->quantized_bias_type"
-        call.ensure(bias is None or bias.type == kind, text)
+        call.one_of(kind, (t.INT32, t.INT64), "params->quantized_bias_type")
+        call.ensure(bias is None or bias.type == kind, "(bias == nullptr) || bias->type == params->quantized_bias_type")
 
 
 def check_multiplier(
@@ -173,14 +172,14 @@ def batch_matmul(call: PrepareCall) -> None:
     batches = _broadcast_batches(call, one[:-2], other[:-2])
     inner, rows = one[-2:] if adj_x else one[:-3:-1]
     units, opposite = other[-2:] if adj_y else other[:-3:-1]
-    call.ensure_equal("accum_dim_lhs", inner, opposite, "accum_dim_rhs")
+    call.ensure_eq(inner, opposite, "accum_dim_lhs", "accum_dim_rhs")
     call.resize(output, (*batches, rows, units))
 
 
 def _broadcast_batches(call: PrepareCall, left: tuple[int, ...], right: tuple[int, ...]) -> list[int]:
     for size, opposite in zip(left, right, strict=True):
         if size not in (opposite, 1):
-            call.ensure_equal("rhs_dim", opposite, 1)
+            call.ensure_eq(opposite, 1, "rhs_dim")
     return [opposite if size == 1 else size for size, opposite in zip(left, right, strict=True)]
 
 
@@ -205,9 +204,9 @@ def _check_products(call: PrepareCall, left: TfLiteTensor, right: TfLiteTensor, 
         call.elsewhere("kernel_util.cc").ensure(left.scale * right.scale >= 0, "input_product_scale >= 0")
     if left.type == t.INT16:
         for tensor, name in ((left, "lhs_data"), (right, "rhs_data"), (output, "output")):
-            call.ensure_equal(f"{name}->params.zero_point", tensor.zero_point, 0)
+            call.ensure_eq(tensor.zero_point, 0, f"{name}->params.zero_point")
     for tensor, name in ((left, "lhs_data"), (right, "rhs_data")):
-        call.ensure_type_in(f"{name}->type", tensor.type, t.FLOAT32, t.INT8, t.INT16)
+        call.one_of(tensor.type, (t.FLOAT32, t.INT8, t.INT16), f"{name}->type")
     pairs = ((t.FLOAT32, t.INT8), (t.INT16, t.INT8))
     is_pair = left.type == right.type or (left.type, right.type) in pairs
     conditions = (
@@ -224,26 +223,23 @@ def _check_products(call: PrepareCall, left: TfLiteTensor, right: TfLiteTensor, 
 def svdf(call: PrepareCall) -> None:
     """SVDF."""
     first = call.reserve(6)
-    call.ensure_equal("node->outputs->size", call.output_count, 1)
-    call.ensure_equal("node->inputs->size", call.input_count, 5)
+    call.ensure_eq(call.output_count, 1, "node->outputs->size")
+    call.ensure_eq(call.input_count, 5, "node->inputs->size")
     value, feature, time = call.input(0), call.input(1), call.input(2)
-    text = "input->type == kTfLiteFloat32 || input->type == kTfLiteInt8"
-    call.ensure(value.type in (t.FLOAT32, t.INT8), text)
+    call.ensure(value.type in (t.FLOAT32, t.INT8), "input->type == kTfLiteFloat32 || input->type == kTfLiteInt8")
     rank, batch, filters = call.option("rank"), value.shape[0], feature.shape[0]
     call.ensure(rank != 0, "rank != 0")
-    call.ensure_equal("num_filters % rank", filters % rank, 0)
+    call.ensure_eq(filters % rank, 0, "num_filters % rank")
     units, memory = filters // rank, time.shape[1]
-    right = "weights_feature->dims->data[1]"
-    call.ensure_equal("input->dims->data[1]", value.shape[1], feature.shape[1], right)
-    call.ensure_equal("weights_time->dims->data[0]", time.shape[0], filters, "num_filters")
+    call.ensure_eq(value.shape[1], feature.shape[1], "input->dims->data[1]", "weights_feature->dims->data[1]")
+    call.ensure_eq(time.shape[0], filters, "weights_time->dims->data[0]", "num_filters")
     bias = call.optional_input(3)
     if bias is not None:
-        call.ensure_equal("bias->dims->data[0]", bias.shape[0], units, "num_units")
+        call.ensure_eq(bias.shape[0], units, "bias->dims->data[0]", "num_units")
     state, output = call.input(4), call.output()
-    call.ensure_equal("NumDimensions(state)", state.rank, 2)
-    call.ensure_equal("SizeOfDimension(state, 0)", state.shape[0], batch, "batch_size")
-    right = "memory_size * num_filters"
-    call.ensure_equal("SizeOfDimension(state, 1)", state.shape[1], memory * filters, right)
+    call.rank(state, 2, "state")
+    call.ensure_eq(state.shape[0], batch, "SizeOfDimension(state, 0)", "batch_size")
+    call.ensure_eq(state.shape[1], memory * filters, "SizeOfDimension(state, 1)", "memory_size * num_filters")
     call.resize(output, (batch, units))
     is_hybrid, is_integer = is_hybrid_op(value, feature), value.type == t.INT8
     call.take(*range(first, first + (6 if is_hybrid else 2 if is_integer else 1)))
@@ -258,7 +254,7 @@ def svdf(call: PrepareCall) -> None:
         call.temporary(first + 1, t.INT32, (units, batch))
         names = ("input", "weights_feature", "state", "weights_time", "output")
         for name, tensor in zip(names, (value, feature, state, time, output), strict=True):
-            call.ensure_quantized(name, tensor)
+            call.ensure(tensor.is_quantized, f"{name}->quantization.type != kTfLiteNoQuantization")
 
 
 def is_hybrid_op(value: TfLiteTensor, weights: TfLiteTensor) -> bool:
@@ -269,8 +265,8 @@ def is_hybrid_op(value: TfLiteTensor, weights: TfLiteTensor) -> bool:
 def embedding_lookup(call: PrepareCall) -> None:
     """EMBEDDING_LOOKUP."""
     lookup, value, output = call.operands(2)
-    call.ensure_equal("NumDimensions(lookup)", lookup.rank, 1)
-    call.ensure_type_numbers("lookup->type", lookup.type, t.INT32)
+    call.rank(lookup, 1, "lookup")
+    call.is_c_type(lookup, t.INT32, "lookup")
     call.ensure(value.rank >= 2, "NumDimensions(value) >= 2")
     if value.quantization is not None:
         _check_embedding(call, value, output)
@@ -283,8 +279,8 @@ def _check_embedding(call: PrepareCall, value: TfLiteTensor, output: TfLiteTenso
     if value.type in kinds and output.type == t.FLOAT32:
         call.ensure(value.quantization.zero_point[0] == 0, "qparams->zero_point->data[0] == 0")
     if len(value.scales) > 1:
-        call.ensure_type_in("value->type", value.type, *kinds)
-        call.ensure_type_in("output->type", output.type, t.FLOAT32, t.FLOAT16)
+        call.one_of(value.type, kinds, "value->type")
+        call.one_of(output.type, (t.FLOAT32, t.FLOAT16), "output->type")
         call.ensure(value.quantization.quantized_dimension == 0, "qparams->quantized_dimension == 0")
         call.ensure(len(value.scales) == value.shape[0], "qparams->scale->size == row_size")
 
@@ -295,16 +291,16 @@ def embedding_lookup_sparse(call: PrepareCall) -> None:
     rows = (("ids", 1, t.INT32), ("indices", 2, t.INT32), ("shape", 1, t.INT32), ("weights", 1, t.FLOAT32))
     for place, (name, rank, kind) in enumerate(rows):
         tensor = call.input(place)
-        call.ensure_equal(f"NumDimensions({name})", tensor.rank, rank)
-        call.ensure_type_numbers(f"{name}->type", tensor.type, kind)
+        call.rank(tensor, rank, name)
+        call.is_c_type(tensor, kind, name)
     indices = call.input(1)
     for place, name in ((0, "ids"), (3, "weights")):
         right = f"SizeOfDimension({name}, 0)"
-        call.ensure_equal("SizeOfDimension(indices, 0)", indices.shape[0], call.input(place).shape[0], right)
+        call.ensure_eq(indices.shape[0], call.input(place).shape[0], "SizeOfDimension(indices, 0)", right)
     value = call.input(4)
     call.ensure(value.rank >= 2, "NumDimensions(value) >= 2")
     output = call.output()
-    call.ensure_types("output->type", output.type, t.FLOAT32)
+    call.is_type(output, t.FLOAT32, "output")
     output.allocation_type = AllocationType.DYNAMIC
     output.offset = None
 
@@ -313,19 +309,18 @@ def hashtable_lookup(call: PrepareCall) -> None:
     """HASHTABLE_LOOKUP."""
     call.counts(3, 2)
     lookup, key, value = call.input(0), call.input(1), call.input(2)
-    call.ensure_equal("NumDimensions(lookup)", lookup.rank, 1)
-    call.ensure_type_numbers("lookup->type", lookup.type, t.INT32)
-    call.ensure_equal("NumDimensions(key)", key.rank, 1)
-    call.ensure_type_numbers("key->type", key.type, t.INT32)
+    call.rank(lookup, 1, "lookup")
+    call.is_c_type(lookup, t.INT32, "lookup")
+    call.rank(key, 1, "key")
+    call.is_c_type(key, t.INT32, "key")
     call.ensure(value.rank >= 1, "NumDimensions(value) >= 1")
-    right = "SizeOfDimension(value, 0)"
-    call.ensure_equal("SizeOfDimension(key, 0)", key.shape[0], value.shape[0], right)
+    call.ensure_eq(key.shape[0], value.shape[0], "SizeOfDimension(key, 0)", "SizeOfDimension(value, 0)")
     if value.type == t.STRING:
-        call.ensure_equal("NumDimensions(value)", value.rank, 1)
+        call.rank(value, 1, "value")
     hits = call.output(1)
-    call.ensure_type_numbers("hits->type", hits.type, t.UINT8)
+    call.is_c_type(hits, t.UINT8, "hits")
     output = call.output(0)
-    call.ensure_type_numbers("value->type", value.type, output.type, "output->type")
+    call.same_c_type(value, output, "value")
     if output.type != t.STRING:
         call.resize(output, (lookup.shape[0], *value.shape[1:]))
     call.resize(hits, lookup.shape[:1])
@@ -334,18 +329,17 @@ def hashtable_lookup(call: PrepareCall) -> None:
 def lsh_projection(call: PrepareCall) -> None:
     """LSH_PROJECTION."""
     call.ensure(call.input_count in (2, 3), "NumInputs(node) == 2 || NumInputs(node) == 3")
-    call.ensure_equal("NumOutputs(node)", call.output_count, 1)
+    call.ensure_eq(call.output_count, 1, "NumOutputs(node)")
     hashes = call.input(0)
-    call.ensure_equal("NumDimensions(hash)", hashes.rank, 2)
+    call.rank(hashes, 2, "hash")
     call.ensure(hashes.shape[1] <= 32, "SizeOfDimension(hash, 1) <= 32")
     value = call.input(1)
     call.ensure(value.rank >= 1, "NumDimensions(input) >= 1")
     call.ensure(value.shape[0] >= 1, "SizeOfDimension(input, 0) >= 1")
     if call.input_count == 3:
         weight = call.input(2)
-        call.ensure_equal("NumDimensions(weight)", weight.rank, 1)
-        right = "SizeOfDimension(input, 0)"
-        call.ensure_equal("SizeOfDimension(weight, 0)", weight.shape[0], value.shape[0], right)
+        call.rank(weight, 1, "weight")
+        call.ensure_eq(weight.shape[0], value.shape[0], "SizeOfDimension(weight, 0)", "SizeOfDimension(input, 0)")
     output = call.output()
     kind = call.option("type")
     if kind not in (1, 2):
@@ -356,15 +350,15 @@ def lsh_projection(call: PrepareCall) -> None:
 def skip_gram(call: PrepareCall) -> None:
     """SKIP_GRAM: strings in, strings out."""
     call.counts(1)
-    call.ensure_types("input_tensor->type", call.input(0).type, t.STRING)
-    call.ensure_types("output_tensor->type", call.output().type, t.STRING)
+    call.ensure_types_eq(call.input(0).type, t.STRING, "input_tensor->type")
+    call.ensure_types_eq(call.output().type, t.STRING, "output_tensor->type")
 
 
 def random(call: PrepareCall) -> None:
     """RANDOM_UNIFORM and RANDOM_STANDARD_NORMAL."""
     shape, output = call.operands(1)
-    call.ensure_type_numbers("shape->type", shape.type, t.INT32)
-    call.ensure_equal("NumDimensions(shape)", shape.rank, 1)
+    call.is_c_type(shape, t.INT32, "shape")
+    call.rank(shape, 1, "shape")
     if shape.is_known:
         call.resize(output, values_of(shape))
     else:
@@ -373,9 +367,9 @@ def random(call: PrepareCall) -> None:
 
 def multinomial(call: PrepareCall) -> None:
     """MULTINOMIAL."""
-    logits, samples, output = call.operands(2, at=1)
+    logits, samples, output = call.operands(2, number=2)
     call.ensure(logits.type == t.FLOAT32, "logits->type == kTfLiteFloat32")
-    call.ensure_type_numbers("num_samples->type", samples.type, t.INT32)
+    call.is_c_type(samples, t.INT32, "num_samples")
     if logits.is_known and samples.is_known:
         call.resize(output, (logits.shape[0], values_of(samples)[0]))
     else:
@@ -388,8 +382,8 @@ def rfft2d(call: PrepareCall) -> None:
     call.ensure(value.rank >= 2, "NumDimensions(input) >= 2")
     if value.type != t.FLOAT32:
         raise call.failure(f"Type '{t.type_name(value.type)}' for input is not supported by rfft2d.")
-    call.ensure_equal("NumDimensions(fft_length)", length.rank, 1)
-    call.ensure_equal("fft_length_shape.Dims(0)", length.shape[0], 2)
+    call.rank(length, 1, "fft_length")
+    call.ensure_eq(length.shape[0], 2, "fft_length_shape.Dims(0)")
     if length.type != t.INT32:
         raise call.failure(f"Type '{t.type_name(length.type)}' for fft_length is not supported by rfft2d.")
     first = call.reserve(4)

@@ -31,9 +31,9 @@ def activation(place: int, check: Check | None = None) -> Prepare:
     """
 
     def prepare(call: PrepareCall) -> None:
-        value, output = call.operands(1, at=place)
+        value, output = call.operands(1, place + 1)
         if place != _SOFTMAX:  # which does not compare types
-            call.ensure_types("input->type", value.type, output.type, "output->type", at=place - (place > _SOFTMAX))
+            call.same_type(value, output, number=place + (place < _SOFTMAX))
         if check is not None:
             check(call, value, output)
         call.resize(output, value.shape)
@@ -54,48 +54,48 @@ def _check_hard_swish(call: PrepareCall, value: TfLiteTensor, output: TfLiteTens
 
 def _check_relu(call: PrepareCall, value: TfLiteTensor, output: TfLiteTensor) -> None:
     if value.type == t.INT16:
-        call.ensure_symmetric(value, output)
+        call.zero_points(input=value, output=output)
 
 
 def _check_leaky_relu(call: PrepareCall, value: TfLiteTensor, output: TfLiteTensor) -> None:
     if value.type == t.INT16:
-        call.ensure_symmetric(value, output, at=1)
+        call.zero_points(input=value, output=output, number=2)
 
 
 def _check_tanh(call: PrepareCall, value: TfLiteTensor, output: TfLiteTensor) -> None:
     """16-bit outputs have the scale 1/32768."""
     if value.type == t.INT16:
-        call.ensure_symmetric(value, output, at=2)
+        call.zero_points(input=value, output=output, number=3)
         log2 = checked_log2(output.scale)
         call.ensure(log2 is not None, "CheckedLog2(output->params.scale, &output_scale_log2_rounded)")
-        call.ensure_equal("output_scale_log2_rounded", log2 or 0, -15, "-kOutputFractionalBits")
+        call.ensure_eq(log2 or 0, -15, "output_scale_log2_rounded", "-kOutputFractionalBits")
 
 
 def _check_logistic(call: PrepareCall, value: TfLiteTensor, output: TfLiteTensor) -> None:
     """Quantized outputs have one scale only."""
     if value.type in _BYTES:
-        at = 1 if value.type == t.INT8 else 0
-        call.ensure(output.scale == 1 / 256, "output->params.scale == 1. / 256", at=at)
+        number = 2 if value.type == t.INT8 else 1
+        call.ensure(output.scale == 1 / 256, "output->params.scale == 1. / 256", number)
     elif value.type == t.INT16:
         call.ensure(output.scale == 1 / 32768, "output->params.scale == 1. / 32768")
         call.ensure(output.zero_point == 0, "output->params.zero_point == 0")
-        call.ensure_symmetric(value, output, at=3)
+        call.zero_points(input=value, output=output, number=4)
 
 
 def _check_softmax(call: PrepareCall, value: TfLiteTensor, output: TfLiteTensor) -> None:
     call.ensure(value.rank >= 1, "NumDimensions(input) >= 1")
     if value.type == output.type == t.INT8:
-        call.ensure_equal("output->params.zero_point", output.zero_point, -128)
-        call.ensure_near("output->params.scale", output.scale, 1 / 256, "1.f / 256")
+        call.ensure_eq(output.zero_point, -128, "output->params.zero_point")
+        call.ensure_near(output.scale, 1 / 256, "output->params.scale", "1.f / 256")
     elif value.type == output.type == t.INT16:
-        call.ensure_equal("output->params.zero_point", output.zero_point, 0)
-        call.ensure_near("output->params.scale", output.scale, 1 / 32768, "1.f / 32768")
+        call.zero_points(output=output)
+        call.ensure_near(output.scale, 1 / 32768, "output->params.scale", "1.f / 32768")
 
 
 def _check_log_softmax(call: PrepareCall, value: TfLiteTensor, output: TfLiteTensor) -> None:
     if value.type in _BYTES:
-        call.ensure_scales("output->params.scale", output.scale, 16 / 256, "16.0 / 256")
-        call.ensure_equal("output->params.zero_point", output.zero_point, 255 if value.type == t.UINT8 else 127)
+        call.ensure_double_eq(output.scale, 16 / 256, "output->params.scale", "16.0 / 256")
+        call.ensure_eq(output.zero_point, 255 if value.type == t.UINT8 else 127, "output->params.zero_point")
 
 
 same_shape = activation(0)
@@ -123,7 +123,7 @@ def takes_type(call: PrepareCall) -> None:
 
 def prelu(call: PrepareCall) -> None:
     """PRELU: the slopes may broadcast, the output may not."""
-    call.counts(2, at=-1)
+    call.counts(2, number=0)
     value, output, alpha = call.input(0), call.output(), call.input(1)
     output.type = value.type
     call.resize(output, call.broadcast(value, alpha))
@@ -136,10 +136,10 @@ def binary(call: PrepareCall) -> None:
     if call.source == "maximum_minimum.cc":
         one, other = call.operand(0, "op_context.input1"), call.operand(1, "op_context.input2")
         output = call.output()
-        call.ensure_types("op_context.input1->type", one.type, other.type, "op_context.input2->type")
+        call.same_type(one, other, "op_context.input1", "op_context.input2")
     else:
         one, other, output = call.input(0), call.input(1), call.output()
-        call.ensure_types("input1->type", one.type, other.type, "input2->type")
+        call.same_type(one, other, "input1", "input2")
     allowed, message = _BINARY_TYPES.get(call.source, ((), ""))
     if allowed and one.type not in allowed:
         raise call.failure(message.format(t.type_name(one.type)))
@@ -161,7 +161,7 @@ def comparison(call: PrepareCall) -> None:
     one, other, output = call.operands(2)
     if call.node.registration.op not in ("EQUAL", "NOT_EQUAL"):
         call.ensure(one.type != t.STRING, "input1->type != kTfLiteString")
-    call.ensure_types("input1->type", one.type, other.type, "input2->type")
+    call.same_type(one, other, "input1", "input2")
     output.type = t.BOOL
     call.resize(output, binary_shape(call))
 
@@ -185,18 +185,18 @@ def unary(call: PrepareCall) -> None:
     call.counts(1)
     op = call.node.registration.op
     value, output = call.input(0), call.output()
-    call.ensure_types("input->type", value.type, output.type, "output->type")
+    call.same_type(value, output)
     if value.type not in _UNARY_TYPES[op]:
         name = _UNARY_NAMES.get(op, op.capitalize())
         raise call.failure(
             f"tflite/kernels/elementwise.cc:146 Type {t.type_name(value.type)} is unsupported by op {name}."
         )
     if value.type == t.INT8 or (value.type == t.INT16 and value.quantization is not None):
-        call.ensure_affine("input", value)
-        call.ensure_affine("output", output)
+        call.affine(value, "input")
+        call.affine(output, "output")
         if value.type == t.INT16:
-            call.ensure_equal("op_data->input_offset", value.zero_point, 0)
-            call.ensure_equal("op_data->output_offset", output.zero_point, 0)
+            call.ensure_eq(value.zero_point, 0, "op_data->input_offset")
+            call.ensure_eq(output.zero_point, 0, "op_data->output_offset")
     call.resize(output, value.shape)
 
 
@@ -205,9 +205,9 @@ def floating(call: PrepareCall) -> None:
     value, output = call.input(0), call.output()
     call.counts(1)
     if call.source == "ceil.cc":
-        call.ensure_types("input->type", value.type, t.FLOAT32)
+        call.is_type(value, t.FLOAT32, "input")
     elif call.source == "floor.cc":
-        call.ensure_type_in("input->type", value.type, t.FLOAT32, t.FLOAT16, t.BFLOAT16)
+        call.one_of(value.type, (t.FLOAT32, t.FLOAT16, t.BFLOAT16), "input->type")
     else:
         call.ensure_supported(value.type, (t.FLOAT32, t.FLOAT16, t.BFLOAT16), "Type '{}' is not supported by round.")
     output.type = value.type
@@ -217,9 +217,9 @@ def floating(call: PrepareCall) -> None:
 def cumsum(call: PrepareCall) -> None:
     """CUMSUM."""
     value, axis, output = call.operands(2)
-    call.ensure_type_in("input->type", value.type, t.INT32, t.FLOAT32, t.INT64)
-    call.ensure_type_numbers("axis->type", axis.type, t.INT32)
-    call.ensure_equal("NumElements(axis)", axis.elements, 1)
+    call.one_of(value.type, (t.INT32, t.FLOAT32, t.INT64), "input->type")
+    call.is_c_type(axis, t.INT32, "axis")
+    call.ensure_eq(axis.elements, 1, "NumElements(axis)")
     call.ensure(value.rank >= 1, "NumDimensions(input) >= 1")
     call.resize(output, value.shape)
 
@@ -228,41 +228,41 @@ def l2_normalization(call: PrepareCall) -> None:
     """L2_NORMALIZATION."""
     value, output = call.operands(1)
     call.ensure(value.rank >= 1, "NumDimensions(input) >= 1")
-    call.ensure_type_in("output->type", output.type, t.FLOAT32, t.UINT8, t.INT8)
-    call.ensure_types("input->type", value.type, output.type, "output->type")
+    call.one_of(output.type, (t.FLOAT32, t.UINT8, t.INT8), "output->type")
+    call.same_type(value, output)
     if output.type in _BYTES:
-        call.ensure_scales("output->params.scale", output.scale, 1 / 128, "(1. / 128.)")
-        call.ensure_equal("output->params.zero_point", output.zero_point, 128 if output.type == t.UINT8 else 0)
-    call.ensure_equal("params->activation", call.activation, 0, "kTfLiteActNone")
+        call.ensure_double_eq(output.scale, 1 / 128, "output->params.scale", "(1. / 128.)")
+        call.ensure_eq(output.zero_point, 128 if output.type == t.UINT8 else 0, "output->params.zero_point")
+    call.ensure_eq(call.activation, 0, "params->activation", "kTfLiteActNone")
     call.resize(output, value.shape)
 
 
 def local_response_normalization(call: PrepareCall) -> None:
     """LOCAL_RESPONSE_NORMALIZATION."""
     value, output = call.operands(1)
-    call.ensure_equal("NumDimensions(input)", value.rank, 4)
-    call.ensure_types("output->type", output.type, t.FLOAT32)
-    call.ensure_types("input->type", value.type, output.type, "output->type")
+    call.rank(value, 4, "input")
+    call.is_type(output, t.FLOAT32, "output")
+    call.same_type(value, output)
     call.resize(output, value.shape)
 
 
 def atan2(call: PrepareCall) -> None:
     """ATAN2: shapes are compared by their ranks alone."""
-    call.ensure_equal("tflite::NumInputs(node)", call.input_count, 2)
-    call.ensure_equal("tflite::NumOutputs(node)", call.output_count, 1)
+    call.ensure_eq(call.input_count, 2, "tflite::NumInputs(node)")
+    call.ensure_eq(call.output_count, 1, "tflite::NumOutputs(node)")
     y, x, output = call.input(0), call.input(1), call.output()
-    call.ensure_equal("tflite::NumDimensions(a)", y.rank, x.rank, "tflite::NumDimensions(b)")
-    call.ensure_types("input_y->type", y.type, x.type, "input_x->type")
-    call.ensure_types("input_y->type", y.type, output.type, "output->type")
-    call.ensure_type_in("input_y->type", y.type, t.FLOAT32, t.FLOAT64, t.BFLOAT16, t.FLOAT16)
+    call.ensure_eq(y.rank, x.rank, "tflite::NumDimensions(a)", "tflite::NumDimensions(b)")
+    call.same_type(y, x, "input_y", "input_x")
+    call.same_type(y, output, "input_y")
+    call.one_of(y.type, (t.FLOAT32, t.FLOAT64, t.BFLOAT16, t.FLOAT16), "input_y->type")
     call.resize(output, y.shape)
 
 
 def sign(call: PrepareCall) -> None:
     """SIGN."""
-    call.ensure_equal("tflite::NumInputs(node)", call.input_count, 1)
+    call.ensure_eq(call.input_count, 1, "tflite::NumInputs(node)")
     value, output = call.input(0), call.output()
-    call.ensure_types("input->type", value.type, output.type, "output->type")
+    call.same_type(value, output)
     call.resize(output, value.shape)
 
 
@@ -271,7 +271,7 @@ def exponential(call: PrepareCall) -> None:
     value, output = call.operands(1)
     output.type = value.type
     if value.type == t.INT16:
-        call.ensure_symmetric(value, output)
+        call.zero_points(input=value, output=output)
     call.resize(output, value.shape)
 
 
@@ -279,9 +279,9 @@ def complex_part(call: PrepareCall) -> None:
     """REAL, IMAG and COMPLEX_ABS."""
     call.counts(1)
     value = call.input(0)
-    call.ensure_type_in("input->type", value.type, t.COMPLEX64, t.COMPLEX128)
+    call.one_of(value.type, (t.COMPLEX64, t.COMPLEX128), "input->type")
     output = call.output()
-    call.ensure_types("output->type", output.type, t.FLOAT32 if value.type == t.COMPLEX64 else t.FLOAT64)
+    call.is_type(output, t.FLOAT32 if value.type == t.COMPLEX64 else t.FLOAT64, "output")
     call.resize(output, value.shape)
 
 
@@ -302,7 +302,7 @@ def bucketize(call: PrepareCall) -> None:
 def add_n(call: PrepareCall) -> None:
     """ADD_N: each thread adds in a tensor of its own."""
     call.ensure(call.input_count >= 2, "num_inputs >= 2")
-    call.ensure_equal("NumOutputs(node)", call.output_count, 1)
+    call.ensure_eq(call.output_count, 1, "NumOutputs(node)")
     first, output = call.input(0), call.output()
     output.type = first.type
     scratch = call.reserve(1)
@@ -312,23 +312,23 @@ def add_n(call: PrepareCall) -> None:
     for place in range(1, call.input_count):
         value = call.input(place)
         call.ensure(first.shape == value.shape, "HaveSameShapes(input1, input)")
-        call.ensure_types("input1->type", first.type, value.type, "input->type")
+        call.same_type(first, value, "input1", "input")
     call.resize(output, first.shape)
 
 
 def stablehlo_binary(call: PrepareCall) -> None:
     """STABLEHLO_ADD and its like: equal shapes only."""
     one, other, output = call.operands(2)
-    call.ensure_types("input_tensor1->type", one.type, other.type, "input_tensor2->type")
-    call.ensure_equal("input_tensor1->dims->size", one.rank, other.rank, "input_tensor2->dims->size")
+    call.same_type(one, other, "input_tensor1", "input_tensor2")
+    call.ensure_eq(one.rank, other.rank, "input_tensor1->dims->size", "input_tensor2->dims->size")
     for left, right in zip(one.shape, other.shape, strict=True):
-        call.ensure_equal("input_tensor1->dims->data[idx]", left, right, "input_tensor2->dims->data[idx]")
+        call.ensure_eq(left, right, "input_tensor1->dims->data[idx]", "input_tensor2->dims->data[idx]")
     call.resize(output, one.shape)
 
 
 def stablehlo_shift_left(call: PrepareCall) -> None:
     """STABLEHLO_SHIFT_LEFT."""
     one, other, output = call.operands(2)
-    call.ensure_types("input1->type", one.type, other.type, "input2->type")
+    call.same_type(one, other, "input1", "input2")
     output.type = one.type
     call.resize(output, one.shape)

@@ -20,8 +20,7 @@ def _joined_axis(call: PrepareCall, rank: int) -> int:
     axis: int = call.option("axis")
     axis += rank if axis < 0 else 0
     call.ensure(axis >= 0, "axis >= 0")
-    text = "axis < t0->dims->size || (t0->dims->size == 0 && axis == 0)"
-    call.ensure(axis < rank or axis == rank == 0, text)
+    call.ensure(axis < rank or axis == rank == 0, "axis < t0->dims->size || (t0->dims->size == 0 && axis == 0)")
     return axis
 
 
@@ -29,7 +28,7 @@ def concatenation(call: PrepareCall) -> None:
     """CONCATENATION: of constants, a constant."""
     first = call.input(0)
     axis = _joined_axis(call, first.rank)
-    call.ensure_equal("params->activation", call.activation, 0, "kTfLiteActNone")
+    call.ensure_eq(call.activation, 0, "params->activation", "kTfLiteActNone")
     call.ensure(first.type in _JOINED, "is_supported_type")
     is_known = all(call.input(place).is_known for place in range(call.input_count))
     output = call.output()
@@ -40,7 +39,7 @@ def concatenation(call: PrepareCall) -> None:
     values = [first, *_further_parts(call, first, axis)]
     shape = list(first.shape)
     shape[axis] = sum(value.shape[axis] for value in values)
-    call.ensure_types("output->type", output.type, first.type, "input_type")
+    call.ensure_types_eq(output.type, first.type, "output->type", "input_type")
     _check_joined_quantization(call, values, output)
     if is_known and first.type in t.STORABLE:
         call.store(output, shape, _concatenated(values, axis))
@@ -53,18 +52,18 @@ def concatenation(call: PrepareCall) -> None:
 def _stack_scalars(call: PrepareCall, output: TfLiteTensor) -> None:
     first, *others = values = [call.input(place) for place in range(call.input_count)]
     for value in others:
-        call.ensure_equal("t->dims->size", value.rank, first.rank, "t0->dims->size")
+        call.ensure_eq(value.rank, first.rank, "t->dims->size", "t0->dims->size")
     call.store(output, (len(values),), [values_of(value, TensorType(first.type))[0] for value in values])
 
 
 def _further_parts(call: PrepareCall, first: TfLiteTensor, axis: int) -> Iterator[TfLiteTensor]:
     """Yield the inputs behind the first, which have its type and its shape but for ``axis``."""
     for value in map(call.input, range(1, call.input_count)):
-        call.ensure_equal("t->dims->size", value.rank, first.rank, "t0->dims->size", at=1)
-        call.ensure_type_numbers("t->type", value.type, first.type, "input_type")
+        call.ensure_eq(value.rank, first.rank, "t->dims->size", "t0->dims->size", number=2)
+        call.ensure_c_types_eq(value.type, first.type, "t->type", "input_type")
         for place, (one, other) in enumerate(zip(value.shape, first.shape, strict=True)):
             if place != axis:
-                call.ensure_equal("t->dims->data[d]", one, other, "t0->dims->data[d]")
+                call.ensure_eq(one, other, "t->dims->data[d]", "t0->dims->data[d]")
         yield value
 
 
@@ -72,12 +71,12 @@ def _check_joined_quantization(call: PrepareCall, values: list[TfLiteTensor], ou
     kind = values[0].type
     for value in values if kind == t.INT8 else ():
         right = "output->params.zero_point"
-        call.ensure_scales("t->params.scale", value.scale, output.scale, "output->params.scale")
-        call.ensure_equal("t->params.zero_point", value.zero_point, output.zero_point, right)
+        call.ensure_double_eq(value.scale, output.scale, "t->params.scale", "output->params.scale")
+        call.ensure_eq(value.zero_point, output.zero_point, "t->params.zero_point", right)
     if kind == t.INT16:
         for value in values:
-            call.ensure_equal("t->params.zero_point", value.zero_point, 0)
-        call.ensure_equal("output->params.zero_point", output.zero_point, 0)
+            call.zero_points(t=value)
+        call.zero_points(output=output)
 
 
 def _concatenated(values: list[TfLiteTensor], axis: int) -> list[float]:
@@ -93,8 +92,8 @@ def _concatenated(values: list[TfLiteTensor], axis: int) -> list[float]:
 def pack(call: PrepareCall) -> None:
     """PACK."""
     count = call.option("values_count")
-    call.ensure_equal("NumInputs(node)", call.input_count, count, "data->values_count")
-    call.ensure_equal("NumOutputs(node)", call.output_count, 1)
+    call.ensure_eq(call.input_count, count, "NumInputs(node)", "data->values_count")
+    call.ensure_eq(call.output_count, 1, "NumOutputs(node)")
     first, axis = call.input(0), call.option("axis")
     axis += first.rank + 1 if axis < 0 else 0
     call.ensure(first.rank >= axis, "NumDimensions(input0) >= data->axis")
@@ -107,18 +106,17 @@ def pack(call: PrepareCall) -> None:
     values = [call.input(place) for place in range(count)]
     for value in values[1:]:
         call.ensure(first.shape == value.shape, "HaveSameShapes(input0, input)")
-        call.ensure_types("input0->type", first.type, value.type, "input->type")
+        call.same_type(first, value, "input0", "input")
     output = call.output()
-    call.ensure_types("output->type", output.type, first.type, "input0->type")
+    call.same_type(output, first, "output", "input0")
     for value in values:
         _same_quantization(call, value, output)
     call.resize(output, (*first.shape[:axis], count, *first.shape[axis:]))
 
 
 def _same_quantization(call: PrepareCall, value: TfLiteTensor, output: TfLiteTensor) -> None:
-    right = "output->params.zero_point"
-    call.ensure_equal("input->params.zero_point", value.zero_point, output.zero_point, right)
-    call.ensure_scales("input->params.scale", value.scale, output.scale, "output->params.scale")
+    call.ensure_eq(value.zero_point, output.zero_point, "input->params.zero_point", "output->params.zero_point")
+    call.ensure_double_eq(value.scale, output.scale, "input->params.scale", "output->params.scale")
 
 
 def is_short(value: int) -> bool:
@@ -129,8 +127,8 @@ def is_short(value: int) -> bool:
 def unpack(call: PrepareCall) -> None:
     """UNPACK."""
     count = call.option("num")
-    call.ensure_equal("NumInputs(node)", call.input_count, 1)
-    call.ensure_equal("NumOutputs(node)", call.output_count, count, "data->num")
+    call.ensure_eq(call.input_count, 1, "NumInputs(node)")
+    call.ensure_eq(call.output_count, count, "NumOutputs(node)", "data->num")
     value = call.input(0)
     call.ensure(value.elements > 0, "NumElements(input) > 0")
     axis = call.option("axis")
@@ -139,41 +137,39 @@ def unpack(call: PrepareCall) -> None:
     call.ensure(0 <= axis < value.rank, "0 <= axis && axis < NumDimensions(input)")
     accepted = (t.INT32, t.FLOAT32, t.FLOAT16, t.BFLOAT16, t.UINT8, t.INT8, t.INT16, t.BOOL)
     call.ensure_supported(value.type, accepted, "Type '{}' is not supported by unpack.")
-    call.ensure_equal("data->num", count, value.shape[axis], "input_shape->data[axis]")
+    call.ensure_eq(count, value.shape[axis], "data->num", "input_shape->data[axis]")
     for place in range(count):
         output = call.output(place)
-        call.ensure_types("output->type", output.type, value.type, "input->type")
+        call.same_type(output, value, "output", "input")
         _same_quantization(call, value, output)
         call.resize(output, (*value.shape[:axis], *value.shape[axis + 1 :]))
 
 
 def split(call: PrepareCall) -> None:
     """SPLIT into equal parts."""
-    call.ensure_equal("NumInputs(node)", call.input_count, 2)
+    call.ensure_eq(call.input_count, 2, "NumInputs(node)")
     axis, value, count = call.input(0), call.input(1), call.option("num_splits")
-    right = "op_context.params->num_splits"
-    call.ensure_equal("NumOutputs(node)", call.output_count, count, right)
+    call.ensure_eq(call.output_count, count, "NumOutputs(node)", "op_context.params->num_splits")
     outputs = _split_outputs(call, value)
     if not axis.is_known:
         call.dynamic(*outputs)
         return
     at = _split_axis(call, axis, value)
     call.ensure(count != 0, "num_splits != 0")
-    call.ensure_message(value.shape[at] % count == 0, "Not an even split")
+    call.ensure_msg(value.shape[at] % count == 0, "Not an even split")
     for output in outputs:
         call.resize(output, _replaced(value.shape, at, value.shape[at] // count))
 
 
 def split_v(call: PrepareCall) -> None:
     """SPLIT_V into parts of given sizes, one of which may be what is left."""
-    call.ensure_equal("NumInputs(node)", call.input_count, 3)
-    right = "op_context.params->num_splits"
-    call.ensure_equal("NumOutputs(node)", call.output_count, call.option("num_splits"), right)
+    call.ensure_eq(call.input_count, 3, "NumInputs(node)")
+    call.ensure_eq(call.output_count, call.option("num_splits"), "NumOutputs(node)", "op_context.params->num_splits")
     value = call.operand(0, "op_context.input")
     outputs = _split_outputs(call, value)
     sizes, axis = call.input(1), call.input(2)
-    call.ensure_equal("NumDimensions(size_splits)", sizes.rank, 1)
-    call.ensure_equal("NumOutputs(node)", call.output_count, sizes.elements, "NumElements(size_splits)")
+    call.rank(sizes, 1, "size_splits")
+    call.ensure_eq(call.output_count, sizes.elements, "NumOutputs(node)", "NumElements(size_splits)")
     if not (sizes.is_known and axis.is_known):
         call.dynamic(*outputs)
         return

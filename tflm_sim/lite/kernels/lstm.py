@@ -52,8 +52,8 @@ def _full_lstm(call: PrepareCall, *, is_sequence: bool) -> None:
     check_weights(call, (depth, outputs, cells), has_layer_norm=has_layer_norm, is_integer=is_integer)
     output_state, cell_state = (state_of(call, LSTM[name], name) for name in ("output_state", "cell_state"))
     left = "static_cast<int64_t>(n_batch) * n_"
-    call.ensure_equal("NumElements(output_state)", output_state.elements, batch * outputs, f"{left}output")
-    call.ensure_equal("NumElements(cell_state)", cell_state.elements, batch * cells, f"{left}cell")
+    call.ensure_eq(output_state.elements, batch * outputs, "NumElements(output_state)", f"{left}output")
+    call.ensure_eq(cell_state.elements, batch * cells, "NumElements(cell_state)", f"{left}cell")
     call.resize(call.output(), (*value.shape[:-1], outputs) if is_sequence else (batch, outputs))
     if is_integer:
         _check_intermediates(call, is_sequence=is_sequence)
@@ -102,11 +102,11 @@ def _take_hybrid(call: PrepareCall, first: int, *, is_sparse: bool) -> None:
 def _check_lstm_counts(call: PrepareCall, *, is_sequence: bool) -> None:
     """Check how many tensors there are; a sequence looks at its inputs first."""
     if not is_sequence:
-        call.ensure_equal("node->outputs->size", call.output_count, 1)
+        call.ensure_eq(call.output_count, 1, "node->outputs->size")
     if call.input_count not in (20, 24):
         raise call.failure(f"The LSTM Full kernel expects 20 or 24 inputs. Got {call.input_count} inputs")
     if is_sequence:
-        call.ensure_equal("node->outputs->size", call.output_count, 1)
+        call.ensure_eq(call.output_count, 1, "node->outputs->size")
 
 
 def _check_intermediates(call: PrepareCall, *, is_sequence: bool) -> None:
@@ -120,29 +120,29 @@ def _lstm_sizes(
 ) -> tuple[int, int]:
     """Return the cells and the outputs, from the weights of the output gate."""
     cells = to_output.shape[0]
-    call.ensure_equal("input_to_output_weights->dims->size", to_output.rank, 2)
-    call.ensure_equal("input_to_output_weights->dims->data[1]", to_output.shape[1], depth, "n_input")
+    call.dims_size(2, input_to_output_weights=to_output)
+    call.ensure_eq(to_output.shape[1], depth, "input_to_output_weights->dims->data[1]", "n_input")
     is_diagonal = is_sequence and recurrent.rank == 1
     if not is_diagonal:
-        call.ensure_equal("recurrent_to_output_weights->dims->size", recurrent.rank, 2)
+        call.dims_size(2, recurrent_to_output_weights=recurrent)
         if is_sequence:
             right = "input_to_output_weights->type"
-            call.ensure_type_numbers("recurrent_to_output_weights->type", recurrent.type, to_output.type, right)
-    call.ensure_equal("recurrent_to_output_weights->dims->data[0]", recurrent.shape[0], cells, "n_cell")
+            call.ensure_c_types_eq(recurrent.type, to_output.type, "recurrent_to_output_weights->type", right)
+    call.ensure_eq(recurrent.shape[0], cells, "recurrent_to_output_weights->dims->data[0]", "n_cell")
     return cells, recurrent.shape[0 if is_diagonal else 1]
 
 
 def _check_recurrent_ranks(call: PrepareCall) -> None:
     for gate in ("forget", "cell", "output", "input"):
         weights = call.optional_input(LSTM[f"recurrent_to_{gate}_weights"])
-        call.ensure_equal("weight_shape.DimensionsCount()", 2 if weights is None else weights.rank, 2)
+        call.ensure_eq(2 if weights is None else weights.rank, 2, "weight_shape.DimensionsCount()")
 
 
 def state_of(call: PrepareCall, place: int, name: str) -> TfLiteTensor:
     """Return a state tensor, which has to be a variable."""
     tensor = call.variable_input(place)
     if tensor is None:
-        call.ensure(False, f"{name} != nullptr", at=-1)
+        call.ensure(False, f"{name} != nullptr", number=0)
         raise AssertionError("a state that is absent is refused")
     return tensor
 
@@ -199,20 +199,20 @@ def _basic_lstm(call: PrepareCall) -> None:
     call.ensure(call.input_count == 5, "node->inputs->size == kInputNum")
     call.ensure(call.output_count == 4, "node->outputs->size == kOutputNum")
     value, activation, weights, bias, state = (call.input(place) for place in range(5))
-    call.ensure_equal("input->dims->size", value.rank, 2)
+    call.dims_size(2, input=value)
     batch, depth = value.shape
-    call.ensure_equal("prev_activation->dims->size", activation.rank, 2)
-    call.ensure_equal("prev_activation->dims->data[0]", activation.shape[0], batch, "num_batches")
+    call.dims_size(2, prev_activation=activation)
+    call.ensure_eq(activation.shape[0], batch, "prev_activation->dims->data[0]", "num_batches")
     width = activation.shape[1]
     total = depth + width
-    call.ensure_equal("weights->dims->size", weights.rank, 2)
-    call.ensure_equal("weights->dims->data[0]", weights.shape[0], 4 * width, "4 * activation_depth")
-    call.ensure_equal("weights->dims->data[1]", weights.shape[1], total, "total_depth")
-    call.ensure_equal("bias->dims->size", bias.rank, 1)
-    call.ensure_equal("bias->dims->data[0]", bias.shape[0], 4 * width, "4 * activation_depth")
-    call.ensure_equal("prev_state->dims->size", state.rank, 2)
-    call.ensure_equal("prev_state->dims->data[0]", state.shape[0], batch, "num_batches")
-    call.ensure_equal("prev_state->dims->data[1]", state.shape[1], width, "activation_depth")
+    call.dims_size(2, weights=weights)
+    call.ensure_eq(weights.shape[0], 4 * width, "weights->dims->data[0]", "4 * activation_depth")
+    call.ensure_eq(weights.shape[1], total, "weights->dims->data[1]", "total_depth")
+    call.dims_size(1, bias=bias)
+    call.ensure_eq(bias.shape[0], 4 * width, "bias->dims->data[0]", "4 * activation_depth")
+    call.dims_size(2, prev_state=state)
+    call.ensure_eq(state.shape[0], batch, "prev_state->dims->data[0]", "num_batches")
+    call.ensure_eq(state.shape[1], width, "prev_state->dims->data[1]", "activation_depth")
     for place, shape in enumerate((activation.shape, state.shape, (batch, total), (batch, 4 * width))):
         call.resize(call.output(place), shape)
     for tensor in (activation, state):

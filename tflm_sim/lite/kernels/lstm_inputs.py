@@ -85,21 +85,21 @@ class _Checks:
 
     def _diagonal(self, name: str, weights: TfLiteTensor, columns: int, columns_name: str) -> None:
         if weights.rank != 1:
-            self.call.ensure_equal(f"{name}->dims->size", weights.rank, 2)
-            self.call.ensure_equal(f"{name}->dims->data[1]", weights.shape[1], columns, columns_name)
+            self.call.ensure_eq(weights.rank, 2, f"{name}->dims->size")
+            self.call.ensure_eq(weights.shape[1], columns, f"{name}->dims->data[1]", columns_name)
             self._same_type(name, weights, "input_to_forget_weights->type")
         if name == "recurrent_to_input_weights":
-            self.call.ensure_equal(f"{name}->dims->data[0]", weights.shape[0], self.cells, "n_cell")
+            self.call.ensure_eq(weights.shape[0], self.cells, f"{name}->dims->data[0]", "n_cell")
 
     def matrix(self, name: str, weights: TfLiteTensor, columns: int, columns_name: str) -> None:
         """Check a matrix; where the kernel takes diagonal ones, a vector is one of those."""
         if self.manner.takes_diagonals and name.startswith("recurrent"):
             self._diagonal(name, weights, columns, columns_name)
             return
-        self.call.ensure_equal(f"{name}->dims->size", weights.rank, 2)
+        self.call.ensure_eq(weights.rank, 2, f"{name}->dims->size")
         rows, rows_name = (self.outputs, "n_output") if name == "projection_weights" else (self.cells, "n_cell")
-        self.call.ensure_equal(f"{name}->dims->data[0]", weights.shape[0], rows, rows_name)
-        self.call.ensure_equal(f"{name}->dims->data[1]", weights.shape[1], columns, columns_name)
+        self.call.ensure_eq(weights.shape[0], rows, f"{name}->dims->data[0]", rows_name)
+        self.call.ensure_eq(weights.shape[1], columns, f"{name}->dims->data[1]", columns_name)
         if name == "input_to_forget_weights" and self.call.source in _WEIGHTS:
             kinds = _WEIGHTS[self.call.source]
             text = " || ".join(f"({name}->type == kTfLite{kind})" for kind in kinds)
@@ -110,13 +110,13 @@ class _Checks:
     def _same_type(self, name: str, weights: TfLiteTensor, text: str, kind: int | None = None) -> None:
         other = self.required("input_to_forget_weights").type if kind is None else kind
         is_number = (self.call.source, name) == ("bidirectional_sequence_lstm.cc", "cell_gate_bias")
-        compare = self.call.ensure_type_numbers if is_number else self.call.ensure_types
-        compare(f"{name}->type", weights.type, TensorType(other), text)
+        compare = self.call.ensure_c_types_eq if is_number else self.call.ensure_types_eq
+        compare(weights.type, TensorType(other), f"{name}->type", text)
 
     def vector(self, name: str, vector: TfLiteTensor, kind: int | None, text: str = "") -> None:
         count, count_name = (self.outputs, "n_output") if name == "projection_bias" else (self.cells, "n_cell")
-        self.call.ensure_equal(f"{name}->dims->size", vector.rank, 1)
-        self.call.ensure_equal(f"{name}->dims->data[0]", vector.shape[0], count, count_name)
+        self.call.ensure_eq(vector.rank, 1, f"{name}->dims->size")
+        self.call.ensure_eq(vector.shape[0], count, f"{name}->dims->data[0]", count_name)
         self._same_type(name, vector, text, kind)
 
     def matrices(self) -> None:
@@ -207,7 +207,7 @@ def tell_quantization(call: PrepareCall, cell_state: TfLiteTensor, *, has_layer_
         if len(call.node.intermediates) == _INTERMEDIATES:
             _check_quantization(call, cell_state, has_layer_norm=has_layer_norm)
         else:
-            call.ensure_scales("cell_state_params->scale->data[0]", cell_state.scale, 1 / 32768, "1.0 / 32768")
+            call.ensure_double_eq(cell_state.scale, 1 / 32768, "cell_state_params->scale->data[0]", "1.0 / 32768")
     except PrepareError as failure:
         call.subgraph.reports.append(failure.device_message)
 

@@ -30,7 +30,7 @@ def reduce_simple(call: PrepareCall) -> None:
     """REDUCE_MAX and REDUCE_MIN."""
     value, axis, output = call.operands(2)
     first = call.reserve(4)
-    call.ensure_types("op_context.axis->type", axis.type, t.INT32)
+    call.is_type(axis, t.INT32, "op_context.axis")
     call.take(*range(first, first + 4))
     call.temporary(first, t.INT32, (value.rank,))
     tensors = [call.subgraph.tensors[first + place] for place in range(4)]
@@ -41,8 +41,8 @@ def reduce_simple(call: PrepareCall) -> None:
     if value.is_known and axis.is_known:
         _reduced(call, value, axis)  # it is asked for the output's size here already, and says what is wrong
     if value.type == t.INT16:
-        call.ensure_equal("op_context.input->params.zero_point", value.zero_point, 0)
-        call.ensure_equal("op_context.output->params.zero_point", output.zero_point, 0)
+        call.ensure_eq(value.zero_point, 0, "op_context.input->params.zero_point")
+        call.ensure_eq(output.zero_point, 0, "op_context.output->params.zero_point")
     if value.is_known:
         _in_arena(call, tensors[3], (value.rank,))
     else:
@@ -64,7 +64,7 @@ def _reduced(call: PrepareCall, value: TfLiteTensor, axis: TfLiteTensor) -> Shap
     axes = set()
     for place in values_of(axis) if value.rank else ():
         current = place + value.rank if place < 0 else place
-        call.ensure_message(0 <= current < value.rank, "Invalid axis index.")
+        call.ensure_msg(0 <= current < value.rank, "Invalid axis index.")
         axes.add(current)
     if call.option("keep_dims"):
         return tuple(1 if place in axes else size for place, size in enumerate(value.shape))
@@ -74,7 +74,7 @@ def _reduced(call: PrepareCall, value: TfLiteTensor, axis: TfLiteTensor) -> Shap
 def reduce_logical(call: PrepareCall) -> None:
     """REDUCE_ANY and REDUCE_ALL."""
     call.counts(2)
-    call.ensure_types("input->type", call.input(0).type, t.BOOL)
+    call.ensure_types_eq(call.input(0).type, t.BOOL, "input->type")
     reduce_simple(call)
 
 

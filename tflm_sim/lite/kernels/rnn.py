@@ -19,10 +19,9 @@ def rnn(call: PrepareCall) -> None:
     first = call.reserve(6)
     value, weights, hidden = _rnn_operands(call)
     batch, units = value.shape[0], weights.shape[0]
-    right = "input_weights->dims->data[1]"
-    call.ensure_equal("input->dims->data[1]", value.shape[1], weights.shape[1], right)
+    call.ensure_eq(value.shape[1], weights.shape[1], "input->dims->data[1]", "input_weights->dims->data[1]")
     _check_rnn_weights(call)
-    call.ensure_equal("NumDimensions(hidden_state)", hidden.rank, 2)
+    call.rank(hidden, 2, "hidden_state")
     _check_hidden(call, hidden, batch, units)
     call.resize(call.output(), (batch, units))
     _hybrid_rnn(call, first, value, weights, hidden, batch)
@@ -34,10 +33,9 @@ def sequence_rnn(call: PrepareCall) -> None:
     value, weights, hidden = _rnn_operands(call)
     ranks = zip(("input", "input_weights", "recurrent_weights", "bias", "hidden_state"), (3, 2, 2, 1, 2), strict=True)
     for place, (name, rank) in enumerate(ranks):
-        call.ensure_equal(f"NumDimensions({name})", call.input(place).rank, rank)
+        call.ensure_eq(call.input(place).rank, rank, f"NumDimensions({name})")
     batch, units = value.shape[1 if call.option("time_major") else 0], weights.shape[0]
-    right = "input_weights->dims->data[1]"
-    call.ensure_equal("rnn_dims.input_size", value.shape[2], weights.shape[1], right)
+    call.ensure_eq(value.shape[2], weights.shape[1], "rnn_dims.input_size", "input_weights->dims->data[1]")
     _check_rnn_weights(call)
     _check_hidden(call, hidden, batch, units)
     call.resize(call.output(), (*value.shape[:2], units))
@@ -45,8 +43,8 @@ def sequence_rnn(call: PrepareCall) -> None:
 
 
 def _rnn_operands(call: PrepareCall) -> tuple[TfLiteTensor, TfLiteTensor, TfLiteTensor]:
-    call.ensure_equal("node->inputs->size", call.input_count, 5)
-    call.ensure_equal("node->outputs->size", call.output_count, 1)
+    call.ensure_eq(call.input_count, 5, "node->inputs->size")
+    call.ensure_eq(call.output_count, 1, "node->outputs->size")
     return call.input(0), call.input(1), call.input(4)
 
 
@@ -55,14 +53,14 @@ def _check_rnn_weights(call: PrepareCall) -> None:
     rows = (("input", 0, weights), ("recurrent", 0, recurrent), ("recurrent", 1, recurrent))
     for name, axis, tensor in rows:
         left, right = f"{name}_weights->dims->data[{axis}]", "bias->dims->data[0]"
-        call.ensure_equal(left, tensor.shape[axis], bias.shape[0], right)
-    call.ensure_types("input->type", value.type, t.FLOAT32)
-    call.ensure_types("input_weights->type", weights.type, recurrent.type, "recurrent_weights->type")
+        call.ensure_eq(tensor.shape[axis], bias.shape[0], left, right)
+    call.is_type(value, t.FLOAT32, "input")
+    call.same_type(weights, recurrent, "input_weights", "recurrent_weights")
 
 
 def _check_hidden(call: PrepareCall, hidden: TfLiteTensor, batch: int, units: int) -> None:
-    call.ensure_equal("hidden_state->dims->data[0]", hidden.shape[0], batch, "batch_size")
-    call.ensure_equal("hidden_state->dims->data[1]", hidden.shape[1], units, "num_units")
+    call.ensure_eq(hidden.shape[0], batch, "hidden_state->dims->data[0]", "batch_size")
+    call.ensure_eq(hidden.shape[1], units, "hidden_state->dims->data[1]", "num_units")
 
 
 def _hybrid_rnn(
@@ -89,32 +87,31 @@ def _check_directions(call: PrepareCall, forward: TfLiteTensor, backward: TfLite
     )
     for way, name, axis, tensor in rows:
         left = f"{way}_{name}_weights->dims->data[{axis}]"
-        call.ensure_equal(left, tensor.shape[axis], biases[way].shape[0], f"{way}_bias->dims->data[0]")
+        call.ensure_eq(tensor.shape[axis], biases[way].shape[0], left, f"{way}_bias->dims->data[0]")
 
 
 def _check_hidden_state(call: PrepareCall, name: str, state: TfLiteTensor, shape: tuple[int, int]) -> None:
-    call.ensure_equal(f"NumDimensions({name}_hidden_state)", state.rank, 2)
-    call.ensure_equal(f"{name}_hidden_state->dims->data[0]", state.shape[0], shape[0], "batch_size")
-    call.ensure_equal(f"{name}_hidden_state->dims->data[1]", state.shape[1], shape[1], f"{name}_num_units")
+    call.ensure_eq(state.rank, 2, f"NumDimensions({name}_hidden_state)")
+    call.ensure_eq(state.shape[0], shape[0], f"{name}_hidden_state->dims->data[0]", "batch_size")
+    call.ensure_eq(state.shape[1], shape[1], f"{name}_hidden_state->dims->data[1]", f"{name}_num_units")
 
 
 def bidirectional_rnn(call: PrepareCall) -> None:
     """BIDIRECTIONAL_SEQUENCE_RNN."""
     first = call.reserve(9)
     merges = call.option("merge_outputs")
-    call.ensure_equal("node->inputs->size", call.input_count, 12)
+    call.ensure_eq(call.input_count, 12, "node->inputs->size")
     right = "params->merge_outputs ? 1 : 2"
-    call.ensure_equal("node->outputs->size", call.output_count, 1 if merges else 2, right)
+    call.ensure_eq(call.output_count, 1 if merges else 2, "node->outputs->size", right)
     value, forward, backward = call.input(0), call.input(1), call.input(5)
     hidden = [call.input(4), call.input(8)]
     auxiliary = call.optional_input(9) if call.optional_input(10) is not None else None
     weights = [call.optional_input(place) is None for place in (10, 11)]
     call.ensure(weights[0] == weights[1], "aux_inputs_weights_or_none")
-    call.ensure_types("input->type", value.type, t.FLOAT32)
-    call.ensure_equal("input->dims->size", value.rank, 3)
+    call.is_type(value, t.FLOAT32, "input")
+    call.dims_size(3, input=value)
     for name, tensor in (("fw", forward), ("bw", backward)):
-        right = f"{name}_input_weights->dims->data[1]"
-        call.ensure_equal("input->dims->data[2]", value.shape[2], tensor.shape[1], right)
+        call.ensure_eq(value.shape[2], tensor.shape[1], "input->dims->data[2]", f"{name}_input_weights->dims->data[1]")
     _check_directions(call, forward, backward)
     batch = value.shape[bool(call.option("time_major"))]
     units = (forward.shape[0], backward.shape[0])

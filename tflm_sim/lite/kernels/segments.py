@@ -25,9 +25,9 @@ def unique(call: PrepareCall) -> None:
     if stored == NO_TYPE and "idx_out_type" not in call.options:
         raise call.failure("Unique index output array can only be Int32 or Int64, requested: NOTYPE")
     wanted = t.INT64 if stored == t.INT64 else t.INT32
-    call.ensure_types("output_unique_tensor->type", output.type, value.type, "input->type")
-    call.ensure_types("output_index_tensor->type", places.type, wanted, "params->index_out_type")
-    call.ensure_equal("NumDimensions(input)", value.rank, 1)
+    call.same_type(output, value, "output_unique_tensor", "input")
+    call.ensure_types_eq(places.type, wanted, "output_index_tensor->type", "params->index_out_type")
+    call.rank(value, 1, "input")
     call.dynamic(output)
     call.resize(places, value.shape)
 
@@ -35,17 +35,17 @@ def unique(call: PrepareCall) -> None:
 def segment_sum(call: PrepareCall) -> None:
     """SEGMENT_SUM."""
     data, segments, output = call.operands(2)
-    call.ensure_type_in("data->type", data.type, t.INT32, t.FLOAT32)
-    call.ensure_type_numbers("segment_ids->type", segments.type, t.INT32)
+    call.one_of(data.type, (t.INT32, t.FLOAT32), "data->type")
+    call.is_c_type(segments, t.INT32, "segment_ids")
     if not (data.is_known and segments.is_known):
         call.dynamic(output)
         return
     call.ensure(data.rank >= 1, "NumDimensions(&data) >= 1")
-    call.ensure_equal("NumDimensions(&segment_ids)", segments.rank, 1)
-    call.ensure_equal("segment_id_size", segments.elements, data.shape[0], "data.dims->data[0]")
+    call.rank(segments, 1, "&segment_ids")
+    call.ensure_eq(segments.elements, data.shape[0], "segment_id_size", "data.dims->data[0]")
     numbers = values_of(segments)
     if numbers:
-        call.ensure_equal("current_segment_id", numbers[0], 0)
+        call.ensure_eq(numbers[0], 0, "current_segment_id")
     for previous, number in pairwise(numbers):
         call.ensure(number - previous in (0, 1), "delta == 0 || delta == 1")
     call.resize(output, (numbers[-1] + 1 if numbers else 0, *data.shape[1:]))
@@ -54,16 +54,16 @@ def segment_sum(call: PrepareCall) -> None:
 def unsorted_segment(call: PrepareCall) -> None:
     """UNSORTED_SEGMENT_SUM and its like."""
     data, segments, count, output = call.operands(3)
-    call.ensure_type_in("data->type", data.type, t.INT32, t.FLOAT32)
-    call.ensure_type_numbers("segment_ids->type", segments.type, t.INT32)
-    call.ensure_type_numbers("num_segments->type", count.type, t.INT32)
+    call.one_of(data.type, (t.INT32, t.FLOAT32), "data->type")
+    call.is_c_type(segments, t.INT32, "segment_ids")
+    call.is_c_type(count, t.INT32, "num_segments")
     if data.is_dynamic or not (segments.is_known and count.is_known):
         call.dynamic(output)
         return
     call.ensure(segments.rank <= data.rank, "segment_ids_rank <= data_rank")
     left, right = "SizeOfDimension(&segment_ids, i)", "SizeOfDimension(&data, i)"
     for one, other in zip(segments.shape, data.shape, strict=False):
-        call.ensure_equal(left, one, other, right)
+        call.ensure_eq(one, other, left, right)
     conditions = ("num_segments.dims->size == 1 && num_segments.dims->data[0] == 1", "num_segments.dims->size == 0")
     call.ensure(count.shape in ((), (1,)), f"({conditions[0]}) || {conditions[1]}")
     number = values_of(count)[0]
@@ -77,22 +77,22 @@ def sparse_to_dense(call: PrepareCall) -> None:
     call.counts(4)
     indices, shape, values, default = (call.input(place) for place in range(4))
     call.ensure(indices.rank < 3, "NumDimensions(indices) < 3")
-    call.ensure_equal("NumDimensions(output_shape)", shape.rank, 1)
+    call.rank(shape, 1, "output_shape")
     call.ensure(values.rank < 2, "NumDimensions(values) < 2")
-    call.ensure_equal("NumElements(default_value)", default.elements, 1)
-    call.ensure_type_in("indices->type", indices.type, *_INDICES)
-    call.ensure_type_in("output_shape->type", shape.type, *_INDICES)
-    call.ensure_type_in("values->type", values.type, *_INDICES, t.INT8, t.UINT8, t.FLOAT32)
-    call.ensure_types("values->type", values.type, default.type, "default_value->type")
+    call.ensure_eq(default.elements, 1, "NumElements(default_value)")
+    call.one_of(indices.type, _INDICES, "indices->type")
+    call.one_of(shape.type, _INDICES, "output_shape->type")
+    call.one_of(values.type, (*_INDICES, t.INT8, t.UINT8, t.FLOAT32), "values->type")
+    call.same_type(values, default, "values", "default_value")
     left, right = "NumElements(indices)", "NumElements(output_shape)"
     counted = indices.elements
     if indices.rank == 2:
-        call.ensure_equal("SizeOfDimension(indices, 1)", indices.shape[1], shape.elements, right)
+        call.ensure_eq(indices.shape[1], shape.elements, "SizeOfDimension(indices, 1)", right)
         left, counted = "SizeOfDimension(indices, 0)", indices.shape[0]
     if values.rank:
-        call.ensure_equal(left, counted, values.elements, "NumElements(values)")
+        call.ensure_eq(counted, values.elements, left, "NumElements(values)")
     if indices.rank < 2:
-        call.ensure_equal(right, shape.elements, 1)
+        call.ensure_eq(shape.elements, 1, right)
     output = call.output()
     output.type = values.type
     if not shape.is_known:
@@ -110,21 +110,21 @@ def dynamic_update_slice(call: PrepareCall) -> None:
     for one, other in zip(update.shape, value.shape, strict=True):
         call.ensure(one <= other, "SizeOfDimension(update, i) <= SizeOfDimension(operand, i)")
     call.counts(3)
-    call.ensure_types("operand->type", value.type, update.type, "update->type")
-    call.ensure_type_in("start_indices->type", start.type, *_INDICES)
+    call.same_type(value, update, "operand", "update")
+    call.one_of(start.type, _INDICES, "start_indices->type")
     output.type = value.type
     call.resize(output, value.shape)
 
 
 def dilate(call: PrepareCall) -> None:
     """DILATE."""
-    call.ensure_equal("NumInputs(node)", call.input_count, 3, "DilationContext::kNumInputTensors")
-    call.ensure_equal("NumOutputs(node)", call.output_count, 1, "DilationContext::kNumOutputTensors")
+    call.ensure_eq(call.input_count, 3, "NumInputs(node)", "DilationContext::kNumInputTensors")
+    call.ensure_eq(call.output_count, 1, "NumOutputs(node)", "DilationContext::kNumOutputTensors")
     value, dilations, padding, output = call.input(0), call.input(1), call.input(2), call.output()
     call.ensure(value.rank > 0, "ctx.input_tensor->dims->size > 0")
     left = "ctx.input_tensor->type"
-    call.ensure_type_numbers(left, value.type, output.type, "ctx.output_tensor->type")
-    call.ensure_type_numbers(left, value.type, padding.type, "ctx.padding_value_tensor->type")
+    call.ensure_c_types_eq(value.type, output.type, left, "ctx.output_tensor->type")
+    call.ensure_c_types_eq(value.type, padding.type, left, "ctx.padding_value_tensor->type")
     if not dilations.is_constant:
         call.dynamic(output)
         return
@@ -134,12 +134,12 @@ def dilate(call: PrepareCall) -> None:
 
 def stablehlo_gather(call: PrepareCall) -> None:
     """STABLEHLO_GATHER: the output's rank is the file's."""
-    call.counts(2, at=-1)
+    call.counts(2, number=0)
     value, starts = call.input(0), call.input(1)
     _check_index_type(call, starts)
     output = call.output()
     sizes, collapsed, offsets = (call.vector(name) for name in ("slice_sizes", "collapsed_slice_dims", "offset_dims"))
-    call.ensure_equal("data->num_slice_sizes", len(sizes), value.rank, "operand->dims->size")
+    call.ensure_eq(len(sizes), value.rank, "data->num_slice_sizes", "operand->dims->size")
     call.ensure(len(collapsed) <= len(sizes), "data->num_collapsed_slice_dims <= data->num_slice_sizes")
     call.ensure(len(offsets) <= output.rank, "data->num_offset_dims <= output->dims->size")
     vector = call.option("index_vector_dim")
@@ -188,17 +188,17 @@ def stablehlo_pad(call: PrepareCall) -> None:
     """STABLEHLO_PAD: where one dimension disappears, all do."""
     value, padding = call.input(0), call.input(1)
     call.ensure(value.type == padding.type, "input_tensor->type == padding_value_tensor->type")
-    call.ensure_equal("padding_value_count", padding.elements, 1)
+    call.ensure_eq(padding.elements, 1, "padding_value_count")
     try:
         element_size(value.type)
     except PrepareError as failure:
         call.subgraph.reports.append(failure.device_message)
         call.ensure(False, "GetSizeOfType(context, input_tensor->type, &element_size) == kTfLiteOk")
     limits = "between 1 and the maximum supported rank."
-    call.ensure_message(1 <= value.rank <= _LARGEST_RANK, f"StableHLO Pad input rank must be {limits}")
+    call.ensure_msg(1 <= value.rank <= _LARGEST_RANK, f"StableHLO Pad input rank must be {limits}")
     names = ("edge_padding_low", "edge_padding_high", "interior_padding")
     is_outward = all(gap >= 0 for gap in call.vector("interior_padding")[: value.rank])
-    call.ensure_message(is_outward, "StableHLO Pad interior padding must be non-negative.")
+    call.ensure_msg(is_outward, "StableHLO Pad interior padding must be non-negative.")
     rows = zip(value.shape, *((*call.vector(name), *(0,) * _LARGEST_RANK) for name in names), strict=False)
     shape = [size + max(size - 1, 0) * gap + low + high for size, low, high, gap in rows]
     output = call.output()
@@ -210,21 +210,21 @@ _LARGEST_RANK = 8
 _WINDOWS = ("window_dimensions", "window_strides", "window_dilations")
 
 
-def _check_windows(call: PrepareCall, inputs: int, at: int) -> tuple[TfLiteTensor, TfLiteTensor]:
-    """Return input and output of a reduction over windows, which it checks; ``at`` is 0 for StableHLO's."""
-    call.ensure_equal("NumInputs(node)", call.input_count, inputs, "kNumInputTensors", at=at)
-    call.ensure_equal("NumOutputs(node)", call.output_count, 1, "kNumOutputTensors", at=at)
+def _check_windows(call: PrepareCall, inputs: int, number: int) -> tuple[TfLiteTensor, TfLiteTensor]:
+    """Return input and output of a reduction over windows, which it checks; ``number`` is 1 for StableHLO's."""
+    call.ensure_eq(call.input_count, inputs, "NumInputs(node)", "kNumInputTensors", number=number)
+    call.ensure_eq(call.output_count, 1, "NumOutputs(node)", "kNumOutputTensors", number=number)
     value, start, output = call.input(0), call.input(1), call.output()
-    windows = [(name, call.input(place)) for place, name in enumerate(_WINDOWS, 2)] if at else []
+    windows = [(name, call.input(place)) for place, name in enumerate(_WINDOWS, 2)] if number > 1 else []
     for name, tensor in windows:
         call.ensure(tensor.is_constant, f"IsConstantTensor({name}_tensor)")
     left = "input_tensor->type"
-    call.ensure_type_numbers(left, value.type, output.type, "output_tensor->type", at=at)
-    call.ensure_type_numbers(left, value.type, start.type, "init_value_tensor->type", at=at)
+    call.ensure_c_types_eq(value.type, output.type, left, "output_tensor->type", number=number)
+    call.ensure_c_types_eq(value.type, start.type, left, "init_value_tensor->type", number=number)
     for name, tensor in windows:
-        call.ensure_type_numbers(f"{name}_tensor->type", tensor.type, t.INT64)
-    call.ensure(value.rank > 0, "input_tensor->dims->size > 0", at=at)
-    call.ensure(value.rank <= _LARGEST_WINDOWED, "input_tensor->dims->size <= kMaxReduceWindowRank", at=at)
+        call.ensure_c_types_eq(tensor.type, t.INT64, f"{name}_tensor->type")
+    call.ensure(value.rank > 0, "input_tensor->dims->size > 0", number=number)
+    call.ensure(value.rank <= _LARGEST_WINDOWED, "input_tensor->dims->size <= kMaxReduceWindowRank", number=number)
     return value, output
 
 
@@ -307,10 +307,10 @@ def scatter_nd(call: PrepareCall) -> None:
     call.ensure(indices.rank >= 1 and updates.rank >= 1 and shape.rank == 1, text)
     sizes, outer = values_of(shape), indices.rank - 1
     for one, other in zip(indices.shape[:outer], updates.shape, strict=False):
-        call.ensure_equal("indices.Dims(i)", one, other, "updates.Dims(i)")
+        call.ensure_eq(one, other, "indices.Dims(i)", "updates.Dims(i)")
     depth = indices.shape[outer]
     left, right = "updates.DimensionsCount() - outer_dims", "shape_shape.Dims(0) - ix"
-    call.ensure_equal(left, updates.rank - outer, len(sizes) - depth, right)
+    call.ensure_eq(updates.rank - outer, len(sizes) - depth, left, right)
     for one, other in zip(updates.shape[outer:], sizes[depth:], strict=False):
-        call.ensure_equal("updates.Dims(i + outer_dims)", one, other, "shape_data[ix + i]")
+        call.ensure_eq(one, other, "updates.Dims(i + outer_dims)", "shape_data[ix + i]")
     call.resize(output, sizes)

@@ -24,12 +24,12 @@ _GATHERED = (t.FLOAT32, t.FLOAT16, t.BFLOAT16, t.UINT8, t.INT4, t.INT8, t.INT16,
 def slice_of(call: PrepareCall) -> None:
     """SLICE: an output whose shape the file knows keeps it."""
     value, begin, size, output = call.operands(3)
-    call.ensure_types("input->type", value.type, output.type, "output->type")
-    call.ensure_type_in("begin->type", begin.type, *_INDICES)
-    call.ensure_type_in("size->type", size.type, *_INDICES)
-    call.ensure_equal("NumDimensions(begin)", begin.rank, 1)
-    call.ensure_equal("NumDimensions(size)", size.rank, 1)
-    call.ensure_equal("NumElements(begin)", begin.elements, size.elements, "NumElements(size)")
+    call.same_type(value, output)
+    call.one_of(begin.type, _INDICES, "begin->type")
+    call.one_of(size.type, _INDICES, "size->type")
+    call.rank(begin, 1, "begin")
+    call.rank(size, 1, "size")
+    call.ensure_eq(begin.elements, size.elements, "NumElements(begin)", "NumElements(size)")
     is_known = begin.is_known and size.is_known and not _has_unknown_dimension(value)
     if output.rank and not _has_unknown_dimension(output):
         if is_known:
@@ -42,8 +42,8 @@ def slice_of(call: PrepareCall) -> None:
 
 
 def _sliced(call: PrepareCall, value: TfLiteTensor, begin: TfLiteTensor, size: TfLiteTensor) -> list[int]:
-    call.ensure_equal("NumElements(begin)", begin.elements, value.rank, "input_dims")
-    call.ensure_equal("NumElements(size)", size.elements, value.rank, "input_dims")
+    call.ensure_eq(begin.elements, value.rank, "NumElements(begin)", "input_dims")
+    call.ensure_eq(size.elements, value.rank, "NumElements(size)", "input_dims")
     shape = []
     for whole, first, count in zip(value.shape, values_of(begin), values_of(size), strict=True):
         if not 0 <= first <= whole:
@@ -57,10 +57,9 @@ def _sliced(call: PrepareCall, value: TfLiteTensor, begin: TfLiteTensor, size: T
 
 
 def _check_slice(call: PrepareCall, shape: list[int], output: TfLiteTensor) -> None:
-    left = "static_cast<int>(output_shape_vector.size())"
-    call.ensure_equal(left, len(shape), output.rank, "NumDimensions(output)")
+    call.ensure_eq(len(shape), output.rank, "static_cast<int>(output_shape_vector.size())", "NumDimensions(output)")
     for one, other in zip(shape, output.shape, strict=True):
-        call.ensure_equal("output_shape_vector[idx]", one, other, "SizeOfDimension(output, idx)")
+        call.ensure_eq(one, other, "output_shape_vector[idx]", "SizeOfDimension(output, idx)")
 
 
 def _has_unknown_dimension(tensor: TfLiteTensor) -> bool:
@@ -71,13 +70,13 @@ def _check_strided_slice(
     call: PrepareCall, value: TfLiteTensor, vectors: dict[str, TfLiteTensor], output: TfLiteTensor
 ) -> None:
     for name, tensor in vectors.items():
-        call.ensure_equal(f"NumDimensions(op_context.{name})", tensor.rank, 1)
+        call.ensure_eq(tensor.rank, 1, f"NumDimensions(op_context.{name})")
     count = vectors["begin"].elements
-    call.ensure_equal("NumElements(op_context.begin)", count, vectors["end"].elements, "NumElements(op_context.end)")
-    call.ensure_type_numbers("op_context.input->type", value.type, output.type, "op_context.output->type")
+    call.ensure_eq(count, vectors["end"].elements, "NumElements(op_context.begin)", "NumElements(op_context.end)")
+    call.same_c_type(value, output, "op_context.input", "op_context.output")
     for name, tensor in vectors.items():
-        call.ensure_types(f"op_context.{name}->type", tensor.type, t.INT32)
-    call.ensure_message(count <= 31, "StridedSlice op only supports up to 31 indices.")
+        call.ensure_types_eq(tensor.type, t.INT32, f"op_context.{name}->type")
+    call.ensure_msg(count <= 31, "StridedSlice op only supports up to 31 indices.")
 
 
 def strided_slice(call: PrepareCall) -> None:
@@ -93,7 +92,7 @@ def strided_slice(call: PrepareCall) -> None:
     asked = StridedSlice(
         call.options, value.shape, begin.elements, values_of(begin), values_of(end), values_of(strides)
     )
-    call.ensure_message(0 not in asked.strides, "stride value has to be non-zero")
+    call.ensure_msg(0 not in asked.strides, "stride value has to be non-zero")
     if value.is_known and has_bounds and value.type != t.STRING:
         values = values_of(value)
         call.store(output, asked.output_shape, [values[place] for place in asked.places()])
@@ -107,7 +106,7 @@ def gather(call: PrepareCall) -> None:
     call.ensure_supported(positions.type, (*_INDICES, t.INT16), "Positions of type '{}' are not supported by gather.")
     output.type = value.type
     if value.type == t.STRING:
-        call.ensure_equal("NumDimensions(input)", value.rank, 1)
+        call.rank(value, 1, "input")
     else:
         call.ensure_supported(value.type, _GATHERED, "Type '{}' is not supported by gather.")
     axis, batch = call.option("axis"), call.option("batch_dims")
@@ -120,7 +119,7 @@ def gather(call: PrepareCall) -> None:
     call.ensure(0 <= batch < value.rank, "0 <= batch_dims && batch_dims < NumDimensions(input)")
     call.ensure(batch <= positions.rank, "batch_dims <= NumDimensions(positions)")
     for one, other in zip(value.shape[:batch], positions.shape, strict=False):
-        call.ensure_equal("input->dims->data[i]", one, other, "positions->dims->data[i]")
+        call.ensure_eq(one, other, "input->dims->data[i]", "positions->dims->data[i]")
     shape = (*value.shape[:axis], *positions.shape[batch:], *value.shape[axis + 1 :])
     if not (value.is_known and positions.is_known):
         call.resize(output, shape)
@@ -161,8 +160,8 @@ def _gathered(value: TfLiteTensor, positions: TfLiteTensor, axis: int, batch: in
 def arg_min_max(call: PrepareCall) -> None:
     """ARG_MAX and ARG_MIN."""
     value, axis, output = call.operands(2)
-    call.ensure_equal("NumElements(axis)", axis.elements, 1)
-    call.ensure_type_in("axis->type", axis.type, *_INDICES)
+    call.ensure_eq(axis.elements, 1, "NumElements(axis)")
+    call.one_of(axis.type, _INDICES, "axis->type")
     wanted = call.option("output_type", NO_TYPE)
     if wanted not in _INDICES:
         raise call.failure(f"Unknown index output data type: {type_number(wanted)}")
@@ -176,9 +175,8 @@ def arg_min_max(call: PrepareCall) -> None:
         return
     at = values_of(axis)[0]
     at += value.rank if at < 0 else 0
-    header = "./tflite/kernels/internal/kernel_utils.h"
-    call.ensure_message(0 <= at < value.rank, "Invalid axis value.", header)
-    call.ensure_message(value.shape[at] > 0, "Cannot compute ArgMin/ArgMax over an empty axis.")
+    call.ensure_msg(0 <= at < value.rank, "Invalid axis value.", "./tflite/kernels/internal/kernel_utils.h")
+    call.ensure_msg(value.shape[at] > 0, "Cannot compute ArgMin/ArgMax over an empty axis.")
     call.resize(output, value.shape[:at] + value.shape[at + 1 :])
 
 
@@ -186,15 +184,15 @@ def top_k(call: PrepareCall) -> None:
     """TOPK_V2."""
     call.counts(2, 2)
     value, count, best, places = call.input(0), call.input(1), call.output(0), call.output(1)
-    call.ensure_types("input->type", value.type, best.type, "output_values->type")
-    call.ensure_type_in("top_k->type", count.type, t.INT32, t.INT16, at=1)
+    call.same_type(value, best, "input", "output_values")
+    call.one_of(count.type, (t.INT32, t.INT16), "top_k->type", number=2)
     if not count.is_known or _has_unknown_dimension(value):
         call.dynamic(places, best)
         return
-    call.ensure_equal("NumElements(top_k)", count.elements, 1)
+    call.ensure_eq(count.elements, 1, "NumElements(top_k)")
     wanted = values_of(count)[0]
-    call.ensure_message(value.rank >= 1, "TopK k input must have 1 or more dimensions.")
-    call.ensure_message(wanted <= max(value.shape[-1], 0), "TopK k is higher than the internal dimension.")
+    call.ensure_msg(value.rank >= 1, "TopK k input must have 1 or more dimensions.")
+    call.ensure_msg(wanted <= max(value.shape[-1], 0), "TopK k is higher than the internal dimension.")
     for output in (places, best):
         call.resize(output, (*value.shape[:-1], max(wanted, 0)))
 
@@ -209,11 +207,11 @@ def one_hot(call: PrepareCall) -> None:
         on.type, (t.FLOAT32, t.INT16, t.INT32, t.INT64, t.INT8, t.UINT8, t.BOOL), "Unknown output data type: {}"
     )
     output.type = on.type
-    call.ensure_type_in("op_context.indices->type", indices.type, *_INDICES)
+    call.one_of(indices.type, _INDICES, "op_context.indices->type")
     call.ensure(0 <= axis <= indices.rank, "op_context.axis >= 0 && op_context.axis < op_context.output_dims")
     for tensor, name in ((depth, "depth"), (on, "on_value"), (off, "off_value")):
-        call.ensure_equal(f"NumElements(op_context.{name})", tensor.elements, 1)
-    call.ensure_types("op_context.off_value->type", off.type, on.type, "op_context.dtype")
+        call.ensure_eq(tensor.elements, 1, f"NumElements(op_context.{name})")
+    call.ensure_types_eq(off.type, on.type, "op_context.off_value->type", "op_context.dtype")
     if not depth.is_known:
         call.dynamic(output)
         return
@@ -240,8 +238,8 @@ def where(call: PrepareCall) -> None:
 def select(call: PrepareCall) -> None:
     """SELECT, whose condition may be one value a row, and SELECT_V2, which broadcasts."""
     condition, x, y, output = call.operands(3)
-    call.ensure_types("input_condition->type", condition.type, t.BOOL)
-    call.ensure_types("input_x->type", x.type, y.type, "input_y->type")
+    call.is_type(condition, t.BOOL, "input_condition")
+    call.same_type(x, y, "input_x", "input_y")
     output.type = x.type
     if condition.elements == x.elements == y.elements == output.elements == 1:
         call.resize(output, output.shape)

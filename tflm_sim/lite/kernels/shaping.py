@@ -29,7 +29,7 @@ def _reshape_now(call: PrepareCall, value: TfLiteTensor, shape: TfLiteTensor | N
 def reshape(call: PrepareCall) -> bool | None:
     """RESHAPE: the shape is an input, or an option; that of a constant is a constant."""
     call.ensure(call.input_count in (1, 2), "NumInputs(node) == 1 || NumInputs(node) == 2")
-    call.ensure_equal("NumOutputs(node)", call.output_count, 1)
+    call.ensure_eq(call.output_count, 1, "NumOutputs(node)")
     output = call.output()
     if output.type == t.STRING:
         return None
@@ -56,7 +56,7 @@ def _stretched(call: PrepareCall, wanted: list[int]) -> int:
     stretch = -1
     for place, size in enumerate(wanted):
         if size != -1:
-            call.ensure_message(size >= 0, "output shape contains negative dimension", _RESHAPE_UTILS)
+            call.ensure_msg(size >= 0, "output shape contains negative dimension", _RESHAPE_UTILS)
         elif stretch != -1:
             raise call.failure(f"{_RESHAPE_UTILS}:57 stretch_dim != -1 ({stretch} != -1)")
         else:
@@ -75,7 +75,7 @@ def _resolved(call: PrepareCall, value: TfLiteTensor, wanted: list[int]) -> list
             wanted[stretch] = prod(filter(None, value.shape)) // prod(size for size in wanted if size not in (0, -1))
         elements *= wanted[stretch]
     message = f"num_input_elements != num_output_elements ({value.elements} != {elements})"
-    call.ensure_message(value.elements == elements, message, _RESHAPE_UTILS)
+    call.ensure_msg(value.elements == elements, message, _RESHAPE_UTILS)
     return wanted
 
 
@@ -97,14 +97,14 @@ def expand_dims(call: PrepareCall) -> None:
     """EXPAND_DIMS."""
     value, axis, output = call.operands(2)
     output.type = value.type
-    call.ensure_scales("input->params.scale", value.scale, output.scale, "output->params.scale")
-    call.ensure_equal("input->params.zero_point", value.zero_point, output.zero_point, "output->params.zero_point")
+    call.ensure_double_eq(value.scale, output.scale, "input->params.scale", "output->params.scale")
+    call.ensure_eq(value.zero_point, output.zero_point, "input->params.zero_point", "output->params.zero_point")
     if value.type == t.INT16:
-        call.ensure_equal("input->params.zero_point", value.zero_point, 0)
+        call.zero_points(input=value)
     if not axis.is_known:
         call.dynamic(output)
         return
-    call.ensure_equal("NumElements(&axis)", axis.elements, 1)
+    call.ensure_eq(axis.elements, 1, "NumElements(&axis)")
     if axis.type not in (t.INT32, t.INT64):
         raise call.failure("")
     place = values_of(axis)[0]
@@ -134,15 +134,14 @@ def rank_of(call: PrepareCall) -> None:
 def fill(call: PrepareCall) -> None:
     """FILL."""
     dims, value, output = call.operands(2)
-    call.ensure_equal("NumDimensions(dims)", dims.rank, 1)
-    call.ensure_type_in("dtype", dims.type, t.INT32, t.INT64)
-    call.ensure_equal("NumDimensions(value)", value.rank, 0)
+    call.rank(dims, 1, "dims")
+    call.one_of(dims.type, (t.INT32, t.INT64), "dtype")
+    call.rank(value, 0, "value")
     output.type = value.type
-    call.ensure_scales("output->params.scale", output.scale, value.scale, "value->params.scale")
-    right = "value->params.zero_point"
-    call.ensure_equal("output->params.zero_point", output.zero_point, value.zero_point, right)
+    call.ensure_double_eq(output.scale, value.scale, "output->params.scale", "value->params.scale")
+    call.ensure_eq(output.zero_point, value.zero_point, "output->params.zero_point", "value->params.zero_point")
     if value.type == t.INT16:
-        call.ensure_equal("value->params.zero_point", value.zero_point, 0)
+        call.zero_points(value=value)
     if not dims.is_known:
         call.dynamic(output)
         return
@@ -166,11 +165,11 @@ def range_of(call: PrepareCall) -> None:
     call.counts(3)
     ends = [call.input(place) for place in range(3)]
     for end, name in zip(ends, ("start", "limit", "delta"), strict=True):
-        call.ensure_equal(f"NumDimensions({name})", end.rank, 0, at=1 if name == "delta" else 0)
+        call.rank(end, 0, name, number=2 if name == "delta" else 1)
     kind = ends[0].type
     call.ensure_supported(kind, (t.FLOAT32, t.INT32, t.INT64), "Unknown index output data type: {}")
-    call.ensure_types("limit->type", ends[1].type, kind, "dtype")
-    call.ensure_types("delta->type", ends[2].type, kind, "dtype")
+    call.ensure_types_eq(ends[1].type, kind, "limit->type", "dtype")
+    call.ensure_types_eq(ends[2].type, kind, "delta->type", "dtype")
     output = call.output()
     output.type = kind
     if not all(end.is_known for end in ends):
@@ -198,14 +197,14 @@ def tile(call: PrepareCall) -> None:
     """TILE."""
     call.counts(2)
     value, output, multipliers = call.input(0), call.output(), call.input(1)
-    call.ensure_types("input->type", value.type, output.type, "output->type")
+    call.same_type(value, output)
     call.ensure_supported(multipliers.type, (t.INT32, t.INT64), "Multipliers of type '{}' are not supported by tile.")
     if not multipliers.is_known:
         call.dynamic(output)
         return
     if value.is_known:
         output.free(AllocationType.PERSISTENT_RO)
-    call.ensure_equal("num_dimensions", value.rank, multipliers.elements, "num_multipliers")
+    call.ensure_eq(value.rank, multipliers.elements, "num_dimensions", "num_multipliers")
     shape = [_tiled_size(call, *pair) for pair in zip(value.shape, values_of(multipliers), strict=True)]
     if not value.is_known or value.type == t.STRING:
         call.resize(output, shape)
@@ -230,17 +229,17 @@ def transpose(call: PrepareCall) -> None:
     """TRANSPOSE."""
     call.counts(2)
     value, output = call.input(0), call.output()
-    call.ensure_message(value.rank <= 8, "Transpose op only supports 1D-8D input arrays.")
-    call.ensure_types("op_context.input->type", value.type, output.type, "op_context.output->type")
+    call.ensure_msg(value.rank <= 8, "Transpose op only supports 1D-8D input arrays.")
+    call.same_type(value, output, "op_context.input", "op_context.output")
     perm = call.input(1)
     if not perm.is_known:
         call.dynamic(output)
         return
-    call.ensure_equal("NumDimensions(op_context->perm)", perm.rank, 1)
-    call.ensure_equal("op_context->perm->dims->data[0]", perm.shape[0], value.rank, "dims")
+    call.rank(perm, 1, "op_context->perm")
+    call.ensure_eq(perm.shape[0], value.rank, "op_context->perm->dims->data[0]", "dims")
     order = values_of(perm, t.INT32)
     is_inside = all(-value.rank <= place < value.rank for place in order)
-    call.ensure_message(is_inside, "Transpose op permutations array is out of bounds.")
+    call.ensure_msg(is_inside, "Transpose op permutations array is out of bounds.")
     call.resize(output, [value.shape[place] for place in order])
 
 
@@ -264,33 +263,33 @@ def matrix_set_diag(call: PrepareCall) -> None:
 def broadcast_to(call: PrepareCall) -> None:
     """BROADCAST_TO."""
     call.ensure(call.input_count == 2, "NumInputs(node) == 2")
-    call.ensure_equal("NumOutputs(node)", call.output_count, 1)
+    call.ensure_eq(call.output_count, 1, "NumOutputs(node)")
     value, shape, output = call.input(0), call.input(1), call.output()
-    call.ensure_type_in("op_context.shape->type", shape.type, t.INT32, t.INT64)
-    call.ensure_type_numbers("op_context.input->type", value.type, output.type, "op_context.output->type")
+    call.one_of(shape.type, (t.INT32, t.INT64), "op_context.shape->type")
+    call.same_c_type(value, output, "op_context.input", "op_context.output")
     call.ensure(value.type != t.STRING, "op_context.input->type != kTfLiteString")
     if not shape.is_known:
         call.dynamic(output)
         return
     message = "Output shape must be broadcastable from input shape."
-    call.ensure_equal("NumDimensions(op_context->shape)", shape.rank, 1)
+    call.rank(shape, 1, "op_context->shape")
     wanted = values_of(shape)
-    call.ensure_message(value.rank <= len(wanted), message)
+    call.ensure_msg(value.rank <= len(wanted), message)
     for size, other in zip(reversed(value.shape), reversed(wanted), strict=False):
-        call.ensure_message(size in (1, other), message)
+        call.ensure_msg(size in (1, other), message)
     call.resize(output, wanted)
 
 
 def broadcast_args(call: PrepareCall) -> None:
     """BROADCAST_ARGS: of constants, a constant."""
     call.ensure(call.input_count == 2, "NumInputs(node) == 2")
-    call.ensure_equal("NumOutputs(node)", call.output_count, 1)
+    call.ensure_eq(call.output_count, 1, "NumOutputs(node)")
     one, other, output = call.input(0), call.input(1), call.output()
-    call.ensure_type_in("op_context.shape1->type", one.type, t.INT32, t.INT64)
-    call.ensure_type_numbers("op_context.shape1->type", one.type, other.type, "op_context.shape2->type")
-    call.ensure_type_numbers("op_context.shape1->type", one.type, output.type, "op_context.output->type")
-    call.ensure_equal("NumDimensions(op_context.shape1)", one.rank, 1)
-    call.ensure_equal("NumDimensions(op_context.shape2)", other.rank, 1)
+    call.one_of(one.type, (t.INT32, t.INT64), "op_context.shape1->type")
+    call.same_c_type(one, other, "op_context.shape1", "op_context.shape2")
+    call.same_c_type(one, output, "op_context.shape1", "op_context.output")
+    call.rank(one, 1, "op_context.shape1")
+    call.rank(other, 1, "op_context.shape2")
     rank = max(one.shape[0], other.shape[0])
     if not (one.is_known and other.is_known):
         call.resize(output, (rank,))
@@ -310,7 +309,7 @@ def bitcast(call: PrepareCall) -> None:
         call.resize(output, (*value.shape, size // other))
     elif size < other:
         text = "output_type_size / input_type_size"
-        call.ensure_equal("input->dims->data[dims - 1]", value.shape[-1], other // size, text)
+        call.ensure_eq(value.shape[-1], other // size, "input->dims->data[dims - 1]", text)
         call.resize(output, value.shape[:-1])
     else:
         call.resize(output, value.shape)
@@ -320,10 +319,10 @@ def rng_bit_generator(call: PrepareCall) -> None:
     """STABLEHLO_RNG_BIT_GENERATOR."""
     call.counts(1, 2)
     state, key, output = call.input(0), call.output(0), call.output(1)
-    call.ensure_type_numbers("initial_state->type", state.type, t.UINT64)
-    call.ensure_equal("NumDimensions(initial_state)", state.rank, 1)
-    call.ensure_type_numbers("output_key->type", key.type, t.UINT64)
+    call.is_c_type(state, t.UINT64, "initial_state")
+    call.rank(state, 1, "initial_state")
+    call.is_c_type(key, t.UINT64, "output_key")
     call.ensure(key.shape == state.shape, "HaveSameShapes(output_key, initial_state)")
-    call.ensure_type_in("output->type", output.type, t.INT32, t.INT64, t.UINT32, t.UINT64)
+    call.one_of(output.type, (t.INT32, t.INT64, t.UINT32, t.UINT64), "output->type")
     call.resize(key, key.shape)
     call.resize(output, output.shape)

@@ -19,30 +19,29 @@ def transpose_convolution(call: PrepareCall) -> None:
     """TRANSPOSE_CONV: its buffers are dynamic tensors, sized here where the output's shape is a constant."""
     has_bias = call.input_count == 4
     call.ensure(has_bias or call.input_count == 3, "has_bias || NumInputs(node) == 3")
-    call.ensure_equal("NumOutputs(node)", call.output_count, 1)
+    call.ensure_eq(call.output_count, 1, "NumOutputs(node)")
     shape, weights, value, output = call.input(0), call.input(1), call.input(2), call.output()
-    call.ensure_equal("NumDimensions(output_shape)", shape.rank, 1)
-    call.ensure_equal("NumElements(output_shape)", shape.elements, 4, at=1)
-    call.ensure_equal("NumDimensions(input)", value.rank, 4, at=1)
-    call.ensure_equal("NumDimensions(weights)", weights.rank, 4, at=1)
+    call.rank(shape, 1, "output_shape")
+    call.ensure_eq(shape.elements, 4, "NumElements(output_shape)", number=2)
+    call.rank(value, 4, "input", number=2)
+    call.rank(weights, 4, "weights", number=2)
     ensure_steps(call, "stride_height", "stride_width")
     for axis in (1, 2, 3):
         call.ensure(value.shape[axis] > 0, f"SizeOfDimension(input, {axis}) > 0")
     for axis in (0, 1, 2):
         call.ensure(weights.shape[axis] > 0, f"SizeOfDimension(weights, {axis}) > 0")
-    call.ensure_type_in("input->type", value.type, *CONVOLVED)
+    call.one_of(value.type, CONVOLVED, "input->type")
     if value.type == t.FLOAT32:
-        call.ensure_type_in("weights->type", weights.type, t.FLOAT32, t.INT8)
+        call.one_of(weights.type, (t.FLOAT32, t.INT8), "weights->type")
     elif value.type in (t.UINT8, t.INT8):
-        call.ensure_types("weights->type", weights.type, value.type)
+        call.is_type(weights, value.type, "weights")
     _check_transposed_bias(call, call.optional_input(3), value, weights)
     if value.type == t.INT16:
-        call.ensure_type_numbers("weights->type", weights.type, t.INT8, at=1)
-        call.ensure_symmetric(value, output)
+        call.is_c_type(weights, t.INT8, "weights", number=2)
+        call.zero_points(input=value, output=output)
         check_bias_type(call, call.optional_input(3))
-    call.ensure_types("output->type", output.type, value.type, "input->type")
-    right = "SizeOfDimension(weights, 3)"
-    call.ensure_equal("SizeOfDimension(input, 3)", value.shape[3], weights.shape[3], right)
+    call.same_type(output, value, "output", "input")
+    call.ensure_eq(value.shape[3], weights.shape[3], "SizeOfDimension(input, 3)", "SizeOfDimension(weights, 3)")
     _place_transpose_convolution(call, shape, weights, value, output)
 
 
@@ -52,16 +51,15 @@ def _check_transposed_bias(
     if bias is None:
         return
     if value.type in (t.UINT8, t.INT8):
-        call.ensure_types("bias->type", bias.type, t.INT32)
+        call.is_type(bias, t.INT32, "bias")
         if value.type == t.INT8:
-            call.ensure_equal("bias->params.zero_point", bias.zero_point, 0)
+            call.zero_points(bias=bias)
     elif value.type == t.INT16:
         call.ensure(bias.type in (t.INT64, t.INT32), "(bias->type == kTfLiteInt64) || (bias->type == kTfLiteInt32)")
-        call.ensure_equal("bias->params.zero_point", bias.zero_point, 0, at=1)
+        call.zero_points(bias=bias, number=2)
     else:
-        call.ensure_types("bias->type", bias.type, value.type, "input->type")
-    right = "SizeOfDimension(weights, 0)"
-    call.ensure_equal("NumElements(bias)", bias.elements, weights.shape[0], right)
+        call.same_type(bias, value, "bias", "input")
+    call.ensure_eq(bias.elements, weights.shape[0], "NumElements(bias)", "SizeOfDimension(weights, 0)")
 
 
 def _place_transpose_convolution(
@@ -117,7 +115,7 @@ def _place_sums(
     """Place the sums of integers, one an output, before they are scaled."""
     scratch.type = _sum_type(call, value)
     dynamic_temporary(call, scratch, scratch.type, wanted)
-    call.ensure_affine("weights", weights)
+    call.affine(weights, "weights")
     text = "(affine_quantization->scale->size == 1 || affine_quantization->scale->size == channels_out)"
     call.ensure(len(weights.scales) in (1, weights.shape[0]), text)
 
@@ -131,10 +129,10 @@ def _sum_type(call: PrepareCall, value: TfLiteTensor) -> int:
 
 
 def _check_transposed_scales(call: PrepareCall, weights: TfLiteTensor) -> None:
-    call.ensure(weights.quantization is not None, "affine_quantization", at=1)
+    call.ensure(weights.quantization is not None, "affine_quantization", number=2)
     axis = weights.quantization.quantized_dimension if weights.quantization else 0
     if len(weights.scales) != weights.shape[axis]:
-        call.ensure_equal("affine_quantization->scale->size", len(weights.scales), 1)
+        call.ensure_eq(len(weights.scales), 1, "affine_quantization->scale->size")
 
 
 def _check_geometry(call: PrepareCall, value: TfLiteTensor, weights: TfLiteTensor, wanted: Shape) -> None:
@@ -146,4 +144,4 @@ def _check_geometry(call: PrepareCall, value: TfLiteTensor, weights: TfLiteTenso
         padding = call.option("padding", NO_PADDING)
         found = output_size(padding, image=wanted[axis], window=weights.shape[axis], stride=call.option(stride))
         size = ensured(call, found)
-        call.ensure_equal(f"computed_input_{name}", size, value.shape[axis], f"SizeOfDimension(input, {axis})")
+        call.ensure_eq(size, value.shape[axis], f"computed_input_{name}", f"SizeOfDimension(input, {axis})")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tflm_sim.lite.graph_info import NO_TYPE
+from functools import partial
+
 from tflm_sim.model import element_types
 from tflm_sim.model.types import TensorType
 
@@ -16,10 +17,5 @@ UINT64 = TensorType.UINT64
 STORABLE = (BOOL, INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, UINT64, FLOAT16, FLOAT32, FLOAT64)
 """Types whose values are computed while nodes are prepared."""
 
-CONSTANT_NAMES = {NO_TYPE: "kTfLiteNoType", **element_types.CONSTANT_NAMES}
-"""The names of types in the runtime's source, by the schema's number."""
-
-
-def type_name(tensor_type: int) -> str:
-    """Return the runtime's name of a type, which ``%s`` prints (TfLiteTypeGetName)."""
-    return TensorType(tensor_type).name if tensor_type in element_types.TYPE_NUMBERS else "NOTYPE"
+type_name = partial(element_types.type_name, unknown="NOTYPE")
+"""The runtime's name of a type, which ``%s`` prints (TfLiteTypeGetName)."""

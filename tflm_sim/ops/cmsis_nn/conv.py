@@ -14,8 +14,7 @@ Source: tensorflow/lite/micro/kernels/cmsis_nn/{conv,depthwise_conv,transpose_co
 
 from __future__ import annotations
 
-from tflm_sim.graph.eval_tensor import type_name
-from tflm_sim.model.element_types import type_number
+from tflm_sim.model.element_types import type_name, type_number
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.cmsis_nn.dims import Dims, DwConvParams, Tile, TransposeConvParams
 from tflm_sim.ops.cmsis_nn.geometry import (

@@ -19,7 +19,7 @@ import math
 from collections.abc import Callable
 
 from tflm_sim.errors import PrepareError
-from tflm_sim.graph.eval_tensor import type_name
+from tflm_sim.model.element_types import type_name
 from tflm_sim.model.types import TensorType
 from tflm_sim.model.windows import output_size
 from tflm_sim.ops.cmsis_nn.dims import ConvParams, Dims, DwConvParams

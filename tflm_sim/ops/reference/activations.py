@@ -14,15 +14,10 @@ from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.prepare import INPUT, OP_DATA, OUTPUT, Prepare, counts, source
 from tflm_sim.ops.reference.arithmetic import runtime_shape
-from tflm_sim.ops.reference.quantization import (
-    checked_log2,
-    divide,
-    float32,
-    quantize_multiplier,
-    truncate_to_int32,
-)
+from tflm_sim.ops.reference.quantization import checked_log2, divide, quantize_multiplier, truncate_to_int32
 from tflm_sim.ops.requests import KernelTensor, Steps
 from tflm_sim.ops.roles import op_data
+from tflm_sim.units import float32
 
 _TANH = "tanh.cc"
 _INT8, _INT16 = TensorType.INT8, TensorType.INT16

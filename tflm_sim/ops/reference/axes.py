@@ -7,7 +7,7 @@ depth_to_space}.cc @ 90b983c.
 
 from __future__ import annotations
 
-from tflm_sim.graph.eval_tensor import type_name
+from tflm_sim.model.element_types import type_name
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.eval_types import PLAIN, EvalRow, Switch, known_types
 from tflm_sim.ops.kernel import Kernel

@@ -10,16 +10,17 @@ comparisons,floor_div,floor_mod}.cc @ 90b983c.
 
 from __future__ import annotations
 
-from tflm_sim.graph.eval_tensor import type_name
+from tflm_sim.model.element_types import type_name
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.eval_types import CMSIS_NN, ESP_NN, PLAIN, EvalRow, Switch, known_types
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import fused_activation
 from tflm_sim.ops.prepare import OP_DATA, OUTPUT, Prepare, counts, source
-from tflm_sim.ops.reference.quantization import check_activation_range, check_smaller_than_one, divide, float32
+from tflm_sim.ops.reference.quantization import check_activation_range, check_smaller_than_one, divide
 from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, Steps
 from tflm_sim.ops.roles import fail, op_data
+from tflm_sim.units import float32
 
 _FLOAT32, _INT8, _INT16, _INT32 = TensorType.FLOAT32, TensorType.INT8, TensorType.INT16, TensorType.INT32
 _UINT8 = TensorType.UINT8

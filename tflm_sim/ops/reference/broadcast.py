@@ -126,7 +126,7 @@ def _ensure_dims(k: Kernel, shape: tuple[int, ...], dims: KernelTensor) -> None:
         raise fail(f"cannot compare int array to tensor of type {type_number(dims.type)}.")
     for size, value in zip(shape, k.constants(dims, len(shape), "dims", STRUCT_CODES[dims.type]), strict=True):
         if size != value:
-            k.refuse("array->data[i] != GetTensorData<T>(tensor)[i]", f"({size} != {int32(value)})")
+            k.refuse("array->data[i]", "GetTensorData<T>(tensor)[i]", f"{size} != {int32(value)}")
 
 
 MODELS: tuple[OpModel, ...] = (

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from math import prod
 
-from tflm_sim.graph.eval_tensor import TYPE_SIZES, type_name
+from tflm_sim.graph.eval_tensor import TYPE_SIZES
+from tflm_sim.model.element_types import type_name
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.eval_types import EvalRow, Switch
 from tflm_sim.ops.kernel import Kernel

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from tflm_sim.errors import PrepareError
-from tflm_sim.graph.eval_tensor import TYPE_SIZES, type_name
-from tflm_sim.model.element_types import type_number
+from tflm_sim.graph.eval_tensor import TYPE_SIZES
+from tflm_sim.model.element_types import type_name, type_number
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel

@@ -8,8 +8,7 @@ Source: tensorflow/lite/micro/kernels/pooling_common.cc, l2_pool_2d.cc; tensorfl
 from __future__ import annotations
 
 from tflm_sim.errors import PrepareError
-from tflm_sim.graph.eval_tensor import type_name
-from tflm_sim.model.element_types import type_number
+from tflm_sim.model.element_types import type_name, type_number
 from tflm_sim.model.types import TensorType
 from tflm_sim.model.windows import output_size
 from tflm_sim.ops.eval_types import CMSIS_NN, ESP_NN, NOT_SUPPORTED, EvalRow, known_types
@@ -17,9 +16,10 @@ from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import fused_activation, int_option, option
 from tflm_sim.ops.prepare import INPUT, OP_DATA, OUTPUT, Prepare, counts
-from tflm_sim.ops.reference.quantization import check_activation_range, float32
+from tflm_sim.ops.reference.quantization import check_activation_range
 from tflm_sim.ops.requests import KernelTensor, Log, Steps
 from tflm_sim.ops.roles import fail, op_data, writable_dims
+from tflm_sim.units import float32
 
 TABLE = "Pool2DOptions"
 _COMMON = "pooling_common.cc"

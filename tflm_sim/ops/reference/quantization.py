@@ -11,13 +11,13 @@ Source: tensorflow/lite/kernels/kernel_util.cc, tensorflow/lite/kernels/internal
 from __future__ import annotations
 
 import math
-import struct
 
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.requests import KernelTensor
 from tflm_sim.ops.roles import abort
+from tflm_sim.units import float32
 
 _KERNEL_UTIL = "tensorflow/lite/kernels/kernel_util.cc"
 _QUANTIZATION_UTIL = "tensorflow/lite/kernels/internal/quantization_util.cc"
@@ -25,20 +25,10 @@ _QUANTIZATION_UTIL = "tensorflow/lite/kernels/internal/quantization_util.cc"
 ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_RELU_N1_TO_1, ACTIVATION_RELU6 = 0, 1, 2, 3
 _BOUNDS: dict[int, float] = {ACTIVATION_RELU: 0.0, ACTIVATION_RELU6: 6.0, ACTIVATION_RELU_N1_TO_1: 1.0}
 """The largest value of an activation: where that fits, its other bound does."""
-_FLOAT = struct.Struct("<f")
 _MOST_STEPS = 2.0**31 + 128
 """The largest number whose ``float`` is 2^31."""
 _QUANTIZED = (TensorType.INT8, TensorType.UINT8, TensorType.INT16)
 _X86_ABIS = ("lp64", "i386")
-
-
-def float32(value: float) -> float:
-    """Return ``value`` rounded to a 32-bit float."""
-    try:
-        rounded: float = _FLOAT.unpack(_FLOAT.pack(value))[0]
-    except OverflowError:
-        return math.copysign(math.inf, value)
-    return rounded
 
 
 def divide(dividend: float, divisor: float) -> float:

@@ -9,8 +9,7 @@ Source: tensorflow/lite/micro/kernels/{reshape,reshape_common,squeeze,expand_dim
 from __future__ import annotations
 
 from tflm_sim.errors import PrepareError
-from tflm_sim.graph.eval_tensor import type_name
-from tflm_sim.model.element_types import type_number
+from tflm_sim.model.element_types import type_name, type_number
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.eval_types import OUTPUT_TYPE, EvalRow, known_types
 from tflm_sim.ops.kernel import Kernel
@@ -87,7 +86,7 @@ def prepare_reshape(node: Node) -> Steps[None]:
     k.ensure_eq(len(node.outputs), 1, "NumOutputs(node)", "1")
     if (yield from _reshape_status(k)) != 0:
         status = yield from _reshape_status(k)
-        k.refuse("ReshapeOutput(context, node) != kTfLiteOk", f"({status} != 0)")
+        k.refuse("ReshapeOutput(context, node)", "kTfLiteOk", f"{status} != 0")
 
 
 def _squeezed(k: Kernel, source: KernelTensor) -> set[int]:

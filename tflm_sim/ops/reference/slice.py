@@ -16,10 +16,9 @@ from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
 from tflm_sim.ops.prepare import INPUT, OP_DATA, OUTPUT, Prepare, counts, source, trusted
-from tflm_sim.ops.reference.quantization import float32
 from tflm_sim.ops.requests import KernelTensor, Steps
 from tflm_sim.ops.roles import abort, op_data
-from tflm_sim.units import int32
+from tflm_sim.units import float32, int32
 from tflm_sim.values import NamedTuple
 
 _LOGIC = "tensorflow/lite/kernels/internal/strided_slice_logic.h"

@@ -6,6 +6,7 @@ Source: tensorflow/lite/micro/kernels/softmax_common.cc, log_softmax.cc @ 90b983
 from __future__ import annotations
 
 import struct
+from functools import partial
 
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.eval_types import PLAIN, EvalRow, known_types
@@ -14,7 +15,7 @@ from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import float_option
 from tflm_sim.ops.prepare import Prepare, counts
 from tflm_sim.ops.reference.arithmetic import runtime_shape
-from tflm_sim.ops.reference.quantization import check_smaller_than_one, divide, float32, softmax_scaling
+from tflm_sim.ops.reference.quantization import check_smaller_than_one, divide, softmax_scaling
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
 from tflm_sim.ops.roles import op_data
 
@@ -83,13 +84,8 @@ def _ensure_zero_point(k: Kernel, output: KernelTensor, expected: int) -> None:
 
 
 def _ensure_scale_near(k: Kernel, output: KernelTensor, divisor: int) -> None:
-    """TF_LITE_ENSURE_NEAR of the output's scale and 1 / divisor, which a scale that is no number passes."""
-    target = 1 / divisor
-    delta = float32(abs(output.scale - target))
-    if delta > float32(0.001) * target:
-        k.refuse(
-            f"output->params.scale not near 1.f / {divisor}", f"({_shown(k, output.scale)} != {_shown(k, target)})"
-        )
+    """TF_LITE_ENSURE_NEAR of the output's scale and 1 / divisor."""
+    k.ensure_near(output.scale, 1 / divisor, "output->params.scale", f"1.f / {divisor}", partial(_shown, k))
 
 
 def _shown(k: Kernel, value: float) -> str:

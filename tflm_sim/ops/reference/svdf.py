@@ -17,10 +17,9 @@ from tflm_sim.ops.eval_types import CMSIS_NN, NOT_SUPPORTED, EvalRow, Switch, kn
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
-from tflm_sim.ops.reference.quantization import float32
 from tflm_sim.ops.requests import KernelTensor, Scratch, Steps
 from tflm_sim.ops.roles import op_data, size_of
-from tflm_sim.units import int32
+from tflm_sim.units import float32, int32
 from tflm_sim.values import NamedTuple
 
 _FLOAT32, _INT8, _INT16, _INT32 = TensorType.FLOAT32, TensorType.INT8, TensorType.INT16, TensorType.INT32
