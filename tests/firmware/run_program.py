@@ -11,10 +11,10 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import elf_program
 
-VECTORS = """#ifndef HANDLERS
+VECTORS = """extern "C" int main();
+#ifndef HANDLERS
 #define HANDLERS
 #endif
-extern "C" int main();
 extern "C" void Fault_Handler() { for (;;) asm volatile(""); }
 extern "C" char __StackTop;
 __attribute__((section(".vectors"), used)) const void *const vectors[] = {

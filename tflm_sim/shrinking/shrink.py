@@ -20,7 +20,6 @@ from tflm_sim.shrinking.graph import FLOATS, draft_multiplications
 from tflm_sim.shrinking.interface import conversions
 from tflm_sim.shrinking.pass_table import PASSES
 from tflm_sim.shrinking.prove import prove
-from tflm_sim.shrinking.prove_program import prove_in_program
 from tflm_sim.shrinking.rim import has_rim, kept_rims
 from tflm_sim.shrinking.search import Progress, Search
 from tflm_sim.shrinking.shrunk import Cost, Gain, Shrunk, Sizes
@@ -152,6 +151,8 @@ def _proved(result: Shrunk, runs: int, program: str | os.PathLike[str] | None, p
     """Return a result with what the real TFLM says of it, in the wheel or in a linked program."""
     if program is None:
         return replace(result, proof=prove(result.origin, result.data, result.model, runs))
+    from tflm_sim.shrinking.prove_program import prove_in_program  # the page has no emulator
+
     if progress is not None:
         progress("proving")
     return replace(result, program_proof=prove_in_program(result.origin, result.model, runs, program))
