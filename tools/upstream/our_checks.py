@@ -67,9 +67,11 @@ def _checks(module: ast.Module, constants: Mapping[str, str]) -> Iterator[tuple[
     for call in ast.walk(module):
         match call:
             case ast.Call(ast.Attribute(attr=method), arguments) if method in _TEXTS:
-                if len(arguments) > max(_TEXTS[method]):
+                if len(arguments) > _TEXTS[method][0]:
                     relation = " not near " if method == "ensure_near" else " != "
-                    yield call, relation.join(_pattern(arguments[at], constants) for at in _TEXTS[method])
+                    texts = [arguments[at] for at in _TEXTS[method] if at < len(arguments)]
+                    sides = [_pattern(text, constants) for text in texts]
+                    yield call, relation.join(sides + [_ANYTHING] * (len(_TEXTS[method]) - len(sides)))
 
 
 def _pattern(node: ast.expr, constants: Mapping[str, str]) -> str:

@@ -19,7 +19,9 @@ def kernel(tmp_path):
         "def prepare(node):\n"
         '    k = Kernel(node, "split.cc")\n'
         '    k.ensure_eq(node.axis, 1, "axis", str(1))\n'
-        "    k.ensure_msg(node.axis, ONE)\n",
+        "    k.ensure_msg(node.axis, ONE)\n"
+        '    k.ensure_eq(node.rank, 4, "rank")\n'
+        '    k.ensure_near(node.scale, 1, "scale", "1.f")\n',
         "utf-8",
     )
     return tmp_path
@@ -31,6 +33,8 @@ def test_texts_are_patterns_and_stand_in_the_files_of_whoever_imports_the_module
         ("shapes.py", 2, "... > 0"): {"split.cc"},
         ("split.py", 5, "axis != ..."): {"split.cc"},
         ("split.py", 6, "one axis"): {"split.cc"},
+        ("split.py", 7, "rank != ..."): {"split.cc"},
+        ("split.py", 8, "scale not near 1.f"): {"split.cc"},
     }
 
 
