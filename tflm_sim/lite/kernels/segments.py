@@ -233,14 +233,14 @@ _LARGEST_WINDOWED = 6
 
 def reduce_window(call: PrepareCall) -> None:
     """REDUCE_WINDOW."""
-    value, output = _check_windows(call, 5, 1)
+    value, output = _check_windows(call, 5, 2)
     rows = [values_of(call.input(place)) for place in (2, 3, 4)]
     call.resize(output, _windows(value.shape, *rows))
 
 
 def stablehlo_reduce_window(call: PrepareCall) -> None:
     """STABLEHLO_REDUCE_WINDOW dilates and pads first, each into a temporary."""
-    value, output = _check_windows(call, 2, 0)
+    value, output = _check_windows(call, 2, 1)
     rank = value.rank
     ones, zeros = (1,) * rank, (0,) * (2 * rank)
     dilations, pads = call.vector("base_dilations") or ones, call.vector("padding") or zeros
