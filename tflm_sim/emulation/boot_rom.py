@@ -27,6 +27,19 @@ def _divided(a: float, b: float) -> float:
     return math.nan if a == 0 or math.isnan(a) else math.copysign(_INFINITE, a) * math.copysign(1.0, b)
 
 
+def _whole(cut: Callable[[float], int]) -> Callable[[float], float]:
+    """Return a function that rounds to whole numbers; its sign stays, and so does what is not finite."""
+    return lambda a: math.copysign(cut(a), a) if math.isfinite(a) else a
+
+
+def _exp(value: float) -> float:
+    return 0.0 if value == -_INFINITE else math.exp(value)
+
+
+def _log(value: float) -> float:
+    return -_INFINITE if value == 0 else math.log(value)
+
+
 def _cut(value: float, low: int, high: int) -> int:
     """Return a number without its fraction, at the nearest end where it lies outside."""
     if math.isnan(value):
@@ -50,13 +63,13 @@ _COMPARED: dict[str, Callable[[float, float], bool]] = {
     "cmpun": lambda a, b: math.isnan(a) or math.isnan(b),
 }
 _FUNCTIONS: dict[str, Callable[[float], float]] = {
-    "floor": math.floor,
-    "ceil": math.ceil,
-    "trunc": math.trunc,
-    "round": lambda a: math.copysign(math.floor(abs(a)) + (math.fmod(abs(a), 1) >= 0.5), a),
+    "floor": _whole(math.floor),
+    "ceil": _whole(math.ceil),
+    "trunc": _whole(math.trunc),
+    "round": _whole(lambda a: math.floor(abs(a)) + (math.fmod(abs(a), 1) >= 0.5)),
     "sqrt": math.sqrt,
-    "exp": math.exp,
-    "log": math.log,
+    "exp": _exp,
+    "log": _log,
 }
 _DIVIDED = {"idiv": "i", "idivmod": "i", "uidiv": "I", "uidivmod": "I", "ldivmod": "q", "uldivmod": "Q"}
 _FORMATS = {"f": "<f", "d": "<d"}
@@ -118,7 +131,7 @@ def _unary(kind: str, compute: Callable[[float], float]) -> Answer:
     def answer(machine: Emulator) -> None:
         (value,) = _arguments(machine, kind)
         try:
-            result = float(compute(value)) if math.isfinite(value) else value
+            result = float(compute(value))
         except (ValueError, OverflowError):
             result = math.nan if value < 0 else _INFINITE
         _result(machine, _FORMATS[kind], result)
