@@ -23,7 +23,6 @@ class OneOf(tuple[Any, ...]):
     """The values that there are."""
 
     def __new__(cls, *values: Any) -> OneOf:
-        """Take the values one by one."""
         return super().__new__(cls, values)
 
 

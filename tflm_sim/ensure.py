@@ -15,10 +15,7 @@ from collections.abc import Callable, Iterable
 
 from tflm_sim.model.element_types import CONSTANT_NAMES, type_name, type_number
 from tflm_sim.units import float32, int32
-from tflm_sim.values import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from typing import Any
+from tflm_sim.values import Any, Protocol
 
 
 class _Tensor(Protocol):
@@ -52,7 +49,6 @@ class KernelChecks:
         raise NotImplementedError
 
     def _is_64_bit(self) -> bool:
-        """Return whether pointers have 64 bits."""
         return True
 
     # -- the macros -------------------------------------------------------------------------------------------------

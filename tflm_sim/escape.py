@@ -10,10 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from tflm_sim.values import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
+from tflm_sim.values import Any
 
 # Control, format (right-to-left marks, zero width), surrogate, private use, unassigned; line and paragraph separators.
 _HOSTILE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -23,7 +20,7 @@ _COLOR = r"(\x1b\[[0-9;]{0,32}m)"
 
 def printable(text: str, limit: int = 60) -> str:
     """Return ``text`` on one line: hostile characters as escapes, at most ``limit`` characters (the end is kept)."""
-    shown = _visible(text[-limit:])
+    shown = _no_command(_escaped(text[-limit:]))
     return shown if len(text) <= limit and len(shown) <= limit else f"…{shown[len(shown) - limit + 1 :]}"
 
 
@@ -71,10 +68,6 @@ def _html(text: str) -> str:
     from html import escape  # Its table of entities costs a millisecond.
 
     return escape(printable(text, 200))
-
-
-def _visible(text: str) -> str:
-    return _no_command(_escaped(text))
 
 
 def _no_command(text: str) -> str:

@@ -7,10 +7,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from tflm_sim.values import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Self
+from tflm_sim.values import Self
 
 
 class RecordedAllocationType(StrEnum):
@@ -27,7 +24,6 @@ class RecordedAllocationType(StrEnum):
     benchmark_title: str
 
     def __new__(cls, name: str, recording_title: str, recording_unit: str, benchmark_title: str) -> Self:
-        """Make a row of the table."""
         kind = str.__new__(cls, name)
         kind._value_ = name
         kind.recording_title, kind.recording_unit = recording_title, recording_unit

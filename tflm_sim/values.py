@@ -16,7 +16,6 @@ from operator import attrgetter
 TYPE_CHECKING = False  # Not that of typing, which takes longer to import than a model to size.
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any, NoReturn
 
 _ABSENT: Any = object()
 _FIELDS = "_lazy_fields"
@@ -121,16 +120,12 @@ def _members(
 
 def _comparison(names: Sequence[str]) -> tuple[Callable[[Any, Any], Any], Callable[[Any], int]]:
     """Return ``__eq__`` and ``__hash__`` over fields."""
-    compared = _getter(names)
+    compared = attrgetter(*names) if names else lambda self: ()
 
     def equal(self: Any, other: Any) -> Any:
         return compared(self) == compared(other) if other.__class__ is self.__class__ else NotImplemented
 
     return equal, lambda self: hash(compared(self))
-
-
-def _getter(names: Sequence[str]) -> Callable[[Any], Any]:
-    return attrgetter(*names) if names else lambda self: ()
 
 
 _SHOWN = 60
@@ -182,7 +177,6 @@ def _fields_of(value: object) -> tuple[_Field, ...]:
 
 
 def _init(cls: Any, fields: Sequence[_Field], *, frozen: bool, slots: bool) -> Callable[..., None]:
-    """Return ``__init__``; a frozen field is set past the ``__setattr__`` that refuses it."""
     names: dict[str, Any] = {"_absent": _ABSENT, "_set": object.__setattr__}
     parameters, keywords, lines = ["self"], list[str](), list[str]()
     for field in fields:
@@ -246,7 +240,6 @@ class _Rows(type):
     """Makes named tuples of the classes that derive from :class:`_NamedTuple`."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> Any:
-        """Make one."""
         if not bases:
             return super().__new__(cls, name, bases, members)
         fields = tuple(members.get("__annotations__", ()))
@@ -279,16 +272,22 @@ class _TypedDict(dict):  # type: ignore[type-arg]
 
 if TYPE_CHECKING:  # To whoever checks types they are the library's.
     from dataclasses import dataclass, field, replace
-    from typing import NamedTuple, Protocol, TypedDict, cast
+    from typing import Any, NamedTuple, NoReturn, Protocol, Self, TypeAlias, TypedDict, Unpack, cast
 else:
+    Any = NoReturn = Self = TypeAlias = Unpack = None  # Nobody evaluates the annotations in which they stand.
     dataclass, field, replace, NamedTuple = _dataclass, _Field, _replace, _NamedTuple
     Protocol, TypedDict, cast = _Protocol, _TypedDict, _cast
 
 __all__ = [
     "TYPE_CHECKING",
+    "Any",
     "NamedTuple",
+    "NoReturn",
     "Protocol",
+    "Self",
+    "TypeAlias",
     "TypedDict",
+    "Unpack",
     "cast",
     "dataclass",
     "field",

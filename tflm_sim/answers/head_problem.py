@@ -9,10 +9,7 @@ from tflm_sim.answers.simulation import Simulation, simulation_of
 from tflm_sim.device.configuration import Settings, Where
 from tflm_sim.model.load import ModelLike
 from tflm_sim.planners.problem import Problem
-from tflm_sim.values import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Unpack
+from tflm_sim.values import Unpack
 
 
 def head_problem(

@@ -24,10 +24,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import Plan
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
 from tflm_sim.planners.registry import planner
-from tflm_sim.values import TYPE_CHECKING, dataclass, field, replace
-
-if TYPE_CHECKING:
-    from typing import Unpack
+from tflm_sim.values import Unpack, dataclass, field, replace
 
 _VERSION, _SUBGRAPH = 1, 0
 

@@ -33,10 +33,7 @@ from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.model.load import ModelLike, load_each
 from tflm_sim.model.types import Model
 from tflm_sim.units import as_size
-from tflm_sim.values import TYPE_CHECKING, dataclass, field
-
-if TYPE_CHECKING:
-    from typing import Any, Unpack
+from tflm_sim.values import Any, Unpack, dataclass, field
 
 
 @dataclass(frozen=True, eq=False)

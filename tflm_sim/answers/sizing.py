@@ -22,10 +22,7 @@ from tflm_sim.device.run import Device
 from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.model.load import ModelLike, load_each
 from tflm_sim.model.types import Model
-from tflm_sim.values import TYPE_CHECKING, dataclass, field, short_repr
-
-if TYPE_CHECKING:
-    from typing import Any, Unpack
+from tflm_sim.values import Any, Unpack, dataclass, field, short_repr
 
 MOST_PREPARES = 8192
 """What a ``Sizer`` remembers unless it is told otherwise, for each thread."""

@@ -18,10 +18,7 @@ from collections.abc import Callable, Sequence
 from tflm_sim.arena.events import Corruption, Event, LogLine, Observer, Persist, Resize, Temp, TempFree, TempReset
 from tflm_sim.errors import ArenaOverflowError
 from tflm_sim.units import align_down, align_up
-from tflm_sim.values import TYPE_CHECKING, Protocol, dataclass
-
-if TYPE_CHECKING:
-    from typing import Any
+from tflm_sim.values import Any, Protocol, dataclass
 
 
 def unsigned(value: int) -> int:

@@ -14,10 +14,7 @@ from tflm_sim.arena.events import Event, OpEvent, Phase, PlanDone, PlanFits
 from tflm_sim.arena.needs import PERIOD, ArenaStep, Needs, PlaceFacts
 from tflm_sim.arena.stages import Stage
 from tflm_sim.units import align_up
-from tflm_sim.values import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
+from tflm_sim.values import Any
 
 MOST_SPANS = 1 << 12
 """Groups of temps, each from some address modulo 16, of which an arena keeps where they lie."""

@@ -7,10 +7,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from tflm_sim.values import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Self
+from tflm_sim.values import Self
 
 SETUP, STRUCTS, PLANNING, RIM = "start", "structs", "plan", "inputs, outputs"
 OBJECTS, GRAPH, KERNEL, ENDS = "allocator objects", "subgraph structs", "kernel data", "input and output tensors"
@@ -32,7 +29,6 @@ class Stage(StrEnum):
     part: str
 
     def __new__(cls, name: str, part: str = "", group: str = "", doing: str = "", words: str = "") -> Self:
-        """Make a row of the table."""
         stage = str.__new__(cls, name)
         stage._value_ = name
         stage.words, stage.group, stage.part = words or name.replace("_", " "), group, part

@@ -9,10 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from tflm_sim.arena.events import Event, OpEvent, Persist, Phase, Resize, Run, Temp, TempFree, TempReset
 from tflm_sim.arena.stages import Stage
-from tflm_sim.values import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any, Self
+from tflm_sim.values import Any, Self
 
 START = Phase(Stage.START)
 
@@ -44,7 +41,6 @@ class ArenaState:
         self._handlers = handlers or {}
 
     def __call__(self, event: Event) -> None:
-        """Take notice of an event."""
         kind = type(event)
         update = _UPDATES.get(kind)
         if update is not None:

@@ -52,7 +52,6 @@ class ItmStream:
         return False
 
     def _open(self, header: int) -> None:
-        """Begin a packet."""
         size = _SIZE.get(header & 3)
         if size is None:
             self._skips = bool(header & _GOES_ON)

@@ -154,5 +154,4 @@ class ReportCandidates:
 
 
 def _number(frame: Frame | None, name: str) -> int | None:
-    """Return a number of a frame, None where there is no such frame."""
     return None if frame is None else frame.number(name)

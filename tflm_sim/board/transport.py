@@ -211,7 +211,6 @@ def _sentence(name: str, baud: int, error: Exception) -> str:
 
 
 def _errno(error: BaseException | None) -> int:
-    """Find the system's error number in pyserial's error, or in what it was raised from."""
     while error is not None:
         for number in (getattr(error, "errno", None), *error.args[:1]):  # termios.error has it in args only
             if isinstance(number, int):

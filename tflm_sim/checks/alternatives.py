@@ -51,7 +51,6 @@ def _on(base: Configuration, name: str) -> Iterator[Alternative]:
 
 
 def _kernels(base: Configuration, name: str, prefix: str) -> Iterator[Alternative]:
-    """Yield every kernel library that runs on a target, but the one that it has."""
     own = base.target.kernel_library if not prefix else preset(name).kernel_library
     names = ["reference"]
     for library, versions in VERSIONS.items():

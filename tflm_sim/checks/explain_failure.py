@@ -246,7 +246,6 @@ def _around(size: int) -> range:
 
 
 def _node_of(state: ArenaState) -> int | None:
-    """The operator that is being prepared; None elsewhere, which no log's node is."""
     return state.place.op if isinstance(state.place, OpEvent) and state.stage is Stage.OP_PREPARE else -1
 
 

@@ -149,7 +149,6 @@ def _has_several_resolvers(firmware: Firmware) -> bool:
 
 
 def _on(case: FirmwareCase, target: Target) -> FirmwareCase:
-    """Return the case on another target."""
     own = case.configuration.target
     moved = replace(target, arena_address=own.arena_address, ethos_u=own.ethos_u)
     return replace(case, configuration=replace(case.configuration, target=moved))

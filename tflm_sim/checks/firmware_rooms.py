@@ -121,7 +121,7 @@ def _of_call(
     firmware: Firmware, call: InterpreterCall, calls: Iterable[InterpreterCall], model: EmbeddedModel | None
 ) -> ArenaRoom:
     assert call.arena_size is not None
-    sharers = _sharers(call, calls)
+    sharers = [other for other in calls if call.allocator and other.allocator == call.allocator]
     shared = tuple(each.model for each in _models_on(sharers, firmware.models) if each is not model)
     alone = not shared or [other.model for other in sharers] == [None]
     room = ArenaRoom(
@@ -132,11 +132,6 @@ def _of_call(
     addresses = (call.arena % BUFFER_ALIGNMENT,)
     free = _free(firmware, call.arena)
     return replace(room, name=_name_of(firmware, call.arena), address=call.arena, free=free, addresses=addresses)
-
-
-def _sharers(call: InterpreterCall, calls: Iterable[InterpreterCall]) -> list[InterpreterCall]:
-    """Return the calls that are given the same allocator, this one too; [] where it makes its own."""
-    return [other for other in calls if call.allocator and other.allocator == call.allocator]
 
 
 def _models_on(calls: Sequence[InterpreterCall], models: Iterable[EmbeddedModel]) -> Iterator[EmbeddedModel]:

@@ -259,7 +259,6 @@ def _verdict(
     known: Mapping[str, int],
     simulate: Simulate,
 ) -> Verdict:
-    """Judge a model, also one that cannot be used."""
     key = baseline_key(name, configuration)
     before = known.get(key)
     try:

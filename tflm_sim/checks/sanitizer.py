@@ -115,7 +115,6 @@ class Sanitizer(ArenaState):
         self._start()
 
     def __call__(self, event: Event) -> None:
-        """Take notice of an event."""
         self._time += 1
         super().__call__(event)
 

@@ -21,10 +21,7 @@ from tflm_sim.cli.verbs import VERBS
 from tflm_sim.errors import EXIT_CODES, INTERRUPTED, UNFORESEEN, TflmSimError, UsageError
 from tflm_sim.escape import one_line, printable
 from tflm_sim.model.download import downloads
-from tflm_sim.values import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import NoReturn
+from tflm_sim.values import NoReturn
 
 LONGEST_ERROR = 2000
 """Characters; of a longer error the end is printed."""

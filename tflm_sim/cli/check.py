@@ -136,7 +136,6 @@ def _judged_all(
 
 
 def _remember(baseline: str, verdicts: Sequence[Verdict]) -> None:
-    """Write the sizes of the good verdicts, if there are any."""
     sizes = {each.key: each.needed for each in verdicts if each.needed is not None and each.is_good}
     if sizes:
         update_baseline(Path(baseline), sizes)

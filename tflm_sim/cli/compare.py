@@ -96,7 +96,6 @@ def _verdict(rows: Sequence[Row], fits: Sequence[Row]) -> str:
 
 
 def _reasons(rows: Iterable[Row]) -> Iterator[str]:
-    """Return each error once, behind those who have it."""
     who: dict[str, list[str]] = {}
     for row in rows:
         if row.error:

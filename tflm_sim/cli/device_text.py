@@ -115,7 +115,6 @@ class EventPrinter:
     failures: int = 0
 
     def __call__(self, event: MonitorEvent) -> None:
-        """Print one event."""
         comparison = self._count(event)
         if self.as_json:
             self._say_json(event, comparison)

@@ -144,7 +144,6 @@ def exact_lines(exact: ExactExplanation) -> list[str]:
 
 
 def _arenas(exact: ExactExplanation) -> str:
-    """Say in which arenas the log's numbers come; "exactly" where it is one only."""
     if all(low == high for low, high in exact.arenas[:1]) and len(exact.arenas) == 1:
         return f"exactly   in an arena of {format_size(exact.arenas[0][0])}"
     ranges = " or ".join(f"{low:,} to {high:,} B" if low != high else f"{low:,} B" for low, high in exact.arenas)

@@ -74,7 +74,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _costs(args: argparse.Namespace, lives: Lifetimes, config: Configuration) -> dict[str, Preservation]:
-    """Return what keeping each of the tensors costs, then all of them, then every one that there is."""
     kept = [lives.find(what) for what in args.preserve]
     keys = {buffer_name(life): (life.buffer.subgraph, life.buffer.index) for life in kept}
     costs = {what: cost_of_preserving(lives.model, config, [key]) for what, key in keys.items()}

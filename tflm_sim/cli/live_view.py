@@ -76,7 +76,6 @@ class LiveView(io.TextIOBase):
         say(*(f"{MARK}{line}" for line in self._said), file=sys.stdout)
 
     def _render(self) -> Any:
-        """Return the screen as it is now; rich asks for it."""
         panel, text, group = self._rich.panel.Panel, self._rich.text.Text, self._rich.console.Group
         said = list(self._said)[-_SAID_ROWS:]
         room = max(3, self._console.height - len(said) - _FRAME_ROWS)

@@ -21,10 +21,7 @@ from tflm_sim.targets.presets import has_default_kernels, library_target
 from tflm_sim.targets.runtime import OPTIMIZATIONS
 from tflm_sim.targets.target import Target
 from tflm_sim.units import parse_size
-from tflm_sim.values import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any, TypeAlias
+from tflm_sim.values import Any, TypeAlias
 
 TARGET = "cortex-m4"
 MODELS_HELP = "a .tflite file, a C source, a .zip, a folder, a pattern, -, or sample:NAME"

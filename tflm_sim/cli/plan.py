@@ -115,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
     question = _question(args)
     problem = question.problem
     if args.print_memory_plan:
-        _print_memory_plan(problem)
+        say(*memory_plan_lines(greedy_requirements(problem.buffers), plan(problem.buffers).offsets))
         return 0
     comparison = _compare(args, problem, deadline.seconds_left)
     best = comparison.best
@@ -191,10 +191,6 @@ def _planners(args: argparse.Namespace) -> tuple[str, ...]:
     return names + (EXACT,) * (args.optimal and EXACT not in names)
 
 
-def _print_memory_plan(problem: Problem) -> None:
-    say(*memory_plan_lines(greedy_requirements(problem.buffers), plan(problem.buffers).offsets))
-
-
 def _draw(path: str, problem: Problem, comparison: Comparison, best: Outcome) -> None:
     assert best.plan is not None, "the best outcome has a plan"
     with replacing(path) as file:
@@ -208,7 +204,6 @@ class _ProgressLine:
         self._width = 0
 
     def __call__(self, progress: Progress) -> None:
-        """Show what is known so far."""
         gap = progress.peak - progress.lower_bound
         text = (
             f"exact: best {progress.peak:,}, lower bound {progress.lower_bound:,}, distance {gap:,}, "

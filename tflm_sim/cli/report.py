@@ -40,10 +40,7 @@ from tflm_sim.report.svg import write_svg
 from tflm_sim.report.take_picture import take_picture, title_of
 from tflm_sim.targets.boards import board
 from tflm_sim.units import format_size, parse_size
-from tflm_sim.values import TYPE_CHECKING, replace
-
-if TYPE_CHECKING:
-    from typing import TypeAlias
+from tflm_sim.values import TypeAlias, replace
 
 EXAMPLES = """
 tflm-sim report model.tflite -o report.html

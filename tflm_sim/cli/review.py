@@ -93,7 +93,6 @@ def _against(base: str, project: Project, after: list[Cell]) -> list[Review]:
 
 
 def _review(after: Cell, before: Cell | None) -> Review:
-    """Return a row; what moved only where both sides have a figure, and another one."""
     if before is None:
         return Review(after)
     (new, _), (old, _) = deciding(after.judged), deciding(before.judged)

@@ -176,7 +176,6 @@ _AS_NAMED = (
 
 
 def _settings(args: argparse.Namespace, before: int) -> dict[str, Any]:
-    """Return the settings that the options name; ``before``: bytes of the model's file."""
     if args.prove is not None and args.prove < 0:
         raise UsageError(f"--prove {args.prove}: a number of inputs is not negative")
     named = {name: getattr(args, name) for name in _AS_NAMED}

@@ -118,7 +118,6 @@ def register(subparsers: Subparsers) -> None:
 
 
 def _tls(args: argparse.Namespace) -> dict[str, str]:
-    """Return the files for an encrypted scheduler."""
     tls = {name: value for name in _TLS if (value := getattr(args, f"tls_{name}")) is not None}
     if tls and args.scheduler is None:
         raise UsageError("--tls-ca, --tls-cert and --tls-key go with --scheduler tls://HOST:PORT")

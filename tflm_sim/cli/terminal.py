@@ -204,7 +204,6 @@ class ProgressLine:
         return (self,) if self._is_on else ()
 
     def __call__(self, event: Event) -> None:
-        """Count an operator that was parsed, initialised or prepared."""
         if isinstance(event, OpEvent) and event.stage is not Stage.OP_PREPARED:
             self._done += 1
             if time.monotonic() >= self._next:
@@ -225,7 +224,6 @@ class ProgressLine:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Wipe the line."""
         if self._width:
             self._file.write(f"\r{' ' * self._width}\r")
             self._file.flush()
@@ -246,7 +244,6 @@ class Spinner:
         self._count = 0
 
     def __call__(self) -> None:
-        """Say how many steps are done."""
         self._count += 1
         now = time.monotonic()
         if self._is_on and now - self._start >= PATIENCE_S and now >= self._next:
@@ -258,7 +255,6 @@ class Spinner:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Wipe the line."""
         if self._is_on:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()

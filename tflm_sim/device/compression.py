@@ -102,7 +102,6 @@ class CompressedTensorsAllocator:
         return PrepareError(message, device_message=message)
 
     def _bad_tensor(self, subgraph: int, lut_tensor: LutTensor) -> str | None:
-        """Return what ``InitializeCompressionTensorDataFromFlatbuffer`` prints where it refuses, else None."""
         tensors, buffers = self._model.subgraphs[subgraph].tensors, self._model.buffers
         # The index is signed in the file and compared unsigned.
         if not 0 <= lut_tensor.tensor < len(tensors):

@@ -10,10 +10,7 @@ from tflm_sim.targets.presets import at_runtime, preset
 from tflm_sim.targets.runtime import OPTIMIZATIONS, Runtime
 from tflm_sim.targets.target import Target
 from tflm_sim.units import as_size
-from tflm_sim.values import TYPE_CHECKING, TypedDict, dataclass, replace
-
-if TYPE_CHECKING:
-    from typing import Any, Unpack
+from tflm_sim.values import Any, TypedDict, Unpack, dataclass, replace
 
 INTERPRETERS = ("plain", "recording")
 PLANNER_NAMES = ("greedy", "linear")

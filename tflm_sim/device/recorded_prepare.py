@@ -26,10 +26,7 @@ from tflm_sim.ops.requests import (
     TempTensor,
     TempTensors,
 )
-from tflm_sim.values import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any, TypeAlias
+from tflm_sim.values import Any, TypeAlias
 
 MOST_BYTES = 1 << 29
 """A persistent buffer as large as this is not recorded: the arena says what becomes of it."""

@@ -44,7 +44,6 @@ class AllocationRecorder:
         }
 
     def __call__(self, event: Event) -> None:
-        """Count the event if it is a persistent allocation of a category."""
         if isinstance(event, Persist):
             if event.category:
                 row = self.recorded[event.category]

@@ -15,10 +15,7 @@ from tflm_sim.model.types import Quantization
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.requests import KernelTensor
 from tflm_sim.units import int32
-from tflm_sim.values import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any, NoReturn
+from tflm_sim.values import Any, NoReturn
 
 LONGEST_LOOK = 256
 """Bytes of a constant that are kept for comparison."""

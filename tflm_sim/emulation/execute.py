@@ -93,7 +93,6 @@ def _encoded(model: ModelLike | None) -> str | None:
 
 
 def _answer(elf: str | os.PathLike[str] | Image, settings: dict[str, Any], given: dict[str, Any]) -> Any:
-    """Return what the emulator's process answers."""
     if not isinstance(elf, str | os.PathLike | Image):
         raise not_a("the path of an ELF file", elf)
     image = elf if isinstance(elf, Image) else load_image(elf)
@@ -148,7 +147,6 @@ def _worker_answer(path: str, arguments: list[str], settings: dict[str, Any], gi
 
 
 def _end(worker: subprocess.Popen[bytes]) -> None:
-    """End the process and what it started."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(worker.pid, signal.SIGKILL)
     worker.wait()

@@ -127,7 +127,6 @@ class Follower:
         self.machine.stop_at([*self._handlers, *self.program.semihosting])
 
     def _operator_functions(self) -> Iterator[int]:
-        """Yield where the functions of operators are that are of interest."""
         for operator in (one for operators in self._interest.operators for one in operators):
             runs = operator.invoke if self._interest.invokes else None
             yield from (address for address in (operator.init, operator.prepare, runs) if address is not None)
@@ -422,7 +421,6 @@ class Follower:
         self.is_lost = True
 
     def _print(self, first: int) -> None:
-        """Note what is printed; ``first``: the number of the argument that is the format."""
         text = text_at(self.machine, argument(self.machine, first))
         line = formatted(self.machine, text, Arguments(self.machine, first + 1))
         if len(self.log) < _MOST_LINES:

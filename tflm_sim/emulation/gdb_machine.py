@@ -68,7 +68,6 @@ class GdbMachine:
         self._launch()
 
     def _launch(self) -> None:
-        """Start QEMU, which stops before the first instruction."""
         self._qemu = subprocess.Popen(
             self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
@@ -236,7 +235,6 @@ class GdbMachine:
         return Stop(Reason.ADDRESS, address)
 
     def _step(self, start: int) -> None:
-        """Execute one instruction, at which the program stops; a QEMU before 7.0 stops there again."""
         self._ask("vCont;s:1")
         self._forget()
         if self.get("pc") == start:

@@ -155,7 +155,6 @@ def _bytes(elf: Elf, segment: Segment) -> bytes:
 
 
 def _spans(segments: Sequence[Segment]) -> Iterator[Span]:
-    """Yield where segments lie, and where they are stored."""
     for segment in segments:
         yield Span(segment.address, segment.address + segment.memory_size)
         if segment.load_address != segment.address:
@@ -163,7 +162,6 @@ def _spans(segments: Sequence[Segment]) -> Iterator[Span]:
 
 
 def _constant(segments: Sequence[Segment], written: Sequence[Span]) -> Iterator[Span]:
-    """Yield the whole pages of segments that nobody may write."""
     for segment in segments:
         start, end = align_up(segment.address, PAGE), (segment.address + segment.memory_size) & -PAGE
         if start < end and not any(span.start < end and start < span.end for span in written):

@@ -256,7 +256,6 @@ class Program:
         return None
 
     def _stack_pointer(self) -> int:
-        """Return the first stack pointer."""
         top = self.stack_top({symbol.name: symbol.value for symbol in self.elf.symbols})
         if top is None:
             raise FirmwareError("neither a vector table nor a symbol says where its stack is")

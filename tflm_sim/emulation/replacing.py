@@ -77,13 +77,9 @@ def subgraphs_of(machine: Emulator, address: int) -> int | None:
     if address % 4 or address < 16:
         return None
     table = (address - word(machine, address)) & 0xFFFFFFFF
-    size, _, version, _, subgraphs = (_half(machine, table + 2 * at) for at in range(5))
+    size, _, version, _, subgraphs = (int.from_bytes(machine.read(table + 2 * at, 2), "little") for at in range(5))
     if size < 10 or not version or not subgraphs or word(machine, address + version) != _VERSION:
         return None
     field = address + subgraphs
     vector = (field + word(machine, field)) & 0xFFFFFFFF
     return vector if 0 < word(machine, vector) <= _MOST_SUBGRAPHS else None
-
-
-def _half(machine: Emulator, address: int) -> int:
-    return int.from_bytes(machine.read(address, 2), "little")

@@ -100,7 +100,6 @@ class UnicornMachine:
     # -- memory ---------------------------------------------------------------------------------------------------
 
     def _map(self, base: int) -> None:
-        """Map the 64 KiB at ``base``."""
         if len(self._chunks) * CHUNK >= _MOST_MEMORY:
             raise MemoryError
         buffer = mmap.mmap(-1, CHUNK)
@@ -110,7 +109,6 @@ class UnicornMachine:
             self._uc.mem_map_ptr(start, size, rights, addressof(c_char.from_buffer(buffer)) + start - base)
 
     def _pieces(self, address: int, size: int) -> Iterator[tuple[int, int, int]]:
-        """Yield (base, first, end) of each chunk of a range."""
         while size > 0:
             base = address & -CHUNK
             step = min(size, base + CHUNK - address)
@@ -240,7 +238,6 @@ class UnicornMachine:
         return noted
 
     def _hook(self, kind: int, function: int, noted: Noted) -> None:
-        """Have a function of C called everywhere."""
         data, everywhere = cast(pointer(noted), c_void_p), (c_uint64(1), c_uint64(0))
         status = uclib.uc_hook_add(self._uc._uch, byref(c_size_t(0)), kind, c_void_p(function), data, *everywhere)
         assert status == unicorn.UC_ERR_OK, "Unicorn takes a function of C as a hook"

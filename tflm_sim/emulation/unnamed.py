@@ -73,11 +73,9 @@ class _Search:
         self._starts = sorted(self._all_starts())
 
     def _in_code(self, read: Callable[[int, bytes], Iterable[_Found]]) -> list[_Found]:
-        """Return what ``read`` finds in code at an address."""
         return [one for address, code in self._code for one in read(address, code)]
 
     def _places_of(self, text: bytes) -> Iterator[int]:
-        """Yield the addresses of the strings that begin with ``text``."""
         for address, data in self._parts:
             at = data.find(text)
             while at >= 0:
@@ -103,7 +101,6 @@ class _Search:
                     yield target
 
     def _words(self) -> Iterator[tuple[int, int]]:
-        """Yield (address, value) of each aligned word."""
         for address, data in self._parts:
             first = -address % 4
             whole = memoryview(data)[first : first + (len(data) - first) // 4 * 4].cast("I")

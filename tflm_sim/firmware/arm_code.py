@@ -21,10 +21,7 @@ from tflm_sim.firmware.machine_steps import (
     operand_of,
     written,
 )
-from tflm_sim.values import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
+from tflm_sim.values import Any
 
 ARM = Convention(
     stack="sp",
@@ -66,7 +63,6 @@ def _branch(instruction: Any, name: str, always: bool) -> list[Step]:
 
 
 def _data(instruction: Any, name: str, operands: list[Any]) -> list[Step]:
-    """Return the steps of an instruction that is neither a jump nor a call."""
     rule = _RULES.get(name)
     steps = None if rule is None else rule(instruction, name, operands)
     return _unknown(instruction, name, operands) if steps is None else steps

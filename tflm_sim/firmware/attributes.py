@@ -67,7 +67,6 @@ def processor(elf: Elf) -> Processor:
 
 
 def _arm(said: Mapping[int, int | str]) -> Processor:
-    """Return what the build attributes say."""
     if not said:
         return Processor("ARM", None, "no .ARM.attributes: whether enums are short is not said")
     number, name = said.get(CPU_ARCHITECTURE, 0), said.get(CPU_NAME)

@@ -133,7 +133,6 @@ _CALLS = {"ARM": _thumb_calls, "RISC-V": _riscv_calls, "x86-64": _x86_calls}
 
 
 def _code(elf: Elf) -> Iterator[Section]:
-    """Yield the sections that hold code."""
     for section in elf.sections:
         if section.is_allocated and section.flags & EXECUTABLE and section.has_bits:
             yield section

@@ -194,7 +194,6 @@ def _address(model: EmbeddedModel) -> int:
 
 
 def _contain(parts: Iterable[bytes], *texts: bytes) -> bool:
-    """Whether one of the texts is in one of the parts."""
     return any(text in part for part in parts for text in texts)
 
 

@@ -123,7 +123,6 @@ def _other_file(data: bytes) -> str:
 
 
 def _is_text(data: bytes) -> bool:
-    """Whether the start of a file is what a person can read; flash holds control characters within a few bytes."""
     start = data[:_TEXT_LOOKED_AT]
     return len(start.translate(None, _CONTROL)) == len(start) and start.isascii()
 

@@ -12,10 +12,7 @@ from itertools import product
 from tflm_sim.firmware import arm_code, riscv_code, x86_code
 from tflm_sim.firmware.elf import Elf
 from tflm_sim.firmware.machine_steps import Convention, Decoder, Step
-from tflm_sim.values import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
+from tflm_sim.values import Any
 
 
 def decoder(elf: Elf) -> Decoder | None:

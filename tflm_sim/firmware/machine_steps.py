@@ -11,10 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tflm_sim.values import TYPE_CHECKING, NamedTuple, dataclass
-
-if TYPE_CHECKING:
-    from typing import Any, TypeAlias
+from tflm_sim.values import Any, NamedTuple, TypeAlias, dataclass
 
 REGISTER, IMMEDIATE, MEMORY = 1, 2, 3
 """Capstone's kinds of operands, the same for every processor here."""

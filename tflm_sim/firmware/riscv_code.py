@@ -19,10 +19,7 @@ from tflm_sim.firmware.machine_steps import (
     by_name,
     operand_of,
 )
-from tflm_sim.values import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
+from tflm_sim.values import Any
 
 
 def riscv(global_pointer: int | None) -> Convention:

@@ -196,7 +196,6 @@ def _stretches(start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _runtime(position: int) -> Runtime:
-    """Return upstream at a position."""
     if position >= NEWEST_POSITION:
         return Runtime()
     return Runtime(main_line()[position - 1].short, upstream=position)

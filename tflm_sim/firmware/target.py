@@ -115,7 +115,6 @@ def firmware_target(
 
 
 def _machine(firmware: Firmware, abi: Abi, runtime: Runtime, library: KernelLibrary) -> Target:
-    """Return the target with what the file says of itself."""
     return Target(
         name=file_name(firmware),
         abi=abi,
@@ -219,7 +218,6 @@ def _proved_abi(firmware: Firmware) -> tuple[Abi | None, str]:
 
 
 def _abis(firmware: Firmware, base: Target | None) -> tuple[tuple[Abi, ...], Ground]:
-    """Return the layout rules that the file leaves possible."""
     abi, grounds = _proved_abi(firmware)
     if abi is None:
         if base is not None:
@@ -358,7 +356,6 @@ def _kind_of(call: InterpreterCall) -> str:
 
 
 def _interpreters(firmware: Firmware, named: str | None) -> tuple[tuple[str, ...], Ground]:
-    """Return the interpreters that the program can make, the likeliest first."""
     if named is not None:
         return (named,), Ground("interpreter", named, _AS_NAMED, "named")
     calls = firmware.set_up.interpreters

@@ -17,10 +17,7 @@ from tflm_sim.firmware.machine_steps import (
     by_name,
     operand_of,
 )
-from tflm_sim.values import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
+from tflm_sim.values import Any
 
 X86 = Convention(
     stack="rsp",
@@ -56,7 +53,7 @@ def steps_of(instruction: Any) -> list[Step]:
 def _unknown(operands: list[Any], written: list[str]) -> list[Step]:
     """Forget what an instruction without a rule may write to."""
     stored = (Store(one.base, None, 0, None) for one in operands[:1] if isinstance(one, InMemory))
-    return [*stored, *(Forget(_register(one)) for one in written)]
+    return [*stored, *(Forget(_HALVES.get(one) or _SMALL.get(one, one)) for one in written)]
 
 
 def _jump(name: str, operands: list[Any]) -> Step:
@@ -66,10 +63,6 @@ def _jump(name: str, operands: list[Any]) -> Step:
     if name == "call":
         return CallTo(target)
     return Branch(target, name != "jmp", {"je": True, "jne": False}.get(name))
-
-
-def _register(name: str) -> str:
-    return _HALVES.get(name) or _SMALL.get(name, name)
 
 
 def _operand(instruction: Any, operand: Any) -> Any:

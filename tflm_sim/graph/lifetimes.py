@@ -261,7 +261,7 @@ class LifetimeBuilder:
                 self._created(infos[tensor], start)
                 if not rules.outputs_outlive_subgraphs:
                     infos[tensor].last_used = start
-            for option in self._subgraph_options(operator):
+            for option in CONTROL_FLOW.get(self._model.operator_codes[operator.opcode_index].raw_builtin_code, ()):
                 entered = self._entered_subgraph(operator.options, option)
                 if entered != NO_SUBGRAPH:
                     self._next_scope(entered, -1)
@@ -307,9 +307,6 @@ class LifetimeBuilder:
         self._scope += 1
         self._scopes.append((subgraph, operator))
         return self._scope
-
-    def _subgraph_options(self, operator: Operator) -> tuple[str, ...]:
-        return CONTROL_FLOW.get(self._model.operator_codes[operator.opcode_index].raw_builtin_code, ())
 
     def _entered_subgraph(self, options: Mapping[str, object], option: str) -> int:
         index = options.get(option)

@@ -75,7 +75,6 @@ def flex_ops(model: Model) -> list[FlexOp]:
 
 
 def _options(data: memoryview | None) -> tuple[str, str]:
-    """Return the operator's name in the options, and what is wrong with them."""
     if data is None or not len(data):
         return "", "it has no options: Cannot convert empty data into a valid NodeDef"
     try:

@@ -165,7 +165,6 @@ class SubgraphBuilder:
         )
 
     def _add(self, operator: Operator) -> int:
-        """Append an operator and return its index."""
         self._operators.append(operator)
         return len(self._operators) - 1
 

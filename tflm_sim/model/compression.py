@@ -90,7 +90,6 @@ def _parse(data: memoryview) -> tuple[CompressionMetadata | None, str]:
 
 
 def _metadata(table: Table) -> CompressionMetadata:
-    """Return the root table's content."""
     subgraphs = table.tables(1)
     return CompressionMetadata(
         schema_version=table.scalar(0, _U32, SCHEMA_VERSION),
@@ -99,13 +98,11 @@ def _metadata(table: Table) -> CompressionMetadata:
 
 
 def _subgraph(table: Table) -> tuple[LutTensor, ...] | None:
-    """Return the compressed tensors of one subgraph."""
     tensors = table.tables(0)
     return None if tensors is None else tuple(_lut_tensor(tensor) for tensor in tensors)
 
 
 def _lut_tensor(table: Table) -> LutTensor:
-    """Return one compressed tensor."""
     return LutTensor(table.scalar(0, _I32), table.scalar(1, _U32), table.scalar(2, SCALARS["ubyte"]))
 
 
@@ -134,7 +131,6 @@ def _verify(buffer: FlatBuffer, position: int, shape: _Shape) -> None:
 
 
 def _verify_vector(buffer: FlatBuffer, position: int, shape: _Shape) -> None:
-    """Check a vector of tables."""
     _verify_range(buffer, position, 4, 4)
     count = buffer.scalar(_U32, position)
     _verify_range(buffer, position, 4 + 4 * count, 4)

@@ -318,12 +318,10 @@ class Draft:
 
 
 def _numbered(tensors: tuple[int, ...] | None, numbers: Mapping[int, int]) -> tuple[int, ...] | None:
-    """Return tensors by their new indices; an absent one stays absent."""
     return None if tensors is None else tuple(numbers.get(tensor, tensor) for tensor in tensors)
 
 
 def _renumbered(operator: Operator, numbers: Mapping[int, int]) -> Operator:
-    """Return an operator with the new indices of its tensors."""
     return replace(
         operator,
         inputs=_numbered(operator.inputs, numbers),
@@ -333,13 +331,11 @@ def _renumbered(operator: Operator, numbers: Mapping[int, int]) -> Operator:
 
 
 def _named_subgraphs(operator: Operator) -> list[int]:
-    """Return the subgraphs that an operator runs."""
     values = (operator.options.get(option) for option in SUBGRAPH_OPTIONS)
     return [value for value in values if isinstance(value, int) and value >= 0]
 
 
 def _with_subgraphs(operator: Operator, kept: Mapping[int, int]) -> Operator:
-    """Return the operator with the new indices of the subgraphs that it runs."""
     if not _named_subgraphs(operator):
         return operator
     options = {

@@ -19,10 +19,7 @@ from struct import Struct, calcsize, error, unpack_from
 
 from tflm_sim.errors import ModelError
 from tflm_sim.model.schema import SCALAR_CODES
-from tflm_sim.values import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
+from tflm_sim.values import Any
 
 # Two bytes parsed per byte stored leave room for shared vectors; no file that a converter wrote comes near it.
 PARSED_BYTES_PER_FILE_BYTE = 2
@@ -79,7 +76,6 @@ class FlatBuffer:
         return Table(self, _U32.unpack_from(self.data)[0])
 
     def _check_identifier(self, identifier: bytes) -> None:
-        """Refuse a file that does not carry ``identifier``."""
         found = bytes(self.data[IDENTIFIER_POSITION : IDENTIFIER_POSITION + IDENTIFIER_SIZE])
         if found == identifier:
             return

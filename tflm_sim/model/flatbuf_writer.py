@@ -144,7 +144,6 @@ class _Writer:
         return position
 
     def _write_table_vector(self, node: TableVector) -> int:
-        """Write a vector of references and queue the tables."""
         self._pad_to(4, 0)
         position = len(self.out)
         self.out += pack("<I", len(node.tables)) + bytes(4 * len(node.tables))

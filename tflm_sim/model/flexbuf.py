@@ -152,13 +152,11 @@ class FlexValue:
         return {name.as_text(): value for name, value in zip(names, self.as_vector(), strict=False)}
 
     def _typed(self, kind: int, count: int) -> tuple[FlexValue, ...]:
-        """Return the elements of a vector without per-element types."""
         start = self._target()
         _check(self.data, start, count * self.width)
         return tuple(self._element(start, i, kind, 1) for i in range(count))
 
     def _element(self, start: int, index: int, kind: int, width: int) -> FlexValue:
-        """Return element ``index`` of the vector whose elements start at ``start``."""
         return FlexValue(self.data, kind, start + index * self.width, self.width, width)
 
     def _number(self) -> int | float:
@@ -175,11 +173,9 @@ class FlexValue:
         return _read(self.data, self._target(), self.width, _CODES.get(stored, _UINT_CODES))
 
     def _length(self) -> int:
-        """Return the count in front of a vector, map, string or blob."""
         return self._unsigned(self._target() - self.width, self.width)
 
     def _target(self) -> int:
-        """Return what the slot points to."""
         return self._follow(self.position, self.slot_width)
 
     def _follow(self, position: int, width: int) -> int:
@@ -187,7 +183,6 @@ class FlexValue:
         return position - self._unsigned(position, width)
 
     def _unsigned(self, position: int, width: int) -> int:
-        """Return the unsigned integer at ``position``."""
         return int(_read(self.data, position, width, _UINT_CODES))
 
 
@@ -265,7 +260,6 @@ def _read(data: memoryview, position: int, width: int, codes: dict[int, str]) ->
 
 
 def _key(data: memoryview, start: int) -> str:
-    """Return the NUL-terminated key at ``start``."""
     _check(data, start, 1)
     for chunk in range(start, len(data), _KEY_CHUNK):
         found = bytes(data[chunk : chunk + _KEY_CHUNK]).find(0)

@@ -38,10 +38,7 @@ from tflm_sim.model.types import (
     Subgraph,
     Tensor,
 )
-from tflm_sim.values import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from typing import Any
+from tflm_sim.values import Any, NamedTuple
 
 DATA_ALIGNMENT = 16
 """How converters align constant data in the file, in bytes: kernels read it in place."""

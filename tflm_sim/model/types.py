@@ -11,10 +11,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from enum import IntEnum
 
 from tflm_sim.errors import ModelError
-from tflm_sim.values import TYPE_CHECKING, dataclass, field
-
-if TYPE_CHECKING:
-    from typing import Any
+from tflm_sim.values import Any, dataclass, field
 
 _read_float, _read_int64 = struct.Struct("<f").unpack_from, struct.Struct("<q").unpack_from
 

@@ -6,10 +6,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 
 from tflm_sim.ops.op_model import OpModel
-from tflm_sim.values import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
+from tflm_sim.values import Any
 
 
 class OpTable(Mapping[str, OpModel]):

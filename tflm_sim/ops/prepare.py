@@ -13,10 +13,7 @@ from tflm_sim.ops.kernel import Kernel, NullTensor
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.requests import ABSENT, FreeTempTensors, Steps, TempTensors
 from tflm_sim.ops.roles import null_indices
-from tflm_sim.values import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from typing import Any
+from tflm_sim.values import Any, NamedTuple
 
 
 class Take(NamedTuple):
@@ -152,7 +149,6 @@ class Prepare:
         return self._file
 
     def __call__(self, node: Node) -> Steps[None]:
-        """Carry the Prepare out."""
         k = Kernel(node, self._file, self._function)
         for step in self._first:
             step(k)

@@ -140,7 +140,6 @@ class HillClimbTvm:
         return result
 
     def _highest(self) -> list[int]:
-        """Return the turns of the buffers with the highest end, in order."""
         ends = zip(self.best_offsets, self._buffers, strict=True)
         return sorted(self._turn[i] for i, (offset, buffer) in enumerate(ends) if offset + buffer.size == self._size)
 
@@ -167,14 +166,12 @@ class HillClimbTvm:
                 return turn
 
     def _earlier(self, index: int) -> list[int]:
-        """Return the turns of the conflicts of a buffer that come before it."""
         return [self._turn[other] for other in self._conflicts[index] if self._turn[other] < self._turn[index]]
 
     def _pick(self, turns: Sequence[int]) -> int:
         return turns[self._draw() % len(turns)]
 
     def _swap(self) -> None:
-        """Exchange the two that were swapped last."""
         for turn, index in zip(self._swapped, [self._order[turn] for turn in reversed(self._swapped)], strict=True):
             self._order[turn] = index
             self._turn[index] = turn

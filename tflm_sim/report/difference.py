@@ -267,7 +267,6 @@ def change(before: int | None, after: int | None) -> SizeChange:
 
 
 def _settings(path: str, before: Any, after: Any) -> Iterator[SettingChange]:
-    """Yield the leaves of what decides a byte that differ, what proves a target aside."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in dict.fromkeys((*before, *after)):
             if key != "verified_against":

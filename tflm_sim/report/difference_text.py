@@ -67,7 +67,6 @@ def _changes(document: Difference) -> Iterator[tuple[str, Iterator[tuple[SizeCha
 
 
 def _table(title: str, named: Iterable[tuple[SizeChange, str]]) -> list[str]:
-    """Return the rows that changed, the largest change first; nothing for none."""
     rows = sorted(((row, name) for row, name in named if row.weight), key=lambda item: -abs(item[0].weight))
     if not rows:
         return []

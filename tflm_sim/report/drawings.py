@@ -98,18 +98,13 @@ def draw_tail(picture: Picture, *, width: float = 9, height: float = 3.6) -> Fig
     return figure
 
 
-def _peaks(comparison: Comparison) -> dict[str, int]:
-    """Return the peak of each planner that has a sound plan."""
-    return {one.planner: one.plan.peak for one in comparison.outcomes if one.plan is not None and not one.findings}
-
-
 def draw_planners(problem: Problem, comparison: Comparison, *, width: float = 9, height: float = 3.6) -> Figure:
     """Return the peaks of several planners as bars, and the lower bound as a line."""
     if not isinstance(problem, Problem):
         raise not_a("a problem (head_problem(model, target) returns one)", problem)
     if not isinstance(comparison, Comparison):
         raise not_a("a comparison (compare_planners(problem) returns one)", comparison)
-    peaks = _peaks(comparison)
+    peaks = {one.planner: one.plan.peak for one in comparison.outcomes if one.plan is not None and not one.findings}
     planners = sorted(peaks, key=lambda planner: -peaks[planner])
     figure = _figure(width, height)
     axes = figure.add_subplot()
@@ -220,7 +215,6 @@ def _mark(axes: Axes, picture: Picture) -> None:
 
 
 def _tick(most: int) -> int:
-    """Return a power of two that divides ``most`` bytes into at most ten."""
     step = 16
     while most / step > 10:
         step *= 2

@@ -126,7 +126,6 @@ def _answer(measured: MeasuredModel) -> SizeAnswer:
 
 
 def _operators(measured: MeasuredModel) -> tuple[tuple[str, ...], ...]:
-    """Return the names of the operators that were seen, by subgraph."""
     rows = {(row.subgraph, row.op): row.name for row in measured.arena.allocations[0].events if row.op >= 0}
     return tuple(_names(rows, subgraph) for subgraph in range(max((one for one, _ in rows), default=-1) + 1))
 

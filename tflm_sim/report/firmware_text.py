@@ -83,7 +83,6 @@ def _answer(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
 
 
 def _listed(parts: Sequence[str]) -> str:
-    """Return "a", "a and b", "a, b and c"."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 

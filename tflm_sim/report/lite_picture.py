@@ -65,7 +65,6 @@ def _residents(summary: Summary) -> tuple[Resident, ...]:
 
 
 def _size(path: str, summary: Summary, arena: int) -> LiteSize:
-    """Return the figures that stand beside a picture."""
     used = summary.persistent_bytes
     groups = (TailGroup(_PERSISTENT, used, used, len(summary.persistent)),) if used else ()
     answer = SizeAnswer(

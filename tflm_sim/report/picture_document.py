@@ -105,7 +105,6 @@ def _check_lifetimes(picture: Picture) -> None:
 
 
 def _check(picture: Picture) -> None:
-    """Refuse rows that point at nothing, and scopes of which the live bytes are not known."""
     count = len(picture.scopes)
     if len(picture.live_bytes) != count:
         raise ValueError(f"{count} scopes have {len(picture.live_bytes)} numbers of live bytes")

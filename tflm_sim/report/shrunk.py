@@ -171,7 +171,6 @@ def _sizes(arenas: Sequence[int]) -> str:
 
 
 def _beginning(sentence: str, limit: int) -> str:
-    """Return at most ``limit`` characters of a sentence, its end left out."""
     shown = printable(sentence, 400)
     return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"
 

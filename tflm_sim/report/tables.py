@@ -48,7 +48,6 @@ def fitting_columns(rows: Sequence[Sequence[str]], order: Sequence[int], *, widt
 
 
 def _broken(row: Sequence[str], widths: Sequence[int]) -> Iterator[tuple[str, ...]]:
-    """Yield a row as the lines that its longest cell needs."""
     if all(len(cell) <= size for cell, size in zip(row, widths, strict=True)):
         yield tuple(row)
         return

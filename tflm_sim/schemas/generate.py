@@ -93,10 +93,6 @@ def _columns(row: type, known: dict[str, Json]) -> Json:
 _SIMPLE = {int: "integer", str: "string", bool: "boolean", float: "number", type(None): "null"}
 
 
-def _literal(values: Sequence[Any]) -> Json:
-    return {"const": values[0]} if len(values) == 1 else {"enum": [*values]}
-
-
 def _value(hint: Any, known: dict[str, Json], *, is_interned: bool = False) -> Json:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is Annotated:
@@ -106,7 +102,7 @@ def _value(hint: Any, known: dict[str, Json], *, is_interned: bool = False) -> J
     if origin is tuple:
         return _tuple(arguments, known, is_interned=is_interned)
     if origin is Literal:
-        return _literal(arguments)
+        return {"const": arguments[0]} if len(arguments) == 1 else {"enum": [*arguments]}
     if origin is dict:
         return {"type": "object", "additionalProperties": _value(arguments[1], known)}
     if hint is Any:
@@ -117,7 +113,6 @@ def _value(hint: Any, known: dict[str, Json], *, is_interned: bool = False) -> J
 
 
 def _reference(document: type, known: dict[str, Json]) -> Json:
-    """Return the reference to a document, which is described in ``known`` from then on."""
     if document.__name__ not in known:
         known[document.__name__] = {}
         known[document.__name__] = _object(document, known)
@@ -143,7 +138,6 @@ def _keywords(mark: Range | OneOf | Pattern) -> Json:
 
 
 def _any_of(schemas: Sequence[Json]) -> Json:
-    """Return one schema for a simple value or null, else a list of schemas."""
     simple = [schema for schema in schemas if schema.keys() & {"type"} and not schema.keys() & {"enum", "properties"}]
     if len(simple) == len(schemas):
         merged: Json = {}

@@ -29,17 +29,12 @@ def bound(draft: Draft, facts: Profile, libraries: Sequence[KernelLibrary], kind
     """
     largest = (sum(facts.bytes.get(tensor, 0) for tensor in draft.inputs), -1)
     for index, operator in enumerate(draft.operators):
-        if not _runs_in_parts(draft, operator):
+        if not (any(rule(draft, operator, axis) is not None for axis in (1, 2)) or is_channelwise(draft, operator)):
             sizes = [facts.bytes.get(tensor, 0) for tensor in set(operator.named_tensors)]
             alive = max(sizes, default=0) if _may_share(draft, operator, libraries, kinds) else sum(sizes)
             largest = max(largest, (alive + facts.scratch[index], index))
     head, where = largest
     return Bound(head, label_of(draft, where) if where >= 0 else "the inputs", facts.tail_bytes)
-
-
-def _runs_in_parts(draft: Draft, operator: Operator) -> bool:
-    """Return whether a split can run an operator in stripes or in groups of channels."""
-    return any(rule(draft, operator, axis) is not None for axis in (1, 2)) or is_channelwise(draft, operator)
 
 
 def _may_share(draft: Draft, operator: Operator, libraries: Sequence[KernelLibrary], kinds: Sequence[str]) -> bool:

@@ -76,7 +76,6 @@ class Allowance:
         return [split for split, missing in found if not missing], reason
 
     def _missing(self, operators: frozenset[str]) -> frozenset[str]:
-        """Return which operators must not be needed."""
         return frozenset() if self.budget.operators is None else operators - self.operators - self.budget.operators
 
 

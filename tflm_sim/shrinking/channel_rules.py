@@ -77,7 +77,6 @@ _FILTER_AXES = {"CONV_2D": {1: 0, 2: 0}, "DEPTHWISE_CONV_2D": {1: 3, 2: 0}}
 
 
 def _filter_axes(draft: Draft, operator: Operator) -> Axes:
-    """Return how filter and bias are divided, as far as there are any."""
     inputs = operator.input_tensors
     axes = _FILTER_AXES[draft.name(operator)]
     return {place: axis for place, axis in axes.items() if place < len(inputs) and inputs[place] >= 0}
@@ -94,7 +93,6 @@ def _depthwise(draft: Draft, operator: Operator, carried: int) -> Axes | None:
 
 
 def _mean(draft: Draft, operator: Operator, carried: int) -> Axes | None:
-    """The mean of rows and columns."""
     reduced = integers(draft, operator.input_tensors[1])
     return {} if reduced is not None and sorted(axis % 4 for axis in reduced) == [1, 2] else None
 

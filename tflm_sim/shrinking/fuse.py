@@ -176,7 +176,6 @@ def _joins_channels(draft: Draft, concatenation: Operator) -> bool:
 
 
 def _branches(draft: Draft, concatenation: Operator) -> list[_Branch]:
-    """Return the branches between a SPLIT of channels and the CONCATENATION of just those channels, or none."""
     output = concatenation.output_tensors[0]
     if not _joins_channels(draft, concatenation):
         return []
@@ -226,7 +225,6 @@ def _is_plain_valid(convolution: Operator) -> bool:
 
 
 def _split_axis(draft: Draft, split: Operator) -> int | None:
-    """Return the axis of a SPLIT or SPLIT_V with a constant one."""
     inputs = split.input_tensors
     axis = integers(draft, inputs[0] if draft.name(split) == "SPLIT" else inputs[2])
     return axis[0] % 4 if axis else None
@@ -307,7 +305,6 @@ def _strided_bounds(
 
 
 def _clamped(position: int, size: int) -> int:
-    """Return a position along an axis, counted from the front and inside of it."""
     return max(0, min(size, position + size * (position < 0)))
 
 

@@ -344,7 +344,7 @@ class Machine:
             raise refuse(f"#{number} {name} writes the variable that it reads")
         try:
             numbers = computed(call)
-            known = [_number_hash(numbers)] if numbers is not None else _known(call)
+            known = [bits_hash(numbers.view(f"u{numbers.itemsize}"))] if numbers is not None else _known(call)
         except _UNFIT as error:
             raise refuse(f"#{number} {name} has operands that do not fit together ({error})") from None
         if known is None:
@@ -352,7 +352,6 @@ class Machine:
         return dict(zip(outputs, known, strict=True)), numbers
 
     def _call(self, operator: Operator, name: str, read: Sequence[Hashes | None]) -> Call:
-        """Return an operator with all that it reads."""
         tensors, inputs = self.subgraph.tensors, operator.input_tensors
         return Call(
             name,
@@ -422,11 +421,6 @@ def _known(call: Call) -> list[Hashes] | None:
     if values is None:
         return None
     return [value.reshape(tensor.shape or ()) for tensor, value in zip(call.outputs, values, strict=True)]
-
-
-def _number_hash(numbers: NDArray[Any]) -> Hashes:
-    """Return the hashes of a constant with these elements, int32 or bool."""
-    return bits_hash(numbers.view(f"u{numbers.itemsize}"))
 
 
 def _copies(sources: Sequence[Place], targets: Sequence[Place], values: Sequence[Hashes]) -> Iterator[Copied]:

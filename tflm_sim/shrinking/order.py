@@ -66,7 +66,6 @@ def reorder(draft: Draft, facts: Profile, choose: Chooser, stopping: Stopping = 
 
 
 def _graph(draft: Draft, facts: Profile) -> _Graph:
-    """Return who waits for whom."""
     planned = facts.bytes.keys()
     before = _waits(draft)
     outputs = [tuple(t for t in operator.output_tensors if t in planned) for operator in draft.operators]

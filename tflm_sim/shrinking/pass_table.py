@@ -57,13 +57,11 @@ def _cut_rim(search: Search) -> None:
 
 
 def _choose_kernels(search: Search) -> None:
-    """Try kernels without scratch."""
     facts, libraries = search.profile(Draft(search.model)), search.sizer.libraries
     search.attempt("kernel choice", lambda draft, choose: choice.drop_scratch(draft, facts, libraries, choose))
 
 
 def _order(search: Search) -> None:
-    """Try another order of the operators."""
     facts = search.profile(Draft(search.model))
     search.attempt(ORDER, lambda draft, choose: reorder(draft, facts, choose, search.stopping))
 

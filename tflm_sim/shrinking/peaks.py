@@ -102,7 +102,6 @@ def _worth(facts: Profile, segment: rows.OperatorSegment | Split) -> int:
 
 
 def _is_square(draft: Draft, tensor: int) -> bool:
-    """Return whether a tensor has as many rows as columns."""
     _, rows_of, columns_of, _ = shape(draft, tensor)
     return rows_of == columns_of
 

@@ -78,7 +78,6 @@ def merge_constants(draft: Draft, choose: Chooser) -> list[Witness]:
 
 
 def _rename(draft: Draft, names: Mapping[int, int]) -> None:
-    """Let operators read other tensors, old -> new."""
     if names:
         draft.operators = [
             replace(operator, inputs=tuple(names.get(tensor, tensor) for tensor in operator.input_tensors))
@@ -191,17 +190,13 @@ def _copy_reason(draft: Draft, operator: Operator) -> str | None:
     return _view_reason(draft, operator, source, output)
 
 
-def _views(draft: Draft, operator: Operator, tensor: int) -> bool:
-    return draft.name(operator) in VIEWS and operator.input_tensors[0] == tensor
-
-
 def _view_reason(draft: Draft, operator: Operator, source: int, output: int) -> str | None:
     """Return why the readers of a view may read the same bytes in another shape, None where they may not."""
     is_view = draft.name(operator) in VIEWS and elements(draft, source) == elements(draft, output)
     readers = [draft.operators[index] for index in draft.readers(output)]
     if not is_view or output in draft.outputs or not readers:
         return None
-    if all(_views(draft, each, output) for each in readers):
+    if all(draft.name(each) in VIEWS and each.input_tensors[0] == output for each in readers):
         return "is viewed again by its readers"
     return _FLATTENED if all(_flattens(draft, each, source, output) for each in readers) else None
 

@@ -130,7 +130,6 @@ def _cut_input(draft: Draft, tensor: int, found: tuple[list[int], list[int]], po
 
 
 def _renamed(operator: Operator, names: dict[int, int]) -> Operator:
-    """Return an operator with other tensors, old -> new."""
     return replace(
         operator,
         inputs=tuple(names.get(tensor, tensor) for tensor in operator.input_tensors),

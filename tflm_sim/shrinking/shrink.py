@@ -123,7 +123,6 @@ def _stopping(time_limit: float | None) -> Stopping:
 def _budget(
     goal: int | str | None, max_macs: float, max_flash: int | str | None, operators: Iterable[str] | None
 ) -> Budget:
-    """Return what the result may cost, read from what the caller gave."""
     goal, max_flash = as_size(goal, "goal"), as_size(max_flash, "max_flash")
     if not max_macs >= 1:
         raise UsageError(f"--max-macs {max_macs} is below 1: no result has fewer multiplications than the original")
@@ -189,7 +188,6 @@ def _verified(model: Model, search: Search) -> tuple[Model, bytes, str]:
 
 
 def _configurations(targets: Where | Iterable[Where]) -> list[Configuration]:
-    """Return a configuration for each target."""
     found = configure_each(targets)
     if any(configuration.is_split for configuration in found):
         raise UsageError("shrink sizes one arena; two arenas are not modelled here")
@@ -318,7 +316,6 @@ def _result(model: Model, written: Model, data: bytes, search: Search) -> Shrunk
 
 
 def _cost(draft: Draft, file_bytes: int) -> Cost:
-    """Return what a model costs."""
     return Cost(draft_multiplications(draft), file_bytes, operators_run(draft))
 
 

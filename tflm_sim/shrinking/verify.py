@@ -324,7 +324,6 @@ def _check_opaque(before: Machine, after: Machine) -> None:
 
 
 def _compare(what: str, expected: Hashes, found: Hashes) -> None:
-    """Refuse where an element is another expression."""
     if expected.size != found.size:
         raise refuse(f"{what} has {found.size} elements instead of {expected.size}")
     wrong = np.flatnonzero(expected.ravel() != found.ravel())

@@ -147,8 +147,4 @@ def sweep(
     over = cases([targets] if isinstance(targets, str) else targets, boards, limit=as_size(limit, "limit"), **settings)
     rows = iterate_rows(models, over, client=client, jobs=jobs, limits=limits)
     table = pandas.DataFrame.from_records([as_dict(row) for row in rows], columns=list(COLUMNS))
-    return table.astype({name: "Int64" for name in table.columns if _is_count(name)})
-
-
-def _is_count(name: str) -> bool:
-    return COLUMNS[name] == "int | None"
+    return table.astype({name: "Int64" for name in table.columns if COLUMNS[name] == "int | None"})

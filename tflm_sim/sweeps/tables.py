@@ -179,7 +179,6 @@ def _check_beginning(text: str, ours: str) -> None:
 
 
 def _lines(file: TextIO) -> Iterator[str]:
-    """Yield the lines of a file, none of which is without end."""
     while line := file.readline(LONGEST_ROW):
         if len(line) == LONGEST_ROW:
             raise ValueError(f"a line has {LONGEST_ROW:,} characters or more")

@@ -87,7 +87,6 @@ class CStruct(NamedTuple):
 
 
 def _extent(layout: StructLayout) -> tuple[int, int]:
-    """Return (size, alignment) of a nested struct."""
     return layout.size, layout.alignment
 
 

@@ -199,7 +199,6 @@ def _with_named_kernels(target: Target, kernels: str | None) -> Target:
 
 
 def _kernel_library(name: str, preset: Preset, kernels: str | None) -> KernelLibrary:
-    """Return the kernel library that is linked."""
     own = preset.own_kernels
     if own is not None:
         if kernels is not None and parse_kernels(kernels, variants={own.name: own.variant}) != own:
@@ -310,7 +309,6 @@ def _edge_impulse_esp_nn(library: KernelLibrary, runtime: Runtime) -> KernelLibr
 
 
 def _pinned_cmsis_nn(runtime: Runtime) -> str:
-    """Return the commit of CMSIS-NN that a version of TFLM fetches."""
     return [pin for pin in CMSIS_NN_PINS if runtime.has(f"cmsis_nn_{pin}")][-1]
 
 

@@ -17,7 +17,6 @@ class OpenReport(ABC):
         self._clear()
 
     def _clear(self) -> None:
-        """Forget the report."""
         self._first = self._last = 0
         self._problems: list[str] = []
 
@@ -31,7 +30,6 @@ class OpenReport(ABC):
         self._last = number
 
     def _complain(self, problem: str) -> None:
-        """Note what is wrong; of many problems the first ones and the last are kept."""
         self._problems = [*self._problems[: MOST_PROBLEMS - 1], problem]
 
     def _tear(self, line: TextLine) -> list[LogEvent]:

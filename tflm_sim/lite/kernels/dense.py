@@ -40,7 +40,7 @@ def fully_connected(call: PrepareCall) -> None:
     units, depth = weights.shape
     keeps_dimensions = call.option("keep_num_dims")
     if depth == 0:
-        call.resize(output, (*value.shape[:-1], units) if keeps_dimensions else (_rows(value), units))
+        call.resize(output, (*value.shape[:-1], units) if keeps_dimensions else (prod(value.shape[:-1]), units))
         return
     batch = value.elements // depth
     _check_dense_quantization(call, value, weights, bias, output)
@@ -51,10 +51,6 @@ def fully_connected(call: PrepareCall) -> None:
         call.resize(output, (*value.shape[:-1], units))
     else:
         call.resize(output, (batch, units))
-
-
-def _rows(value: TfLiteTensor) -> int:
-    return prod(value.shape[:-1])
 
 
 def _check_types(

@@ -12,7 +12,7 @@ from math import prod
 from tflm_sim.errors import PrepareError
 from tflm_sim.lite.graph_info import NO_TYPE, TfLiteTensor
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import PrepareCall, Shape, values_of
+from tflm_sim.lite.kernels.call import PrepareCall, values_of
 from tflm_sim.lite.kernels.joining import is_short
 from tflm_sim.lite.kernels.strides import StridedSlice
 from tflm_sim.model.element_types import type_number
@@ -130,7 +130,6 @@ def gather(call: PrepareCall) -> None:
 
 
 def _check_positions(call: PrepareCall, positions: TfLiteTensor, size: int) -> None:
-    """Refuse positions outside of the values, as the kernel does that copies them."""
     where = values_of(positions)
     fault = "gather index out of bounds"
     if any(place < 0 for place in where):
@@ -251,11 +250,7 @@ def select(call: PrepareCall) -> None:
         call.ensure(len(shape) <= 8, "output_size->size <= 8")
         call.resize(output, shape)
     else:
-        is_row = condition.rank == 0 or (condition.rank == 1 and condition.shape[0] == _first(x.shape))
+        is_row = condition.rank == 0 or (condition.rank == 1 and condition.shape[0] == (x.shape[0] if x.shape else -1))
         call.ensure(is_row, "data->has_low_rank_input_condition")
         call.ensure(x.shape == y.shape, "HaveSameShapes(input_x, input_y)")
         call.resize(output, x.shape)
-
-
-def _first(shape: Shape) -> int:
-    return shape[0] if shape else -1

@@ -11,7 +11,7 @@ from math import ceil, prod
 
 from tflm_sim.lite.graph_info import NO_TYPE, AllocationType, TfLiteTensor
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import PrepareCall, Shape, values_of
+from tflm_sim.lite.kernels.call import PrepareCall, values_of
 from tflm_sim.lite.tensor_bytes import element_size
 from tflm_sim.model.element_types import type_number
 
@@ -209,7 +209,7 @@ def tile(call: PrepareCall) -> None:
     if not value.is_known or value.type == t.STRING:
         call.resize(output, shape)
         return
-    values, strides = values_of(value), _strides(value.shape)
+    values, strides = values_of(value), [prod(value.shape[place + 1 :]) for place in range(len(value.shape))]
     places = product(*(range(size) for size in shape))
     call.store(
         output,
@@ -219,10 +219,6 @@ def tile(call: PrepareCall) -> None:
             for place in places
         ],
     )
-
-
-def _strides(shape: Shape) -> list[int]:
-    return [prod(shape[place + 1 :]) for place in range(len(shape))]
 
 
 def transpose(call: PrepareCall) -> None:

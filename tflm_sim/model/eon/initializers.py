@@ -9,10 +9,7 @@ import re
 from collections.abc import Mapping
 
 from tflm_sim.errors import ModelError
-from tflm_sim.values import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from typing import TypeAlias
+from tflm_sim.values import NamedTuple, TypeAlias
 
 Initializer: TypeAlias = "list[str | Initializer]"
 

@@ -144,7 +144,6 @@ class WrapperS8Before2ef559d:
     def __call__(
         self, isa: Isa, conv_params: ConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims
     ) -> int:
-        """Return the bytes."""
         filter_dims = filter_dims._replace(c=input_dims.c)
         if self._is_pointwise(conv_params, input_dims, filter_dims):
             return 0
@@ -184,7 +183,6 @@ class ConvolveWrapperS8OfCmsis5:
     def __call__(
         self, isa: Isa, conv_params: ConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims
     ) -> int:
-        """Return the bytes."""
         plain = conv_params.dilation == (1, 1) or not self.columns_everywhere
         if plain and self._is_pointwise(conv_params, input_dims, filter_dims):
             return 0

@@ -122,7 +122,6 @@ class DepthwiseWrapperS8OfCmsis5:
     def __call__(
         self, isa: Isa, dw_conv_params: DwConvParams, input_dims: Dims, filter_dims: Dims, output_dims: Dims
     ) -> int:
-        """Return the bytes."""
         if self.looks_at_dilation and dw_conv_params.dilation != (1, 1):
             return 0
         if input_dims.c != output_dims.c or (self.looks_at_batches and input_dims.n != 1):

@@ -7,10 +7,7 @@ from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.prepare import Take
 from tflm_sim.ops.requests import Steps
 from tflm_sim.ops.roles import fail, temp_at
-from tflm_sim.values import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
+from tflm_sim.values import Any
 
 
 def refuse_unless(condition: bool, text: str) -> None:

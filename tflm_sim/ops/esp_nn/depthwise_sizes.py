@@ -51,7 +51,6 @@ def softmax_row(width: int, height: int) -> int:
 
 
 def _filter_size(layer: Layer) -> int:
-    """Return the bytes of the int8 filter."""
     return layer.window.area * layer.image.channels * layer.ch_mult
 
 

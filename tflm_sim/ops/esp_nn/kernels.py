@@ -41,7 +41,6 @@ _INT4, _INT8, _INT16 = TensorType.INT4, TensorType.INT8, TensorType.INT16
 
 
 def _sizes(node: Node) -> ScratchSizes:
-    """Return the scratch-size functions of the linked ESP-NN."""
     library = node.target.kernel_library
     return SCRATCH_SIZES[library.version][cast(Implementation, library.variant)]
 
@@ -101,7 +100,6 @@ def _check_depthwise(k: Kernel, source: KernelTensor, kernel: KernelTensor, outp
 
 
 def _layer(node: Node, table: str, image: DataDims, window: DataDims, result: DataDims, ch_mult: int = 0) -> Layer:
-    """Return a convolution with its strides and padding."""
     stride, padding, _ = strides_padding_dilations(node, table, image[:2], window[:2])
     return Layer(image, window, result, stride, padding, ch_mult)
 

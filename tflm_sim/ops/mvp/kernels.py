@@ -183,7 +183,6 @@ def _check_op_data(node: Node, file: str) -> None:
 
 
 def _check_rank_4(file: str, *tensors: KernelTensor) -> None:
-    """Refuse tensors of fewer dimensions: four are read."""
     rank = min(len(tensor.shape) for tensor in tensors)
     if rank < 4:
         raise abort(_FOLDER + file, f"dims->data[3] of a tensor of rank {rank}")

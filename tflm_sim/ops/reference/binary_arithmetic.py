@@ -33,7 +33,6 @@ _NAMES = tuple(take.name for take in OPERANDS)
 
 
 def _ensure_plain_int32(k: Kernel, *tensors: KernelTensor) -> None:
-    """int32 is for tensors without quantization."""
     for tensor, name in zip(tensors, _NAMES, strict=False):
         k.not_quantized(tensor, name)
 

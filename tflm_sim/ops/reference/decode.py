@@ -34,7 +34,6 @@ _CUSTOM_TYPE = 127
 
 
 def _metadata(k: Kernel, ancillary: KernelTensor, offset: int) -> int:
-    """Return a byte of the metadata."""
     data = ancillary.data
     if data is None or len(data) <= offset:
         raise k.abort(f"the ancillary tensor has more than {offset} bytes")
@@ -106,7 +105,6 @@ def _create_state(node: Node, decode_type: int, pair: int) -> Steps[str]:
 def _tensor(
     steps: Steps[KernelTensor | None], name: str, position: int, found: list[KernelTensor]
 ) -> Steps[KernelTensor]:
-    """Allocate a tensor and remember it in ``found``."""
     tensor = yield from steps
     if tensor is None:
         raise fail(f"failed to allocate {name} tensor {position}")

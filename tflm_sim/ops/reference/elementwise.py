@@ -37,7 +37,6 @@ def _abs_rsqrt(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
 
 
 def _same_float(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
-    """Refuse all but float32 of one shape."""
     k.is_type(source, TensorType.FLOAT32, "input")
     k.same_type(output, source, "output", "input")
     k.ensure_eq(int32(output.bytes), int32(source.bytes), "output->bytes", "input->bytes")

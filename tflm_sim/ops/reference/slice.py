@@ -55,7 +55,6 @@ class _Axis(NamedTuple):
     shrink: bool
 
     def _clamp(self, index: int) -> int:
-        """Return ``index`` inside of what the direction allows; a negative dimension leaves nothing to clamp to."""
         low, high = (0, self.size) if self.stride > 0 else (-1, self.size - 1)
         if high < low:
             raise abort(_LOGIC, "hi >= lo")

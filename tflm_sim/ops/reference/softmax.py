@@ -89,7 +89,6 @@ def _ensure_scale_near(k: Kernel, output: KernelTensor, divisor: int) -> None:
 
 
 def _shown(k: Kernel, value: float) -> str:
-    """Return a float as ``%f`` prints it."""
     if k.has("vsnprintf"):
         return f"{value:f}"
     return _as_power_of_two(*struct.unpack("<I", struct.pack("<f", value)))

@@ -16,10 +16,7 @@ from itertools import chain
 from tflm_sim.errors import PlanningError, TflmSimError, UsageError
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.deadline import NEVER, Deadline, out_of_time
-from tflm_sim.values import TYPE_CHECKING, dataclass
-
-if TYPE_CHECKING:
-    from typing import Any
+from tflm_sim.values import Any, dataclass
 
 BROWSER_LIBRARY = "planners.wasm"
 """The file beside this one that the page's archive has: the C core, compiled by :mod:`tflm_sim.web.planners`."""
@@ -387,7 +384,6 @@ def _place(native: Any, function: Any, flat: array[int], deadline: Deadline) -> 
 
 
 def _check(lib: Any, status: int) -> None:
-    """Turn the status of a C function into an exception."""
     if status == lib.TFLM_PLAN_E_OVERFLOW:
         raise PlanningError(f"the buffers reach beyond {_INT32_MAX:,} bytes, the most that a 32-bit planner can count")
     if status == lib.TFLM_PLAN_E_STOPPED:
