@@ -9,17 +9,7 @@ from __future__ import annotations
 from typing import Unpack
 
 from tflm_sim.answers.simulation import Simulation, simulate, simulation_of
-from tflm_sim.arena.events import (
-    Persist,
-    PlanAdd,
-    PlanDone,
-    PlanOffset,
-    Resize,
-    Run,
-    Temp,
-    TempFree,
-    TempReset,
-)
+from tflm_sim.arena import events
 from tflm_sim.arena.stages import Stage
 from tflm_sim.arena.state import ArenaState
 from tflm_sim.board.framing import SCHEMA, FieldValue
@@ -71,18 +61,18 @@ class _ScriptBuilder(ArenaState):
         self._painted: dict[int, tuple[int, int]] = {}  # offset: painted size, seed
         self._persistent: list[tuple[int, int, int]] = []  # offset, size, seed
         self._planned = self._most_planned = self._asked = 0
-        self._peaks = [event.head_usage for event in simulation.events if isinstance(event, PlanDone)]
+        self._peaks = [event.head_usage for event in simulation.events if isinstance(event, events.PlanDone)]
         super().__init__(
             {
-                Run: self._opened,
-                Persist: self._persisted,
-                Temp: self._temp_taken,
-                TempFree: self._temp_freed,
-                TempReset: self._temps_reset,
-                Resize: self._resized,
-                PlanAdd: self._plan_add,
-                PlanOffset: self._plan_offset,
-                PlanDone: self._plan_done,
+                events.Run: self._opened,
+                events.Persist: self._persisted,
+                events.Temp: self._temp_taken,
+                events.TempFree: self._temp_freed,
+                events.TempReset: self._temps_reset,
+                events.Resize: self._resized,
+                events.PlanAdd: self._plan_add,
+                events.PlanOffset: self._plan_offset,
+                events.PlanDone: self._plan_done,
             }
         )
 
@@ -106,18 +96,18 @@ class _ScriptBuilder(ArenaState):
         self._seed += 1
         return self._seed
 
-    def _opened(self, event: Run) -> None:
+    def _opened(self, event: events.Run) -> None:
         fields: dict[str, FieldValue] = {"v": SCHEMA, "size": self._size, "skew": self._skew}
         self._step("open", fields, 0, f"an arena of {self._size} bytes")
 
-    def _persisted(self, event: Persist) -> None:
+    def _persisted(self, event: events.Persist) -> None:
         seed = self._next_seed()
         self._need(self.floor)
         self._persistent.append((event.offset, event.size, seed))
         fields: dict[str, FieldValue] = {"s": event.size, "a": event.alignment, "i": seed}
         self._step("tail", fields, event.offset, f"{event.size} persistent bytes for {event.label}")
 
-    def _temp_taken(self, event: Temp) -> None:
+    def _temp_taken(self, event: events.Temp) -> None:
         fields: dict[str, FieldValue] = {"s": event.size, "a": event.alignment}
         if self.stage is Stage.PLANNER_ARENA:
             self._planned = self._asked = 0
@@ -129,22 +119,22 @@ class _ScriptBuilder(ArenaState):
         self._need(event.temp_end)
         self._step("temp", fields | {"i": seed}, event.offset, f"{event.size} temporary bytes")
 
-    def _temp_freed(self, event: TempFree) -> None:
+    def _temp_freed(self, event: events.TempFree) -> None:
         size, seed = self._painted.pop(event.offset)
         fields: dict[str, FieldValue] = {"o": event.offset, "s": size, "i": seed}
         self._step("free", fields, 0, f"temporary bytes at {event.offset} are whole")
 
-    def _temps_reset(self, event: TempReset) -> None:
+    def _temps_reset(self, event: events.TempReset) -> None:
         self._step("reset", {}, event.head if event.ok else None, "temps are reset", ok=event.ok)
 
-    def _resized(self, event: Resize) -> None:
+    def _resized(self, event: events.Resize) -> None:
         if event.ok:
             self._need(event.head)
         fields: dict[str, FieldValue] = {"s": event.size, "a": event.alignment}
         value = event.head if event.ok else None
         self._step("head", fields, value, f"the head takes {event.size} bytes", ok=event.ok)
 
-    def _plan_add(self, event: PlanAdd) -> None:
+    def _plan_add(self, event: events.PlanAdd) -> None:
         fields: dict[str, FieldValue] = {
             "s": event.size,
             "f": event.first,
@@ -155,7 +145,7 @@ class _ScriptBuilder(ArenaState):
         self._planned += 1
         self._most_planned = max(self._most_planned, self._planned)
 
-    def _plan_offset(self, event: PlanOffset) -> None:
+    def _plan_offset(self, event: events.PlanOffset) -> None:
         if self._asked == 0:
             self._solve()
         self._asked += 1
@@ -166,7 +156,7 @@ class _ScriptBuilder(ArenaState):
         tables = self.planner_tables + self._planned * PER_BUFFER_SIZE
         self._need(align_up(self._skew + tables, BUFFER_ALIGNMENT) - self._skew)
 
-    def _plan_done(self, event: PlanDone) -> None:
+    def _plan_done(self, event: events.PlanDone) -> None:
         if self._asked == 0:
             self._solve()
         self._peaks.pop(0)

@@ -13,23 +13,7 @@ from typing import Unpack
 
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
-from tflm_sim.arena.events import (
-    AllocInfo,
-    Event,
-    Persist,
-    Phase,
-    PlanAdd,
-    PlanDone,
-    PlanOffset,
-    Resize,
-    Run,
-    ScratchRequest,
-    ScratchUse,
-    Temp,
-    TempFree,
-    TempReset,
-    Variable,
-)
+from tflm_sim.arena import events
 from tflm_sim.arena.stages import BEGINNINGS, KERNEL_STEPS, Stage
 from tflm_sim.arena.state import ArenaState
 from tflm_sim.checks.shadow import Owner, ShadowMemory
@@ -96,25 +80,25 @@ class Sanitizer(ArenaState):
         self._npu = npu or NpuTensors()
         super().__init__(
             {
-                Run: lambda event: self._start(),
-                Phase: self._entered,
-                Persist: self._persisted,
-                Temp: self._temp_taken,
-                TempFree: self._temp_freed,
-                TempReset: self._temps_reset,
-                Resize: self._resized,
-                ScratchRequest: self._scratch_request,
-                ScratchUse: self._scratch_use,
-                Variable: self._variable,
-                AllocInfo: self._alloc_info,
-                PlanAdd: lambda event: self._plan.append(event),
-                PlanOffset: lambda event: self._offsets.append(event.offset),
-                PlanDone: self._plan_done,
+                events.Run: lambda event: self._start(),
+                events.Phase: self._entered,
+                events.Persist: self._persisted,
+                events.Temp: self._temp_taken,
+                events.TempFree: self._temp_freed,
+                events.TempReset: self._temps_reset,
+                events.Resize: self._resized,
+                events.ScratchRequest: self._scratch_request,
+                events.ScratchUse: self._scratch_use,
+                events.Variable: self._variable,
+                events.AllocInfo: self._alloc_info,
+                events.PlanAdd: lambda event: self._plan.append(event),
+                events.PlanOffset: lambda event: self._offsets.append(event.offset),
+                events.PlanDone: self._plan_done,
             }
         )
         self._start()
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: events.Event) -> None:
         self._time += 1
         super().__call__(event)
 
@@ -123,12 +107,12 @@ class Sanitizer(ArenaState):
         self.persistent_memory = ShadowMemory() if self._is_split else self.memory
         self._time = 0
         self._painted_head = 0
-        self._live: dict[int, Temp] = {}
+        self._live: dict[int, events.Temp] = {}
         self._freed: set[int] = set()
         self._leaked: set[int] = set()
         self._next_variable: int | None = None
-        self._infos: dict[int, AllocInfo] = {}
-        self._plan: list[PlanAdd] = []
+        self._infos: dict[int, events.AllocInfo] = {}
+        self._plan: list[events.PlanAdd] = []
         self._offsets: list[int] = []
         self._is_planned = False
         self._is_final = False
@@ -148,7 +132,7 @@ class Sanitizer(ArenaState):
             Finding(code, place, message, start, end, victim=victim, offender=offender, noticed=noticed)
         )
 
-    def _entered(self, event: Phase) -> None:
+    def _entered(self, event: events.Phase) -> None:
         if event.stage in BEGINNINGS:
             self._is_planned = self._is_final = False
         self._is_final |= event.stage is Stage.DONE
@@ -167,7 +151,7 @@ class Sanitizer(ArenaState):
             message = f"{what} at {offset:,} is not aligned to {alignment}"
             self._note(FindingCode.MISALIGNED, message, offset, offset + size)
 
-    def _persisted(self, event: Persist) -> None:
+    def _persisted(self, event: events.Persist) -> None:
         label = event.label or "a persistent buffer"
         start, end = event.offset, event.offset + event.size
         if self._is_final or (self._is_planned and self.stage in KERNEL_STEPS):
@@ -178,17 +162,17 @@ class Sanitizer(ArenaState):
         owner = Owner("tail", label, self._time, str(self.place), is_variable)
         self._take(self.persistent_memory, start, end, owner)
 
-    def _variable(self, event: Variable) -> None:
+    def _variable(self, event: events.Variable) -> None:
         self._next_variable = event.tensor
 
-    def _temp_taken(self, event: Temp) -> None:
+    def _temp_taken(self, event: events.Temp) -> None:
         end = event.offset + event.size
         self._check_alignment("a temp", event.offset, event.size, event.alignment)
         self._take(self.memory, event.offset, end, Owner("temp", "a temp", self._time, str(self.place)))
         self._live[event.offset] = event
         self._freed.discard(event.offset)
 
-    def _temp_freed(self, event: TempFree) -> None:
+    def _temp_freed(self, event: events.TempFree) -> None:
         temp = self._live.pop(event.offset, None)
         if temp is not None:
             self.memory.paint(temp.offset, temp.offset + temp.size, None)
@@ -200,7 +184,7 @@ class Sanitizer(ArenaState):
             message = f"the temp at {event.offset:,} is given back, and the temps were reset since it was taken"
             self._note(FindingCode.TEMP_USED_AFTER_RESET, message, event.offset)
 
-    def _temps_reset(self, event: TempReset) -> None:
+    def _temps_reset(self, event: events.TempReset) -> None:
         for temp in self._live.values():
             if temp.offset not in self._leaked:
                 self._leaked.add(temp.offset)
@@ -213,7 +197,7 @@ class Sanitizer(ArenaState):
             self._freed.clear()
             self._leaked.clear()
 
-    def _resized(self, event: Resize) -> None:
+    def _resized(self, event: events.Resize) -> None:
         if self._live:
             message = f"the head is resized to {event.size:,} bytes while {len(self._live)} temps are out"
             self._note(FindingCode.HEAD_RESIZED_OVER_TEMPS, message, 0, event.size)
@@ -224,7 +208,7 @@ class Sanitizer(ArenaState):
 
     # -- scratch buffers and the plan -------------------------------------------------------------------------------
 
-    def _scratch_request(self, event: ScratchRequest) -> None:
+    def _scratch_request(self, event: events.ScratchRequest) -> None:
         what = f"scratch buffer {event.request} of {event.size:,} bytes"
         if self._is_planned:
             self._note(FindingCode.ALLOCATION_AFTER_PLAN, f"{what} is asked for after the plan is final")
@@ -232,7 +216,7 @@ class Sanitizer(ArenaState):
             message = f"{what} of subgraph {event.subgraph} is asked for outside of its operator's Prepare"
             self._note(FindingCode.SCRATCH_OUTSIDE_ITS_OPERATOR, message)
 
-    def _scratch_use(self, event: ScratchUse) -> None:
+    def _scratch_use(self, event: events.ScratchUse) -> None:
         if self.operator == (event.subgraph, event.op):
             return
         whose = "nobody" if event.op < 0 else f"operator {event.op} of subgraph {event.subgraph}"
@@ -241,7 +225,7 @@ class Sanitizer(ArenaState):
             FindingCode.SCRATCH_OUTSIDE_ITS_OPERATOR, message, victim=BufferId("scratch", event.subgraph, event.request)
         )
 
-    def _alloc_info(self, event: AllocInfo) -> None:
+    def _alloc_info(self, event: events.AllocInfo) -> None:
         if event.info == 0:
             self._plan.clear()
             self._offsets.clear()
@@ -252,7 +236,7 @@ class Sanitizer(ArenaState):
             message = f"{buffer} is used until scope {event.last}, and nothing writes it before"
             self._note(FindingCode.READ_BEFORE_WRITTEN, message, victim=buffer)
 
-    def _plan_done(self, event: PlanDone) -> None:
+    def _plan_done(self, event: events.PlanDone) -> None:
         self._is_planned = True
         infos = [self._infos[row.info] for row in self._plan]
         for info, offset in zip(infos, self._offsets, strict=True):
@@ -272,7 +256,7 @@ class Sanitizer(ArenaState):
                 code = FindingCode.VARIABLE_TOUCHED if former.is_variable else FindingCode.PERSISTENT_OVERLAPPED
                 self._note(code, f"{what} is planned over bytes {first:,} to {stop - 1:,} of {former}", first, stop)
 
-    def _note_overlap(self, one: tuple[AllocInfo, int], two: tuple[AllocInfo, int]) -> None:
+    def _note_overlap(self, one: tuple[events.AllocInfo, int], two: tuple[events.AllocInfo, int]) -> None:
         (first, offset), (second, other) = one, two
         if self._npu.may_share((first.subgraph, first.tensor), (second.subgraph, second.tensor)):
             return
@@ -283,7 +267,7 @@ class Sanitizer(ArenaState):
         self._note(FindingCode.LIVE_BUFFERS_OVERLAP, message, start, end, victim=victim, offender=offender)
 
 
-def _buffer(info: AllocInfo) -> BufferId:
+def _buffer(info: events.AllocInfo) -> BufferId:
     if info.tensor >= 0:
         return BufferId("tensor", info.subgraph, info.tensor)
     return BufferId("scratch", info.subgraph, info.scratch)

@@ -12,16 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tflm_sim.cli.options import (
-    TARGET,
-    Subparsers,
-    add_executed,
-    add_verb,
-    duration,
-    header,
-    is_executed,
-    load_custom_ops,
-)
+from tflm_sim.cli import options
 from tflm_sim.cli.terminal import ProgressLine, say, say_json
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import TflmSimError, UsageError
@@ -51,9 +42,9 @@ EXITS = {
 }
 
 
-def register(subparsers: Subparsers) -> None:
+def register(subparsers: options.Subparsers) -> None:
     """Add the verb."""
-    parser = add_verb(
+    parser = options.add_verb(
         subparsers,
         "shrink",
         "rewrite a model so that TFLM needs a smaller arena, same bytes out",
@@ -88,10 +79,10 @@ def _add_firmware(firmware: argparse._ArgumentGroup) -> None:
         "--target",
         action="append",
         metavar="T",
-        help=f"preset (default: {TARGET}); several: no arena grows on any of them",
+        help=f"preset (default: {options.TARGET}); several: no arena grows on any of them",
     )
     firmware.add_argument("--firmware", metavar="APP.elf", help="read the target from this linked program")
-    add_executed(firmware)
+    options.add_executed(firmware)
     firmware.add_argument("--kernels", metavar="LIB", help="reference, or cmsis_nn or esp_nn, for every target")
     firmware.add_argument("--custom-ops", action="append", default=[], metavar="FILE.py", help="kernels of your own")
 
@@ -109,7 +100,7 @@ def _add_limits(limits: argparse._ArgumentGroup) -> None:
     )
     limits.add_argument(
         "--time-limit",
-        type=duration,
+        type=options.duration,
         metavar="T",
         help="the search ends after 60s, 500ms or 2m with the best so far, which is verified; so it does on Ctrl-C "
         "(default: until nothing gains)",
@@ -155,7 +146,7 @@ def run(args: argparse.Namespace) -> int:
     model = load(args.model)
     _refuse_output(args)
     settings = _settings(args, len(model.source))
-    is_measured = is_executed(args)
+    is_measured = options.is_executed(args)
     configurations = _configurations(args)
     with ProgressLine("shrinking", model) as status:
         shrunk = shrink(model, configurations, **settings, progress=status.show)
@@ -210,7 +201,7 @@ def _executed(program: str, shrunk: Shrunk, configurations: Sequence[Configurati
 
 def _say_header(args: argparse.Namespace, configurations: Sequence[Configuration]) -> None:
     shown = configurations[:1] if args.firmware else configurations  # The table says what its file leaves open.
-    say(*(line for config in shown for line in header(args, config)))
+    say(*(line for config in shown for line in options.header(args, config)))
 
 
 def _print(
@@ -230,7 +221,7 @@ def _print(
 
 
 def _configurations(args: argparse.Namespace) -> list[Configuration]:
-    custom_ops = tuple(row for path in args.custom_ops for row in load_custom_ops(path))
+    custom_ops = tuple(row for path in args.custom_ops for row in options.load_custom_ops(path))
     if args.firmware:
         if args.target and len(args.target) > 1:
             raise UsageError("--firmware is one target; name at most one --target for what its file does not say")
@@ -239,7 +230,7 @@ def _configurations(args: argparse.Namespace) -> list[Configuration]:
 
         possible = targets_of_program(args.firmware, named=named, kernels=args.kernels)
         return [configure(target, custom_ops=custom_ops) for target in possible]
-    names = list(dict.fromkeys(args.target or [TARGET]))
+    names = list(dict.fromkeys(args.target or [options.TARGET]))
     return [configure(name, kernels=args.kernels, custom_ops=custom_ops) for name in names]
 
 

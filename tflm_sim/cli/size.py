@@ -7,19 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from tflm_sim.answers.simulation import Simulation
-from tflm_sim.cli.options import (
-    MODELS_HELP,
-    Subparsers,
-    add_configuration,
-    add_executed,
-    add_verb,
-    assumed,
-    header,
-    is_executed,
-    not_named,
-    possible_configurations,
-    simulated,
-)
+from tflm_sim.cli import options
 from tflm_sim.cli.terminal import COLOR_CHOICES, ProgressLine, say, say_json, terminal_width, wants_color
 from tflm_sim.device.configuration import Configuration, planner_words
 from tflm_sim.errors import ModelError, NoModelError, SimulatedFailure, TflmSimError, UsageError
@@ -49,22 +37,22 @@ tflm-sim size *.tflite --jsonl > sizes.jsonl
 EXITS = {1: "--arena-size: that arena is not enough", 4: "AllocateTensors() fails in an arena of any size"}
 
 
-def register(subparsers: Subparsers) -> None:
+def register(subparsers: options.Subparsers) -> None:
     """Add the verb."""
     summary = "print the smallest arena for a model, and who needs each byte"
-    parser = add_verb(subparsers, "size", summary, EXAMPLES, exits=EXITS)
+    parser = options.add_verb(subparsers, "size", summary, EXAMPLES, exits=EXITS)
     parser.add_argument(
         "models",
         nargs="+",
         metavar="MODEL",
-        help=MODELS_HELP,
+        help=options.MODELS_HELP,
     )
-    add_configuration(parser)
+    options.add_configuration(parser)
     parser.add_argument("--board", metavar="B", help="a board: its target, unless one is named; see 'boards'")
     parser.add_argument(
         "--arena-size", metavar="N", help="show instead what happens in an arena of N bytes (64KiB, 65536)"
     )
-    add_executed(parser)
+    options.add_executed(parser)
     parser.add_argument("--split-arenas", action="store_true", help="two arenas: persistent, non-persistent")
     parser.add_argument(
         "--advise", action="store_true", help="also say in a line what 'shrink' would give (takes seconds)"
@@ -81,14 +69,14 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
-    possible = possible_configurations(args, is_split=args.split_arenas)
+    possible = options.possible_configurations(args, is_split=args.split_arenas)
     _refuse_contradictions(args)
     names = list(expand(args.models))
     if args.jsonl and not args.executed:
         return _jsonl(args, names, possible)
     if args.json and len(names) > 1:
         raise UsageError("--json takes one model; use --jsonl for several")
-    if is_executed(args, "arena_size", "map", "advise", "split_arenas", "jsonl"):
+    if options.is_executed(args, "arena_size", "map", "advise", "split_arenas", "jsonl"):
         return _executed(args, names, possible)
     code = 0
     for position, name in enumerate(names):
@@ -125,7 +113,7 @@ def _one(args: argparse.Namespace, model: Model, possible: Sequence[Configuratio
         return _fixed_size(args, model, config)
     if args.map:
         return _map(args, model, config)
-    simulation = simulated(model, config)
+    simulation = options.simulated(model, config)
     advice = _advice(model, config) if args.advise else None
     _say(args, simulation, advice, needs)
     return 0 if simulation.failure is None else SimulatedFailure.exit_code
@@ -187,9 +175,9 @@ def _say(args: argparse.Namespace, simulation: Simulation, advice: str | None, n
     if args.json:
         from tflm_sim.report.document import size_document
 
-        say_json(size_document(simulation, advice=advice, candidates=needs, assumed=assumed(args, config)))
+        say_json(size_document(simulation, advice=advice, candidates=needs, assumed=options.assumed(args, config)))
         return
-    say(*size_lines(simulation, remarks=not_named(args, config)), *(() if advice is None else ("", advice)))
+    say(*size_lines(simulation, remarks=options.not_named(args, config)), *(() if advice is None else ("", advice)))
     if needs:
         from tflm_sim.checks.candidates import candidate_text
 
@@ -204,7 +192,7 @@ def _map(args: argparse.Namespace, model: Model, config: Configuration) -> int:
         title = f"{planner_words(config.planner, config.has_own_planner)}, {config.interpreter} interpreter"
         picture = take_picture(model, config, title=title, observers=progress.observers)
     color = wants_color(args.color, sys.stdout)
-    say(*header(args, config))
+    say(*options.header(args, config))
     say(*map_lines(picture, width=terminal_width(), color=color), may_color=color)
     return 0 if picture.status == "ok" else SimulatedFailure.exit_code
 
@@ -219,7 +207,9 @@ def _jsonl(args: argparse.Namespace, names: list[str], possible: Sequence[Config
         try:
             model = load(name)
             config, needs = _chosen(model, possible)
-            document = size_document(simulated(model, config), candidates=needs, assumed=assumed(args, config))
+            document = size_document(
+                options.simulated(model, config), candidates=needs, assumed=options.assumed(args, config)
+            )
         except TflmSimError as error:
             document = error_document(name, model, possible[0], error)
             code = error.exit_code
@@ -230,13 +220,13 @@ def _jsonl(args: argparse.Namespace, names: list[str], possible: Sequence[Config
 
 def _fixed_size(args: argparse.Namespace, model: Model, config: Configuration) -> int:
     arena_size = parse_size(args.arena_size)
-    simulation = simulated(model, config, arena_size)
+    simulation = options.simulated(model, config, arena_size)
     if args.json:
         from tflm_sim.report.document import arena_document
 
-        say_json(arena_document(simulation, assumed=assumed(args, config)))
+        say_json(arena_document(simulation, assumed=options.assumed(args, config)))
         return 0 if simulation.fits else 1
-    say(*header(args, config))
+    say(*options.header(args, config))
     if simulation.fits:
         say(f"{format_size(arena_size)} is enough; arena_used_bytes() is {format_size(simulation.arena_used_bytes)}")
     else:

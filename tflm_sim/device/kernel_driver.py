@@ -12,24 +12,8 @@ from tflm_sim.arena.events import Corruption, ScratchUse
 from tflm_sim.device.micro_allocator import MicroAllocator
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.errors import ArenaOverflowError, PrepareError
+from tflm_sim.ops import requests
 from tflm_sim.ops.op_model import Node
-from tflm_sim.ops.requests import (
-    FreeTempBuffer,
-    FreeTempTensor,
-    FreeTempTensors,
-    KernelTensor,
-    Log,
-    Overrun,
-    Persistent,
-    Request,
-    Scratch,
-    ScratchBuffer,
-    SetShape,
-    Steps,
-    TempBuffer,
-    TempTensor,
-    TempTensors,
-)
 from tflm_sim.ops.roles import abort
 from tflm_sim.values import TYPE_CHECKING
 
@@ -43,11 +27,11 @@ _CONTEXT = "tensorflow/lite/micro/micro_interpreter_context.cc"
 
 # What a request's TFLITE_DCHECK says: the states in which it may be made, its line, its text.
 _STATES: dict[type, tuple[tuple[str, ...], int, str]] = {
-    Persistent: (("init", "prepare"), 57, f"{_PREPARE} || state_ == InterpreterState::kInit"),
-    Scratch: (("prepare",), 64, _PREPARE),
-    ScratchBuffer: (("invoke",), 70, "state_ == InterpreterState::kInvoke"),
-    TempBuffer: (("prepare",), 88, _PREPARE),
-    FreeTempBuffer: (("prepare",), 93, _PREPARE),
+    requests.Persistent: (("init", "prepare"), 57, f"{_PREPARE} || state_ == InterpreterState::kInit"),
+    requests.Scratch: (("prepare",), 64, _PREPARE),
+    requests.ScratchBuffer: (("invoke",), 70, "state_ == InterpreterState::kInvoke"),
+    requests.TempBuffer: (("prepare",), 88, _PREPARE),
+    requests.FreeTempBuffer: (("prepare",), 93, _PREPARE),
 }
 _ALL_STATES = ("init", "prepare", "invoke")
 
@@ -70,7 +54,7 @@ class KernelDriver:
         """Where the requests are carried out."""
         return self._allocator.arena
 
-    def run(self, node: Node, steps: Steps[T], *, state: str) -> T:
+    def run(self, node: Node, steps: requests.Steps[T], *, state: str) -> T:
         """Run ``steps`` to their end and return what they return.
 
         Args:
@@ -85,7 +69,7 @@ class KernelDriver:
         self._node = node
         handlers = _HANDLERS[state]
         try:
-            request: Request = next(steps)
+            request: requests.Request = next(steps)
             while True:
                 request = steps.send(handlers[type(request)](self, request))
         except StopIteration as stop:
@@ -101,7 +85,7 @@ class KernelDriver:
         assert self._node is not None, "a request outside of run()"
         return self._node
 
-    def _persistent(self, request: Persistent) -> int | None:
+    def _persistent(self, request: requests.Persistent) -> int | None:
         offset = self._allocator.allocate_persistent_buffer(request.size, request.label)
         if offset is None and not request.checked:
             node = self._current()
@@ -112,7 +96,7 @@ class KernelDriver:
             )
         return offset
 
-    def _scratch(self, request: Scratch) -> int | None:
+    def _scratch(self, request: requests.Scratch) -> int | None:
         node = self._current()
         index = self._allocator.request_scratch_buffer(
             self._allocation, request.size, node.subgraph_index, request.label
@@ -121,36 +105,36 @@ class KernelDriver:
             raise PrepareError(f"{node.op} #{node.index} asks for more scratch buffers than an operator may have")
         return index
 
-    def _scratch_buffer(self, request: ScratchBuffer) -> int | None:
+    def _scratch_buffer(self, request: requests.ScratchBuffer) -> int | None:
         infos = enumerate(self._allocation.infos)
         index, info = next((row for row in infos if row[1].scratch == request.index >= 0), (-1, None))
         owner = (info.subgraph, info.node) if info is not None else (-1, -1)
         self.arena.tell(ScratchUse, request.index, *owner)
         return self._allocation.offsets.get(index)
 
-    def _temp_tensor(self, request: TempTensor) -> KernelTensor | None:
+    def _temp_tensor(self, request: requests.TempTensor) -> requests.KernelTensor | None:
         node = self._current()
         return self._allocator.allocate_temp_tensor(node.tensors[request.tensor_index], node.subgraph_index)
 
-    def _temp_tensors(self, request: TempTensors) -> Sequence[KernelTensor | None]:
+    def _temp_tensors(self, request: requests.TempTensors) -> Sequence[requests.KernelTensor | None]:
         node = self._current()
         return self._allocator.allocate_temp_tensors(node.tensors, request.wanted, node.subgraph_index)
 
-    def _free_temp_tensor(self, request: FreeTempTensor) -> None:
+    def _free_temp_tensor(self, request: requests.FreeTempTensor) -> None:
         self._allocator.deallocate_temp_tensor(request.tensor)
 
-    def _free_temp_tensors(self, request: FreeTempTensors) -> None:
+    def _free_temp_tensors(self, request: requests.FreeTempTensors) -> None:
         for tensor in request.tensors:
             if tensor is not None:
                 self._allocator.deallocate_temp_tensor(tensor)
 
-    def _temp_buffer(self, request: TempBuffer) -> int | None:
+    def _temp_buffer(self, request: requests.TempBuffer) -> int | None:
         return self._allocator.arena.allocate_temp(request.size, request.alignment)
 
-    def _free_temp_buffer(self, request: FreeTempBuffer) -> None:
+    def _free_temp_buffer(self, request: requests.FreeTempBuffer) -> None:
         self._allocator.arena.deallocate_temp(request.offset)
 
-    def _overrun(self, request: Overrun) -> None:
+    def _overrun(self, request: requests.Overrun) -> None:
         """Damage what lies there: nothing, or the builtin data that were placed last. Upstream does not notice."""
         node, allocation = self._current(), self._allocation
         allocation.overran = True
@@ -164,15 +148,15 @@ class KernelDriver:
             f"{victim.op} #{victim.index}",
         )
 
-    def _set_shape(self, request: SetShape) -> None:
+    def _set_shape(self, request: requests.SetShape) -> None:
         self._allocation.is_as_filed = False
         request.tensor.shape = request.shape
 
-    def _log(self, request: Log) -> None:
+    def _log(self, request: requests.Log) -> None:
         self._allocator.arena.log(request.text)
 
 
-def _refuse(driver: KernelDriver, request: Request) -> object:
+def _refuse(driver: KernelDriver, request: requests.Request) -> object:
     """TFLITE_DCHECK of the interpreter's state."""
     _, line, expression = _STATES[type(request)]
     raise abort(f"{_CONTEXT}:{line}", expression)
@@ -180,18 +164,18 @@ def _refuse(driver: KernelDriver, request: Request) -> object:
 
 _Handler: TypeAlias = "Callable[[KernelDriver, Any], object]"
 _CARRIED_OUT: dict[type, _Handler] = {
-    Persistent: KernelDriver._persistent,
-    Scratch: KernelDriver._scratch,
-    ScratchBuffer: KernelDriver._scratch_buffer,
-    TempTensor: KernelDriver._temp_tensor,
-    TempTensors: KernelDriver._temp_tensors,
-    FreeTempTensor: KernelDriver._free_temp_tensor,
-    FreeTempTensors: KernelDriver._free_temp_tensors,
-    TempBuffer: KernelDriver._temp_buffer,
-    FreeTempBuffer: KernelDriver._free_temp_buffer,
-    Overrun: KernelDriver._overrun,
-    SetShape: KernelDriver._set_shape,
-    Log: KernelDriver._log,
+    requests.Persistent: KernelDriver._persistent,
+    requests.Scratch: KernelDriver._scratch,
+    requests.ScratchBuffer: KernelDriver._scratch_buffer,
+    requests.TempTensor: KernelDriver._temp_tensor,
+    requests.TempTensors: KernelDriver._temp_tensors,
+    requests.FreeTempTensor: KernelDriver._free_temp_tensor,
+    requests.FreeTempTensors: KernelDriver._free_temp_tensors,
+    requests.TempBuffer: KernelDriver._temp_buffer,
+    requests.FreeTempBuffer: KernelDriver._free_temp_buffer,
+    requests.Overrun: KernelDriver._overrun,
+    requests.SetShape: KernelDriver._set_shape,
+    requests.Log: KernelDriver._log,
 }
 
 

@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-from tflm_sim.firmware.machine_steps import (
-    Branch,
-    CallTo,
-    Compare,
-    Convention,
-    Forget,
-    InMemory,
-    Load,
-    Or,
-    SetTo,
-    Shift,
-    Step,
-    Store,
-    added,
-    by_name,
-    operand_of,
-)
+from tflm_sim.firmware import machine_steps as step
 from tflm_sim.values import Any
 
 
-def riscv(global_pointer: int | None) -> Convention:
+def riscv(global_pointer: int | None) -> step.Convention:
     constants = (("zero", 0), *((("gp", global_pointer),) if global_pointer is not None else ()))
-    return Convention(
+    return step.Convention(
         stack="sp",
         arguments=tuple(f"a{i}" for i in range(8)),
         result="a0",
@@ -38,84 +22,84 @@ _LOADS = {"lw": 4, "lh": 2, "lhu": 2, "lb": 1, "lbu": 1}
 _STORES = {"sw": 4, "sh": 2, "sb": 1}
 
 
-def steps_of(instruction: Any) -> list[Step]:
+def steps_of(instruction: Any) -> list[step.Step]:
     name = instruction.mnemonic.removeprefix("c.")
-    operands = [operand_of(instruction, one) for one in instruction.operands]
+    operands = [step.operand_of(instruction, one) for one in instruction.operands]
     stem = name.removesuffix("sp")
     if len(operands) == 3 and _RULES.get(stem) is _access:  # Capstone takes c.lw apart.
         register, offset, base = operands
-        name, operands = stem, [register, InMemory(base, offset)]
+        name, operands = stem, [register, step.InMemory(base, offset)]
     rule = _RULES.get(name)
     steps = None if rule is None else rule(instruction, name, operands)
     return _unknown(name, operands) if steps is None else steps
 
 
-def _data(instruction: Any, name: str, operands: list[Any]) -> list[Step] | None:
+def _data(instruction: Any, name: str, operands: list[Any]) -> list[step.Step] | None:
     match name, operands:
         case ("mv", [str(register), str(source)]):
-            return [SetTo(register, source, 0)]
+            return [step.SetTo(register, source, 0)]
         case ("li", [str(register), int(number)]):
-            return [SetTo(register, "", number)]
+            return [step.SetTo(register, "", number)]
         case ("lui", [str(register), int(number)]):
-            return [SetTo(register, "", number << 12)]
+            return [step.SetTo(register, "", number << 12)]
         case ("auipc", [str(register), int(number)]):
-            return [SetTo(register, "", instruction.address + (number << 12))]
+            return [step.SetTo(register, "", instruction.address + (number << 12))]
         case ("slli", [str(register), *rest, int(bits)]):
-            return [Shift(register, rest[0] if rest else register, bits)]
+            return [step.Shift(register, rest[0] if rest else register, bits)]
         case ("or", [str(register), *rest, str(second)]):
-            return [Or(register, rest[0] if rest else register, second)]
+            return [step.Or(register, rest[0] if rest else register, second)]
     return None
 
 
-def _sum(instruction: Any, name: str, operands: list[Any]) -> list[Step] | None:
+def _sum(instruction: Any, name: str, operands: list[Any]) -> list[step.Step] | None:
     match operands:
         case [str(register), *rest]:
-            return added(register, rest, -1 if name == "sub" else 1)
+            return step.added(register, rest, -1 if name == "sub" else 1)
     return None
 
 
-def _access(instruction: Any, name: str, operands: list[Any]) -> list[Step] | None:
+def _access(instruction: Any, name: str, operands: list[Any]) -> list[step.Step] | None:
     match operands:
-        case [str(register), InMemory() as place] if name in _LOADS:
-            return [Load(register, place.base, place.offset, _LOADS[name])]
-        case [str(register), InMemory() as place]:
-            return [Store(place.base, place.offset, _STORES[name], register)]
+        case [str(register), step.InMemory() as place] if name in _LOADS:
+            return [step.Load(register, place.base, place.offset, _LOADS[name])]
+        case [str(register), step.InMemory() as place]:
+            return [step.Store(place.base, place.offset, _STORES[name], register)]
     return None
 
 
-def _jump(instruction: Any, name: str, operands: list[Any]) -> list[Step] | None:
+def _jump(instruction: Any, name: str, operands: list[Any]) -> list[step.Step] | None:
     here = instruction.address
     match name, operands:
         case ("jal", [int(offset)]) | ("jal", ["ra", int(offset)]):
-            return [CallTo(here + offset)]
+            return [step.CallTo(here + offset)]
         case ("jal", _):
             return None
         case ("jalr", _):
-            return [CallTo(None)]
+            return [step.CallTo(None)]
         case ("j", [int(offset)]):
-            return [Branch(here + offset, False)]
+            return [step.Branch(here + offset, False)]
         case ("j", _):
             return None
-    return [Branch(None, False)]
+    return [step.Branch(None, False)]
 
 
-def _branch(instruction: Any, name: str, operands: list[Any]) -> list[Step] | None:
+def _branch(instruction: Any, name: str, operands: list[Any]) -> list[step.Step] | None:
     match operands:
         case [*registers, int(offset)]:
             equal = {"beqz": True, "bnez": False}.get(name)
-            return [_compare(registers), Branch(instruction.address + offset, True, equal)]
+            return [_compare(registers), step.Branch(instruction.address + offset, True, equal)]
     return None
 
 
-def _unknown(name: str, operands: list[Any]) -> list[Step]:
+def _unknown(name: str, operands: list[Any]) -> list[step.Step]:
     """Forget what an instruction without a rule may write to."""
     is_store = name.startswith(("s", "fs", "amo"))
-    bases = [one.base if isinstance(one, InMemory) else one for one in operands[1:]]
-    stored: list[Step] = [Store(base, None, 0, None) for base in bases if isinstance(base, str) and is_store]
-    return [*stored, *(Forget(one) for one in operands[:1] if isinstance(one, str))]
+    bases = [one.base if isinstance(one, step.InMemory) else one for one in operands[1:]]
+    stored: list[step.Step] = [step.Store(base, None, 0, None) for base in bases if isinstance(base, str) and is_store]
+    return [*stored, *(step.Forget(one) for one in operands[:1] if isinstance(one, str))]
 
 
-_RULES = by_name(
+_RULES = step.by_name(
     {
         "mv li lui auipc slli or": _data,
         "addi addi4spn add sub addi16sp": _sum,
@@ -127,5 +111,5 @@ _RULES = by_name(
 """What is read of RISC-V's instructions, as in arm_code.py."""
 
 
-def _compare(registers: list[Any]) -> Compare:
-    return Compare(registers[0] if len(registers) == 1 else None, 0)
+def _compare(registers: list[Any]) -> step.Compare:
+    return step.Compare(registers[0] if len(registers) == 1 else None, 0)

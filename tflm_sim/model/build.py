@@ -16,21 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from tflm_sim.errors import UsageError
+from tflm_sim.model import types
 from tflm_sim.model.build_values import Data, affine_quantization, complete_options, encode_data
 from tflm_sim.model.encode import encode
 from tflm_sim.model.schema import BUILTIN_OPERATORS, builtin_operator_code, options_of_operator
-from tflm_sim.model.types import (
-    ConstantData,
-    Metadata,
-    Model,
-    Operator,
-    OperatorCode,
-    OptionValue,
-    Signature,
-    Subgraph,
-    Tensor,
-    TensorType,
-)
 
 
 class SubgraphBuilder:
@@ -48,8 +37,8 @@ class SubgraphBuilder:
         self.outputs: Sequence[int] | None = ()
         self._model = model
         self._name = name
-        self._tensors: list[Tensor] = []
-        self._operators: list[Operator] = []
+        self._tensors: list[types.Tensor] = []
+        self._operators: list[types.Operator] = []
 
     def tensor(
         self,
@@ -80,7 +69,7 @@ class SubgraphBuilder:
         if buffer is None:
             buffer = 0 if data is None else self._model.buffer(data, type)
         self._tensors.append(
-            Tensor(
+            types.Tensor(
                 name=name,
                 shape=None if shape is None else tuple(shape),
                 type=int(type),
@@ -98,7 +87,7 @@ class SubgraphBuilder:
         inputs: Sequence[int] | None,
         outputs: Sequence[int] | None,
         *,
-        options: Mapping[str, OptionValue] | None = None,
+        options: Mapping[str, types.OptionValue] | None = None,
         options_type: str | None = None,
         custom_options: bytes | None = None,
         intermediates: Sequence[int] | None = None,
@@ -122,8 +111,8 @@ class SubgraphBuilder:
         table = options_of_operator(op) if options_type is None else options_type
         code = builtin_operator_code(op)
         return self._add(
-            Operator(
-                opcode_index=self._model.operator_code(OperatorCode(code, code, None, version)),
+            types.Operator(
+                opcode_index=self._model.operator_code(types.OperatorCode(code, code, None, version)),
                 inputs=_indices(inputs),
                 outputs=_indices(outputs),
                 intermediates=_indices(intermediates),
@@ -145,8 +134,8 @@ class SubgraphBuilder:
         """Add a custom operator with the bytes of its options, and return its index."""
         code = builtin_operator_code("CUSTOM")
         return self._add(
-            Operator(
-                opcode_index=self._model.operator_code(OperatorCode(code, code, custom_code, 1)),
+            types.Operator(
+                opcode_index=self._model.operator_code(types.OperatorCode(code, code, custom_code, 1)),
                 inputs=_indices(inputs),
                 outputs=_indices(outputs),
                 intermediates=_indices(intermediates),
@@ -154,9 +143,9 @@ class SubgraphBuilder:
             )
         )
 
-    def subgraph(self) -> Subgraph:
+    def subgraph(self) -> types.Subgraph:
         """Return what has been built so far."""
-        return Subgraph(
+        return types.Subgraph(
             tensors=tuple(self._tensors),
             operators=tuple(self._operators),
             inputs=_indices(self.inputs),
@@ -164,7 +153,7 @@ class SubgraphBuilder:
             name=self._name,
         )
 
-    def _add(self, operator: Operator) -> int:
+    def _add(self, operator: types.Operator) -> int:
         self._operators.append(operator)
         return len(self._operators) - 1
 
@@ -179,10 +168,10 @@ class ModelBuilder:
     def __init__(self, *, description: str = "", version: int = 3) -> None:
         self._description = description
         self._version = version
-        self._codes: dict[OperatorCode, int] = {}
-        self._buffers: list[ConstantData] = [ConstantData(None)]
-        self._metadata: list[Metadata] = []
-        self._signatures: list[Signature] = []
+        self._codes: dict[types.OperatorCode, int] = {}
+        self._buffers: list[types.ConstantData] = [types.ConstantData(None)]
+        self._metadata: list[types.Metadata] = []
+        self._signatures: list[types.Signature] = []
         self._subgraphs: list[SubgraphBuilder] = []
         self.main = self.add_subgraph("main")
         self.tensor = self.main.tensor
@@ -194,28 +183,28 @@ class ModelBuilder:
         self._subgraphs.append(SubgraphBuilder(self, name, len(self._subgraphs)))
         return self._subgraphs[-1]
 
-    def buffer(self, data: Data | None, type: int = TensorType.UINT8) -> int:
+    def buffer(self, data: Data | None, type: int = types.TensorType.UINT8) -> int:
         """Add constant data and return its index; None adds a buffer without data."""
-        self._buffers.append(ConstantData(None if data is None else memoryview(encode_data(data, type))))
+        self._buffers.append(types.ConstantData(None if data is None else memoryview(encode_data(data, type))))
         return len(self._buffers) - 1
 
-    def operator_code(self, code: OperatorCode) -> int:
+    def operator_code(self, code: types.OperatorCode) -> int:
         """Return the index of ``code`` in the operator table, which gets a new entry if need be."""
         return self._codes.setdefault(code, len(self._codes))
 
     def metadata(self, name: str, payload: bytes) -> None:
         """Add a named buffer, such as ``OfflineMemoryAllocation``."""
-        self._metadata.append(Metadata(name, self.buffer(payload)))
+        self._metadata.append(types.Metadata(name, self.buffer(payload)))
 
     def signature(
         self, key: str, inputs: Mapping[str, int], outputs: Mapping[str, int], *, subgraph_index: int = 0
     ) -> None:
         """Add a named entry point: tensor indices by name."""
-        self._signatures.append(Signature(key, tuple(inputs.items()), tuple(outputs.items()), subgraph_index))
+        self._signatures.append(types.Signature(key, tuple(inputs.items()), tuple(outputs.items()), subgraph_index))
 
-    def model(self) -> Model:
+    def model(self) -> types.Model:
         """Return what has been built so far."""
-        return Model(
+        return types.Model(
             version=self._version,
             operator_codes=tuple(self._codes),
             subgraphs=tuple(builder.subgraph() for builder in self._subgraphs),

@@ -11,23 +11,7 @@ from collections.abc import Callable
 from enum import IntEnum
 from functools import lru_cache
 
-from tflm_sim.model.schema import (
-    BUILTIN_OPTIONS,
-    BUILTIN_OPTIONS_2,
-    SCALAR_CODES,
-    BufferSlot,
-    MetadataSlot,
-    ModelSlot,
-    OperatorCodeSlot,
-    OperatorSlot,
-    OptionField,
-    QuantizationSlot,
-    SignatureSlot,
-    SubgraphSlot,
-    TensorMapSlot,
-    TensorSlot,
-    option_fields,
-)
+from tflm_sim.model import schema
 from tflm_sim.model.types import (
     ConstantData,
     Metadata,
@@ -109,10 +93,10 @@ def _numbers(name: str, slot: int, code: str = "i") -> Field:
 @lru_cache(maxsize=512)
 def option_recipe(name: str) -> tuple[Field, ...]:
     """Return what is read of a builtin options table, () for one that has no fields or that nobody knows."""
-    return tuple(map(_option, option_fields(name)))
+    return tuple(map(_option, schema.option_fields(name)))
 
 
-def _option(field: OptionField) -> Field:
+def _option(field: schema.OptionField) -> Field:
     if field.type == "string":
         return _text(field.name, field.slot, None)
     if field.is_vector:
@@ -120,36 +104,36 @@ def _option(field: OptionField) -> Field:
         return (
             Field(field.name, field.slot, Kind.VIEW)
             if as_bytes
-            else _numbers(field.name, field.slot, SCALAR_CODES[field.type])
+            else _numbers(field.name, field.slot, schema.SCALAR_CODES[field.type])
         )
-    return _scalar(field.name, field.slot, SCALAR_CODES[field.type], field.default)
+    return _scalar(field.name, field.slot, schema.SCALAR_CODES[field.type], field.default)
 
 
 _QUANTIZATION = Recipe(
     "quantization",
     Quantization,
     (
-        Field("scale", QuantizationSlot.SCALE, Kind.RAW, 4),
-        Field("zero_point", QuantizationSlot.ZERO_POINT, Kind.RAW, 8),
-        _scalar("quantized_dimension", QuantizationSlot.QUANTIZED_DIMENSION, "i"),
-        _scalar("details_type", QuantizationSlot.DETAILS_TYPE, "B"),
-        Field("min", QuantizationSlot.MIN, Kind.RAW, 4),
-        Field("max", QuantizationSlot.MAX, Kind.RAW, 4),
+        Field("scale", schema.QuantizationSlot.SCALE, Kind.RAW, 4),
+        Field("zero_point", schema.QuantizationSlot.ZERO_POINT, Kind.RAW, 8),
+        _scalar("quantized_dimension", schema.QuantizationSlot.QUANTIZED_DIMENSION, "i"),
+        _scalar("details_type", schema.QuantizationSlot.DETAILS_TYPE, "B"),
+        Field("min", schema.QuantizationSlot.MIN, Kind.RAW, 4),
+        Field("max", schema.QuantizationSlot.MAX, Kind.RAW, 4),
     ),
 )
 _TENSOR = _plain(
     "tensor",
     Tensor,
     (
-        _text("name", TensorSlot.NAME),
-        _numbers("shape", TensorSlot.SHAPE),
-        _scalar("type", TensorSlot.TYPE, "b"),
-        _scalar("buffer", TensorSlot.BUFFER, "I"),
-        _numbers("shape_signature", TensorSlot.SHAPE_SIGNATURE),
-        _scalar("is_variable", TensorSlot.IS_VARIABLE, "?", False),
-        Field("quantization", TensorSlot.QUANTIZATION, Kind.TABLE, _QUANTIZATION),
-        Field("has_sparsity", TensorSlot.SPARSITY, Kind.HAS),
-        _scalar("has_rank", TensorSlot.HAS_RANK, "?", False),
+        _text("name", schema.TensorSlot.NAME),
+        _numbers("shape", schema.TensorSlot.SHAPE),
+        _scalar("type", schema.TensorSlot.TYPE, "b"),
+        _scalar("buffer", schema.TensorSlot.BUFFER, "I"),
+        _numbers("shape_signature", schema.TensorSlot.SHAPE_SIGNATURE),
+        _scalar("is_variable", schema.TensorSlot.IS_VARIABLE, "?", False),
+        Field("quantization", schema.TensorSlot.QUANTIZATION, Kind.TABLE, _QUANTIZATION),
+        Field("has_sparsity", schema.TensorSlot.SPARSITY, Kind.HAS),
+        _scalar("has_rank", schema.TensorSlot.HAS_RANK, "?", False),
         Field("offset", 0, Kind.POSITION),
     ),
 )
@@ -157,21 +141,25 @@ _OPERATOR = _plain(
     "operator",
     Operator,
     (
-        _scalar("opcode_index", OperatorSlot.OPCODE_INDEX, "I"),
-        Field("inputs", OperatorSlot.INPUTS, Kind.INDICES, -(2**31)),  # a negative one is an absent tensor
-        Field("outputs", OperatorSlot.OUTPUTS, Kind.INDICES, 0),
-        Field("intermediates", OperatorSlot.INTERMEDIATES, Kind.INDICES, 0),
+        _scalar("opcode_index", schema.OperatorSlot.OPCODE_INDEX, "I"),
+        Field("inputs", schema.OperatorSlot.INPUTS, Kind.INDICES, -(2**31)),  # a negative one is an absent tensor
+        Field("outputs", schema.OperatorSlot.OUTPUTS, Kind.INDICES, 0),
+        Field("intermediates", schema.OperatorSlot.INTERMEDIATES, Kind.INDICES, 0),
         Field(
             "options_type",
             0,
             Kind.OPTIONS,
             (
-                (OperatorSlot.BUILTIN_OPTIONS_TYPE, OperatorSlot.BUILTIN_OPTIONS, BUILTIN_OPTIONS),
-                (OperatorSlot.BUILTIN_OPTIONS_2_TYPE, OperatorSlot.BUILTIN_OPTIONS_2, BUILTIN_OPTIONS_2),
+                (schema.OperatorSlot.BUILTIN_OPTIONS_TYPE, schema.OperatorSlot.BUILTIN_OPTIONS, schema.BUILTIN_OPTIONS),
+                (
+                    schema.OperatorSlot.BUILTIN_OPTIONS_2_TYPE,
+                    schema.OperatorSlot.BUILTIN_OPTIONS_2,
+                    schema.BUILTIN_OPTIONS_2,
+                ),
             ),
         ),
-        Field("custom_options", OperatorSlot.CUSTOM_OPTIONS, Kind.VIEW),
-        _numbers("mutating_inputs", OperatorSlot.MUTATING_VARIABLE_INPUTS, "?"),
+        Field("custom_options", schema.OperatorSlot.CUSTOM_OPTIONS, Kind.VIEW),
+        _numbers("mutating_inputs", schema.OperatorSlot.MUTATING_VARIABLE_INPUTS, "?"),
         Field("offset", 0, Kind.POSITION),
     ),
 )
@@ -179,12 +167,12 @@ _SUBGRAPH = _plain(
     "subgraph",
     Subgraph,
     (
-        Field("tensors", SubgraphSlot.TENSORS, Kind.TENSORS, _TENSOR),
-        Field("operators", SubgraphSlot.OPERATORS, Kind.EACH, _OPERATOR),
-        Field("inputs", SubgraphSlot.INPUTS, Kind.INDICES, 0),
-        Field("outputs", SubgraphSlot.OUTPUTS, Kind.INDICES, 0),
-        _text("name", SubgraphSlot.NAME),
-        Field("has_operators", SubgraphSlot.OPERATORS, Kind.HAS),
+        Field("tensors", schema.SubgraphSlot.TENSORS, Kind.TENSORS, _TENSOR),
+        Field("operators", schema.SubgraphSlot.OPERATORS, Kind.EACH, _OPERATOR),
+        Field("inputs", schema.SubgraphSlot.INPUTS, Kind.INDICES, 0),
+        Field("outputs", schema.SubgraphSlot.OUTPUTS, Kind.INDICES, 0),
+        _text("name", schema.SubgraphSlot.NAME),
+        Field("has_operators", schema.SubgraphSlot.OPERATORS, Kind.HAS),
     ),
 )
 _OPERATOR_CODE = _plain(
@@ -193,55 +181,57 @@ _OPERATOR_CODE = _plain(
     (
         Field(
             "builtin_code",
-            OperatorCodeSlot.DEPRECATED_BUILTIN_CODE,
+            schema.OperatorCodeSlot.DEPRECATED_BUILTIN_CODE,
             Kind.LARGER,
-            (OperatorCodeSlot.BUILTIN_CODE, "i", "b"),
+            (schema.OperatorCodeSlot.BUILTIN_CODE, "i", "b"),
         ),
-        _scalar("raw_builtin_code", OperatorCodeSlot.BUILTIN_CODE, "i"),
-        _text("custom_code", OperatorCodeSlot.CUSTOM_CODE, None),
-        _scalar("version", OperatorCodeSlot.VERSION, "i", 1),
+        _scalar("raw_builtin_code", schema.OperatorCodeSlot.BUILTIN_CODE, "i"),
+        _text("custom_code", schema.OperatorCodeSlot.CUSTOM_CODE, None),
+        _scalar("version", schema.OperatorCodeSlot.VERSION, "i", 1),
     ),
 )
 BUFFER = _plain(
     "buffer",
     ConstantData,
     (
-        Field("data", BufferSlot.DATA, Kind.VIEW, DATA_ALIGNMENT),
-        Field("external", BufferSlot.OFFSET, Kind.OUTSIDE, BufferSlot.SIZE),
-        Field("address", BufferSlot.DATA, Kind.ADDRESS),
+        Field("data", schema.BufferSlot.DATA, Kind.VIEW, DATA_ALIGNMENT),
+        Field("external", schema.BufferSlot.OFFSET, Kind.OUTSIDE, schema.BufferSlot.SIZE),
+        Field("address", schema.BufferSlot.DATA, Kind.ADDRESS),
     ),
 )
 METADATA = _plain(
     "metadata entry",
     Metadata,
-    (_text("name", MetadataSlot.NAME, None), _scalar("buffer", MetadataSlot.BUFFER, "I")),
+    (_text("name", schema.MetadataSlot.NAME, None), _scalar("buffer", schema.MetadataSlot.BUFFER, "I")),
 )
 _TENSOR_MAP = Recipe(
-    "tensor map", None, (_text("name", TensorMapSlot.NAME), _scalar("index", TensorMapSlot.TENSOR_INDEX, "I"))
+    "tensor map",
+    None,
+    (_text("name", schema.TensorMapSlot.NAME), _scalar("index", schema.TensorMapSlot.TENSOR_INDEX, "I")),
 )
 _SIGNATURE = _plain(
     "signature",
     Signature,
     (
-        _text("key", SignatureSlot.SIGNATURE_KEY),
-        Field("inputs", SignatureSlot.INPUTS, Kind.EACH, _TENSOR_MAP),
-        Field("outputs", SignatureSlot.OUTPUTS, Kind.EACH, _TENSOR_MAP),
-        _scalar("subgraph_index", SignatureSlot.SUBGRAPH_INDEX, "I"),
-        _text("deprecated_tag", SignatureSlot.DEPRECATED_TAG, None),
+        _text("key", schema.SignatureSlot.SIGNATURE_KEY),
+        Field("inputs", schema.SignatureSlot.INPUTS, Kind.EACH, _TENSOR_MAP),
+        Field("outputs", schema.SignatureSlot.OUTPUTS, Kind.EACH, _TENSOR_MAP),
+        _scalar("subgraph_index", schema.SignatureSlot.SUBGRAPH_INDEX, "I"),
+        _text("deprecated_tag", schema.SignatureSlot.DEPRECATED_TAG, None),
     ),
 )
 MODEL = Recipe(
     "model",
     None,
     (
-        _scalar("version", ModelSlot.VERSION, "I"),
-        Field("operator_codes", ModelSlot.OPERATOR_CODES, Kind.EACH, _OPERATOR_CODE),
-        Field("subgraphs", ModelSlot.SUBGRAPHS, Kind.EACH, _SUBGRAPH),
-        Field("buffers", ModelSlot.BUFFERS, Kind.EACH, BUFFER),
-        Field("metadata", ModelSlot.METADATA, Kind.EACH, METADATA),
-        Field("signatures", ModelSlot.SIGNATURE_DEFS, Kind.EACH, _SIGNATURE),
-        _text("description", ModelSlot.DESCRIPTION),
-        _numbers("metadata_buffers", ModelSlot.METADATA_BUFFER),
+        _scalar("version", schema.ModelSlot.VERSION, "I"),
+        Field("operator_codes", schema.ModelSlot.OPERATOR_CODES, Kind.EACH, _OPERATOR_CODE),
+        Field("subgraphs", schema.ModelSlot.SUBGRAPHS, Kind.EACH, _SUBGRAPH),
+        Field("buffers", schema.ModelSlot.BUFFERS, Kind.EACH, BUFFER),
+        Field("metadata", schema.ModelSlot.METADATA, Kind.EACH, METADATA),
+        Field("signatures", schema.ModelSlot.SIGNATURE_DEFS, Kind.EACH, _SIGNATURE),
+        _text("description", schema.ModelSlot.DESCRIPTION),
+        _numbers("metadata_buffers", schema.ModelSlot.METADATA_BUFFER),
     ),
 )
 """The root table: the first eight attributes of :class:`~tflm_sim.model.types.Model`."""

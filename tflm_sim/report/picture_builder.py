@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-from tflm_sim.arena.events import (
-    Corruption,
-    LogLine,
-    OpEvent,
-    Persist,
-    Phase,
-    PlanDone,
-    PlanOffset,
-    Resize,
-    ScratchRequest,
-    Temp,
-    TempFree,
-    TempReset,
-)
+from tflm_sim.arena import events
 from tflm_sim.arena.stages import Stage
 from tflm_sim.arena.state import ArenaState
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
@@ -54,18 +41,18 @@ class PictureBuilder(ArenaState):
         self.scratch_labels: list[str] = []
         super().__init__(
             {
-                Phase: self._entered,
-                OpEvent: self._operator_entered,
-                Persist: self._persisted,
-                Temp: self._temp_taken,
-                TempFree: self._temp_freed,
-                TempReset: self._temps_reset,
-                Resize: self._resized,
-                ScratchRequest: self._request,
-                PlanOffset: self._plan_offset,
-                PlanDone: self._plan_done,
-                LogLine: lambda event: self._step("log", 0, event.text),
-                Corruption: lambda event: self._step("corruption", 0, event.text),
+                events.Phase: self._entered,
+                events.OpEvent: self._operator_entered,
+                events.Persist: self._persisted,
+                events.Temp: self._temp_taken,
+                events.TempFree: self._temp_freed,
+                events.TempReset: self._temps_reset,
+                events.Resize: self._resized,
+                events.ScratchRequest: self._request,
+                events.PlanOffset: self._plan_offset,
+                events.PlanDone: self._plan_done,
+                events.LogLine: lambda event: self._step("log", 0, event.text),
+                events.Corruption: lambda event: self._step("corruption", 0, event.text),
             }
         )
 
@@ -96,12 +83,12 @@ class PictureBuilder(ArenaState):
         self.moments.append(Moment(stage.value, subgraph, operator, len(self.steps)))
         self._step("enter", len(self.moments) - 1)
 
-    def _entered(self, event: Phase) -> None:
+    def _entered(self, event: events.Phase) -> None:
         if event.stage is Stage.PLAN:
             self._part = "planning"
         self._begin_moment(event.stage, -1, -1)
 
-    def _operator_entered(self, event: OpEvent) -> None:
+    def _operator_entered(self, event: events.OpEvent) -> None:
         if event.stage is not Stage.OP_PREPARED:
             self._begin_moment(event.stage, event.subgraph, event.op)
 
@@ -113,13 +100,13 @@ class PictureBuilder(ArenaState):
     def _release(self, block: int) -> None:
         self._blocks[block] = self._blocks[block]._replace(end=len(self.steps))
 
-    def _persisted(self, event: Persist) -> None:
+    def _persisted(self, event: events.Persist) -> None:
         padding, offset = event.used - event.size, self._split_at + event.offset
         block = self._take(self.stage.group, offset, event.size, event.label, padding=padding)
         self._need(self.floor)
         self._step("persist", block)
 
-    def _temp_taken(self, event: Temp) -> None:
+    def _temp_taken(self, event: events.Temp) -> None:
         if self.stage is Stage.PLANNER_ARENA:
             label = f"the planner gets all that is free, {event.size:,} bytes; drawn is what it needs"
             block = self._take("planner", event.offset, 0, label)
@@ -131,17 +118,17 @@ class PictureBuilder(ArenaState):
         self._temp_blocks[event.offset] = block
         self._step("temp", block)
 
-    def _temp_freed(self, event: TempFree) -> None:
+    def _temp_freed(self, event: events.TempFree) -> None:
         block = self._temp_blocks.pop(event.offset, None)
         if block is not None:
             self._release(block)
             self._step("free", block)
 
-    def _temps_reset(self, event: TempReset) -> None:
+    def _temps_reset(self, event: events.TempReset) -> None:
         self._planner_end = -1
         self._step("reset", event.head if event.ok else event.temp_end, "" if event.ok else "refused")
 
-    def _resized(self, event: Resize) -> None:
+    def _resized(self, event: events.Resize) -> None:
         if event.ok:
             self._planner_end = -1
         if event.ok and event.head != self._drawn_head:
@@ -155,14 +142,14 @@ class PictureBuilder(ArenaState):
         self._need(event.head if event.ok else max(event.head, event.size))
         self._step("resize", event.head, "" if event.ok else "refused")
 
-    def _request(self, event: ScratchRequest) -> None:
+    def _request(self, event: events.ScratchRequest) -> None:
         self.scratch_labels.append(event.label)
         self._step("request", event.size, event.label)
 
-    def _plan_offset(self, event: PlanOffset) -> None:
+    def _plan_offset(self, event: events.PlanOffset) -> None:
         self._step("place", event.planner_index)
 
-    def _plan_done(self, event: PlanDone) -> None:
+    def _plan_done(self, event: events.PlanDone) -> None:
         block = next((i for i in reversed(range(len(self._blocks))) if self._blocks[i].category == "planner"), -1)
         if block >= 0:
             start = self._blocks[block].offset

@@ -9,28 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from tflm_sim.arena.events import (
-    AllocInfo,
-    Corruption,
-    End,
-    Event,
-    LogLine,
-    OpEvent,
-    Persist,
-    Phase,
-    PlanAdd,
-    PlanDone,
-    PlanFits,
-    PlanOffset,
-    Resize,
-    Run,
-    ScratchRequest,
-    ScratchUse,
-    Temp,
-    TempFree,
-    TempReset,
-    Variable,
-)
+from tflm_sim.arena import events as ev
 from tflm_sim.arena.stages import Stage
 from tflm_sim.errors import not_a
 from tflm_sim.escape import printable
@@ -38,7 +17,7 @@ from tflm_sim.escape import printable
 Row = dict[str, Any]
 
 
-def _op(event: OpEvent) -> Row:
+def _op(event: ev.OpEvent) -> Row:
     row: Row = {"e": event.stage.value, "sg": event.subgraph, "op": event.op}
     if event.stage is not Stage.OP_PREPARED:
         row["name"] = event.name
@@ -47,7 +26,7 @@ def _op(event: OpEvent) -> Row:
     return row
 
 
-def _alloc_info(event: AllocInfo) -> Row:
+def _alloc_info(event: ev.AllocInfo) -> Row:
     row: Row = {"e": "alloc_info", "i": event.info}
     if event.tensor >= 0:
         row |= {"kind": "tensor", "sg": event.subgraph, "t": event.tensor}
@@ -63,9 +42,9 @@ def _alloc_info(event: AllocInfo) -> Row:
 
 
 _ROWS: dict[type, Callable[[Any], Row]] = {
-    Run: lambda e: {"e": "run", "kind": e.kind, "arena_size": e.arena_size},
-    Phase: lambda e: {"e": "phase", "p": e.stage.value, **dict(e.facts)},
-    Persist: lambda e: {
+    ev.Run: lambda e: {"e": "run", "kind": e.kind, "arena_size": e.arena_size},
+    ev.Phase: lambda e: {"e": "phase", "p": e.stage.value, **dict(e.facts)},
+    ev.Persist: lambda e: {
         "e": "persist",
         "size": e.size,
         "align": e.alignment,
@@ -73,7 +52,7 @@ _ROWS: dict[type, Callable[[Any], Row]] = {
         "used": e.used,
         "tail_used": e.tail_used,
     },
-    Temp: lambda e: {
+    ev.Temp: lambda e: {
         "e": "temp",
         "size": e.size,
         "align": e.alignment,
@@ -81,9 +60,9 @@ _ROWS: dict[type, Callable[[Any], Row]] = {
         "temp_end": e.temp_end,
         "tail_off": e.tail_offset,
     },
-    TempFree: lambda e: {"e": "temp_free", "off": e.offset},
-    TempReset: lambda e: {"e": "temp_reset", "ok": int(e.ok), "temp_end": e.temp_end, "head": e.head},
-    Resize: lambda e: {
+    ev.TempFree: lambda e: {"e": "temp_free", "off": e.offset},
+    ev.TempReset: lambda e: {"e": "temp_reset", "ok": int(e.ok), "temp_end": e.temp_end, "head": e.head},
+    ev.Resize: lambda e: {
         "e": "resize",
         "size": e.size,
         "align": e.alignment,
@@ -91,12 +70,12 @@ _ROWS: dict[type, Callable[[Any], Row]] = {
         "head": e.head,
         "tail_off": e.tail_offset,
     },
-    ScratchRequest: lambda e: {"e": "scratch_req", "bytes": e.size, "sg": e.subgraph, "idx": e.request},
-    ScratchUse: lambda e: {"e": "scratch_use", "idx": e.request, "sg": e.subgraph, "op": e.op},
-    OpEvent: _op,
-    Variable: lambda e: {"e": "variable", "t": e.tensor, "bytes": e.size},
-    AllocInfo: _alloc_info,
-    PlanAdd: lambda e: {
+    ev.ScratchRequest: lambda e: {"e": "scratch_req", "bytes": e.size, "sg": e.subgraph, "idx": e.request},
+    ev.ScratchUse: lambda e: {"e": "scratch_use", "idx": e.request, "sg": e.subgraph, "op": e.op},
+    ev.OpEvent: _op,
+    ev.Variable: lambda e: {"e": "variable", "t": e.tensor, "bytes": e.size},
+    ev.AllocInfo: _alloc_info,
+    ev.PlanAdd: lambda e: {
         "e": "plan_add",
         "i": e.info,
         "bytes": e.requested,
@@ -105,33 +84,33 @@ _ROWS: dict[type, Callable[[Any], Row]] = {
         "last": e.last,
         "offline": e.offline_offset,
     },
-    PlanOffset: lambda e: {"e": "plan_off", "i": e.info, "planner_i": e.planner_index, "off": e.offset},
-    PlanFits: lambda e: {"e": "plan_fits", "needed": e.needed, "available": e.available},
-    PlanDone: lambda e: {
+    ev.PlanOffset: lambda e: {"e": "plan_off", "i": e.info, "planner_i": e.planner_index, "off": e.offset},
+    ev.PlanFits: lambda e: {"e": "plan_fits", "needed": e.needed, "available": e.available},
+    ev.PlanDone: lambda e: {
         "e": "plan_done",
         "head_usage": e.head_usage,
         "prev_max_head": e.previous_max_head,
         "planner_arena": e.planner_arena,
     },
-    LogLine: lambda e: {"e": "log", "text": e.text},
-    Corruption: lambda e: {"e": "corruption", "text": e.text},
-    End: lambda e: {"e": "end", "kind": e.kind, "status": e.status, "arena_used_bytes": e.arena_used_bytes},
+    ev.LogLine: lambda e: {"e": "log", "text": e.text},
+    ev.Corruption: lambda e: {"e": "corruption", "text": e.text},
+    ev.End: lambda e: {"e": "end", "kind": e.kind, "status": e.status, "arena_used_bytes": e.arena_used_bytes},
 }
 
 
-def trace_row(event: Event) -> Row:
+def trace_row(event: ev.Event) -> Row:
     """Return one event as a JSON object; the keys are in the order of the device's trace."""
     if type(event) not in _ROWS:
         raise not_a("an event (of simulate(...).events)", event)
     return _ROWS[type(event)](event)
 
 
-def trace_rows(events: Iterable[Event]) -> Iterator[Row]:
+def trace_rows(events: Iterable[ev.Event]) -> Iterator[Row]:
     """Yield :func:`trace_row` of each event."""
     return map(trace_row, events)
 
 
-def trace_line(event: Event) -> str:
+def trace_line(event: ev.Event) -> str:
     """Return one event as a line: its name, then its facts."""
     row = trace_row(event)
     name = row.pop("e")

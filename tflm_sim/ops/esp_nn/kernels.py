@@ -19,17 +19,7 @@ from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
 from tflm_sim.ops.prepare import INPUT, OP_DATA, OUTPUT, Prepare, Take, unchecked
 from tflm_sim.ops.prepare import source as input_at
-from tflm_sim.ops.reference.conv import (
-    CONV,
-    CONV_PAIRS,
-    DEPTHWISE_CONV,
-    FILTER,
-    check_scales,
-    convolution_data,
-    parse_conv,
-    per_channel_arrays,
-    unpacked_filter,
-)
+from tflm_sim.ops.reference import conv as reference
 from tflm_sim.ops.reference.fully_connected import LAYER, fully_connected, layer_data, parse_fully_connected
 from tflm_sim.ops.reference.softmax import softmax_params, take_softmax
 from tflm_sim.ops.reference.window import dilations, strides_padding_dilations
@@ -50,19 +40,19 @@ def _conv(k: Kernel, output: KernelTensor, source: KernelTensor, kernel: KernelT
     k.ensure(group_channels > 0, "filter_input_channels > 0")
     k.ensure_eq(input_channels % group_channels, 0, "input_channels % filter_input_channels", "0")
     k.same_c_type(source, output)
-    k.ensure_msg((source.type, kernel.type) in CONV_PAIRS, HYBRID)
+    k.ensure_msg((source.type, kernel.type) in reference.CONV_PAIRS, HYBRID)
     output_channels = k.dim(output, 3 if source.type == _INT8 else 2)
-    arrays = yield from per_channel_arrays(k.node, kernel.shape[0])
+    arrays = yield from reference.per_channel_arrays(k.node, kernel.shape[0])
     if source.type == _INT8 or (source.type == _INT16 and k.has("esp_conv_int4")):
-        check_scales(k, kernel, CONV.axis, CONV.axis_name)
-    yield from convolution_data(k.node, CONV, source.type, arrays_allocated=arrays)
+        reference.check_scales(k, kernel, reference.CONV.axis, reference.CONV.axis_name)
+    yield from reference.convolution_data(k.node, reference.CONV, source.type, arrays_allocated=arrays)
     if k.has("esp_conv_int4"):
-        yield from unpacked_filter(k.node, kernel)
+        yield from reference.unpacked_filter(k.node, kernel)
     if source.type == _INT8:
         image = DataDims(source.shape[1], source.shape[2], input_channels)
         result = DataDims(output.shape[1], output.shape[2], output_channels)
         window = DataDims(kernel.shape[1], kernel.shape[2], group_channels)
-        layer = _layer(k.node, CONV.table, image, window, result)
+        layer = _layer(k.node, reference.CONV.table, image, window, result)
         index = yield from _optional_scratch(_sizes(k.node).esp_nn_get_conv_scratch_size(layer))
         op_data_offset = k.node.user_data
         if isinstance(op_data_offset, int):
@@ -73,25 +63,25 @@ def _conv(k: Kernel, output: KernelTensor, source: KernelTensor, kernel: KernelT
 def _depthwise_conv(k: Kernel, output: KernelTensor, source: KernelTensor, kernel: KernelTensor) -> Steps[None]:
     node = k.node
     _check_depthwise(k, source, kernel, output)
-    arrays = yield from per_channel_arrays(node, kernel.shape[3])
+    arrays = yield from reference.per_channel_arrays(node, kernel.shape[3])
     if source.type == _INT8:
-        check_scales(k, kernel, DEPTHWISE_CONV.axis, DEPTHWISE_CONV.axis_name)
+        reference.check_scales(k, kernel, reference.DEPTHWISE_CONV.axis, reference.DEPTHWISE_CONV.axis_name)
     pairs = (_INT8, _INT4), (_INT16, _INT8)
     k.ensure_msg(source.type == kernel.type or (source.type, kernel.type) in pairs, HYBRID)
     if k.has("esp_conv_int4"):
-        yield from unpacked_filter(node, kernel)
-    yield from convolution_data(node, DEPTHWISE_CONV, source.type, arrays_allocated=arrays)
+        yield from reference.unpacked_filter(node, kernel)
+    yield from reference.convolution_data(node, reference.DEPTHWISE_CONV, source.type, arrays_allocated=arrays)
     if source.type == _INT8:
         image, result, window = [DataDims(*tensor.shape[1:]) for tensor in (source, output, kernel)]
-        ch_mult = int_option(node, DEPTHWISE_CONV.table, "depth_multiplier")
-        layer = _layer(node, DEPTHWISE_CONV.table, image, window, result, ch_mult)
+        ch_mult = int_option(node, reference.DEPTHWISE_CONV.table, "depth_multiplier")
+        layer = _layer(node, reference.DEPTHWISE_CONV.table, image, window, result, ch_mult)
         yield from _optional_scratch(_sizes(node).esp_nn_get_depthwise_conv_scratch_size(layer))
 
 
 def _check_depthwise(k: Kernel, source: KernelTensor, kernel: KernelTensor, output: KernelTensor) -> None:
     """Refuse other than four dimensions, no dilation, and filters that are no multiple of the input's channels."""
     k.dims_size(4, input=source, filter=kernel, output=output)
-    dilation = dilations(k.node, DEPTHWISE_CONV.table)
+    dilation = dilations(k.node, reference.DEPTHWISE_CONV.table)
     k.ensure(dilation.h > 0, "params.dilation_height_factor > 0")
     k.ensure(dilation.w > 0, "params.dilation_width_factor > 0")
     k.ensure_eq(kernel.shape[0], 1, "filter->dims->data[0]", "1")
@@ -140,9 +130,9 @@ def _fully_connected(
 
 
 _AS_REFERENCE = fully_connected("Input type: {} with filter type : {} not supported.")
-_TENSORS = OUTPUT, INPUT, FILTER
-_INPUT_FIRST = INPUT, FILTER, OUTPUT
-_WITH_BIAS = INPUT, FILTER, unchecked(input_at(2, "bias")), OUTPUT
+_TENSORS = OUTPUT, INPUT, reference.FILTER
+_INPUT_FIRST = INPUT, reference.FILTER, OUTPUT
+_WITH_BIAS = INPUT, reference.FILTER, unchecked(input_at(2, "bias")), OUTPUT
 
 
 def _by_version(
@@ -175,7 +165,7 @@ MODELS: tuple[OpModel, ...] = (
         "TfLiteConvParams",
         _init_conv,
         _by_version("esp_nn/conv.cc", _conv, ("esp_conv_int4", _TENSORS), ("", _INPUT_FIRST)),
-        parse=parse_conv,
+        parse=reference.parse_conv,
     ),
     OpModel(
         "DEPTHWISE_CONV_2D",
