@@ -324,3 +324,23 @@ def test_an_ethos_u_takes_its_third_and_fourth_input_as_memory_that_nobody_write
     model = parse(builder.build(inputs=[source], outputs=[result]))
     target = replace(preset("cortex-m55", kernels="reference"), ethos_u=True)
     assert invoke(simulate(model, target)).findings == ()
+
+
+def test_a_branch_reads_the_variable_whose_id_it_is_given() -> None:
+    # VAR_HANDLE, ASSIGN of 16 bytes, then IF(condition, id): the else branch reads the variable into 8 bytes.
+    builder = ModelBuilder()
+    condition, x, y = builder.tensor((1,), BOOL), builder.tensor((1, 4), FLOAT32), builder.tensor((1, 4), FLOAT32)
+    handle = builder.tensor((1,), TensorType.RESOURCE)
+    builder.operator("VAR_HANDLE", [], [handle], options={"shared_name": "v"})
+    builder.operator("ASSIGN_VARIABLE", [handle, x], [])
+    then_graph, else_graph = builder.add_subgraph(), builder.add_subgraph()
+    for graph, size in ((then_graph, 4), (else_graph, 2)):
+        given, value = graph.tensor((1,), TensorType.RESOURCE), graph.tensor((1, size), FLOAT32)
+        graph.operator("READ_VARIABLE", [given], [value])
+        graph.inputs, graph.outputs = [given], [value]
+    options = {"then_subgraph_index": then_graph.index, "else_subgraph_index": else_graph.index}
+    builder.operator("IF", [condition, handle], [y], options=options)
+    model = parse(builder.build(inputs=[condition, x], outputs=[y]))
+    (found,) = invoke(run(model, resource_variable_count=1)).findings
+    assert (found.code, found.noticed) == (FindingCode.COPY_SIZES_DIFFER, (else_graph.index, 0))
+    assert found.offender == BufferId("resource variable", 0, 0)
