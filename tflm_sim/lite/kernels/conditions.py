@@ -12,6 +12,8 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
+from tflm_sim.errors import TflmSimError
+
 
 @cache
 def _lines() -> dict[tuple[str, str, str], list[int]]:
@@ -23,9 +25,19 @@ def _lines() -> dict[tuple[str, str, str], list[int]]:
 
 
 def line_of(file: str, left: str, right: str, number: int = 1) -> int:
-    """Return the line of a condition in a file, 0 when the release has no such condition.
+    """Return the line of a condition in a file.
 
     ``number`` says which one of that text, 1 the first, 0 the last; where there are fewer, it is the last.
+
+    Raises:
+        TflmSimError: The table has no such condition.
     """
-    lines = _lines().get((file, left, right), [])
-    return lines[min(number, len(lines)) - 1] if lines else 0
+    lines = _lines().get((file, left, right))
+    if lines is None:
+        text = f"{left} != {right}" if right else left
+        raise TflmSimError(
+            f"the line of the check '{text}' in tflite/kernels/{file} is not known: "
+            "tflm_sim/lite/kernels/conditions.txt has no row for it; python tools upstream lite_tables CHECKOUT compares the table with a clone of "
+            "google-ai-edge/LiteRT"
+        )
+    return lines[min(number, len(lines)) - 1]
