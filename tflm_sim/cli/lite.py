@@ -130,14 +130,14 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
 
 def _delegated(model: Model, answer: Answer, args: argparse.Namespace) -> int:
     """Say what a delegate would take; 1 is for Flex operators that are on no list or contradict themselves."""
-    from tflm_sim.report.lite_text import flex_document, flex_lines, gpu_document, gpu_lines, told
+    from tflm_sim.report.lite_text import flex_document, flex_lines, gpu_document, gpu_lines, report_lines
 
     if args.delegate == "flex":
         ops = flex_document(flex_ops(model))
         show(ops, flex_lines, as_json=args.json)
         return 1 if any(op.fault or not op.library for op in ops.operators) else 0
     if not answer.subgraphs:
-        raise SimulatedFailure("; ".join(told(answer.reports)))
+        raise SimulatedFailure("; ".join(report_lines(answer.reports)))
     subgraph = answer.subgraphs[0]
     document = gpu_document(subgraph, taken(subgraph), Storage(args.storage), 2 if args.half else 4)
     show(document, gpu_lines, as_json=args.json)
@@ -177,14 +177,14 @@ def _with_earlier_planners(answer: Answer) -> str:
 
 def _draw(name: str, answer: Answer, settings: LiteSettings, args: argparse.Namespace) -> None:
     from tflm_sim.report.lite_picture import lite_pictures
-    from tflm_sim.report.lite_text import told
+    from tflm_sim.report.lite_text import report_lines
     from tflm_sim.report.map import map_lines
     from tflm_sim.report.page import write_page
     from tflm_sim.report.svg import write_svg
 
     pictures = lite_pictures(name, answer, settings)
     if not pictures:
-        raise SimulatedFailure("; ".join(told(answer.reports)) or f"{name}: nothing was planned")
+        raise SimulatedFailure("; ".join(report_lines(answer.reports)) or f"{name}: nothing was planned")
     if args.map:
         for number, picture in enumerate(pictures):
             say(

@@ -57,7 +57,7 @@ class Answer:
     Attributes:
         interpreter: The runtime's state; None when it refuses the model.
         status: "ok", or "error" once the last step failed.
-        reports: All that the runtime told until now.
+        reports: The messages of the runtime until now.
         left_out: What no figure of it counts.
         question: The model, the settings and the shapes that it answers.
     """

@@ -124,12 +124,12 @@ class Delegation:
         try:
             step()
         except SimulatedFailure as failure:
-            told = failure.device_message
+            message = failure.device_message
             try:
                 self.remove_all(graph)
             except SimulatedFailure as worse:
-                raise PrepareError(str(worse), device_message=told + worse.device_message) from failure
-            raise DelegationError(f"{failure}; {_RESTORED}", device_message=told + _RESTORED) from failure
+                raise PrepareError(str(worse), device_message=message + worse.device_message) from failure
+            raise DelegationError(f"{failure}; {_RESTORED}", device_message=message + _RESTORED) from failure
 
     def undo(self, graph: Delegated) -> None:
         """Run the original execution plan again."""

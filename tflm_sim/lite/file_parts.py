@@ -1,7 +1,7 @@
 """TFLite's ``InterpreterBuilder`` while it reads a file: its operator table, and each subgraph's tensors and nodes.
 
 Constants stay in the file; variables go to the persistent arena, everything else with a size to the other one. All
-tensors are read before a model is refused for one of them, and all that is told stands in ``TfLiteSubgraph.reports``.
+tensors are read before a model is refused for one of them, and every message stands in ``TfLiteSubgraph.reports``.
 
 Source: tflite/core/interpreter_builder.cc ParseTensors, ParseNodes, tflite/core/subgraph.cc
 SetTensorParametersReadOnly, SetTensorParametersReadWrite @ google-ai-edge/LiteRT f67457790
@@ -49,7 +49,7 @@ def fill_subgraph(
     """Fill an empty ``subgraph`` from the ``source`` in a file.
 
     Raises:
-        PrepareError: The runtime refuses the model; what it told before stands in ``subgraph.reports``.
+        PrepareError: The runtime refuses the model; its messages until then are ``subgraph.reports``.
     """
     for label in ("inputs", "outputs"):
         indices = getattr(source, label) or ()
@@ -69,9 +69,9 @@ def _refuse_faulty(faults: list[bool]) -> None:
 
 
 def _add_tensor(subgraph: TfLiteSubgraph, tensor: Tensor, model: Model) -> bool:
-    """Append a tensor; return whether there is a fault in it, which is told."""
+    """Append a tensor; return whether there is a fault in it, which is reported."""
     index, shape = len(subgraph.tensors), tensor.shape or ()
-    told = len(subgraph.reports)
+    before = len(subgraph.reports)
     result = TfLiteTensor(0, name=tensor.name, type=tensor.type, shape=shape, is_variable=tensor.is_variable)
     subgraph.add_tensor(result)
     if tensor.type not in _KNOWN_TYPES:
@@ -92,7 +92,7 @@ def _add_tensor(subgraph: TfLiteSubgraph, tensor: Tensor, model: Model) -> bool:
         _give_bytes(result, data)
     except PrepareError as failure:
         subgraph.reports += [failure.device_message, f"Tensor {index} is invalidly specified in schema.\n"]
-    return len(subgraph.reports) > told
+    return len(subgraph.reports) > before
 
 
 _KNOWN_TYPES = frozenset(TensorType)
@@ -152,9 +152,9 @@ def _check_options(subgraph: TfLiteSubgraph, op: str, operator: Operator) -> Non
 
 
 def _add_operator(subgraph: TfLiteSubgraph, operator: Operator, registrations: Sequence[TfLiteRegistration]) -> bool:
-    """Append a node; return whether nothing can run it, which is told.
+    """Append a node; return whether nothing can run it, which is reported.
 
-    A node that does not fit the graph is told as well, and makes it inconsistent.
+    A node that does not fit the graph is reported as well, and makes it inconsistent.
 
     Raises:
         PrepareError: Options that the runtime refuses; it reads no further.

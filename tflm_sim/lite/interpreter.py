@@ -37,7 +37,7 @@ class Interpreter:
 
     Attributes:
         subgraphs: In the model's order.
-        reports: What the runtime told its error reporter, in order; a failure's exception has the same text.
+        reports: The messages to the error reporter, in order; a failure's exception has the same text.
     """
 
     def __init__(self, subgraphs: Sequence[TfLiteSubgraph], reports: list[str] | None = None) -> None:
@@ -106,7 +106,7 @@ class Interpreter:
         """End the invocation that is running before its next node.
 
         Raises:
-            PrepareError: Cancellation was not enabled; nothing is told.
+            PrepareError: Cancellation was not enabled; there is no message.
         """
         if not self.primary.can_be_cancelled:
             raise PrepareError("cancellation is not enabled", device_message="")

@@ -48,7 +48,7 @@ class TfLiteSubgraph(GraphInfo):
         preserves_all_tensors: Whether every tensor keeps its bytes until the end of an invocation.
         threads: The number of threads that kernels may use; some size their temporaries by it.
         siblings: All subgraphs of the model, itself included; control flow prepares them.
-        reports: What was told without a failure, since somebody looked.
+        reports: Messages without a failure, since they were last read.
         planner: Where tensors are; None until they are allocated.
         state: What may be done now.
         is_consistent: Whether all nodes of the file could be added.
@@ -224,9 +224,9 @@ class TfLiteSubgraph(GraphInfo):
             if failure.status == "abort":
                 raise
             name = node.registration.custom_name or node.registration.op
-            told = f"Node number {index} ({name}) failed to prepare."
+            message = f"Node number {index} ({name}) failed to prepare."
             where = f"subgraph {self.index}, node {index}, {node.registration.name}"
-            raise PrepareError(f"{where}: {failure}", device_message=failure.device_message + told) from failure
+            raise PrepareError(f"{where}: {failure}", device_message=failure.device_message + message) from failure
 
     def _has_dynamic(self, indices: tuple[int, ...]) -> bool:
         return any(self.tensors[index].allocation_type is AllocationType.DYNAMIC for index in present(indices))
@@ -354,15 +354,12 @@ class TfLiteSubgraph(GraphInfo):
                 self._prepare_ops_and_tensors()
             self._invoke_node(place)
 
-    def _refuse_missing_data(self, node: TfLiteNode) -> None:
-        for position, tensor in enumerate(node.inputs):
-            if tensor != OPTIONAL_TENSOR and self._lacks_data(node, position, self.tensors[tensor]):
-                raise refused(f"Input tensor {tensor} lacks data")
-
     def _invoke_node(self, place: int) -> None:
         index = self.execution_plan[place]
         node = self.nodes[index]
-        self._refuse_missing_data(node)
+        for position, tensor in enumerate(node.inputs):
+            if tensor != OPTIONAL_TENSOR and self._lacks_data(node, position, self.tensors[tensor]):
+                raise refused(f"Input tensor {tensor} lacks data")
         if node.registration.invoke is None:
             name = node.registration.name
             raise UnsupportedOpError(f"{name} has no kernel to run", op=name, subgraph=self.index, node=index)
@@ -373,8 +370,8 @@ class TfLiteSubgraph(GraphInfo):
             node.registration.invoke(self, node)
         except SimulatedFailure as failure:
             name = node.registration.custom_name or node.registration.op
-            told = f"Node number {index} ({name}) failed to invoke."
-            raise PrepareError(f"{failure}; {told}", device_message=failure.device_message + told) from failure
+            message = f"Node number {index} ({name}) failed to invoke."
+            raise PrepareError(f"{failure}; {message}", device_message=failure.device_message + message) from failure
         if self._was_resized and self._has_dynamic(node.outputs):
             self._plan_again_after(place)
 

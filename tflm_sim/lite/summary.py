@@ -1,4 +1,4 @@
-"""What a planned subgraph means for people: its arenas, who holds them, and the operator at which most bytes live.
+"""What a planned subgraph means for people: its arenas, what lies in them, and the operator at which most bytes live.
 
 Source: tflite/arena_planner.cc @ google-ai-edge/LiteRT f67457790
 """
@@ -13,7 +13,7 @@ from tflm_sim.values import dataclass, short_repr
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class PlacedTensor:
     """A tensor with bytes of its own in the arena.
 
     Attributes:
@@ -41,7 +41,7 @@ class Summary:
         subgraph: Its number.
         arena_bytes: The arena of tensors that come and go.
         persistent_bytes: The arena of what stays.
-        held: What owns bytes of the first arena.
+        placed: The tensors with bytes of their own in the first arena.
         persistent: Tensor index, name, size and offset of what owns bytes of the second.
         live_bytes: By place in the execution plan, what is alive; sizes as they are.
         ops: By place in the execution plan, the operator.
@@ -53,7 +53,7 @@ class Summary:
     subgraph: int
     arena_bytes: int
     persistent_bytes: int
-    held: tuple[Held, ...]
+    placed: tuple[PlacedTensor, ...]
     persistent: tuple[tuple[int, str, int, int], ...]
     live_bytes: tuple[int, ...]
     ops: tuple[str, ...]
@@ -70,11 +70,11 @@ class Summary:
 
     def bytes_of(self, *kinds: str) -> int:
         """Return the bytes of all tensors of some kinds, alive together or not."""
-        return sum(row.size for row in self.held if row.kind in kinds)
+        return sum(row.size for row in self.placed if row.kind in kinds)
 
-    def alive(self, place: int) -> list[Held]:
+    def alive(self, place: int) -> list[PlacedTensor]:
         """Return what is alive while a node runs, the largest first."""
-        rows = [row for row in self.held if row.first <= place <= row.last]
+        rows = [row for row in self.placed if row.first <= place <= row.last]
         return sorted(rows, key=lambda row: (-row.size, row.index))
 
 
@@ -84,10 +84,10 @@ def summaries(answer: Answer | ModelLike) -> list[Summary]:
     return [summarize(subgraph) for subgraph in answer.subgraphs if subgraph.planner is not None]
 
 
-def _live_bytes(held: tuple[Held, ...], count: int) -> tuple[int, ...]:
+def _live_bytes(placed: tuple[PlacedTensor, ...], count: int) -> tuple[int, ...]:
     """Return the bytes that are alive at each of ``count`` nodes."""
     live = [0] * count
-    for row in held:
+    for row in placed:
         for place in range(row.first, min(row.last, count - 1) + 1):
             live[place] += row.size
     return tuple(live)
@@ -96,7 +96,7 @@ def _live_bytes(held: tuple[Held, ...], count: int) -> tuple[int, ...]:
 def summarize(subgraph: TfLiteSubgraph) -> Summary:
     """Return what a planned subgraph's memory is."""
     document = subgraph_document(subgraph)
-    held = tuple(_held(subgraph))
+    placed = tuple(_placed(subgraph))
     count = len(subgraph.execution_plan)
     persistent = [
         (index, tensor.name, tensor.size, tensor.offset)
@@ -109,9 +109,9 @@ def summarize(subgraph: TfLiteSubgraph) -> Summary:
         subgraph=subgraph.index,
         arena_bytes=document.arena_rw_span,
         persistent_bytes=document.persistent_span,
-        held=held,
+        placed=placed,
         persistent=tuple(persistent),
-        live_bytes=_live_bytes(held, count),
+        live_bytes=_live_bytes(placed, count),
         ops=tuple(node.registration.name for node in subgraph.execution_nodes),
         dynamic=tuple(tensor.name for tensor in dynamic),
         computed_bytes=sum(tensor.size for tensor in computed),
@@ -119,7 +119,7 @@ def summarize(subgraph: TfLiteSubgraph) -> Summary:
     )
 
 
-def _held(subgraph: TfLiteSubgraph) -> list[Held]:
+def _placed(subgraph: TfLiteSubgraph) -> list[PlacedTensor]:
     planner = subgraph.planner
     assert planner is not None, "a subgraph without a plan holds nothing"
     temporaries = {index for node in subgraph.execution_nodes for index in present(node.temporaries)}
@@ -137,6 +137,8 @@ def _held(subgraph: TfLiteSubgraph) -> list[Held]:
         elif index in subgraph.outputs:
             kind = "output"
         rows.append(
-            Held(index, tensor.name, kind, alloc.size, alloc.offset, alloc.first_node, min(alloc.last_node, last_place))
+            PlacedTensor(
+                index, tensor.name, kind, alloc.size, alloc.offset, alloc.first_node, min(alloc.last_node, last_place)
+            )
         )
     return rows

@@ -52,8 +52,8 @@ def _picture(path: str, answer: Answer, settings: LiteSettings, summary: Summary
 
 def _residents(summary: Summary) -> tuple[Resident, ...]:
     rows = []
-    for row in summary.held:
-        others = (other for other in summary.held if other is not row)
+    for row in summary.placed:
+        others = (other for other in summary.placed if other is not row)
         sharing = sum(
             other.offset < row.offset + row.size and row.offset < other.offset + other.size for other in others
         )

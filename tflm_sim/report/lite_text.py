@@ -12,7 +12,7 @@ from tflm_sim.lite.flex import FlexOp
 from tflm_sim.lite.gpu import Storage, Taken, strategies
 from tflm_sim.lite.op_resolver import FLEX_PREFIX
 from tflm_sim.lite.subgraph import TfLiteSubgraph
-from tflm_sim.lite.summary import Held, Summary, summaries
+from tflm_sim.lite.summary import PlacedTensor, Summary, summaries
 from tflm_sim.report.tables import table_lines
 from tflm_sim.units import format_size
 from tflm_sim.values import dataclass
@@ -26,13 +26,13 @@ def lite_lines(title: str, answer: Answer) -> list[str]:
     """Return what the runtime allocates, or what it says instead."""
     lines = [printable(title, 120)]
     if answer.status != "ok":
-        lines += ["the runtime refuses it:", *(f"  {line}" for line in told(answer.reports))]
+        lines += ["the runtime refuses it:", *(f"  {line}" for line in report_lines(answer.reports))]
     for summary in summaries(answer) if answer.status == "ok" else ():
         lines += ["", *_summary(summary)]
     return [*lines, "", *answer.left_out]
 
 
-def told(reports: Sequence[str]) -> list[str]:
+def report_lines(reports: Sequence[str]) -> list[str]:
     """Return the runtime's messages as lines, the first ones and their beginnings where there are many."""
     lines = [line for text in reports for line in text.strip().splitlines() if line]
     shown = [printable(line[:_MESSAGE], 10 * _MESSAGE) + "…" * (len(line) > _MESSAGE) for line in lines[:_MOST_ROWS]]
@@ -71,7 +71,7 @@ def _summary(summary: Summary) -> Iterator[str]:
         yield "  what comes after the first dynamic output is planned while the model runs"
 
 
-def _rows(rows: list[Held]) -> Iterator[str]:
+def _rows(rows: list[PlacedTensor]) -> Iterator[str]:
     for row in rows[:_MOST_ROWS]:
         name = printable(row.name, _NAME) or f"temporary {row.index}"
         yield f"  {row.size:>12,} B at {row.offset:>10,}  {row.kind:<10} {name}"

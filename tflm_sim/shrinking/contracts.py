@@ -111,7 +111,7 @@ class Contract:
     versions: tuple[str, ...] = ()
     chosen: Callable[[Use], bool] | None = None
 
-    def holds(self, use: Use, kind: str, library: KernelLibrary) -> bool:
+    def covers(self, use: Use, kind: str, library: KernelLibrary) -> bool:
         """Return whether the promise is about this operator with this library."""
         return (
             use.name in self.operators
@@ -388,7 +388,7 @@ Source: util/third_party/tensorflow_extra/siliconlabs @ SiliconLabs/gecko_sdk 91
 def promised(use: Use, kind: str, libraries: Iterable[KernelLibrary]) -> bool:
     """Return whether the kernels of all libraries promise it."""
     linked = [_linked(use, library) for library in libraries]
-    return all(any(row.holds(use, kind, library) for row in CONTRACTS) for library in linked)
+    return all(any(row.covers(use, kind, library) for row in CONTRACTS) for library in linked)
 
 
 def _linked(use: Use, library: KernelLibrary) -> KernelLibrary:

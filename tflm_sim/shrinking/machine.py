@@ -86,14 +86,14 @@ class Copied:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
-    """A loop looked whether to go on."""
+class ConditionRead:
+    """A loop read what its condition depends on."""
 
     place: Place
     value: Hashes
 
 
-Event = Ran | Copied | Looked
+Event = Ran | Copied | ConditionRead
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +313,7 @@ class Machine:
         value, said = self.values[place], self.numbers[place]
         if value is None or said is None:
             raise refuse("how often a WHILE runs is not known, though its counter is")
-        yield Looked((self.index, place), value)
+        yield ConditionRead((self.index, place), value)
         return bool(said.ravel()[0])
 
     def _read(self, index: int) -> Hashes | None:

@@ -6,15 +6,13 @@ A new pass is a function ``(draft, choose) -> list[Witness]`` in a module of its
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from tflm_sim.model.draft import Draft
 from tflm_sim.shrinking import choice
 from tflm_sim.shrinking.descent import descend
 from tflm_sim.shrinking.fuse import join_depthwise, pad_to_same, plain_slices
 from tflm_sim.shrinking.graph import draft_multiplications
 from tflm_sim.shrinking.order import reorder
-from tflm_sim.shrinking.passes import Chooser, Pass
+from tflm_sim.shrinking.passes import Chooser
 from tflm_sim.shrinking.plan_search import plan
 from tflm_sim.shrinking.prune import drop_copies, drop_dead, fold_constants, merge_constants
 from tflm_sim.shrinking.rim import cut_rim
@@ -24,11 +22,6 @@ from tflm_sim.shrinking.sizing import grows
 from tflm_sim.shrinking.states import states_to_variables
 
 _RIM = "int8 io"
-
-
-def _edits(name: str, costs: str, edit: Pass, needs: Callable[[Search], bool] | None = None) -> PassRow:
-    """Return the row of a pass that looks at nothing but the draft."""
-    return PassRow(name, costs, lambda search: search.attempt(name, edit), needs)
 
 
 def _may_alter(search: Search) -> bool:
@@ -67,20 +60,20 @@ def _order(search: Search) -> None:
 
 
 PASSES: tuple[PassRow, ...] = (
-    PassRow(_RIM, "another interface", _cut_rim, lambda s: s.int8_io),
-    _edits("prune", "nothing", _tidy),
-    _edits("constant folding", "flash", fold_constants),
-    _edits("PAD is SAME", "MACs for taps of 0", pad_to_same, _may_alter),
-    _edits("resource variables", "nothing", states_to_variables),
-    _edits("copies", "nothing", drop_copies),
-    _edits("depthwise branches", "a few MACs", join_depthwise, _may_alter),
-    _edits("copies", "nothing", drop_copies),
-    _edits("plain slices", "nothing", plain_slices),
-    _edits("prune", "nothing", _tidy),
-    PassRow("kernel choice", "time: these kernels are slower", _choose_kernels, lambda s: s.kernel_order),
-    PassRow(ORDER, "nothing", _order),
-    PassRow(SPLITS, "operators, per-operator memory, MACs for stripes", descend, _may_alter),
-    _edits("prune", "nothing", _tidy),
-    PassRow(PLAN, "flash; a plan holds for the same outputs only", plan, lambda s: s.offline_plan),
+    PassRow(_RIM, "another interface", run=_cut_rim, needs=lambda s: s.int8_io),
+    PassRow("prune", "nothing", _tidy),
+    PassRow("constant folding", "flash", fold_constants),
+    PassRow("PAD is SAME", "MACs for taps of 0", pad_to_same, needs=_may_alter),
+    PassRow("resource variables", "nothing", states_to_variables),
+    PassRow("copies", "nothing", drop_copies),
+    PassRow("depthwise branches", "a few MACs", join_depthwise, needs=_may_alter),
+    PassRow("copies", "nothing", drop_copies),
+    PassRow("plain slices", "nothing", plain_slices),
+    PassRow("prune", "nothing", _tidy),
+    PassRow("kernel choice", "time: these kernels are slower", run=_choose_kernels, needs=lambda s: s.kernel_order),
+    PassRow(ORDER, "nothing", run=_order),
+    PassRow(SPLITS, "operators, per-operator memory, MACs for stripes", run=descend, needs=_may_alter),
+    PassRow("prune", "nothing", _tidy),
+    PassRow(PLAN, "flash; a plan holds for the same outputs only", run=plan, needs=lambda s: s.offline_plan),
 )
 """Every pass in the order in which they run. Those that occur twice find more to do after the ones between."""

@@ -130,9 +130,9 @@ class _Arena:
             else:
                 self._expect(event.place, event.value, f"a WHILE looks at tensor {event.place[1]}")
         for position, tensor in enumerate(main.output_tensors):
-            held = machine.values[tensor]
-            if held is not None:
-                self._expect((0, tensor), held, f"output {position} is tensor {tensor}")
+            content = machine.values[tensor]
+            if content is not None:
+                self._expect((0, tensor), content, f"output {position} is tensor {tensor}")
 
     def _run(self, machine: Machine, event: Ran) -> None:
         """Let an operator read and write."""
@@ -141,10 +141,10 @@ class _Arena:
         within = f" of subgraph {index}" if index else ""
         call = _Call(event, operator, machine.name(operator), f"#{event.number} {machine.name(operator)}{within}")
         part = self._part(call)
-        for position, (tensor, held) in enumerate(zip(operator.input_tensors, event.read, strict=True)):
-            if held is not None and not (position == 0 and part.is_written):
+        for position, (tensor, value) in enumerate(zip(operator.input_tensors, event.read, strict=True)):
+            if value is not None and not (position == 0 and part.is_written):
                 rows = part.rows if position == 0 else ...
-                self._expect((index, tensor), held, f"{call.label} reads tensor {tensor}", rows)
+                self._expect((index, tensor), value, f"{call.label} reads tensor {tensor}", rows)
         self._check_overlaps(call)
         self._use_scratch(call)
         for tensor, value in event.written.items():
@@ -207,7 +207,7 @@ class _Arena:
 
     def _check_shared(self, call: _Call, source: int, output: int) -> None:
         """Refuse an output that shares bytes with an input unless a contract covers it."""
-        covers = {COPY: self._holds_a_copy, IN_PLACE: self._is_in_place, DIAGONAL: self._is_diagonal}
+        covers = {COPY: self._is_copied, IN_PLACE: self._is_in_place, DIAGONAL: self._is_diagonal}
         use = use_of(call.name, call.operator, self._tensors(call))
         kind = next((kind for kind in covers if promised(use, kind, [self.library])), None)
         if kind is None or not covers[kind](call, source, output):
@@ -216,7 +216,7 @@ class _Arena:
                 f"no contract of {self.library} covers that"
             )
 
-    def _holds_a_copy(self, call: _Call, source: int, output: int) -> bool:
+    def _is_copied(self, call: _Call, source: int, output: int) -> bool:
         """Return whether the output's part of the shared bytes is what lies there."""
         a, b = self._room(call, source), self._room(call, output)
         start, end = max(a.start, b.start), min(a.end, b.end)

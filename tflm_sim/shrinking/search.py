@@ -43,13 +43,15 @@ class PassRow:
     Attributes:
         name: As people read it.
         costs: What a result may cost beside the arena that it saves.
-        run: Tries it on the best model so far and keeps what gains.
+        edit: What edits a draft, of a pass that looks at nothing else; the search keeps what gains.
+        run: Of any other pass: tries it on the best model so far and keeps what gains.
         needs: Whether it was asked for, or may run; None for a pass that always runs.
     """
 
     name: str
     costs: str
-    run: Callable[[Search], object]
+    edit: Pass | None = None
+    run: Callable[[Search], object] | None = None
     needs: Callable[[Search], bool] | None = None
 
 
@@ -164,7 +166,10 @@ class Search:
         """Run a pass; where an edit cannot be told to be sound, it is none."""
         self.say(row.name)
         try:
-            row.run(self)
+            if row.edit is not None:
+                self.attempt(row.name, row.edit)
+            if row.run is not None:
+                row.run(self)
         except VerificationFailed as failure:
             reason = str(failure).removeprefix("refused: ").removesuffix("; nothing is written")
             self.rejected.append(Rejected(row.name, reason))

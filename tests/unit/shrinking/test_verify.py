@@ -14,7 +14,8 @@ from tflm_sim import parse, shrink
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import ConstantData, Model, Operator, Quantization
-from tflm_sim.shrinking import channels, fuse, prune, rows, split, states, stripe_rules
+from tflm_sim.shrinking import channels, fuse, graph, prune, rows, split, states, stripe_rules
+from tflm_sim.shrinking.pass_table import PASSES
 from tflm_sim.shrinking.passes import Chooser
 from tflm_sim.shrinking.verify import VerificationFailed, _pairs_of_equal, verify
 
@@ -141,7 +142,7 @@ BROKEN: dict[str, tuple[str, Any, str, Breaking]] = {
     ),
     "a state that begins elsewhere": ("initial", states, "refusal", lambda sound: lambda *arguments: None),
     "a state read after it is written": ("late reader", states, "refusal", lambda sound: lambda *arguments: None),
-    "a copy of other quantization": ("requantized", prune, "same_kind", lambda sound: lambda *arguments: True),
+    "a copy of other quantization": ("requantized", graph, "same_kind", lambda sound: lambda *arguments: True),
     "constants that are not equal": ("rows", prune, "bytes", lambda sound: lambda data: b""),
 }
 
@@ -212,14 +213,7 @@ def _model(name: str) -> Model:
 
 def _rewritten(model: Model) -> Iterator[Model]:
     """Yield what the passes make of a model, without the search: one by one, and the splits."""
-    for edit in (
-        prune.merge_constants,
-        prune.drop_copies,
-        fuse.pad_to_same,
-        fuse.join_depthwise,
-        fuse.plain_slices,
-        states.states_to_variables,
-    ):
+    for edit in dict.fromkeys(row.edit for row in PASSES if row.edit is not None):
         draft = Draft(model)
         if edit(draft, Chooser()):
             yield parse(encode(draft.model()))

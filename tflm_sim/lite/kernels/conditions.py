@@ -37,7 +37,7 @@ def line_of(file: str, left: str, right: str, number: int = 1) -> int:
         text = f"{left} != {right}" if right else left
         raise TflmSimError(
             f"the line of the check '{text}' in tflite/kernels/{file} is not known: "
-            "tflm_sim/lite/kernels/conditions.txt has no row for it; python tools upstream lite_tables CHECKOUT compares the table with a clone of "
-            "google-ai-edge/LiteRT"
+            "tflm_sim/lite/kernels/conditions.txt has no row of it; python tools upstream lite_tables CHECKOUT "
+            "compares that table with a clone of google-ai-edge/LiteRT"
         )
     return lines[min(number, len(lines)) - 1]

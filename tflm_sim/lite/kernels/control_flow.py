@@ -26,7 +26,7 @@ def _sibling(call: PrepareCall, index: int, text: str) -> TfLiteContext:
 
 
 def _copy_inputs(call: PrepareCall, inputs: tuple[int, ...], child: TfLiteContext) -> None:
-    """Give a child's inputs the shapes and types of the node's; a refusal is told but does not stop it."""
+    """Give a child's inputs the shapes and types of the node's; a refusal is reported but does not stop it."""
     for index, target in zip(inputs, child.inputs, strict=True):
         if target == OPTIONAL_TENSOR:
             continue
