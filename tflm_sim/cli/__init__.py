@@ -1,7 +1,7 @@
 """The command line: ``tflm-sim VERB ...``. One module per verb; arguments in, exit code out.
 
-A verb module has ``register(subparsers)``, which adds its parser and sets ``run``; ``main`` imports only the module of
-the verb that was asked for, and is the only place that catches errors.
+A verb module has ``register(subparsers)``, which adds its parser, and ``run(args)``, which returns the exit code.
+``main`` imports only the module of the verb that was asked for, and is the only place that catches errors.
 
 Everything is printed by ``terminal.say`` and ``terminal.say_json``, which make what strangers wrote harmless. The exit
 codes are ``errors.EXIT_CODES``.
@@ -50,7 +50,9 @@ def build_parser(verb: str | None = None) -> argparse.ArgumentParser:
     parser.add_argument("--allow-download", action="store_true", help="fetch models whose names are http(s) addresses")
     subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for name in (verb,) if verb in VERBS else VERBS:
-        import_module(f"tflm_sim.cli.{VERBS[name]}").register(subparsers)
+        module = import_module(f"tflm_sim.cli.{name.replace('-', '_')}")
+        module.register(subparsers)
+        subparsers.choices[name].set_defaults(run=module.run)
     return parser
 
 

@@ -38,7 +38,6 @@ class BisectDocument:
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     parser = add_verb(
         subparsers,
         "bisect",
@@ -53,7 +52,6 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("--and", required=True, dest="until", metavar="B", help="the newer")
     add_configuration(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -44,11 +44,9 @@ class BoardRow:
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     parser = add_verb(subparsers, "boards", "list the boards, their memory, preset and default kernels", EXAMPLES)
     add_long(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

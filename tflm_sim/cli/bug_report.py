@@ -33,11 +33,9 @@ _PACKAGES = ("cffi", "numpy", "pyserial", "rich", "pyelftools", "distributed")
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     parser = add_verb(subparsers, "bug-report", "print what a bug report needs, without a model's weights", EXAMPLES)
     parser.add_argument("model", nargs="?", metavar="MODEL", help="the model that it is about")
     add_configuration(parser)
-    parser.set_defaults(run=run)
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,6 @@ EXITS = {
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     summary = "tell whether models work in an arena of a given size"
     parser = add_verb(subparsers, "check", summary, EXAMPLES, exits=EXITS)
     parser.add_argument(
@@ -86,7 +85,6 @@ def register(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--markdown", metavar="FILE", help="append the verdicts to a file, such as a CI's step summary")
     parser.add_argument("--json", action="store_true", help="a verdict is one JSON document and line")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -40,7 +40,6 @@ class CompareDocument:
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     exits = {1: "it fits none of the boards"}
     parser = add_verb(subparsers, "compare", "size one model for all boards or targets", EXAMPLES, exits=exits)
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, a C source, or sample:NAME")
@@ -48,7 +47,6 @@ def register(subparsers: Subparsers) -> None:
     what.add_argument("--boards", metavar="B,...", default="all", help="boards (default: all)")
     what.add_argument("--targets", metavar="T,...", help="targets instead of boards, or all")
     parser.add_argument("--json", action="store_true", help="one JSON document")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -16,10 +16,8 @@ tflm-sim completion zsh > ~/.zfunc/_tflm-sim
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     parser = add_verb(subparsers, "completion", "print a completion script for your shell", EXAMPLES)
     parser.add_argument("shell", choices=("bash", "zsh", "tcsh"))
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -33,7 +33,6 @@ EXITS = {
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     summary = "say what changed between two models, targets or kernel libraries"
     parser = add_verb(subparsers, "diff", summary, EXAMPLES, exits=EXITS)
     parser.add_argument(
@@ -53,7 +52,6 @@ def register(subparsers: Subparsers) -> None:
         help="exit 1 when the smallest arena grows by more than BYTES (default: 0)",
     )
     parser.add_argument("--json", action="store_true", help="one JSON document")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -30,7 +30,6 @@ LIBRARY = "edge-impulse"
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     summary = "print what a source of Edge Impulse's EON compiler needs: its arena, heap and limits"
     parser = add_verb(subparsers, "eon", summary, EXAMPLES, exits=EXITS)
     parser.add_argument("source", metavar="FILE", help="a ..._compiled.cpp, a .zip export that holds one, or -")
@@ -50,7 +49,6 @@ def register(subparsers: Subparsers) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON document")
     form.add_argument("--to-tflite", metavar="OUT.tflite", help="write its model as a .tflite file instead")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

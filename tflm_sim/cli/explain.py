@@ -65,7 +65,6 @@ class ExplanationDocument:
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     parser = add_verb(
         subparsers, "explain", "say what failed in a firmware's log, and the arena that it needs", EXAMPLES, exits=EXITS
     )
@@ -76,7 +75,6 @@ def register(subparsers: Subparsers) -> None:
     )
     add_configuration(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

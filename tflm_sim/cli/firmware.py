@@ -37,7 +37,6 @@ EXITS = {
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     parser = add_verb(
         subparsers,
         "firmware",
@@ -60,7 +59,6 @@ def register(subparsers: Subparsers) -> None:
         "--strict", action="store_true", help="exit code 3 for a verdict that hangs on an assumption, 'yes, if ...'"
     )
     parser.add_argument("--json", action="store_true", help="facts and verdicts as one JSON document")
-    parser.set_defaults(run=run)
 
 
 def _reasons(problem: FirmwareError, subjects: Sequence[Subject], args: argparse.Namespace) -> str:

@@ -70,7 +70,6 @@ class LibraryRow:
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     parser = add_verb(
         subparsers, "libraries", "list the libraries that --library names, and the TFLM that each holds", EXAMPLES
     )
@@ -79,7 +78,6 @@ def register(subparsers: Subparsers) -> None:
     )
     add_long(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -33,7 +33,6 @@ EXITS = {1: "--invoke: a byte is overwritten", 4: "AllocateTensors() fails in an
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     summary = "show what is alive when, and what keeping a tensor costs"
     parser = add_verb(subparsers, "lifetimes", summary, EXAMPLES, exits=EXITS)
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
@@ -49,7 +48,6 @@ def register(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--json", action="store_true", help="every buffer, and the other answers, as one JSON document")
     add_configuration(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -47,7 +47,6 @@ _LARGEST_SIZE = 2**31 - 1
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     parser = add_verb(
         subparsers, "lite", "print what the mobile runtime (LiteRT) allocates for a model", EXAMPLES, exits=EXITS
     )
@@ -82,7 +81,6 @@ def register(subparsers: Subparsers) -> None:
         "--jsonl", action="store_true", help="one JSON document a model and line; goes on after a bad model"
     )
     parser.add_argument("--color", choices=COLOR_CHOICES, default="auto", help="for --map; NO_COLOR is heeded")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -41,7 +41,6 @@ PORT_HELP = "a device path, usb:VID:PID, serial:NUMBER, socket://, rfc2217:// or
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     parser = add_verb(
         subparsers, "monitor", "listen to a board and compare its reports with the simulation", EXAMPLES, exits=EXITS
     )
@@ -62,7 +61,6 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("--arena-size", metavar="N", help="the arena that the firmware gives, for its failures")
     parser.add_argument("--once", action="store_true", help="end when the port is lost, instead of waiting for it")
     parser.add_argument("--seconds", type=float, metavar="S", help="end after this time (default: on Ctrl-C)")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -27,7 +27,6 @@ class OperatorRow:
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     parser = add_verb(
         subparsers, "ops", "list the modelled operators and the recordings of real TFLM that have each", EXAMPLES
     )
@@ -37,7 +36,6 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("--kernels", metavar="LIB", help="kernel library (default: the preset's)")
     add_long(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document, with the names of the models")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -57,7 +57,6 @@ EXITS = {
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     parser = add_verb(subparsers, "plan", "compare memory planners on a model or on a problem", EXAMPLES, exits=EXITS)
     parser.add_argument(
         "source",
@@ -90,7 +89,6 @@ def register(subparsers: Subparsers) -> None:
         "--replace-plan", action="store_true", help="replace the plan that the model's metadata has already"
     )
     add_configuration(parser, with_planner=False)
-    parser.set_defaults(run=run)
 
 
 def _compare(args: argparse.Namespace, problem: Problem, seconds: float | None) -> Comparison:

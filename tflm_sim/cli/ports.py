@@ -15,10 +15,8 @@ tflm-sim ports --json
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     parser = add_verb(subparsers, "ports", "list the serial ports", EXAMPLES, exits={1: "there is none"})
     parser.add_argument("--json", action="store_true", help="one JSON list")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

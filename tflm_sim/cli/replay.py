@@ -30,7 +30,6 @@ _PIECE = 1 << 16
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     parser = add_verb(
         subparsers, "replay", "read a recorded run and compare its reports with the simulation", EXAMPLES, exits=EXITS
     )
@@ -40,7 +39,6 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("--arena-size", metavar="N", help="the arena that the firmware gives, for its failures")
     parser.add_argument("--quiet", action="store_true", help="only what is recognised, not the log")
     parser.add_argument("--json", action="store_true", help="one JSON object a line: what is recognised, and the log")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

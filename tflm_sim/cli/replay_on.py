@@ -27,7 +27,6 @@ EXITS = {0: "device and simulation agree on everything", 1: "they differ", 4: EX
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     parser = add_verb(
         subparsers,
         "replay-on",
@@ -44,7 +43,6 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("--baud", type=int, default=DEFAULT_BAUD, metavar="N", help="default: %(default)s")
     parser.add_argument("--arena-size", metavar="N", help="default: the smallest multiple of 16 that works")
     add_configuration(parser, with_planner=False)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

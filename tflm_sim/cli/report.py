@@ -75,7 +75,6 @@ EXITS = {4: "AllocateTensors() fails; the report is written all the same"}
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     parser = add_verb(
         subparsers, "report", "show where every byte of the arena lives, over time", EXAMPLES, exits=EXITS
     )
@@ -110,7 +109,6 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--value", choices=VALUES, default="live", help="for model-explorer: bytes alive, of scratch, or of the tail"
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -42,7 +42,6 @@ EXITS = {
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     summary = f"compare the models of {PROJECT_FILE} with those of another commit, for a pull request"
     parser = add_verb(subparsers, "review", summary, EXAMPLES, exits=EXITS)
     parser.add_argument(
@@ -54,7 +53,6 @@ def register(subparsers: Subparsers) -> None:
         "--comment", action="store_true", help="in CI: write the request's one comment, or bring it up to date"
     )
     parser.add_argument("--markdown", metavar="FILE", help="append it to a file, such as a CI's step summary")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

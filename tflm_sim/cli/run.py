@@ -29,7 +29,6 @@ EXITS = {
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     parser = add_verb(
         subparsers,
         "run",
@@ -54,7 +53,6 @@ def register(subparsers: Subparsers) -> None:
         "--emulator", choices=EMULATORS, default="", help="default: Unicorn where it has the core, else QEMU"
     )
     parser.add_argument("--json", action="store_true", help="what was seen as one JSON document")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

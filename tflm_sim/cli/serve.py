@@ -31,7 +31,6 @@ tflm-sim serve --pyodide pyodide-{PYODIDE_VERSION}.tgz
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     parser = add_verb(subparsers, "serve", "serve the page that sizes models in the browser", EXAMPLES)
     parser.add_argument(
         "--pyodide",
@@ -44,7 +43,6 @@ def register(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--port", type=int, default=8000, metavar="N", help="on 127.0.0.1 (default: 8000; 0: any)")
     parser.add_argument("--write", metavar="FOLDER", help="write the site's files for a web server instead")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

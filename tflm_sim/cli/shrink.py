@@ -43,7 +43,6 @@ EXITS = {
 
 
 def register(subparsers: options.Subparsers) -> None:
-    """Add the verb."""
     parser = options.add_verb(
         subparsers,
         "shrink",
@@ -71,7 +70,6 @@ def register(subparsers: options.Subparsers) -> None:
         action="store_true",
         help="also print each edit, why the outputs stay the same, and what was rejected",
     )
-    parser.set_defaults(run=run)
 
 
 def _add_firmware(firmware: argparse._ArgumentGroup) -> None:

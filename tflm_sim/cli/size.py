@@ -38,7 +38,6 @@ EXITS = {1: "--arena-size: that arena is not enough", 4: "AllocateTensors() fail
 
 
 def register(subparsers: options.Subparsers) -> None:
-    """Add the verb."""
     summary = "print the smallest arena for a model, and who needs each byte"
     parser = options.add_verb(subparsers, "size", summary, EXAMPLES, exits=EXITS)
     parser.add_argument(
@@ -64,7 +63,6 @@ def register(subparsers: options.Subparsers) -> None:
         "--jsonl", action="store_true", help="one JSON document a model and line; goes on after a bad model"
     )
     parser.add_argument("--color", choices=COLOR_CHOICES, default="auto", help="for --map; NO_COLOR is heeded")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

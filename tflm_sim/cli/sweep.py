@@ -91,7 +91,6 @@ class SweepDifference:
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     exits = {1: "with --diff: an arena grew or is none any more", 3: "none of the models can be read"}
     parser = add_verb(subparsers, "sweep", "size many models for many targets, a row each", EXAMPLES, exits=exits)
     parser.add_argument("models", nargs="*", metavar="MODEL", help="files, folders, patterns, URLs; -: a list on stdin")
@@ -114,7 +113,6 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("--against", choices=sorted(AXES), default="model_bytes", help="for --plot")
     parser.add_argument("--diff", nargs=2, metavar=("BEFORE", "AFTER"), help="compare two results instead")
     parser.add_argument("--json", action="store_true", help="the summary, or the difference, as one JSON document")
-    parser.set_defaults(run=run)
 
 
 def _tls(args: argparse.Namespace) -> dict[str, str]:

@@ -49,14 +49,12 @@ class CombinationRow:
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     parser = add_verb(subparsers, "targets", "list the targets and what proves each", EXAMPLES)
     parser.add_argument(
         "target", nargs="?", metavar="NAME", help="one target, with every TFLM and kernel library that it runs with"
     )
     add_long(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

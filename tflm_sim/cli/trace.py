@@ -19,7 +19,6 @@ EXITS = {4: "AllocateTensors() fails"}
 
 
 def register(subparsers: Subparsers) -> None:
-    """Add the verb."""
     parser = add_verb(subparsers, "trace", "print every allocation event of AllocateTensors()", EXAMPLES, exits=EXITS)
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
     add_configuration(parser)
@@ -27,7 +26,6 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--jsonl", action="store_true", help="one JSON object an event, in the vocabulary of TFLM traces"
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

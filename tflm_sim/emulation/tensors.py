@@ -71,7 +71,7 @@ def _places(machine: Emulator, array: int, tensors: list[Tensor], arena: Span) -
 
 def _place(machine: Emulator, address: int, tensor: Tensor) -> TensorPlace | None:
     """Return where the elements of the TfLiteTensor at ``address`` lie, if it is this tensor."""
-    shape = tuple(tensor.shape or ())
+    shape = tensor.dims
     size = prod(shape) * max(ELEMENT_BITS.get(tensor.type, 0) // 8, 1)
     fields = words(machine, address, _TENSOR)
     for data, dims, count in zip(fields, fields[1:], fields[2:], strict=False):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 
+from tflm_sim.model.operator_facts import CHANNEL_AXES, CONVOLUTIONS
 from tflm_sim.model.schema import BUILTIN_OPERATORS
 from tflm_sim.model.types import Model
 
@@ -20,13 +21,13 @@ def multiplications(op: str, inputs: Sequence[Shape], outputs: Sequence[Shape]) 
     """
     if len(inputs) < 2 or not outputs or not inputs[1]:
         return 0
+    if op in CONVOLUTIONS:  # an output element is made with the weights of its channel
+        return prod(outputs[0]) * prod(size for axis, size in enumerate(inputs[1]) if axis != CHANNEL_AXES[op])
     count = _COUNTS.get(op)
     return 0 if count is None else count(inputs, outputs[0])
 
 
 _COUNTS: dict[str, Callable[[Sequence[Shape], Shape], int]] = {
-    "CONV_2D": lambda inputs, output: prod(output) * prod(inputs[1][1:]),
-    "DEPTHWISE_CONV_2D": lambda inputs, output: prod(output) * prod(inputs[1][1:3]),
     "TRANSPOSE_CONV": lambda inputs, _: prod(inputs[2]) * prod(inputs[1][:3]) if len(inputs) > 2 else 0,
     "FULLY_CONNECTED": lambda inputs, _: prod(inputs[0]) // max(1, inputs[1][-1]) * prod(inputs[1]),
     "BATCH_MATMUL": lambda inputs, output: prod(output) * (inputs[0] or (1,))[-1],
@@ -41,7 +42,7 @@ def total_multiplications(model: Model) -> int:
     tensors = subgraph.tensors
 
     def shapes(indices: Sequence[int] | None) -> list[Shape]:
-        return [tensors[index].shape or () if index >= 0 else () for index in indices or ()]
+        return [tensors[index].dims if index >= 0 else () for index in indices or ()]
 
     total = 0
     for operator in subgraph.operators:

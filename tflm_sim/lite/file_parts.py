@@ -70,7 +70,7 @@ def _refuse_faulty(faults: list[bool]) -> None:
 
 def _add_tensor(subgraph: TfLiteSubgraph, tensor: Tensor, model: Model) -> bool:
     """Append a tensor; return whether there is a fault in it, which is reported."""
-    index, shape = len(subgraph.tensors), tensor.shape or ()
+    index, shape = len(subgraph.tensors), tensor.dims
     before = len(subgraph.reports)
     result = TfLiteTensor(0, name=tensor.name, type=tensor.type, shape=shape, is_variable=tensor.is_variable)
     subgraph.add_tensor(result)

@@ -9,6 +9,8 @@ from __future__ import annotations
 CONVOLUTIONS = frozenset({"CONV_2D", "DEPTHWISE_CONV_2D"})
 POOLS = frozenset({"AVERAGE_POOL_2D", "MAX_POOL_2D"})
 WINDOWED = CONVOLUTIONS | POOLS
+CHANNEL_AXES = {"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 0, "TRANSPOSE_CONV": 0}
+"""The axis of the weights, input 1, along which their output channels are; a bias has an element for each of these."""
 
 # One input element makes one output element, whatever the shape is.
 _UNARY = """

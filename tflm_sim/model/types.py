@@ -176,6 +176,11 @@ class Tensor:
     has_rank: bool = False
     offset: int = 0
 
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The shape, () where the file has none."""
+        return self.shape or ()
+
 
 @dataclass(frozen=True, slots=True)
 class OperatorCode:

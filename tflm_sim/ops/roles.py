@@ -10,9 +10,9 @@ Source: TF_LITE_ENSURE* in tensorflow/lite/core/c/common.h, MicroContext in tens
 
 from __future__ import annotations
 
+from tflm_sim.ensure import KernelChecks
 from tflm_sim.errors import PrepareError
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
-from tflm_sim.model.element_types import type_name
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.places import full_place
 from tflm_sim.ops.requests import (
@@ -45,22 +45,31 @@ def undefined(place: str, what: str) -> PrepareError:
     return PrepareError(f"{full_place(place)}: {what}; what the device does is undefined", status="abort")
 
 
+class _ChecksAt(KernelChecks):
+    """The checks of a kernel of one's own, at a place that it names."""
+
+    __slots__ = ("place",)
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+
+    def _refuse(self, text: str, says: str, sides: tuple[str, str], number: int) -> None:
+        raise fail(f"{full_place(self.place)} {text}{says}")
+
+
 def ensure(condition: bool, place: str, expression: str) -> None:
     """TF_LITE_ENSURE."""
-    if not condition:
-        raise fail(f"{full_place(place)} {expression} was not true.")
+    _ChecksAt(place).ensure(condition, expression)
 
 
 def ensure_eq(a: int, b: int, place: str, a_text: str, b_text: str) -> None:
     """TF_LITE_ENSURE_EQ."""
-    if a != b:
-        raise fail(f"{full_place(place)} {a_text} != {b_text} ({int(a)} != {int(b)})")
+    _ChecksAt(place).ensure_eq(a, b, a_text, b_text)
 
 
 def ensure_types_eq(a: int, b: int, place: str, a_text: str, b_text: str) -> None:
     """TF_LITE_ENSURE_TYPES_EQ."""
-    if a != b:
-        raise fail(f"{full_place(place)} {a_text} != {b_text} ({type_name(a)} != {type_name(b)})")
+    _ChecksAt(place).ensure_types_eq(a, b, a_text, b_text)
 
 
 def size_of(node: Node, count: int, element_size: int) -> int:
@@ -118,8 +127,8 @@ def optional_output(node: Node, position: int) -> Steps[KernelTensor | None]:
 
 def present(tensor: KernelTensor | None, place: str, name: str) -> KernelTensor:
     """``TF_LITE_ENSURE(context, <name> != nullptr)`` of a tensor; return it."""
-    if tensor is None:
-        raise fail(f"{full_place(place)} {name} != nullptr was not true.")
+    ensure(tensor is not None, place, f"{name} != nullptr")
+    assert tensor is not None, "the check raises without it"
     return tensor
 
 

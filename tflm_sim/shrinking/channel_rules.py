@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tflm_sim.model.draft import Draft
-from tflm_sim.model.operator_facts import POOLS, UNARY
+from tflm_sim.model.operator_facts import CHANNEL_AXES, CONVOLUTIONS, POOLS, UNARY
 from tflm_sim.model.types import Operator
 from tflm_sim.shrinking.graph import array, image_padding, integers, is_image, shape, single_output
 from tflm_sim.values import dataclass
@@ -38,7 +38,7 @@ class ChainLink:
 def first_link(draft: Draft, operator: Operator) -> ChainLink | None:
     """Return the first link: a convolution whose output channels each read all of the input."""
     name, inputs, output = draft.name(operator), operator.input_tensors, single_output(operator)
-    if name not in _FILTER_AXES or output is None or not is_image(draft, output):
+    if name not in CONVOLUTIONS or output is None or not is_image(draft, output):
         return None
     # Otherwise it is a grouped convolution, or a depthwise one of several channels.
     whole = (1,) if name == "DEPTHWISE_CONV_2D" else shape(draft, inputs[1])[-1:]
@@ -72,14 +72,9 @@ def _link(draft: Draft, operator: Operator, axes: Axes, scale: int) -> ChainLink
     return ChainLink(operator, draft.name(operator), axes, scale)
 
 
-_FILTER_AXES = {"CONV_2D": {1: 0, 2: 0}, "DEPTHWISE_CONV_2D": {1: 3, 2: 0}}
-"""Output channels of filter and bias."""
-
-
 def _filter_axes(draft: Draft, operator: Operator) -> Axes:
-    inputs = operator.input_tensors
-    axes = _FILTER_AXES[draft.name(operator)]
-    return {place: axis for place, axis in axes.items() if place < len(inputs) and inputs[place] >= 0}
+    inputs, axes = operator.input_tensors, ((1, CHANNEL_AXES[draft.name(operator)]), (2, 0))
+    return {place: axis for place, axis in axes if place < len(inputs) and inputs[place] >= 0}
 
 
 def _multiplier(draft: Draft, operator: Operator, carried: int) -> int:

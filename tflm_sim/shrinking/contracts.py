@@ -71,7 +71,7 @@ def use_of(name: str, operator: Operator, tensors: Sequence[Tensor]) -> Use:
         (filters and filters.shape) or (),
         dilation,
         stride,
-        output.shape or (),
+        output.dims,
     )
 
 

@@ -207,7 +207,7 @@ def _rows_of(draft: Draft, loop: CountedLoop, operator: Operator, tensor: int) -
 def _span(whole: Tensor, cut: Tensor, begin: Sequence[int]) -> range:
     """Return the bytes of a tensor from the first to the last element of a cut, which is brought within it."""
     first = last = 0
-    for size, part, start in zip(whole.shape or (), cut.shape or (), begin, strict=True):
+    for size, part, start in zip(whole.dims, cut.dims, begin, strict=True):
         at = min(max(0, start), size - part)
         first, last = first * size + at, last * size + at + part - 1
     element = TYPE_SIZES.get(whole.type, 1)
@@ -230,6 +230,6 @@ def _looked_up(draft: Draft, loop: CountedLoop, tensor: int) -> list[tuple[int, 
 def _vector(draft: Draft, tensor: Tensor) -> tuple[int, ...] | None:
     """Return a constant of int32 of one dimension, None for anything else."""
     data = draft.data_of(tensor)
-    if tensor.type != TensorType.INT32 or data is None or len(tensor.shape or ()) != 1:
+    if tensor.type != TensorType.INT32 or data is None or len(tensor.dims) != 1:
         return None
     return struct.unpack(f"<{len(data) // 4}i", data)

@@ -47,12 +47,12 @@ def reads_are_safe(tensors: Sequence[Tensor], operator: Operator, name: str, dis
     Elements of both have one size; ``tensors`` are the operator's subgraph's.
     """
     inputs, outputs = operator.input_tensors, operator.output_tensors
-    source, target = tensors[inputs[0]].shape or (), tensors[outputs[0]].shape or ()
+    source, target = tensors[inputs[0]].dims, tensors[outputs[0]].dims
     if distance < 0 or len(source) != 4 or len(target) != 4 or source[0] != 1:
         return False
     options = _numbers(operator)
     is_pool = name not in CONVOLUTIONS
-    kernel = (options["filter_height"], options["filter_width"]) if is_pool else (tensors[inputs[1]].shape or ())[1:3]
+    kernel = (options["filter_height"], options["filter_width"]) if is_pool else tensors[inputs[1]].dims[1:3]
     taps = [_first_taps(operator, kernel[axis], source[axis + 1], target[axis + 1], "hw"[axis]) for axis in (0, 1)]
     highest = np.iinfo(np.int64).max
     rows, columns = taps[0][:, None], taps[1][None, :]

@@ -32,14 +32,14 @@ Evaluator = Callable[[Call], Sequence[Hashes] | None]
 def _moved(call: Call, value: Hashes) -> Sequence[Hashes] | None:
     """Return a value that is only moved, if input and output are of one kind and the shape is right."""
     source, target = call.inputs[0], call.outputs[0]
-    if source is None or kind(source) != kind(target) or value.shape != (target.shape or ()):
+    if source is None or kind(source) != kind(target) or value.shape != target.dims:
         return None
     return [value]
 
 
 def _view(call: Call) -> Sequence[Hashes] | None:
     """Return the same elements under the output's shape."""
-    value, shape = call.value(0), call.outputs[0].shape or ()
+    value, shape = call.value(0), call.outputs[0].dims
     return _moved(call, value.reshape(shape)) if value.size == prod(shape) else None
 
 
@@ -98,7 +98,7 @@ def _updated(call: Call) -> Sequence[Hashes] | None:
 def _filled(call: Call) -> Sequence[Hashes] | None:
     source, target = call.inputs[1], call.outputs[0]
     is_plain = source is not None and source.type == target.type and call.value(1).size == 1
-    shape = target.shape or ()
+    shape = target.dims
     return [np.full(shape, call.value(1).ravel()[0])] if is_plain and is_said(call, 0, shape) else None
 
 
@@ -109,7 +109,7 @@ def _concatenation(call: Call) -> Sequence[Hashes] | None:
     ):
         return None
     values = [call.value(index) for index in range(len(call.inputs))]
-    if sum(value.size for value in values) != prod(target.shape or ()):
+    if sum(value.size for value in values) != prod(target.dims):
         return None
     if call.name == "PACK":
         return _moved(call, np.stack(values, axis=call.option("axis")))
@@ -122,7 +122,7 @@ def _split(call: Call) -> Sequence[Hashes] | None:
     if numbers is None or not _keeps_kind(call, place):
         return None
     axis = numbers[0][0]
-    sizes = [(target.shape or ())[axis] for target in call.outputs]
+    sizes = [target.dims[axis] for target in call.outputs]
     return _fitting(call, np.split(call.value(place), np.cumsum(sizes)[:-1], axis=axis))
 
 
@@ -141,7 +141,7 @@ def _keeps_kind(call: Call, place: int) -> bool:
 
 def _fitting(call: Call, parts: Sequence[Hashes]) -> Sequence[Hashes] | None:
     """Return parts that have the shapes of the outputs."""
-    shapes = [target.shape or () for target in call.outputs]
+    shapes = [target.dims for target in call.outputs]
     return parts if [part.shape for part in parts] == shapes else None
 
 
@@ -157,7 +157,7 @@ def _pad(call: Call) -> Sequence[Hashes] | None:
     # PAD fills with the output's zero point, PADV2 with its third input.
     fill = call.value(2).ravel()[0] if call.name == "PADV2" else zero_hash(target)
     widths = [(int(before), int(after)) for before, after in paddings]
-    if tuple(size + sum(pair) for size, pair in zip(value.shape, widths, strict=True)) != (target.shape or ()):
+    if tuple(size + sum(pair) for size, pair in zip(value.shape, widths, strict=True)) != target.dims:
         return None
     return _moved(call, np.pad(value, widths, constant_values=fill))
 
@@ -169,14 +169,14 @@ def _same_kind_moves(call: Call) -> Sequence[Hashes] | None:
 
 def _unary(call: Call) -> Sequence[Hashes] | None:
     value = call.value(0)
-    return [mix(value ^ call.salt())] if value.shape == (call.outputs[0].shape or ()) else None
+    return [mix(value ^ call.salt())] if value.shape == call.outputs[0].dims else None
 
 
 def _binary(call: Call) -> Sequence[Hashes] | None:
     other = call.inputs[1]
     if other is None:
         return None
-    target = call.outputs[0].shape or ()
+    target = call.outputs[0].dims
     if np.broadcast_shapes(call.value(0).shape, call.value(1).shape) != target:
         return None
     one, two = coefficients("binary", 2)
@@ -186,7 +186,7 @@ def _binary(call: Call) -> Sequence[Hashes] | None:
 
 def _last_axis(call: Call) -> Sequence[Hashes] | None:
     value = call.value(0)
-    if not value.ndim or value.shape != (call.outputs[0].shape or ()):
+    if not value.ndim or value.shape != call.outputs[0].dims:
         return None
     row: Hashes = np.sum(value * coefficients("row", value.shape[-1]), axis=-1, keepdims=True, dtype=np.uint64)
     places: Hashes = np.arange(value.shape[-1], dtype=np.uint64)
@@ -203,7 +203,7 @@ def _mean(call: Call) -> Sequence[Hashes] | None:
     moved = np.transpose(value, [*kept, *reduced]).reshape(*[value.shape[axis] for axis in kept], -1)
     digest = (moved * coefficients("mean", moved.shape[-1])).sum(axis=-1, dtype=np.uint64)
     facts = [value.shape[axis] for axis in reduced]
-    return [mix(digest + call.salt(facts, without=("keep_dims",))).reshape(target.shape or ())]
+    return [mix(digest + call.salt(facts, without=("keep_dims",))).reshape(target.dims)]
 
 
 def _resized(call: Call) -> Sequence[Hashes] | None:
@@ -211,7 +211,7 @@ def _resized(call: Call) -> Sequence[Hashes] | None:
 
     Source: reference/resize_bilinear.h, resize_nearest_neighbor.h @ 90b983c.
     """
-    value, target = call.value(0), call.outputs[0].shape or ()
+    value, target = call.value(0), call.outputs[0].dims
     if value.ndim != 4 or len(target) != 4 or value.shape[::3] != target[::3]:
         return None
     if call.option("align_corners") or not is_said(call, 1, target[1:3]):
@@ -235,7 +235,7 @@ def _bilinear(call: Call, value: Hashes, sizes: list[tuple[int, int]]) -> Sequen
     is_float = call.outputs[0].type in FLOAT_TYPES
     positions = _float_positions if is_float else _fixed_positions
     down, across = (positions(*pair, bool(call.option("half_pixel_centers"))) for pair in sizes)
-    digest = np.zeros(call.outputs[0].shape or (), np.uint64)
+    digest = np.zeros(call.outputs[0].dims, np.uint64)
     for (rows, heights), (columns, widths) in product(down, across):
         if is_float:
             weights = mix(mix(heights)[:, None] + widths[None, :]) | np.uint64(1)
@@ -272,7 +272,7 @@ def _float_positions(size: int, outputs: int, half: bool) -> Positions:
 
 def _shape(call: Call) -> Sequence[Hashes] | None:
     dtype = BITS.get(call.outputs[0].type, "<u4")
-    return [bits_hash(np.asarray(call.value(0).shape, dtype)).reshape(call.outputs[0].shape or ())]
+    return [bits_hash(np.asarray(call.value(0).shape, dtype)).reshape(call.outputs[0].dims)]
 
 
 _UNARY = """

@@ -84,7 +84,7 @@ def _integer(value: object) -> int:
 
 def shape(draft: Draft, tensor: int) -> tuple[int, ...]:
     """Return a tensor's shape, () for a scalar."""
-    return draft.tensors[tensor].shape or ()
+    return draft.tensors[tensor].dims
 
 
 def elements(draft: Draft, tensor: int) -> int:
@@ -114,7 +114,7 @@ def array(draft: Draft, tensor: int) -> Array | None:
     if data is None or facts is None or facts.type not in DTYPES:
         return None
     values = np.frombuffer(data, DTYPES[facts.type])
-    return values.reshape(facts.shape or ()) if values.size == prod(facts.shape or ()) else None
+    return values.reshape(facts.dims) if values.size == prod(facts.dims) else None
 
 
 def integers(draft: Draft, tensor: int) -> list[int] | None:
@@ -163,7 +163,7 @@ def operator_multiplications(draft: Draft, operator: Operator) -> int:
 
 def _multiplications(draft: Draft, operator: Operator, tensors: Sequence[Tensor]) -> int:
     inputs, outputs = (
-        [tensors[index].shape or () if index >= 0 else () for index in indices]
+        [tensors[index].dims if index >= 0 else () for index in indices]
         for indices in (operator.input_tensors, operator.output_tensors)
     )
     return multiplications(draft.name(operator), inputs, outputs)

@@ -23,7 +23,7 @@ def computed(call: Call) -> Numbers | None:
         return None
     known = [each for each in call.numbers if each is not None]
     found = make(call, *known) if len(known) == len(call.inputs) else None
-    return found if found is not None and found.shape == (call.outputs[0].shape or ()) else None
+    return found if found is not None and found.shape == call.outputs[0].dims else None
 
 
 def _is_int32(tensor: Tensor | None) -> bool:

@@ -152,7 +152,7 @@ class Machine:
         """Return whether a loop is run iteration by iteration: it does not take too long, and keeps no state."""
         pair = [self.model.subgraphs[index] for index in (loop.condition, loop.body)]
         calls = ELEMENTS_OF_A_CALL * sum(len(each.operators) for each in pair)
-        work = loop.iterations * (calls + sum(prod(tensor.shape or ()) for tensor in pair[1].tensors))
+        work = loop.iterations * (calls + sum(prod(tensor.dims) for tensor in pair[1].tensors))
         return work <= MOST_LOOPED and not any(map(self._has_state, pair))
 
     def _loop_of(self, loop: CountedLoop) -> _Loop:
@@ -188,8 +188,8 @@ class Machine:
         if data is None or tensor.type not in _NUMBERS or tensor.is_variable:
             return None
         dtype = np.dtype(_NUMBERS[tensor.type])
-        needed = prod(tensor.shape or ()) * dtype.itemsize
-        return np.frombuffer(data[:needed], dtype).reshape(tensor.shape or ()) if len(data) >= needed else None
+        needed = prod(tensor.dims) * dtype.itemsize
+        return np.frombuffer(data[:needed], dtype).reshape(tensor.dims) if len(data) >= needed else None
 
     def name(self, operator: Operator) -> str:
         """Return an operator's name; custom operators have their own."""
@@ -289,7 +289,7 @@ class Machine:
 
     def _unlike(self, place: Place) -> Hashes:
         """Return what a tensor holds that nobody wrote: it is unlike anything else."""
-        shape = self.subgraph.tensors[place[1]].shape or ()
+        shape = self.subgraph.tensors[place[1]].dims
         return symbols(f"what nobody wrote {id(self)} {next(self._unwritten)}", shape)
 
     def _refuse_unlike(self, number: int, loop: _Loop) -> None:
@@ -376,9 +376,9 @@ class Machine:
             total = total + self.states.setdefault(key, symbols(f"first {key}", (1,)))[0]
             self.states[key] = mix(np.array([total], np.uint64))
         for position, index in enumerate(variables):
-            self._write(index, symbols(f"variable {position} {int(total)}", tensors[index].shape or ()))
+            self._write(index, symbols(f"variable {position} {int(total)}", tensors[index].dims))
         return {
-            index: symbols(f"output {position} {int(total)}", tensors[index].shape or ())
+            index: symbols(f"output {position} {int(total)}", tensors[index].dims)
             for position, index in enumerate(outputs)
         }
 
@@ -420,7 +420,7 @@ def _known(call: Call) -> list[Hashes] | None:
     values = evaluate(call) if evaluate is not None and call.inputs and call.outputs else None
     if values is None:
         return None
-    return [value.reshape(tensor.shape or ()) for tensor, value in zip(call.outputs, values, strict=True)]
+    return [value.reshape(tensor.dims) for tensor, value in zip(call.outputs, values, strict=True)]
 
 
 def _copies(sources: Sequence[Place], targets: Sequence[Place], values: Sequence[Hashes]) -> Iterator[Copied]:
@@ -436,5 +436,5 @@ def _written(value: Hashes | None, who: str, subgraph: int, tensor: int) -> Hash
 def fresh_inputs(machine: Machine, moment: str) -> list[Hashes]:
     """Return unknown inputs; both models get the same ones."""
     bound = machine.model.subgraphs[0].input_tensors
-    shapes = [machine.model.subgraphs[0].tensors[index].shape or () for index in bound]
+    shapes = [machine.model.subgraphs[0].tensors[index].dims for index in bound]
     return [symbols(f"input {position} {moment}", shape) for position, shape in enumerate(shapes)]

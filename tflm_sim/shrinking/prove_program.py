@@ -100,7 +100,7 @@ def _inputs(model: Model, runs: int, ends: Sequence[Conversion]) -> Iterator[lis
 def _values(
     random: np.random.Generator, tensor: Tensor, run: int, within: tuple[int, int] | None, end: Conversion | None
 ) -> Array:
-    shape, dtype = tensor.shape or (), np.dtype(STRUCT_CODES[tensor.type])
+    shape, dtype = tensor.dims, np.dtype(STRUCT_CODES[tensor.type])
     if end is None or dtype != np.float32:
         return stimulus(random, dtype, shape, run, within)
     after = end.after

@@ -69,9 +69,7 @@ def _make_tensor(draft: Draft, variable: _Variable) -> int:
     """Let a variable tensor stand for the old and the new value of a resource variable, and return it."""
     old, new = variable.values(draft)
     facts = draft.tensors[old]
-    state = draft.add_tensor(
-        facts.shape or (), facts.type, quantization=facts.quantization, is_variable=True, name=facts.name
-    )
+    state = draft.add_tensor(facts.dims, facts.type, quantization=facts.quantization, is_variable=True, name=facts.name)
     for index in {*draft.readers(old), *draft.readers(new), *draft.writers(new)} - variable.operators:
         operator = draft.operators[index]
         inputs = replace_all(replace_all(operator.inputs, old, state), new, state)
@@ -124,7 +122,7 @@ def _untimely(draft: Draft, variable: _Variable) -> str | None:
 def _reset_value(tensor: Tensor) -> bytes:
     """Return what TFLM resets a variable tensor to: its zero point as a byte, everywhere."""
     count = TYPE_SIZES.get(tensor.type, 1)
-    for size in tensor.shape or ():
+    for size in tensor.dims:
         count *= size
     return bytes([zero_point(tensor) & 0xFF]) * count
 

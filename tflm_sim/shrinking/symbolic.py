@@ -104,7 +104,7 @@ def constant(model: Model, tensor: Tensor) -> Hashes | None:
     data = model.tensor_data(tensor)
     if data is None:
         return None
-    shape, dtype = tensor.shape or (), np.dtype(BITS.get(tensor.type, "u1"))
+    shape, dtype = tensor.dims, np.dtype(BITS.get(tensor.type, "u1"))
     needed = prod(shape) * dtype.itemsize
     if tensor.type not in BITS or len(data) < needed:
         return bits_hash(np.frombuffer(data, "u1"))
@@ -115,7 +115,7 @@ def filled(tensor: Tensor, byte: int) -> Hashes:
     """Return the hashes of a tensor whose bytes all have one value."""
     dtype = np.dtype(BITS.get(tensor.type, "u1"))
     bits = np.frombuffer(bytes([byte & 0xFF]) * dtype.itemsize, dtype)
-    return np.full(tensor.shape or (), bits_hash(bits)[0])
+    return np.full(tensor.dims, bits_hash(bits)[0])
 
 
 def zero_hash(tensor: Tensor) -> np.uint64:

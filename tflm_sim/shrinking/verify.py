@@ -125,7 +125,7 @@ def _allocated(model: Model, target: Where, what: str) -> Simulation:
 
 def _check_size(model: Model) -> None:
     """Refuse a model whose elements take more memory than there may be: each is a number of eight bytes."""
-    elements = sum(prod(tensor.shape or ()) for subgraph in model.subgraphs for tensor in subgraph.tensors)
+    elements = sum(prod(tensor.dims) for subgraph in model.subgraphs for tensor in subgraph.tensors)
     if elements > MOST_ELEMENTS:
         raise refuse(f"its tensors have {elements:,} elements, more than the {MOST_ELEMENTS:,} that are compared here")
 

@@ -41,7 +41,7 @@ def _geometry(call: Call, kernel: tuple[int, int]) -> list[tuple[int, int, int]]
 
     Source: tensorflow/lite/kernels/padding.h ComputePaddingHeightWidth @ 90b983c.
     """
-    if call.value(0).shape[0] != (call.outputs[0].shape or ())[0] or prod(kernel) > _MOST_TAPS:
+    if call.value(0).shape[0] != call.outputs[0].dims[0] or prod(kernel) > _MOST_TAPS:
         return None
     facts = [_along(call, axis, kernel[axis - 1], side) for axis, side in ((1, "h"), (2, "w"))]
     return [fact for fact in facts if fact is not None] if None not in facts else None
@@ -52,7 +52,7 @@ def _along(call: Call, axis: int, window: int, side: str) -> tuple[int, int, int
     stride, dilation = call.option(f"stride_{side}", 1), call.option(f"dilation_{side}_factor", 1)
     if stride < 1 or dilation < 1:
         return None
-    outputs, size = (call.outputs[0].shape or ())[axis], call.value(0).shape[axis]
+    outputs, size = call.outputs[0].dims[axis], call.value(0).shape[axis]
     needed = (outputs - 1) * stride + (window - 1) * dilation + 1
     if call.option("padding") == 0:
         return (stride, dilation, max(0, needed - size) // 2) if outputs == -(-size // stride) else None
@@ -150,7 +150,7 @@ def _without_zero_taps(
 def convolution(call: Call) -> Sequence[Hashes] | None:
     """CONV_2D: each output channel sums the products of its group's window."""
     value, weights = _counted(call), call.value(1)
-    target = call.outputs[0].shape or ()
+    target = call.outputs[0].dims
     if not _are_images(value, weights, target) or not _is_finite(call):
         return None
     channels, rows, columns, depth = weights.shape
@@ -175,7 +175,7 @@ def convolution(call: Call) -> Sequence[Hashes] | None:
 def depthwise(call: Call) -> Sequence[Hashes] | None:
     """DEPTHWISE_CONV_2D: each output channel sums the products of one input channel."""
     value, weights = _counted(call), call.value(1)
-    target, filters = call.outputs[0].shape or (), call.inputs[1]
+    target, filters = call.outputs[0].dims, call.inputs[1]
     if not _are_images(value, weights, target) or filters is None or not _is_finite(call):
         return None
     _, rows, columns, channels = weights.shape
@@ -204,7 +204,7 @@ def _is_finite(call: Call) -> bool:
 
 def pool(call: Call) -> Sequence[Hashes] | None:
     """AVERAGE_POOL_2D and MAX_POOL_2D: each output depends on its window."""
-    value, target = call.value(0), call.outputs[0].shape or ()
+    value, target = call.value(0), call.outputs[0].dims
     if value.ndim != 4 or len(target) != 4 or value.shape[3] != target[3]:
         return None
     rows, columns = call.option("filter_height"), call.option("filter_width")
@@ -220,7 +220,7 @@ def pool(call: Call) -> Sequence[Hashes] | None:
 
 def transposed(call: Call) -> Sequence[Hashes] | None:
     """TRANSPOSE_CONV: every input pixel adds to a window of outputs; the order of integer sums does not count."""
-    source, weights, target = call.inputs[2], call.value(1), call.outputs[0].shape or ()
+    source, weights, target = call.inputs[2], call.value(1), call.outputs[0].dims
     value = call.value(2)
     if (
         source is None
@@ -273,7 +273,7 @@ def _spread(
 
 def dense(call: Call) -> Sequence[Hashes] | None:
     """FULLY_CONNECTED: each output sums the products of a row."""
-    weights, target = call.value(1), call.outputs[0].shape or ()
+    weights, target = call.value(1), call.outputs[0].dims
     value = _counted(call)
     if weights.ndim != 2 or not target or not weights.shape[1] or value.size % weights.shape[1] or not _is_finite(call):
         return None

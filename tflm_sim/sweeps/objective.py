@@ -81,6 +81,6 @@ def _constants(model: Model) -> Callable[[Tensor], bool]:
 
 def _bytes(tensor: Tensor) -> int:
     size = TYPE_SIZES.get(tensor.type, 0)
-    for dimension in tensor.shape or ():
+    for dimension in tensor.dims:
         size *= max(0, dimension)
     return size

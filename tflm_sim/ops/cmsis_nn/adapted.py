@@ -161,7 +161,7 @@ def _effective_biases(k: Kernel, inputs: Inputs) -> Steps[None]:
     for input_weights, recurrent_weights, bias in _GATES:
         for position, state, added in ((input_weights, source, bias), (recurrent_weights, hidden, None)):
             weights = lstm_tensor(inputs, position)
-            k.ensure_eq(len(weights.shape), 2, "weight_shape.DimensionsCount()", "2")
+            k.ensure_eq(len(weights.shape), 2, "weight_shape.DimensionsCount()")
             yield Persistent(size_of(k.node, weights.shape[0], 4), "effective_bias")
             k.check(added is None or lstm_tensor(inputs, added).is_constant, "bias != nullptr")
             k.check(state.zero_point == 0 or weights.is_constant, "weight != nullptr")

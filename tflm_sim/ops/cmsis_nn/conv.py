@@ -106,7 +106,7 @@ def _check_conv_dims(k: Kernel, source: KernelTensor, kernel: KernelTensor, outp
     group_channels = kernel.shape[3]
     k.ensure(group_channels > 0, "filter->dims->data[3] > 0")
     groups, rest = divmod(source.shape[3], group_channels)
-    k.ensure_eq(rest, 0, "input->dims->data[3] % filter->dims->data[3]", "0")
+    k.ensure_eq(rest, 0, "input->dims->data[3] % filter->dims->data[3]")
     k.check(groups != 0 and output.shape[3] % groups == 0, "output->dims->data[3] % groups == 0")
 
 

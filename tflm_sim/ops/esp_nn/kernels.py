@@ -38,7 +38,7 @@ def _sizes(node: Node) -> ScratchSizes:
 def _conv(k: Kernel, output: KernelTensor, source: KernelTensor, kernel: KernelTensor) -> Steps[None]:
     input_channels, group_channels = k.dim(source, 3), k.dim(kernel, 3)
     k.ensure(group_channels > 0, "filter_input_channels > 0")
-    k.ensure_eq(input_channels % group_channels, 0, "input_channels % filter_input_channels", "0")
+    k.ensure_eq(input_channels % group_channels, 0, "input_channels % filter_input_channels")
     k.same_c_type(source, output)
     k.ensure_msg((source.type, kernel.type) in reference.CONV_PAIRS, HYBRID)
     output_channels = k.dim(output, 3 if source.type == _INT8 else 2)
@@ -84,9 +84,9 @@ def _check_depthwise(k: Kernel, source: KernelTensor, kernel: KernelTensor, outp
     dilation = dilations(k.node, reference.DEPTHWISE_CONV.table)
     k.ensure(dilation.h > 0, "params.dilation_height_factor > 0")
     k.ensure(dilation.w > 0, "params.dilation_width_factor > 0")
-    k.ensure_eq(kernel.shape[0], 1, "filter->dims->data[0]", "1")
+    k.ensure_eq(kernel.shape[0], 1, "filter->dims->data[0]")
     k.ensure(source.shape[3] != 0, "num_input_channels != 0")
-    k.ensure_eq(kernel.shape[3] % source.shape[3], 0, "num_filter_channels % num_input_channels", "0")
+    k.ensure_eq(kernel.shape[3] % source.shape[3], 0, "num_filter_channels % num_input_channels")
 
 
 def _layer(node: Node, table: str, image: DataDims, window: DataDims, result: DataDims, ch_mult: int = 0) -> Layer:

@@ -89,7 +89,7 @@ def product_shape(k: Kernel, lhs: Shape, rhs: Shape) -> Shape:
     lhs, rhs = ((1,) * (rank - len(shape)) + shape for shape in (lhs, rhs))
     for lhs_dim, rhs_dim in zip(lhs[:-2], rhs[:-2], strict=True):
         if lhs_dim not in (rhs_dim, 1):
-            k.ensure_eq(rhs_dim, 1, "rhs_dim", "1")
+            k.ensure_eq(rhs_dim, 1, "rhs_dim")
     rows, lhs_inner = (lhs[-1], lhs[-2]) if int_option(k.node, _TABLE, "adj_x") else (lhs[-2], lhs[-1])
     columns, rhs_inner = (rhs[-2], rhs[-1]) if int_option(k.node, _TABLE, "adj_y") else (rhs[-1], rhs[-2])
     k.ensure_eq(lhs_inner, rhs_inner, "accum_dim_lhs", "accum_dim_rhs")

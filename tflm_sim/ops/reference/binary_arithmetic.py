@@ -89,7 +89,7 @@ def _product(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: Kern
     check_product(k, input1, input2, output)
     if output.type in (_INT8, _INT16) and input1.type == _INT16:
         for tensor, name in zip((input1, input2, output), _NAMES, strict=True):
-            k.ensure_eq(tensor.zero_point, 0, f"data->{name}_zero_point", "0")
+            k.ensure_eq(tensor.zero_point, 0, f"data->{name}_zero_point")
 
 
 def _div(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
@@ -127,7 +127,7 @@ def _prepare_add_n(node: Node) -> Steps[None]:
     k = Kernel(node, "add_n.cc")
     input_count = len(node.inputs)
     k.ensure(input_count >= 2, "num_inputs >= 2")
-    k.ensure_eq(len(node.outputs), 1, "NumOutputs(node)", "1")
+    k.ensure_eq(len(node.outputs), 1, "NumOutputs(node)")
     first = yield from k.input(0, "input_tensor_first")
     output = yield from k.output(0)
     k.same_type(output, first, "output", "input_tensor_first")

@@ -24,7 +24,7 @@ _BROADCASTABLE = "Output shape must be broadcastable from input shape."
 
 def _two_inputs(k: Kernel) -> None:
     k.ensure(len(k.node.inputs) == 2, "NumInputs(node) == 2")
-    k.ensure_eq(len(k.node.outputs), 1, "NumOutputs(node)", "1")
+    k.ensure_eq(len(k.node.outputs), 1, "NumOutputs(node)")
 
 
 def _broadcast_to(k: Kernel, source: KernelTensor, shape: KernelTensor, output: KernelTensor) -> None:

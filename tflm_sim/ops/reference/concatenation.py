@@ -125,7 +125,7 @@ def _some_inputs(k: Kernel) -> None:
 
 
 def _three_inputs(k: Kernel) -> None:
-    k.ensure_eq(len(k.node.inputs), 3, "NumInputs(node)", "3")
+    k.ensure_eq(len(k.node.inputs), 3, "NumInputs(node)")
 
 
 def _constant_axis(k: Kernel, axis: KernelTensor) -> None:

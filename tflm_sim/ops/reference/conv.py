@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tflm_sim.model.operator_facts import CHANNEL_AXES
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.eval_types import CMSIS_NN, ESP_NN, INPUT_TYPE, INT8_OR_4, PLAIN, EvalRow, Switch, known_types
 from tflm_sim.ops.kernel import HYBRID, Kernel
@@ -60,12 +61,14 @@ class Convolution(NamedTuple):
     axis_name: str
 
 
-CONV = Convolution("conv_common.cc", "CalculateOpDataConv", "Conv2DOptions", 0, "kConvQuantizedDimension")
+CONV = Convolution(
+    "conv_common.cc", "CalculateOpDataConv", "Conv2DOptions", CHANNEL_AXES["CONV_2D"], "kConvQuantizedDimension"
+)
 DEPTHWISE_CONV = Convolution(
     "depthwise_conv_common.cc",
     "CalculateOpDataDepthwiseConv",
     "DepthwiseConv2DOptions",
-    3,
+    CHANNEL_AXES["DEPTHWISE_CONV_2D"],
     "kDepthwiseConvQuantizedDimension",
 )
 
@@ -76,7 +79,7 @@ def _conv(k: Kernel, output: KernelTensor, source: KernelTensor, kernel: KernelT
     if k.has("output_shapes"):
         output_shapes.check_conv(k, source, kernel, output)
     read_height_and_width(k, source, kernel, output)
-    arrays = yield from _needed_arrays(k, source, k.dim(kernel, 0))
+    arrays = yield from _needed_arrays(k, source, k.dim(kernel, CONV.axis))
     if k.knows(source.type, (_INT8, _INT16), _INT16_SINCE):
         check_scales(k, kernel, CONV.axis, CONV.axis_name)
     yield from convolution_data(k.node, CONV, source.type, arrays_allocated=arrays)
@@ -90,7 +93,7 @@ def _depthwise_conv(k: Kernel, output: KernelTensor, source: KernelTensor, kerne
     if k.has("output_shapes"):
         output_shapes.check_depthwise_conv(k, source, kernel, output)
     read_height_and_width(k, source, kernel, output)
-    arrays = yield from _needed_arrays(k, source, k.dim(kernel, 3))
+    arrays = yield from _needed_arrays(k, source, k.dim(kernel, DEPTHWISE_CONV.axis))
     if source.type == _INT8:
         check_scales(k, kernel, DEPTHWISE_CONV.axis, DEPTHWISE_CONV.axis_name)
     pairs = (_INT8, _INT4), (_INT16, _INT8)
@@ -155,7 +158,7 @@ def convolution_data(node: Node, kind: Convolution, type_: int, *, arrays_alloca
     k = Kernel(node, kind.file, kind.function)
     has_bias = len(node.inputs) == 3
     k.ensure(has_bias or len(node.inputs) == 2, "has_bias || node->inputs->size == 2")
-    k.ensure_eq(len(node.outputs), 1, "node->outputs->size", "1")
+    k.ensure_eq(len(node.outputs), 1, "node->outputs->size")
     source, kernel, bias, output = yield from take_all(k, _TENSORS)
     if type_ != _FLOAT32:
         count = kernel.shape[kind.axis]
@@ -207,7 +210,7 @@ def transpose_conv_data(
     """
     node = k.node
     k.ensure(len(node.inputs) in (3, 4), "has_bias || node->inputs->size == 3")
-    k.ensure_eq(len(node.outputs), 1, "node->outputs->size", "1")
+    k.ensure_eq(len(node.outputs), 1, "node->outputs->size")
     if type_ == _FLOAT32:
         return
     source, kernel, bias, output = yield from take_all(k, _TRANSPOSE_TENSORS)

@@ -87,13 +87,13 @@ def _scratch_sizes(node: Node, boxes: KernelTensor, scores: KernelTensor) -> tup
 
 
 def _three_inputs(k: Kernel) -> None:
-    k.ensure_eq(len(k.node.inputs), 3, "NumInputs(node)", "3")
+    k.ensure_eq(len(k.node.inputs), 3, "NumInputs(node)")
 
 
 def _detect(k: Kernel, boxes: KernelTensor, scores: KernelTensor, anchors: KernelTensor) -> Steps[None]:
     for tensor, rank, take in zip((boxes, scores, anchors), (3, 3, 2), _INPUTS, strict=True):
         k.rank(tensor, rank, take.name)
-    k.ensure_eq(len(k.node.outputs), 4, "NumOutputs(node)", "4")
+    k.ensure_eq(len(k.node.outputs), 4, "NumOutputs(node)")
     k.op_data("op_data")
     for label, size in _scratch_sizes(k.node, boxes, scores):
         yield Scratch(size, label)

@@ -61,7 +61,7 @@ def _zero_points(affine: Quantization) -> list[int]:
 def _set_up_huffman(k: Kernel, ancillary: KernelTensor, output: KernelTensor) -> None:
     table_size = _metadata(k, ancillary, TABLE_SIZE_OFFSET)
     if not table_size & TABLE_SIZE_32_BITS:
-        k.ensure_types_eq(output.type, TensorType.INT8, "output.type", "kTfLiteInt8")
+        k.ensure_types_eq(output.type, TensorType.INT8, "output.type")
 
 
 def _set_up_prune(k: Kernel, output: KernelTensor) -> Steps[None]:

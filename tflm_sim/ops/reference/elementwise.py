@@ -32,8 +32,8 @@ def _abs_rsqrt(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
         k.affine(source, "input")
         k.affine(output, "output")
         if source.type == TensorType.INT16:
-            k.ensure_eq(source.zero_point, 0, "op_data->input_offset", "0")
-            k.ensure_eq(output.zero_point, 0, "op_data->output_offset", "0")
+            k.ensure_eq(source.zero_point, 0, "op_data->input_offset")
+            k.ensure_eq(output.zero_point, 0, "op_data->output_offset")
 
 
 def _same_float(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:

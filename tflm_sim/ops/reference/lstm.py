@@ -91,7 +91,7 @@ def _prepare(node: Node) -> Steps[None]:
 def lstm_prepare(node: Node, library: LstmLibrary) -> Steps[None]:
     """Run ``UnidirectionalSequenceLstmPrepare`` of a kernel library."""
     k = Kernel(node, library.file)
-    k.ensure_eq(len(node.outputs), 1, "node->outputs->size", "1")
+    k.ensure_eq(len(node.outputs), 1, "node->outputs->size")
     k.ensure_eq(len(node.inputs), _INPUT_COUNT, "node->inputs->size", str(_INPUT_COUNT))
     k.op_data()
     inputs: list[KernelTensor | None] = []
@@ -194,7 +194,7 @@ def _check_sizes(k: Kernel, inputs: Inputs, output: KernelTensor, sizes: LstmSiz
         count = lstm_tensor(inputs, position).flat_size
         k.ensure_count_eq(count, expected, f"NumElements(tensors.{name}())", text)
     source, name = lstm_tensor(inputs, _INPUT), "tensors.OutputTensor()->dims"
-    k.ensure_eq(len(output.shape), 3, f"{name}->size", "3")
+    k.ensure_eq(len(output.shape), 3, f"{name}->size")
     for axis in (0, 1):
         input_text = f"tensors.GetInternalTensor(kLstmInputTensor)->dims->data[{axis}]"
         k.ensure_eq(source.shape[axis], output.shape[axis], input_text, f"{name}->data[{axis}]")

@@ -79,7 +79,7 @@ def prepare(node: Node) -> Steps[None]:
         raise fail(f"The LSTM Full kernel expects 20 or 24 inputs. Got {len(node.inputs)} inputs")
     norm = yield from k.optional_input(_LAYER_NORMS[1])
     yield from k.free(norm)
-    k.ensure_eq(len(node.outputs), 1, "node->outputs->size", "1")
+    k.ensure_eq(len(node.outputs), 1, "node->outputs->size")
     source = k.require((yield from k.optional_input(0)), "input")
     to_output = k.require((yield from k.optional_input(_INPUT_TO_OUTPUT)), "input_to_output_weights")
     recurrent = k.require((yield from k.optional_input(_RECURRENT_TO_OUTPUT)), "recurrent_to_output_weights")
@@ -113,7 +113,7 @@ def _sizes(
     k.ensure(len(source.shape) > 1, "input->dims->size > 1")
     sizes = _Sizes(k.dim(source, 1 if time_major else 0), k.dim(source, 2), k.dim(to_output, 0), k.dim(recurrent, 1))
     name = "input_to_output_weights"
-    k.ensure_eq(len(to_output.shape), 2, f"{name}->dims->size", "2")
+    k.ensure_eq(len(to_output.shape), 2, f"{name}->dims->size")
     k.ensure_eq(to_output.shape[1], sizes.input, f"{name}->dims->data[1]", "n_input")
     _check_dims(k, recurrent, "recurrent_to_output_weights", (sizes.cell, sizes.output), ("n_cell", ""))
     return sizes
@@ -134,7 +134,7 @@ def _check_shapes(
     for state, name, size in zip(states, ("output", "cell"), (sizes.output, sizes.cell), strict=True):
         count = f"NumElements({name}_state)"
         k.ensure_eq(flat_size(state), sizes.batch * size, count, f"n_batch * n_{name}")
-    k.ensure_eq(len(output.shape), 3, "output->dims->size", "3")
+    k.ensure_eq(len(output.shape), 3, "output->dims->size")
     for axis in (0, 1):
         text = f"->dims->data[{axis}]"
         if axis < len(output.shape):
@@ -241,7 +241,7 @@ def _effective_bias(k: Kernel, weights: KernelTensor | None, bias: KernelTensor 
     if weights is None:
         return
     k = k.within("PrecomputeZeroPointTimesWeightWithBias")
-    k.ensure_eq(len(weights.shape), 2, "weight_shape.DimensionsCount()", "2")
+    k.ensure_eq(len(weights.shape), 2, "weight_shape.DimensionsCount()")
     yield Persistent(size_of(k.node, weights.shape[0], 4), "effective_bias")
     k.check(bias is None or bias.is_constant, "bias != nullptr")
     k.check(zero_point == 0 or weights.is_constant, "weight != nullptr")

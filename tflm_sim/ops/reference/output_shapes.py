@@ -28,7 +28,7 @@ def check_conv(k: Kernel, source: KernelTensor, kernel: KernelTensor, output: Ke
     """Check dimensions and channels of a CONV_2D."""
     k.dims_size(4, input=source, filter=kernel, output=output)
     k.ensure(kernel.shape[3] > 0, "filter_input_channels > 0")
-    k.ensure_eq(source.shape[3] % kernel.shape[3], 0, "input_channels % filter_input_channels", "0")
+    k.ensure_eq(source.shape[3] % kernel.shape[3], 0, "input_channels % filter_input_channels")
 
 
 def check_depthwise_conv(k: Kernel, source: KernelTensor, kernel: KernelTensor, output: KernelTensor) -> None:
@@ -36,9 +36,9 @@ def check_depthwise_conv(k: Kernel, source: KernelTensor, kernel: KernelTensor, 
     k.dims_size(4, input=source, filter=kernel, output=output)
     for name, dilation in zip(("height", "width"), dilations(k.node, "DepthwiseConv2DOptions"), strict=True):
         k.ensure(dilation > 0, f"params.dilation_{name}_factor > 0")
-    k.ensure_eq(kernel.shape[0], 1, "filter->dims->data[0]", "1")
+    k.ensure_eq(kernel.shape[0], 1, "filter->dims->data[0]")
     k.ensure(source.shape[3] != 0, "num_input_channels != 0")
-    k.ensure_eq(kernel.shape[3] % source.shape[3], 0, "num_filter_channels % num_input_channels", "0")
+    k.ensure_eq(kernel.shape[3] % source.shape[3], 0, "num_filter_channels % num_input_channels")
 
 
 def convolved_dims(
@@ -85,7 +85,7 @@ def requested_shape(k: Kernel, new_shape: KernelTensor | None, output: KernelTen
         return output.shape
     k.is_c_type(new_shape, TensorType.INT32, "new_shape")
     if not k.has("reshape_of_any_rank"):
-        k.ensure_eq(len(new_shape.shape), 1, "new_shape->dims->size", "1")
+        k.ensure_eq(len(new_shape.shape), 1, "new_shape->dims->size")
     size = new_shape.shape[-1]
     k.ensure_eq(size, len(output.shape), "output_shape_size", "static_cast<int32_t>(output->dims->size)")
     return k.constants(new_shape, size, "new_shape")
@@ -102,7 +102,7 @@ def _space_to_batch(
     for dim, block in enumerate(blocks):
         final = int32(dims[dim + 1] + amounts[dim * 2] + amounts[dim * 2 + 1])
         k.ensure(block != 0, "block_shape_data[dim] != 0")
-        k.ensure_eq(final % abs(block), 0, "final_dim_size % block_shape_data[dim]", "0")
+        k.ensure_eq(final % abs(block), 0, "final_dim_size % block_shape_data[dim]")
         dims[dim + 1], batch = k.divide(final, block), int32(batch * block)
     shape = (batch, *dims[1:])
     if shape == output.shape:
@@ -124,7 +124,7 @@ def _batch_to_space(
     batch, dims = source.shape[0], list(source.shape)
     for dim, block in enumerate(blocks):
         k.ensure(block != 0, "block_shape_data[dim] != 0")
-        k.ensure_eq(batch % abs(block), 0, "output_batch_size % block_shape_data[dim]", "0")
+        k.ensure_eq(batch % abs(block), 0, "output_batch_size % block_shape_data[dim]")
         batch = k.divide(batch, block)
         dims[dim + 1] = int32(dims[dim + 1] * block - amounts[dim * 2] - amounts[dim * 2 + 1])
     shape = (batch, *dims[1:])
@@ -159,7 +159,7 @@ def _constants(
     k.ensure_eq(block_shape.shape[0], count, "block_shape->dims->data[0]", "spatial_dims_num")
     k.rank(amounts, 2, name)
     k.ensure_eq(amounts.shape[0], count, f"{name}->dims->data[0]", "spatial_dims_num")
-    k.ensure_eq(amounts.shape[1], 2, f"{name}->dims->data[1]", "2")
+    k.ensure_eq(amounts.shape[1], 2, f"{name}->dims->data[1]")
     return k.constants(block_shape, count, "block_shape"), k.constants(amounts, count * 2, name)
 
 

@@ -23,7 +23,7 @@ _INT_SIZE = 4
 
 def _two_or_three_inputs(k: Kernel) -> None:
     k.ensure(len(k.node.inputs) in (2, 3), "NumInputs(node) == 2 || NumInputs(node) == 3")
-    k.ensure_eq(len(k.node.outputs), 1, "NumOutputs(node)", "1")
+    k.ensure_eq(len(k.node.outputs), 1, "NumOutputs(node)")
 
 
 def _pad(

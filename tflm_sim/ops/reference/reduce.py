@@ -50,8 +50,8 @@ def init_reduce(node: Node) -> Steps[object]:
 def _prepare_simple(k: Kernel) -> Steps[None]:
     """``PrepareSimple``: checks counts and the axis; int8 reads the output's scale."""
     source = yield from k.optional_input(0)
-    k.ensure_eq(len(k.node.inputs), 2, "node->inputs->size", "2")
-    k.ensure_eq(len(k.node.outputs), 1, "node->outputs->size", "1")
+    k.ensure_eq(len(k.node.inputs), 2, "node->inputs->size")
+    k.ensure_eq(len(k.node.outputs), 1, "node->outputs->size")
     axis = yield from k.input(1, "axis")
     k.is_type(axis, TensorType.INT32, "axis")
     if k.require(source, "input").type == TensorType.INT8:

@@ -31,7 +31,7 @@ def _element_counts(k: Kernel, shape: tuple[int, ...]) -> tuple[int, int]:
     count, stretch_dim = 1, -1
     for index, value in enumerate(shape):
         if value == _OPEN:
-            k.ensure_eq(stretch_dim, -1, "stretch_dim", "-1")
+            k.ensure_eq(stretch_dim, -1, "stretch_dim")
             stretch_dim = index
         else:
             count = int32(count * value)
@@ -83,7 +83,7 @@ def prepare_reshape(node: Node) -> Steps[None]:
     """``PrepareReshapeReference``; TF_LITE_ENSURE_EQ evaluates its arguments again to print them."""
     k = Kernel(node, "reshape_common.cc")
     k.ensure(len(node.inputs) in (1, 2), "NumInputs(node) == 1 || NumInputs(node) == 2")
-    k.ensure_eq(len(node.outputs), 1, "NumOutputs(node)", "1")
+    k.ensure_eq(len(node.outputs), 1, "NumOutputs(node)")
     if (yield from _reshape_status(k)) != 0:
         status = yield from _reshape_status(k)
         k.refuse("ReshapeOutput(context, node)", "kTfLiteOk", f"{status} != 0")

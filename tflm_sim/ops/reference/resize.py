@@ -32,7 +32,7 @@ def _bilinear(k: Kernel, image: KernelTensor, size: KernelTensor, output: Kernel
 
 def _nearest_neighbor(k: Kernel, image: KernelTensor, size: KernelTensor, output: KernelTensor) -> None:
     _check_image_and_size(k, image, size)
-    k.ensure_eq(size.shape[0], 2, "size->dims->data[0]", "2")
+    k.ensure_eq(size.shape[0], 2, "size->dims->data[0]")
     k.use(output)
     if not k.has("constant_checks") and not size.is_constant:
         raise fail("Dynamic tensors are unsupported in tfmicro.")

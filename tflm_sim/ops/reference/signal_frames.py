@@ -118,7 +118,7 @@ def _framer(k: Kernel, stream: KernelTensor, output: KernelTensor, valid: Kernel
 
 def _check_step(k: Kernel, innermost: int, step: int) -> None:
     k.ensure(innermost >= step, "innermost_dim >= params->frame_step")
-    k.ensure_eq(innermost - k.divide(innermost, step) * step, 0, "innermost_dim % params->frame_step", "0")
+    k.ensure_eq(innermost - k.divide(innermost, step) * step, 0, "innermost_dim % params->frame_step")
 
 
 _OVERLAP_TYPES = (TensorType.INT16, TensorType.FLOAT32)

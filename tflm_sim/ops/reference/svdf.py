@@ -71,11 +71,11 @@ def svdf_prepare(
     sizes = _sizes(k, tensors)
     k.one_of(source.type, (_FLOAT32, _INT8), "input->type")
     k.rank(source, 2, "input")
-    k.ensure_eq(len(k.node.outputs), 1, "node->outputs->size", "1")
+    k.ensure_eq(len(k.node.outputs), 1, "node->outputs->size")
     output = yield from k.output(0)
     _check_shapes(k, tensors, output, sizes)
     k.ensure_eq(int(state.is_variable), 1, "activation_state->is_variable", "true")
-    k.ensure_eq(len(k.node.inputs), 5, "node->inputs->size", "5")
+    k.ensure_eq(len(k.node.inputs), 5, "node->inputs->size")
     k.op_data()
     if source.type == _INT8:
         _check_int8(k, tensors, output, int8_state)
@@ -96,7 +96,7 @@ def _sizes(k: Kernel, tensors: _SvdfTensors) -> _Sizes:
     input_size = k.dim(tensors.input, 1)
     filters = k.dim(tensors.weights_feature, 0)
     units = k.divide(filters, rank)
-    k.ensure_eq(filters - units * rank, 0, "num_filters % rank", "0")
+    k.ensure_eq(filters - units * rank, 0, "num_filters % rank")
     return _Sizes(tensors.input.shape[0], input_size, filters, units, k.dim(tensors.weights_time, 1))
 
 
