@@ -31,25 +31,23 @@ _PER_CHANNEL_BYTES = 8
 
 
 def chains(draft: Draft, first: int, consumers: Mapping[int, list[int]]) -> Iterator[tuple[int, tuple[ChainLink, ...]]]:
-    """Yield (last operator, links) of each chain that begins with operator ``first``, shortest first."""
+    """Yield (the operator behind it, links) of each chain that begins with operator ``first``, shortest first."""
     head = first_link(draft, draft.operators[first])
     if head is None:
         return
     links = [head]
-    for last in range(first + 1, min(first + LONGEST_CHAIN, len(draft.operators))):
+    for index in range(first + 1, min(first + LONGEST_CHAIN, len(draft.operators))):
         carried = (links[-1].operator.output_tensors)[0]
-        if consumers.get(carried) != [last] or carried in draft.outputs:
+        if consumers.get(carried) != [index] or carried in draft.outputs:
             return
-        link = next_link(draft, draft.operators[last], carried, links[-1].scale)
+        link = next_link(draft, draft.operators[index], carried, links[-1].scale)
         if link is None:
             return
         links.append(link)
-        yield last, tuple(links)
+        yield index + 1, tuple(links)
 
 
-def channel_splits(
-    draft: Draft, facts: Profile, first: int, last: int, links: tuple[ChainLink, ...]
-) -> Iterator[Split]:
+def channel_splits(draft: Draft, facts: Profile, first: int, end: int, links: tuple[ChainLink, ...]) -> Iterator[Split]:
     """Yield the ways to run a chain in groups, with their estimates."""
     source = links[0].operator.input_tensors[0]
     result = (links[-1].operator.output_tensors)[0]
@@ -62,7 +60,7 @@ def channel_splits(
         if len(parts) < 2 or parts in seen:
             return
         seen.add(parts)
-        split = Split(CHANNELS, first, last, source, result, parts)
+        split = Split(CHANNELS, first, end, source, result, parts)
         peak, tail = _estimates(draft, facts, split, links, channels)
         yield replace(split, peak=peak, tail=tail)
 
@@ -95,7 +93,7 @@ def _estimates(
 
 def apply_channels(draft: Draft, split: Split, consumers: Mapping[int, list[int]]) -> list[SplitWitness]:
     """Replace a chain by its groups and return what each group computes."""
-    links = next(found for last, found in chains(draft, split.first, consumers) if last == split.last)
+    links = next(found for end, found in chains(draft, split.first, consumers) if end == split.end)
     operators: list[Operator] = []
     pieces: list[int] = []
     witnesses: list[SplitWitness] = []
@@ -113,7 +111,7 @@ def apply_channels(draft: Draft, split: Split, consumers: Mapping[int, list[int]
         witnesses.append(SplitWitness((start, end), tuple(computed)))
     axis = len(shape(draft, split.result)) - 1
     operators += concatenation(draft, pieces, split.result, axis)
-    draft.operators[split.first : split.last + 1] = operators
+    draft.operators[split.first : split.end] = operators
     return witnesses
 
 

@@ -1,6 +1,6 @@
 """Stripes as a loop: one WHILE whose body runs one stripe, instead of a copy of the operators for each stripe.
 
-    X -> [first ... last] -> Y        becomes        FILL -> Y0;  X, Y0, counter -> WHILE -> X', Y, counter'
+    X -> [first ... end) -> Y         becomes        FILL -> Y0;  X, Y0, counter -> WHILE -> X', Y, counter'
 
     the condition     LESS(counter, end)
     the body          rows of X   = SLICE(X, SLICE(table of first rows, counter))
@@ -81,8 +81,8 @@ def _stripes_of(
     size = segment.sizes[segment.source]
     least = find_stripe(segment, *part)
     assert least is not None, "it was asked for before"
-    first, last, _, _ = least[segment.source]
-    for start in range(max(0, last - length), min(first, size - length) + 1):
+    first, end, _, _ = least[segment.source]
+    for start in range(max(0, end - length), min(first, size - length) + 1):
         stripes = flow(segment, start, start + length)
         if stripes is not None:
             _, _, right_start, right_end = stripes[segment.result]
@@ -131,7 +131,7 @@ def loop_splits(draft: Draft, facts: Profile, segment: OperatorSegment, budget: 
         before = peak
         tail = _tail(facts, segment, stripes, parts)
         yield Split(
-            kind, segment.first, segment.last, segment.source, segment.result, parts, peak, tail, macs, is_loop=True
+            kind, segment.first, segment.end, segment.source, segment.result, parts, peak, tail, macs, is_loop=True
         )
 
 
@@ -141,7 +141,7 @@ def _held(
     """Return the bytes of X and Y: where nobody reads X afterwards, Y is written over the rows that were read."""
     source, result = (facts.bytes[tensor] for tensor in (segment.source, segment.result))
     is_by_rows = segment.axis == AXES[ROWS] and shape(draft, segment.source)[0] == 1
-    if not is_by_rows or facts.dies[segment.source] > segment.last:
+    if not is_by_rows or facts.dies[segment.source] >= segment.end:
         return source + result
     read, written = (row_bytes(draft, tensor, segment.axis) for tensor in (segment.source, segment.result))
     starts = [stripe[segment.source][0] * read for stripe in stripes[1:]]
@@ -173,7 +173,7 @@ def _peak(
         segment, stripe, part, lambda tensor, holder, start, end: step((holder,), tensor, end - start), compute
     )
     carried = (segment.source, *segment.side)
-    across = facts.alive_across(segment.first, segment.last, frozenset(carried))
+    across = facts.alive_across(segment.first, segment.end, frozenset(carried))
     held = _held(draft, facts, segment, parts, stripes) + sum(facts.bytes[tensor] for tensor in segment.side)
     return across + held + LOOKED_UP + peak_of(steps, {}, frozenset({piece}))
 
@@ -205,14 +205,14 @@ def _begins(segment: OperatorSegment, stripes: Stripes, parts: Sequence[tuple[in
 def apply_loop(draft: Draft, split: Split, rules: list[Rule | None], dies: Mapping[int, int]) -> list[SplitWitness]:
     """Replace a segment by a loop and return what each of its iterations computes."""
     found = segments(draft, AXES[split.kind], split.first, rules, dies)
-    segment = _with_equal_pads(next(each for each in found if each.last == split.last))
+    segment = _with_equal_pads(next(each for each in found if each.end == split.end))
     stripes = equal_stripes(segment, split.parts)
     assert stripes is not None, "the split was found with these stripes"
     body = _Body(draft, segment)
     for begins in _begins(segment, stripes, split.parts):
         body.begins.append(body.vector(begins))
     piece = walk(segment, stripes[0], split.parts[0], body.cut, lambda *args: body.compute(stripes[0], *args))
-    draft.operators[split.first : split.last + 1] = body.closed(piece, [start for start, _ in split.parts])
+    draft.operators[split.first : split.end] = body.closed(piece, [start for start, _ in split.parts])
     return [
         SplitWitness(part, tuple((tensor, rows[0], rows[1]) for tensor, rows in stripe.items()))
         for part, stripe in zip(split.parts, stripes, strict=True)

@@ -49,7 +49,7 @@ class SplitPlan:
     @property
     def operators(self) -> int:
         """How many operators the parts have."""
-        return sum(len(split.parts) * (split.last - split.first + 1) for split in self.splits)
+        return sum(len(split.parts) * (split.end - split.first) for split in self.splits)
 
 
 def all_splits(draft: Draft, facts: Profile, budget: float, stopping: Stopping = UNSTOPPED) -> list[Split]:
@@ -58,9 +58,9 @@ def all_splits(draft: Draft, facts: Profile, budget: float, stopping: Stopping =
     found = [split for axis in axes for split in _striped(draft, facts, axis, budget, stopping, find)]
     consumers = draft.consumers()
     for first in stopping.watch(range(len(draft.operators))):
-        for last, links in channels.chains(draft, first, consumers):
-            if _is_high(facts, first, last):
-                found += channels.channel_splits(draft, facts, first, last, links)
+        for end, links in channels.chains(draft, first, consumers):
+            if _is_high(facts, first, end):
+                found += channels.channel_splits(draft, facts, first, end, links)
     return [split for split in found if split.peak < _worth(facts, split)]
 
 
@@ -86,19 +86,19 @@ def _striped(
             planned = all(t in facts.bytes for t in (segment.source, segment.result, *segment.side))
             if axis == AXES[COLUMNS] and _is_square(draft, segment.source):
                 continue  # columns give what rows give
-            if not planned or not _is_high(facts, segment.first, segment.last):
+            if not planned or not _is_high(facts, segment.first, segment.end):
                 continue
             yield from find(draft, facts, segment, budget, _worth(facts, segment))
 
 
-def _is_high(facts: Profile, first: int, last: int) -> bool:
+def _is_high(facts: Profile, first: int, end: int) -> bool:
     """Return whether one of the operators is near the peak."""
-    return max(facts.live[first : last + 1]) > facts.peak * LOWEST_SHARE
+    return max(facts.live[first:end]) > facts.peak * LOWEST_SHARE
 
 
 def _worth(facts: Profile, segment: rows.OperatorSegment | Split) -> int:
     """Return the bytes below which a split's own peak must be."""
-    return max(facts.head, *facts.live[segment.first : segment.last + 1])
+    return max(facts.head, *facts.live[segment.first : segment.end])
 
 
 def _is_square(draft: Draft, tensor: int) -> bool:
@@ -137,7 +137,7 @@ def _bounds(facts: Profile, splits: Sequence[Split]) -> list[int]:
 
 def _estimated(facts: Profile, chosen: tuple[Split, ...]) -> SplitPlan:
     """Return splits with the arena that they are expected to need."""
-    covered = {index for split in chosen for index in range(split.first, split.last + 1)}
+    covered = {index for split in chosen for index in range(split.first, split.end)}
     rest = max((alive for i, alive in enumerate(facts.live) if i not in covered), default=0)
     head = max(rest, *(split.peak for split in chosen))
     arena = head + facts.tail_bytes + sum(split.tail for split in chosen)
@@ -147,7 +147,7 @@ def _estimated(facts: Profile, chosen: tuple[Split, ...]) -> SplitPlan:
 def _halves(facts: Profile, splits: Sequence[Split]) -> list[Split]:
     """Return the cheapest splits into two parts that cover an operator at the peak."""
     at_peak = {index for index, alive in enumerate(facts.live) if alive == facts.peak}
-    halves = [s for s in splits if len(s.parts) == 2 and at_peak & set(range(s.first, s.last + 1))]
+    halves = [s for s in splits if len(s.parts) == 2 and at_peak & set(range(s.first, s.end))]
     return sorted(halves, key=lambda split: (split.macs, split.peak))[:MOST_SINGLE]
 
 
@@ -158,7 +158,7 @@ def variants(plan: SplitPlan, splits: Sequence[Split], budget: float) -> list[Sp
         others = [
             other
             for other in splits
-            if (other.first, other.last) == (split.first, split.last) and other != split and other.kind != COLUMNS
+            if (other.first, other.end) == (split.first, split.end) and other != split and other.kind != COLUMNS
         ]
         for other in sorted(others, key=lambda other: other.peak + other.tail)[
             : max(2, MOST_VARIANTS // len(plan.splits))
@@ -178,7 +178,7 @@ def _cheapest(facts: Profile, by_first: dict[int, list[Split]], bound: int, pric
     for index in range(count - 1, -1, -1):
         best = costs[index + 1] if facts.live[index] <= bound else None
         for split in by_first.get(index, ()):
-            rest = costs[split.last + 1]
+            rest = costs[split.end]
             if split.peak <= bound and rest is not None:
                 cost = rest + split.tail + price * split.macs + 1
                 if best is None or cost < best:
@@ -194,7 +194,7 @@ def _taken(steps: Sequence[Split | None]) -> Iterator[Split]:
         step = steps[index]
         if step is not None:
             yield step
-        index = index + 1 if step is None else step.last + 1
+        index = index + 1 if step is None else step.end
 
 
 def apply(draft: Draft, facts: Profile, chosen: Sequence[Split]) -> list[Witness]:
@@ -204,7 +204,7 @@ def apply(draft: Draft, facts: Profile, chosen: Sequence[Split]) -> list[Witness
     rules = {axis: [rule(draft, operator, axis) for operator in draft.operators] for axis in striped}
     consumers = draft.consumers()
     for split in sorted(chosen, key=lambda split: split.first, reverse=True):
-        where = f"{label_of(draft, split.first)} to {label_of(draft, split.last)}"
+        where = f"{label_of(draft, split.first)} to {label_of(draft, split.end - 1)}"
         if split.kind == CHANNELS:
             parts = channels.apply_channels(draft, split, consumers)
         else:

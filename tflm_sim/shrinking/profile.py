@@ -55,12 +55,12 @@ class Profile:
         """Most bytes alive while any operator runs."""
         return max(self.live, default=0)
 
-    def alive_across(self, first: int, last: int, own: frozenset[int]) -> int:
-        """Return the bytes of what is alive all through operators first..last, without the tensors ``own``."""
+    def alive_across(self, first: int, end: int, own: frozenset[int]) -> int:
+        """Return the bytes of what is alive all through operators [first, end), without the tensors ``own``."""
         return sum(
             size
             for tensor, size in self.bytes.items()
-            if self.born[tensor] < first and self.dies[tensor] > last and tensor not in own
+            if self.born[tensor] < first and self.dies[tensor] >= end and tensor not in own
         )
 
 

@@ -50,7 +50,7 @@ Stripe = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class OperatorSegment:
-    """Operators first..last of a draft along one axis: X goes in, Y comes out.
+    """Operators [first, end) of a draft along one axis: X goes in, Y comes out.
 
     Attributes:
         side: Activations beside X that come from outside; elementwise operators read them.
@@ -60,7 +60,7 @@ class OperatorSegment:
 
     axis: int
     first: int
-    last: int
+    end: int
     source: int
     result: int
     side: tuple[int, ...]
@@ -82,7 +82,7 @@ def segments(
     side: dict[int, None] = {}
     sizes: dict[int, int] = {}
     found: list[Rule] = []
-    for last, own in enumerate(rules[first : first + LONGEST_SEGMENT], first):
+    for index, own in enumerate(rules[first : first + LONGEST_SEGMENT], first):
         if own is None:
             return
         found.append(own)
@@ -91,13 +91,14 @@ def segments(
         if len(outside) > own.most_outside:
             return
         side.update(dict.fromkeys(outside))
-        output = draft.operators[last].output_tensors[0]
+        output = draft.operators[index].output_tensors[0]
         sizes.update(dict.fromkeys(own.activations, own.size))
         sizes[output] = own.outputs
         # One tensor leaves the segment: every other one dies inside.
-        if last > first and max(dies[tensor] for tensor in made) <= last < dies[output]:
-            inner = tuple(draft.operators[first : last + 1])
-            yield OperatorSegment(axis, first, last, source, output, tuple(side), inner, tuple(found), dict(sizes))
+        if index > first and max(dies[tensor] for tensor in made) <= index < dies[output]:
+            end = index + 1
+            inner = tuple(draft.operators[first:end])
+            yield OperatorSegment(axis, first, end, source, output, tuple(side), inner, tuple(found), dict(sizes))
         made.add(output)
 
 
@@ -122,10 +123,10 @@ def _stripe_before(own: Rule, stripes: Mapping[int, Stripe]) -> Stripe | None:
     written = own.written(start, end) if start < end else None
     if written is None:
         return None
-    first, last = written
-    right_first = first if right_start == 0 else max(first, own.first_right(right_start))
-    right_last = last if right_end == own.size else min(last, own.end_right(right_end))
-    return (first, last, right_first, right_last) if right_first < right_last else None
+    start, end = written
+    right_start = start if right_start == 0 else max(start, own.first_right(right_start))
+    right_end = end if right_end == own.size else min(end, own.end_right(right_end))
+    return (start, end, right_start, right_end) if right_start < right_end else None
 
 
 def needed_rows(segment: OperatorSegment, start: int, end: int) -> tuple[int, int]:
@@ -135,23 +136,23 @@ def needed_rows(segment: OperatorSegment, start: int, end: int) -> tuple[int, in
         output = operator.output_tensors[0]
         if output not in need:
             continue
-        first, last = own.needed(need[output])
-        first = min(max(0, first), own.size - 1)
-        last = max(min(own.size, last), first + 1)
+        start, end = own.needed(need[output])
+        start = min(max(0, start), own.size - 1)
+        end = max(min(own.size, end), start + 1)
         for tensor in own.activations:
-            other = need.get(tensor, (first, last))
-            need[tensor] = (min(first, other[0]), max(last, other[1]))
+            other = need.get(tensor, (start, end))
+            need[tensor] = (min(start, other[0]), max(end, other[1]))
     return need[segment.source]
 
 
 def find_stripe(segment: OperatorSegment, start: int, end: int) -> dict[int, Stripe] | None:
     """Return the smallest stripe of X that gives rows [start, end) of Y, as the stripes of all tensors, or None."""
     size = segment.sizes[segment.source]
-    first, last = needed_rows(segment, start, end)
+    needed_start, needed_end = needed_rows(segment, start, end)
     tried = set()
     for extra in range(MOST_EXTRA_ROWS):
         for up in range(extra + 1):
-            rows = max(0, first - up), min(size, last + extra - up)
+            rows = max(0, needed_start - up), min(size, needed_end + extra - up)
             if rows in tried:
                 continue
             tried.add(rows)
@@ -189,7 +190,7 @@ def stripe_splits(draft: Draft, facts: Profile, segment: OperatorSegment, budget
             return
         before = peak
         tail = _tail(facts, segment, parts, found)
-        yield Split(segment.kind, segment.first, segment.last, segment.source, segment.result, parts, peak, tail, macs)
+        yield Split(segment.kind, segment.first, segment.end, segment.source, segment.result, parts, peak, tail, macs)
 
 
 def extra_macs(segment: OperatorSegment, whole: Sequence[int], stripes: Sequence[Mapping[int, Stripe]]) -> int:
@@ -305,7 +306,7 @@ def _is_in_place(facts: Profile, segment: OperatorSegment) -> bool:
 
 def _portions(facts: Profile, segment: OperatorSegment, stripes: list[dict[int, Stripe]]) -> dict[int, tuple[int, int]]:
     """Return the rows of X that come to an end one after the other in a plan, a key each; {} where X stays whole."""
-    if not _is_in_place(facts, segment) or facts.dies[segment.source] > segment.last:
+    if not _is_in_place(facts, segment) or facts.dies[segment.source] >= segment.end:
         return {}
     starts = [stripe[segment.source][0] for stripe in stripes]
     marks = [0, *sorted({start for start in starts if start > 0}), segment.sizes[segment.source]]
@@ -315,7 +316,7 @@ def _portions(facts: Profile, segment: OperatorSegment, stripes: list[dict[int, 
 def least_peak(facts: Profile, segment: OperatorSegment) -> int:
     """Return bytes below which no parts bring a segment: what the first part reads, or what the last one joins."""
     given = (segment.source, *segment.side)
-    across = facts.alive_across(segment.first, segment.last, frozenset(given))
+    across = facts.alive_across(segment.first, segment.end, frozenset(given))
     joined = facts.bytes[segment.result] * (1 if facts.gaps else 2)
     return across + max(sum(facts.bytes[tensor] for tensor in given), joined)
 
@@ -365,8 +366,8 @@ def _peak_with_neighbours(
         given: Bytes of these, or of their parts, by key.
         made: Keys that stay alive to the end.
     """
-    across = facts.alive_across(segment.first, segment.last, outside)
-    return across + peak_of(steps, given, made.union(t for t in outside if facts.dies[t] > segment.last))
+    across = facts.alive_across(segment.first, segment.end, outside)
+    return across + peak_of(steps, given, made.union(t for t in outside if facts.dies[t] >= segment.end))
 
 
 def _tail(
@@ -379,7 +380,7 @@ def _tail(
         slices += stripe[segment.source][:2] != (0, segment.sizes[segment.source])
         slices += stripe[segment.result][:2] != part
         slices += sum(1 for _ in _trims(segment, stripe))
-    arrays = sum(facts.tail[segment.first : segment.last + 1])
+    arrays = sum(facts.tail[segment.first : segment.end])
     nodes = copies * len(segment.operators) + slices + 1
     return copies * arrays + nodes * (facts.node + facts.tensor) + 2 * slices * facts.tensor
 
@@ -387,7 +388,7 @@ def _tail(
 def apply_stripes(draft: Draft, split: Split, rules: list[Rule | None], dies: Mapping[int, int]) -> list[SplitWitness]:
     """Replace a segment by its stripes and return what each stripe computes."""
     axis = AXES[split.kind]
-    segment = next(s for s in segments(draft, axis, split.first, rules, dies) if s.last == split.last)
+    segment = next(s for s in segments(draft, axis, split.first, rules, dies) if s.end == split.end)
     operators: list[Operator] = []
     pieces: list[int] = []
     witnesses: list[SplitWitness] = []
@@ -398,7 +399,7 @@ def apply_stripes(draft: Draft, split: Split, rules: list[Rule | None], dies: Ma
         computed = tuple((tensor, rows[0], rows[1]) for tensor, rows in stripe.items())
         witnesses.append(SplitWitness(part, computed))
     operators += concatenation(draft, pieces, split.result, axis)
-    draft.operators[split.first : split.last + 1] = operators
+    draft.operators[split.first : split.end] = operators
     return witnesses
 
 

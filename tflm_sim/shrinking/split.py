@@ -1,6 +1,6 @@
 """What all splits share: ``Split``, a segment of operators that is run in parts, one part after the other.
 
-    X -> [first ... last] -> Y        becomes        X -> part 0 -> piece 0 \\
+    X -> [first ... end) -> Y         becomes        X -> part 0 -> piece 0 \\
                                                      X -> part 1 -> piece 1  > CONCATENATION -> Y
 
 While a part runs, only its share of the tensors inside the segment is alive. X is alive until the last part
@@ -40,7 +40,7 @@ class Split:
 
     Attributes:
         kind: "rows", "columns" or "channels".
-        first, last: The segment's operators, both included.
+        first, end: The segment's operators, half-open, as all ranges of this room are.
         source: The tensor X that goes in.
         result: The tensor Y that comes out.
         parts: The share of each part along the axis of Y, half-open.
@@ -52,7 +52,7 @@ class Split:
 
     kind: str
     first: int
-    last: int
+    end: int
     source: int
     result: int
     parts: tuple[tuple[int, int], ...]

@@ -44,11 +44,10 @@ def looped(model: Model, parts: int) -> Model:
     """Return the model with its whole main subgraph as a loop of ``parts`` iterations."""
     draft = Draft(model)
     facts = profile(draft, simulate(model, M4))
-    last = len(draft.operators) - 1
     (split,) = [
         split
         for split in loop_splits(draft, facts, 10**9)
-        if (split.kind, split.first, split.last, len(split.parts)) == ("rows", 0, last, parts)
+        if (split.kind, split.first, split.end, len(split.parts)) == ("rows", 0, len(draft.operators), parts)
     ]
     apply(draft, facts, SplitPlan((split,), 0, 0).splits)
     return parse(encode(draft.model()))

@@ -220,13 +220,13 @@ def _rewritten(model: Model) -> Iterator[Model]:
     yield from _striped(model)
     draft = Draft(model)
     for first in range(len(draft.operators)):
-        for last, links in channels.chains(draft, first, draft.consumers()):
+        for end, links in channels.chains(draft, first, draft.consumers()):
             source, result = links[0].operator.input_tensors[0], (links[-1].operator.output_tensors)[0]
             count = (draft.tensors[links[0].operator.output_tensors[0]].shape or ())[-1]
             parts = split.even_cuts(count, 3)
             whole = Draft(model)
             channels.apply_channels(
-                whole, split.Split("channels", first, last, source, result, parts), draft.consumers()
+                whole, split.Split("channels", first, end, source, result, parts), draft.consumers()
             )
             yield parse(encode(whole.model()))
 
@@ -241,7 +241,7 @@ def _striped(model: Model) -> Iterator[Model]:
             parts = split.even_cuts(segment.sizes[segment.result], 3)
             if all(rows.find_stripe(segment, *part) for part in parts):
                 whole = Draft(model)
-                chosen = split.Split("rows", segment.first, segment.last, segment.source, segment.result, parts)
+                chosen = split.Split("rows", segment.first, segment.end, segment.source, segment.result, parts)
                 rows.apply_stripes(whole, chosen, rules, dies)
                 yield parse(encode(whole.model()))
 
