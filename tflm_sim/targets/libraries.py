@@ -8,6 +8,7 @@ is never simulated under its own name. What a release pins is in ``library_pins.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from tflm_sim.errors import UsageError
@@ -16,7 +17,7 @@ from tflm_sim.targets.kernel_library import SILABS_CMSIS_NN
 from tflm_sim.targets.library import Library
 from tflm_sim.targets.library_pins import ESPHOME
 from tflm_sim.targets.names import unknown
-from tflm_sim.values import replace
+from tflm_sim.values import Any, replace
 
 _ESP_NN = "kernels/esp_nn (7 files)"
 _EDGE_IMPULSE = "edgeimpulse/inferencing-sdk-cpp"
@@ -92,6 +93,163 @@ _ESP_TFLITE_MICRO = (
     _esp("1.4.0", "35b20c5c7", "096563546", 176),
 )
 
+_CHIRALE = """
+chirale 1.0.1, 1.1.0, 1.1.1, 2.0.0: e6ae16fa4 95660cae5
+    target nano33ble-chirale
+    kernels cmsis_nn
+    changed a member made public; no TF_LITE_STATIC_MEMORY
+    source spaziochirale/Chirale_TensorFlowLite
+    source_suffix .cpp
+"""
+_OTHERS = f"""
+openmv 2024-06-25: 8c458fc48 8c458fc48
+    target cortex-m7
+    kernels cmsis_nn
+    source openmv/tflm, the commit that .github/workflows/tflm.yml builds (7f0b69c)
+sscma-micro 2026-03-05: be11bd79e be11bd79e
+    target cortex-m55
+    source Seeed-Studio/SSCMA-Micro, the commit that 3rdparty/tflite-micro/CMakeLists.txt fetches (60e2ede)
+spresense 1.0.0: 7da3703be 6698e1aff
+    target cortex-m4
+    kernels cmsis_nn
+    source sonydevworld/tflite-micro-spresense-examples, which sonydevworld/spresense fetches
+pico-tflmicro 2024-12: 87d5152c9 87d5152c9
+    target cortex-m0plus
+    kernels cmsis_nn
+    source raspberrypi/pico-tflmicro
+    source_suffix .cpp
+tflite-micro-arduino-examples: 4e62ea7b8 a8c2ebf58
+    target cortex-m4
+    kernels cmsis_nn
+    source tensorflow/tflite-micro-arduino-examples
+    static_memory no
+    source_suffix .cpp
+MicroTFLite 1.0.3: 4e62ea7b8 a8c2ebf58
+    target cortex-m4
+    kernels cmsis_nn
+    source johnosbb/MicroTFLite
+    static_memory no
+    source_suffix .cpp
+TensorFlowLite_ESP32 1.0.0: a3e7bdad0 8184347d0
+    target esp32
+    source tanakamasayuki/Arduino_TensorFlowLite_ESP32
+    static_memory no
+    source_suffix .cpp
+tflm_esp32 1.0.0: a3e7bdad0 8184347d0
+    target esp32
+    source eloquentarduino/tflm_esp32
+    static_memory no
+    source_suffix .cpp
+tflm_esp32 2.0.0: dc4dcb743 0cc2e49fd
+    target esp32
+    changed built as with TF_LITE_STATIC_MEMORY, without asking for it
+    source eloquentarduino/tflm_esp32
+    source_suffix .cpp
+Arduino_TensorFlowLite 2.4.0-ALPHA:
+    target cortex-m4
+    kernels cmsis_nn
+    changed {_BEFORE_UPSTREAM}
+    source the Arduino IDE's library manager; copied by tinyMLx
+    static_memory no
+    source_suffix .cpp
+Harvard_TinyMLx 1.2.4:
+    target cortex-m4
+    kernels cmsis_nn
+    changed {_BEFORE_UPSTREAM}
+    source tinyMLx/arduino-library
+    static_memory no
+    source_suffix .cpp
+EloquentTinyML 2.4.4:
+    target cortex-m4
+    kernels cmsis_nn
+    changed {_BEFORE_UPSTREAM}
+    source eloquentarduino/EloquentTinyML, src/eloquent_tinyml/tensorflow/arm
+    static_memory no
+    source_suffix .cpp
+renesas 2022-12: 059fde534 40800f770
+    target cortex-m33
+    changed split_v.cc
+    source renesas/tflite-micro-renesas
+ameba 2025-09: 41a9c8a6c a8d13ff1e
+    nearest --target cortex-m33 --runtime 41a9c8a6c --kernels reference; HiFi and CA32 kernels are not modelled
+    source Ameba-AIoT/ameba-tflite-micro
+analog-devices 1.0.0: 6eff07b78 dbff39412
+    nearest --target cortex-m4 --runtime 6eff07b78 --kernels reference; its own kernels are not modelled
+    source analogdevicesinc/tflite-micro
+neuralSPOT 1.7.0: aa6e62517 7e1eaa015
+    nearest --target cortex-m55 --runtime aa6e62517 --kernels reference; its helia kernels are not modelled
+    source AmbiqAI/neuralSPOT, extern/tensorflow/ns_tflm_v1_7_0
+silabs-gsdk 4.0.0: 90ed783b4 3e190e538
+    target cortex-m33
+    changed its CMSIS-NN and its MVP kernels are not modelled
+    source SiliconLabs/gecko_sdk, util/third_party/tflite-micro
+silabs-gsdk 4.1.0, 4.2.0: 10b122334 01a58c968
+    target cortex-m33
+    changed its CMSIS-NN and its MVP kernels are not modelled
+    source SiliconLabs/gecko_sdk, util/third_party/tflite-micro
+silabs-gsdk 4.3.3: 02414075e 5727bc825
+    target cortex-m33
+    changed its CMSIS-NN and its MVP kernels are not modelled
+    source SiliconLabs/gecko_sdk, util/third_party/tflite-micro
+silabs-gsdk 4.4.1: 02414075e 5727bc825
+    target cortex-m33
+    kernels mvp
+    source SiliconLabs/gecko_sdk, util/third_party/tflite-micro and tensorflow_extra
+    cmsis_nn {SILABS_CMSIS_NN}
+simplicity-sdk 2024.6.0: 02414075e 5727bc825
+    target cortex-m33
+    kernels mvp
+    source SiliconLabs/simplicity_sdk, util/third_party/tflite-micro and tensorflow_extra
+    cmsis_nn {SILABS_CMSIS_NN}
+himax WE1 2.0: 28034b021 28034b021
+    nearest --target cortex-m4 --runtime 28034b021 --kernels reference; it is an ARC with MLI kernels
+    source HimaxWiseEyePlus/himax_tflm
+himax 2209: 6fdade1ae 2a27c47a4
+    nearest --target cortex-m55 --runtime 6fdade1ae --kernels reference; its CMSIS-NN kernels are its own
+    source HimaxWiseEyePlus/Seeed_Grove_Vision_AI_Module_V2, tflmtag2209_u55tag2205
+himax 2412: 478bb78ca 01e31b749
+    target cortex-m55
+    kernels cmsis_nn
+    source HimaxWiseEyePlus/Seeed_Grove_Vision_AI_Module_V2, tflmtag2412_u55tag2411
+silabs-mltk: 7005d60ed 7005d60ed
+    nearest --library silabs-gsdk@4.4.1, whose TFLM is of 2023; MLTK's driver takes a few more layers for the MVP
+    source SiliconLabs/mltk
+infineon 3.1.0: 389e775e8 e2cc052c4
+    nearest --target cortex-m4 --runtime 389e775e8 --kernels reference; allocator headers and kernels are its own
+    source Infineon/ml-tflite-micro
+SparkFun_Edge:
+    nearest --target cortex-m4 --runtime 2021-04-09 --kernels reference; the BSP itself holds no TFLM
+    source sparkfun/SparkFun_Edge_BSP
+edge-impulse 2023-06-30:
+    nearest --target cortex-m4 --runtime 2021-04-09 --kernels reference; until then it held that, much changed
+    source edgeimpulse/inferencing-sdk-cpp
+"""
+_LAST = """
+nxp-eiq 2.16.100: 2f2c74467 127f88fe3
+    target cortex-m7
+    kernels cmsis_nn
+    changed NeutronGraph, the NPU's operator
+    source nxp-mcuxpresso/mcuxsdk-middleware-tensorflow, NXP MCUXpresso SDK
+    source_suffix .cpp
+x-cube-ai:
+    nearest --target cortex-m4 --runtime 2023-06-15 --kernels reference; no sources at hand
+    source STMicroelectronics STM32Cube.AI
+"""
+"""A library is: name, versions, commits of upstream; then its attributes, but for :class:`Library` s defaults."""
+
+
+def _read(text: str) -> Iterator[Library]:
+    for row in re.split(r"\n(?=\S)", text.strip()):
+        head, *lines = row.split("\n")
+        known, _, commits = head.partition(":")
+        name, _, versions = known.partition(" ")
+        settings: dict[str, Any] = dict(line.strip().split(" ", 1) for line in lines)
+        if "static_memory" in settings:
+            settings["static_memory"] = settings["static_memory"] != "no"
+        first, last = commits.split() or ("", "")
+        yield from (Library(name, version, (first, last), **settings) for version in versions.split(", "))
+
+
 LIBRARIES: tuple[Library, ...] = (
     *_ESP_TFLITE_MICRO,
     Library(
@@ -103,227 +261,13 @@ LIBRARIES: tuple[Library, ...] = (
         releases=("1.4.1", "1.4.2", "1.4.3"),
     ),
     *_esphome(),
-    *(
-        Library(
-            "chirale",
-            version,
-            ("e6ae16fa4", "95660cae5"),
-            "nano33ble-chirale",
-            "cmsis_nn",
-            changed="a member made public; no TF_LITE_STATIC_MEMORY",
-            source_suffix=".cpp",
-            source="spaziochirale/Chirale_TensorFlowLite",
-        )
-        for version in ("1.0.1", "1.1.0", "1.1.1", "2.0.0")
-    ),
+    *_read(_CHIRALE),
     _zephyr("2021-08-23", "a41d2ecb5", "bd0df04a8"),
     _zephyr("v3.6.0", "13cd6d824", "13cd6d824"),
     _zephyr("2024-06-27", "71fba59b5", "71fba59b5"),
     _zephyr("v4.1.0", "ef6459127", "ef6459127"),
     _zephyr("v4.4.0", "f2b2b3f51", "f2b2b3f51"),
-    Library(
-        "openmv",
-        "2024-06-25",
-        ("8c458fc48", "8c458fc48"),
-        "cortex-m7",
-        "cmsis_nn",
-        source="openmv/tflm, the commit that .github/workflows/tflm.yml builds (7f0b69c)",
-    ),
-    Library(
-        "sscma-micro",
-        "2026-03-05",
-        ("be11bd79e", "be11bd79e"),
-        "cortex-m55",
-        source="Seeed-Studio/SSCMA-Micro, the commit that 3rdparty/tflite-micro/CMakeLists.txt fetches (60e2ede)",
-    ),
-    Library(
-        "spresense",
-        "1.0.0",
-        ("7da3703be", "6698e1aff"),
-        "cortex-m4",
-        "cmsis_nn",
-        source="sonydevworld/tflite-micro-spresense-examples, which sonydevworld/spresense fetches",
-    ),
-    Library(
-        "pico-tflmicro",
-        "2024-12",
-        ("87d5152c9", "87d5152c9"),
-        "cortex-m0plus",
-        "cmsis_nn",
-        source="raspberrypi/pico-tflmicro",
-        source_suffix=".cpp",
-    ),
-    *(
-        Library(
-            name,
-            version,
-            ("4e62ea7b8", "a8c2ebf58"),
-            "cortex-m4",
-            "cmsis_nn",
-            source=source,
-            static_memory=False,
-            source_suffix=".cpp",
-        )
-        for name, version, source in (
-            ("tflite-micro-arduino-examples", "", "tensorflow/tflite-micro-arduino-examples"),
-            ("MicroTFLite", "1.0.3", "johnosbb/MicroTFLite"),
-        )
-    ),
-    Library(
-        "TensorFlowLite_ESP32",
-        "1.0.0",
-        ("a3e7bdad0", "8184347d0"),
-        "esp32",
-        static_memory=False,
-        source_suffix=".cpp",
-        source="tanakamasayuki/Arduino_TensorFlowLite_ESP32",
-    ),
-    Library(
-        "tflm_esp32",
-        "1.0.0",
-        ("a3e7bdad0", "8184347d0"),
-        "esp32",
-        static_memory=False,
-        source_suffix=".cpp",
-        source="eloquentarduino/tflm_esp32",
-    ),
-    Library(
-        "tflm_esp32",
-        "2.0.0",
-        ("dc4dcb743", "0cc2e49fd"),
-        "esp32",
-        changed="built as with TF_LITE_STATIC_MEMORY, without asking for it",
-        source_suffix=".cpp",
-        source="eloquentarduino/tflm_esp32",
-    ),
-    *(
-        Library(
-            name,
-            version,
-            ("", ""),
-            "cortex-m4",
-            "cmsis_nn",
-            changed=_BEFORE_UPSTREAM,
-            source=source,
-            static_memory=False,
-            source_suffix=".cpp",
-        )
-        for name, version, source in (
-            ("Arduino_TensorFlowLite", "2.4.0-ALPHA", "the Arduino IDE's library manager; copied by tinyMLx"),
-            ("Harvard_TinyMLx", "1.2.4", "tinyMLx/arduino-library"),
-            ("EloquentTinyML", "2.4.4", "eloquentarduino/EloquentTinyML, src/eloquent_tinyml/tensorflow/arm"),
-        )
-    ),
-    Library(
-        "renesas",
-        "2022-12",
-        ("059fde534", "40800f770"),
-        "cortex-m33",
-        changed="split_v.cc",
-        source="renesas/tflite-micro-renesas",
-    ),
-    Library(
-        "ameba",
-        "2025-09",
-        ("41a9c8a6c", "a8d13ff1e"),
-        nearest="--target cortex-m33 --runtime 41a9c8a6c --kernels reference; HiFi and CA32 kernels are not modelled",
-        source="Ameba-AIoT/ameba-tflite-micro",
-    ),
-    Library(
-        "analog-devices",
-        "1.0.0",
-        ("6eff07b78", "dbff39412"),
-        nearest="--target cortex-m4 --runtime 6eff07b78 --kernels reference; its own kernels are not modelled",
-        source="analogdevicesinc/tflite-micro",
-    ),
-    Library(
-        "neuralSPOT",
-        "1.7.0",
-        ("aa6e62517", "7e1eaa015"),
-        nearest="--target cortex-m55 --runtime aa6e62517 --kernels reference; its helia kernels are not modelled",
-        source="AmbiqAI/neuralSPOT, extern/tensorflow/ns_tflm_v1_7_0",
-    ),
-    *(
-        Library(
-            "silabs-gsdk",
-            version,
-            commits,
-            "cortex-m33",
-            changed="its CMSIS-NN and its MVP kernels are not modelled",
-            source="SiliconLabs/gecko_sdk, util/third_party/tflite-micro",
-        )
-        for version, commits in (
-            ("4.0.0", ("90ed783b4", "3e190e538")),
-            ("4.1.0", ("10b122334", "01a58c968")),
-            ("4.2.0", ("10b122334", "01a58c968")),
-            ("4.3.3", ("02414075e", "5727bc825")),
-        )
-    ),
-    *(
-        Library(
-            name,
-            version,
-            ("02414075e", "5727bc825"),
-            "cortex-m33",
-            "mvp",
-            source=f"SiliconLabs/{source}, util/third_party/tflite-micro and tensorflow_extra",
-            cmsis_nn=SILABS_CMSIS_NN,
-        )
-        for name, version, source in (
-            ("silabs-gsdk", "4.4.1", "gecko_sdk"),
-            ("simplicity-sdk", "2024.6.0", "simplicity_sdk"),
-        )
-    ),
-    Library(
-        "himax",
-        "WE1 2.0",
-        ("28034b021", "28034b021"),
-        nearest="--target cortex-m4 --runtime 28034b021 --kernels reference; it is an ARC with MLI kernels",
-        source="HimaxWiseEyePlus/himax_tflm",
-    ),
-    Library(
-        "himax",
-        "2209",
-        ("6fdade1ae", "2a27c47a4"),
-        nearest="--target cortex-m55 --runtime 6fdade1ae --kernels reference; its CMSIS-NN kernels are its own",
-        source="HimaxWiseEyePlus/Seeed_Grove_Vision_AI_Module_V2, tflmtag2209_u55tag2205",
-    ),
-    Library(
-        "himax",
-        "2412",
-        ("478bb78ca", "01e31b749"),
-        "cortex-m55",
-        "cmsis_nn",
-        source="HimaxWiseEyePlus/Seeed_Grove_Vision_AI_Module_V2, tflmtag2412_u55tag2411",
-    ),
-    Library(
-        "silabs-mltk",
-        "",
-        ("7005d60ed", "7005d60ed"),
-        nearest="--library silabs-gsdk@4.4.1, whose TFLM is of 2023; MLTK's driver takes a few more layers for the MVP",
-        source="SiliconLabs/mltk",
-    ),
-    Library(
-        "infineon",
-        "3.1.0",
-        ("389e775e8", "e2cc052c4"),
-        nearest="--target cortex-m4 --runtime 389e775e8 --kernels reference; allocator headers and kernels are its own",
-        source="Infineon/ml-tflite-micro",
-    ),
-    Library(
-        "SparkFun_Edge",
-        "",
-        ("", ""),
-        nearest="--target cortex-m4 --runtime 2021-04-09 --kernels reference; the BSP itself holds no TFLM",
-        source="sparkfun/SparkFun_Edge_BSP",
-    ),
-    Library(
-        "edge-impulse",
-        "2023-06-30",
-        ("", ""),
-        nearest="--target cortex-m4 --runtime 2021-04-09 --kernels reference; until then it held that, much changed",
-        source=_EDGE_IMPULSE,
-    ),
+    *_read(_OTHERS),
     *(
         Library(
             "edge-impulse",
@@ -346,23 +290,7 @@ LIBRARIES: tuple[Library, ...] = (
             ("1.93.20", 131),
         )
     ),
-    Library(
-        "nxp-eiq",
-        "2.16.100",
-        ("2f2c74467", "127f88fe3"),
-        "cortex-m7",
-        "cmsis_nn",
-        changed="NeutronGraph, the NPU's operator",
-        source="nxp-mcuxpresso/mcuxsdk-middleware-tensorflow, NXP MCUXpresso SDK",
-        source_suffix=".cpp",
-    ),
-    Library(
-        "x-cube-ai",
-        "",
-        ("", ""),
-        nearest="--target cortex-m4 --runtime 2023-06-15 --kernels reference; no sources at hand",
-        source="STMicroelectronics STM32Cube.AI",
-    ),
+    *_read(_LAST),
 )
 """The versions of a library, the newest that is modelled last among those that are."""
 
