@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from enum import Enum
 
+from tflm_sim.board import link_events
 from tflm_sim.board.framing import (
     SCHEMA,
     SEQUENCE_MODULUS,
@@ -31,17 +32,6 @@ from tflm_sim.board.framing import (
     split_line,
 )
 from tflm_sim.board.lines import LineAssembler, RawLine
-from tflm_sim.board.link_events import (
-    CountedBack,
-    DuplicateFrame,
-    Gap,
-    Hello,
-    LinkEvent,
-    Reply,
-    Text,
-    TornReport,
-    UnknownFrame,
-)
 from tflm_sim.board.messages import REPLY_FIELDS, schema_problem
 from tflm_sim.board.report_builder import MOST_LINES, ReportCandidates
 from tflm_sim.errors import LocalProtocolError
@@ -129,38 +119,38 @@ class Connection:
 
     # What arrives.
 
-    def receive(self, data: bytes) -> list[LinkEvent]:
+    def receive(self, data: bytes) -> list[link_events.LinkEvent]:
         """Take the next bytes; return the events that they complete."""
         return [event for line in self._assembler.feed(data) for event in self._take_line(line)]
 
-    def close(self, reason: str = "the log ends") -> list[LinkEvent]:
+    def close(self, reason: str = "the log ends") -> list[link_events.LinkEvent]:
         """Return what the end of the stream says: the line that has no end, and the report that has none."""
         last = [event for line in self._assembler.close() for event in self._take_line(line)]
         self._reason = reason
         return [*last, *self._step_report(LinkInput.CLOSE, None)]
 
-    def _take_line(self, line: RawLine) -> list[LinkEvent]:
+    def _take_line(self, line: RawLine) -> list[link_events.LinkEvent]:
         frames, rest = split_line(line)
         events = [event for frame in frames for event in self._take(frame)]
-        text = [Text(RawLine(line.number, line.offset, rest, line.ended))] if rest.strip() else []
+        text = [link_events.Text(RawLine(line.number, line.offset, rest, line.ended))] if rest.strip() else []
         return [*text, *events]
 
-    def _take(self, frame: Frame | BadFrame) -> list[LinkEvent]:
+    def _take(self, frame: Frame | BadFrame) -> list[link_events.LinkEvent]:
         if isinstance(frame, BadFrame):
             return [frame]
         last = self._last
         begins_again = frame.type == "begin" and self._candidates.begins_with(frame)
         if not begins_again and (_is_same(frame, last) or self._candidates.knows(frame)):
             self._last = frame
-            return [DuplicateFrame(frame.line, frame.sequence)]
+            return [link_events.DuplicateFrame(frame.line, frame.sequence)]
         counted = [] if begins_again and _is_same(frame, last) else self._count(frame)
         if problem := schema_problem(frame):
-            return [*counted, UnknownFrame(frame.line, problem)]
+            return [*counted, link_events.UnknownFrame(frame.line, problem)]
         if frame.type in REPLY_FIELDS:
             return [*counted, *self._take_reply(frame)]
         return [*counted, *self._step_report(self._meaning(frame, begins_again), frame)]
 
-    def _count(self, frame: Frame) -> list[LinkEvent]:
+    def _count(self, frame: Frame) -> list[link_events.LinkEvent]:
         """Follow the sender's count of frames; a hello starts it again.
 
         Going back is a restart, or one line that came late: two in a row tell that it is a restart.
@@ -175,8 +165,8 @@ class Connection:
         else:
             self._last, self._late = frame, None
         if goes_back:
-            return [] if goes_on_late else [CountedBack(frame.line, expected, frame.sequence)]
-        return [Gap(frame.line, expected, frame.sequence, missing)] if missing else []
+            return [] if goes_on_late else [link_events.CountedBack(frame.line, expected, frame.sequence)]
+        return [link_events.Gap(frame.line, expected, frame.sequence, missing)] if missing else []
 
     def _meaning(self, frame: Frame, begins_again: bool) -> LinkInput:
         """What a frame of a report is to the report machine."""
@@ -189,65 +179,67 @@ class Connection:
             return LinkInput.END
         return LinkInput.LINE if self._candidates.line_count < MOST_LINES else LinkInput.TOO_LONG
 
-    def _step_report(self, given: LinkInput, frame: Frame | None) -> list[LinkEvent]:
+    def _step_report(self, given: LinkInput, frame: Frame | None) -> list[link_events.LinkEvent]:
         self._report, action = REPORT_TRANSITIONS[self._report, given]
-        events: list[LinkEvent] = getattr(self, action)(frame) if action else []
+        events: list[link_events.LinkEvent] = getattr(self, action)(frame) if action else []
         return events
 
-    def _open(self, frame: Frame) -> list[LinkEvent]:
+    def _open(self, frame: Frame) -> list[link_events.LinkEvent]:
         self._candidates.open(frame)
         return []
 
-    def _open_another(self, frame: Frame) -> list[LinkEvent]:
+    def _open_another(self, frame: Frame) -> list[link_events.LinkEvent]:
         self._candidates.open(frame)
-        return [DuplicateFrame(frame.line, frame.sequence)]
+        return [link_events.DuplicateFrame(frame.line, frame.sequence)]
 
-    def _tear_and_open(self, frame: Frame) -> list[LinkEvent]:
+    def _tear_and_open(self, frame: Frame) -> list[link_events.LinkEvent]:
         torn = self._candidates.tear(frame.line, "another begins before its end")
         self._candidates.open(frame)
         return torn
 
-    def _refuse(self, frame: Frame) -> list[LinkEvent]:
-        return [UnknownFrame(frame.line, f"schema {frame.number('v')}: this version reads {SCHEMA}")]
+    def _refuse(self, frame: Frame) -> list[link_events.LinkEvent]:
+        return [link_events.UnknownFrame(frame.line, f"schema {frame.number('v')}: this version reads {SCHEMA}")]
 
-    def _tear_and_refuse(self, frame: Frame) -> list[LinkEvent]:
+    def _tear_and_refuse(self, frame: Frame) -> list[link_events.LinkEvent]:
         return [*self._candidates.tear(frame.line, "another begins before its end"), *self._refuse(frame)]
 
-    def _add(self, frame: Frame) -> list[LinkEvent]:
+    def _add(self, frame: Frame) -> list[link_events.LinkEvent]:
         self._candidates.add(frame)
         return []
 
-    def _give_up(self, frame: Frame) -> list[LinkEvent]:
+    def _give_up(self, frame: Frame) -> list[link_events.LinkEvent]:
         return self._candidates.tear(frame.line, f"it has more than {MOST_LINES:,} lines")
 
-    def _finish(self, frame: Frame) -> list[LinkEvent]:
+    def _finish(self, frame: Frame) -> list[link_events.LinkEvent]:
         return self._candidates.finish(frame)
 
-    def _stray(self, frame: Frame) -> list[LinkEvent]:
+    def _stray(self, frame: Frame) -> list[link_events.LinkEvent]:
         if frame.type != "end":
             return []
         if self._candidates.ended_with(frame):
-            return [DuplicateFrame(frame.line, frame.sequence)]
-        return [TornReport(frame.line, frame.number("r"), "its beginning is missing")]
+            return [link_events.DuplicateFrame(frame.line, frame.sequence)]
+        return [link_events.TornReport(frame.line, frame.number("r"), "its beginning is missing")]
 
-    def _tear_by_start(self, frame: Frame) -> list[LinkEvent]:
+    def _tear_by_start(self, frame: Frame) -> list[link_events.LinkEvent]:
         return self._candidates.tear(frame.line, "the device restarted")
 
-    def _tear_by_close(self, _: None) -> list[LinkEvent]:
+    def _tear_by_close(self, _: None) -> list[link_events.LinkEvent]:
         return self._candidates.tear(0, self._reason)
 
-    def _take_reply(self, frame: Frame) -> list[LinkEvent]:
+    def _take_reply(self, frame: Frame) -> list[link_events.LinkEvent]:
         if frame.type == "hello":
             return self._take_hello(frame)
         is_ours = self.command is not None and frame.number("q") == self.command[0]
         if not is_ours or not self._step_command(LinkInput.REPLY):
-            return [UnknownFrame(frame.line, f"a reply to command {frame.number('q')}, which is not under way")]
+            return [
+                link_events.UnknownFrame(frame.line, f"a reply to command {frame.number('q')}, which is not under way")
+            ]
         self.command = None
-        return [Reply(frame.line, frame.type, frame.number("q"), frame.fields)]
+        return [link_events.Reply(frame.line, frame.type, frame.number("q"), frame.fields)]
 
-    def _take_hello(self, frame: Frame) -> list[LinkEvent]:
+    def _take_hello(self, frame: Frame) -> list[link_events.LinkEvent]:
         ping = dict(frame.fields).get("q", -1)
-        hello = Hello(
+        hello = link_events.Hello(
             frame.line,
             ping if isinstance(ping, int) else -1,
             frame.text("app"),

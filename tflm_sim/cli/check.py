@@ -10,21 +10,8 @@ from pathlib import Path
 from tflm_sim.checks.judge import Room, check_core, judge, room_on
 from tflm_sim.checks.project import PROJECT_FILE
 from tflm_sim.checks.verdict import Verdict, baseline_key, read_baseline, update_baseline
+from tflm_sim.cli import options
 from tflm_sim.cli.check_project import run_project
-from tflm_sim.cli.options import (
-    MODELS_HELP,
-    Subparsers,
-    add_configuration,
-    add_executed,
-    add_verb,
-    assumed,
-    configuration,
-    header,
-    is_executed,
-    open_kernels,
-    possible_configurations,
-    simulated,
-)
 from tflm_sim.cli.terminal import say, say_json, say_verdict
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import ModelError, UsageError
@@ -62,14 +49,17 @@ EXITS = {
 }
 
 
-def register(subparsers: Subparsers) -> None:
+def register(subparsers: options.Subparsers) -> None:
     summary = "tell whether models work in an arena of a given size"
-    parser = add_verb(subparsers, "check", summary, EXAMPLES, exits=EXITS)
+    parser = options.add_verb(subparsers, "check", summary, EXAMPLES, exits=EXITS)
     parser.add_argument(
-        "models", nargs="*", metavar="MODEL", help=f"{MODELS_HELP}; without --limit and --board: of {PROJECT_FILE}"
+        "models",
+        nargs="*",
+        metavar="MODEL",
+        help=f"{options.MODELS_HELP}; without --limit and --board: of {PROJECT_FILE}",
     )
-    add_configuration(parser)
-    add_executed(parser)
+    options.add_configuration(parser)
+    options.add_executed(parser)
     room = parser.add_mutually_exclusive_group()
     room.add_argument("--limit", metavar="N", help="bytes of the arena: 64KiB, 65536")
     room.add_argument(
@@ -93,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
         return run_project(args)
     _refuse(args)
     room = room_on(args.board, limit=args.limit, ram_free=args.ram_free, has_external_ram=args.external_ram)
-    possible = possible_configurations(args)
+    possible = options.possible_configurations(args)
     configurations = _configurations(args, room.board, possible[0])
     judged = _judged_all(args, room, possible, configurations)
     verdicts = [verdict for rows in judged for verdict, _ in rows]
@@ -159,16 +149,16 @@ def _say(judged: Judged, board_name: str, *, is_alone: bool) -> None:
 def _about(args: argparse.Namespace, chosen: Board | None, configurations: Sequence[Configuration]) -> list[str]:
     """Return lines that say for what the verdicts are: TFLM's day, library and kernels, and what was not named."""
     if len(configurations) == 1:
-        return header(args, configurations[0])
+        return options.header(args, configurations[0])
     assert chosen is not None, "only a board has several libraries"
     cases = zip(chosen.libraries, configurations, strict=True)
-    remarks = (line for library, config in cases for line in open_kernels(_with_library(args, library), config))
+    remarks = (line for library, config in cases for line in options.open_kernels(_with_library(args, library), config))
     return ["not named: --library; with yours the answer is one line", *dict.fromkeys(remarks)]
 
 
 def _assumed(args: argparse.Namespace, configurations: Sequence[Configuration]) -> tuple[str, ...]:
     """Return the options that the verdicts depend on and that were not given; several libraries are none."""
-    return assumed(args, configurations[0]) if len(configurations) == 1 else ("--library",)
+    return options.assumed(args, configurations[0]) if len(configurations) == 1 else ("--library",)
 
 
 def _configurations(args: argparse.Namespace, chosen: Board | None, named: Configuration) -> list[Configuration]:
@@ -178,7 +168,9 @@ def _configurations(args: argparse.Namespace, chosen: Board | None, named: Confi
     check_core(chosen, named)
     if args.target or args.firmware or args.library or args.runtime or args.kernels:
         return [named]
-    return [named if not library else configuration(_with_library(args, library)) for library in chosen.libraries]
+    return [
+        named if not library else options.configuration(_with_library(args, library)) for library in chosen.libraries
+    ]
 
 
 def _with_library(args: argparse.Namespace, library: str) -> argparse.Namespace:
@@ -199,10 +191,10 @@ def _judged(
     before = (known or {}).get(key)
     try:
         model = load(name)
-        if is_executed(args, "board"):
+        if options.is_executed(args, "board"):
             verdict = _measured(name, model, args, possible, before)
         else:
-            verdicts = [judge(name, model, config, room, before, simulate=simulated) for config in possible]
+            verdicts = [judge(name, model, config, room, before, simulate=options.simulated) for config in possible]
             verdict = verdicts[0] if len(verdicts) == 1 else _of_all(model, possible, verdicts)
         missing = "" if known is None or key in known else _not_in_the_baseline(verdict, args, known)
         return replace(verdict, missing_baseline=missing)

@@ -8,14 +8,7 @@ from typing import Any, ClassVar, Literal, TextIO
 
 from tflm_sim.arena.stages import Stage
 from tflm_sim.board.diagnosis import Diagnosis, refusal_in_words
-from tflm_sim.board.dialects.events import (
-    AllocationReport,
-    ArenaUsed,
-    BenchmarkRecord,
-    Damaged,
-    PlanReport,
-    Reset,
-)
+from tflm_sim.board.dialects import events
 from tflm_sim.board.framing import BadFrame
 from tflm_sim.board.link_events import CountedBack, DuplicateFrame, Gap, Hello, Text, TornReport, UnknownFrame
 from tflm_sim.board.messages import ArenaReport
@@ -146,7 +139,9 @@ class EventPrinter:
     def _count(self, event: MonitorEvent) -> ReportComparison | None:
         self.failures += isinstance(event, Diagnosis)
         self.torn += isinstance(event, TornReport) or bool(getattr(event, "problems", ()))
-        if not isinstance(event, DeviceReport) or (isinstance(event, BenchmarkRecord) and event.kind != "result"):
+        if not isinstance(event, DeviceReport) or (
+            isinstance(event, events.BenchmarkRecord) and event.kind != "result"
+        ):
             return None
         self.reports += 1
         if self.expected is None:
@@ -198,7 +193,7 @@ def _facts(event: MonitorEvent) -> dict[str, Any]:
 def event_lines(event: MonitorEvent) -> list[str]:
     """Return an event in a few lines; [] where there is nothing to say about it."""
     if isinstance(event, DeviceReport):
-        is_layer = isinstance(event, BenchmarkRecord) and event.kind != "result"
+        is_layer = isinstance(event, events.BenchmarkRecord) and event.kind != "result"
         return [] if is_layer else report_lines(event)
     if isinstance(event, Diagnosis):
         return diagnosis_lines(event)
@@ -208,15 +203,15 @@ def event_lines(event: MonitorEvent) -> list[str]:
 
 def report_lines(report: DeviceReport) -> list[str]:
     """Return a report in a few lines; what is wrong with it comes first."""
-    if isinstance(report, ArenaUsed):
+    if isinstance(report, events.ArenaUsed):
         rounded = "" if report.low == report.high else f" to {report.high:,}"
         return [f"line {report.line}: arena in use: {report.low:,}{rounded} bytes ({report.dialect})"]
-    if isinstance(report, BenchmarkRecord):
+    if isinstance(report, events.BenchmarkRecord):
         return [f"line {report.line}: {report.value('model')}: arena in use: {report.value('arena_used_bytes')} bytes"]
-    if isinstance(report, PlanReport):
+    if isinstance(report, events.PlanReport):
         where, what = f"lines {report.first_line}-{report.last_line}", f"memory plan of {len(report.buffers)} buffers"
         return [f"{where}: {what}, {format_size(report.size)}", *_problem_lines(report.problems)]
-    if isinstance(report, AllocationReport):
+    if isinstance(report, events.AllocationReport):
         return [*_used_lines(report, f"{report.dialect} report"), *_problem_lines(report.problems)]
     lines = _used_lines(report, f"report {report.number} of the stub")
     lines += [f"  {key}: {text}" for key, text in report.info]
@@ -231,7 +226,7 @@ def report_lines(report: DeviceReport) -> list[str]:
     return lines
 
 
-def _used_lines(report: AllocationReport | ArenaReport, name: str) -> list[str]:
+def _used_lines(report: events.AllocationReport | ArenaReport, name: str) -> list[str]:
     where = f"lines {report.first_line}-{report.last_line}"
     figures = [("total", report.total), ("head", report.head), ("tail", report.tail)]
     known = ", ".join(f"{name} {size:,}" for name, size in figures if size is not None)
@@ -290,7 +285,7 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
     Repeated: lambda event: f"  the same as the {event.what} at line {event.earlier}, {event.count} times by now",
     TornReport: lambda event: f"report {event.number} is torn and dropped: {event.reason}",
     BadFrame: lambda event: f"line {event.line} is damaged and dropped: {event.reason}",
-    Damaged: lambda event: f"line {event.line} is damaged and dropped: {event.reason}",
+    events.Damaged: lambda event: f"line {event.line} is damaged and dropped: {event.reason}",
     Gap: lambda event: (
         f"line {event.line}: {event.missing} frames are missing, from number {event.expected} on"
         if event.missing > 1
@@ -307,7 +302,7 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
         if event.room
         else f"{event.app}: the firmware starts; it reports"
     ),
-    Reset: lambda event: f"line {event.line}: the device restarted: {event.cause}",
+    events.Reset: lambda event: f"line {event.line}: the device restarted: {event.cause}",
     Noise: lambda event: (
         f"byte {event.offset}: {event.percent} % of this is no text: the baud rate is wrong, or a wire is loose"
     ),

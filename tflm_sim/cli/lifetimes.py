@@ -13,13 +13,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.escape import printable
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
-from tflm_sim.report.lifetimes import (
-    buffer_name,
-    lifetimes_document,
-    overview_lines,
-    preservation_line,
-    tensor_lines,
-)
+from tflm_sim.report import lifetimes
 
 EXAMPLES = """
 tflm-sim lifetimes model.tflite
@@ -59,21 +53,21 @@ def run(args: argparse.Namespace) -> int:
     asked = [lives.find(what) for what in args.tensor]
     costs = _costs(args, lives, config)
     if args.json:
-        say_json(lifetimes_document(lives, asked, costs))
+        say_json(lifetimes.lifetimes_document(lives, asked, costs))
         return 0
     say(*header(args, config))
     for life in asked:
-        say(*tensor_lines(lives, life), "")
+        say(*lifetimes.tensor_lines(lives, life), "")
     for what, cost in costs.items():
-        say(preservation_line(what, cost))
+        say(lifetimes.preservation_line(what, cost))
     if not asked and not costs:
-        say(*overview_lines(lives))
+        say(*lifetimes.overview_lines(lives))
     return 0
 
 
 def _costs(args: argparse.Namespace, lives: Lifetimes, config: Configuration) -> dict[str, Preservation]:
     kept = [lives.find(what) for what in args.preserve]
-    keys = {buffer_name(life): (life.buffer.subgraph, life.buffer.index) for life in kept}
+    keys = {lifetimes.buffer_name(life): (life.buffer.subgraph, life.buffer.index) for life in kept}
     costs = {what: cost_of_preserving(lives.model, config, [key]) for what, key in keys.items()}
     if len(keys) > 1:
         costs["all of them"] = cost_of_preserving(lives.model, config, keys.values())

@@ -11,22 +11,14 @@ from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import say
 from tflm_sim.errors import UsageError
 from tflm_sim.files import replacing_bytes
+from tflm_sim.web import site
 from tflm_sim.web.planners import compiled_planners
-from tflm_sim.web.site import (
-    CONTENT_TYPES,
-    PYODIDE_VERSION,
-    Pyodide,
-    content_security_policy,
-    fetch_pyodide,
-    read_pyodide,
-    site_files,
-)
 
 EXAMPLES = f"""
 tflm-sim serve --allow-download
 tflm-sim serve --allow-download --write site/
-npm pack pyodide@{PYODIDE_VERSION}
-tflm-sim serve --pyodide pyodide-{PYODIDE_VERSION}.tgz
+npm pack pyodide@{site.PYODIDE_VERSION}
+tflm-sim serve --pyodide pyodide-{site.PYODIDE_VERSION}.tgz
 """
 
 
@@ -35,7 +27,7 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--pyodide",
         metavar="FILE",
-        help=f"what 'npm pack pyodide@{PYODIDE_VERSION}' wrote, or Pyodide's whole release; without it, and with "
+        help=f"what 'npm pack pyodide@{site.PYODIDE_VERSION}' wrote, or Pyodide's whole release; without it, and with "
         "--allow-download, Pyodide and numpy are fetched from npm and Pyodide's own server",
     )
     parser.add_argument(
@@ -47,7 +39,7 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
-    files = site_files(_pyodide(args), _planners())
+    files = site.site_files(_pyodide(args), _planners())
     if args.write is not None:
         for name, data in files.items():
             path = Path(args.write) / name
@@ -55,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
             with replacing_bytes(path) as file:
                 file.write(data)
         say(f"{len(files)} files, {sum(map(len, files.values())):,} B in {args.write}; serve them with this header:")
-        say(f"Content-Security-Policy: {content_security_policy()}")
+        say(f"Content-Security-Policy: {site.content_security_policy()}")
         return 0
     try:
         server = make_server(files, args.port)
@@ -67,9 +59,9 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _pyodide(args: argparse.Namespace) -> Pyodide:
+def _pyodide(args: argparse.Namespace) -> site.Pyodide:
     """Return Pyodide as the options say, and tell what the page will lack."""
-    pyodide = fetch_pyodide() if args.pyodide is None else read_pyodide(Path(args.pyodide))
+    pyodide = site.fetch_pyodide() if args.pyodide is None else site.read_pyodide(Path(args.pyodide))
     if args.numpy is not None:
         pyodide = pyodide.with_numpy(Path(args.numpy))
     if pyodide.numpy is None:
@@ -93,7 +85,7 @@ def make_server(files: dict[str, bytes], port: int) -> ThreadingHTTPServer:
         """Answers GET and HEAD from memory."""
 
         protocol_version = "HTTP/1.1"
-        policy = content_security_policy()
+        policy = site.content_security_policy()
 
         def do_GET(self) -> None:
             """Send a file."""
@@ -109,7 +101,7 @@ def make_server(files: dict[str, bytes], port: int) -> ThreadingHTTPServer:
             name = self.path.partition("?")[0].lstrip("/") or "index.html"
             data = files.get(name)
             self.send_response(404 if data is None else 200)
-            self.send_header("Content-Type", CONTENT_TYPES.get(PurePosixPath(name).suffix, "text/plain"))
+            self.send_header("Content-Type", site.CONTENT_TYPES.get(PurePosixPath(name).suffix, "text/plain"))
             self.send_header("Content-Length", str(len(data or b"")))
             self.send_header("Content-Security-Policy", self.policy)
             self.send_header("X-Content-Type-Options", "nosniff")

@@ -12,14 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tflm_sim.errors import PrepareError
+from tflm_sim.lite import file_checks
 from tflm_sim.lite.delegation import refused
-from tflm_sim.lite.file_checks import (
-    kept_quantization,
-    ledger_size,
-    options_refusal,
-    quantization_refusal,
-    sparsity_refusal,
-)
 from tflm_sim.lite.graph_info import AllocationType, TfLiteRegistration, TfLiteTensor
 from tflm_sim.lite.op_resolver import MutableOpResolver, registration_for
 from tflm_sim.lite.subgraph import TfLiteSubgraph
@@ -79,15 +73,15 @@ def _add_tensor(subgraph: TfLiteSubgraph, tensor: Tensor, model: Model) -> bool:
         return True
     result.signature = tensor.shape_signature
     data = _constant(model, tensor, index)
-    objection = quantization_refusal(tensor.quantization, shape)
+    objection = file_checks.quantization_refusal(tensor.quantization, shape)
     if objection is not None:
         subgraph.reports += [objection, f"Tensor {index} has invalid quantization parameters."]
-    result.quantization = kept_quantization(tensor.quantization)
+    result.quantization = file_checks.kept_quantization(tensor.quantization)
     result.reset_value = _reset_value(tensor)
     if data is not None:
         subgraph.reports += _constant_faults(model, tensor, index)
         result.is_sparse = tensor.has_sparsity
-        result.ledger_size = ledger_size(model, tensor) if result.is_sparse else 0
+        result.ledger_size = file_checks.ledger_size(model, tensor) if result.is_sparse else 0
     try:
         _give_bytes(result, data)
     except PrepareError as failure:
@@ -103,7 +97,7 @@ def _constant_faults(model: Model, tensor: Tensor, index: int) -> Iterator[str]:
     is_external = Table(FlatBuffer(model.source), tensor.offset).scalar(_EXTERNAL_BUFFER, SCALARS["uint"]) != 0
     if tensor.is_variable or is_external:
         yield f"Tensor {index} is a variable tensor with buffer or external buffer. It's not supported now.\n"
-    objection = sparsity_refusal(model, tensor) if tensor.has_sparsity else None
+    objection = file_checks.sparsity_refusal(model, tensor) if tensor.has_sparsity else None
     if objection is not None:
         yield f"{objection}Tensor {index} has invalid sparsity parameters."
 
@@ -146,7 +140,7 @@ def _constant(model: Model, tensor: Tensor, index: int) -> memoryview | None:
 def _check_options(subgraph: TfLiteSubgraph, op: str, operator: Operator) -> None:
     if operator.custom_options is not None:
         subgraph.reports.append(f"Found builtin operator {op} with custom options.\n")
-    objection = options_refusal(op, operator)
+    objection = file_checks.options_refusal(op, operator)
     if objection is not None:
         raise refused(objection)
 

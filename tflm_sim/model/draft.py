@@ -16,19 +16,9 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 
 from tflm_sim.errors import ModelError
+from tflm_sim.model import types
 from tflm_sim.model.build_values import complete_options
 from tflm_sim.model.schema import BUILTIN_OPERATORS, builtin_operator_code, options_of_operator
-from tflm_sim.model.types import (
-    ConstantData,
-    Metadata,
-    Model,
-    Operator,
-    OperatorCode,
-    OptionValue,
-    Quantization,
-    Subgraph,
-    Tensor,
-)
 from tflm_sim.model.unkept import refuse_unkept
 from tflm_sim.values import replace
 
@@ -40,10 +30,10 @@ SUBGRAPH_OPTIONS = (
     "cond_subgraph_index",
     "body_subgraph_index",
 )
-_NO_DATA = ConstantData(None)
+_NO_DATA = types.ConstantData(None)
 
 
-def refuse_unwritable(model: Model) -> None:
+def refuse_unwritable(model: types.Model) -> None:
     """Refuse a model of which a :class:`Model` does not keep everything.
 
     Raises:
@@ -65,7 +55,7 @@ def refuse_unwritable(model: Model) -> None:
     refuse_unkept(model.source)
 
 
-def _refuse_metadata(model: Model) -> None:
+def _refuse_metadata(model: types.Model) -> None:
     if any(metadata.name == "COMPRESSION_METADATA" for metadata in model.metadata):
         raise ModelError("compressed tensors are named by index in COMPRESSION_METADATA, which cannot be rewritten")
     for index in (*(model.metadata_buffers or ()), *(metadata.buffer for metadata in model.metadata)):
@@ -73,7 +63,7 @@ def _refuse_metadata(model: Model) -> None:
             raise ModelError(f"the metadata names buffer {index}, which is not there")
 
 
-def _refuse_tensor(model: Model, tensor: Tensor, where: str) -> None:
+def _refuse_tensor(model: types.Model, tensor: types.Tensor, where: str) -> None:
     if tensor.has_sparsity:
         raise ModelError(f"{where} is sparse, which cannot be rewritten", offset=tensor.offset)
     if tensor.quantization is not None and tensor.quantization.details_type:
@@ -93,24 +83,24 @@ class Draft:
         metadata: Named buffers.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: types.Model) -> None:
         main = model.subgraphs[0]
         self.origin = model
-        self.tensors: list[Tensor] = list(main.tensors)
-        self.operators: list[Operator] = list(main.operators)
+        self.tensors: list[types.Tensor] = list(main.tensors)
+        self.operators: list[types.Operator] = list(main.operators)
         self.inputs = main.input_tensors
         self.outputs = main.output_tensors
-        self.metadata: list[Metadata] = list(model.metadata)
-        self._buffers: list[ConstantData] = list(model.buffers)
-        self._codes: list[OperatorCode] = list(model.operator_codes)
-        self._outlined: list[Subgraph] = []
+        self.metadata: list[types.Metadata] = list(model.metadata)
+        self._buffers: list[types.ConstantData] = list(model.buffers)
+        self._codes: list[types.OperatorCode] = list(model.operator_codes)
+        self._outlined: list[types.Subgraph] = []
 
-    def name(self, operator: Operator) -> str:
+    def name(self, operator: types.Operator) -> str:
         """Return "CONV_2D", ..., or "CUSTOM" for every custom operator."""
         code = self._codes[operator.opcode_index].builtin_code
         return BUILTIN_OPERATORS[code] if 0 <= code < len(BUILTIN_OPERATORS) else f"operator code {code}"
 
-    def code(self, operator: Operator) -> OperatorCode:
+    def code(self, operator: types.Operator) -> types.OperatorCode:
         """Return the entry of the operator table that an operator names."""
         return self._codes[operator.opcode_index]
 
@@ -118,7 +108,7 @@ class Draft:
         """Return a tensor's constant bytes, None when it has none or is absent."""
         return None if tensor < 0 else self.data_of(self.tensors[tensor])
 
-    def data_of(self, tensor: Tensor) -> memoryview | None:
+    def data_of(self, tensor: types.Tensor) -> memoryview | None:
         """Return the constant bytes of a tensor of any subgraph, None when it has none."""
         data = self._buffers[tensor.buffer].data
         return data if data is not None and len(data) else None
@@ -149,7 +139,7 @@ class Draft:
         shape: Sequence[int],
         type: int,
         *,
-        quantization: Quantization | None = None,
+        quantization: types.Quantization | None = None,
         data: bytes | None = None,
         is_variable: bool = False,
         name: str = "",
@@ -157,10 +147,10 @@ class Draft:
         """Add a tensor, with constant data of its own if any, and return its index."""
         buffer = 0
         if data is not None:
-            self._buffers.append(ConstantData(memoryview(data)))
+            self._buffers.append(types.ConstantData(memoryview(data)))
             buffer = len(self._buffers) - 1
         self.tensors.append(
-            Tensor(name, tuple(shape), type, buffer, is_variable=is_variable, quantization=quantization)
+            types.Tensor(name, tuple(shape), type, buffer, is_variable=is_variable, quantization=quantization)
         )
         return len(self.tensors) - 1
 
@@ -175,9 +165,9 @@ class Draft:
         inputs: Sequence[int],
         outputs: Sequence[int],
         *,
-        options: Mapping[str, OptionValue] | None = None,
+        options: Mapping[str, types.OptionValue] | None = None,
         version: int = 1,
-    ) -> Operator:
+    ) -> types.Operator:
         """Return a builtin operator for this draft; the operator table gets an entry if need be."""
         builtin = builtin_operator_code(name)
         index = next(
@@ -185,9 +175,9 @@ class Draft:
         )
         if index is None:
             index = len(self._codes)
-            self._codes.append(OperatorCode(builtin, builtin, None, version))
+            self._codes.append(types.OperatorCode(builtin, builtin, None, version))
         table = options_of_operator(name)
-        return Operator(
+        return types.Operator(
             opcode_index=index,
             inputs=tuple(inputs),
             outputs=tuple(outputs),
@@ -200,11 +190,11 @@ class Draft:
         self.operators = [operator for index, operator in enumerate(self.operators) if index not in operators]
 
     @property
-    def nested(self) -> list[Subgraph]:
+    def nested(self) -> list[types.Subgraph]:
         """Every subgraph by its index in the draft; the main one as it was at the start."""
         return [*self.origin.subgraphs, *self._outlined]
 
-    def outline(self, operators: Sequence[Operator], inputs: Sequence[int], outputs: Sequence[int]) -> int:
+    def outline(self, operators: Sequence[types.Operator], inputs: Sequence[int], outputs: Sequence[int]) -> int:
         """Make a subgraph of operators that name tensors of this draft, and return its index in the draft.
 
         The tensors are copied without their names; constants keep their bytes.
@@ -213,7 +203,7 @@ class Draft:
         numbers = {old: new for new, old in enumerate(sorted(named.union(inputs, outputs)))}
         moved = tuple(_renumbered(operator, numbers) for operator in operators)
         self._outlined.append(
-            Subgraph(
+            types.Subgraph(
                 tuple(replace(self.tensors[old], name="") for old in numbers),
                 moved,
                 tuple(numbers[tensor] for tensor in inputs),
@@ -226,8 +216,8 @@ class Draft:
         """Replace a metadata entry; None removes it."""
         self.metadata = [entry for entry in self.metadata if entry.name != name]
         if payload is not None:
-            self._buffers.append(ConstantData(memoryview(payload)))
-            self.metadata.append(Metadata(name, len(self._buffers) - 1))
+            self._buffers.append(types.ConstantData(memoryview(payload)))
+            self.metadata.append(types.Metadata(name, len(self._buffers) - 1))
 
     def consumers(self) -> dict[int, list[int]]:
         """Return the operators that read each tensor, by tensor index, each operator once."""
@@ -241,7 +231,7 @@ class Draft:
         """Return the last operator that writes each tensor, by tensor index."""
         return {tensor: index for index, operator in enumerate(self.operators) for tensor in operator.output_tensors}
 
-    def model(self) -> Model:
+    def model(self) -> types.Model:
         """Return the model, without what nothing names any more. Positions in the file mean nothing in it."""
         subgraphs, kept = self._subgraphs()
         main, numbers = self._main(kept)
@@ -277,7 +267,7 @@ class Draft:
             queue += [named for operator in operators for named in _named_subgraphs(operator) if named not in found]
         return found
 
-    def _subgraphs(self) -> tuple[list[Subgraph], dict[int, int]]:
+    def _subgraphs(self) -> tuple[list[types.Subgraph], dict[int, int]]:
         """Return the subgraphs that something runs or a signature names, and their new index by old index."""
         named_before = {
             named for subgraph in self.origin.subgraphs for o in subgraph.operators for named in _named_subgraphs(o)
@@ -302,7 +292,7 @@ class Draft:
                 named.update(tensor for _, tensor in (*signature.inputs, *signature.outputs))
         return {tensor for tensor in named if tensor >= 0}
 
-    def _main(self, kept: Mapping[int, int]) -> tuple[Subgraph, dict[int, int]]:
+    def _main(self, kept: Mapping[int, int]) -> tuple[types.Subgraph, dict[int, int]]:
         """Return the main subgraph with the tensors that are named, and their new index by old index."""
         numbers = {old: new for new, old in enumerate(sorted(self._named_tensors()))}
 
@@ -321,7 +311,7 @@ def _numbered(tensors: tuple[int, ...] | None, numbers: Mapping[int, int]) -> tu
     return None if tensors is None else tuple(numbers.get(tensor, tensor) for tensor in tensors)
 
 
-def _renumbered(operator: Operator, numbers: Mapping[int, int]) -> Operator:
+def _renumbered(operator: types.Operator, numbers: Mapping[int, int]) -> types.Operator:
     return replace(
         operator,
         inputs=_numbered(operator.inputs, numbers),
@@ -330,12 +320,12 @@ def _renumbered(operator: Operator, numbers: Mapping[int, int]) -> Operator:
     )
 
 
-def _named_subgraphs(operator: Operator) -> list[int]:
+def _named_subgraphs(operator: types.Operator) -> list[int]:
     values = (operator.options.get(option) for option in SUBGRAPH_OPTIONS)
     return [value for value in values if isinstance(value, int) and value >= 0]
 
 
-def _with_subgraphs(operator: Operator, kept: Mapping[int, int]) -> Operator:
+def _with_subgraphs(operator: types.Operator, kept: Mapping[int, int]) -> types.Operator:
     if not _named_subgraphs(operator):
         return operator
     options = {
@@ -348,8 +338,8 @@ def _with_subgraphs(operator: Operator, kept: Mapping[int, int]) -> Operator:
 class _KeptBuffers:
     """The buffers of a new file: those that were asked for, equal ones once; the first is that of no data (mutable)."""
 
-    def __init__(self, old: Sequence[ConstantData]) -> None:
-        self.buffers: list[ConstantData] = [_NO_DATA]
+    def __init__(self, old: Sequence[types.ConstantData]) -> None:
+        self.buffers: list[types.ConstantData] = [_NO_DATA]
         self._old = old
         self._numbers: dict[int, int] = {} if old and old[0].data else {0: 0}
         self._by_content: dict[bytes, int] = {b"": 0}
@@ -366,7 +356,7 @@ class _KeptBuffers:
         return self._numbers[old]
 
 
-def _without_unnamed(model: Model) -> Model:
+def _without_unnamed(model: types.Model) -> types.Model:
     """Return the model without buffers and operator codes that nothing names; equal buffers become one."""
     kept = _KeptBuffers(model.buffers)
     number = kept.number

@@ -10,16 +10,9 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from tflm_sim.errors import UsageError, not_a
+from tflm_sim.targets import kernel_library
 from tflm_sim.targets.abi import AAPCS, I386, ILP32, LP64, Abi
 from tflm_sim.targets.changes import CHANGES, CMSIS_NN_PINS, ESP
-from tflm_sim.targets.kernel_library import (
-    EDGE_IMPULSE_2023,
-    REFERENCE,
-    SILABS_CMSIS_NN,
-    KernelLibrary,
-    newest,
-    parse_kernels,
-)
 from tflm_sim.targets.names import unknown
 from tflm_sim.targets.proofs import READINGS, library_proof, runtime_proof
 from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT, WHEEL_SNAPSHOT, Runtime, find_runtime
@@ -55,7 +48,7 @@ class Preset:
     runtime: Runtime = _PLAIN
     libraries: Mapping[str, str] = field(default_factory=dict)
     default_kernels: str = ""
-    own_kernels: KernelLibrary | None = None
+    own_kernels: kernel_library.KernelLibrary | None = None
     interpreter: str = "plain"
 
 
@@ -74,7 +67,7 @@ _NO_BUILD: dict[tuple[str, str], tuple[str, str]] = {
         for old, new in pairwise(CMSIS_NN_PINS)
         if CMSIS_NN_PINS[new].position <= CHANGES["cmsis_transpose_conv_reversed"].position
     },
-    ("cmsis_nn", SILABS_CMSIS_NN): ("cmsis_nn_58f1770", "TFLM from {date} on fetches a newer one"),
+    ("cmsis_nn", kernel_library.SILABS_CMSIS_NN): ("cmsis_nn_58f1770", "TFLM from {date} on fetches a newer one"),
     ("esp_nn", "1.1.0"): ("esp_nn_1_1_1", "esp-tflite-micro from 1.3.4 on asks for 1.1.1 or newer"),
 }
 """Versions that a runtime cannot be built with: the change since which, and why."""
@@ -105,7 +98,7 @@ PRESETS: dict[str, Preset] = {
         "Arduino Nano 33 BLE (Cortex-M4) with the library Chirale_TensorFLowLite 2.0.0",
         f"chirale-2.0.0; {READINGS}",
         Runtime(snapshot=CHIRALE_SNAPSHOT, static_memory=False, source_suffix=".cpp"),
-        own_kernels=KernelLibrary("cmsis_nn", "e98ee09", "dsp"),
+        own_kernels=kernel_library.KernelLibrary("cmsis_nn", "e98ee09", "dsp"),
     ),
     "riscv32": Preset(ILP32, f"RISC-V 32 ({_ESP})", _AS_M4_INT_ENUMS),
     "esp32": Preset(ILP32, f"ESP32, Xtensa LX6 ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_OPT),
@@ -151,7 +144,7 @@ def preset(name: str, *, kernels: str | None = None, runtime: str | None = None)
         refuse_what_is_no_build(library, preset.runtime)
         _refuse_mvp_without_its_sdk(library, "", preset.runtime)
     proof = preset.verified_against
-    if library != REFERENCE and preset.own_kernels is None:
+    if library != kernel_library.REFERENCE and preset.own_kernels is None:
         proof = library_proof(name, proof, preset.runtime, library)
     chosen = Target(
         name=name,
@@ -198,17 +191,17 @@ def _with_named_kernels(target: Target, kernels: str | None) -> Target:
     return target
 
 
-def _kernel_library(name: str, preset: Preset, kernels: str | None) -> KernelLibrary:
+def _kernel_library(name: str, preset: Preset, kernels: str | None) -> kernel_library.KernelLibrary:
     own = preset.own_kernels
     if own is not None:
-        if kernels is not None and parse_kernels(kernels, variants={own.name: own.variant}) != own:
+        if kernels is not None and kernel_library.parse_kernels(kernels, variants={own.name: own.variant}) != own:
             raise UsageError(f"{name} is a library with kernels of its own, {own}; leave --kernels out")
         return own
     default = preset.default_kernels or next(iter(preset.libraries), "reference")
-    return parse_kernels(kernels or default, variants=preset.libraries)
+    return kernel_library.parse_kernels(kernels or default, variants=preset.libraries)
 
 
-def refuse_what_is_no_build(library: KernelLibrary, runtime: Runtime) -> None:
+def refuse_what_is_no_build(library: kernel_library.KernelLibrary, runtime: Runtime) -> None:
     """Refuse a version of a kernel library that a runtime cannot be built with.
 
     Raises:
@@ -220,7 +213,7 @@ def refuse_what_is_no_build(library: KernelLibrary, runtime: Runtime) -> None:
         raise UsageError(f"{library.name}@{library.version} does not go with {runtime.snapshot}: {why}")
 
 
-def _refuse_mvp_without_its_sdk(library: KernelLibrary, brought: str, runtime: Runtime) -> None:
+def _refuse_mvp_without_its_sdk(library: kernel_library.KernelLibrary, brought: str, runtime: Runtime) -> None:
     """Refuse the MVP's kernels with a TFLM that does not come with the CMSIS-NN behind them.
 
     Raises:
@@ -233,7 +226,7 @@ def _refuse_mvp_without_its_sdk(library: KernelLibrary, brought: str, runtime: R
         )
 
 
-def _esp_nn_of(library: KernelLibrary, runtime: Runtime) -> KernelLibrary:
+def _esp_nn_of(library: kernel_library.KernelLibrary, runtime: Runtime) -> kernel_library.KernelLibrary:
     """Return the ESP-NN that a version of TFLM comes with."""
     if runtime.has("edge_impulse_kernels"):
         return _edge_impulse_esp_nn(library, runtime)
@@ -278,7 +271,9 @@ def at_runtime(target: Target, text: str) -> Target:
     return replace(target, runtime=runtime, kernel_library=library, verified_against=runtime_proof(library, runtime))
 
 
-def _kernels_with(library: KernelLibrary, runtime: Runtime, brought: str) -> KernelLibrary:
+def _kernels_with(
+    library: kernel_library.KernelLibrary, runtime: Runtime, brought: str
+) -> kernel_library.KernelLibrary:
     """Return the kernel library that goes with a TFLM; ``brought``: the CMSIS-NN that a library links, "" for none.
 
     Raises:
@@ -287,13 +282,13 @@ def _kernels_with(library: KernelLibrary, runtime: Runtime, brought: str) -> Ker
     if library.name == "cmsis_nn" and not runtime.has("cmsis_nn_4ab83cc"):
         library = replace(library, version=brought or _pinned_cmsis_nn(runtime))
     if library.variant == "scalar" and runtime.has("edge_impulse_kernels"):
-        library = library if runtime.has("edge_impulse_scalar_cmsis_nn") else REFERENCE
+        library = library if runtime.has("edge_impulse_scalar_cmsis_nn") else kernel_library.REFERENCE
     _refuse_mvp_without_its_sdk(library, brought, runtime)
     refuse_what_is_no_build(library, runtime)
     return _esp_nn_of(library, runtime) if library.name == "esp_nn" else library
 
 
-def _edge_impulse_esp_nn(library: KernelLibrary, runtime: Runtime) -> KernelLibrary:
+def _edge_impulse_esp_nn(library: kernel_library.KernelLibrary, runtime: Runtime) -> kernel_library.KernelLibrary:
     """Return the copy of ESP-NN that Edge Impulse's SDK brings.
 
     Raises:
@@ -301,8 +296,8 @@ def _edge_impulse_esp_nn(library: KernelLibrary, runtime: Runtime) -> KernelLibr
     """
     if library.variant == "ansi":
         raise UsageError("Edge Impulse's SDK has ESP-NN with its optimised code only; without it: --kernels reference")
-    version = "1.1.0" if runtime.has("edge_impulse_pads_once") else EDGE_IMPULSE_2023
-    if library.version not in (version, newest("esp_nn", library.variant)):
+    version = "1.1.0" if runtime.has("edge_impulse_pads_once") else kernel_library.EDGE_IMPULSE_2023
+    if library.version not in (version, kernel_library.newest("esp_nn", library.variant)):
         raise UsageError(f"{runtime.snapshot} brings its own ESP-NN, {version}; leave the version out")
     is_plain = library.variant == "esp32p4" and not runtime.has("edge_impulse_esp32p4")
     return replace(library, version=version, variant="opt" if is_plain else library.variant)
@@ -321,7 +316,7 @@ def _own_build(target: Target, label: str, name: str) -> Target:
     build = PRESETS[name]
     kernels, asked = build.own_kernels, target.kernel_library
     assert kernels is not None
-    versions = (kernels.version, newest(kernels.name, kernels.variant))
+    versions = (kernels.version, kernel_library.newest(kernels.name, kernels.variant))
     is_same = (asked.name, asked.variant) == (kernels.name, kernels.variant) and asked.version in versions
     if target.abi != build.abi or target.runtime != _PLAIN or not is_same:
         raise UsageError(f"{label} is one build, for {name} with {kernels}; {target.name} has {asked}")
