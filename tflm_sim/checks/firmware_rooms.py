@@ -117,11 +117,16 @@ def _name_of(firmware: Firmware, arena: int) -> str:
     return f"{symbol} + {arena - start:,}" if arena > start else symbol
 
 
+def _sharers(call: InterpreterCall, calls: Iterable[InterpreterCall]) -> list[InterpreterCall]:
+    """Return the calls that are given the same allocator, this one too; [] where it makes its own."""
+    return [other for other in calls if call.allocator and other.allocator == call.allocator]
+
+
 def _of_call(
     firmware: Firmware, call: InterpreterCall, calls: Iterable[InterpreterCall], model: EmbeddedModel | None
 ) -> ArenaRoom:
     assert call.arena_size is not None
-    sharers = [other for other in calls if call.allocator and other.allocator == call.allocator]
+    sharers = _sharers(call, calls)
     shared = tuple(each.model for each in _models_on(sharers, firmware.models) if each is not model)
     alone = not shared or [other.model for other in sharers] == [None]
     room = ArenaRoom(

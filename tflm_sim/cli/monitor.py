@@ -14,7 +14,7 @@ from typing import BinaryIO
 from tflm_sim.board.itm import ItmStream
 from tflm_sim.board.session import watch
 from tflm_sim.board.transport import DEFAULT_BAUD, Port, open_port
-from tflm_sim.cli.device_text import INCONCLUSIVE, EventPrinter, expect_model
+from tflm_sim.cli.device_text import INCONCLUSIVE, EventPrinter, Expected, expect_model
 from tflm_sim.cli.live_view import LiveView
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
 from tflm_sim.cli.terminal import say
@@ -63,9 +63,13 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("--seconds", type=float, metavar="S", help="end after this time (default: on Ctrl-C)")
 
 
+def _expected(args: argparse.Namespace) -> Expected | None:
+    return None if args.model is None else expect_model(args.model, configuration(args))
+
+
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
-    expected = None if args.model is None else expect_model(args.model, configuration(args))
+    expected = _expected(args)
     clock = _utc if args.timestamps else str
     printer = EventPrinter(sys.stdout, expected, show_log=not args.quiet, as_json=args.json, clock=clock)
     view = LiveView(args.port) if args.live else None

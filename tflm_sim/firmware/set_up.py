@@ -283,7 +283,7 @@ class _Program:
         self, caller: Function, facts: Mapping[str, Value | None], depth: int
     ) -> Iterator[dict[str, Value | None]]:
         """Yield the facts with the caller's arguments replaced, once for each way to call it."""
-        if not any(value is not None and value.base.startswith(ARGUMENT) for value in facts.values()):
+        if not _has_arguments(facts.values()):
             yield dict(facts)
             return
         above = list(self._calls_of(caller)) if depth else []
@@ -317,9 +317,13 @@ class _Program:
         return sizes.pop() if len(sizes) == 1 else None
 
 
+def _numbers(facts: Mapping[str, Value | None]) -> dict[str, int]:
+    return {name: value.offset for name, value in facts.items() if value is not None and not value.base}
+
+
 def _interpreter(facts: Mapping[str, Value | None], is_own: bool) -> InterpreterCall:
     """Return the interpreter that a call makes, from what is known of its arguments."""
-    numbers = {name: value.offset for name, value in facts.items() if value is not None and not value.base}
+    numbers = _numbers(facts)
     has_table = facts.get("variables", Value("", 0)) != Value("", 0)
     shares = not is_own and "table_site" in numbers and numbers["table_site"] == numbers.get("site")
     preserve = numbers.get("preserve") if "preserve" in facts else 0
@@ -337,3 +341,7 @@ def _interpreter(facts: Mapping[str, Value | None], is_own: bool) -> Interpreter
         has_two_arenas="two" in facts,
         has_own_planner="own_planner" in facts,
     )
+
+
+def _has_arguments(values: Iterable[Value | None]) -> bool:
+    return any(value is not None and value.base.startswith(ARGUMENT) for value in values)

@@ -277,7 +277,7 @@ class TfLiteSubgraph(GraphInfo):
         if tensor.has_data and tensor.shape == shape:
             return
         if self.state is State.IMMUTABLE:
-            self.undo_all_delegates()
+            self._delegation.undo(self)
         self.state = State.UNINVOKABLE
         self._resize(tensor, shape)
 
@@ -354,12 +354,15 @@ class TfLiteSubgraph(GraphInfo):
                 self._prepare_ops_and_tensors()
             self._invoke_node(place)
 
-    def _invoke_node(self, place: int) -> None:
-        index = self.execution_plan[place]
-        node = self.nodes[index]
+    def _refuse_missing_data(self, node: TfLiteNode) -> None:
         for position, tensor in enumerate(node.inputs):
             if tensor != OPTIONAL_TENSOR and self._lacks_data(node, position, self.tensors[tensor]):
                 raise refused(f"Input tensor {tensor} lacks data")
+
+    def _invoke_node(self, place: int) -> None:
+        index = self.execution_plan[place]
+        node = self.nodes[index]
+        self._refuse_missing_data(node)
         if node.registration.invoke is None:
             name = node.registration.name
             raise UnsupportedOpError(f"{name} has no kernel to run", op=name, subgraph=self.index, node=index)
@@ -407,10 +410,6 @@ class TfLiteSubgraph(GraphInfo):
             SimulatedFailure: The delegate fails; the execution plan is then the one without any delegate.
         """
         self._delegation.apply(self, delegate)
-
-    def undo_all_delegates(self) -> None:
-        """Run the original execution plan again; the next allocation applies the delegates once more."""
-        self._delegation.undo(self)
 
     def remove_all_delegates(self) -> None:
         """Run the original execution plan for good, and allocate."""

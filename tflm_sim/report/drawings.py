@@ -98,13 +98,18 @@ def draw_tail(picture: Picture, *, width: float = 9, height: float = 3.6) -> Fig
     return figure
 
 
+def _peaks(comparison: Comparison) -> dict[str, int]:
+    """Return the peak of each planner that has a sound plan."""
+    return {one.planner: one.plan.peak for one in comparison.outcomes if one.plan is not None and not one.findings}
+
+
 def draw_planners(problem: Problem, comparison: Comparison, *, width: float = 9, height: float = 3.6) -> Figure:
     """Return the peaks of several planners as bars, and the lower bound as a line."""
     if not isinstance(problem, Problem):
         raise not_a("a problem (head_problem(model, target) returns one)", problem)
     if not isinstance(comparison, Comparison):
         raise not_a("a comparison (compare_planners(problem) returns one)", comparison)
-    peaks = {one.planner: one.plan.peak for one in comparison.outcomes if one.plan is not None and not one.findings}
+    peaks = _peaks(comparison)
     planners = sorted(peaks, key=lambda planner: -peaks[planner])
     figure = _figure(width, height)
     axes = figure.add_subplot()
