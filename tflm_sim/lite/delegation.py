@@ -132,7 +132,7 @@ class Delegation:
             raise DelegationError(f"{failure}; {_RESTORED}", device_message=message + _RESTORED) from failure
 
     def undo(self, graph: Delegated) -> None:
-        """Run the original execution plan again."""
+        """Run the original execution plan again; the next allocation applies the delegates once more."""
         if not self.original_plan:
             return
         graph.execution_plan, self.original_plan = self.original_plan, []

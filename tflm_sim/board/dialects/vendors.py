@@ -10,7 +10,15 @@ import json
 import re
 from decimal import Decimal
 
-from tflm_sim.board.dialects import events
+from tflm_sim.board.dialects.events import (
+    ArenaConfigured,
+    ArenaUsed,
+    BenchmarkRecord,
+    Damaged,
+    LayerProfile,
+    LogEvent,
+    Reset,
+)
 from tflm_sim.board.prefixes import TextLine
 
 _USED = (
@@ -55,10 +63,10 @@ class VendorReader:
         self._layer: tuple[int, int, str] | None = None
         self._metrics: list[tuple[str, int, int]] = []
 
-    def feed(self, line: TextLine) -> list[events.LogEvent] | None:
+    def feed(self, line: TextLine) -> list[LogEvent] | None:
         """Return the events that ``line`` completes, or None when it belongs to something else."""
         if any(pattern.search(line.text) for pattern in _RESETS):
-            return [*self.flush(), events.Reset(line.number, line.text)]
+            return [*self.flush(), Reset(line.number, line.text)]
         if (layer := _MLTK_LAYER.match(line.text)) is not None:
             done = self.flush()
             self._layer = line.number, int(layer[1]), layer[2]
@@ -69,24 +77,24 @@ class VendorReader:
             return self.flush() if len(self._metrics) >= _MOST_METRICS else []
         return _read_arena(line)
 
-    def flush(self) -> list[events.LogEvent]:
+    def flush(self) -> list[LogEvent]:
         """Return the open layer, if there is one."""
         if self._layer is None:
             return []
-        layer = events.LayerProfile(*self._layer, tuple(self._metrics))
+        layer = LayerProfile(*self._layer, tuple(self._metrics))
         self._layer = None
         self._metrics = []
         return [layer]
 
 
-def _read_arena(line: TextLine) -> list[events.LogEvent] | None:
+def _read_arena(line: TextLine) -> list[LogEvent] | None:
     for dialect, pattern in _USED:
         if (match := pattern.search(line.text)) is not None and _is_whole(line, match):
-            return [events.ArenaUsed(line.number, int(match[1]), int(match[1]), dialect)]
+            return [ArenaUsed(line.number, int(match[1]), int(match[1]), dialect)]
     if (memory := _MLTK_MEMORY.search(line.text)) is not None and _is_whole(line, memory):
-        return [events.ArenaUsed(line.number, *_interval(memory[1], memory[2]), "mltk")]
+        return [ArenaUsed(line.number, *_interval(memory[1], memory[2]), "mltk")]
     if (size := _CONFIGURED.search(line.text)) is not None and _is_whole(line, size):
-        return [events.ArenaConfigured(line.number, int(size[1]), "arena_size")]
+        return [ArenaConfigured(line.number, int(size[1]), "arena_size")]
     return None
 
 
@@ -105,7 +113,7 @@ def _interval(figure: str, unit: str) -> tuple[int, int]:
     return int(value - step / 2), int(value + step / 2) - 1
 
 
-def read_record(line: TextLine) -> events.LogEvent | None:
+def read_record(line: TextLine) -> LogEvent | None:
     """Read an mcufit record; one that is not whole is damage, because a cut number looks like a number."""
     if (record := _RECORD.search(line.text)) is None:
         return None
@@ -113,14 +121,14 @@ def read_record(line: TextLine) -> events.LogEvent | None:
     try:
         values, _ = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
-        return events.Damaged(line.number, line.text, f"MCUFIT_{kind} is not whole JSON")
+        return Damaged(line.number, line.text, f"MCUFIT_{kind} is not whole JSON")
     if not isinstance(values, dict) or not set(_RECORD_FIELDS[kind]) <= values.keys():
-        return events.Damaged(line.number, line.text, f"MCUFIT_{kind} lacks fields")
+        return Damaged(line.number, line.text, f"MCUFIT_{kind} lacks fields")
     if any(isinstance(value, dict | list) for value in values.values()):
-        return events.Damaged(line.number, line.text, f"MCUFIT_{kind} has nested fields")
+        return Damaged(line.number, line.text, f"MCUFIT_{kind} has nested fields")
     if values.get("schema", _RECORD_SCHEMA) != _RECORD_SCHEMA:
-        return events.Damaged(line.number, line.text, f"MCUFIT_{kind} has schema {values['schema']}, we read 1")
+        return Damaged(line.number, line.text, f"MCUFIT_{kind} has schema {values['schema']}, we read 1")
     used = values.get("arena_used_bytes", 0)
     if type(used) is not int or not 0 <= used < _MOST_BYTES:
-        return events.Damaged(line.number, line.text, f"MCUFIT_{kind} has no size that an arena can have")
-    return events.BenchmarkRecord(line.number, kind.lower(), tuple(sorted(values.items())))
+        return Damaged(line.number, line.text, f"MCUFIT_{kind} has no size that an arena can have")
+    return BenchmarkRecord(line.number, kind.lower(), tuple(sorted(values.items())))
