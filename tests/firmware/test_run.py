@@ -154,3 +154,27 @@ def test_a_program_that_takes_too_long_is_given_up_with_its_time(tmp_path: Path)
     program = run_program.built(tmp_path, "cortex-m4", 1024, '-DFAILED=({for (;;) asm volatile("");1;})')
     with pytest.raises(FirmwareError, match="the emulator was given up after 1 s of the processor"):
         tflm_sim.execute(program, timeout=1)
+
+
+@pytest.mark.parametrize(("core", "emulator"), [("cortex-m4", "unicorn"), ("cortex-m55", "qemu")])
+def test_an_invoke_that_takes_too_long_says_so_with_the_option_that_gives_it_more(
+    core: str, emulator: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if emulator == "qemu" and shutil.which("qemu-system-arm") is None:
+        pytest.skip("qemu-system-arm not installed")
+    # Where Invoke() would return, it jumps to itself.
+    program = run_program.built(tmp_path, core)
+    code = program.read_bytes()
+    end = b"\xf0\xbc\x00\x20\x70\x47"  # pop {r4-r7}; movs r0, #0; bx lr
+    assert code.count(end) == 1
+    program.write_bytes(code.replace(end, b"\xf0\xbc\x00\x20\xfe\xe7"))  # b .
+    assert main(["run", str(program), "--invoke", "1", "--time-limit", "6s", "--emulator", emulator]) == 0
+    shown = capsys.readouterr().out
+    assert "Invoke(): stopped: it did not go on within 3 s of the host's time in Invoke() at 0x" in shown
+    assert "a longer --time-limit gives it more" in shown
+    assert "tensor_arena (1,024 B) needs 228 B" in shown
+
+
+def test_a_time_limit_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "app.elf", "--time-limit", "0s"]) == 2
+    assert "--time-limit: 1s to 100000s" in capsys.readouterr().err

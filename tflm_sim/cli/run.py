@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 from tflm_sim.checks.execution import compare
-from tflm_sim.cli.options import Subparsers, add_verb
+from tflm_sim.cli.options import Subparsers, add_verb, duration
 from tflm_sim.cli.terminal import show
 from tflm_sim.emulation.backends import EMULATORS
-from tflm_sim.emulation.execute import execute
+from tflm_sim.emulation.execute import TIMEOUT_S, execute
 from tflm_sim.errors import UsageError
 from tflm_sim.firmware.firmware import examine
 from tflm_sim.firmware.image import load_image
@@ -22,6 +22,7 @@ tflm-sim run build/app.elf --model another.tflite --invoke 1
 tflm-sim run build/app.elf --json
 """
 MOST_INVOKES = 1000
+MOST_SECONDS = 100_000
 EXITS = {
     1: "an arena does not work, or a store goes out of bounds",
     3: "the file cannot be executed, or it cannot be told",
@@ -52,6 +53,13 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--emulator", choices=EMULATORS, default="", help="default: Unicorn where it has the core, else QEMU"
     )
+    parser.add_argument(
+        "--time-limit",
+        type=duration,
+        metavar="T",
+        default=TIMEOUT_S,
+        help=f"of the processor for all of it, 30s or 10m; one Invoke() has half of it (default: {TIMEOUT_S}s)",
+    )
     parser.add_argument("--json", action="store_true", help="what was seen as one JSON document")
 
 
@@ -59,9 +67,13 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     if not 0 <= args.invoke <= MOST_INVOKES:
         raise UsageError(f"--invoke {args.invoke}: 0 to {MOST_INVOKES}")
+    if not 1 <= args.time_limit <= MOST_SECONDS:
+        raise UsageError(f"--time-limit: 1s to {MOST_SECONDS}s")
     model = None if args.model is None else load(args.model)
     image = load_image(args.elf)
-    execution = execute(image, model=model, invokes=args.invoke, emulator=args.emulator)
+    execution = execute(
+        image, model=model, invokes=args.invoke, emulator=args.emulator, timeout=int(args.time_limit)
+    )
     compared = compare(execution, examine(image), model)
     show(ExecutionDocument(execution=execution, compared=compared), document_lines, as_json=args.json)
     return execution.exit_code

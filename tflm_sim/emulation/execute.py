@@ -47,7 +47,7 @@ def execute(
         invokes: How many calls of Invoke() after each AllocateTensors() are run and measured; the others are not run,
             and the program is told that they succeeded. With ``model`` they are called for it.
         emulator: "unicorn" or "qemu"; "" for the first that is installed and has the program's core.
-        timeout: Seconds of the host's processor after which it is given up.
+        timeout: Seconds of the host's processor after which it is given up; an Invoke() after half of them.
         sizes: Sizes of each arena that are tried besides, bytes; see :attr:`ExecutedArena.tried`.
 
     Raises:
@@ -133,7 +133,9 @@ def _worker_answer(path: str, arguments: list[str], settings: dict[str, Any], gi
         os.close(held)
         _end(worker)
     if worker.returncode == -signal.SIGXCPU:
-        raise FirmwareError(f"the emulator was given up after {timeout} s of the processor", path=path)
+        raise FirmwareError(
+            f"the emulator was given up after {timeout} s of the processor (--time-limit gives it more)", path=path
+        )
     line = output.decode("utf-8", "replace").strip().rpartition("\n")[2]
     if not line.startswith("{"):
         last = errors.decode("utf-8", "replace").strip().rpartition("\n")[2]

@@ -33,7 +33,6 @@ from tflm_sim.values import NamedTuple, replace
 RUN_S = 3.0
 """Seconds of the host's processor for which a program may go on without reaching anything of TFLM."""
 _TRIAL_S = 1.0
-_INVOKE_S = 60.0
 _INVOKES_S = 20.0
 """Seconds of the host's processor for all that a program does whose Invoke() has to be run."""
 _ALIGNED = 16
@@ -44,6 +43,13 @@ _PARTS: dict[Part, Literal["all", "persistent", "rest"]] = {
 }  # fmt: skip
 
 
+class Runs(NamedTuple):
+    """How many calls of Invoke() are run and measured, and how many seconds of the host's processor each may take."""
+
+    invokes: int
+    seconds: float
+
+
 def follow(
     program: Program,
     make: Callable[[bool], Emulator],
@@ -51,6 +57,7 @@ def follow(
     emulator: str,
     file: str | None,
     invokes: int = 0,
+    invoke_seconds: float = 60.0,
     model: Model | None = None,
     sizes: Sequence[int] = (),
 ) -> Execution:
@@ -63,6 +70,7 @@ def follow(
         file: The program's file.
         invokes: How many calls of Invoke() after each AllocateTensors() are run and measured; the others are answered
             with success.
+        invoke_seconds: Of the host's processor for one of them, after which it is given up.
         model: What is put in the place of the program's model; None for its own.
         sizes: Sizes of each arena that are tried besides.
 
@@ -80,7 +88,7 @@ def follow(
         is_guessed=start.is_guessed,
         ending=follower.ending,
         output=follower.debugger.output[:_MOST_OUTPUT].decode("utf-8", "replace"),
-        arenas=tuple(_answers(start.machine, program, follower, invokes, sizes, not start.is_direct)),
+        arenas=tuple(_answers(start.machine, program, follower, Runs(invokes, invoke_seconds), sizes, not start.is_direct)),
     )
 
 
@@ -179,7 +187,7 @@ def _unnamed(program: Program) -> str:
 
 
 def _answers(
-    machine: Emulator, program: Program, follower: Follower, invokes: int, sizes: Sequence[int], is_called: bool
+    machine: Emulator, program: Program, follower: Follower, runs: Runs, sizes: Sequence[int], is_called: bool
 ) -> Iterator[ExecutedArena]:
     """Yield what is known of each arena. Sizes are searched first: what counts instructions slows the machine down."""
     arenas = [arena for arena in follower.arenas if arena.results]
@@ -189,7 +197,7 @@ def _answers(
         tuple(_tried(search, sizes)) if size.smallest else () for search, size in zip(searches, found, strict=True)
     ]
     for arena, size, others in zip(arenas, found, tried, strict=True):
-        observed = [] if arena.part is Part.REST else _observed(machine, follower, arena, invokes)
+        observed = [] if arena.part is Part.REST else _observed(machine, follower, arena, runs)
         yield _answer(program, arena, size, others, observed, is_called)
 
 
@@ -275,7 +283,7 @@ def _reason(results: list[Result]) -> str:
     return f"AllocateTensors() returned {failed.status}" if failed.status is not None else failed.ending
 
 
-def _observed(machine: Emulator, follower: Follower, arena: Arena, invokes: int) -> list[Result]:
+def _observed(machine: Emulator, follower: Follower, arena: Arena, runs: Runs) -> list[Result]:
     """Return each AllocateTensors() once more, with operators, stack and invocations.
 
     A program into which another model was put does not call Invoke() itself: it may know only its own model's inputs.
@@ -283,9 +291,9 @@ def _observed(machine: Emulator, follower: Follower, arena: Arena, invokes: int)
     assert arena.point is not None, "an arena of the first run has its state kept"
     machine.restore(arena.point)
     operators = [result.operators for result in arena.results]
-    again = follower.again(arena, arena.size, Interest(operators=operators, measures=True, invokes=invokes))
+    again = follower.again(arena, arena.size, Interest(operators=operators, measures=True, invokes=runs.invokes))
     seen, wanted = again.arenas[0], len(arena.results)
-    its_own = 0 if follower.has_other_model else invokes
+    its_own = 0 if follower.has_other_model else runs.invokes
 
     def is_over() -> bool:
         used = [result for result in seen.results if result.status == 0 or result is seen.results[-1]]
@@ -293,12 +301,12 @@ def _observed(machine: Emulator, follower: Follower, arena: Arena, invokes: int)
         return len(seen.results) >= wanted and all(result.invocations_done >= its_own for result in last)
 
     again.is_over = is_over
-    again.run(_INVOKE_S if its_own else _TRIAL_S)
+    again.run(runs.seconds if its_own else _TRIAL_S)
     if len(seen.results) < wanted:
         return arena.results
     if follower.has_other_model and seen.results[-1].status == 0:
-        for _ in range(invokes):
-            again.invoke(_INVOKE_S)
+        for _ in range(runs.invokes):
+            again.invoke(runs.seconds)
     for first, second in zip(arena.results, seen.results, strict=False):
         second.operators = first.operators
     return seen.results
@@ -336,6 +344,7 @@ def _invocation(program: Program, invocation: InvokeSeen, is_called: bool) -> Ex
     )
     return ExecutedInvoke(
         status=_status(invocation.status),
+        ending=invocation.ending,
         stack=invocation.stack,
         instructions=invocation.instructions,
         operators=operators,

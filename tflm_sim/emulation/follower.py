@@ -40,6 +40,7 @@ from tflm_sim.values import dataclass, replace
 _MOST_OUTPUT = 1 << 20
 _MOST_LINES = 2000
 _STACK_ALIGNED = 16
+_MORE_TIME = "; a longer --time-limit gives it more"
 _RETURNED = "the function that was called returned"
 _PRINTING = (Watched.PRINT, Watched.REPORT, Watched.LOG)
 _INVOKES, _LOOP_S, _MOST_INVOKES = 3, 0.5, 1000
@@ -188,6 +189,8 @@ class Follower:
                 self.is_lost = not self.is_cut
             if not self.ending and self.is_over():
                 self.ending = "all that was asked for is known"
+        if self._measuring is not None:
+            self._measuring.cut(self.ending + (_MORE_TIME if self.is_cut else ""))
         result, self._running, arena = self._running, None, self._book.current
         if result is not None and arena is not None:
             result.ending = self.ending

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 import select
+import signal
 import subprocess
 import time
 from collections.abc import Iterable, Iterator
@@ -227,6 +228,8 @@ class GdbMachine:
                     return Stop(Reason.LIMIT, self.get("pc"))
         except EOFError:
             self._is_gone = True
+            if self._qemu.wait() == -signal.SIGXCPU:
+                raise FirmwareError("QEMU was given up after all of its time (--time-limit gives it more)") from None
             return Stop(Reason.FAULT, start, "runs on, and locks the processor up")
         address = self.get("pc")
         if address in self._faults and address not in self._stops:

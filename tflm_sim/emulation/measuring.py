@@ -73,6 +73,11 @@ class Measuring:
         if before is not None and after is not None:
             invocation.instructions = after - before
 
+    def cut(self, ending: str) -> None:
+        """Note why an Invoke() that is being measured did not return."""
+        if self.is_running and self._invocation is not None:
+            self._invocation.ending = ending
+
     def operator(self, operator: NodeSeen) -> None:
         """Count the instructions of an operator's Eval."""
         before = self._machine.count()

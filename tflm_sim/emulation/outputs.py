@@ -16,13 +16,12 @@ from tflm_sim.emulation.tensors import Interface, find_interface
 from tflm_sim.errors import FirmwareError
 from tflm_sim.model.types import Model
 
-INVOKE_S = 60.0
 Values = Sequence[bytes]
 """The bytes of each input, or of each output, in order."""
 
 
 def compute(
-    program: Program, make: Callable[[bool], Emulator], model: Model, runs: Iterable[Values]
+    program: Program, make: Callable[[bool], Emulator], model: Model, runs: Iterable[Values], seconds: float
 ) -> Iterator[tuple[bytes, ...]]:
     """Yield the outputs of each run, one after another from one AllocateTensors(): a state goes on.
 
@@ -31,6 +30,7 @@ def compute(
         make: Makes a machine with the program in it.
         model: What is put in the place of its model.
         runs: The inputs of each.
+        seconds: Of the host's processor for one Invoke(), after which it is given up.
 
     Raises:
         FirmwareError: The program does not run the model.
@@ -46,7 +46,7 @@ def compute(
             if len(data) != place.size:
                 raise FirmwareError(f"an input of {place.size} bytes is given {len(data)}")
             machine.write(place.address, data)
-        status = follower.call(invoke[0].address, interpreter, INVOKE_S)
+        status = follower.call(invoke[0].address, interpreter, seconds)
         if status is None or status & 0xFF:
             says = follower.ending if status is None else "; ".join(follower.log[-2:])
             raise FirmwareError(f"Invoke() fails in run {number}: {says}")

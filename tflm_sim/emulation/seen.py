@@ -72,7 +72,8 @@ class InvokeSeen:
 
     Attributes:
         status: What it returned; None where it did not return.
-        stack: Bytes of stack that it used at most.
+        ending: Why it did not return, "" where it did.
+        stack: Bytes of stack that it used at most; None where it did not return.
         instructions: How many it took; None where they were not counted.
         by_operator: (operator, instructions) of each call of an operator's Eval function, those it calls left out.
         stores: Stores out of bounds, and those of operators to the program's own data; None where none were watched.
@@ -80,7 +81,8 @@ class InvokeSeen:
     """
 
     status: int | None = None
-    stack: int = 0
+    ending: str = ""
+    stack: int | None = None
     instructions: int | None = None
     by_operator: list[tuple[NodeSeen, int]] = field(default_factory=list)
     stores: list[StoreSeen] | None = None

@@ -93,7 +93,10 @@ def _arena_lines(arena: ExecutedArena) -> Iterator[str]:
 
 def _invoke_lines(invoke: ExecutedInvoke) -> Iterator[str]:
     count = "" if invoke.instructions is None else f", {invoke.instructions:,} instructions"
-    yield _row("result", f"Invoke(): {invoke.status}, {invoke.stack:,} B of stack{count}")
+    if invoke.stack is None:
+        yield _row("result", f"Invoke(): {invoke.status}: {printable(invoke.ending, 300)}")
+    else:
+        yield _row("result", f"Invoke(): {invoke.status}, {invoke.stack:,} B of stack{count}")
     if invoke.instructions:
         for one in invoke.operators:
             share = 100 * one.instructions / invoke.instructions
