@@ -23,6 +23,7 @@ from tflm_sim.units import align_down
 from tflm_sim.values import NamedTuple, dataclass
 
 _MOVES = (Persist, Temp, TempFree, TempReset, Resize)
+_WITHOUT_CHECKS = "the program was built without TFLITE_DCHECK (NDEBUG), and goes on where others halt"
 _STEPS = {Stage.OP_PARSE, Stage.OP_INIT, Stage.OP_PREPARE}
 
 
@@ -139,7 +140,10 @@ def agreement(executed: Iterable[Event], simulation: Simulation) -> Agreement:
     shorter = min(len(seen), len(expected))
     if len(seen) == len(expected):
         return Agreement(shorter)
-    nothing, more = "nothing more", max(seen, expected, key=len)[shorter]
+    more = max(seen, expected, key=len)[shorter]
+    if len(seen) > shorter and simulation.status == "abort":
+        return Agreement(shorter, _words(more), f"a halt ({simulation.failure})", _place(more, more), _WITHOUT_CHECKS)
+    nothing = "nothing more"
     said = (_words(more), nothing) if len(seen) > shorter else (nothing, _words(more))
     return Agreement(shorter, *said, _place(more, more), _meaning(more, more))
 

@@ -7,11 +7,14 @@ from types import SimpleNamespace
 import pytest
 
 from tflm_sim import load, simulate
-from tflm_sim.arena.events import Event, Persist
+from tflm_sim.arena.events import Event, Persist, TempFree
 from tflm_sim.checks import measured
 from tflm_sim.checks.execution import agreement
 from tflm_sim.emulation.event_rows import events_of, rows_of
 from tflm_sim.errors import FirmwareError
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.load import parse
+from tflm_sim.model.types import TensorType
 from tflm_sim.samples import sample_path
 
 SIMULATION = simulate(load(sample_path("residual")), "cortex-m4", arena_size=1 << 16)
@@ -56,6 +59,19 @@ def test_what_is_missing_at_the_end_is_told() -> None:
     events = seen()
     last = max(number for number, event in enumerate(events) if isinstance(event, Persist))
     assert agreement(events[:last], SIMULATION).executed == "nothing more"
+
+
+def test_a_program_that_goes_on_where_a_check_halts_was_built_without_it() -> None:
+    b = ModelBuilder()
+    x, y = (b.tensor((1, 4), TensorType.INT8, scale=1.0) for _ in range(2))
+    weights = b.tensor((4, 4), TensorType.INT8, data=bytes(16), scale=1.0, zero_point=3)
+    b.operator("FULLY_CONNECTED", [x, weights, -1], [y])
+    halted = simulate(parse(b.build(inputs=[x], outputs=[y])), "cortex-m4", kernels="reference", arena_size=4096)
+    assert halted.status == "abort"
+    found = agreement([*halted.events, TempFree(offset=0)], halted)
+    assert (found.agrees, found.executed) == (False, "the temp at 0 given back")
+    assert "filter->params.zero_point == 0 does not hold, the device halts" in found.simulated
+    assert "NDEBUG" in found.meaning
 
 
 def test_of_several_arenas_that_is_judged_which_needs_most(monkeypatch: pytest.MonkeyPatch) -> None:
