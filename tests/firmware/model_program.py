@@ -66,21 +66,35 @@ asm(".section .rodata\\n .balign 16\\n own_model: .incbin \\"own.tflite\\"\\n .p
 extern "C" const uint8_t own_model[];
 alignas(16) uint8_t tensor_arena[ARENA] = {1};
 tflite::MicroInterpreter interpreter;
+#ifdef OTHER
+asm(".section .rodata\\n .balign 16\\n other_model: .incbin \\"other.tflite\\"\\n .previous");
+extern "C" const uint8_t other_model[];
+alignas(16) uint8_t other_arena[ARENA] = {1};
+tflite::MicroInterpreter other;
+#endif
+__attribute__((noinline)) void start(tflite::MicroInterpreter &one, const uint8_t *file, uint8_t *arena) {
+  one.model = file + *(const uint32_t *)file;
+  const uint8_t *table = one.model - *(const int32_t *)one.model;
+  const uint8_t *field = one.model + *(const uint16_t *)(table + 8);
+  one.subgraphs = (const uint32_t *)(field + *(const uint32_t *)field);
+  one.allocator = tflite::SingleArenaBufferAllocator::Create(arena, ARENA);
+  if (one.AllocateTensors() == 0) one.Invoke();
+}
 """
     + run_program.VECTORS
     + """extern "C" int main() {
-  interpreter.model = own_model + *(const uint32_t *)own_model;
-  const uint8_t *table = interpreter.model - *(const int32_t *)interpreter.model;
-  const uint8_t *field = interpreter.model + *(const uint16_t *)(table + 8);
-  interpreter.subgraphs = (const uint32_t *)(field + *(const uint32_t *)field);
-  interpreter.allocator = tflite::SingleArenaBufferAllocator::Create(tensor_arena, ARENA);
-  if (interpreter.AllocateTensors() == 0) interpreter.Invoke();
+  start(interpreter, own_model, tensor_arena);
+#ifdef OTHER
+  start(other, other_model, other_arena);
+#endif
 """
     + run_program.END
 )
 
 
-def built(folder: Path, model: bytes, shapes: tuple[tuple[int, ...], tuple[int, ...]], *, stray: str = "") -> Path:
+def built(
+    folder: Path, model: bytes, shapes: tuple[tuple[int, ...], tuple[int, ...]], *, stray: str = "", other: bytes = b""
+) -> Path:
     """Return the program.
 
     Args:
@@ -88,6 +102,7 @@ def built(folder: Path, model: bytes, shapes: tuple[tuple[int, ...], tuple[int, 
         model: What it holds.
         shapes: Of its input and its output, of elements of a byte.
         stray: A statement of Invoke(), which may write where it should not.
+        other: The model of a second interpreter, with an arena of its own; b"" for none.
     """
     if shutil.which("arm-none-eabi-g++") is None:
         pytest.skip("arm-none-eabi-g++ not installed")
@@ -96,5 +111,8 @@ def built(folder: Path, model: bytes, shapes: tuple[tuple[int, ...], tuple[int, 
     dims = ["{" + ",".join(map(str, (len(shape), *shape))) + "}" for shape in shapes]
     defined = [f"-DINPUT={dims[0]}", f"-DOUTPUT={dims[1]}", f"-DSTRAY={stray or '(void)0'}", "-DARENA=4096"]
     flags = ["-O1", "-fno-inline", run_program.LAYOUT, *defined, f"-Wa,-I{folder}"]
+    if other:
+        (folder / "other.tflite").write_bytes(other)
+        flags.append("-DOTHER")
     source = {"main.cc": PARTS[0] + INTERPRETER}
     return elf_program.build(folder, "arm-none-eabi-g++ -mcpu=cortex-m4 -mthumb", source, *flags)

@@ -17,6 +17,7 @@ from tflm_sim.emulation.event_rows import rows_of
 from tflm_sim.emulation.execution import ExecutedAllocation
 from tflm_sim.report.executed import measured_document, measured_lines, measured_picture
 from tflm_sim.samples import sample_path
+from tflm_sim.values import replace
 
 sys.path.insert(0, str(Path(__file__).parent))
 import model_program
@@ -105,14 +106,82 @@ def test_what_does_not_go_together_is_refused(
     assert words in capsys.readouterr().err
 
 
+@pytest.fixture
+def with_two(tmp_path: Path) -> str:
+    """Return a program with two interpreters, each with a model and an arena of its own."""
+    models = (sample_path(name).read_bytes() for name in ("sine", "residual"))
+    return str(model_program.built(tmp_path / "two", next(models), ((1, 1), (1, 1)), other=next(models)))
+
+
+def test_of_several_models_one_is_replaced_that_is_named(with_two: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", with_two]) == 0
+    shown = capsys.readouterr().out
+    assert "result    AllocateTensors() of interpreter 1: 164 B used" in shown
+    assert "result    AllocateTensors() of interpreter 2: 164 B used" in shown
+    assert main(["size", MODEL, "--firmware", with_two, "--executed"]) == 3
+    assert "it holds several models; --into N says whose is replaced" in capsys.readouterr().err
+    for number, name in enumerate(("tensor_arena", "other_arena"), 1):
+        code, text = said(
+            ["size", MODEL, "--firmware", with_two, "--executed", "--into", str(number), "--json"], capsys
+        )
+        found = json.loads(text)
+        assert (code, found["smallest_arena_bytes"]) == (0, 164)
+        assert (found["executed"]["arena"], found["executed"]["interpreter"]) == (name, number)
+    assert main(["run", with_two, "--model", MODEL, "--into", "3"]) == 3
+    assert "--into 3: it has 2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["run", "APP", "--into", "1"], ["size", MODEL, "--firmware", "APP", "--into", "1"]]
+)
+def test_an_interpreter_is_named_only_for_a_model_that_is_put_into_it(
+    arguments: list[str], with_two: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([with_two if each == "APP" else each for each in arguments]) == 2
+    assert "--into N goes with" in capsys.readouterr().err
+
+
+def split_execution(model: str, stays: int, rests: int) -> Execution:
+    """Return what a program with two arenas says whose requests are those of the simulation."""
+    simulation = simulate(model, "cortex-m4", arena_size=stays, non_persistent_arena_size=rests)
+    assert simulation.split is not None
+    one = execution_of(stays)
+    allocation = replace(one.arenas[0].allocations[0], events=tuple(rows_of(simulation.events)))
+    sizes = (("persistent", stays, simulation.split.persistent), ("rest", rests, simulation.split.non_persistent))
+    arenas = tuple(
+        replace(
+            one.arenas[0], part=part, symbol=part, size=size, smallest_arena=least, succeeds_from=least,
+            smallest_arena_multiple_of_16=-(-least // 16) * 16, allocations=(allocation,) if part != "rest" else (),
+        )
+        for part, size, least in sizes
+    )  # fmt: skip
+    return replace(one, arenas=arenas)
+
+
+@pytest.mark.parametrize("agrees", [True, False])
+def test_two_arenas_of_one_interpreter_are_both_sized(agrees: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measured, "execute", lambda *_, **__: split_execution(MODEL, 4096, 2048))
+    model = load(MODEL)
+    found = measured.measure("app.elf", model, [configure("cortex-m4" if agrees else "esp32")])
+    # What size --split-arenas says for this model and target: 752 and 560.
+    assert (found.is_simulated, found.smallest, found.multiple_of_16) == (agrees, 752 + 560, 752 + 560)
+    split = measured_document(model, found).answer.smallest_split_arenas_bytes
+    assert split is not None
+    assert (split.persistent, split.non_persistent) == (752, 560)
+    lines = measured_lines(model, found)
+    assert "persistent for what stays, rest for the rest: each is sized with the other as the program has it" in lines
+    picture = measured_picture(model, found)
+    assert picture.split_at == (560 if agrees else 2048)
+
+
 def execution_of(arena_size: int) -> Execution:
     """Return what a program says whose requests are those of the simulation."""
     simulation = simulate(MODEL, "cortex-m4", arena_size=arena_size)
     assert simulation.smallest is not None
     size = simulation.smallest.size
     allocation = ExecutedAllocation(
-        status="ok", arena_used_bytes=simulation.arena_used_bytes, refused=0, damage="", ending="", log=(), stack=None,
-        stack_room=None,
+        interpreter=1, status="ok", arena_used_bytes=simulation.arena_used_bytes, refused=0, damage="", ending="",
+        log=(), stack=None, stack_room=None,
         model=None, events=tuple(rows_of(simulation.events)), invocations=(), stores=(),
     )  # fmt: skip
     arena = ExecutedArena(

@@ -7,7 +7,7 @@ are known, who asked is compared, too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from itertools import zip_longest
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.arena.events import Event, OpEvent, Persist, Phase, Resize, Temp, TempFree, TempReset
@@ -74,7 +74,9 @@ class Compared:
     reason: str = ""
 
 
-def compare(execution: Execution, firmware: Firmware, other: Model | None = None) -> tuple[Compared, ...]:
+def compare(
+    execution: Execution, firmware: Firmware, other: Model | None = None, interpreter: int = 0
+) -> tuple[Compared, ...]:
     """Return how far each arena's first AllocateTensors() is as the simulation says for the firmware's own target.
 
     Of the targets that its file leaves possible, it is the one that agrees longest.
@@ -83,11 +85,19 @@ def compare(execution: Execution, firmware: Firmware, other: Model | None = None
         execution: What was seen.
         firmware: The same program, read.
         other: The model that was put in the place of its own, None where it kept that.
+        interpreter: The number of the one that got it, 0 for each.
     """
-    rests = {arena.address: rest for arena, rest in pairwise(execution.arenas) if rest.part == "rest"}
     return tuple(
-        _compare(arena, rests.get(arena.address), firmware, other) for arena in execution.arenas if arena.allocations
+        _compare(arena, rest, firmware, other if interpreter in (0, arena.allocations[0].interpreter) else None)
+        for arena, rest in pairs(execution)
     )
+
+
+def pairs(execution: Execution) -> Iterator[tuple[ExecutedArena, ExecutedArena | None]]:
+    """Yield each arena that was used, with the one for the rest where it holds only what stays."""
+    for arena, following in zip_longest(execution.arenas, execution.arenas[1:]):
+        if arena.allocations:
+            yield arena, following if arena.part == "persistent" else None
 
 
 def _compare(arena: ExecutedArena, rest: ExecutedArena | None, firmware: Firmware, other: Model | None) -> Compared:
@@ -99,7 +109,7 @@ def _compare(arena: ExecutedArena, rest: ExecutedArena | None, firmware: Firmwar
     try:
         found = [
             agreement(
-                _events(arena, rest),
+                requests(arena, rest),
                 simulate(
                     model,
                     target,
@@ -115,7 +125,7 @@ def _compare(arena: ExecutedArena, rest: ExecutedArena | None, firmware: Firmwar
     return Compared(arena.address, max(found, key=lambda one: (one.agrees, one.compared)))
 
 
-def _events(arena: ExecutedArena, rest: ExecutedArena | None) -> Iterator[Event]:
+def requests(arena: ExecutedArena, rest: ExecutedArena | None) -> Iterator[Event]:
     """Return the events of the first AllocateTensors() in an arena; ``rest``: the other one of two."""
     rows = arena.allocations[0].events
     if rest is None:

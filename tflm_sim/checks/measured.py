@@ -7,13 +7,13 @@ execute(program, model) --> requests --> those of the simulation?  yes: the simu
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.checks.executed_facts import ExecutedFacts
-from tflm_sim.checks.execution import Agreement, agreement
+from tflm_sim.checks.execution import Agreement, agreement, pairs, requests
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.emulation.event_rows import events_of
 from tflm_sim.emulation.execute import execute
 from tflm_sim.emulation.execution import ExecutedArena, Execution
 from tflm_sim.errors import FirmwareError, TflmSimError
@@ -28,7 +28,8 @@ class MeasuredModel:
 
     Attributes:
         facts: How that was found.
-        arena: What was seen, in the arena that needs most.
+        arena: What was seen, in the arena that needs most of those in which the model is.
+        rest: Where that is only for what stays: the one for the rest.
         configuration: Of those that its file leaves possible, the one whose simulation asks for the same; otherwise the
             one that does so longest.
         is_simulated: Whether the simulation asks for the same, to the last request, and needs the same.
@@ -36,12 +37,37 @@ class MeasuredModel:
 
     facts: ExecutedFacts
     arena: ExecutedArena
+    rest: ExecutedArena | None
     configuration: Configuration
     is_simulated: bool
 
+    @property
+    def smallest(self) -> int | None:
+        """Bytes of the smallest arena, of both where there are two; None where no size is enough."""
+        return _sum(arena.smallest_arena for arena in self._arenas)
+
+    @property
+    def multiple_of_16(self) -> int | None:
+        """As ``smallest``, of arenas whose sizes are multiples of 16."""
+        return _sum(arena.smallest_arena_multiple_of_16 for arena in self._arenas)
+
+    @property
+    def _arenas(self) -> list[ExecutedArena]:
+        return [self.arena] if self.rest is None else [self.arena, self.rest]
+
+
+def _sum(sizes: Iterable[int | None]) -> int | None:
+    known = list(sizes)
+    return None if None in known else sum(size for size in known if size is not None)
+
 
 def measure(
-    program: str | os.PathLike[str], model: Model, possible: Sequence[Configuration], sizes: Sequence[int] = ()
+    program: str | os.PathLike[str],
+    model: Model,
+    possible: Sequence[Configuration],
+    sizes: Sequence[int] = (),
+    *,
+    interpreter: int = 0,
 ) -> MeasuredModel:
     """Execute a program with a model in the place of its own.
 
@@ -50,40 +76,68 @@ def measure(
         model: The model.
         possible: The configurations that its file leaves possible, the likeliest first.
         sizes: Sizes of the arena that are tried, whatever is needed; bytes.
+        interpreter: The number of the one that gets the model, from 1 on; 0 for each.
 
     Raises:
         FirmwareError: It cannot be executed, or AllocateTensors() came to no end.
         UsageError: No emulator is installed.
     """
-    execution = execute(program, model=model, sizes=sizes)
-    arena = max(execution.arenas, key=lambda one: (one.smallest_arena is None, one.smallest_arena or 0))
-    if any(one.part != "all" for one in execution.arenas):
-        raise FirmwareError("it has an arena for what stays and one for the rest: ask run", path=os.fspath(program))
+    execution = execute(program, model=model, sizes=sizes, interpreter=interpreter)
+    arena, rest = max(_holding(execution, interpreter), key=_need)
     if arena.fits is None:
         raise FirmwareError(arena.reason, path=os.fspath(program))
-    judged = [(_agreement(arena, model, each), each) for each in possible]
+    if interpreter not in (0, arena.allocations[0].interpreter):
+        raise FirmwareError(
+            "that interpreter has an arena that another one had before: ask run", path=os.fspath(program)
+        )
+    judged = [(_agreement(arena, rest, model, each), each) for each in possible]
     found, configuration = max(judged, key=lambda row: (row[0].agrees, row[0].compared))
-    is_simulated = found.agrees and _smallest(model, configuration) == arena.smallest_arena
-    return MeasuredModel(_facts(execution, arena, program, found), arena, configuration, is_simulated)
+    configuration = replace(configuration, is_split=rest is not None)
+    facts = _facts(execution, arena, rest, program, found)
+    measured = MeasuredModel(facts, arena, rest, configuration, is_simulated=False)
+    return replace(measured, is_simulated=found.agrees and _smallest(model, configuration) == measured.smallest)
+
+
+_Pair: TypeAlias = tuple[ExecutedArena, ExecutedArena | None]
+
+
+def _holding(execution: Execution, interpreter: int) -> list[_Pair]:
+    """Return the arenas in which an interpreter is, or all."""
+    found = list(pairs(execution))
+    return [one for one in found if any(each.interpreter == interpreter for each in one[0].allocations)] or found
+
+
+def _need(pair: _Pair) -> tuple[bool, int]:
+    return pair[0].smallest_arena is None, pair[0].smallest_arena or 0
 
 
 def _smallest(model: Model, configuration: Configuration) -> int | None:
-    smallest = simulate(model, configuration).smallest
-    return None if smallest is None else smallest.size
+    simulation = simulate(model, configuration)
+    if configuration.is_split:
+        split = simulation.split
+        return None if split is None else split.persistent + split.non_persistent
+    return None if simulation.smallest is None else simulation.smallest.size
 
 
-def _agreement(arena: ExecutedArena, model: Model, configuration: Configuration) -> Agreement:
-    skipped = -arena.address % BUFFER_ALIGNMENT
-    here = replace(configuration, target=replace(configuration.target, arena_address=arena.address % BUFFER_ALIGNMENT))
+def _agreement(
+    arena: ExecutedArena, rest: ExecutedArena | None, model: Model, configuration: Configuration
+) -> Agreement:
+    target = replace(configuration.target, arena_address=arena.address % BUFFER_ALIGNMENT)
+    here = replace(configuration, target=target, is_split=rest is not None)
+    other = None if rest is None else rest.size
     try:
-        simulation = simulate(model, here, arena_size=arena.size)
+        simulation = simulate(model, here, arena_size=arena.size, non_persistent_arena_size=other)
     except TflmSimError as problem:
         return Agreement(0, "another request", "nothing", "", str(problem))
-    return agreement(events_of(arena.allocations[0].events, arena.size - skipped), simulation)
+    return agreement(requests(arena, rest), simulation)
 
 
 def _facts(
-    execution: Execution, arena: ExecutedArena, program: str | os.PathLike[str], found: Agreement
+    execution: Execution,
+    arena: ExecutedArena,
+    rest: ExecutedArena | None,
+    program: str | os.PathLike[str],
+    found: Agreement,
 ) -> ExecutedFacts:
     difference = "" if found.agrees else f"{found.executed} instead of {found.simulated}: {found.meaning}"
     return ExecutedFacts(
@@ -93,6 +147,10 @@ def _facts(
         is_guessed=execution.is_guessed,
         arena=arena.symbol,
         arena_bytes=arena.size,
+        other_arena="" if rest is None else rest.symbol,
+        other_arena_bytes=None if rest is None else rest.size,
+        interpreter=arena.allocations[0].interpreter,
+        sharing=len({one.interpreter for one in arena.allocations}),
         compared=found.compared,
         difference=f"{found.place}: {difference}" if difference and found.place else difference,
     )

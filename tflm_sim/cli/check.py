@@ -211,19 +211,19 @@ def _measured(
     from tflm_sim.checks.measured import measure
 
     limit = parse_size(args.limit)
-    measured = measure(args.firmware, model, possible, [limit])
+    measured = measure(args.firmware, model, possible, [limit], interpreter=args.into)
     key, arena = baseline_key(name, possible[0]), measured.arena
-    needed, log = arena.smallest_arena_multiple_of_16, arena.allocations[0].log
+    needed, log = measured.multiple_of_16, arena.allocations[0].log
     if needed is None:
         return Verdict(name, key, None, limit, False, before, arena.reason, log, model=model, executed=measured.facts)
-    ((_, works),) = arena.tried
+    works = needed <= limit if measured.rest else arena.tried[0].works
     more = f", {format_size(needed - limit)} more than {format_size(limit)}" if needed > limit else ""
     reason = "" if works else f"needs {format_size(needed)}{more}"
     if works is None:
         reason = f"needs {format_size(needed)}; in {format_size(limit)} the program came to no end"
     return Verdict(
         name, key, needed, limit, works, before, reason, () if works else arena.log_below, model=model,
-        smallest=arena.smallest_arena, executed=measured.facts,
+        smallest=measured.smallest, executed=measured.facts,
     )  # fmt: skip
 
 

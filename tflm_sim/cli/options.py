@@ -186,6 +186,18 @@ def add_executed(parser: argparse._ActionsContainer) -> None:
         action="store_true",
         help="with --firmware: execute the program with the model in it; the figures are then measured (see 'run')",
     )
+    add_interpreter(parser, "--executed")
+
+
+def add_interpreter(parser: argparse._ActionsContainer, what: str) -> None:
+    """Add ``--into``, which goes with the option ``what``."""
+    parser.add_argument(
+        "--into",
+        type=int,
+        default=0,
+        metavar="N",
+        help=f"with {what}: of a program with several, which one gets the model, as 'run' numbers them (default: each)",
+    )
 
 
 def is_executed(args: argparse.Namespace, *others: str) -> bool:
@@ -198,6 +210,9 @@ def is_executed(args: argparse.Namespace, *others: str) -> bool:
     Raises:
         UsageError: ``--executed`` without a program, or with one of ``others``.
     """
+    is_used = args.executed or getattr(args, "prove", None) is not None
+    if args.into < 0 or (args.into and not is_used):
+        raise UsageError("--into N goes with --executed, and counts from 1 on")
     if not args.executed:
         return False
     if not args.firmware:

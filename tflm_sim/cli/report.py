@@ -152,7 +152,9 @@ def _pictures(args: argparse.Namespace) -> list[Picture]:
         from tflm_sim.checks.measured import measure
         from tflm_sim.report.executed import measured_picture
 
-        return [measured_picture(model, measure(args.firmware, model, possible_configurations(args)))]
+        return [
+            measured_picture(model, measure(args.firmware, model, possible_configurations(args), interpreter=args.into))
+        ]
     _refuse(args)
     config, needs, candidates = _chosen(args, model)
     size = None if args.arena_size is None else parse_size(args.arena_size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tflm_sim.checks.execution import compare
-from tflm_sim.cli.options import Subparsers, add_verb, duration
+from tflm_sim.cli.options import Subparsers, add_interpreter, add_verb, duration
 from tflm_sim.cli.terminal import show
 from tflm_sim.emulation.backends import EMULATORS
 from tflm_sim.emulation.execute import TIMEOUT_S, execute
@@ -43,6 +43,7 @@ def register(subparsers: Subparsers) -> None:
         metavar="FILE",
         help="put this model in the place of the program's, and keep its operators and kernels",
     )
+    add_interpreter(parser, "--model")
     parser.add_argument(
         "--invoke",
         metavar="N",
@@ -69,11 +70,18 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"--invoke {args.invoke}: 0 to {MOST_INVOKES}")
     if not 1 <= args.time_limit <= MOST_SECONDS:
         raise UsageError(f"--time-limit: 1s to {MOST_SECONDS}s")
+    if args.into < 0 or (args.into and args.model is None):
+        raise UsageError("--into N goes with --model FILE, and counts from 1 on")
     model = None if args.model is None else load(args.model)
     image = load_image(args.elf)
     execution = execute(
-        image, model=model, invokes=args.invoke, emulator=args.emulator, timeout=int(args.time_limit)
+        image,
+        model=model,
+        invokes=args.invoke,
+        emulator=args.emulator,
+        timeout=int(args.time_limit),
+        interpreter=args.into,
     )
-    compared = compare(execution, examine(image), model)
+    compared = compare(execution, examine(image), model, args.into)
     show(ExecutionDocument(execution=execution, compared=compared), document_lines, as_json=args.json)
     return execution.exit_code

@@ -148,7 +148,7 @@ def run(args: argparse.Namespace) -> int:
     configurations = _configurations(args)
     with ProgressLine("shrinking", model) as status:
         shrunk = shrink(model, configurations, **settings, progress=status.show)
-    executed = _executed(args.firmware, shrunk, configurations) if is_measured and shrunk.has_gained else None
+    executed = _executed(args, shrunk, configurations) if is_measured and shrunk.has_gained else None
     has_gained = _fits(shrunk, executed, None)
     if args.output is not None and has_gained:
         _write(args.output, shrunk.data)
@@ -168,7 +168,7 @@ def _settings(args: argparse.Namespace, before: int) -> dict[str, Any]:
     if args.prove is not None and args.prove < 0:
         raise UsageError(f"--prove {args.prove}: a number of inputs is not negative")
     named = {name: getattr(args, name) for name in _AS_NAMED}
-    named |= {"prove_runs": args.prove, "prove_program": args.firmware}
+    named |= {"prove_runs": args.prove, "prove_program": args.firmware, "prove_interpreter": args.into}
     texts: tuple[tuple[str, str | None, Callable[[str], object]], ...] = (
         ("goal", args.goal, parse_size),
         ("max_flash", args.max_flash, partial(_flash, before)),
@@ -184,16 +184,19 @@ def _fits(shrunk: Shrunk, executed: ExecutedGain | None, goal: int | None) -> bo
     return by_sizes and (executed is None or executed.fits(goal))
 
 
-def _executed(program: str, shrunk: Shrunk, configurations: Sequence[Configuration]) -> ExecutedGain:
+def _executed(args: argparse.Namespace, shrunk: Shrunk, configurations: Sequence[Configuration]) -> ExecutedGain:
     """Return what the program says of the model before and after."""
     from tflm_sim.checks.measured import measure
 
-    before, after = (measure(program, model, configurations) for model in (shrunk.origin, load(shrunk.data)))
+    before, after = (
+        measure(args.firmware, model, configurations, interpreter=args.into)
+        for model in (shrunk.origin, load(shrunk.data))
+    )
     return ExecutedGain(
         before=before.facts,
-        arena_before=before.arena.smallest_arena,
+        arena_before=before.smallest,
         after=after.facts,
-        arena_after=after.arena.smallest_arena,
+        arena_after=after.smallest,
     )
 
 

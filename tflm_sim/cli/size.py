@@ -125,12 +125,12 @@ def _executed(args: argparse.Namespace, names: Sequence[str], possible: Sequence
     code = 0
     for position, name in enumerate(names):
         model = load(name)
-        measured = measure(args.firmware, model, possible)
+        measured = measure(args.firmware, model, possible, interpreter=args.into)
         if args.json:
             say_json(measured_document(model, measured))
         else:
             say(*([""] if position else []), *measured_lines(model, measured))
-        if measured.arena.smallest_arena is None:
+        if measured.smallest is None:
             code = SimulatedFailure.exit_code
     return code
 

@@ -102,6 +102,7 @@ class ExecutedAllocation:
     """One AllocateTensors() of the program.
 
     Attributes:
+        interpreter: The number of the interpreter, from 1 on, in the order of their first AllocateTensors().
         status: "ok"; "error": it returned an error; "stopped": it did not return.
         arena_used_bytes: What ``arena_used_bytes()`` says afterwards, bytes.
         refused: Requests for memory that were refused; TFLM goes on after some.
@@ -117,6 +118,7 @@ class ExecutedAllocation:
         stack_room: As of an Invoke().
     """
 
+    interpreter: Count
     status: Literal["ok", "error", "stopped"]
     arena_used_bytes: Count
     refused: Count
@@ -219,6 +221,15 @@ class Execution:
         allocations = [one for arena in self.arenas for one in arena.allocations]
         seen = [one.stores for one in allocations] + [run.stores for one in allocations for run in one.invocations]
         return tuple(store for stores in seen for store in stores or () if store.is_outside)
+
+    def smallest_of(self, interpreter: int) -> int | None:
+        """Return an interpreter's smallest arena, bytes, of two both together; None where none was found."""
+        holding = [one for one in self.arenas if any(each.interpreter == interpreter for each in one.allocations)]
+        first = self.arenas.index(holding[0]) if holding else 0
+        sizes = [
+            one.smallest_arena for one in self.arenas[first : first + 1 + (self.arenas[first].part == "persistent")]
+        ]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
 
     @property
     def exit_code(self) -> int:

@@ -44,10 +44,13 @@ _PARTS: dict[Part, Literal["all", "persistent", "rest"]] = {
 
 
 class Runs(NamedTuple):
-    """How many calls of Invoke() are run and measured, and how many seconds of the host's processor each may take."""
+    """How many calls of Invoke() are run and measured, how many seconds of the host's processor each may take, and of
+    which interpreter, by its number, they are called where another model was put into it; 0 for the last of an arena.
+    """
 
     invokes: int
     seconds: float
+    interpreter: int
 
 
 def follow(
@@ -59,6 +62,7 @@ def follow(
     invokes: int = 0,
     invoke_seconds: float = 60.0,
     model: Model | None = None,
+    interpreter: int = 0,
     sizes: Sequence[int] = (),
 ) -> Execution:
     """Execute a program.
@@ -72,6 +76,7 @@ def follow(
             with success.
         invoke_seconds: Of the host's processor for one of them, after which it is given up.
         model: What is put in the place of the program's model; None for its own.
+        interpreter: The number of the one that gets it, from 1 on; 0 for each.
         sizes: Sizes of each arena that are tried besides.
 
     Raises:
@@ -79,7 +84,7 @@ def follow(
     """
     if Watched.ALLOCATE_TENSORS not in program.functions:
         raise FirmwareError(_unnamed(program), path=file)
-    start, follower = _reached(program, make, model, file)
+    start, follower = _reached(program, make, model, interpreter, file)
     return Execution(
         file=file,
         core=program.core.name,
@@ -88,12 +93,12 @@ def follow(
         is_guessed=start.is_guessed,
         ending=follower.ending,
         output=follower.debugger.output[:_MOST_OUTPUT].decode("utf-8", "replace"),
-        arenas=tuple(_answers(start.machine, program, follower, Runs(invokes, invoke_seconds), sizes, not start.is_direct)),
+        arenas=tuple(_answers(start, program, follower, Runs(invokes, invoke_seconds, interpreter), sizes)),
     )
 
 
 def _reached(
-    program: Program, make: Callable[[bool], Emulator], model: Model | None, file: str | None
+    program: Program, make: Callable[[bool], Emulator], model: Model | None, interpreter: int, file: str | None
 ) -> tuple[Started, Follower]:
     """Return the first way to start the program that reaches AllocateTensors(), and what happened.
 
@@ -102,7 +107,7 @@ def _reached(
     """
     reached: list[tuple[Started, Follower]] = []
     for start in starts(program, make):
-        follower = _followed_with(start, program, model, file)
+        follower = _followed_with(start, program, model, interpreter, file)
         reached.append((start, follower))
         results = _results(follower)
         if results and (not start.is_guessed or all(one.status == 0 for one in results)):
@@ -118,13 +123,15 @@ def _results(follower: Follower) -> list[Result]:
     return [result for arena in follower.arenas for result in arena.results]
 
 
-def _followed_with(start: Started, program: Program, model: Model | None, file: str | None) -> Follower:
+def _followed_with(
+    start: Started, program: Program, model: Model | None, interpreter: int, file: str | None
+) -> Follower:
     """Run the program from one of its starts, with another model where one is given.
 
     Raises:
         FirmwareError: The model cannot be put there, or the program took its own.
     """
-    replacement = None if model is None else Replacement(start.machine, program, bytes(model.source))
+    replacement = None if model is None else Replacement(start.machine, program, bytes(model.source), interpreter)
     interest = Interest(keeps_points=True, answers_vendors=start.is_guessed, model=replacement)
     follower = _followed(start.machine, program, interest)
     if follower.problem:
@@ -157,8 +164,13 @@ def check_taken(follower: Follower, replacement: Replacement, model: Model, file
     Raises:
         FirmwareError: It did, or that cannot be told.
     """
-    wanted = list(_operator_names(model))
-    for result in _results(follower):
+    wanted, results = list(_operator_names(model)), _results(follower)
+    if replacement.wanted:
+        most = max((result.number for result in results), default=0)
+        results = [result for result in results if result.number == replacement.wanted]
+        if not results and most:
+            raise FirmwareError(f"--into {replacement.wanted}: it has {most}", path=file)
+    for result in results:
         names = [operator.name for operator in result.operators]
         if result.model != replacement.address and (result.model is not None or names != wanted):
             raise FirmwareError("the program takes its own model, not the one that was put in its place", path=file)
@@ -187,9 +199,10 @@ def _unnamed(program: Program) -> str:
 
 
 def _answers(
-    machine: Emulator, program: Program, follower: Follower, runs: Runs, sizes: Sequence[int], is_called: bool
+    start: Started, program: Program, follower: Follower, runs: Runs, sizes: Sequence[int]
 ) -> Iterator[ExecutedArena]:
     """Yield what is known of each arena. Sizes are searched first: what counts instructions slows the machine down."""
+    machine = start.machine
     arenas = [arena for arena in follower.arenas if arena.results]
     searches = [SizeSearch(machine, program, follower, arena, _TRIAL_S) for arena in arenas]
     found = [_size_found(search, arena) for search, arena in zip(searches, arenas, strict=True)]
@@ -198,7 +211,7 @@ def _answers(
     ]
     for arena, size, others in zip(arenas, found, tried, strict=True):
         observed = [] if arena.part is Part.REST else _observed(machine, follower, arena, runs)
-        yield _answer(program, arena, size, others, observed, is_called)
+        yield _answer(program, arena, size, others, observed, not start.is_direct)
 
 
 def _tried(search: SizeSearch, sizes: Sequence[int]) -> Iterator[TriedSize]:
@@ -304,16 +317,19 @@ def _observed(machine: Emulator, follower: Follower, arena: Arena, runs: Runs) -
     again.run(runs.seconds if its_own else _TRIAL_S)
     if len(seen.results) < wanted:
         return arena.results
-    if follower.has_other_model and seen.results[-1].status == 0:
+    pairs = list(zip(arena.results, seen.results, strict=False))
+    for first, second in pairs:
+        second.operators, second.number = first.operators, first.number
+    told = [second for _, second in pairs if runs.interpreter in (0, second.number)]
+    if follower.has_other_model and told and told[-1].status == 0:
         for _ in range(runs.invokes):
-            again.invoke(runs.seconds)
-    for first, second in zip(arena.results, seen.results, strict=False):
-        second.operators = first.operators
+            again.invoke(told[-1].interpreter, runs.seconds)
     return seen.results
 
 
 def _allocation(program: Program, arena: Arena, result: Result, is_called: bool) -> ExecutedAllocation:
     return ExecutedAllocation(
+        interpreter=result.number,
         status=_status(result.status),
         arena_used_bytes=result.used,
         refused=result.refused,

@@ -31,7 +31,7 @@ from tflm_sim.emulation.measuring import Measuring
 from tflm_sim.emulation.operators import find_operators
 from tflm_sim.emulation.printf import Arguments, formatted
 from tflm_sim.emulation.program import Program
-from tflm_sim.emulation.replacing import Replacement, subgraphs_of
+from tflm_sim.emulation.replacing import Interpreters, Replacement, subgraphs_of
 from tflm_sim.emulation.seen import Arena, NodeSeen, Result
 from tflm_sim.emulation.semihosting import Debugger, Ended
 from tflm_sim.emulation.stores import Stores
@@ -99,6 +99,7 @@ class Follower:
         self.is_over: Callable[[], bool] = lambda: False
         self._interest = interest
         self._book = Arenas(machine, program, keeps_points=interest.keeps_points)
+        self._interpreters = Interpreters()
         self._running: Result | None = None
         self._invoked: Result | None = None
         self._returns: dict[int, list[tuple[int, Callable[[], None]]]] = {}
@@ -160,6 +161,7 @@ class Follower:
             interest, answers_vendors=own.answers_vendors, model=own.model, runs_invokes=own.runs_invokes
         )
         fresh = Follower(self.machine, self.program, interest)
+        fresh._interpreters = self._interpreters
         fresh._book.restart(self._book, arena, size, moved)
         return fresh
 
@@ -272,17 +274,23 @@ class Follower:
     def _allocate_tensors(self) -> None:
         interpreter = argument(self.machine, 0)
         if self._running is None and self._is_interpreter(interpreter):
-            if self._interest.model is not None:
-                self.ending = self.problem = self._interest.model.tell(interpreter)
+            model, number = self._interest.model, self._number(interpreter)
+            if model is not None:
+                self.ending = self.problem = model.tell(interpreter, number)
                 if self.problem:
                     return
             self._book.current = self._book.of(interpreter) or self._book.current
-            self._running = result = Result(interpreter=interpreter, pointer=self.machine.get("sp"))
+            self._running = result = Result(interpreter=interpreter, number=number, pointer=self.machine.get("sp"))
             self._idle_invokes = 0
             if self._measuring is not None and not self._measuring.is_running:
                 self._measuring.stack(partial(self._allocated_on, result))
             else:
                 self._when_returned(self._allocated)
+
+    def _number(self, interpreter: int) -> int:
+        if not (self._interest.keeps_points or self.has_other_model):
+            return 0
+        return self._interpreters.number(self.machine, interpreter, self._interest.model)
 
     def _is_interpreter(self, address: int) -> bool:
         """Whether an interpreter lies there; seen by its model, and asked only where functions have no names."""
@@ -366,11 +374,11 @@ class Follower:
 
     # -- Invoke(), and the rest -----------------------------------------------------------------------------------
 
-    def invoke(self, limit: float) -> None:
-        """Call Invoke() of the interpreter whose AllocateTensors() returned last, and measure it."""
-        entries, arena = self.program.functions.get(Watched.INVOKE, ()), self._book.current
-        if entries and arena is not None and arena.results:
-            self.call(entries[0].address, arena.results[-1].interpreter, limit)
+    def invoke(self, interpreter: int, limit: float) -> None:
+        """Call Invoke() of an interpreter whose AllocateTensors() returned, and measure it."""
+        entries = self.program.functions.get(Watched.INVOKE, ())
+        if entries:
+            self.call(entries[0].address, interpreter, limit)
 
     def _invoke(self) -> None:
         """Answer Invoke() with success, unless it is to be run."""

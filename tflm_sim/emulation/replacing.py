@@ -20,6 +20,31 @@ _VERSION = 3
 _MOST_SUBGRAPHS = 1000
 
 
+class Interpreters:
+    """The interpreters of a program, in the order in which their AllocateTensors() was called first."""
+
+    def __init__(self) -> None:
+        self._seen: list[tuple[int, int | None]] = []
+
+    def number(self, machine: Emulator, interpreter: int, replacement: Replacement | None) -> int:
+        """Return the number, from 1 on, of the interpreter at whose AllocateTensors() the machine stands.
+
+        One that is made where another one was, with another model, is another one.
+        """
+        found = words(machine, interpreter, _INTERPRETER)
+        if replacement is not None and replacement.address in found:
+            return next(at for at in range(len(self._seen), 0, -1) if self._seen[at - 1][0] == interpreter)
+        one = interpreter, _model_in(machine, found)
+        if one not in self._seen:
+            self._seen.append(one)
+        return self._seen.index(one) + 1
+
+
+def _model_in(machine: Emulator, found: Sequence[int]) -> int | None:
+    """Return the address of the model among the words of an interpreter."""
+    return next((value for value in found if subgraphs_of(machine, value) is not None), None)
+
+
 class Replacement:
     """A model that is put in the place of a program's.
 
@@ -27,12 +52,15 @@ class Replacement:
         machine: Where it is put.
         program: The program in it.
         data: The bytes of the model.
+        wanted: The number of the interpreter that gets it, from 1 on; 0 for each, which have one model then.
 
     Attributes:
         address: Of the new model, as TFLM has it: its root table.
+        wanted: As given.
     """
 
-    def __init__(self, machine: Emulator, program: Program, data: bytes) -> None:
+    def __init__(self, machine: Emulator, program: Program, data: bytes, wanted: int = 0) -> None:
+        self.wanted = wanted
         self._machine = machine
         self._program = program
         start = machine.place(data)
@@ -40,20 +68,20 @@ class Replacement:
         self._subgraphs = subgraphs_of(machine, self.address)
         self._own: int | None = None
 
-    def tell(self, interpreter: int) -> str:
-        """Put it into an interpreter at whose AllocateTensors() the machine stands.
+    def tell(self, interpreter: int, number: int) -> str:
+        """Put it into an interpreter, of a number, at whose AllocateTensors() the machine stands.
 
         Returns:
             Why that is not possible, "" where it is done.
         """
         found = words(self._machine, interpreter, _INTERPRETER)
-        if self.address in found:
+        if self.address in found or self.wanted not in (0, number):
             return ""
-        own = next((value for value in found if subgraphs_of(self._machine, value) is not None), None)
+        own = _model_in(self._machine, found)
         if own is None:
             return "the interpreter in which its model stands was not found"
         if self._own not in (None, own):
-            return "it holds several models, and which one is to be replaced is not known"
+            return "it holds several models; --into N says whose is replaced, as run numbers them"
         self._own = own
         return self._write(interpreter, found, {own: self.address, subgraphs_of(self._machine, own): self._subgraphs})
 

@@ -102,6 +102,7 @@ class Result:
         ending: Why it did not return, "" where it did.
         stack: Bytes of stack that it used at most; None where that was not measured.
         interpreter: Where its interpreter lies.
+        number: Of that interpreter, from 1 on; 0 where that is not asked for.
         model: Where its model lies; None where that was not seen.
         events: What its allocator was asked for; the first one's since the arena was made.
         operators: Its operators, in order; () where none were found.
@@ -118,6 +119,7 @@ class Result:
     ending: str = ""
     stack: int | None = None
     interpreter: int = 0
+    number: int = 0
     model: int | None = None
     events: list[Event] = field(default_factory=list)
     operators: tuple[NodeSeen, ...] = ()

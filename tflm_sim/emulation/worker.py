@@ -1,7 +1,7 @@
 r"""The emulator's process: executes one program and writes what happened as one line of JSON.
 
     python -m tflm_sim.emulation.worker APP.elf \
-        '{"timeout": 120, "invokes": 1, "emulator": "", "sizes": [], "file": "APP.elf"}' [LIFELINE]
+        '{"timeout": 120, "invokes": 1, "emulator": "", "sizes": [], "interpreter": 0, "file": "APP.elf"}' [LIFELINE]
 
 Standard input has the model that is put in the place of the program's, if any, and the inputs for which its outputs
 are wanted, if any: {"model": "...", "runs": [["...", ...], ...]}, all bytes in base 64; {"model": null} for neither.
@@ -69,7 +69,7 @@ def _execute(path: str, settings: dict[str, Any], given: dict[str, Any]) -> obje
     model = None if given["model"] is None else parse(b64decode(given["model"]))
     if model is not None and given["runs"] is not None:
         runs = [[b64decode(each) for each in inputs] for inputs in given["runs"]]
-        computed = compute(program, emulator.make, model, runs, settings["timeout"] / 2)
+        computed = compute(program, emulator.make, model, runs, settings["timeout"] / 2, settings["interpreter"])
         return {"outputs": [[b64encode(each).decode() for each in outputs] for outputs in computed]}
     return as_json(
         follow(
@@ -80,6 +80,7 @@ def _execute(path: str, settings: dict[str, Any], given: dict[str, Any]) -> obje
             invokes=settings["invokes"],
             invoke_seconds=settings["timeout"] / 2,
             model=model,
+            interpreter=settings["interpreter"],
             sizes=settings["sizes"],
         )
     )

@@ -12,8 +12,8 @@ from tflm_sim.answers.ledger import TailLedger
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.arena.events import Event, Phase
 from tflm_sim.arena.stages import Stage
+from tflm_sim.checks.execution import requests
 from tflm_sim.checks.measured import MeasuredModel
-from tflm_sim.emulation.event_rows import events_of
 from tflm_sim.escape import printable
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
@@ -21,7 +21,7 @@ from tflm_sim.report.document import SizeDocument, configuration_facts, model_fa
 from tflm_sim.report.executed_text import facts_lines
 from tflm_sim.report.picture import Picture
 from tflm_sim.report.picture_builder import PictureBuilder
-from tflm_sim.report.size import SizeAnswer, Tail, TailGroup, TailOperator, size_answer
+from tflm_sim.report.size import SizeAnswer, SplitSizes, Tail, TailGroup, TailOperator, size_answer
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.report.text import answer_lines
 from tflm_sim.values import replace
@@ -54,7 +54,9 @@ def measured_picture(model: Model, measured: MeasuredModel) -> Picture:
     if measured.is_simulated:
         picture = take_picture(model, measured.configuration, title=title)
         return replace(picture, size=document)
-    builder = PictureBuilder(measured.configuration.planner)
+    rest = measured.rest
+    split_at = 0 if rest is None else rest.size - -rest.address % BUFFER_ALIGNMENT
+    builder = PictureBuilder(measured.configuration.planner, split_at=split_at)
     for event in _events(measured):
         builder(event)
     status = "ok" if measured.arena.fits else "error"
@@ -64,8 +66,8 @@ def measured_picture(model: Model, measured: MeasuredModel) -> Picture:
     return Picture(
         title=title,
         size=document,
-        arena_bytes=measured.arena.size - -measured.arena.address % BUFFER_ALIGNMENT,
-        split_at=0,
+        arena_bytes=split_at + measured.arena.size - -measured.arena.address % BUFFER_ALIGNMENT,
+        split_at=split_at,
         status=status,
         failure=failure,
         moments=tuple(builder.moments),
@@ -83,8 +85,7 @@ def measured_picture(model: Model, measured: MeasuredModel) -> Picture:
 
 
 def _events(measured: MeasuredModel) -> list[Event]:
-    arena = measured.arena
-    return list(events_of(arena.allocations[0].events, arena.size - -arena.address % BUFFER_ALIGNMENT))
+    return list(requests(measured.arena, measured.rest))
 
 
 def _tail(ledger: TailLedger) -> Tail:
@@ -104,24 +105,31 @@ def _answer(measured: MeasuredModel) -> SizeAnswer:
         ledger(event)
     used = (arena.arena_used_bytes if arena.fits else arena.arena_used_bytes_at_smallest) or 0
     tail = ledger.tail_used
+    split = None
+    if measured.rest is not None:
+        at_most = (arena.smallest_arena_multiple_of_16, measured.rest.smallest_arena)
+        split = None if None in at_most else SplitSizes(at_most[0] or 0, at_most[1] or 0)
+    is_one, works = measured.rest is None, measured.smallest is not None
     return SizeAnswer(
-        status="ok" if arena.smallest_arena is not None else "error",
-        smallest_arena_bytes=arena.smallest_arena,
-        smallest_arena_multiple_of_16=arena.smallest_arena_multiple_of_16,
-        arena_used_bytes_at_smallest=arena.arena_used_bytes_at_smallest,
-        smallest_split_arenas_bytes=None,
+        status="ok" if works else "error",
+        smallest_arena_bytes=arena.smallest_arena if is_one else None,
+        smallest_arena_multiple_of_16=arena.smallest_arena_multiple_of_16 if is_one else None,
+        arena_used_bytes_at_smallest=arena.arena_used_bytes_at_smallest if is_one else None,
+        smallest_split_arenas_bytes=split,
         arena_used_bytes=used,
         head_bytes=used - tail if tail else 0,
         tail_bytes=tail,
         recorded={},
         log=arena.allocations[0].log,
-        failure=None if arena.smallest_arena is not None else arena.reason,
+        failure=None if works else arena.reason or "no size was found for one of its two arenas",
         binding=None,
         tail=_tail(ledger),
         operators=_operators(measured),
         buffers=(),
         peak=None,
-        passes_unnoticed_from_bytes=arena.succeeds_from if arena.succeeds_from != arena.smallest_arena else None,
+        passes_unnoticed_from_bytes=arena.succeeds_from
+        if is_one and arena.succeeds_from != arena.smallest_arena
+        else None,
     )
 
 

@@ -34,16 +34,23 @@ class ExecutionDocument:
 
 def document_lines(document: ExecutionDocument) -> list[str]:
     """Return what was seen, then how far the simulation agrees, one line each."""
-    return [*execution_lines(document.execution), "", *map(_compared_line, document.compared)]
+    return [*execution_lines(document.execution), "", *_compared_lines(document)]
 
 
-def _compared_line(compared: Compared) -> str:
+def _compared_lines(document: ExecutionDocument) -> Iterator[str]:
+    names = {arena.address: printable(arena.symbol) or "an arena" for arena in document.execution.arenas}
+    for one in document.compared:
+        name = f"{names[one.address]}: " if len(document.compared) > 1 else ""
+        yield _compared_line(one, name)
+
+
+def _compared_line(compared: Compared, name: str) -> str:
     found = compared.agreement
     if found is None:
-        return _row("simulated", f"not compared: {printable(compared.reason, 300)}")
+        return _row("simulated", f"{name}not compared: {printable(compared.reason, 300)}")
     if found.agrees:
-        return _row("simulated", f"all {found.compared:,} requests to the allocator are those of the simulation")
-    first = f"{found.compared:,} requests are those of the simulation; then, in {printable(found.place, 100)},"
+        return _row("simulated", f"{name}all {found.compared:,} requests to the allocator are those of the simulation")
+    first = f"{name}{found.compared:,} requests are those of the simulation; then, in {printable(found.place, 100)},"
     return _row("simulated", f"{first} {found.executed} instead of {found.simulated}: {printable(found.meaning, 200)}")
 
 
@@ -55,8 +62,9 @@ def execution_lines(document: Execution) -> list[str]:
     ]
     if document.is_guessed:
         lines.append(_row("caution", "parts of the system around it were made up: on its board it may go another way"))
+    several = len({one.interpreter for arena in document.arenas for one in arena.allocations}) > 1
     for arena in document.arenas:
-        lines += _arena_lines(arena)
+        lines += _arena_lines(arena, several=several)
     return lines
 
 
@@ -69,7 +77,7 @@ def _result(one: ExecutedAllocation) -> str:
     return said if one.stack is None else f"{said}, {one.stack:,} B of stack"
 
 
-def _arena_lines(arena: ExecutedArena) -> Iterator[str]:
+def _arena_lines(arena: ExecutedArena, *, several: bool) -> Iterator[str]:
     name = printable(arena.symbol) if arena.symbol else "an arena"
     yield ""
     yield _row("arena", f"{name}{_PARTS[arena.part]}: {arena.size:,} B at {arena.address:#010x}")
@@ -77,7 +85,8 @@ def _arena_lines(arena: ExecutedArena) -> Iterator[str]:
         yield _row("caution", "what alignment skips at its start, less than 16 B, was not seen: add it to all sizes")
     for number, one in enumerate(arena.allocations, 1):
         which = f" {number} of {len(arena.allocations)}" if len(arena.allocations) > 1 else ""
-        yield _row("result", f"AllocateTensors(){which}: {_result(one)}")
+        whose = f" of interpreter {one.interpreter}" if several else ""
+        yield _row("result", f"AllocateTensors(){which}{whose}: {_result(one)}")
         if one.damage:
             yield _row("caution", f"bytes in use are handed out again: {one.damage}")
         if one.status != "ok" or arena.fits is not True:

@@ -7,7 +7,9 @@ inverted runs on the same inputs every time, and has to give other outputs.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -28,9 +30,12 @@ _WEIGHTS = 1
 _WEIGHT_TYPES = frozenset("bBhf")
 """Letters of Python's ``struct``: the types of weights; others say shapes and indices."""
 _Outputs = list[tuple[bytes, ...]]
+_Compute: TypeAlias = Callable[[Model | bytes, Iterable[Sequence[bytes]]], _Outputs]
 
 
-def prove_in_program(original: Model, shrunk: Model, runs: int, program: str | os.PathLike[str]) -> ProgramProof:
+def prove_in_program(
+    original: Model, shrunk: Model, runs: int, program: str | os.PathLike[str], interpreter: int = 0
+) -> ProgramProof:
     """Execute a program with each of the models and compare every output.
 
     Args:
@@ -38,27 +43,29 @@ def prove_in_program(original: Model, shrunk: Model, runs: int, program: str | o
         shrunk: The model after; ``source`` of both holds their bytes.
         runs: Random inputs, beside the two extreme ones; a state goes on from each to the next.
         program: The linked program.
+        interpreter: The number of its interpreter that gets them, from 1 on; 0 for each.
 
     Raises:
         ModelError: The program cannot run the original, or a damaged model would not be noticed: nothing is proved.
         ProofFailed: An output differs, or the program does not run the result.
     """
-    path = os.fspath(program)
+    path, compute = os.fspath(program), partial(compute_outputs, program, interpreter=interpreter)
     ends = conversions(original, shrunk)
     inputs = list(_inputs(original, runs, ends))
     try:
-        expected = compute_outputs(path, original, inputs)
+        expected = compute(original, inputs)
     except FirmwareError as problem:
         raise ModelError(f"not proved: it does not run in {path} ({problem.message})", path=original.path) from None
     try:
-        found = compute_outputs(path, shrunk, _converted(inputs, ends, ENDS[0]))
+        found = compute(shrunk, _converted(inputs, ends, ENDS[0]))
     except FirmwareError as problem:
         raise ProofFailed(f"refused: {path} does not run the result ({problem.message}); nothing is written") from None
     different = _first_difference(expected, _converted(found, ends, ENDS[1]))
     if different is not None:
         raise ProofFailed(f"refused: the outputs of run {different} in {path} differ from the original's")
-    _check_control(original, path, inputs, expected)
-    before, after = (execute(path, model=model).arenas[0].smallest_arena for model in (original, shrunk))
+    _check_control(original, compute, inputs, expected)
+    executions = (execute(path, model=model, interpreter=interpreter) for model in (original, shrunk))
+    before, after = (one.smallest_of(interpreter or 1) for one in executions)
     return ProgramProof(path, len(inputs), len(set(expected)), before, after)
 
 
@@ -111,13 +118,13 @@ def _first_difference(expected: _Outputs, found: _Outputs) -> int | None:
     return next((run for run, pair in enumerate(zip(expected, found, strict=True)) if pair[0] != pair[1]), None)
 
 
-def _check_control(original: Model, path: str, inputs: Sequence[Sequence[bytes]], expected: _Outputs) -> None:
+def _check_control(original: Model, compute: _Compute, inputs: Sequence[Sequence[bytes]], expected: _Outputs) -> None:
     """Refuse where a damaged model gives the same outputs."""
     damaged = _damaged(original)
     if damaged == original.source:
         raise ModelError("not proved: it has no weights, so that no damaged model can be tried", path=original.path)
     try:
-        found = compute_outputs(path, damaged, inputs)
+        found = compute(damaged, inputs)
     except FirmwareError:
         return
     if _first_difference(expected, found) is None:

@@ -54,6 +54,7 @@ def shrink(
     time_limit: float | None = None,
     prove_runs: int | None = None,
     prove_program: str | os.PathLike[str] | None = None,
+    prove_interpreter: int = 0,
     progress: Progress | None = None,
 ) -> Shrunk:
     """Rewrite a model so that unmodified TFLM needs a smaller arena, every output byte the same.
@@ -82,6 +83,7 @@ def shrink(
         prove_runs: Run both in the real TFLM on so many random inputs, and the extreme ones; None for no run.
         prove_program: The linked program that runs both instead, with its own kernels
             (:mod:`~tflm_sim.shrinking.prove_program`).
+        prove_interpreter: The number of its interpreter that gets them, from 1 on; 0 for each.
         progress: Called with what is being tried.
 
     Raises:
@@ -110,7 +112,9 @@ def shrink(
     result = _shrunk(model, new_search, int8_io=int8_io, drop_names=drop_names)
     if prove_runs is None or not result.has_gained:
         return result
-    return _proved(result, prove_runs, prove_program, progress)
+    if prove_program is None:
+        return replace(result, proof=prove(result.origin, result.data, result.model, prove_runs))
+    return _proved(result, prove_runs, prove_program, prove_interpreter, progress)
 
 
 def _stopping(time_limit: float | None) -> Stopping:
@@ -146,15 +150,15 @@ def _shrunk(model: Model, new_search: Callable[..., Search], *, int8_io: bool, d
     return result
 
 
-def _proved(result: Shrunk, runs: int, program: str | os.PathLike[str] | None, progress: Progress | None) -> Shrunk:
-    """Return a result with what the real TFLM says of it, in the wheel or in a linked program."""
-    if program is None:
-        return replace(result, proof=prove(result.origin, result.data, result.model, runs))
+def _proved(
+    result: Shrunk, runs: int, program: str | os.PathLike[str], interpreter: int, progress: Progress | None
+) -> Shrunk:
+    """Return a result with what a linked program says of it."""
     from tflm_sim.shrinking.prove_program import prove_in_program  # the page has no emulator
 
     if progress is not None:
         progress("proving")
-    return replace(result, program_proof=prove_in_program(result.origin, result.model, runs, program))
+    return replace(result, program_proof=prove_in_program(result.origin, result.model, runs, program, interpreter))
 
 
 def _searched(new_search: Callable[..., Search], *, int8_io: bool) -> tuple[Search, Search | None]:

@@ -75,11 +75,19 @@ def test_a_program_that_goes_on_where_a_check_halts_was_built_without_it() -> No
 
 
 def test_of_several_arenas_that_is_judged_which_needs_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    allocation = SimpleNamespace(interpreter=1)
     sizes = {"small": 1000, "large": 2000, "middle": 1500}
-    arenas = [SimpleNamespace(smallest_arena=size, part="all", fits=None, reason=name) for name, size in sizes.items()]
+    arenas = [
+        SimpleNamespace(smallest_arena=size, part="all", fits=None, reason=name, allocations=(allocation,))
+        for name, size in sizes.items()
+    ]
     monkeypatch.setattr(measured, "execute", lambda *_, **__: SimpleNamespace(arenas=arenas))
     with pytest.raises(FirmwareError, match="large"):
         measured.measure("app.elf", load("sample:sine"), ())
-    arenas.append(SimpleNamespace(smallest_arena=None, part="all", fits=None, reason="no size is enough"))
+    arenas.append(
+        SimpleNamespace(
+            smallest_arena=None, part="all", fits=None, reason="no size is enough", allocations=(allocation,)
+        )
+    )
     with pytest.raises(FirmwareError, match="no size is enough"):
         measured.measure("app.elf", load("sample:sine"), ())
