@@ -34,6 +34,9 @@ SOURCE = (
 #include <stddef.h>
 #include <stdint.h>
 #include <stdarg.h>
+#ifndef PASSING
+#define PASSING
+#endif
 __attribute__((noinline)) void MicroPrintf(const char *format, ...) { asm volatile("" : : "r"(format) : "memory"); }
 namespace tflite {
 struct SingleArenaBufferAllocator {
@@ -65,6 +68,7 @@ __attribute__((noinline)) SingleArenaBufferAllocator *SingleArenaBufferAllocator
   SingleArenaBufferAllocator *placed = (SingleArenaBufferAllocator *)own.AllocatePersistentBuffer(24, 4);
   if (placed == nullptr) for (;;) asm volatile("udf #0");
   __builtin_memcpy((void *)placed, &own, sizeof own);
+  PASSING;
   return placed;
 }
 struct MicroInterpreter {

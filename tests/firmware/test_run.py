@@ -64,6 +64,15 @@ def test_what_is_asked_for_is_seen_call_by_call(tmp_path: Path) -> None:
     assert len(list(events_of(arena.allocations[0].events, 1024))) == 5
 
 
+def test_an_allocator_on_the_stack_is_asked_before_others_use_its_place(tmp_path: Path) -> None:
+    # Create() has a first one there, which it copies into the arena; then its bytes are something else.
+    gone = 'own.start = own.end = own.head = own.tail = own.temp = buffer + 500; asm volatile("" : : "m"(own))'
+    program = run_program.built(tmp_path, "cortex-m4", 1024, "-DFAILED=1", f"-DPASSING={gone}")
+    (arena,) = tflm_sim.execute(program).arenas
+    assert (arena.fits, arena.smallest_arena, arena.arena_used_bytes) == (True, 228, 1024 - 848)
+    assert [row.offset for row in arena.allocations[0].events] == [1000, 900, 0, 848, 64]
+
+
 def test_what_is_asked_for_after_allocate_tensors_returned_is_none_of_its_requests(tmp_path: Path) -> None:
     # As TFLM's Invoke() does after each operator.
     reset = "interpreter.allocator->ResetTempAllocations()"

@@ -25,6 +25,8 @@ INTERPRETER = 64
 _FIELDS = 8
 """Words of an allocator among which its fields begin."""
 _MOST_ARENAS = 32
+_NEAR_STACK = 1 << 12
+"""Bytes above the stack pointer in which a function's caller has its objects."""
 _ALIGNED = 64
 _BUFFER_ALIGNED = 16
 _SIZES = {Part.ALL: 1, Part.PERSISTENT: 1, Part.REST: 3}
@@ -80,14 +82,26 @@ class Arenas:
         other = self._allocations[rest.head] = Allocations(self._machine, Part.REST)
         one.join(other)
 
-    def allocator(self, role: Watched, shift: int) -> None:
-        """Note a call of an allocator's function; ``shift``: how far inside of the object its address points."""
+    def allocator(self, role: Watched, shift: int) -> bool:
+        """Note a call of an allocator's function; ``shift``: how far inside of the object its address points.
+
+        Returns:
+            Whether the object lies on the stack, as one does that is then copied into the arena: its bytes are others'
+            before the next call.
+        """
         owner = argument(self._machine, 0) - shift
         fields = words(self._machine, owner, _FIELDS + 5)
         found = self._one_of_two(fields) or self._whole(owner, fields)
         if found is not None:
             at, arena = found
             self._allocations.setdefault(arena.head, Allocations(self._machine, arena.part)).begin(role, owner, at)
+        return found is not None and 0 <= owner - self._machine.get("sp") < _NEAR_STACK
+
+    def settle(self) -> None:
+        """Find out what the call before did."""
+        allocations = self.allocations()
+        if allocations is not None:
+            allocations.settle()
 
     def _one_of_two(self, fields: tuple[int, ...]) -> tuple[int, Arena] | None:
         """Return where the fields begin and whose they are, None where they are not those of one of two arenas."""

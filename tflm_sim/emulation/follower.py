@@ -267,7 +267,10 @@ class Follower:
         self._when_returned(lambda: blocks.append((self.machine.get(self.machine.core.arguments[0]), size)))
 
     def _allocator(self, role: Watched) -> None:
-        self._book.allocator(role, self._shifts[self.machine.get("pc")])
+        """Note a call of an allocator; of one that is gone when its maker returns, before the next one."""
+        is_passing = self._book.allocator(role, self._shifts[self.machine.get("pc")])
+        if is_passing:
+            self._when_returned(self._book.settle)
 
     # -- AllocateTensors() ----------------------------------------------------------------------------------------
 
