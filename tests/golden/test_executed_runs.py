@@ -14,13 +14,19 @@ that it does not print.
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tflm_sim.answers.simulation import Simulation, simulate
+from tflm_sim.device.configuration import configure
 from tflm_sim.samples import SAMPLES, sample_path
+from tflm_sim.values import replace
+
+sys.path.insert(0, str(Path(__file__).parent))
+import executed_models
 
 ROWS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("executed_runs.json").read_text())
 MODELS = Path(__file__).parents[3] / "shared" / "models"
@@ -28,6 +34,7 @@ TARGETS = {
     ("cortex-m0plus", "reference"): "cortex-m0plus",
     ("cortex-m3", "reference"): "cortex-m3",
     ("cortex-m4", "cmsis_nn"): "cortex-m4",
+    ("cortex-m4", "reference"): "cortex-m4",
     ("cortex-m4 with FPU", "cmsis_nn"): "cortex-m4",
     ("cortex-m33", "cmsis_nn"): "cortex-m33",
     ("cortex-m55", "cmsis_nn"): "cortex-m55",
@@ -44,8 +51,10 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-def place_of(model: str) -> Path | None:
-    """Return where a model lies, None where it is not there."""
+def place_of(model: str) -> Path | bytes | None:
+    """Return where a model lies, or one that is made here; None where it is not there."""
+    if model in executed_models.MODELS:
+        return executed_models.MODELS[model]()
     if model in SAMPLES:
         return sample_path(model)
     return next(iter(sorted(MODELS.glob(f"tflm__*__{model}.tflite"))), None)
@@ -80,7 +89,11 @@ def simulation_of(row: dict[str, Any], size: int) -> Simulation:
     models = [place for place in map(place_of, row["models"]) if place is not None]
     settings = SETTINGS[row["program"]] | ({"optimize_kernels_for": "size"} if row["core"] == "cortex-m55" else {})
     target = TARGETS[row["core"], row["kernels"]]
-    return simulate(models, target, arena_size=size, kernels=row["kernels"], **settings)
+    configuration = configure(target, kernels=row["kernels"], **settings)
+    if "compression" in row["flags"]:
+        runtime = replace(configuration.target.runtime, compression=True)
+        configuration = replace(configuration, target=replace(configuration.target, runtime=runtime))
+    return simulate(models, configuration, arena_size=size)
 
 
 @pytest.mark.parametrize("row", SIMULATED, ids=name_of)
