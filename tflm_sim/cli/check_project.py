@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from tflm_sim.checks.project import PROJECT_FILE, Cell, Project, ProjectFirmware, cells, read_project
 from tflm_sim.checks.verdict import update_baseline
-from tflm_sim.cli.options import assumed, header, simulated
+from tflm_sim.cli.options import PAIRED, assumed, header, simulated
 from tflm_sim.cli.terminal import fitting, say, say_json, say_verdict
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
@@ -17,25 +17,7 @@ from tflm_sim.files import append
 from tflm_sim.report.project import Review, exit_code, headline, project_lines, review_markdown
 from tflm_sim.report.verdict import verdict_document
 
-_OF_THE_FILE = (
-    "target",
-    "firmware",
-    "kernels",
-    "runtime",
-    "library",
-    "optimize_kernels_for",
-    "ethos_u",
-    "interpreter",
-    "planner",
-    "own_planner",
-    "resource_variables",
-    "variable_arena",
-    "arena_address",
-    "custom_ops",
-    "ram_free",
-    "external_ram",
-    "baseline",
-)
+_OF_THE_FILE = (*PAIRED, "ethos_u", "own_planner", "custom_ops", "ram_free", "external_ram", "baseline")
 """Options that have no meaning beside the file, which says all that."""
 
 

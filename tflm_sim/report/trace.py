@@ -41,60 +41,42 @@ def _alloc_info(event: ev.AllocInfo) -> Row:
     }
 
 
+_KEYS: dict[type, str] = {
+    ev.Run: "run kind arena_size",
+    ev.Persist: "persist size align=alignment off=offset used tail_used",
+    ev.Temp: "temp size align=alignment off=offset temp_end tail_off=tail_offset",
+    ev.TempFree: "temp_free off=offset",
+    ev.TempReset: "temp_reset ok temp_end head",
+    ev.Resize: "resize size align=alignment ok head tail_off=tail_offset",
+    ev.ScratchRequest: "scratch_req bytes=size sg=subgraph idx=request",
+    ev.ScratchUse: "scratch_use idx=request sg=subgraph op",
+    ev.Variable: "variable t=tensor bytes=size",
+    ev.PlanAdd: "plan_add i=info bytes=requested size first last offline=offline_offset",
+    ev.PlanOffset: "plan_off i=info planner_i=planner_index off=offset",
+    ev.PlanFits: "plan_fits needed available",
+    ev.PlanDone: "plan_done head_usage prev_max_head=previous_max_head planner_arena",
+    ev.LogLine: "log text",
+    ev.Corruption: "corruption text",
+    ev.End: "end kind status arena_used_bytes",
+}
+"""What a row is called, then its keys, "key=attribute" where the event's attribute has another name."""
+
+
+def _facts(name: str, *keys: str) -> Callable[[Any], Row]:
+    attributes = [(key, own or key) for key, _, own in (each.partition("=") for each in keys)]
+
+    def row(event: ev.Event) -> Row:
+        facts = {key: getattr(event, own) for key, own in attributes}
+        return {"e": name} | {key: int(fact) if isinstance(fact, bool) else fact for key, fact in facts.items()}
+
+    return row
+
+
 _ROWS: dict[type, Callable[[Any], Row]] = {
-    ev.Run: lambda e: {"e": "run", "kind": e.kind, "arena_size": e.arena_size},
+    **{kind: _facts(*keys.split()) for kind, keys in _KEYS.items()},
     ev.Phase: lambda e: {"e": "phase", "p": e.stage.value, **dict(e.facts)},
-    ev.Persist: lambda e: {
-        "e": "persist",
-        "size": e.size,
-        "align": e.alignment,
-        "off": e.offset,
-        "used": e.used,
-        "tail_used": e.tail_used,
-    },
-    ev.Temp: lambda e: {
-        "e": "temp",
-        "size": e.size,
-        "align": e.alignment,
-        "off": e.offset,
-        "temp_end": e.temp_end,
-        "tail_off": e.tail_offset,
-    },
-    ev.TempFree: lambda e: {"e": "temp_free", "off": e.offset},
-    ev.TempReset: lambda e: {"e": "temp_reset", "ok": int(e.ok), "temp_end": e.temp_end, "head": e.head},
-    ev.Resize: lambda e: {
-        "e": "resize",
-        "size": e.size,
-        "align": e.alignment,
-        "ok": int(e.ok),
-        "head": e.head,
-        "tail_off": e.tail_offset,
-    },
-    ev.ScratchRequest: lambda e: {"e": "scratch_req", "bytes": e.size, "sg": e.subgraph, "idx": e.request},
-    ev.ScratchUse: lambda e: {"e": "scratch_use", "idx": e.request, "sg": e.subgraph, "op": e.op},
     ev.OpEvent: _op,
-    ev.Variable: lambda e: {"e": "variable", "t": e.tensor, "bytes": e.size},
     ev.AllocInfo: _alloc_info,
-    ev.PlanAdd: lambda e: {
-        "e": "plan_add",
-        "i": e.info,
-        "bytes": e.requested,
-        "size": e.size,
-        "first": e.first,
-        "last": e.last,
-        "offline": e.offline_offset,
-    },
-    ev.PlanOffset: lambda e: {"e": "plan_off", "i": e.info, "planner_i": e.planner_index, "off": e.offset},
-    ev.PlanFits: lambda e: {"e": "plan_fits", "needed": e.needed, "available": e.available},
-    ev.PlanDone: lambda e: {
-        "e": "plan_done",
-        "head_usage": e.head_usage,
-        "prev_max_head": e.previous_max_head,
-        "planner_arena": e.planner_arena,
-    },
-    ev.LogLine: lambda e: {"e": "log", "text": e.text},
-    ev.Corruption: lambda e: {"e": "corruption", "text": e.text},
-    ev.End: lambda e: {"e": "end", "kind": e.kind, "status": e.status, "arena_used_bytes": e.arena_used_bytes},
 }
 
 
