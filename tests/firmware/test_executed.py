@@ -11,10 +11,12 @@ import pytest
 
 from tflm_sim import ExecutedArena, Execution, load, simulate
 from tflm_sim.checks import measured
+from tflm_sim.checks.firmware_measured import measured_verdict
 from tflm_sim.cli import main
 from tflm_sim.device.configuration import configure
 from tflm_sim.emulation.event_rows import rows_of
 from tflm_sim.emulation.execution import ExecutedAllocation
+from tflm_sim.firmware.embedded_models import EmbeddedModel
 from tflm_sim.report.executed import measured_document, measured_lines, measured_picture
 from tflm_sim.samples import sample_path
 from tflm_sim.values import replace
@@ -219,3 +221,52 @@ def test_where_the_smallest_arena_is_another_one_only_what_was_seen_holds(monkey
     assert answer.smallest_arena_bytes == found.arena.smallest_arena
     assert answer.operators == (("FULLY_CONNECTED",) * 3,)
     assert (answer.buffers, answer.peak) == ((), None)
+
+
+def test_firmware_says_of_each_model_what_the_program_needs_for_it(
+    with_two: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, text = said(["firmware", with_two, "--executed"], capsys)
+    # 164 B each, 176 as a multiple of 16, of 4,096.
+    assert code == 0
+    for arena in ("tensor_arena", "other_arena"):
+        assert f"in {arena} (4,096 B): needs 176 B; you can give back 3,920 B" in text
+    assert "verdict     measured: executed for a Cortex-M4 in Unicorn" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [(["--limit", "9KiB"], "--limit does not go with it"), ([MODEL], "--executed is about models in the program")],
+)
+def test_firmware_measures_the_program_as_it_is(
+    arguments: list[str], words: str, program: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["firmware", program, *arguments, "--executed"]) == 2
+    assert words in capsys.readouterr().err
+
+
+def embedded(address: int) -> EmbeddedModel:
+    return EmbeddedModel(address=address, extent=100, symbol="own", piece=".rodata", model=load(MODEL))
+
+
+@pytest.mark.parametrize(
+    ("address", "smallest", "verdict"),
+    [
+        (0x1000, (752, 560), (True, 752 + 560, "persistent and rest")),
+        (0x1000, (752, None), (False, None, "persistent and rest")),
+        (0x2000, (752, 560), (None, None, None)),
+    ],
+)
+def test_of_two_arenas_both_have_to_work_and_a_model_that_is_not_used_has_no_verdict(
+    address: int, smallest: tuple[int | None, ...], verdict: tuple[bool | None, int | None, str | None]
+) -> None:
+    execution = split_execution(MODEL, 4096, 2048)
+    allocation = replace(execution.arenas[0].allocations[0], model=0x1010)
+    arenas = tuple(
+        replace(one, smallest_arena=size, smallest_arena_multiple_of_16=size, fits=size is not None,
+                allocations=(allocation,) if one.part == "persistent" else ())
+        for one, size in zip(execution.arenas, smallest, strict=True)
+    )  # fmt: skip
+    found = measured_verdict(embedded(address), "own", replace(execution, arenas=arenas))
+    assert (found.fits, found.needed, found.arena and found.arena.name) == verdict
+    assert bool(found.conditions) == (found.arena is not None)  # execution_of() was guessed

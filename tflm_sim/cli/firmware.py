@@ -25,6 +25,7 @@ from tflm_sim.units import parse_size
 EXAMPLES = """
 tflm-sim firmware build/app.elf
 tflm-sim firmware build/app.elf next_model.tflite
+tflm-sim firmware build/app.elf --executed
 tflm-sim firmware build/app.elf --arena-symbol g_buffer --ram 256KiB --json
 tflm-sim firmware app.bin --target esp32-s3 --limit 80KiB
 tflm-sim firmware build/app.elf --library esp-tflite-micro@1.3.5
@@ -58,6 +59,9 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--strict", action="store_true", help="exit code 3 for a verdict that hangs on an assumption, 'yes, if ...'"
     )
+    parser.add_argument(
+        "--executed", action="store_true", help="execute the program: the verdicts are then measured (see 'run')"
+    )
     parser.add_argument("--json", action="store_true", help="facts and verdicts as one JSON document")
 
 
@@ -72,6 +76,8 @@ def run(args: argparse.Namespace) -> int:
     firmware = read_firmware(args.elf, arena_symbol=args.arena_symbol, ram=ram)
     if args.arena_symbol and not firmware.arenas:
         raise FirmwareError(f"no object is called {args.arena_symbol}", path=args.elf)
+    if args.executed:
+        return _executed(firmware, args)
     subjects = _subjects(firmware, args)
     try:
         found = firmware_target(
@@ -94,16 +100,38 @@ def run(args: argparse.Namespace) -> int:
     return min(filter(None, codes), default=0)
 
 
+def _executed(firmware: Firmware, args: argparse.Namespace) -> int:
+    """Say what the program itself does with its models, executed."""
+    from tflm_sim.checks.firmware_measured import measured_verdict
+    from tflm_sim.emulation.execute import execute
+
+    wrong = next(
+        (option for option in ("limit", "arena_symbol", "arena_address", "target") if getattr(args, option)), None
+    )
+    if wrong is not None:
+        raise UsageError(f"--executed measures the program as it is; --{wrong.replace('_', '-')} does not go with it")
+    models = [one for one in firmware.models if args.model in (None, model_name(one))]
+    if not models:
+        raise UsageError(
+            "--executed is about models in the program; 'size FILE --firmware APP.elf --executed' has others"
+        )
+    execution = execute(firmware.image)
+    verdicts = [measured_verdict(one, model_name(one), execution) for one in models]
+    _say(firmware, None, verdicts, measured=f"{execution.core} in {execution.emulator}", as_json=args.json)
+    return min(filter(None, (verdict.exit_code(is_strict=args.strict) for verdict in verdicts)), default=0)
+
+
 def _say(
     firmware: Firmware,
     found: FirmwareTarget | None,
     verdicts: list[FirmwareVerdict],
     *,
     problem: str = "",
+    measured: str = "",
     as_json: bool,
 ) -> None:
     """Say the verdicts, then the facts that they come from."""
-    document = firmware_document(firmware, found, verdicts, problem=problem)
+    document = firmware_document(firmware, found, verdicts, problem=problem, measured=measured)
     if as_json:
         say_json(document)
         return

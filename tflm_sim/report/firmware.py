@@ -99,6 +99,7 @@ class FirmwareDocument:
         structs: Measured sizes by name.
         disagreeing: Structs that have several sizes in different source files.
         problem: Why there is no answer.
+        measured: What executed the program, whose verdicts are then its own; "" where they are simulated.
     """
 
     firmware: Literal[2] = 2
@@ -118,12 +119,18 @@ class FirmwareDocument:
     ram: tuple[RamFacts, ...]
     problem: str
     verdicts: tuple[FirmwareVerdictRow, ...]
+    measured: str = ""
 
 
 def firmware_document(
-    firmware: Firmware, found: FirmwareTarget | None, verdicts: Sequence[FirmwareVerdict], *, problem: str = ""
+    firmware: Firmware,
+    found: FirmwareTarget | None,
+    verdicts: Sequence[FirmwareVerdict],
+    *,
+    problem: str = "",
+    measured: str = "",
 ) -> FirmwareDocument:
-    """Return facts and answers; ``problem``: why there is no answer."""
+    """Return facts and answers; ``problem``: why there is no answer; ``measured``: what executed it."""
     grounds, mismatches = (found.grounds, found.mismatches) if found else ((), ())
     return FirmwareDocument(
         file=firmware.image.path,
@@ -142,6 +149,7 @@ def firmware_document(
         ram=tuple(map(_ram, firmware.regions)),
         problem=problem,
         verdicts=tuple(map(_verdict_row, verdicts)),
+        measured=measured,
     )
 
 

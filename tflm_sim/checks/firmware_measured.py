@@ -1,0 +1,65 @@
+"""Whether the models of a linked program fit their arenas, as the program itself says, executed.
+
+Nothing is assumed of its version, kernels or settings: the code that decides is in the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tflm_sim.checks.execution import pairs
+from tflm_sim.checks.firmware import FirmwareVerdict
+from tflm_sim.checks.firmware_rooms import ArenaRoom
+from tflm_sim.emulation.execution import ExecutedArena, Execution
+from tflm_sim.firmware.embedded_models import EmbeddedModel
+
+_GUESSED = "what was made up of the system around it does the same on its board"
+
+
+def measured_verdict(model: EmbeddedModel, name: str, execution: Execution) -> FirmwareVerdict:
+    """Return the verdict about a model in a program: of several arenas in which it is used, the one that needs most.
+
+    Args:
+        model: The model.
+        name: What it is called.
+        execution: What the program did.
+    """
+    place = f"at {model.address:#x}" + (f" in {model.piece}" if model.piece else "")
+    found = [_verdict(name, model.extent, place, each, execution) for each in _arenas_of(model, execution)]
+    if not found:
+        reason = "executed, the program does not use it before it ends or waits"
+        return FirmwareVerdict(name, model.extent, place, None, None, None, 0, None, reason=reason)
+    return max(found, key=lambda one: (one.fits is False, one.fits is None, one.needed or 0))
+
+
+def _arenas_of(model: EmbeddedModel, execution: Execution) -> Iterator[tuple[ExecutedArena, ...]]:
+    """Yield the arena, or the two that belong together, of each interpreter of a model."""
+    for arena, rest in pairs(execution):
+        used = (one.model for one in arena.allocations if one.model is not None)
+        if any(model.address <= address < model.address + model.extent for address in used):
+            yield (arena,) if rest is None else (arena, rest)
+
+
+def _verdict(
+    name: str, size: int, place: str, arenas: tuple[ExecutedArena, ...], execution: Execution
+) -> FirmwareVerdict:
+    first = arenas[0]
+    failing = next((one for one in arenas if one.fits is not True), None)
+    needed = [one.smallest_arena for one in arenas if one.smallest_arena is not None]
+    rounded = [one.smallest_arena_multiple_of_16 for one in arenas if one.smallest_arena_multiple_of_16 is not None]
+    is_known = len(needed) == len(arenas)
+    room = ArenaRoom(
+        " and ".join(one.symbol or f"an arena at {one.address:#x}" for one in arenas),
+        sum(one.size for one in arenas),
+        first.address,
+    )
+    return FirmwareVerdict(
+        name, size, place, room,
+        needed=sum(needed) if is_known else None,
+        multiple_of_16=sum(rounded) if is_known else None,
+        used=first.arena_used_bytes or 0,
+        fits=True if failing is None else failing.fits,
+        log=() if failing is None else first.allocations[0].log,
+        reason="" if failing is None else failing.reason,
+        conditions=(_GUESSED,) if execution.is_guessed else (),
+    )  # fmt: skip
