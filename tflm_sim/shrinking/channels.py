@@ -78,6 +78,8 @@ def _estimates(
             size = tensor_bytes(draft, link.operator.output_tensors[0]) * (end - start) // channels
             key -= 1
             scratch = facts.scratch[split.first + index]
+            if index or link.name == "DEPTHWISE_CONV_2D":
+                scratch = align_up(scratch * (end - start) // channels, BUFFER_ALIGNMENT)  # windows of its own channels
             gap = facts.gaps[split.first + index] if facts.gaps else None
             steps.append(Footprint((carried,), key, align_up(size, BUFFER_ALIGNMENT), scratch, gap))
             carried = key

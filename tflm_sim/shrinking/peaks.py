@@ -25,7 +25,7 @@ from tflm_sim.shrinking.stripe_rules import rule
 from tflm_sim.values import dataclass
 
 LOWEST_SHARE = 0.45
-"""Operators with less than this share of the peak are never worth a split."""
+"""Operators with less than this share of the peak are not worth a split, as long as what is above them stays there."""
 MOST_BOUNDS = 96
 MOST_VARIANTS = 8
 MOST_SINGLE = 12
@@ -40,11 +40,13 @@ class SplitPlan:
     Attributes:
         arena: Bytes, estimated.
         macs: Multiply-accumulates in addition.
+        head: Bytes of the arena's head, estimated.
     """
 
     splits: tuple[Split, ...]
     arena: int
     macs: int
+    head: int = 0
 
     @property
     def operators(self) -> int:
@@ -52,22 +54,26 @@ class SplitPlan:
         return sum(len(split.parts) * (split.end - split.first) for split in self.splits)
 
 
-def all_splits(draft: Draft, facts: Profile, budget: float, stopping: Stopping = UNSTOPPED) -> list[Split]:
+def all_splits(
+    draft: Draft, facts: Profile, budget: float, stopping: Stopping = UNSTOPPED, *, share: float = LOWEST_SHARE
+) -> list[Split]:
     """Return every split that covers an operator near the peak and adds at most ``budget`` multiplications."""
     axes, find = (AXES[ROWS], AXES[COLUMNS]), rows.stripe_splits
-    found = [split for axis in axes for split in _striped(draft, facts, axis, budget, stopping, find)]
+    found = [split for axis in axes for split in _striped(draft, facts, axis, budget, stopping, find, share)]
     consumers = draft.consumers()
     for first in stopping.watch(range(len(draft.operators))):
         for end, links in channels.chains(draft, first, consumers):
-            if _is_high(facts, first, end):
+            if _is_high(facts, first, end, share):
                 found += channels.channel_splits(draft, facts, first, end, links)
     return [split for split in found if split.peak < _worth(facts, split)]
 
 
-def loop_splits(draft: Draft, facts: Profile, budget: float, stopping: Stopping = UNSTOPPED) -> list[Split]:
+def loop_splits(
+    draft: Draft, facts: Profile, budget: float, stopping: Stopping = UNSTOPPED, *, share: float = LOWEST_SHARE
+) -> list[Split]:
     """Return every loop over stripes that covers an operator near the peak and adds at most ``budget``."""
-    axes = (AXES[ROWS], AXES[COLUMNS])
-    found = [split for axis in axes for split in _striped(draft, facts, axis, budget, stopping, loops.loop_splits)]
+    axes, find = (AXES[ROWS], AXES[COLUMNS]), loops.loop_splits
+    found = [split for axis in axes for split in _striped(draft, facts, axis, budget, stopping, find, share)]
     return [split for split in found if split.peak < _worth(facts, split)]
 
 
@@ -78,6 +84,7 @@ def _striped(
     budget: float,
     stopping: Stopping,
     find: Callable[[Draft, Profile, rows.OperatorSegment, float, int], Iterator[Split]],
+    share: float,
 ) -> Iterator[Split]:
     """Yield what ``find`` finds along an axis in each segment that is worth a look."""
     rules = [rule(draft, operator, axis) for operator in draft.operators]
@@ -86,14 +93,14 @@ def _striped(
             planned = all(t in facts.bytes for t in (segment.source, segment.result, *segment.side))
             if axis == AXES[COLUMNS] and _is_square(draft, segment.source):
                 continue  # columns give what rows give
-            if not planned or not _is_high(facts, segment.first, segment.end):
+            if not planned or not _is_high(facts, segment.first, segment.end, share):
                 continue
             yield from find(draft, facts, segment, budget, _worth(facts, segment))
 
 
-def _is_high(facts: Profile, first: int, end: int) -> bool:
-    """Return whether one of the operators is near the peak."""
-    return max(facts.live[first:end]) > facts.peak * LOWEST_SHARE
+def _is_high(facts: Profile, first: int, end: int, share: float) -> bool:
+    """Return whether one of the operators is near the peak: above a share of it."""
+    return max(facts.live[first:end]) > facts.peak * share
 
 
 def _worth(facts: Profile, segment: rows.OperatorSegment | Split) -> int:
@@ -141,7 +148,7 @@ def _estimated(facts: Profile, chosen: tuple[Split, ...]) -> SplitPlan:
     rest = max((alive for i, alive in enumerate(facts.live) if i not in covered), default=0)
     head = max(rest, *(split.peak for split in chosen))
     arena = head + facts.tail_bytes + sum(split.tail for split in chosen)
-    return SplitPlan(chosen, arena, sum(split.macs for split in chosen))
+    return SplitPlan(chosen, arena, sum(split.macs for split in chosen), head)
 
 
 def _halves(facts: Profile, splits: Sequence[Split]) -> list[Split]:

@@ -39,7 +39,12 @@ CLIMBS = 2
 
 
 def plan_offline(
-    model: Model, simulations: Sequence[Simulation], *, with_sharing: bool = True, kernel_order: bool = False
+    model: Model,
+    simulations: Sequence[Simulation],
+    *,
+    with_sharing: bool = True,
+    kernel_order: bool = False,
+    thorough: bool = False,
 ) -> Model | None:
     """Return the model with a plan for all targets, None where the exact planner finds none.
 
@@ -48,6 +53,7 @@ def plan_offline(
         simulations: Of the model, one a target: lifetimes are the same, scratch buffers may differ.
         with_sharing: Let tensors share bytes; otherwise each has its own.
         kernel_order: Also diagonally, where the order of a kernel's loops allows it.
+        thorough: Look longer.
     """
     if not native.available():
         return None
@@ -63,8 +69,8 @@ def plan_offline(
     placed: _Placed = groups, plan.offsets
     steps = {**layout.loop_steps, **(find_steps(layout, libraries) if kernel_order else {})}
     if steps or links:
-        choices = (links, (), best, _streamed(layout, links))
-        placed = _on_stairs(layout, choices, steps, plan.peak) or placed
+        choices = (links, (), best, _streamed(layout, links, -1), _streamed(layout, links, 1))
+        placed = _on_stairs(layout, choices, steps, plan.peak, thorough=thorough) or placed
     return with_offsets(model, _tensor_offsets(*placed))
 
 
@@ -77,14 +83,14 @@ def _tensor_offsets(groups: Sequence[SharingGroup], starts: Sequence[int]) -> di
     return {tensor: start + at for group, start in pairs for tensor, at in group.items()}
 
 
-def _streamed(layout: Layout, links: Sequence[SharingLink]) -> list[SharingLink]:
+def _streamed(layout: Layout, links: Sequence[SharingLink], sign: int) -> list[SharingLink]:
     """Return the links with which stripes are written where those lay that were read.
 
-    An elementwise operator takes the place of its youngest input. A SLICE of a tensor that is read whole is none of
-    its bytes but a copy: where the piece belongs, its neighbour's rows may still be read.
+    An elementwise operator takes the place of its youngest input (-1), or of its oldest one (1). A SLICE of a tensor
+    that is read whole is none of its bytes but a copy: where the piece belongs, its neighbour's rows may still be read.
     """
     in_place = [link for link in links if link.kind == IN_PLACE]
-    in_place.sort(key=lambda link: (link.operator, -layout.alive[link.parent].lower))
+    in_place.sort(key=lambda link: (link.operator, sign * layout.alive[link.parent].lower))
     lone = _lone_slices(layout.draft, links)
     return in_place + [link for link in links if link.kind == COPY and link not in lone]
 
@@ -97,7 +103,12 @@ def _lone_slices(draft: Draft, links: Sequence[SharingLink]) -> list[SharingLink
 
 
 def _on_stairs(
-    layout: Layout, choices: Iterable[Sequence[SharingLink]], steps: Mapping[tuple[int, int], int], lowest: int
+    layout: Layout,
+    choices: Iterable[Sequence[SharingLink]],
+    steps: Mapping[tuple[int, int], int],
+    lowest: int,
+    *,
+    thorough: bool,
 ) -> _Placed | None:
     """Return groups and their offsets with a head below ``lowest``, None where there are none.
 
@@ -107,7 +118,7 @@ def _on_stairs(
     best = None
     for kept in dict.fromkeys(map(tuple, choices)):
         groups = layout.groups(kept)
-        offsets, head = place_groups(groups, layout.alive, layout.others, steps)
+        offsets, head = place_groups(groups, layout.alive, layout.others, steps, thorough=thorough)
         if head < lowest:
             lowest, best = head, (groups, offsets)
     return best

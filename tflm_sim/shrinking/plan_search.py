@@ -16,6 +16,7 @@ from tflm_sim.shrinking import peaks
 from tflm_sim.shrinking.descent import split_step
 from tflm_sim.shrinking.graph import draft_multiplications
 from tflm_sim.shrinking.planning import plan_witnesses, planned_models
+from tflm_sim.shrinking.profile import Profile
 from tflm_sim.shrinking.search import PLAN, SPLITS, Search
 from tflm_sim.shrinking.sharing import planned_profile
 from tflm_sim.shrinking.shrunk import Kept, Rejected
@@ -25,7 +26,11 @@ MOST_BYWAYS = {False: 6, True: 8}
 """Byways that are planned, without and with loops: those with the smallest estimate, which knows no greedy planner."""
 MOST_SPLIT = 8
 """Split plans that are made for an offline plan in one round."""
+NEAR = 0.8
+"""Share of the best plan's head above which operators are looked at next, where those that were too small bind it."""
 MOST_ROUNDS = 3
+MOST_THOROUGH = 3
+"""Ways that are planned once more, thoroughly."""
 
 Way = list[Kept]
 """Steps from the original to a model without a plan."""
@@ -43,20 +48,41 @@ class _Planned:
 
 def plan(search: Search) -> None:
     """Place the tensors of the result, of each model on the way to it, and of splits made for a plan."""
-    best = _best_planned(search, _ways(search), None)
+    found: list[_Planned] = []
+    try:
+        _look_for_plans(search, found)
+    finally:  # where the search is stopped, too, the best plan so far is kept
+        _keep_best(search, found)
+
+
+def _look_for_plans(search: Search, found: list[_Planned]) -> None:
+    """Add plans that gain."""
+    _add_planned(search, _ways(search), found)
     way: Way | None = list(takewhile(lambda step: step.name != SPLITS, search.steps))
     for _ in range(MOST_ROUNDS):
-        better = _best_planned(search, _split_for_plan(search, way), best) if way is not None else best
-        if better is best:
+        before = min(found, key=_rank, default=None)
+        _add_planned(search, _split_for_plan(search, way) if way is not None else [], found)
+        best = min(found, key=_rank, default=None)
+        if best is before or best is None:
             break
-        best = better
-        way = best.way if best is not None else None
+        way = best.way
+    ways = [each.way for each in sorted(found, key=_rank)[:MOST_THOROUGH]]
+    _add_planned(search, ways, found, thorough=True)
+
+
+def _keep_best(search: Search, found: Sequence[_Planned]) -> None:
+    """Keep the best plan."""
+    best = min(found, key=_rank, default=None)
     if best is None:
         search.rejected.append(Rejected(PLAN, "no plan gains"))
         return
     search.steps = best.way
     before = _end(search, best.way)
     search.keep(PLAN, best.model, best.arenas, plan_witnesses(best.model, before, search.sizer))
+
+
+def _rank(planned: _Planned) -> tuple[float, ...]:
+    return planned.rank
 
 
 def _ways(search: Search) -> list[Way]:
@@ -73,19 +99,23 @@ def _end(search: Search, way: Way) -> Model:
     return way[-1].model if way else search.unplanned()
 
 
-def _best_planned(search: Search, ways: Sequence[Way], best: _Planned | None) -> _Planned | None:
-    """Plan what each way leads to and return the best of them and ``best``."""
+def _add_planned(search: Search, ways: Sequence[Way], best: list[_Planned], *, thorough: bool = False) -> None:
+    """Plan what each way leads to and add the best plan of each, where one gains."""
     for number, way in enumerate(ways, 1):
         search.say(f"{PLAN}, {number} of {len(ways)}")
         found = planned_models(
-            _end(search, way), search.sizer, kernel_order=search.kernel_order, stopping=search.stopping
+            _end(search, way),
+            search.sizer,
+            kernel_order=search.kernel_order,
+            stopping=search.stopping,
+            thorough=thorough,
         )
+        own: list[_Planned] = []
         for planned, arenas in found:
             macs = draft_multiplications(Draft(planned))
-            rank = search.rank(arenas, macs, planned)
-            if search.objection(planned, arenas, macs) is None and (best is None or rank < best.rank):
-                best = _Planned(rank, planned, arenas, way)
-    return best
+            if search.objection(planned, arenas, macs) is None:
+                own.append(_Planned(search.rank(arenas, macs, planned), planned, arenas, way))
+        best += sorted(own, key=_rank)[:1]
 
 
 def _split_for_plan(search: Search, way: Way) -> list[Way]:
@@ -94,11 +124,26 @@ def _split_for_plan(search: Search, way: Way) -> list[Way]:
         return []
     model = _end(search, way)
     facts = planned_profile(Draft(model), search.sizer, kernel_order=search.kernel_order)
-    spare = search.allowance.spare(Draft(model))
-    found = peaks.all_splits(Draft(model), facts, spare, search.stopping)
-    if search.loops:
-        found += peaks.loop_splits(Draft(model), facts, spare, search.stopping)
-    splits, _ = search.allowance.allowed(found)
-    plans = peaks.plans(facts, splits, spare, search.stopping)[:MOST_SPLIT]
-    steps = (split_step(model, search.sizer, facts, each) for each in search.stopping.watch(plans))
+    plans: list[peaks.SplitPlan] = []
+    share: float | None = peaks.LOWEST_SHARE
+    while share is not None:
+        plans = _plans_above(search, Draft(model), facts, share)
+        share = _lower_share(facts, plans, share)
+    steps = (split_step(model, search.sizer, facts, each) for each in search.stopping.watch(plans[:MOST_SPLIT]))
     return [[*way, step] for step in steps if step is not None]
+
+
+def _plans_above(search: Search, draft: Draft, facts: Profile, share: float) -> list[peaks.SplitPlan]:
+    """Return the split plans of operators above a share of the peak, the smallest estimated arena first."""
+    spare = search.allowance.spare(draft)
+    found = peaks.all_splits(draft, facts, spare, search.stopping, share=share)
+    if search.loops:
+        found += peaks.loop_splits(draft, facts, spare, search.stopping, share=share)
+    splits, _ = search.allowance.allowed(found)
+    return peaks.plans(facts, splits, spare, search.stopping)
+
+
+def _lower_share(facts: Profile, plans: Sequence[peaks.SplitPlan], share: float) -> float | None:
+    """Return a lower share of the peak where the best plan is bound by operators that were too small to be split."""
+    head = plans[0].head if plans else 0
+    return head / facts.peak * NEAR if 0 < head <= facts.peak * share else None

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
+from tflm_sim.answers.planned_problem import planned_buffer
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model, Operator
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.shrinking import choice
 from tflm_sim.shrinking.graph import shape
 from tflm_sim.shrinking.loops import without_fill
@@ -15,24 +18,26 @@ from tflm_sim.shrinking.profile import profile
 from tflm_sim.shrinking.shrunk import Witness
 from tflm_sim.shrinking.sizing import TargetSizer
 from tflm_sim.shrinking.stopping import Stopping
+from tflm_sim.units import align_up
+
+MOST_TOPS = 3
+"""How often other kernels are tried for the operators at the top of the plan before."""
 
 
 def planned_models(
-    model: Model, sizer: TargetSizer, *, kernel_order: bool, stopping: Stopping
+    model: Model, sizer: TargetSizer, *, kernel_order: bool, stopping: Stopping, thorough: bool = False
 ) -> Iterator[tuple[Model, tuple[int, ...]]]:
     """Yield a model with plans, with and without tensors that share bytes, and its smallest arena on each target."""
     model = without_fill(model) or model
+    look = partial(plan_offline, kernel_order=kernel_order, thorough=thorough)
     simulations = sizer.simulations(model)
-    plans = [
-        plan_offline(model, simulations, with_sharing=with_sharing, kernel_order=kernel_order)
-        for with_sharing in stopping.watch((True, False))
-    ]
+    plans = [look(model, simulations, with_sharing=with_sharing) for with_sharing in stopping.watch((True, False))]
     early = with_early_views(model)
     if early is not None:
-        plans.append(plan_offline(early, sizer.simulations(early), kernel_order=kernel_order))
+        plans.append(look(early, sizer.simulations(early)))
     if kernel_order:
-        for each in filter(None, (model, early)):
-            plans += _in_order(each, sizer, stopping)
+        for each, planned in ((model, plans[0]), (early, plans[-1])):
+            plans += _in_order(each, planned, sizer, stopping, thorough=thorough) if each is not None else []
     for planned in plans:
         arenas = None if planned is None else sizer.arenas(planned)
         if planned is not None and arenas is not None:
@@ -70,20 +75,57 @@ def _is_view(draft: Draft, operator: Operator) -> bool:
     return True in cut and all(size == 1 for size in shape(draft, source)[: len(cut) - 1 - cut[::-1].index(True)])
 
 
-def _in_order(model: Model, sizer: TargetSizer, stopping: Stopping) -> list[Model]:
-    """Return plans for a model with other kernels: where it is fuller than such a plan, and everywhere."""
-    crowded: frozenset[int] | None = None
+def _in_order(
+    model: Model, planned: Model | None, sizer: TargetSizer, stopping: Stopping, *, thorough: bool
+) -> list[Model]:
+    """Return plans for a model with other kernels: everywhere, and where it is fuller than such a plan.
+
+    Args:
+        model: Without a plan.
+        planned: With one, and its own kernels.
+        sizer, stopping: Of the search.
+        thorough: Also for the operators at the top of a plan, again and again.
+    """
     found: list[Model] = []
-    for _ in stopping.watch(range(2)):
-        ordered = choice.pixel_by_pixel(model, sizer.libraries, crowded)
-        planned = ordered and plan_offline(ordered, sizer.simulations(ordered), kernel_order=True)
-        if planned is None:
+
+    def add(only: frozenset[int] | None) -> Model | None:
+        ordered = choice.pixel_by_pixel(model, sizer.libraries, only)
+        planned = ordered and plan_offline(ordered, sizer.simulations(ordered), kernel_order=True, thorough=thorough)
+        if planned is not None:
+            shared = (overlap.operator for overlap in overlaps(sizer.simulate(planned)))
+            found.append(choice.as_before(planned, model, shared))
+        return planned
+
+    everywhere = add(None)
+    if everywhere is None:
+        return []
+    live = profile(Draft(model), sizer.simulate(model)).live
+    lowest = sizer.simulate(everywhere).head_bytes
+    add(frozenset(index for index, alive in enumerate(live) if alive > lowest))
+    top: frozenset[int] = frozenset()
+    for _ in stopping.watch(range(MOST_TOPS * thorough)):
+        if planned is None or (reached := top | _at_the_top(planned, sizer)) == top:
             break
-        simulation = sizer.simulate(planned)
-        found.append(choice.as_before(planned, model, (overlap.operator for overlap in overlaps(simulation))))
-        live = profile(Draft(model), sizer.simulate(model)).live
-        crowded = frozenset(index for index, alive in enumerate(live) if alive > simulation.head_bytes)
+        top, planned = reached, add(reached)
     return found[::-1]
+
+
+def _at_the_top(planned: Model, sizer: TargetSizer) -> frozenset[int]:
+    """Return the operators that run while what reaches the end of the head is alive."""
+    simulation = sizer.simulate(planned)
+    allocation = simulation.allocation
+    assert allocation is not None, "only models that work are planned"
+    ends = [
+        planned_buffer(each.info)
+        for each in simulation.buffers
+        if align_up(each.offset + each.info.size, BUFFER_ALIGNMENT) >= simulation.head_bytes
+    ]
+    scopes = enumerate(allocation.scopes)
+    return frozenset(
+        operator
+        for scope, (subgraph, operator) in scopes
+        if subgraph == 0 and any(each.lower <= scope < each.upper for each in ends)
+    )
 
 
 def plan_witnesses(planned: Model, before: Model, sizer: TargetSizer) -> list[Witness]:

@@ -6,11 +6,13 @@
             +--------> time
 
 First fit: groups in some order, each at the lowest offset that no group before it forbids. Several orders are tried;
-then the groups that reach the top move to the front, again and again. No clock: the same model gets the same plan.
+the groups that reach the top move to the front, again and again; then single groups move in the best order, at random
+from a fixed seed. No clock: the same model gets the same plan.
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations, product
 
@@ -19,7 +21,9 @@ from tflm_sim.units import align_up
 from tflm_sim.values import dataclass
 
 MOST_STEPS = 400_000
-"""Places that groups forbid each other, looked at altogether."""
+"""Places that groups forbid each other, looked at altogether; and again where single groups move."""
+MOST_MOVES = 1000
+"""How often a single group moves, where that is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,8 @@ def place_groups(
     alive: Mapping[int, Alive],
     others: Iterable[Buffer],
     steps: Mapping[Interval, int],
+    *,
+    thorough: bool = False,
 ) -> tuple[list[int], int]:
     """Return an offset for each group (multiples of 16), and the end of the highest one.
 
@@ -73,11 +79,12 @@ def place_groups(
         alive: When each tensor is alive, and its bytes.
         others: What else lies in the head; its offsets are left to the device.
         steps: (input, output) -> bytes that the input must at least lie above the output.
+        thorough: Move single groups, too.
     """
     items = [_group([GroupMember(at, alive[tensor], tensor) for tensor, at in group.items()]) for group in groups]
     items += [_group([GroupMember(0, Alive(each.lower, each.upper, each.size))]) for each in others]
     stairs = _Stairs(items, steps)
-    offsets, head = stairs.search()
+    offsets, head = stairs.search(MOST_MOVES if thorough else 0)
     return offsets[: len(groups)], head
 
 
@@ -118,8 +125,8 @@ class _Stairs:
             self.forbidden[i].append((j, start, end))
             self.forbidden[j].append((i, -end, -start))
 
-    def search(self) -> tuple[list[int], int]:
-        """Return the best offsets found, and the end of the highest group."""
+    def search(self, moves: int) -> tuple[list[int], int]:
+        """Return the best offsets found with so many moves of single groups, and the end of the highest group."""
         alive = [item.alive for item in self.items]
         orders = [sorted(range(len(alive)), key=lambda i: key(alive[i])) for key in _FIRST]
         # A scratch buffer is in the way where the stairs go on; on top of them it is not.
@@ -128,7 +135,28 @@ class _Stairs:
         # What may lie a step below another group finds no room there once that one lies at the bottom.
         orders += [down for order in orders if (down := self._below_first(order)) != order]
         head, offsets = min(self._climb(order, allowance) for order in orders)
+        if moves:
+            order = sorted(range(len(offsets)), key=offsets.__getitem__)
+            head, offsets = min((head, offsets), self._moved(order, moves))
         return offsets, head
+
+    def _moved(self, order: list[int], moves: int) -> tuple[int, list[int]]:
+        """Return head and offsets once single groups, mostly those at the top, moved in an order."""
+        chance = random.Random(0)
+        best = head, offsets = self._fit(order)
+        for _ in range(min(moves, MOST_STEPS // max(1, sum(map(len, self.forbidden))))):
+            if head <= max(self.sizes):
+                break
+            top = [i for i in order if offsets[i] + self.sizes[i] == head]
+            moving = chance.choice(top if chance.random() < 0.5 else order)
+            last = len(order) if chance.random() < 0.5 else order.index(moving) + 1
+            tried = [i for i in order if i != moving]
+            tried.insert(chance.randrange(last), moving)
+            found = self._fit(tried)
+            if found[0] <= head:
+                order, (head, offsets) = tried, found
+                best = min(best, found)
+        return best
 
     def _below_first(self, order: Sequence[int]) -> list[int]:
         """Return an order with each group behind those that may lie a step below it."""
