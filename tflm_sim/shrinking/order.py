@@ -7,7 +7,8 @@ exact. Beyond, the best of each level go on, and the answer is an upper bound.
 An operator that fits below the peak so far and leaves no more alive than before is run at once, without a look at the
 others: put in front of them in any order, it makes no later set larger.
 
-What touches state (variables, resource variables, kernels with a state of their own) keeps its order.
+What touches the same state keeps its order: the operators that read or write a variable tensor among themselves, and
+those with a state of their own (resource variables, sequences, random numbers) among themselves.
 """
 
 from __future__ import annotations
@@ -77,18 +78,19 @@ def _graph(draft: Draft, facts: Profile) -> _Graph:
 
 
 def _waits(draft: Draft) -> list[int]:
-    """Return the operators that must run before each: those that make what it reads, and the last with a state."""
+    """Return the operators that must run before each: those that make what it reads, and the last with its state."""
     variables = {index for index, tensor in enumerate(draft.tensors) if tensor.is_variable}
     computed = {tensor: index for tensor, index in draft.producers().items() if tensor not in variables}
     before: list[int] = []
-    last_stateful = 0
+    last: dict[int | str, int] = {}
     for index, operator in enumerate(draft.operators):
-        makers = {computed[tensor] for tensor in computed.keys() & operator.input_tensors}
-        waits = sum(1 << maker for maker in makers)
-        if draft.name(operator) in STATEFUL or not variables.isdisjoint(operator.named_tensors):
-            waits |= last_stateful
-            last_stateful = 1 << index
-        before.append(waits)
+        states: set[int | str] = {*variables.intersection(operator.named_tensors)}
+        if draft.name(operator) in STATEFUL:
+            states.add("of its own")
+        waits = {computed[tensor] for tensor in computed.keys() & operator.input_tensors}
+        waits.update(last[state] for state in states & last.keys())
+        before.append(sum(1 << each for each in waits))
+        last.update(dict.fromkeys(states, index))
     return before
 
 

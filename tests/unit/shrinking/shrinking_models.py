@@ -261,6 +261,22 @@ def order_model() -> Model:
     return layers.model([x], [y])
 
 
+def queues_model() -> Model:
+    """Return two queues of 8 and 12 frames of 16 B in variable tensors; both drop their oldest frame at the end."""
+    layers = Layers()
+    x = frame = layers.activation((1, 1, 1, 16))
+    wholes = []
+    for count in (8, 12):
+        state = layers.b.tensor((1, count, 1, 16), INT8, scale=0.5, zero_point=POINT, is_variable=True)
+        layers.shapes[state] = (1, count, 1, 16)
+        wholes.append((state, layers.concatenation([state, frame], 1)))
+        frame = layers.depthwise(wholes[-1][1], kernel=(count + 1, 1), same=False)
+    for state, whole in wholes:
+        begin, size = layers.integers([0, 1, 0, 0]), layers.integers(list(layers.shapes[state]))
+        layers.b.operator("SLICE", [whole, begin, size], [state])
+    return layers.model([x], [frame])
+
+
 def mixed_model() -> Model:
     """Return SPLIT, a depthwise convolution of 3 and one of 5 rows, CONCATENATION."""
     layers = Layers()

@@ -97,6 +97,16 @@ def test_a_goal_is_met_with_the_fewest_multiplications() -> None:
     assert shrunk.after.macs == shrunk.before.macs
 
 
+def test_a_state_is_written_at_once_where_nothing_else_touches_it() -> None:
+    shrunk = shrink(models.queues_model(), "cortex-m4", prove_runs=4)
+    draft = Draft(shrunk.model)
+    names = [draft.name(operator) for operator in draft.operators]
+    assert {*names[:3]} == {*names[3:]} == {"CONCATENATION", "DEPTHWISE_CONV_2D", "SLICE"}
+    # The second convolution: 13 * 16 B in, 16 B out and 2 * 13 * 16 B of scratch. The first queue's 9 * 16 B are free.
+    assert shrunk.gains[0].before.head == 208 + 16 + 416 + 144 == 784
+    assert shrunk.gains[0].after.head == 208 + 16 + 416 == 640
+
+
 def test_operators_that_are_not_allowed_are_not_used() -> None:
     shrunk = shrink(tower(), "cortex-m4", operators=["CONCATENATION"])
     assert set(shrunk.extra_operators) <= {"CONCATENATION"}
