@@ -51,8 +51,11 @@ def plan(search: Search) -> None:
     found: list[_Planned] = []
     try:
         _look_for_plans(search, found)
+        if not found:
+            search.rejected.append(Rejected(PLAN, "no plan gains"))
     finally:  # where the search is stopped, too, the best plan so far is kept
-        _keep_best(search, found)
+        if found:
+            _keep(search, min(found, key=_rank))
 
 
 def _look_for_plans(search: Search, found: list[_Planned]) -> None:
@@ -70,12 +73,8 @@ def _look_for_plans(search: Search, found: list[_Planned]) -> None:
     _add_planned(search, ways, found, thorough=True)
 
 
-def _keep_best(search: Search, found: Sequence[_Planned]) -> None:
-    """Keep the best plan."""
-    best = min(found, key=_rank, default=None)
-    if best is None:
-        search.rejected.append(Rejected(PLAN, "no plan gains"))
-        return
+def _keep(search: Search, best: _Planned) -> None:
+    """Make a plan the best model."""
     search.steps = best.way
     before = _end(search, best.way)
     search.keep(PLAN, best.model, best.arenas, plan_witnesses(best.model, before, search.sizer))

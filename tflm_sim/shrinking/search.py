@@ -257,8 +257,15 @@ class Search:
         if arenas is None:
             return "TFLM refuses the rewritten model on a target"
         if not gains(arenas, self.arenas):
-            return "a target grows" if grows(self.arenas, arenas) else "no target gains"  # one gains, so another grows
+            return self._growth(arenas) or "no target gains"
         return self.allowance.objection(candidate, macs)
+
+    def _growth(self, arenas: tuple[int, ...]) -> str:
+        """Return which targets would need more, and how much."""
+        rows = zip(self.sizer.configurations, arenas, self.arenas, strict=True)
+        return ", ".join(
+            f"{each.target.name} grows by {after - before:,} B" for each, after, before in rows if after > before
+        )
 
     def rank(self, arenas: tuple[int, ...], macs: int, model: Model) -> tuple[float, ...]:
         """Return what is to be small: the arenas, then the cost; the other way round where the goal is met."""
