@@ -4,15 +4,16 @@
     python tools fuzz shrink --only 4711 --keep case.tflite      one case again, and its file
 
 A model is a graph of a few layers (tests/unit/shrinking/shrinking_models.py), or of elementwise operators on int8,
-int16 and float32, or of queues, sums and SVDFs (stateful_models.py), both always with a plan; the targets, limits and
-options are drawn too. Each result must be verified, need what is predicted on every target, run in the wheel in exactly
-its predicted arena, fail there with 16 bytes less, and give the same bytes on a sequence of inputs. Exit code 1 at a
-difference.
+int16 and float32, or of queues, sums, SVDFs and LSTMs (stateful_models.py), both always with a plan; the targets,
+limits and options are drawn too. Each result must be verified, need what is predicted on every target, run in the wheel
+in exactly its predicted arena, fail there with 16 bytes less, and give the same bytes on a sequence of inputs. Exit
+code 1 at a difference.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import sys
 from pathlib import Path
@@ -68,25 +69,39 @@ def difference(shrunk: Shrunk) -> str:
     arena = smallest_arena(shrunk.model, WHEEL_TARGET).size
     original = runtime.Interpreter.from_bytes(bytes(shrunk.origin.source), arena_size=ROOMY)
     result = runtime.Interpreter.from_bytes(shrunk.data, arena_size=arena)
-    try:
-        runtime.Interpreter.from_bytes(shrunk.data, arena_size=arena - 16)
+    if _is_enough(shrunk.data, arena - 16):
         return f"runs in {arena - 16} B, too"
-    except RuntimeError:
-        pass
     rng = np.random.default_rng(14)
     given, wanted = ({e.index: as_json(e) for e in shrunk.conversions if e.what == what} for what in ENDS)
-    facts, count = original.get_input_details(0), len(shrunk.model.subgraphs[0].output_tensors)
+    main = shrunk.model.subgraphs[0]
+    facts = [original.get_input_details(place) for place in range(len(main.input_tensors))]
+    count = len(main.output_tensors)
     for run in range(RUNS):
-        values = stimulus(rng, np.dtype(facts["dtype"]), tuple(facts["shape"]), run)
+        values = [stimulus(rng, np.dtype(each["dtype"]), tuple(each["shape"]), run) for each in facts]
         outputs = []
         for interpreter, ends in ((original, ({}, {})), (result, (given, wanted))):
-            interpreter.set_input(converted([values], ends[0])[0], 0)
+            for place, value in enumerate(converted(values, ends[0])):
+                interpreter.set_input(value, place)
             interpreter.invoke()
             found = converted([interpreter.get_output(index) for index in range(count)], ends[1])
             outputs.append([output.tobytes() for output in found])
         if outputs[0] != outputs[1]:
             return f"other bytes in run {run}"
     return ""
+
+
+def _is_enough(data: bytes, arena: int) -> bool:
+    """Return whether the wheel allocates a model in an arena. An LSTM without room ends the process: it has its own."""
+    from tflite_micro.python.tflite_micro import runtime
+
+    child = os.fork()
+    if not child:
+        try:
+            runtime.Interpreter.from_bytes(data, arena_size=arena)
+        except RuntimeError:
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(child, 0)[1] == 0
 
 
 def make_case(number: int, options: argparse.Namespace) -> tuple[str, bytes, int]:

@@ -1,4 +1,4 @@
-"""Random streaming models: queues and sums in resource variables, and SVDFs, one after the other and side by side."""
+"""Random streaming models: queues and sums in resource variables, SVDFs and LSTMs, one or two inputs."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ def random_state_model(seed: int) -> Model:
     """Return 1 to 4 operators with a state and up to 5 others between them, int8, outputs taken anywhere."""
     rng = random.Random(seed)
     layers = Layers(seed)
-    x = layers.activation((1, rng.choice((1, 1, 2)), rng.choice((1, 4, 9)), rng.choice((4, 16, 32))))
-    made = [x]
+    shape = (1, rng.choice((1, 1, 2)), rng.choice((1, 4, 9)), rng.choice((4, 16, 32)))
+    inputs = [layers.activation(shape) for _ in range(rng.choice((1, 1, 2)))]
+    made = [*inputs, layers.add(*inputs)] if len(inputs) == 2 else [*inputs]
     for number in range(rng.randint(1, 4)):
         source = made[-1] if rng.random() < 0.7 else rng.choice(made)
-        add_state = rng.choice((_queue, _queue, _sum, _svdf))
+        add_state = rng.choice((_queue, _queue, _sum, _svdf, _lstm))
         made.append(add_state(layers, rng, source, f"state{number}"))
         if rng.random() < 0.6:
             made.append(_stateless(layers, rng, made[-1]))
     outputs = [made[-1]]
     if rng.random() < 0.3:
-        outputs.append(rng.choice(made[1:]))
-    return layers.model([x], list(dict.fromkeys(outputs)))
+        outputs.append(rng.choice(made[len(inputs) :]))
+    return layers.model(inputs, list(dict.fromkeys(outputs)))
 
 
 def _stateless(layers: Layers, rng: random.Random, x: int) -> int:
@@ -99,6 +100,27 @@ def _svdf(layers: Layers, rng: random.Random, x: int, name: str) -> int:
     flat, y = layers.reshape(x, (1, count)), layers.activation((1, units))
     b.operator("SVDF", [flat, feature, time, bias, state], [y], options={"rank": rank})
     return layers.reshape(y, (1, 1, 1, units))
+
+
+def _lstm(layers: Layers, rng: random.Random, x: int, name: str) -> int:
+    """Return an LSTM over all pixels of ``x`` as its steps: 4 or 8 units, which go on in two variable tensors."""
+    _, rows, columns, depth = layers.shapes[x]
+    b, steps, units = layers.b, rows * columns, rng.choice((4, 8))
+
+    def weights(given: int) -> int:
+        return b.tensor((units, given), INT8, data=_random(rng, units * given, 127), scale=0.01)
+
+    gates = [weights(depth) for _ in range(4)] + [weights(units) for _ in range(4)]
+    biases = [b.tensor((units,), INT32, data=_random(rng, units, 500), scale=0.005) for _ in range(4)]
+    hidden = b.tensor((1, units), INT8, scale=2.0**-7, zero_point=0, is_variable=True, name=f"{name} hidden")
+    cell = b.tensor((1, units), INT16, scale=2.0**-11, zero_point=0, is_variable=True, name=f"{name} cell")
+    steps_of_x = layers.reshape(x, (1, steps, depth))
+    y = b.tensor((1, steps, units), INT8, scale=2.0**-7, zero_point=0)
+    layers.shapes[y] = (1, steps, units)
+    operands = [steps_of_x, *gates, *[-1] * 3, *biases, *[-1] * 2, hidden, cell, *[-1] * 4]
+    options = {"fused_activation_function": "TANH", "cell_clip": 10.0}
+    b.operator("UNIDIRECTIONAL_SEQUENCE_LSTM", operands, [y], options=options)
+    return layers.reshape(y, (1, rows, columns, units))
 
 
 def _random(rng: random.Random, count: int, most: int) -> list[int]:
