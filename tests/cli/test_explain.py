@@ -126,3 +126,17 @@ def test_texts_of_kernels_are_known_at_any_version(text: str, file: str) -> None
     assert found is not None
     assert found.said == text
     assert found.file.endswith(file)
+
+
+def test_a_text_of_several_files_names_what_their_paths_have_in_common() -> None:
+    found = find_kernel_text("Hybrid models are not supported on TFLite Micro.")
+    assert found is not None
+    assert found.file == "tensorflow/lite/micro/kernels"
+
+
+def test_the_rest_of_a_format_is_no_operator(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = explained(capsys, "Failed to get registration from op code  d")
+    assert lines[0] == "line 1: the operator is not registered with the resolver"
+    assert not [line for line in lines if line.startswith("  operator")]
+    both = "Didn't find op for builtin opcode 'MUL' version '1'\nFailed to get registration from op code  d"
+    assert "  operator  MUL" in explained(capsys, both)

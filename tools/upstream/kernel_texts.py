@@ -2,15 +2,17 @@
 
     python tools upstream kernel_texts PATH/TO/tflite-micro/.git [PATH/TO/esp-tflite-micro/.git ...]
 
-A line is "FILE<tab>FORMAT": a printf format of a message of that file, as it stood in some commit. ``explain`` knows a
-line of a log by it. What ``board/dialects/messages.py`` has is there with more to say, and goes first.
+A line is "FILE<tab>FORMAT": a printf format of a message of that file, as it stood in some commit; where several files
+have it, FILE is what their paths have in common. ``explain`` knows a line of a log by it. What ``board/dialects/messages.py`` has is there with more to say, and goes first.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import frame
@@ -71,18 +73,22 @@ def is_telling(text: str) -> bool:
     return len(re.findall(r"[A-Za-z_]{3,}", re.sub(r"%[-+ #0-9.]*(?:hh|h|ll|l|z)?[a-zA-Z]", " ", text))) >= 2
 
 
+def place(paths: Iterable[str]) -> str:
+    """Return a path, or the innermost folder of several."""
+    return os.path.commonpath(list(paths))
+
+
 def main() -> None:
     """Write the table."""
     parser = frame.parser(__doc__)
     parser.add_argument("repositories", nargs="+", metavar="PATH/TO/.git")
-    found = {
-        text: path
-        for repository in parser.parse_args().repositories
-        for path, source in sources(repository)
-        for text in formats(source)
-        if is_telling(text)
-    }
-    TABLE.write_text("".join(f"{path}\t{text}\n" for text, path in sorted(found.items(), key=lambda row: row[::-1])))
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for repository in parser.parse_args().repositories:
+        for path, source in sources(repository):
+            for text in filter(is_telling, formats(source)):
+                found[text].add(path)
+    rows = sorted((place(paths), text) for text, paths in found.items())
+    TABLE.write_text("".join(f"{path}\t{text}\n" for path, text in rows))
 
 
 if __name__ == "__main__":
