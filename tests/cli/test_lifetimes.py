@@ -109,3 +109,30 @@ def test_invocations_that_mean_nothing(options: tuple[str, ...], capsys: pytest.
     code, out, err = run(capsys, *KWS, *options)
     assert (code, out) == (2, "")
     assert "--invoke" in err
+
+
+LEAK = """
+from tflm_sim import Node, OpModel, Steps
+from tflm_sim.ops.roles import input_tensor
+
+def prepare(node: Node) -> Steps[None]:
+    yield from input_tensor(node, 0, "mine.cc:20")
+
+KERNEL = OpModel("RELU", prepare=prepare)
+"""
+
+
+def test_what_is_found_until_allocate_tensors_fails_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A TfLiteTensor takes 32 bytes on a Cortex-M4; its quantization parameters are temps of their own."""
+    builder = ModelBuilder()
+    a, b = (builder.tensor((1, 16), TensorType.INT8, scale=0.5) for _ in range(2))
+    builder.operator("RELU", [a], [b])
+    (tmp_path / "relu.tflite").write_bytes(builder.build(inputs=[a], outputs=[b]))
+    (tmp_path / "leak.py").write_text(LEAK)
+    argv = ("lifetimes", str(tmp_path / "relu.tflite"), "--custom-ops", str(tmp_path / "leak.py"), "--invoke", "1")
+    code, out, err = run(capsys, *argv)
+    assert code == 4
+    found = out.splitlines()[HEADER:]
+    assert [line.split()[0] for line in found] == 3 * ["[temp-not-released]"]
+    assert "RELU #0 in subgraph 0: the temp of 32 bytes at" in found[0]
+    assert "while temps are out" in err

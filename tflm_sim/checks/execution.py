@@ -199,7 +199,7 @@ def _words(asked: Asked) -> str:
 
 def _place(one: Asked, other: Asked) -> str:
     asker = other.asker or one.asker
-    return str(asker) if asker is not None else "outside of operators"
+    return str(asker) if asker is not None else "the steps around the operators"
 
 
 def _meaning(one: Asked, other: Asked) -> str:

@@ -17,7 +17,7 @@ from tflm_sim.arena import events
 from tflm_sim.arena.stages import BEGINNINGS, KERNEL_STEPS, Stage
 from tflm_sim.arena.state import ArenaState
 from tflm_sim.checks.shadow import Owner, ShadowMemory
-from tflm_sim.device.configuration import Settings, Where, configure
+from tflm_sim.device.configuration import Configuration, Settings, Where, configure
 from tflm_sim.invocation.findings import BufferId, Finding, FindingCode, TensorKey
 from tflm_sim.invocation.invoke import invoke
 from tflm_sim.invocation.invoke_kernels import ETHOS_U_MEMORY
@@ -298,10 +298,21 @@ def sanitize(
     """
     model, configuration = load(model), configure(target, **settings)
     size = smallest_arena(model, configuration).multiple_of_16
-    # The recording interpreter does not align its arena, so that the sanitizer must know where it starts.
-    address = configuration.target.arena_address if configuration.interpreter == "recording" else 0
-    sanitizer = Sanitizer(address=address, npu=npu_tensors(model))
+    sanitizer = _sanitizer(model, configuration)
     simulation = simulate(model, configuration, arena_size=size, observers=(sanitizer,))
     invocation = invoke(simulation, count=invocations)
     # The sanitizer watches the invocations too, each of which finds the same.
     return tuple(dict.fromkeys((*sanitizer.findings, *invocation.findings)))
+
+
+def findings_until_failure(model: Model, configuration: Configuration) -> tuple[Finding, ...]:
+    """Return what is wrong in AllocateTensors() in a roomy arena, for a model with which it fails in any."""
+    sanitizer = _sanitizer(model, configuration)
+    simulate(model, configuration, observers=(sanitizer,))
+    return tuple(sanitizer.findings)
+
+
+def _sanitizer(model: Model, configuration: Configuration) -> Sanitizer:
+    # The recording interpreter does not align its arena, so that the sanitizer must know where it starts.
+    address = configuration.target.arena_address if configuration.interpreter == "recording" else 0
+    return Sanitizer(address=address, npu=npu_tensors(model))

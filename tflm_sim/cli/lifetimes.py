@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 
 from tflm_sim.checks.lifetimes import Lifetimes, Preservation, cost_of_preserving
-from tflm_sim.checks.sanitizer import sanitize
+from tflm_sim.checks.sanitizer import findings_until_failure, sanitize
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, header, simulated
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.escape import printable
+from tflm_sim.invocation.findings import Finding
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.report import lifetimes
@@ -82,9 +84,17 @@ def _invoke(args: argparse.Namespace, model: Model, config: Configuration) -> in
     if args.invoke < 1:
         raise UsageError(f"--invoke {args.invoke}: a model is invoked once or more often")
     say(*header(args, config))
-    findings = sanitize(model, config, invocations=args.invoke)
+    try:
+        findings = sanitize(model, config, invocations=args.invoke)
+    except SimulatedFailure:
+        _say_findings(findings_until_failure(model, config))
+        raise
     if not findings:
-        say(f"nothing wrong in AllocateTensors() and {args.invoke} invocations")
+        say(f"nothing wrong in AllocateTensors() and {args.invoke} invocation{'s' * (args.invoke != 1)}")
         return 0
-    say(*(printable(str(finding), 400) for finding in findings))
+    _say_findings(findings)
     return 1
+
+
+def _say_findings(findings: Iterable[Finding]) -> None:
+    say(*(printable(str(finding), 400) for finding in findings))
