@@ -116,6 +116,18 @@ def test_a_log_without_tflm_and_a_file_that_is_not_there(capsys: pytest.CaptureF
 # replay: a recorded run
 
 
+def test_a_log_without_a_report_says_so_and_proves_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "run.log").write_text("wifi up\n")
+    code, out, _ = run(capsys, "replay", str(tmp_path / "run.log"))
+    assert code == 3
+    assert out.splitlines() == [
+        "wifi up",
+        "tflm-sim| no report and no failure of TensorFlow Lite Micro is in this log",
+    ]
+    (tmp_path / "run.log").write_text("AllocateTensors() failed\n")
+    assert run(capsys, "replay", str(tmp_path / "run.log"))[0] == 0
+
+
 def test_a_recorded_report_that_agrees_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "run.log").write_text("boot\r\n" + recording_log(simulated(interpreter="recording")) + "done\r\n")
     code, out, _ = run(capsys, "replay", str(tmp_path / "run.log"), "--model", "sample:sine")

@@ -10,7 +10,7 @@ from typing import Any
 
 from tflm_sim.board.encodings import Utf8Stream
 from tflm_sim.board.monitor import Monitor
-from tflm_sim.cli.device_text import EventPrinter, expect_model
+from tflm_sim.cli.device_text import INCONCLUSIVE, EventPrinter, expect_model
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.files import opened
@@ -24,7 +24,7 @@ tflm-sim replay run.log --json | jq 'select(.event == "ArenaReport")'
 EXITS = {
     0: "every report that was compared agrees; without --model: all of them are whole",
     1: "a report differs from the simulation",
-    3: "a report is torn or damaged, or the model cannot be read",
+    3: "a report is torn or damaged, there is none and no failure, or the model cannot be read",
 }
 _PIECE = 1 << 16
 
@@ -51,7 +51,9 @@ def run(args: argparse.Namespace) -> int:
             printer(event)
     for event in monitor.close():
         printer(event)
-    return printer.exit_code
+    if not printer.has_result:
+        printer.say("no report and no failure of TensorFlow Lite Micro is in this log")
+    return printer.exit_code if printer.has_result or printer.torn else INCONCLUSIVE
 
 
 def pieces(name: str) -> Iterator[bytes]:
