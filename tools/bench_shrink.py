@@ -12,10 +12,12 @@ a proof fails.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import gzip
 import json
 import multiprocessing
 import resource
+import signal
 import statistics
 import sys
 from collections.abc import Iterator, Sequence
@@ -41,6 +43,7 @@ COLUMNS |= {"MACs": ">6.3f", "flash": ">+8,", "s": ">5.1f", "proof": "<"}
 TOTALS = {"column": "<10", "models": ">6", "gain": ">4", "median": ">6.1f", "of all": ">6.1f", "best": ">5.1f"}
 TOTALS |= {"20 %": ">4", "40 %": ">4", "grow": ">4", "differ": ">6", "proved": ">6", "CPU s": ">8,.0f"}
 GAIN = 1.0
+PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +146,7 @@ def _rows(columns: dict[str, Column], args: argparse.Namespace) -> list[Row]:
     cases = [(column, *model) for model in _models(args) for column in columns if (column, model[0]) not in there]
     run = partial(_row, columns, max_macs=args.max_macs, time_limit=args.time_limit, prove_runs=args.prove)
     table = frame.Table(COLUMNS)
-    with multiprocessing.Pool(args.jobs, maxtasksperchild=20) as pool:
+    with multiprocessing.Pool(args.jobs, _end_with_parent, maxtasksperchild=20) as pool:
         for row in pool.imap_unordered(run, cases):
             rows.append(row)
             table.row(*_cells(row))
@@ -151,6 +154,12 @@ def _rows(columns: dict[str, Column], args: argparse.Namespace) -> list[Row]:
                 with args.jsonl.open("a") as file:
                     file.write(json.dumps(asdict(row)) + "\n")
     return rows
+
+
+def _end_with_parent() -> None:
+    """Let Linux end this process when the one that started it ends, also by a signal that it cannot notice."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _models(args: argparse.Namespace) -> Iterator[tuple[str, ModelLike]]:

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 import shrinking_models as models
 
-from tflm_sim import load, smallest_arena
+from tflm_sim import load, shrink, shrunk_lines, smallest_arena
 from tflm_sim.cli import main
 from tflm_sim.model.types import Model
+from tflm_sim.values import replace
 
 
 def run(capsys: pytest.CaptureFixture[str], *argv: object) -> tuple[int, str, str]:
@@ -181,3 +182,21 @@ def test_a_report_shows_both_models(capsys: pytest.CaptureFixture[str], path: Pa
     run(capsys, "shrink", path, "-o", small)
     assert run(capsys, "report", path, "-o", page, "--compare-model", small)[0] == 0
     assert "small.tflite on cortex-m4" in page.read_text("utf-8")
+
+
+def test_a_goal_that_is_met_already_is_not_called_out_of_reach(capsys: pytest.CaptureFixture[str], path: Path) -> None:
+    code, text, _ = run(capsys, "shrink", path, "--goal", "1MiB")
+    needed = smallest_arena(load(path), "cortex-m4").size
+    assert code == 1
+    assert f"model.tflite: {needed:,} B on cortex-m4 are within the goal of 1,048,576 B as it is" in text.splitlines()
+
+
+def test_its_tables_fit_a_terminal(path: Path) -> None:
+    """Of a program, the cases that its file leaves open have long names: head and tail are left out then."""
+    shrunk = shrink(load(path), "cortex-m4")
+    (gain,) = shrunk.gains
+    long = replace(shrunk, gains=(replace(gain, target="app.elf", case="TFLM f9fecab84, int enums"),))
+    for each, titles in ((shrunk, "target arena saved head tail"), (long, "target arena saved head")):
+        lines = shrunk_lines(each, width=80)
+        assert lines[2].split() == titles.split()
+        assert max(map(len, lines[2 : lines.index("", 2)])) <= 80

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tflm_sim.cli import options
-from tflm_sim.cli.terminal import ProgressLine, say, say_json
+from tflm_sim.cli.terminal import ProgressLine, fitting, say, say_json
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import TflmSimError, UsageError
 from tflm_sim.extras import command_for
@@ -212,7 +212,7 @@ def _print(
     if args.json:
         say_json(shrunk_document(shrunk, goal=goal, output=output, executed=executed))
     else:
-        say(*shrunk_lines(shrunk, goal=goal, explain=args.explain))
+        say(*shrunk_lines(shrunk, goal=goal, explain=args.explain, width=fitting()))
         if executed is not None:
             say(*executed_gain_lines(executed))
         if shrunk.has_gained and not has_gained:

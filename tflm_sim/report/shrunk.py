@@ -13,7 +13,7 @@ from tflm_sim.document_types import Count
 from tflm_sim.errors import not_a
 from tflm_sim.escape import printable
 from tflm_sim.report.executed_text import facts_lines
-from tflm_sim.report.tables import table_lines
+from tflm_sim.report.tables import fitting_columns, table_lines
 from tflm_sim.shrinking.shrunk import Conversion, ElementNumbers, Gain, Shrunk, Sizes
 from tflm_sim.units import as_size, format_size
 from tflm_sim.values import dataclass, field
@@ -74,28 +74,31 @@ def shrunk_document(
     )
 
 
-def shrunk_lines(shrunk: Shrunk, *, goal: int | str | None = None, explain: bool = False) -> list[str]:
+def shrunk_lines(
+    shrunk: Shrunk, *, goal: int | str | None = None, explain: bool = False, width: int | None = None
+) -> list[str]:
     """Return the answer for people.
 
     Args:
         shrunk: What :func:`~tflm_sim.shrinking.shrink.shrink` returned.
         goal: Bytes of arena, or text ("64KiB"), that it should meet; None for no word on that.
         explain: Say of every pass what it did and why.
+        width: Columns that there are for its tables; None for any.
     """
     if not isinstance(shrunk, Shrunk):
         raise not_a("a result of shrink()", shrunk)
     goal = as_size(goal, "goal")
     lines = [_headline(shrunk, goal), ""]
-    lines += table_lines(list(_target_rows(shrunk)))
+    lines += _target_lines(list(_target_rows(shrunk)), width)
     lines += ["", *table_lines(list(_cost_rows(shrunk)))]
     if shrunk.has_gained:
-        lines += ["", *_pass_lines(shrunk)]
+        lines += ["", *_pass_lines(shrunk, width)]
     if shrunk.stopped:
         lines += ["", f"the search ended early: {shrunk.stopped}; this is the best until then"]
     bound = shrunk.bound
     lines += [
         "",
-        f"no rewriting of ours brings the head below {bound.head:,} B, the live bytes of {bound.operator} alone,",
+        f"no rewriting of ours brings the head below {bound.head:,} B, the live bytes of {bound.operator} alone, "
         f"or the arena below {bound.arena:,} B, as operators that are not split keep {bound.tail:,} B in the tail",
     ]
     lines += [f"left alone: {printable(sentence, 200)}" for sentence in shrunk.left_alone]
@@ -123,9 +126,11 @@ def executed_gain_lines(gain: ExecutedGain) -> list[str]:
 
 def _headline(shrunk: Shrunk, goal: int | None) -> str:
     name = printable(PurePath(shrunk.origin.path or "model").name)
-    if not shrunk.has_gained:
-        return f"{name}: nothing that we know makes it smaller"
     gain = shrunk.gains[0]
+    if not shrunk.has_gained:
+        if goal is not None and shrunk.fits(goal):
+            return f"{name}: {gain.before.arena:,} B on {gain.target} are within the goal of {goal:,} B as it is"
+        return f"{name}: nothing that we know makes it smaller"
     met = "" if goal is None else f"; the goal of {goal:,} B is {'met' if shrunk.fits(goal) else 'NOT met'}"
     return (
         f"{name}: {gain.before.arena:,} B -> {gain.after.arena:,} B on {gain.target} "
@@ -134,16 +139,22 @@ def _headline(shrunk: Shrunk, goal: int | None) -> str:
 
 
 def _target_rows(shrunk: Shrunk) -> Iterator[list[str]]:
-    yield ["target", "arena before", "after", "saved", "head before", "after", "tail before", "after"]
+    yield ["target", "arena", "saved", "head", "tail"]
     alike: dict[tuple[str, Sizes, Sizes], list[Gain]] = {}
     for gain in shrunk.gains:
         alike.setdefault((gain.target, gain.before, gain.after), []).append(gain)
     for (target, before, after), gains in alike.items():
         case = range_of([gain.case for gain in gains])
         label = f"{target}, {case}" if case else target
-        parts = (before.head, after.head, before.tail, after.tail)
-        saved = f"{gains[0].percent:.1f} %"
-        yield [label, f"{before.arena:,}", f"{after.arena:,}", saved, *(f"{part:,}" for part in parts)]
+        parts = ((before.arena, after.arena), (before.head, after.head), (before.tail, after.tail))
+        arena, head, tail = (f"{first:,} -> {last:,}" for first, last in parts)
+        yield [label, arena, f"{gains[0].percent:.1f} %", head, tail]
+
+
+def _target_lines(rows: Sequence[Sequence[str]], width: int | None) -> list[str]:
+    """Return the targets' table; what there is no room for is left out, head and tail first."""
+    shown = fitting_columns(rows, range(len(rows[0])), width=width)
+    return table_lines([[row[column] for column in shown] for row in rows])
 
 
 def _cost_rows(shrunk: Shrunk) -> Iterator[list[str]]:
@@ -157,13 +168,13 @@ def _cost_rows(shrunk: Shrunk) -> Iterator[list[str]]:
         yield [name, f"{before:,}", f"{after:,}", change]
 
 
-def _pass_lines(shrunk: Shrunk) -> list[str]:
+def _pass_lines(shrunk: Shrunk, width: int | None) -> list[str]:
     rows = [["pass", "arena", "edits", ""]]
     for step in shrunk.steps:
         first = step.witnesses[0]
         words = f"{first.where} {first.what}" + (", ..." if len(step.witnesses) > 1 else "")
         rows.append([step.name, f"{step.arenas[0]:,}", str(len(step.witnesses)), _beginning(words, 90)])
-    return table_lines(rows)
+    return table_lines(rows, width=width)
 
 
 def _sizes(arenas: Sequence[int]) -> str:

@@ -107,7 +107,8 @@ class Descent:
             search.go_on(best.step)
             return True
         within = " within the limits" if self._too_dear else ""
-        search.rejected.append(Rejected(SPLITS, f"round {number}: none of {len(found)} plans gains{within}"))
+        why = f"none of {len(found)} plans gains{within}" if found else "no split makes the fullest moment smaller"
+        search.rejected.append(Rejected(SPLITS, f"round {number}: {why}"))
         return False
 
     def _candidates(self) -> tuple[Profile, list[Split], float]:
