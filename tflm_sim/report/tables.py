@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 _NARROWEST = 6
-_NAMES = re.compile(r"\d+\.\d+\.\d|\d{4}-\d\d|[0-9a-f]{9}$")
+_NAMES = re.compile(r"\d+\.\d+\.\d|\d{4}-\d\d|\d{4}$|[0-9a-f]{9}$")
 
 
 def table_lines(rows: Sequence[Sequence[str]], *, width: int | None = None) -> list[str]:

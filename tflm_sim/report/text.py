@@ -176,10 +176,10 @@ def _peak_lines(answer: SizeAnswer) -> list[str]:
     verdict = "no plan can be smaller" if above == 0 else f"{above:,} B of the head are the planner's gaps"
     if answer.npu:
         verdict = "the rest is the NPU's scratch and what Vela laid out"
-    rows = [("bytes", "offset", "alive", "buffer")]
+    rows = [("bytes", "offset", "steps", "buffer")]
     for row in (answer.buffers[index] for index in peak.buffers):
         rows.append((f"{row.size:,}", f"{row.offset:,}", f"{row.first}..{row.last}", _buffer_name(row)))
-    title = f"head {answer.head_bytes:,} B; fullest at {where} with {peak.live_bytes:,} B alive; {verdict}"
+    title = f"head {answer.head_bytes:,} B; fullest in step {peak.scope} ({where}): {peak.live_bytes:,} B; {verdict}"
     return ["", title, *table_lines(rows)]
 
 

@@ -38,6 +38,14 @@ def test_a_dash_stands_where_its_column_has_its_numbers():
     assert table_lines(rows) == ["bytes  proved", "    1  yes", "    -  -"]
 
 
+def test_a_version_of_four_digits_is_a_name():
+    assert table_lines([("version", "fits"), ("WE1 2.0", "no"), ("2209", "no")]) == [
+        "version  fits",
+        "WE1 2.0  no",
+        "2209     no",
+    ]
+
+
 def test_the_report_of_one_relu(chain: Callable[..., Model]) -> None:
     lines = report(chain(8, 8))
     assert lines[0] == "model on cortex-m4 (reference kernels, plain interpreter, greedy planner)"
@@ -49,7 +57,7 @@ def test_the_report_of_one_relu(chain: Callable[..., Model]) -> None:
     ]
     assert "arena_used_bytes() reports 388 B in a large arena: head 32 + tail 356" in lines
     assert "setup needs 116 B more: temporary memory that it frees afterwards, or alignment" in lines  # 504 - 388
-    assert "head 32 B; fullest at #0 RELU with 32 B alive; no plan can be smaller" in lines
+    assert "head 32 B; fullest in step 1 (#0 RELU): 32 B; no plan can be smaller" in lines
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
