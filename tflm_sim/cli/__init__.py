@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from tflm_sim.cli.pipes import readable_again
-from tflm_sim.cli.terminal import HelpText
+from tflm_sim.cli.terminal import HelpText, say
 from tflm_sim.cli.verbs import VERBS
 from tflm_sim.errors import EXIT_CODES, INTERRUPTED, UNFORESEEN, TflmSimError, UsageError
 from tflm_sim.escape import one_line, printable
@@ -61,7 +61,6 @@ class _Version(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
         from tflm_sim import __version__
-        from tflm_sim.cli.terminal import say
         from tflm_sim.model.load import left_to_python, native_reader
         from tflm_sim.planners import native
         from tflm_sim.targets.runtime import Runtime
@@ -140,7 +139,7 @@ def _output_failed(error: OSError) -> int:
 
 def _complain(verb: str | None, text: str) -> None:
     name = "tflm-sim" if verb is None else f"tflm-sim {printable(verb, 20)}"
-    print(f"{name}: {printable(text, LONGEST_ERROR)}", file=sys.stderr)
+    say(f"{name}: {printable(text, LONGEST_ERROR)}", file=sys.stderr)
 
 
 def _show_what_cannot_be_encoded() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from tflm_sim.answers.bisect import Build, Turn, bisect, commits_between, versions_between
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
-from tflm_sim.cli.terminal import show
+from tflm_sim.cli.terminal import fitting, show
 from tflm_sim.document_fields import named
 from tflm_sim.errors import UsageError
 from tflm_sim.model.load import load
@@ -98,7 +98,7 @@ def _lines(document: BisectDocument) -> list[str]:
     target = steps[0].state.configuration.target
     header = ("commit", "date", "bytes", "smallest", "what changed")
     title = f"smallest arena on {target.name}, {target.kernel_library.name} kernels"
-    lines = [title, *table_lines([header, *map(_cells, steps)])]
+    lines = [title, *table_lines([header, *map(_cells, steps)], width=fitting())]
     first, last = steps[0].before, steps[-1].after
     if first is not None and last is not None:
         lines.append(f"in all {last - first:+,}: from {format_size(first)} to {format_size(last)}")

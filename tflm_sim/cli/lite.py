@@ -154,7 +154,12 @@ def _show(
     from tflm_sim.report.lite_text import lite_lines
 
     kept = ", every tensor preserved" if settings.preserves_all_tensors else ""
-    say(*lite_lines(f"{name}: {settings.kernels} kernels{kept}, {settings.threads} thread(s)", answer))
+    say(
+        *lite_lines(
+            f"{name}: {settings.kernels} kernels{kept}, {settings.threads} thread{'s' * (settings.threads != 1)}",
+            answer,
+        )
+    )
     if names := unmodelled(answer):
         say(f"not modelled, their Prepare may need more: {', '.join(names)}")
     if answer.status == "ok":

@@ -272,6 +272,8 @@ class Tally:
 
     def taking(self, found: Iterable[Item]) -> Iterator[Item]:
         """Yield the models, and count them: archives hold more of them than there are files."""
+        if self._progress is not None:
+            self._progress.start()
         for item in found:
             self._taken += 1
             yield item
@@ -337,9 +339,7 @@ def _progress() -> Any:
         return None
     words = TextColumn("{task.description}", markup=False)
     columns = (BarColumn(20), words, TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-    progress = Progress(*columns, console=Console(stderr=True), transient=True)
-    progress.start()
-    return progress
+    return Progress(*columns, console=Console(stderr=True), transient=True)
 
 
 def _difference(args: argparse.Namespace) -> int:

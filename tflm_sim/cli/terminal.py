@@ -41,16 +41,17 @@ def say(*lines: str, file: TextIO | None = None, may_color: bool = False, wraps:
     wraps = wraps and not may_color
     for line in lines:
         shown = one_line(line, may_color=may_color)
-        out.write(f"{_fitted(shown) if wraps else shown}\n")
+        out.write(f"{_fitted(shown, out) if wraps else shown}\n")
 
 
 def say_verdict(line: str) -> None:
     """Say a verdict; on a terminal its "yes" is green and its "no" red."""
-    shown = _fitted(one_line(line))
+    if sys.stdout is None:
+        return
+    shown = _fitted(one_line(line), sys.stdout)
     if is_shown() and wants_color("auto", sys.stdout):
         shown = _VERDICT.sub(lambda found: f"\x1b[1;{_SHADES[found[0]]}m{found[0]}\x1b[0m", shown, count=1)
-    if sys.stdout is not None:
-        sys.stdout.write(f"{shown}\n")
+    sys.stdout.write(f"{shown}\n")
 
 
 _VERDICT = re.compile(r"(?:^|(?<=: ))(?:yes|no)(?=[:,])")
@@ -58,10 +59,11 @@ _SHADES = {"yes": 32, "no": 31}
 """Colours of ANSI terminals: green, red."""
 
 
-def _fitted(line: str) -> str:
+def _fitted(line: str, out: TextIO) -> str:
     """Return a line, on a terminal that is too narrow for it in several."""
     width = terminal_width()
-    return _wrapped(line, width) if is_shown() and len(line) > width else line
+    is_seen = is_shown() if out is sys.stdout else out.isatty()
+    return _wrapped(line, width) if is_seen and len(line) > width else line
 
 
 def _wrapped(line: str, width: int) -> str:

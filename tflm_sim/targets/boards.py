@@ -32,7 +32,8 @@ class Board:
         description: Board and chip.
         preset: The target of builds for it, with that preset's kernels.
         ram: On-chip RAM, the bank that linkers fill first in front; empty where no public source was found.
-        flash: Bytes for code and constants; None where it differs between modules sold under the name.
+        flash: Bytes for code and constants; None where it differs between modules sold under the name, or is all outside
+            of the chip.
         source: Where the memory sizes are from.
         libraries: The libraries that people use there, as for ``--library``, of those that are modelled; "" is
             tensorflow/tflite-micro itself, the newest.
@@ -167,7 +168,7 @@ nicla-vision: Arduino Nicla Vision, its Cortex-M7 (STM32H747AI)
     zephyrproject-rtos/zephyr: dts/arm/st/h7/stm32h745.dtsi and stm32h745Xi_m7.dtsi (banks that the Cortex-M4
     shares)
 stm32n6570-dk: STM32N6570-DK (STM32N657, Cortex-M55)
-    cortex-m55, flash 0, libraries arm
+    cortex-m55, flash ?, libraries arm
     AXISRAM1 to 6, contiguous 3840
     zephyrproject-rtos/zephyr: dts/arm/st/n6/stm32n657X0.dtsi
 teensy40: Teensy 4.0 (i.MX RT1062, Cortex-M7)

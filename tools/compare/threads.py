@@ -5,7 +5,7 @@
 Each process loads the models, sizes them for some targets in one thread, then in N threads at once at a switch interval
 of 10 microseconds: on models that threads share, with smallest_arena(), with one Sizer for all threads, and in rows of
 a sweep. Many processes, because what goes wrong among threads goes wrong when a class, a table or a memory is made.
-Then a dask worker with N threads sizes MODELS of them. It prints a line for each that differs; the exit code is 1 then.
+Then a dask worker with N threads sizes MODELS of them. It prints a line for each process; the exit code is 1 where one differs.
 """
 
 from __future__ import annotations
@@ -130,9 +130,9 @@ def main() -> int:
         command = [sys.executable, str(TOOLS), "compare", "threads", "--one-process", str(number)]
         command += ["--threads", str(args.threads), "--models", str(args.models)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            failed += 1
-            print(f"process {number}:\n{done.stdout}{done.stderr}")
+        failed += bool(done.returncode)
+        verdict = f"differs or died:\n{done.stdout}{done.stderr}" if done.returncode else "equal"
+        print(f"process {number + 1} of {args.processes}: {verdict}", flush=True)
     print(f"{args.processes} processes x {args.threads} threads: {failed} differ or died")
     if args.dask:
         differing = on_dask(paths_of(args.dask), args.threads)
