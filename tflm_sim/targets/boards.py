@@ -32,8 +32,8 @@ class Board:
         description: Board and chip.
         preset: The target of builds for it, with that preset's kernels.
         ram: On-chip RAM, the bank that linkers fill first in front; empty where no public source was found.
-        flash: Bytes for code and constants; None where it differs between modules sold under the name, or is all outside
-            of the chip.
+        flash: Bytes for code and constants; None where it differs between modules sold under the name, or is all
+            outside of the chip.
         source: Where the memory sizes are from.
         libraries: The libraries that people use there, as for ``--library``, of those that are modelled; "" is
             tensorflow/tflite-micro itself, the newest.

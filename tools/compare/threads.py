@@ -5,7 +5,8 @@
 Each process loads the models, sizes them for some targets in one thread, then in N threads at once at a switch interval
 of 10 microseconds: on models that threads share, with smallest_arena(), with one Sizer for all threads, and in rows of
 a sweep. Many processes, because what goes wrong among threads goes wrong when a class, a table or a memory is made.
-Then a dask worker with N threads sizes MODELS of them. It prints a line for each process; the exit code is 1 where one differs.
+Then a dask worker with N threads sizes MODELS of them. It prints a line for each process; the exit code
+is 1 where one differs.
 """
 
 from __future__ import annotations

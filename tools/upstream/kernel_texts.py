@@ -3,7 +3,8 @@
     python tools upstream kernel_texts PATH/TO/tflite-micro/.git [PATH/TO/esp-tflite-micro/.git ...]
 
 A line is "FILE<tab>FORMAT": a printf format of a message of that file, as it stood in some commit; where several files
-have it, FILE is what their paths have in common. ``explain`` knows a line of a log by it. What ``board/dialects/messages.py`` has is there with more to say, and goes first.
+have it, FILE is what their paths have in common. ``explain`` knows a line of a log by it. What
+``board/dialects/messages.py`` has is there with more to say, and goes first.
 """
 
 from __future__ import annotations
