@@ -55,6 +55,13 @@ def duration(text: str) -> float:
     return float(match["number"]) * _SECONDS_OF[match["unit"]]
 
 
+def svg_file(text: str) -> str:
+    """Return the name of a file to draw into, unless it names another kind of picture."""
+    if text.lower().endswith((".png", ".jpg", ".jpeg", ".pdf")):
+        raise argparse.ArgumentTypeError(f"'{text}': the picture is an SVG; name it .svg")
+    return text
+
+
 def add_verb(
     subparsers: Subparsers, name: str, summary: str, examples: str, *, exits: Mapping[int, str] | None = None
 ) -> argparse.ArgumentParser:

@@ -9,7 +9,7 @@ import sys
 from tflm_sim.answers.head_problem import head_problem
 from tflm_sim.answers.offline_plan import ArenaSaving, arena_saving, has_offline_plan, with_plan, without_offline_plan
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, duration, header
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, duration, header, svg_file
 from tflm_sim.cli.terminal import say, show
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.files import opened, replacing, replacing_bytes
@@ -81,7 +81,7 @@ def register(subparsers: Subparsers) -> None:
     form.add_argument("--json", action="store_true", help="one JSON document")
     form.add_argument("--csv", action="store_true", help="the problem with the offsets of the best plan, as CSV")
     form.add_argument("--print-memory-plan", action="store_true", help="the lines of TFLM's PrintMemoryPlan()")
-    parser.add_argument("--picture", metavar="OUT.svg", help="draw the best plan")
+    parser.add_argument("--picture", type=svg_file, metavar="OUT.svg", help="draw the best plan")
     parser.add_argument(
         "--write", metavar="OUT.tflite", help="write the model with the best plan in its metadata, if the arena gains"
     )

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-from tflm_sim.cli.options import Subparsers, add_verb
+from tflm_sim.cli.options import Subparsers, add_verb, svg_file
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.document_types import Count
 from tflm_sim.errors import INTERRUPTED, UsageError
@@ -109,7 +109,9 @@ def register(subparsers: Subparsers) -> None:
         parser.add_argument(f"--tls-{name}", metavar="FILE", help=f"for tls://: {what}, PEM")
     parser.add_argument("--row-seconds", type=float, default=DEFAULT_SECONDS, metavar="S", help="a row may take (60)")
     parser.add_argument("--worker-memory", metavar="N", help="bytes that a process may take, such as 2GiB")
-    parser.add_argument("--plot", metavar="FILE", help="also an SVG: arena against --against, a dot a model")
+    parser.add_argument(
+        "--plot", type=svg_file, metavar="OUT.svg", help="also draw a dot a model, arena against --against"
+    )
     parser.add_argument("--against", choices=sorted(AXES), default="model_bytes", help="for --plot")
     parser.add_argument("--diff", nargs=2, metavar=("BEFORE", "AFTER"), help="compare two results instead")
     parser.add_argument("--json", action="store_true", help="the summary, or the difference, as one JSON document")

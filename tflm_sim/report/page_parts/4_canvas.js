@@ -25,7 +25,7 @@ class PictureCanvas extends BlockCanvas {
     if (view.peakScope >= 0) {
       const y0 = this.y(view.scopeU(view.peakScope)), y1 = this.y(view.scopeU(view.peakScope + 1));
       context.strokeRect(this.x(0), y0, this.x(view.headEnd) - this.x(0), Math.max(y1 - y0 - 1, 2));
-      this.#flag(`fullest: ${shortSize(view.live[view.peakScope])} alive`, this.x(view.headEnd) + 6, y1 - y0 > 18 ? (y0 + y1) / 2 : y1 + 10);
+      this.#flag([`fullest: ${shortSize(view.live[view.peakScope])} alive`, "fullest"], this.x(view.headEnd) + 6, y1 - y0 > 18 ? (y0 + y1) / 2 : y1 + 10);
     }
     const limit = view.limits[0];
     if (limit) {
@@ -36,15 +36,17 @@ class PictureCanvas extends BlockCanvas {
       context.lineTo(this.x(view.arena), y);
       context.stroke();
       context.setLineDash([]);
-      this.#flag("tightest: this decides the arena's size", this.x(limit.floor) + 6, y - 9);
+      this.#flag(["tightest: this decides the arena's size", "tightest"], this.x(limit.floor) + 6, y - 9);
     }
   }
 
+  /** Draw the first of some words that there is room for. */
   #flag(words, x, y) {
     const { context } = this;
     context.font = "600 " + FONT;
     context.textBaseline = "middle";
-    const text = fitting(context, words, this.width - this.gutter - MARGIN - 12);
+    const room = this.width - this.gutter - MARGIN - 12;
+    const text = words.find((each) => context.measureText(each).width <= room) ?? fitting(context, words.at(-1), room);
     const width = context.measureText(text).width + 10;
     const left = Math.max(this.gutter + 2, Math.min(x, this.width - width - MARGIN));
     const middle = Math.max(TOP + 9, y);

@@ -182,7 +182,7 @@ function thingTable(app, view, rows) {
 function shrinkPanel(app) {
   const views = [app.activeView, ...app.views.filter((view) => view !== app.activeView)];
   if (views.length === 1) return peakParts(app, views[0]);
-  return views.flatMap((view) => [make("h2", { class: "of" }, printable(view.title, 120)), ...peakParts(app, view)]);
+  return views.flatMap((view) => [make("h2", { class: "of" }, printable(view.title, 400)), ...peakParts(app, view)]);
 }
 
 function peakParts(app, view) {

@@ -213,9 +213,15 @@ function whereItFits(rows) {
 const failed = ({ message }) => make("p", { className: "error" }, message);
 const library = ({ name, version, variant }) => name + (version && `@${version}`) + (variant && ` (${variant})`);
 
+function stuck({ status, subgraph, operator, op, reason }) {
+  const ends = status === "error" ? "Invoke() fails" : "what Invoke() computes is undefined";
+  return `allocates, but ${ends}: #${operator} ${op}${subgraph ? ` of subgraph ${subgraph}` : ""}: ${reason}`;
+}
+
 function answer(row, verdict) {
   if (row.smallest_arena_bytes === null) {
-    return [failed({ message: `AllocateTensors() fails in an arena of any size: ${row.failure}` }), make("pre", {}, row.log.join("\n"))];
+    const log = row.log.join("\n").trim();
+    return [failed({ message: `AllocateTensors() fails in an arena of any size: ${row.failure}` }), ...(log ? [make("pre", {}, log)] : [])];
   }
   const { runtime, kernels, name } = row.target;
   const facts = [
@@ -232,6 +238,7 @@ function answer(row, verdict) {
   return [
     number,
     ...(row.assumed?.length ? [make("p", { className: "assumed" }, `not named, so assumed: ${row.assumed.join(", ")}`)] : []),
+    ...(row.invoke_problem && !verdict?.text.includes(stuck(row.invoke_problem)) ? [make("p", { className: "error" }, stuck(row.invoke_problem))] : []),
     ...(verdict ? [make("p", { className: verdict.fits === false ? "verdict not" : "verdict" }, verdict.text)] : []),
     make("div", { className: "line" }, make("pre", {}, line), toCopy),
     make("dl", {}, ...facts.map(([title, value]) => make("div", {}, make("dt", {}, title), make("dd", {}, value)))),
@@ -323,7 +330,7 @@ async function comparison(model) {
   const rows = await askFor("compare", model.number);
   const head = ["board", "arena", "fits", "of RAM", "of flash", "target", "what it is"];
   const amounts = [1, 3, 4], wide = [4, 5, 6];
-  const name = (index) => [amounts.includes(index) ? "amount" : "", wide.includes(index) ? "wide" : ""].join(" ").trim();
+  const name = (index) => [amounts.includes(index) ? "amount" : "", wide.includes(index) ? "wide" : "", index === head.length - 1 ? "words" : ""].join(" ").trim();
   const share = (part, whole) => (part === null || !whole ? "not known" : `${(100 * part / whole).toFixed(1)} %`);
   const why = (row) => (row.multiple_of_16 === null ? `no: ${row.status}` : row.multiple_of_16 <= (row.limit ?? 0) ? "no: flash" : "no: RAM");
   const line = (row) => {
@@ -346,11 +353,13 @@ async function comparison(model) {
 
 // -- many models ----------------------------------------------------------------------------------------------------
 
+/** Of a model that fails in any arena, head and tail are what it came to: it has none. */
+const sized = (name) => ({ facts }) => (facts.smallest_arena_bytes ?? null) === null ? null : facts[name];
 const COLUMNS = [
   ["model", (model) => model.name],
-  ["arena", ({ facts }) => facts.smallest_arena_multiple_of_16 ?? null],
-  ["head", ({ facts }) => facts.head_bytes ?? null],
-  ["tail", ({ facts }) => facts.tail_bytes ?? null],
+  ["arena", sized("smallest_arena_multiple_of_16")],
+  ["head", sized("head_bytes")],
+  ["tail", sized("tail_bytes")],
   ["operators", ({ facts }) => facts.operators?.flat().length ?? null],
 ];
 let order = { column: null, isDown: false };
