@@ -48,7 +48,7 @@ def eon_answer(path: str, data: bytes, target: Target, macros: Mapping[str, str]
         ModelError: It is no source of the EON compiler, or one for an SDK that is not modelled.
     """
     source = read_eon_source(data, {**eon_macros(target), **(macros or {})})
-    refuse_older_sdk(source)
+    refuse_another_sdk(source, target)
     model = parse(rebuilt(source), path=path)
     room = EonRoom(
         arena_size=source.arena_size,
@@ -56,19 +56,24 @@ def eon_answer(path: str, data: bytes, target: Target, macros: Mapping[str, str]
         overflow_limit=source.overflow_limit,
         scratch_limit=source.scratch_limit,
         tensor_slots=source.tensor_slots,
+        aligns=source.aligns,
     )
     run = run_eon(model, target, registrations(target), room)
     return EonAnswer(path, target, source, run, simulate(model, configure(target)))
 
 
-def refuse_older_sdk(source: EonSource) -> None:
-    """Refuse a source whose runtime or kernels are older than the oldest that is modelled.
+def refuse_another_sdk(source: EonSource, target: Target) -> None:
+    """Refuse a source whose runtime is not that of an SDK.
 
     Raises:
-        ModelError: It is.
+        ModelError: It is not.
     """
-    if not (source.has_micro_context and source.aligns):
+    to_tflite = "--to-tflite writes its model, which 'size' takes"
+    if not source.has_eval_tensors:
         raise ModelError(
-            "the source is written for an SDK of Edge Impulse before October 2023, whose kernels are not modelled; "
-            "--to-tflite writes its model, which 'size' takes, and the nearest is --library edge-impulse@2023-11-15"
+            "the source is written for an SDK of Edge Impulse before May 2021, whose kernels of 2020 are not modelled; "
+            f"{to_tflite}, and the nearest SDK is edge-impulse@2021-08-31"
         )
+    if source.has_micro_context != target.runtime.has("edge_impulse_kernels"):
+        when = "of August 2023 or later" if source.has_micro_context else "before August 2023"
+        raise ModelError(f"the source is written for an SDK {when}: it does not compile with {target.runtime.snapshot}")

@@ -14,6 +14,7 @@ from tflm_sim.model.eon.rebuild import rebuilt
 from tflm_sim.model.eon.source import EonSource, read_eon_source
 from tflm_sim.model.inputs import read_eon
 from tflm_sim.report.eon import eon_document, eon_lines, eon_verdict
+from tflm_sim.targets.changes import EDGE_IMPULSE
 from tflm_sim.targets.libraries import library_of_day
 from tflm_sim.targets.presets import library_target
 from tflm_sim.targets.target import Target
@@ -27,6 +28,8 @@ tflm-sim eon export.zip --to-tflite model.tflite
 """
 EXITS = {4: "the initialisation fails on the device"}
 LIBRARY = "edge-impulse"
+_LAST_WITHOUT_MICRO_CONTEXT, _FIRST_WITH_MICRO_CONTEXT = "2023-08-25", "2023-11-15"
+"""Days of the SDK's releases."""
 
 
 def register(subparsers: Subparsers) -> None:
@@ -87,12 +90,19 @@ def _macro(text: str) -> tuple[str, str]:
 
 
 def _target(args: argparse.Namespace, source: EonSource) -> Target:
-    day = None if source.generated is None else source.generated.isoformat()
-    library = args.library or library_of_day(LIBRARY, day).label
+    library = args.library or library_of_day(LIBRARY, _day(source)).label
     target = library_target(library, name=args.target, kernels=args.kernels)
-    if not target.runtime.has("edge_impulse_kernels"):
+    if EDGE_IMPULSE not in dict(target.runtime.forks):
         raise UsageError(f"{library} is not Edge Impulse's SDK, which such a source is compiled with")
     return target
+
+
+def _day(source: EonSource) -> str | None:
+    """Return a day of the SDK that a source was made for: its own, but of an SDK that it compiles with."""
+    day = None if source.generated is None else source.generated.isoformat()
+    if source.has_micro_context:
+        return day and max(day, _FIRST_WITH_MICRO_CONTEXT)
+    return min(day or _LAST_WITHOUT_MICRO_CONTEXT, _LAST_WITHOUT_MICRO_CONTEXT)
 
 
 def _assumed(args: argparse.Namespace) -> list[str]:

@@ -8,9 +8,10 @@ that a Prepare takes lie in a few slots.
     current_location - (bytes rounded up to 16) < tensor_boundary   ->   ei_calloc(bytes)
     else current_location = (current_location - bytes - 15) + 16 - ((current_location - bytes - 15) & 15)
 
-The second line is upstream's: it rounds down to 16, but for sizes of 16 n + 1 bytes, which it moves by 16 n.
+The second line is upstream's: it rounds down to 16, but for sizes of 16 n + 1 bytes, which it moves by 16 n. Until
+September 2023 nothing is aligned: a buffer takes its bytes.
 
-Source: the functions that the compiler writes into each source, of October 2023 to October 2025 (unchanged in between);
+Source: the functions that the compiler writes into each source, of May 2021 to October 2025 (50 of them read);
 classifier/inferencing_engines/tflite_eon.h, edgeimpulse/inferencing-sdk-cpp @ 919819f.
 """
 
@@ -72,16 +73,26 @@ class EonRoom:
     Attributes:
         arena_size: Bytes of the arena.
         tensors_end: Bytes from its start to the end of the last tensor.
-        overflow_limit: Buffers that may lie on the heap.
-        scratch_limit: Scratch buffers of all operators together.
-        tensor_slots: Tensors that one Prepare may take; None for any number.
+        overflow_limit: Buffers that may lie on the heap; None for any number.
+        scratch_limit: Scratch buffers of all operators together; likewise.
+        tensor_slots: Tensors that one Prepare may take; likewise.
+        aligns: Whether operators' buffers are aligned to 16 bytes.
     """
 
     arena_size: int
     tensors_end: int
-    overflow_limit: int
-    scratch_limit: int
+    overflow_limit: int | None
+    scratch_limit: int | None
     tensor_slots: int | None
+    aligns: bool = True
+
+    def asks(self, size: int) -> int:
+        """Return how many bytes must be free for a buffer."""
+        return _rounded(size) if self.aligns else size
+
+    def moves(self, size: int) -> int:
+        """Return by how much a buffer moves what is taken next, from a multiple of 16."""
+        return size - 1 if self.aligns and size % ALIGNMENT == 1 else self.asks(size)
 
 
 class EonRequest(NamedTuple):
@@ -146,9 +157,9 @@ class EonRun:
         """The first request that is past a limit of the source; None where both hold."""
         heap, scratch = 0, 0
         for row in self.requests:
-            if row.kind == "scratch" and scratch >= self.room.scratch_limit:
+            if row.kind == "scratch" and is_past(scratch, self.room.scratch_limit):
                 return row
-            if row.offset is None and heap >= self.room.overflow_limit:
+            if row.offset is None and is_past(heap, self.room.overflow_limit):
                 return row
             scratch += row.kind == "scratch"
             heap += row.offset is None
@@ -159,8 +170,8 @@ class EonRun:
         """The least multiple of 16 for ``kTensorArenaSize`` with which nothing goes to the heap."""
         taken, most = 0, 0
         for row in self.requests:
-            most = max(most, taken + _rounded(row.size))
-            taken += _step(row.size)
+            most = max(most, taken + self.room.asks(row.size))
+            taken += self.room.moves(row.size)
         return _rounded(self.room.tensors_end + most)
 
 
@@ -168,9 +179,9 @@ def _rounded(size: int) -> int:
     return size + -size % ALIGNMENT
 
 
-def _step(size: int) -> int:
-    """Return by how much a buffer moves what is taken next, from a multiple of 16."""
-    return size - 1 if size % ALIGNMENT == 1 else _rounded(size)
+def is_past(count: int, limit: int | None) -> bool:
+    """Tell whether one more than ``count`` is past a limit; None is none."""
+    return limit is not None and count >= limit
 
 
 def run_eon(model: Model, target: Target, kernels: Mapping[str, OpModel], room: EonRoom) -> EonRun:
@@ -210,7 +221,7 @@ def _nodes(model: Model, target: Target, kernels: Mapping[str, OpModel]) -> Iter
             op = builtin_operator_name(model.operator_codes[operator.opcode_index].builtin_code)
             kernel = kernels.get(op)
             if kernel is None:
-                raise ModelError(f"{target.runtime.snapshot} has no kernel for {op}")
+                raise ModelError(f"no kernel for {op} is modelled in {target.runtime.snapshot}")
             node = Node(
                 model=model,
                 target=target,
@@ -267,9 +278,9 @@ class _EonDriver:
         node, low = self._node, self.low
         assert node is not None, "a request outside of run()"
         offset = None
-        if low - _rounded(size) >= self._room.tensors_end:
+        if low - self._room.asks(size) >= self._room.tensors_end:
             start = low - size - (ALIGNMENT - 1)
-            offset = self.low = start + ALIGNMENT - start % ALIGNMENT
+            offset = self.low = start + ALIGNMENT - start % ALIGNMENT if self._room.aligns else low - size
         shares = offset is not None and offset + size > low
         row = EonRequest(node.subgraph_index, node.index, node.op, self._stage, kind, label, size, offset, shares)
         self.requests.append(row)

@@ -9,7 +9,7 @@ from tflm_sim.ops import cmsis_nn, edge_impulse, esp_nn, mvp
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.ops.op_table import OpTable
 from tflm_sim.ops.reference import COMPRESSION_FAMILIES, ETHOS_U_FAMILIES, REFERENCE
-from tflm_sim.targets.changes import OPERATORS_SINCE
+from tflm_sim.targets.changes import EDGE_IMPULSE, OPERATORS_SINCE
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.target import Target
 
@@ -52,8 +52,10 @@ def _table(runtime: Runtime, layers: tuple[bool, ...]) -> Mapping[str, OpModel]:
             table = OpTable(package, families, rows=rows, base=table)
     later = _missing(OPERATORS_SINCE, runtime)
     table = table.without(frozenset(later)) if later else table
-    if not runtime.has("edge_impulse_kernels"):
+    if EDGE_IMPULSE not in dict(runtime.forks):
         return table
+    if not runtime.has("edge_impulse_kernels"):
+        return table.without(edge_impulse.NOT_MODELLED_UNTIL_2023)
     missing = _missing(edge_impulse.SINCE, runtime)
     return OpTable(edge_impulse.__name__, _without(edge_impulse.FAMILIES, missing), base=table)
 

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Annotated, Literal
 
 from tflm_sim.answers.eon import EonAnswer
-from tflm_sim.device.eon import EonRequest
+from tflm_sim.device.eon import EonRequest, is_past
 from tflm_sim.document_types import Count, OneOf
 from tflm_sim.escape import printable
 from tflm_sim.report.circumstances import target_line
@@ -46,11 +46,11 @@ class EonBuffer:
 
 @dataclass(frozen=True, slots=True)
 class EonLimit:
-    """A number of buffers of which a source can keep so many, and the macro that says it."""
+    """A number of buffers of which a source can keep so many (None: any number), and the macro that says it."""
 
     macro: str
     asked: Count
-    limit: Count
+    limit: Count | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,8 +142,9 @@ def eon_failure(answer: EonAnswer) -> str | None:
         return run.failure or None
     macro, kind = ("OVERFLOW", "buffer on the heap") if row.offset is None else ("SCRATCH", "scratch buffer")
     limit = source.overflow_limit if row.offset is None else source.scratch_limit
-    if row.kind == "scratch" and run.scratch.index(row) >= source.scratch_limit:
+    if row.kind == "scratch" and is_past(run.scratch.index(row), source.scratch_limit):
         macro, kind, limit = "SCRATCH", "scratch buffer", source.scratch_limit
+    assert limit is not None, "past a limit that there is not"
     return (
         f"{row.op} #{row.operator} asks for {kind} number {limit + 1} ({row.size:,} B, {row.label}): the source keeps "
         f"{limit} (EI_MAX_{macro}_BUFFER_COUNT), and the kernel gets a null pointer"
@@ -180,7 +181,8 @@ def _figures(document: EonDocument) -> Iterator[tuple[str, str]]:
     yield "on the heap, ei_calloc()", format_size(document.heap_bytes)
     yield "RAM: the arena and that", format_size(document.ram_bytes)
     for limit in (document.overflow, document.scratch):
-        yield limit.macro, f"{limit.asked} asked for, {limit.limit} kept"
+        kept = "any number" if limit.limit is None else limit.limit
+        yield limit.macro, f"{limit.asked} asked for, {kept} kept"
     interpreter = document.interpreter_arena_bytes
     if interpreter is not None:
         yield "the interpreter instead: its arena", format_size(interpreter)

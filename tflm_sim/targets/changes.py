@@ -267,6 +267,7 @@ _KERNELS: dict[str, Change] = {
 }
 
 _EDGE_IMPULSE: dict[str, Change] = {
+    "edge_impulse_esp_nn": Change(49, "4c96547", "2022-09-16", "ESP-NN on an ESP32", EDGE_IMPULSE),
     "float_conv_without_arrays": Change(
         54, "29ca890", "2023-11-15", "float CONV_2D and DEPTHWISE_CONV_2D without arrays per channel", EDGE_IMPULSE
     ),
@@ -292,13 +293,15 @@ _EDGE_IMPULSE: dict[str, Change] = {
     ),
 }
 
-REVERSED: dict[str, dict[str, int]] = {
+REVERSED: dict[str, dict[str, range]] = {
     EDGE_IMPULSE: {
-        "select_frees": 58,  # 3b2f7cd, 2024-06-24: taken
-        "reduce_num_axis": 59,  # e8a7b5d, 2024-08-12: undone
+        "pad_5d": range(44, 54),  # be7b099, 2021-08-31: not taken, until 29ca890
+        "fc_filter_zero_point": range(44, 54),  # likewise
+        "select_frees": range(58, NEWEST + 1),  # 3b2f7cd, 2024-06-24: taken
+        "reduce_num_axis": range(59, NEWEST + 1),  # e8a7b5d, 2024-08-12: undone
     },
 }
-"""Changes of upstream that a library took, or undid, on its own: since which position in its history."""
+"""Changes of upstream that a library took, or undid, on its own: at which positions in its history."""
 
 _ARRIVALS: tuple[tuple[int, str, str, dict[str, str]], ...] = (
     (

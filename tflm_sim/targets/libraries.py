@@ -27,6 +27,22 @@ _EDGE_IMPULSE_CHANGES = (
     "float convolutions keep no arrays, MEAN is older, operators of its own; prints no messages of TFLM. Not what the "
     "EON compiler makes, whose arena is another"
 )
+_EDGE_IMPULSE_UNTIL_2023 = "its own kernels for some operators, and its ESP-NN, are not modelled and refused by name"
+_EDGE_IMPULSE_RELEASES = (
+    ("2021-08-31", 44),
+    ("2022-04-21", 48),
+    ("2022-09-16", 49),
+    ("2023-03-21", 51),
+    ("2023-06-30", 52),
+    ("2023-08-25", 53),
+    ("2023-11-15", 54),
+    ("2024-06-24", 58),
+    ("2024-08-12", 59),
+    ("2024-09-05", 61),
+    ("2024-10-14", 64),
+    ("1.93.20", 131),
+)
+"""Version and place in its history."""
 _BEFORE_UPSTREAM = (
     "tensorflow/tensorflow of early 2021. AllocateTensors() makes no input or output tensors: input(0) and output(0), "
     "which count as part of it, do; each input(1), output(1) ... takes more"
@@ -220,8 +236,8 @@ infineon 3.1.0: 389e775e8 e2cc052c4
 SparkFun_Edge:
     nearest --target cortex-m4 --runtime 2021-04-09 --kernels reference; the BSP itself holds no TFLM
     source sparkfun/SparkFun_Edge_BSP
-edge-impulse 2023-06-30:
-    nearest --target cortex-m4 --runtime 2021-04-09 --kernels reference; until then it held that, much changed
+edge-impulse 2021-07-07:
+    nearest --library edge-impulse@2021-08-31; until then it held kernels of 2020 and before
     source edgeimpulse/inferencing-sdk-cpp
 """
 _LAST = """
@@ -272,23 +288,20 @@ LIBRARIES: tuple[Library, ...] = (
         Library(
             "edge-impulse",
             version,
-            ("e16985378", "e16985378"),
+            (commit, commit),
             "cortex-m4",
             "cmsis_nn",
             (EDGE_IMPULSE, position),
-            _EDGE_IMPULSE_CHANGES,
+            changed,
             source=_EDGE_IMPULSE,
             static_memory=False,
             also=((ESP, _EDGE_IMPULSE_TOOK_ESP_NN),),
         )
-        for version, position in (
-            ("2023-11-15", 54),
-            ("2024-06-24", 58),
-            ("2024-08-12", 59),
-            ("2024-09-05", 61),
-            ("2024-10-14", 64),
-            ("1.93.20", 131),
+        for commit, changed, releases in (
+            ("a37043ff7", _EDGE_IMPULSE_UNTIL_2023, _EDGE_IMPULSE_RELEASES[:6]),
+            ("e16985378", _EDGE_IMPULSE_CHANGES, _EDGE_IMPULSE_RELEASES[6:]),
         )
+        for version, position in releases
     ),
     *_read(_LAST),
 )

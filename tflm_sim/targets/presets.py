@@ -12,7 +12,7 @@ from itertools import pairwise
 from tflm_sim.errors import UsageError, not_a
 from tflm_sim.targets import kernel_library
 from tflm_sim.targets.abi import AAPCS, I386, ILP32, LP64, Abi
-from tflm_sim.targets.changes import CHANGES, CMSIS_NN_PINS, ESP
+from tflm_sim.targets.changes import CHANGES, CMSIS_NN_PINS, EDGE_IMPULSE, ESP
 from tflm_sim.targets.names import unknown
 from tflm_sim.targets.proofs import READINGS, library_proof, runtime_proof
 from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT, WHEEL_SNAPSHOT, Runtime, find_runtime
@@ -228,7 +228,7 @@ def _refuse_mvp_without_its_sdk(library: kernel_library.KernelLibrary, brought: 
 
 def _esp_nn_of(library: kernel_library.KernelLibrary, runtime: Runtime) -> kernel_library.KernelLibrary:
     """Return the ESP-NN that a version of TFLM comes with."""
-    if runtime.has("edge_impulse_kernels"):
+    if EDGE_IMPULSE in dict(runtime.forks):
         return _edge_impulse_esp_nn(library, runtime)
     if ESP not in dict(runtime.forks):
         raise UsageError("the ESP-NN kernels come with esp-tflite-micro, not with upstream; use --kernels reference")
@@ -281,7 +281,7 @@ def _kernels_with(
     """
     if library.name == "cmsis_nn" and not runtime.has("cmsis_nn_4ab83cc"):
         library = replace(library, version=brought or _pinned_cmsis_nn(runtime))
-    if library.variant == "scalar" and runtime.has("edge_impulse_kernels"):
+    if library.variant == "scalar" and EDGE_IMPULSE in dict(runtime.forks):
         library = library if runtime.has("edge_impulse_scalar_cmsis_nn") else kernel_library.REFERENCE
     _refuse_mvp_without_its_sdk(library, brought, runtime)
     refuse_what_is_no_build(library, runtime)
@@ -294,6 +294,13 @@ def _edge_impulse_esp_nn(library: kernel_library.KernelLibrary, runtime: Runtime
     Raises:
         UsageError: Another is asked for, or its plain C, which is not linked: without ESP-NN the reference kernels are.
     """
+    if not runtime.has("edge_impulse_esp_nn"):
+        return kernel_library.REFERENCE
+    if not runtime.has("edge_impulse_kernels"):
+        raise UsageError(
+            f"the ESP-NN that {runtime.snapshot} brings is not modelled; the nearest is --library "
+            "edge-impulse@2023-11-15, or --kernels reference"
+        )
     if library.variant == "ansi":
         raise UsageError("Edge Impulse's SDK has ESP-NN with its optimised code only; without it: --kernels reference")
     version = "1.1.0" if runtime.has("edge_impulse_pads_once") else kernel_library.EDGE_IMPULSE_2023

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from tflm_sim.targets.changes import EDGE_IMPULSE
 from tflm_sim.targets.kernel_library import REFERENCE, UNRELEASED, KernelLibrary, newest
 from tflm_sim.targets.runtime import Runtime
 
@@ -87,6 +88,7 @@ _MVP_PROOF = (
     "0.20.0 (tests/golden)"
 )
 _EDGE_IMPULSE_PROOF = "Edge Impulse's SDK 1.93.20: 64-bit with reference kernels, 32-bit with CMSIS-NN (tests/golden)"
+_EON_PROOF = "Edge Impulse's SDKs of 2021 to 2023: sources of the EON compiler, built for 32-bit Arm (tests/golden)"
 _RUNTIME_PROOF = "x86_64 with reference kernels at 26 snapshots of 2021 to 2026 (tools/history_report.py, tests/golden)"
 
 
@@ -94,7 +96,9 @@ def runtime_proof(library: KernelLibrary, runtime: Runtime) -> str:
     """Return what proves a kernel library with another TFLM than the newest."""
     from tflm_sim.targets.libraries import find_library
 
-    if runtime.has("edge_impulse_kernels"):
+    if EDGE_IMPULSE in dict(runtime.forks):
+        if not runtime.has("edge_impulse_kernels"):
+            return _EON_PROOF
         return _EDGE_IMPULSE_ESP_NN_PROOF if library.name == "esp_nn" else _EDGE_IMPULSE_PROOF
     if runtime.snapshot in _BUILT_LIBRARIES and library.name == find_library(runtime.snapshot).kernels:
         return _BUILT_PROOF

@@ -97,7 +97,7 @@ class Runtime:
     @cached_property
     def has(self) -> Callable[[str], bool]:
         """What returns whether the snapshot has a change of :data:`~tflm_sim.targets.changes.CHANGES`."""
-        own = {name for tree, rows in REVERSED.items() for name, since in rows.items() if self.position(tree) >= since}
+        own = {name for tree, rows in REVERSED.items() for name, where in rows.items() if self.position(tree) in where}
         return _Known(
             {
                 name: (row.position <= self.position(row.tree) < row.until) != (name in own)

@@ -27,6 +27,7 @@ SMALL = EonSource(
     eval_slots=4,
     aligns=True,
     has_micro_context=True,
+    has_eval_tensors=True,
     subgraphs=(
         EonSubgraph(
             tensors=(
@@ -104,16 +105,7 @@ def _head(source: EonSource) -> list[str]:
     return [
         "/* a text for tests; { braces }, #if and 'quotes' in a comment */",
         *([f"// Generated on: {day} 12:00:00"] if day else []),
-        "#ifndef EI_MAX_SCRATCH_BUFFER_COUNT",
-        "#ifndef CONFIG_IDF_TARGET_ESP32S3",
-        f"#define EI_MAX_SCRATCH_BUFFER_COUNT {source.scratch_limit}",
-        "#else",
-        f"#define EI_MAX_SCRATCH_BUFFER_COUNT {2 * source.scratch_limit}",
-        "#endif // CONFIG_IDF_TARGET_ESP32S3",
-        "#endif",
-        "#ifndef EI_MAX_OVERFLOW_BUFFER_COUNT",
-        f"#define EI_MAX_OVERFLOW_BUFFER_COUNT {source.overflow_limit}",
-        "#endif",
+        *_limits(source),
         "#if defined(A_CHIP_OF_ITS_OWN) || (defined (ANOTHER) && ANOTHER >= 2)",
         f"constexpr int kTensorArenaSize = {source.arena_size + 1024};",
         "#else",
@@ -125,10 +117,28 @@ def _head(source: EonSource) -> list[str]:
     ]
 
 
+def _limits(source: EonSource) -> list[str]:
+    if source.scratch_limit is None:
+        return []
+    return [
+        "#ifndef EI_MAX_SCRATCH_BUFFER_COUNT",
+        "#ifndef CONFIG_IDF_TARGET_ESP32S3",
+        f"#define EI_MAX_SCRATCH_BUFFER_COUNT {source.scratch_limit}",
+        "#else",
+        f"#define EI_MAX_SCRATCH_BUFFER_COUNT {2 * source.scratch_limit}",
+        "#endif // CONFIG_IDF_TARGET_ESP32S3",
+        "#endif",
+        "#ifndef EI_MAX_OVERFLOW_BUFFER_COUNT",
+        f"#define EI_MAX_OVERFLOW_BUFFER_COUNT {source.overflow_limit}",
+        "#endif",
+    ]
+
+
 def _runtime(source: EonSource) -> list[str]:
     return [
         *(["uint32_t align_bytes = 0;"] if source.aligns else []),
         *(["class EonMicroContext;"] if source.has_micro_context else []),
+        *(["TfLiteEvalTensor tflEvalTensors[1];"] if source.has_eval_tensors else []),
     ]
 
 

@@ -58,6 +58,11 @@ def test_what_does_not_fit_goes_to_the_heap_and_later_ones_may_still_fit() -> No
     assert run(100, 64, 20, arena=304).on_heap
 
 
+def test_until_september_2023_a_buffer_takes_its_bytes() -> None:
+    room = EonRoom(256, 100, None, None, None, aligns=False)
+    assert (room.asks(17), room.moves(17), room.moves(3)) == (17, 17, 3)
+
+
 def test_room_is_asked_for_in_whole_steps_though_less_is_taken() -> None:
     assert not run(17, arena=132).on_heap  # 132 - 32 = 100, which is not below 100
     assert run(17, arena=131).on_heap

@@ -35,6 +35,18 @@ def test_the_limits_of_an_esp32_s3_and_of_macros_are_those_of_the_build() -> Non
     assert read(SOURCE, ANOTHER="2").arena_size == 512 + 1024
 
 
+def test_the_type_that_all_tensors_have_is_read_though_it_is_no_column() -> None:
+    text = eon_text(SOURCE).replace("kTfLiteInt8, ", "").replace("kTfLiteInt32, ", "")
+    found = read_eon_source((text + "\nvoid f() { tensor->type = kTfLiteInt8; }").encode())
+    assert {tensor.type for tensor in found.subgraphs[0].tensors} == {9}
+    assert [tensor.offset for tensor in found.subgraphs[0].tensors] == [0, None, None, 32, None, 0]
+
+
+def test_an_arena_that_somebody_wrote_as_a_product_is_read() -> None:
+    text = eon_text(SOURCE).replace("kTensorArenaSize = 512;", "kTensorArenaSize = 121*1024;")
+    assert read_eon_source(text.encode()).arena_size == 123_904
+
+
 def test_the_end_of_the_tensors_is_that_of_the_one_that_ends_last() -> None:
     assert SOURCE.tensors_end == 32 + 48
 

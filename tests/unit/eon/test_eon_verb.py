@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -119,11 +120,43 @@ def test_the_rebuilt_model_is_one_for_every_verb(
     assert document([source], capsys)["interpreter_arena_bytes"] == smallest
 
 
+def test_a_source_of_2023_takes_the_bytes_that_it_asks_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path, replace(SMALL, aligns=False, has_micro_context=False, generated=date(2023, 7, 1)))
+    found = document([path, "--target", "cortex-m4", "--kernels", "reference"], capsys)
+    assert found["target"]["runtime"]["snapshot"] == "edge-impulse@2023-06-30"  # type: ignore[index]
+    asked = [row["bytes"] for row in found["buffers"]]  # type: ignore[attr-defined]
+    # The OpData of TFLM's first version are 4 bytes shorter than those of 2023 in the test of the document.
+    assert asked == [52, 36, 12, 12, 12]
+    assert (found["operators_bytes"], found["needed_arena_bytes"]) == (124, 208)  # 80 + 124, rounded up to 16
+
+
+def test_a_source_of_2022_keeps_any_number_of_buffers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old = {"aligns": False, "has_micro_context": False, "overflow_limit": None, "scratch_limit": None}
+    path = written(tmp_path, replace(SMALL, arena_size=80, generated=date(2022, 1, 1), **old))  # type: ignore[arg-type]
+    found = document([path, "--kernels", "reference"], capsys)
+    assert (found["works"], found["heap_bytes"]) == (True, 124)  # all five of the test above
+    assert found["overflow"] == {"macro": "EI_MAX_OVERFLOW_BUFFER_COUNT", "asked": 5, "limit": None}
+    assert main(["eon", path]) == 0
+    assert "6 asked for, any number kept" in capsys.readouterr().out  # CMSIS-NN's convolution has a scratch buffer
+
+
 @pytest.mark.parametrize(
     ("change", "arguments", "code", "words"),
     [
-        ({"has_micro_context": False}, [], 3, "for an SDK of Edge Impulse before October 2023"),
-        ({"aligns": False}, [], 3, "for an SDK of Edge Impulse before October 2023"),
+        ({"has_eval_tensors": False}, [], 3, "for an SDK of Edge Impulse before May 2021"),
+        (
+            {"has_micro_context": False},
+            ["--library", "edge-impulse@2024-06-24"],
+            3,
+            "for an SDK before August 2023: it does not compile with edge-impulse@2024-06-24",
+        ),
+        ({}, ["--library", "edge-impulse@2022-09-16"], 3, "for an SDK of August 2023 or later: it does not compile"),
+        (
+            {"has_micro_context": False},
+            ["--target", "esp32-s3"],
+            2,
+            "the ESP-NN that edge-impulse@2023-08-25 brings is not",
+        ),
         ({}, ["--library", "esp-tflite-micro"], 2, "is not Edge Impulse's SDK"),
         ({}, ["-D", "9=1"], 2, "-D takes NAME or NAME=VALUE, not '9=1'"),
         ({}, ["--target", "esp32", "--kernels", "esp_nn_ansi"], 2, "ESP-NN with its optimised code only"),

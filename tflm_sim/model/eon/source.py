@@ -26,7 +26,8 @@ from tflm_sim.model.types import OptionValue, TensorType
 from tflm_sim.values import dataclass
 
 _COMPILER = {"__GNUC__": "12", "__cplusplus": "201703L"}
-_ARENA_SIZE = re.compile(r"\bkTensorArenaSize\s*+=\s*+(\d{1,12}+)\s*+;")
+_ARENA_SIZE = re.compile(r"\bkTensorArenaSize\s*+=\s*+(\d{1,12}+)(?:\s*+\*\s*+(\d{1,6}+))?+\s*+;")
+_TYPE_OF_ALL = re.compile(r"\b(?:tensor->|tflTensors\[i\]\.)type = (\w++);")
 _DAY = re.compile(r"// Generated on: (\d\d)\.(\d\d)\.(\d{4})\b")
 _COUNT = r"\b{}\s*+=\s*+(\d{{1,12}}+)\s*+;"
 _TYPES = {name: number for number, name in CONSTANT_NAMES.items()}
@@ -37,8 +38,6 @@ _C_TYPES = {
     **{f"{sign}int{bits}_t": TensorType[f"{sign}INT{bits}".upper()] for sign in ("", "u") for bits in (8, 16, 32, 64)},
 }
 _PLACE = re.compile(r"tensor_arena\s*+\+\s*+(\d{1,12}+)")
-_UNTIL_LIMITS = 4
-"""Scratch buffers, of sources that say no number: none is needed for what they hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +90,14 @@ class EonSource:
     Attributes:
         generated: The day on which it was made; None where it does not say.
         arena_size: ``kTensorArenaSize``, bytes.
-        overflow_limit: ``EI_MAX_OVERFLOW_BUFFER_COUNT``: buffers that may lie on the heap.
-        scratch_limit: ``EI_MAX_SCRATCH_BUFFER_COUNT``: scratch buffers that all operators may have together.
+        overflow_limit: ``EI_MAX_OVERFLOW_BUFFER_COUNT``: buffers that may lie on the heap; None until 2022, for any
+            number.
+        scratch_limit: ``EI_MAX_SCRATCH_BUFFER_COUNT``: scratch buffers that all operators may have together; likewise.
         tensor_slots: ``MAX_TFL_TENSOR_COUNT``: tensors that one Prepare may take; None where there is no limit.
         eval_slots: ``MAX_TFL_EVAL_COUNT``: eval tensors that one Invoke may take; None likewise.
         aligns: Whether what operators keep is aligned to 16 bytes, as since September 2023.
         has_micro_context: Whether it is written for an SDK whose kernels ask a ``MicroContext``, as since August 2023.
+        has_eval_tensors: Whether it is written for an SDK with ``TfLiteEvalTensor``, as since May 2021.
         subgraphs: Subgraph 0 is the model's.
         inputs: Tensor indices in subgraph 0.
         outputs: Likewise.
@@ -104,12 +105,13 @@ class EonSource:
 
     generated: date | None
     arena_size: int
-    overflow_limit: int
-    scratch_limit: int
+    overflow_limit: int | None
+    scratch_limit: int | None
     tensor_slots: int | None
     eval_slots: int | None
     aligns: bool
     has_micro_context: bool
+    has_eval_tensors: bool
     subgraphs: tuple[EonSubgraph, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
@@ -145,13 +147,14 @@ def read_eon_source(data: bytes, macros: Mapping[str, str] | None = None) -> Eon
         raise ModelError("the source does not say kTensorArenaSize")
     return EonSource(
         generated=_generated(whole),
-        arena_size=int(size[1]),
-        overflow_limit=_limit(known, "EI_MAX_OVERFLOW_BUFFER_COUNT", text),
-        scratch_limit=_limit(known, "EI_MAX_SCRATCH_BUFFER_COUNT", text),
+        arena_size=int(size[1]) * int(size[2] or 1),
+        overflow_limit=_limit(known, "EI_MAX_OVERFLOW_BUFFER_COUNT", whole),
+        scratch_limit=_limit(known, "EI_MAX_SCRATCH_BUFFER_COUNT", whole),
         tensor_slots=reader.count("MAX_TFL_TENSOR_COUNT"),
         eval_slots=reader.count("MAX_TFL_EVAL_COUNT"),
         aligns="align_bytes" in text,
         has_micro_context="EonMicroContext" in text,
+        has_eval_tensors="TfLiteEvalTensor" in text,
         subgraphs=tuple(reader.subgraphs()),
         inputs=reader.indices("in_tensor_indices", "inTensorIndices"),
         outputs=reader.indices("out_tensor_indices", "outTensorIndices"),
@@ -166,11 +169,11 @@ def _generated(whole: str) -> date | None:
         return None
 
 
-def _limit(known: Mapping[str, str], name: str, text: str) -> int:
-    """Return a limit that a macro says."""
+def _limit(known: Mapping[str, str], name: str, whole: str) -> int | None:
+    """Return a limit that a macro says; None where the source has none."""
     value = known.get(name)
-    if value is None and name not in text:
-        return _UNTIL_LIMITS
+    if name not in whole:
+        return None
     try:
         return int(value or "", 0)
     except ValueError:
@@ -182,6 +185,8 @@ class _Reader:
 
     def __init__(self, text: str, known: dict[str, Declaration]) -> None:
         self._text, self._known = text, known
+        said = _TYPE_OF_ALL.search(text)
+        self._type_of_all = said[1] if said else ""
 
     def count(self, name: str) -> int | None:
         """Return the value of a constant, None where there is none."""
@@ -209,6 +214,8 @@ class _Reader:
             yield EonSubgraph(tuple(rows), tuple(own))
 
     def _tensor(self, row: str | Initializer) -> EonTensor:
+        if isinstance(row, list) and self._type_of_all:  # what all tensors have in common is no column
+            row = [*row[:1], self._type_of_all, *row[1:]]
         if not isinstance(row, list) or len(row) < 5:
             raise ModelError("a row of tensorData is not read here")
         kind, type_name, place, dims, size, *rest = row
