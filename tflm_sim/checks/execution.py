@@ -23,6 +23,7 @@ from tflm_sim.units import align_down
 from tflm_sim.values import NamedTuple, dataclass
 
 _MOVES = (Persist, Temp, TempFree, TempReset, Resize)
+_WITHOUT_OPERATOR = "its AllocateTensors() ends there, as where its resolver lacks the operator: its log says why"
 _WITHOUT_CHECKS = "the program was built without TFLITE_DCHECK (NDEBUG), and goes on where others halt"
 _STEPS = {Stage.OP_PARSE, Stage.OP_INIT, Stage.OP_PREPARE}
 
@@ -154,6 +155,8 @@ def agreement(executed: Iterable[Event], simulation: Simulation) -> Agreement:
     if len(seen) > shorter and simulation.status == "abort":
         return Agreement(shorter, _words(more), f"a halt ({simulation.failure})", _place(more, more), _WITHOUT_CHECKS)
     nothing = "nothing more"
+    if len(seen) == shorter and more.asker is not None and more.asker.stage not in KERNEL_STEPS:
+        return Agreement(shorter, nothing, _words(more), _place(more, more), _WITHOUT_OPERATOR)
     said = (_words(more), nothing) if len(seen) > shorter else (nothing, _words(more))
     return Agreement(shorter, *said, _place(more, more), _meaning(more, more))
 

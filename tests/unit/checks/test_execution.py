@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from tflm_sim import load, simulate
-from tflm_sim.arena.events import Event, Persist, TempFree
+from tflm_sim.arena.events import Event, OpEvent, Persist, TempFree
+from tflm_sim.arena.stages import Stage
 from tflm_sim.checks import measured
 from tflm_sim.checks.execution import agreement
 from tflm_sim.emulation.event_rows import events_of, rows_of
@@ -59,6 +60,15 @@ def test_what_is_missing_at_the_end_is_told() -> None:
     events = seen()
     last = max(number for number, event in enumerate(events) if isinstance(event, Persist))
     assert agreement(events[:last], SIMULATION).executed == "nothing more"
+
+
+def test_a_program_that_ends_where_an_operator_is_parsed_lacks_it() -> None:
+    events = seen()
+    parses = (at for at, one in enumerate(events) if isinstance(one, OpEvent) and one.stage is Stage.OP_PARSE)
+    found = agreement(events[: next(at for at in parses if isinstance(events[at + 1], Persist)) + 1], SIMULATION)
+    assert (found.agrees, found.executed) == (False, "nothing more")
+    assert found.place.startswith("parse of ")
+    assert "its resolver lacks the operator" in found.meaning
 
 
 def test_a_program_that_goes_on_where_a_check_halts_was_built_without_it() -> None:
