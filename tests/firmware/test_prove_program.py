@@ -40,12 +40,17 @@ def model(subgraphs: int = 1, weight: int | None = 5) -> Model:
     return load(b.build(inputs=[x], outputs=[y]))
 
 
-def program(folder: Path, original: Model, *, reads_weights: bool) -> Path:
-    """Return a program whose Invoke() adds first and last input, the number of subgraphs, and perhaps a weight."""
+def stray(original: Model) -> str:
+    """Return the statement that puts a weight of the model that is there into the output."""
     root = int.from_bytes(original.source[:4], "little")
     address = max(buffer.address for buffer in original.buffers if buffer.data)
-    stray = f"outputs[0]->data[1] = model[{address - root}]" if reads_weights else ""
-    return model_program.built(folder / "program", bytes(original.source), SHAPES, stray=stray)
+    return f"outputs[0]->data[1] = model[{address - root}]"
+
+
+def program(folder: Path, original: Model, *, reads_weights: bool) -> Path:
+    """Return a program whose Invoke() adds first and last input, the number of subgraphs, and perhaps a weight."""
+    statement = stray(original) if reads_weights else ""
+    return model_program.built(folder / "program", bytes(original.source), SHAPES, stray=statement)
 
 
 def test_what_computes_the_same_is_proved_with_the_arenas_of_the_program(tmp_path: Path) -> None:
@@ -53,6 +58,15 @@ def test_what_computes_the_same_is_proved_with_the_arenas_of_the_program(tmp_pat
     # Three random inputs, all smallest, all largest; 24 + 100 + 32 + 12 B of arena, see test_run_model.py.
     assert (proof.runs, proof.arena_before, proof.arena) == (5, 168, 168)
     assert proof.distinct > 1
+
+
+def test_of_two_interpreters_that_one_computes_that_is_named(tmp_path: Path) -> None:
+    original = model()
+    first, second = bytes(model(2).source), bytes(original.source)
+    path = model_program.built(tmp_path / "pair", first, SHAPES, stray=stray(original), other=second)
+    proof = prove_in_program(original, original, 1, path, interpreter=2)
+    # One random input and two extreme ones; 168 B, not the 268 B of the first one, which keeps its two subgraphs.
+    assert (proof.runs, proof.arena_before, proof.arena) == (3, 168, 168)
 
 
 def test_a_byte_that_differs_refuses_the_result(tmp_path: Path) -> None:
