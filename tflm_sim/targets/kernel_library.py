@@ -70,8 +70,9 @@ _NOT_AT_HAND: dict[str, tuple[str, ...]] = {
 }
 """Versions of ESP-NN whose size functions are not known for a variant; ``riscv_pie`` is the P4's from 1.3.0 on."""
 
-EDGE_IMPULSE_2023 = "1.1.0-edge-impulse-2023"
-"""The ESP-NN that Edge Impulse's SDK of 2023 holds; it comes with that SDK, and with no other TFLM."""
+EDGE_IMPULSE_2023, EDGE_IMPULSE_2022 = "1.1.0-edge-impulse-2023", "1.0-edge-impulse-2022"
+"""The ESP-NN that Edge Impulse's SDKs hold of November 2023, and of September 2022 to August 2023; they come with
+these, and with no other TFLM."""
 
 _PLAIN_C = "_ansi"
 

@@ -27,7 +27,7 @@ _EDGE_IMPULSE_CHANGES = (
     "float convolutions keep no arrays, MEAN is older, operators of its own; prints no messages of TFLM. Not what the "
     "EON compiler makes, whose arena is another"
 )
-_EDGE_IMPULSE_UNTIL_2023 = "its own kernels for some operators, and its ESP-NN, are not modelled and refused by name"
+_EDGE_IMPULSE_UNTIL_2023 = "its own kernels for some operators are not modelled and refused by name"
 _EDGE_IMPULSE_RELEASES = (
     ("2021-08-31", 44),
     ("2022-04-21", 48),

@@ -296,14 +296,10 @@ def _edge_impulse_esp_nn(library: kernel_library.KernelLibrary, runtime: Runtime
     """
     if not runtime.has("edge_impulse_esp_nn"):
         return kernel_library.REFERENCE
-    if not runtime.has("edge_impulse_kernels"):
-        raise UsageError(
-            f"the ESP-NN that {runtime.snapshot} brings is not modelled; the nearest is --library "
-            "edge-impulse@2023-11-15, or --kernels reference"
-        )
     if library.variant == "ansi":
         raise UsageError("Edge Impulse's SDK has ESP-NN with its optimised code only; without it: --kernels reference")
-    version = "1.1.0" if runtime.has("edge_impulse_pads_once") else kernel_library.EDGE_IMPULSE_2023
+    copies = {"edge_impulse_pads_once": "1.1.0", "edge_impulse_kernels": kernel_library.EDGE_IMPULSE_2023}
+    version = next((copy for since, copy in copies.items() if runtime.has(since)), kernel_library.EDGE_IMPULSE_2022)
     if library.version not in (version, kernel_library.newest("esp_nn", library.variant)):
         raise UsageError(f"{runtime.snapshot} brings its own ESP-NN, {version}; leave the version out")
     is_plain = library.variant == "esp32p4" and not runtime.has("edge_impulse_esp32p4")

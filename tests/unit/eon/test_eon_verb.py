@@ -151,12 +151,6 @@ def test_a_source_of_2022_keeps_any_number_of_buffers(tmp_path: Path, capsys: py
             "for an SDK before August 2023: it does not compile with edge-impulse@2024-06-24",
         ),
         ({}, ["--library", "edge-impulse@2022-09-16"], 3, "for an SDK of August 2023 or later: it does not compile"),
-        (
-            {"has_micro_context": False},
-            ["--target", "esp32-s3"],
-            2,
-            "the ESP-NN that edge-impulse@2023-08-25 brings is not",
-        ),
         ({}, ["--library", "esp-tflite-micro"], 2, "is not Edge Impulse's SDK"),
         ({}, ["-D", "9=1"], 2, "-D takes NAME or NAME=VALUE, not '9=1'"),
         ({}, ["--target", "esp32", "--kernels", "esp_nn_ansi"], 2, "ESP-NN with its optimised code only"),

@@ -147,6 +147,9 @@ def test_messages_name_the_source_as_the_library_does(label: str, place: str) ->
 @pytest.mark.parametrize(
     ("version", "name", "kernels"),
     [
+        ("2022-04-21", "esp32-s3", "reference"),
+        ("2022-09-16", "esp32-s3", "esp_nn@1.0-edge-impulse-2022 (esp32s3)"),
+        ("2023-08-25", "esp32", "esp_nn@1.0-edge-impulse-2022 (opt)"),
         ("2023-11-15", "esp32-s3", "esp_nn@1.1.0-edge-impulse-2023 (esp32s3)"),
         ("2024-06-24", "esp32-s3", "esp_nn@1.1.0 (esp32s3)"),
         ("2024-06-24", "esp32-p4", "esp_nn@1.1.0 (opt)"),

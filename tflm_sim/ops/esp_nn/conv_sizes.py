@@ -1,12 +1,14 @@
 """ESP-NN's scratch for convolutions, in bytes: vector units only, plain C needs none.
 
+    before  S3: filter and input as int16, but for a pointwise filter over channels in eights (Edge Impulse's copy)
     1.1.0   S3 and P4: the whole filter realigned, the whole padded input
     1.2.1   S3: im2col for narrow filters; else also the aligned rows and the right and bottom padding (27d1f4a)
     1.2.3   S3: a margin of 64 instead of 32 (d17c031); P4: im2col and tiles (2bfa080, 2159e8f)
     1.2.6   S3: the input is padded once, as far as the output's windows read (c087617)
     4982f25 S3: no copy of a pointwise filter or input, the larger of two copies of any other filter
 
-Source: src/convolution/esp_nn_conv_{esp32s3,esp32p4}.c @ espressif/esp-nn, version by version.
+Source: src/convolution/esp_nn_conv_{esp32s3,esp32p4}.c @ espressif/esp-nn, version by version;
+porting/espressif/ESP-NN, edgeimpulse/inferencing-sdk-cpp @ f351785.
 """
 
 from __future__ import annotations
@@ -16,6 +18,16 @@ from tflm_sim.units import align_up
 
 _P4_L1D_BUDGET = 32768
 _S3_MARGIN = 64
+
+
+def before_1_1_0(layer: Layer) -> int:
+    """Return the bytes on the S3 in Edge Impulse's copy of September 2022 to August 2023."""
+    channels = layer.image.channels
+    plain_filter = layer.window.area * channels * layer.result.channels
+    transposed = 2 * 8 * channels if layer.image.area >= 8 else 0
+    if _is_pointwise(layer) and channels % 8 == 0:
+        return plain_filter + transposed + 32
+    return 2 * (plain_filter + layer.image.area * channels) + transposed + 32
 
 
 def before_1_2_1(layer: Layer, *, padded_inputs: int = 1) -> int:

@@ -1,7 +1,7 @@
 """One table entry per ESP-NN version and implementation: its scratch-size functions.
 
-The copy in Edge Impulse's SDK has the sizes of 1.1.0, but for its oldest, in which a convolution's padded input counts
-twice on the S3 (3fc7065, 380fe7a).
+The copy in Edge Impulse's SDK has the sizes of 1.1.0, but for its oldest two, for convolutions on the S3: until August
+2023 they are older (4c96547, f351785), until March 2024 the padded input counts twice (3fc7065, 380fe7a).
 
 ``opt`` is what the ESP32, S2, C3 and C6 run, ``ansi`` what CONFIG_NN_ANSI_C chooses on any chip. Where a version has no
 entry for an implementation, its size functions are not at hand.
@@ -20,7 +20,7 @@ from functools import partial
 
 from tflm_sim.ops.esp_nn import conv_sizes, depthwise_sizes
 from tflm_sim.ops.esp_nn.dims import Implementation, Layer, Size, in_c
-from tflm_sim.targets.kernel_library import EDGE_IMPULSE_2023, UNRELEASED
+from tflm_sim.targets.kernel_library import EDGE_IMPULSE_2022, EDGE_IMPULSE_2023, UNRELEASED
 from tflm_sim.values import dataclass, replace
 
 
@@ -51,6 +51,7 @@ _S3_1_1_0 = replace(
 _S3_EDGE_IMPULSE_2023 = replace(
     _S3_1_1_0, esp_nn_get_conv_scratch_size=_conv(partial(conv_sizes.before_1_2_1, padded_inputs=2))
 )
+_S3_EDGE_IMPULSE_2022 = replace(_S3_1_1_0, esp_nn_get_conv_scratch_size=_conv(conv_sizes.before_1_1_0))
 _S3_1_2_0 = replace(
     _P4_1_1_0, esp_nn_get_depthwise_conv_scratch_size=_depthwise(partial(depthwise_sizes.before_1_2_1, gap=32))
 )
@@ -91,4 +92,5 @@ SCRATCH_SIZES: dict[str, dict[Implementation, ScratchSizes]] = {
     "1.2.0": _chips(_S3_1_2_0, _P4_1_1_0),
     **dict.fromkeys(("1.1.2", "1.1.1", "1.1.0"), _chips(_S3_1_1_0, _P4_1_1_0)),
     EDGE_IMPULSE_2023: _chips(_S3_EDGE_IMPULSE_2023, _OPT),
+    EDGE_IMPULSE_2022: _chips(_S3_EDGE_IMPULSE_2022, _OPT),
 }

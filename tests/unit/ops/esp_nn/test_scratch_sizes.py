@@ -5,10 +5,11 @@ import pytest
 from tflm_sim.ops.esp_nn.dims import DataDims, Layer
 from tflm_sim.ops.esp_nn.scratch_sizes import SCRATCH_SIZES
 from tflm_sim.ops.reference.window import Extent
-from tflm_sim.targets.kernel_library import EDGE_IMPULSE_2023, UNRELEASED, VERSIONS, versions_of
+from tflm_sim.targets.kernel_library import EDGE_IMPULSE_2022, EDGE_IMPULSE_2023, UNRELEASED, VERSIONS, versions_of
 
 ONE, NONE = Extent(1, 1), Extent(0, 0)
 SOFTMAX_OF_10 = {"ansi": 0, "opt": 40, "esp32s3": 40, "esp32p4": 40}
+EDGE_IMPULSE = (EDGE_IMPULSE_2023, EDGE_IMPULSE_2022)
 VERSION_LIST = [version for version in SCRATCH_SIZES if version != UNRELEASED]
 
 
@@ -23,12 +24,12 @@ def depthwise(version, chip, image, window, result, *, stride=ONE, padding=NONE,
 
 
 def test_every_version_that_can_be_asked_for_has_a_row():
-    assert {*VERSIONS["esp_nn"], EDGE_IMPULSE_2023} == set(SCRATCH_SIZES)
+    assert {*VERSIONS["esp_nn"], *EDGE_IMPULSE} == set(SCRATCH_SIZES)
 
 
 @pytest.mark.parametrize("chip", ["ansi", "opt", "esp32s3", "esp32p4"])
 def test_a_chip_has_the_versions_whose_size_functions_are_at_hand(chip):
-    rows = [version for version, row in SCRATCH_SIZES.items() if chip in row and version != EDGE_IMPULSE_2023]
+    rows = [version for version, row in SCRATCH_SIZES.items() if chip in row and version not in EDGE_IMPULSE]
     assert rows == list(versions_of("esp_nn", chip))
 
 
@@ -114,9 +115,17 @@ def test_the_p4_tiles_what_does_not_fit_its_cache_since_1_2_3():
     assert conv("1.2.3", "esp32p4", *layer, **padded) == (rows - 1 + 3 + 2) * 4128 + 576 + 16 + 32
 
 
+def test_edge_impulses_copy_of_2022_holds_filter_and_image_as_int16_on_the_s3():
+    version, chip = EDGE_IMPULSE_2022, "esp32s3"
+    assert conv(version, chip, (8, 8, 4), (3, 3, 4), (6, 6, 5)) == 2 * (3 * 3 * 4 * 5 + 8 * 8 * 4) + 2 * 8 * 4 + 32
+    assert conv(version, chip, (7, 1, 4), (3, 1, 4), (5, 1, 5)) == 2 * (3 * 4 * 5 + 7 * 4) + 0 + 32
+    assert conv(version, chip, (8, 8, 16), (1, 1, 16), (8, 8, 5)) == 16 * 5 + 2 * 8 * 16 + 32
+    assert conv(version, chip, (8, 8, 4), (1, 1, 4), (8, 8, 5)) == 2 * (4 * 5 + 8 * 8 * 4) + 2 * 8 * 4 + 32
+
+
 def test_depthwise_on_the_s3_pads_its_input():
     layer = (8, 8, 16), (3, 3, 16), (8, 8, 16)
-    for version in (EDGE_IMPULSE_2023, *versions_of("esp_nn", "esp32s3")):
+    for version in (*EDGE_IMPULSE, *versions_of("esp_nn", "esp32s3")):
         assert depthwise(version, "esp32s3", *layer, padding=ONE) == 144 + 10 * 10 * 16 + 16
 
 
