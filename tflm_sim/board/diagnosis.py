@@ -25,6 +25,8 @@ _NOT_THE_ARENA = (Role.MODEL, Role.KERNEL, Role.SEQUENCE, Role.BUILD)
 _SAYS_NOTHING = (Role.NOTE, Role.APP)
 _IF_ALONE = ("allocate_failed",)
 """Kinds whose note is for chains in which no other message says why."""
+_REST_OF_A_FORMAT = "d"
+"""What TFLM's own printf makes of "% d", with which an operator's code was written until 2021."""
 _FAULT = re.compile(r"(Load|Store)Prohibited|FAULT")
 
 
@@ -159,12 +161,11 @@ def _role(message: Message) -> Role:
 def _diagnose_chain(chain: list[Message], arena_size: int | None) -> Diagnosis:
     refusals = tuple(_refusal(message) for message in chain if _role(message) is Role.ALLOCATOR)
     node = next((message for message in chain if _role(message) is Role.NODE), None)
-    op = next((str(message.value("op")) for message in chain if isinstance(message.value("op"), str)), "")
-    phase = next((BY_KIND[m.kind].phase for m in sorted(chain, key=_telling) if BY_KIND[m.kind].phase), "")
+    phases = (BY_KIND[message.kind].phase for message in sorted(chain, key=_telling))
     diagnosis = Diagnosis(
         what=_headline(chain, refusals),
-        phase=phase,
-        op=op,
+        phase=next(filter(None, phases), ""),
+        op=_operator(chain),
         node=node.number("node") if node is not None else None,
         refusals=refusals,
         arena_size=arena_size,
@@ -174,6 +175,12 @@ def _diagnose_chain(chain: list[Message], arena_size: int | None) -> Diagnosis:
         lines=(chain[0].line,),
     )
     return replace(diagnosis, at_least=_lower_bound(diagnosis))
+
+
+def _operator(chain: Sequence[Message]) -> str:
+    """Return the operator that the first message with one names, "" where none does."""
+    named = (message.value("op") for message in chain)
+    return next((value for value in named if isinstance(value, str) and value != _REST_OF_A_FORMAT), "")
 
 
 def _refusal(message: Message) -> Refusal:

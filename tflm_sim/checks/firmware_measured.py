@@ -5,7 +5,7 @@ Nothing is assumed of its version, kernels or settings: the code that decides is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tflm_sim.checks.execution import pairs
 from tflm_sim.checks.firmware import FirmwareVerdict
@@ -45,9 +45,6 @@ def _verdict(
 ) -> FirmwareVerdict:
     first = arenas[0]
     failing = next((one for one in arenas if one.fits is not True), None)
-    needed = [one.smallest_arena for one in arenas if one.smallest_arena is not None]
-    rounded = [one.smallest_arena_multiple_of_16 for one in arenas if one.smallest_arena_multiple_of_16 is not None]
-    is_known = len(needed) == len(arenas)
     room = ArenaRoom(
         " and ".join(one.symbol or f"an arena at {one.address:#x}" for one in arenas),
         sum(one.size for one in arenas),
@@ -55,11 +52,17 @@ def _verdict(
     )
     return FirmwareVerdict(
         name, size, place, room,
-        needed=sum(needed) if is_known else None,
-        multiple_of_16=sum(rounded) if is_known else None,
+        needed=_sum(one.smallest_arena for one in arenas),
+        multiple_of_16=_sum(one.smallest_arena_multiple_of_16 for one in arenas),
         used=first.arena_used_bytes or 0,
         fits=True if failing is None else failing.fits,
         log=() if failing is None else first.allocations[0].log,
         reason="" if failing is None else failing.reason,
         conditions=(_GUESSED,) if execution.is_guessed else (),
     )  # fmt: skip
+
+
+def _sum(sizes: Iterable[int | None]) -> int | None:
+    """Return the sum, None where one of them is not known."""
+    found = tuple(sizes)
+    return None if None in found else sum(filter(None, found))

@@ -78,6 +78,11 @@ def run(args: argparse.Namespace) -> int:
         raise FirmwareError(f"no object is called {args.arena_symbol}", path=args.elf)
     if args.executed:
         return _executed(firmware, args)
+    return _judged(firmware, args)
+
+
+def _judged(firmware: Firmware, args: argparse.Namespace) -> int:
+    """Say what the simulation finds of the program's models, for what its file leaves possible."""
     subjects = _subjects(firmware, args)
     try:
         found = firmware_target(

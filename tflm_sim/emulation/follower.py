@@ -191,6 +191,10 @@ class Follower:
                 self.is_lost = not self.is_cut
             if not self.ending and self.is_over():
                 self.ending = "all that was asked for is known"
+        self._cut()
+
+    def _cut(self) -> None:
+        """End what was measured and what was running where the program stopped."""
         if self._measuring is not None:
             self._measuring.cut(self.ending + (_MORE_TIME if self.is_cut else ""))
         result, self._running, arena = self._running, None, self._book.current

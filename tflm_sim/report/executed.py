@@ -14,6 +14,7 @@ from tflm_sim.arena.events import Event, Phase
 from tflm_sim.arena.stages import Stage
 from tflm_sim.checks.execution import requests
 from tflm_sim.checks.measured import MeasuredModel
+from tflm_sim.emulation.execution import ExecutedArena
 from tflm_sim.escape import printable
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
@@ -104,18 +105,14 @@ def _answer(measured: MeasuredModel) -> SizeAnswer:
     for event in (Phase(Stage.CREATE), *_events(measured)) if arena.fits else ():
         ledger(event)
     used = (arena.arena_used_bytes if arena.fits else arena.arena_used_bytes_at_smallest) or 0
-    tail = ledger.tail_used
-    split = None
-    if measured.rest is not None:
-        at_most = (arena.smallest_arena_multiple_of_16, measured.rest.smallest_arena)
-        split = None if None in at_most else SplitSizes(at_most[0] or 0, at_most[1] or 0)
-    is_one, works = measured.rest is None, measured.smallest is not None
+    tail, works = ledger.tail_used, measured.smallest is not None
+    whole = arena if measured.rest is None else _without_sizes(arena)
     return SizeAnswer(
         status="ok" if works else "error",
-        smallest_arena_bytes=arena.smallest_arena if is_one else None,
-        smallest_arena_multiple_of_16=arena.smallest_arena_multiple_of_16 if is_one else None,
-        arena_used_bytes_at_smallest=arena.arena_used_bytes_at_smallest if is_one else None,
-        smallest_split_arenas_bytes=split,
+        smallest_arena_bytes=whole.smallest_arena,
+        smallest_arena_multiple_of_16=whole.smallest_arena_multiple_of_16,
+        arena_used_bytes_at_smallest=whole.arena_used_bytes_at_smallest,
+        smallest_split_arenas_bytes=_split(measured),
         arena_used_bytes=used,
         head_bytes=used - tail if tail else 0,
         tail_bytes=tail,
@@ -127,10 +124,27 @@ def _answer(measured: MeasuredModel) -> SizeAnswer:
         operators=_operators(measured),
         buffers=(),
         peak=None,
-        passes_unnoticed_from_bytes=arena.succeeds_from
-        if is_one and arena.succeeds_from != arena.smallest_arena
-        else None,
+        passes_unnoticed_from_bytes=whole.succeeds_from if whole.succeeds_from != whole.smallest_arena else None,
     )
+
+
+def _without_sizes(arena: ExecutedArena) -> ExecutedArena:
+    """Return what was seen of one of two arenas without the sizes that one arena has."""
+    return replace(
+        arena,
+        smallest_arena=None,
+        smallest_arena_multiple_of_16=None,
+        arena_used_bytes_at_smallest=None,
+        succeeds_from=None,
+    )
+
+
+def _split(measured: MeasuredModel) -> SplitSizes | None:
+    """Return the sizes of two arenas, None where there is one, or where one of the two is not known."""
+    first, rest = measured.arena.smallest_arena_multiple_of_16, measured.rest
+    if rest is None or first is None or rest.smallest_arena is None:
+        return None
+    return SplitSizes(first, rest.smallest_arena)
 
 
 def _operators(measured: MeasuredModel) -> tuple[tuple[str, ...], ...]:

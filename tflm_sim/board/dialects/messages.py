@@ -232,10 +232,6 @@ MESSAGES: tuple[MessageKind, ...] = (
          "Didn't find op for builtin opcode '%s'", fields="op",
          note="Add {op} to the op resolver (Add... of MicroMutableOpResolver), if the library has it: "
               "'tflm-sim ops --library NAME' lists what it has."),
-    # Until 2021 the format had "% d", which TFLM's own printf does not know: no number comes.
-    _row("op_registration", _M, "op_parse", "the operator is not registered with the resolver",
-         "micro/micro_interpreter.cc", "Failed to get registration from op code  d",
-         note="Its name is in the line before, which begins with Didn't find op for builtin opcode."),
     _row("op_registration", _M, "op_parse", "the operator is not registered with the resolver",
          "micro/micro_interpreter.cc", "Failed to get registration from op code %s", fields="op"),
     _row("op_code_missing", _M, "op_parse", "the model names an operator code that it does not define",

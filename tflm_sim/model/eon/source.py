@@ -222,15 +222,15 @@ class _Reader:
         number = _TYPES.get(named(type_name))
         if number is None:
             raise ModelError(f"a tensor of type {named(type_name)[:60] or '?'}, which is not read here")
-        offset = _PLACE.search(place) if isinstance(place, str) else None
         bytes_ = _ints([size], "bytes")[0]
+        is_constant = named(kind) == "kTfLiteMmapRo"
         scale, zero_point, axis = self._quantization(rest)
         return EonTensor(
             type=number,
             shape=tuple(_ints(self._array(named(dims)), named(dims))),
             size=bytes_,
-            offset=None if named(kind) == "kTfLiteMmapRo" else int(offset[1]) if offset else 0,
-            data=self._data(named(place), bytes_) if named(kind) == "kTfLiteMmapRo" else None,
+            offset=None if is_constant else _offset(place),
+            data=self._data(named(place), bytes_) if is_constant else None,
             scale=scale,
             zero_point=zero_point,
             quantized_dimension=axis,
@@ -301,6 +301,11 @@ class _Reader:
             tuple(_ints(self._array(outputs), outputs)),
             options_of(name, declared),
         )
+
+
+def _offset(place: str | Initializer) -> int:
+    found = _PLACE.search(place) if isinstance(place, str) else None
+    return int(found[1]) if found else 0
 
 
 def _refuse_wild_indices(row: EonOperator, count: int) -> None:
