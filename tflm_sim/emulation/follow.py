@@ -164,16 +164,25 @@ def check_taken(follower: Follower, replacement: Replacement, model: Model, file
     Raises:
         FirmwareError: It did, or that cannot be told.
     """
-    wanted, results = list(_operator_names(model)), _results(follower)
-    if replacement.wanted:
-        most = max((result.number for result in results), default=0)
-        results = [result for result in results if result.number == replacement.wanted]
-        if not results and most:
-            raise FirmwareError(f"--into {replacement.wanted}: it has {most}", path=file)
-    for result in results:
+    wanted = list(_operator_names(model))
+    for result in _wanted_results(follower, replacement.wanted, file):
         names = [operator.name for operator in result.operators]
         if result.model != replacement.address and (result.model is not None or names != wanted):
             raise FirmwareError("the program takes its own model, not the one that was put in its place", path=file)
+
+
+def _wanted_results(follower: Follower, interpreter: int, file: str | None) -> list[Result]:
+    """Return what an interpreter did, by its number from 1; what all did for 0.
+
+    Raises:
+        FirmwareError: The program has fewer interpreters.
+    """
+    results = _results(follower)
+    wanted = [result for result in results if interpreter in (0, result.number)]
+    if results and not wanted:
+        most = max(result.number for result in results)
+        raise FirmwareError(f"--into {interpreter}: it has {most}", path=file)
+    return wanted
 
 
 def _operator_names(model: Model) -> Iterator[str]:

@@ -95,8 +95,6 @@ def _arena_lines(arena: ExecutedArena, *, several: bool) -> Iterator[str]:
         yield from _store_lines(one.stores)
         for invoke in one.invocations:
             yield from _invoke_lines(invoke)
-            yield from _stack_lines("Invoke()", invoke.stack, invoke.stack_room)
-            yield from _store_lines(invoke.stores)
     yield _answer(name, arena)
 
 
@@ -111,6 +109,8 @@ def _invoke_lines(invoke: ExecutedInvoke) -> Iterator[str]:
             share = 100 * one.instructions / invoke.instructions
             where = f"#{one.op}" + (f" of subgraph {one.subgraph}" if one.subgraph else "")
             yield f"{'':<10}{one.instructions:>14,} {share:5.1f} %  {printable(one.name, 60)} {where}"
+    yield from _stack_lines("Invoke()", invoke.stack, invoke.stack_room)
+    yield from _store_lines(invoke.stores)
 
 
 def _stack_lines(function: str, used: int | None, room: StackRoom | None) -> Iterator[str]:

@@ -28,7 +28,16 @@ def planned_models(
     model: Model, sizer: TargetSizer, *, kernel_order: bool, stopping: Stopping, thorough: bool = False
 ) -> Iterator[tuple[Model, tuple[int, ...]]]:
     """Yield a model with plans, with and without tensors that share bytes, and its smallest arena on each target."""
-    model = without_fill(model) or model
+    for planned in _plans(without_fill(model) or model, sizer, kernel_order, stopping, thorough):
+        arenas = None if planned is None else sizer.arenas(planned)
+        if planned is not None and arenas is not None:
+            yield planned, arenas
+
+
+def _plans(
+    model: Model, sizer: TargetSizer, kernel_order: bool, stopping: Stopping, thorough: bool
+) -> list[Model | None]:
+    """Return the model with plans of several kinds, None where one is none."""
     look = partial(plan_offline, kernel_order=kernel_order, thorough=thorough)
     simulations = sizer.simulations(model)
     plans = [look(model, simulations, with_sharing=with_sharing) for with_sharing in stopping.watch((True, False))]
@@ -38,10 +47,7 @@ def planned_models(
     if kernel_order:
         for each, planned in ((model, plans[0]), (early, plans[-1])):
             plans += _in_order(each, planned, sizer, stopping, thorough=thorough) if each is not None else []
-    for planned in plans:
-        arenas = None if planned is None else sizer.arenas(planned)
-        if planned is not None and arenas is not None:
-            yield planned, arenas
+    return plans
 
 
 def with_early_views(model: Model) -> Model | None:
