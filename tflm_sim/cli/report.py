@@ -119,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
     pictures, boards = _saved(args) if args.model.lower().endswith(".json") else (_pictures(args), _boards(args))
     _write(args, form, pictures, boards)
     if args.output != "-":
-        say(f"{args.output}: {_answer(pictures[0])}", file=sys.stderr)
+        say(f"for {pictures[0].title}", f"{args.output}: {_answer(pictures[0])}", file=sys.stderr)
     return 4 if any(picture.status != "ok" for picture in pictures) else 0
 
 
