@@ -101,6 +101,12 @@ def pairs(execution: Execution) -> Iterator[tuple[ExecutedArena, ExecutedArena |
             yield arena, following if arena.part == "persistent" else None
 
 
+def sum_if_known(sizes: Iterable[int | None]) -> int | None:
+    """Return the sum of what two arenas need, None where one of them is not known."""
+    found = tuple(sizes)
+    return None if None in found else sum(filter(None, found))
+
+
 def _compare(arena: ExecutedArena, rest: ExecutedArena | None, firmware: Firmware, other: Model | None) -> Compared:
     first = arena.allocations[0]
     held = (one.model for one in firmware.models if one.address <= (first.model or -1) < one.address + one.extent)

@@ -5,9 +5,9 @@ Nothing is assumed of its version, kernels or settings: the code that decides is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from tflm_sim.checks.execution import pairs
+from tflm_sim.checks.execution import pairs, sum_if_known
 from tflm_sim.checks.firmware import FirmwareVerdict
 from tflm_sim.checks.firmware_rooms import ArenaRoom
 from tflm_sim.emulation.execution import ExecutedArena, Execution
@@ -52,17 +52,11 @@ def _verdict(
     )
     return FirmwareVerdict(
         name, size, place, room,
-        needed=_sum(one.smallest_arena for one in arenas),
-        multiple_of_16=_sum(one.smallest_arena_multiple_of_16 for one in arenas),
+        needed=sum_if_known(one.smallest_arena for one in arenas),
+        multiple_of_16=sum_if_known(one.smallest_arena_multiple_of_16 for one in arenas),
         used=first.arena_used_bytes or 0,
         fits=True if failing is None else failing.fits,
         log=() if failing is None else first.allocations[0].log,
         reason="" if failing is None else failing.reason,
         conditions=(_GUESSED,) if execution.is_guessed else (),
     )  # fmt: skip
-
-
-def _sum(sizes: Iterable[int | None]) -> int | None:
-    """Return the sum, None where one of them is not known."""
-    found = tuple(sizes)
-    return None if None in found else sum(filter(None, found))

@@ -7,12 +7,12 @@ execute(program, model) --> requests --> those of the simulation?  yes: the simu
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.checks.executed_facts import ExecutedFacts
-from tflm_sim.checks.execution import Agreement, agreement, pairs, requests
+from tflm_sim.checks.execution import Agreement, agreement, pairs, requests, sum_if_known
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.emulation.execute import execute
 from tflm_sim.emulation.execution import ExecutedArena, Execution
@@ -44,21 +44,16 @@ class MeasuredModel:
     @property
     def smallest(self) -> int | None:
         """Bytes of the smallest arena, of both where there are two; None where no size is enough."""
-        return _sum(arena.smallest_arena for arena in self._arenas)
+        return sum_if_known(arena.smallest_arena for arena in self._arenas)
 
     @property
     def multiple_of_16(self) -> int | None:
         """As ``smallest``, of arenas whose sizes are multiples of 16."""
-        return _sum(arena.smallest_arena_multiple_of_16 for arena in self._arenas)
+        return sum_if_known(arena.smallest_arena_multiple_of_16 for arena in self._arenas)
 
     @property
     def _arenas(self) -> list[ExecutedArena]:
         return [self.arena] if self.rest is None else [self.arena, self.rest]
-
-
-def _sum(sizes: Iterable[int | None]) -> int | None:
-    known = list(sizes)
-    return None if None in known else sum(size for size in known if size is not None)
 
 
 def measure(

@@ -53,7 +53,7 @@ def plan_offline(
         simulations: Of the model, one a target: lifetimes are the same, scratch buffers may differ.
         with_sharing: Let tensors share bytes; otherwise each has its own.
         kernel_order: Also diagonally, where the order of a kernel's loops allows it.
-        thorough: Look longer.
+        thorough: Also move single groups of tensors, which takes longer.
     """
     if not native.available():
         return None

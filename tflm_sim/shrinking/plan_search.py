@@ -98,11 +98,11 @@ def _end(search: Search, way: Way) -> Model:
     return way[-1].model if way else search.unplanned()
 
 
-def _add_planned(search: Search, ways: Sequence[Way], best: list[_Planned], *, thorough: bool = False) -> None:
+def _add_planned(search: Search, ways: Sequence[Way], found: list[_Planned], *, thorough: bool = False) -> None:
     """Plan what each way leads to and add the best plan of each, where one gains."""
     for number, way in enumerate(ways, 1):
         search.say(f"{PLAN}, {number} of {len(ways)}")
-        found = planned_models(
+        models = planned_models(
             _end(search, way),
             search.sizer,
             kernel_order=search.kernel_order,
@@ -110,11 +110,11 @@ def _add_planned(search: Search, ways: Sequence[Way], best: list[_Planned], *, t
             thorough=thorough,
         )
         own: list[_Planned] = []
-        for planned, arenas in found:
+        for planned, arenas in models:
             macs = draft_multiplications(Draft(planned))
             if search.objection(planned, arenas, macs) is None:
                 own.append(_Planned(search.rank(arenas, macs, planned), planned, arenas, way))
-        best += sorted(own, key=_rank)[:1]
+        found += sorted(own, key=_rank)[:1]
 
 
 def _split_for_plan(search: Search, way: Way) -> list[Way]:
