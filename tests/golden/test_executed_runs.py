@@ -105,5 +105,14 @@ def test_the_simulation_says_what_the_program_prints(row: dict[str, Any]) -> Non
         assert simulation_of(row, size - 1).status != "ok"
 
 
+def test_a_recording_interpreter_at_an_odd_address_fails_as_the_simulation_says() -> None:
+    rows = [row for row in ROWS if row["program"] == "arena at an odd address (13), recording interpreter"]
+    assert len(rows) == 9
+    assert {tuple(row["printed"]["statuses"]) for row in rows} == {(1,)}
+    found = simulate(sample_path("sine"), "cortex-m4", arena_size=6001, interpreter="recording", arena_address=13)
+    assert found.status == "error"
+    assert found.log[-1].startswith("Internal error: either buffer is not resizable")
+
+
 def test_there_are_rows_for_every_kind_of_program_that_is_simulated() -> None:
     assert {row["program"] for row in SIMULATED} == set(SETTINGS) or not MODELS.is_dir()

@@ -128,6 +128,7 @@ class SingleArenaBufferAllocator(Talker):
         "_checksum",
         "_live_temps",
         "_mask",
+        "_resizable",
         "_temp_count",
         "address",
         "head",
@@ -154,6 +155,7 @@ class SingleArenaBufferAllocator(Talker):
         self.temp = 0
         self.tail = size
         self._mask = (1 << 8 * pointer_size) - 1
+        self._resizable = 0
         self._live_temps: dict[int, int] = {}
         self._temp_count = 0
         self._checksum = 0
@@ -275,7 +277,8 @@ class SingleArenaBufferAllocator(Talker):
 
     def allocate_resizable_buffer(self, size: int, alignment: int) -> int | None:
         """Take the head for a buffer of ``size`` bytes and return its offset; None where ``resize_buffer`` refuses."""
-        return self.align_up(0, alignment) if self.resize_buffer(size, alignment) else None
+        self._resizable = self.align_up(0, alignment)
+        return self._resizable if self.resize_buffer(size, alignment) else None
 
     def resize_buffer(self, size: int, alignment: int) -> bool:
         """Set the head to ``size`` bytes from the arena's start; refused with a log line while temps are in use."""
@@ -295,8 +298,16 @@ class SingleArenaBufferAllocator(Talker):
         return ok
 
     def deallocate_resizable_buffer(self) -> bool:
-        """Give the head back."""
-        return self.resize_buffer(0, 1)
+        """Give the head back; refused with a log line where its buffer does not lie at the arena's start.
+
+        That is where an arena that nobody aligned has skipped bytes for it.
+        Source: single_arena_buffer_allocator.cc @ 90b983c, DeallocateResizableBuffer().
+        """
+        if self._resizable == 0:
+            return self.resize_buffer(0, 1)
+        self.log(self.rules.resize_refused)
+        self.tell(Resize, 0, 1, False, self.head, self.tail)
+        return False
 
     def reserve_non_persistent_overlay_memory(self, size: int, alignment: int) -> bool:
         """Set the head for the final plan."""

@@ -6,14 +6,14 @@ are known, who asked is compared, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.arena.events import Event, OpEvent, Persist, Phase, Resize, Temp, TempFree, TempReset
 from tflm_sim.arena.stages import KERNEL_STEPS, Stage
 from tflm_sim.emulation.event_rows import events_of
-from tflm_sim.emulation.execution import ExecutedArena, Execution
+from tflm_sim.emulation.execution import ExecutedAllocation, ExecutedArena, Execution
 from tflm_sim.errors import TflmSimError
 from tflm_sim.firmware.firmware import Firmware
 from tflm_sim.firmware.target import firmware_target
@@ -29,11 +29,14 @@ _STEPS = {Stage.OP_PARSE, Stage.OP_INIT, Stage.OP_PREPARE}
 
 
 class Asked(NamedTuple):
-    """A request, the operator that asked (None outside of operators), and what it is for where that is known."""
+    """A request, the operator that asked (None outside of operators), what it is for where that is known, and in which
+    AllocateTensors(), from 1 on; 0 before the first.
+    """
 
     event: Event
     asker: OpEvent | None
     label: str
+    turn: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +65,12 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The first AllocateTensors() in an arena, compared with the simulation of its model.
+    """Each AllocateTensors() in an arena, in order, compared with the simulation of their models on one allocator.
 
     Attributes:
         address: The arena's.
         agreement: How far they agree; null where that cannot be told.
-        reason: Why it cannot.
+        reason: Why it cannot, or why not of all of them.
     """
 
     address: int
@@ -78,7 +81,7 @@ class Compared:
 def compare(
     execution: Execution, firmware: Firmware, other: Model | None = None, interpreter: int = 0
 ) -> tuple[Compared, ...]:
-    """Return how far each arena's first AllocateTensors() is as the simulation says for the firmware's own target.
+    """Return how far what is asked in each arena is as the simulation says for the firmware's own target.
 
     Of the targets that its file leaves possible, it is the one that agrees longest.
 
@@ -88,10 +91,19 @@ def compare(
         other: The model that was put in the place of its own, None where it kept that.
         interpreter: The number of the one that got it, 0 for each.
     """
-    return tuple(
-        _compare(arena, rest, firmware, other if interpreter in (0, arena.allocations[0].interpreter) else None)
-        for arena, rest in pairs(execution)
-    )
+
+    def model_of(allocation: ExecutedAllocation) -> Model | None:
+        if other is not None and interpreter in (0, allocation.interpreter):
+            return other
+        return own_model(firmware, allocation)
+
+    return tuple(_compare(arena, rest, firmware, model_of) for arena, rest in pairs(execution))
+
+
+def own_model(firmware: Firmware, allocation: ExecutedAllocation) -> Model | None:
+    """Return the model of the file with which an AllocateTensors() began, None where it lies elsewhere."""
+    at = allocation.model or -1
+    return next((one.model for one in firmware.models if one.address <= at < one.address + one.extent), None)
 
 
 def pairs(execution: Execution) -> Iterator[tuple[ExecutedArena, ExecutedArena | None]]:
@@ -107,18 +119,28 @@ def sum_if_known(sizes: Iterable[int | None]) -> int | None:
     return None if None in found else sum(filter(None, found))
 
 
-def _compare(arena: ExecutedArena, rest: ExecutedArena | None, firmware: Firmware, other: Model | None) -> Compared:
-    first = arena.allocations[0]
-    held = (one.model for one in firmware.models if one.address <= (first.model or -1) < one.address + one.extent)
-    model = other if other is not None else next(held, None)
-    if model is None:
+def _compare(
+    arena: ExecutedArena,
+    rest: ExecutedArena | None,
+    firmware: Firmware,
+    model_of: Callable[[ExecutedAllocation], Model | None],
+) -> Compared:
+    models = []
+    for allocation in arena.allocations:
+        model = model_of(allocation)
+        if model is None:
+            break
+        models.append(model)
+        if allocation.status != "ok":
+            break
+    if not models:
         return Compared(arena.address, None, "its model is not in the file")
     try:
         found = [
             agreement(
-                requests(arena, rest),
+                requests(arena, rest, len(models)),
                 simulate(
-                    model,
+                    models,
                     target,
                     arena_size=arena.size,
                     non_persistent_arena_size=None if rest is None else rest.size,
@@ -129,12 +151,21 @@ def _compare(arena: ExecutedArena, rest: ExecutedArena | None, firmware: Firmwar
         ]
     except TflmSimError as problem:
         return Compared(arena.address, None, str(problem))
-    return Compared(arena.address, max(found, key=lambda one: (one.agrees, one.compared)))
+    best = max(found, key=lambda one: (one.agrees, one.compared))
+    return Compared(arena.address, best, _left_out(len(models), arena.allocations))
 
 
-def requests(arena: ExecutedArena, rest: ExecutedArena | None) -> Iterator[Event]:
-    """Return the events of the first AllocateTensors() in an arena; ``rest``: the other one of two."""
-    rows = arena.allocations[0].events
+def _left_out(compared: int, allocations: Sequence[ExecutedAllocation]) -> str:
+    if compared == len(allocations):
+        return ""
+    failed = allocations[compared - 1].status != "ok"
+    why = "the one before failed" if failed else "its model is not in the file"
+    return f"AllocateTensors() {compared + 1} of {len(allocations)} is not compared: {why}"
+
+
+def requests(arena: ExecutedArena, rest: ExecutedArena | None, count: int = 1) -> Iterator[Event]:
+    """Return the events of the first ``count`` AllocateTensors() in an arena; ``rest``: the other one of two."""
+    rows = [row for allocation in arena.allocations[:count] for row in allocation.events]
     if rest is None:
         return events_of(rows, arena.size - -arena.address % BUFFER_ALIGNMENT)
     stays = align_down(arena.address + arena.size, BUFFER_ALIGNMENT) - arena.address
@@ -147,8 +178,8 @@ def agreement(executed: Iterable[Event], simulation: Simulation) -> Agreement:
     """Return how far the requests of a program and of a simulation are the same.
 
     Args:
-        executed: The events of one AllocateTensors() of the program, in an arena of the simulation's size.
-        simulation: Of its model.
+        executed: The events of the program's AllocateTensors(), in an arena of the simulation's size.
+        simulation: Of their models.
     """
     seen, expected = list(_asked(executed)), list(_asked(simulation.events))
     for number, (one, other) in enumerate(zip(seen, expected, strict=False)):
@@ -169,13 +200,15 @@ def agreement(executed: Iterable[Event], simulation: Simulation) -> Agreement:
 
 def _asked(events: Iterable[Event]) -> Iterator[Asked]:
     asker: OpEvent | None = None
+    turn = 0
     for event in events:
         if isinstance(event, OpEvent):
             asker = event if event.stage in _STEPS else None
         elif isinstance(event, Phase):
             asker = None
+            turn += event.stage is Stage.BUILTIN_DATA_ALLOCATOR
         elif isinstance(event, _MOVES):
-            yield Asked(event, asker, event.label if isinstance(event, Persist) else "")
+            yield Asked(event, asker, event.label if isinstance(event, Persist) else "", turn)
 
 
 def _are_same(one: Asked, other: Asked) -> bool:
@@ -208,7 +241,9 @@ def _words(asked: Asked) -> str:
 
 def _place(one: Asked, other: Asked) -> str:
     asker = other.asker or one.asker
-    return str(asker) if asker is not None else "the steps around the operators"
+    turn = max(one.turn, other.turn)
+    place = str(asker) if asker is not None else "the steps around the operators"
+    return place if turn < 2 else f"{place}, AllocateTensors() {turn}"
 
 
 def _meaning(one: Asked, other: Asked) -> str:

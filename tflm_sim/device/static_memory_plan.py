@@ -110,7 +110,9 @@ class StaticMemoryPlan:
         self._take_offsets(allocation, planned, handles_fit=handles_fit)
         self._give_back(infos, subgraph_offsets, planner_arena)
         if self._target.runtime.has("resizable_buffer") and not arena.deallocate_resizable_buffer():
-            raise AllocatorSequenceError("the head cannot be resized for the plan while temps are out")
+            raise AllocatorSequenceError(
+                "the head cannot be resized for the plan: temps are out, or its buffer does not begin at the arena"
+            )
         self._reserve_head(remaining, len(planned))
 
     def _commit_subgraph(self, allocation: ModelAllocation, subgraph: int, *, handles_fit: bool) -> None:

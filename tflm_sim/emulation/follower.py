@@ -288,6 +288,8 @@ class Follower:
                     return
             self._book.current = self._book.of(interpreter) or self._book.current
             self._running = result = Result(interpreter=interpreter, number=number, pointer=self.machine.get("sp"))
+            if Watched.START_MODEL not in self.program.functions:
+                result.model = self._model_of(interpreter)
             self._idle_invokes = 0
             if self._measuring is not None and not self._measuring.is_running:
                 self._measuring.stack(partial(self._allocated_on, result))
@@ -301,9 +303,12 @@ class Follower:
 
     def _is_interpreter(self, address: int) -> bool:
         """Whether an interpreter lies there; seen by its model, and asked only where functions have no names."""
-        if not self.program.is_unnamed:
-            return True
-        return any(subgraphs_of(self.machine, one) is not None for one in words(self.machine, address, INTERPRETER))
+        return not self.program.is_unnamed or self._model_of(address) is not None
+
+    def _model_of(self, interpreter: int) -> int | None:
+        """Return where the model of an interpreter lies, None where none of its words points to one."""
+        held = words(self.machine, interpreter, INTERPRETER)
+        return next((one for one in held if subgraphs_of(self.machine, one) is not None), None)
 
     def _allocated_on(self, result: Result, stack: int) -> None:
         result.stack, result.stores = stack, self._stores.take()

@@ -42,6 +42,8 @@ def _compared_lines(document: ExecutionDocument) -> Iterator[str]:
     for one in document.compared:
         name = f"{names[one.address]}: " if len(document.compared) > 1 else ""
         yield _compared_line(one, name)
+        if one.agreement is not None and one.reason:
+            yield _row("", f"{name}{printable(one.reason, 300)}")
 
 
 def _compared_line(compared: Compared, name: str) -> str:

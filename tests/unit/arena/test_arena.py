@@ -108,6 +108,15 @@ def test_a_head_that_is_given_back_has_no_bytes() -> None:
     assert (arena.head, arena.temp) == (0, 0)
 
 
+def test_a_head_that_begins_behind_skipped_bytes_cannot_be_given_back() -> None:
+    arena, events = make(64, address=13)
+    assert arena.allocate_resizable_buffer(8, 4) == 3  # 13 + 3 = 16
+    assert not arena.deallocate_resizable_buffer()
+    assert events[-1] == Resize(0, 1, False, 3 + 8, 64)
+    assert isinstance(events[-2], LogLine)
+    assert events[-2].text.startswith("Internal error: either buffer is not resizable")
+
+
 def test_available_memory_aligns_both_ends_inwards_and_wraps_when_nothing_is_left() -> None:
     arena, _ = make(64)
     arena.allocate_temp(5, 1)

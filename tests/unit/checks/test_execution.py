@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from tflm_sim import load, simulate
 from tflm_sim.arena.events import Event, OpEvent, Persist, TempFree
 from tflm_sim.arena.stages import Stage
-from tflm_sim.checks import measured
+from tflm_sim.checks import execution, measured
 from tflm_sim.checks.execution import agreement
+from tflm_sim.device.configuration import configure
 from tflm_sim.emulation.event_rows import events_of, rows_of
+from tflm_sim.emulation.execution import Execution
 from tflm_sim.errors import FirmwareError
+from tflm_sim.firmware.firmware import Firmware
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import TensorType
@@ -101,3 +105,57 @@ def test_of_several_arenas_that_is_judged_which_needs_most(monkeypatch: pytest.M
     )
     with pytest.raises(FirmwareError, match="no size is enough"):
         measured.measure("app.elf", load("sample:sine"), ())
+
+
+def shared(*models: str, left_out: int = 0) -> tuple[Execution, Firmware]:
+    """Return what a program says that has its models on one allocator, and its file, which lacks the last few."""
+    size, firsts = 1 << 16, range(1, len(models) + 1)
+    events = list(rows_of(simulate(models, "cortex-m4", arena_size=size).events))
+    starts = [at for at, row in enumerate(events) if row.name == Stage.BUILTIN_DATA_ALLOCATOR.value]
+    bounds = [0, *starts[1:], len(events)]
+    allocations = tuple(
+        SimpleNamespace(interpreter=number, status="ok", model=0x1000 * number, events=tuple(events[begin:end]))
+        for number, begin, end in zip(firsts, bounds, bounds[1:], strict=False)
+    )
+    arena = SimpleNamespace(address=0x20000000, size=size, part="all", allocations=allocations)
+    held = [
+        SimpleNamespace(address=0x1000 * number, extent=16, model=load(model))
+        for number, model in zip(firsts, models[: len(models) - left_out], strict=False)
+    ]
+    return cast(Execution, SimpleNamespace(arenas=(arena,))), cast(Firmware, SimpleNamespace(models=held))
+
+
+@pytest.fixture
+def on_cortex_m4(monkeypatch: pytest.MonkeyPatch) -> None:
+    possible = SimpleNamespace(alternatives=(configure("cortex-m4").target,))
+    monkeypatch.setattr(execution, "firmware_target", lambda _: possible)
+
+
+TWO = ("sample:sine", "sample:residual")
+
+
+@pytest.mark.usefixtures("on_cortex_m4")
+def test_all_models_of_one_allocator_are_compared_in_their_order() -> None:
+    alone, both = (execution.compare(*shared(*models)) for models in (TWO[:1], TWO))
+    assert both[0].agreement is not None
+    assert alone[0].agreement is not None
+    assert both[0].agreement.agrees
+    assert both[0].agreement.compared > alone[0].agreement.compared > 20
+    assert both[0].reason == ""
+
+
+@pytest.mark.usefixtures("on_cortex_m4")
+def test_a_second_model_that_is_not_in_the_file_is_named_and_the_first_is_compared() -> None:
+    (alone,), (both,) = execution.compare(*shared(*TWO[:1])), execution.compare(*shared(*TWO, left_out=1))
+    assert both.agreement == alone.agreement
+    assert both.reason == "AllocateTensors() 2 of 2 is not compared: its model is not in the file"
+
+
+@pytest.mark.usefixtures("on_cortex_m4")
+def test_a_difference_in_the_second_allocate_tensors_says_in_which() -> None:
+    seen, file = shared(*TWO)
+    file.models[1] = SimpleNamespace(address=0x2000, extent=16, model=load("sample:sine"))  # type: ignore[index]
+    (found,) = execution.compare(seen, file)
+    assert found.agreement is not None
+    assert not found.agreement.agrees
+    assert found.agreement.place.endswith(", AllocateTensors() 2")
