@@ -12,6 +12,7 @@ from a fixed seed. No clock: the same model gets the same plan.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations, product
@@ -109,7 +110,8 @@ class _Stairs:
     def __init__(self, items: Sequence[Group], steps: Mapping[Interval, int]) -> None:
         self.items = items
         self.sizes = [item.alive.size for item in items]
-        # (j, start, end) for each group: where it must not begin, counted from the start of group j.
+        # (j, start, end) for each group: where it must not begin, counted from the start of group j. All offsets are
+        # multiples of the alignment, so that ends are, too.
         self.forbidden: list[list[tuple[int, int, int]]] = [[] for _ in items]
         group_of = {member.tensor: i for i, item in enumerate(items) for member in item.members}
         self.below: list[set[int]] = [set() for _ in items]
@@ -122,8 +124,8 @@ class _Stairs:
     def _forbid(self, i: int, j: int, gaps: set[Interval | None]) -> None:
         """Note where group i must not begin, counted from the start of group j, and the other way round."""
         for start, end in filter(None, gaps):
-            self.forbidden[i].append((j, start, end))
-            self.forbidden[j].append((i, -end, -start))
+            self.forbidden[i].append((j, start, align_up(end, BUFFER_ALIGNMENT)))
+            self.forbidden[j].append((i, -end, align_up(-start, BUFFER_ALIGNMENT)))
 
     def search(self, moves: int) -> tuple[list[int], int]:
         """Return the best offsets found with so many moves of single groups, and the end of the highest group."""
@@ -144,19 +146,26 @@ class _Stairs:
         """Return head and offsets once single groups, mostly those at the top, moved in an order."""
         chance = random.Random(0)
         best = head, offsets = self._fit(order)
+        top = self._top(order, head, offsets)
         for _ in range(min(moves, MOST_STEPS // max(1, sum(map(len, self.forbidden))))):
             if head <= max(self.sizes):
                 break
-            top = [i for i in order if offsets[i] + self.sizes[i] == head]
             moving = chance.choice(top if chance.random() < 0.5 else order)
-            last = len(order) if chance.random() < 0.5 else order.index(moving) + 1
+            old = order.index(moving)
+            last = len(order) if chance.random() < 0.5 else old + 1
+            new = chance.randrange(last)
             tried = [i for i in order if i != moving]
-            tried.insert(chance.randrange(last), moving)
-            found = self._fit(tried)
+            tried.insert(new, moving)
+            found = self._fit(tried, [offsets[i] for i in order[: min(old, new)]], most=head)
             if found[0] <= head:
                 order, (head, offsets) = tried, found
+                top = self._top(order, head, offsets)
                 best = min(best, found)
         return best
+
+    def _top(self, order: Sequence[int], head: int, offsets: Sequence[int]) -> list[int]:
+        """Return the groups that reach the head, in their order."""
+        return [i for i in order if offsets[i] + self.sizes[i] == head]
 
     def _below_first(self, order: Sequence[int]) -> list[int]:
         """Return an order with each group behind those that may lie a step below it."""
@@ -171,7 +180,7 @@ class _Stairs:
         cost, seen = sum(map(len, self.forbidden)), set()
         while allowance > 0:
             allowance -= cost
-            top = [i for i in order if offsets[i] + self.sizes[i] == head]
+            top = self._top(order, head, offsets)
             order = top + [i for i in order if i not in top]
             if tuple(order) in seen:
                 break
@@ -180,21 +189,33 @@ class _Stairs:
             best = min(best, (head, offsets))
         return best
 
-    def _fit(self, order: Sequence[int]) -> tuple[int, list[int]]:
-        """Place the groups in an order, each as low as those before it allow; return the highest end and offsets."""
+    def _fit(self, order: Sequence[int], known: Sequence[int] = (), most: float = math.inf) -> tuple[int, list[int]]:
+        """Place the groups in an order, each as low as those before it allow; return the highest end and offsets.
+
+        Args:
+            order: Of the groups.
+            known: Offsets of the first of them.
+            most: An end above this is returned as soon as it is reached, without the offsets that follow.
+        """
         offsets = [-1] * len(order)
         head = 0
-        for i in order:
-            gaps = [(at + start, at + end) for j, start, end in self.forbidden[i] if (at := offsets[j]) >= 0]
-            gaps.sort()
-            offset = 0
-            for start, end in gaps:
-                if start < offset < end:
-                    offset = align_up(end, BUFFER_ALIGNMENT)
-                elif start >= offset:
-                    break
+        for i, offset in zip(order, known, strict=False):
             offsets[i] = offset
             head = max(head, offset + self.sizes[i])
+        for i in order[len(known) :]:
+            offset = 0
+            gaps = [(at + start, at + end) for j, start, end in self.forbidden[i] if (at := offsets[j]) >= 0]
+            gaps.sort()
+            for start, end in gaps:
+                if start >= offset:
+                    break
+                if end > offset:
+                    offset = end
+            offsets[i] = offset
+            if offset + self.sizes[i] > head:
+                head = offset + self.sizes[i]
+                if head > most:
+                    break
         return head, offsets
 
 
