@@ -95,7 +95,7 @@ def words_of(command: str, served: Served) -> list[str]:
             words[index] = served.model
         elif word in ("PORT", "/dev/ttyUSB0") or word.startswith("socket://"):
             words[index] = served.trace if "--swo" in words else served.log
-        elif word == "build/app.elf" and "--executed" in words:
+        elif word in ("build/app.elf", "app.elf", "old.elf", "new.elf") and "--executed" in words:
             words[index] = "executed/app.elf"
         else:
             words[index] = STANDS_FOR.get(word, word)

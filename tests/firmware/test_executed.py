@@ -53,6 +53,13 @@ def test_size_says_what_the_program_needs_and_where_the_simulation_differs(
     assert "the simulation differs after 0 requests" in text
 
 
+def test_an_interpreter_that_a_program_does_not_have_is_refused(
+    program: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["trace", "--firmware", program, "--executed", "--into", "2"]) == 3
+    assert "--into 2: it has 1" in capsys.readouterr().err
+
+
 def test_the_document_of_size_has_what_was_seen_and_nothing_else(
     program: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -92,9 +99,59 @@ def test_report_draws_what_the_program_took(program: str, tmp_path: Path) -> Non
     assert picture["arena_bytes"] == 4096
 
 
+@pytest.mark.parametrize("model", [[], [MODEL]])
+def test_trace_prints_what_the_programs_allocator_was_asked_for(
+    model: list[str], program: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, text = said(["trace", *model, "--firmware", program, "--executed", "--jsonl"], capsys)
+    rows = [json.loads(line) for line in text.splitlines()]
+    assert code == 0
+    assert sum(row["used"] for row in rows if row["e"] == "persist") == NEEDED
+    assert rows[-1]["tail_used"] == NEEDED
+    code, text = said(["trace", *model, "--firmware", program, "--executed"], capsys)
+    assert (code, f"tail_used={NEEDED}" in text, "executed with this model in it" in text) == (0, True, True)
+
+
+def test_diff_compares_programs_with_their_own_models(
+    program: str, with_two: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, text = said(["diff", program, with_two, "--executed", "--json"], capsys)
+    document = json.loads(text)
+    assert code == 0
+    assert {row["figure"]: (row["before"], row["after"]) for row in document["figures"]}["smallest_arena_bytes"] == (
+        NEEDED, NEEDED,
+    )  # fmt: skip
+    assert [document[side]["executed"]["file"] for side in ("before", "after")] == [program, with_two]
+    code, text = said(["diff", program, with_two, "--into", "1", "--executed"], capsys)
+    assert (code, "after: measured: " in text) == (0, True)
+
+
+def test_diff_of_a_simulation_and_a_program_has_only_what_is_seen_of_both(
+    program: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, text = said(["diff", MODEL, program, "--executed", "--target", "cortex-m4", "--json"], capsys)
+    document = json.loads(text)
+    # What size sample:sine --target cortex-m4 says: 1,156.
+    figures = {row["figure"]: row["bytes"] for row in document["figures"]}
+    assert (code, figures["smallest_arena_bytes"]) == (0, NEEDED - 1156)
+    assert [document[name] for name in ("scratch", "tensors", "categories", "recorded")] == [[]] * 4
+    assert ("executed" in document["before"], "executed" in document["after"]) == (False, True)
+
+
+def test_diff_takes_one_model_in_two_programs(program: str, with_two: str, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["diff", MODEL, "--firmware", program, "--firmware", program, "--executed", "--fail-on-increase"]
+    code, text = said(arguments, capsys)
+    assert (code, "yes: the smallest arena did not grow" in text) == (0, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (["trace"], "which MODEL?"),
+        (["trace", MODEL, "--firmware", "APP", "--executed", "--arena-size", "64"], "--arena-size does not go with it"),
+        (["diff", "APP", MODEL], "is a linked program: --executed executes it, with its own model"),
+        (["diff", "APP", "--executed", "--split-arenas"], "--split-arenas does not go with it"),
+        (["diff", MODEL, "--executed"], "--executed goes with --firmware APP.elf"),
         (["size", MODEL, "--executed"], "--executed goes with --firmware APP.elf"),
         (["size", MODEL, "--firmware", "APP", "--executed", "--map"], "--map does not go with it"),
         (["check", MODEL, "--firmware", "APP", "--executed", "--board", "nano33ble"], "--board does not go with it"),
@@ -196,6 +253,26 @@ def execution_of(arena_size: int) -> Execution:
         file="app.elf", core="Cortex-M4", emulator="Unicorn", start="", is_guessed=True, ending="", output="",
         arenas=(arena,),
     )  # fmt: skip
+
+
+def test_of_an_arena_that_two_interpreters_share_head_and_tail_are_those_of_both(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    both = simulate([MODEL, MODEL], "cortex-m4", arena_size=8192)
+    one = execution_of(8192)
+    rows = tuple(rows_of(both.events))
+    turn = [at for at, row in enumerate(rows) if row.name == "builtin_data_allocator"][1]
+    allocations = tuple(
+        replace(one.arenas[0].allocations[0], interpreter=number, events=events)
+        for number, events in ((1, rows[:turn]), (2, rows[turn:]))
+    )
+    arena = replace(one.arenas[0], allocations=allocations, arena_used_bytes=both.arena_used_bytes)
+    monkeypatch.setattr(measured, "execute", lambda *_, **__: replace(one, arenas=(arena,)))
+    model = load(MODEL)
+    answer = measured_document(model, measured.measure("app.elf", model, [configure("esp32")])).answer
+    assert (answer.head_bytes, answer.tail_bytes) == (both.head_bytes, both.tail_bytes)
+    assert sum(group.used for group in answer.tail.groups) == both.tail_bytes
+    assert [row.operator for row in answer.tail.ops] == [0, 1, 2]
 
 
 def test_what_the_simulation_knows_holds_where_all_requests_are_its_own(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,11 +12,12 @@ from typing import TypeAlias
 
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.checks.executed_facts import ExecutedFacts
-from tflm_sim.checks.execution import Agreement, agreement, pairs, requests, sum_if_known
+from tflm_sim.checks.execution import Agreement, agreement, own_model, pairs, requests, sum_if_known
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.emulation.execute import execute
 from tflm_sim.emulation.execution import ExecutedArena, Execution
 from tflm_sim.errors import FirmwareError, TflmSimError
+from tflm_sim.firmware.firmware import read_firmware
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.values import dataclass, replace
@@ -27,6 +28,7 @@ class MeasuredModel:
     """What a program did with a model.
 
     Attributes:
+        model: The model.
         facts: How that was found.
         arena: What was seen, in the arena that needs most of those in which the model is.
         rest: Where that is only for what stays: the one for the rest.
@@ -35,6 +37,7 @@ class MeasuredModel:
         is_simulated: Whether the simulation asks for the same, to the last request, and needs the same.
     """
 
+    model: Model
     facts: ExecutedFacts
     arena: ExecutedArena
     rest: ExecutedArena | None
@@ -58,7 +61,7 @@ class MeasuredModel:
 
 def measure(
     program: str | os.PathLike[str],
-    model: Model,
+    model: Model | None,
     possible: Sequence[Configuration],
     sizes: Sequence[int] = (),
     *,
@@ -68,38 +71,46 @@ def measure(
 
     Args:
         program: Its ELF file.
-        model: The model.
+        model: The model; None for the program's own.
         possible: The configurations that its file leaves possible, the likeliest first.
         sizes: Sizes of the arena that are tried, whatever is needed; bytes.
-        interpreter: The number of the one that gets the model, from 1 on; 0 for each.
+        interpreter: The number of the one that gets the model, from 1 on; 0 for each. Of those with models of their
+            own, the one that is asked about; 0 for the one whose arena needs most.
 
     Raises:
-        FirmwareError: It cannot be executed, or AllocateTensors() came to no end.
+        FirmwareError: It cannot be executed, AllocateTensors() came to no end, or its own model is not in its file.
         UsageError: No emulator is installed.
     """
-    execution = execute(program, model=model, sizes=sizes, interpreter=interpreter)
-    arena, rest = max(_holding(execution, interpreter), key=_need)
+    execution = execute(program, model=model, sizes=sizes, interpreter=0 if model is None else interpreter)
+    arena, rest = max(_holding(execution, interpreter, program), key=_need)
     if arena.fits is None:
         raise FirmwareError(arena.reason, path=os.fspath(program))
     if interpreter not in (0, arena.allocations[0].interpreter):
         raise FirmwareError(
             "that interpreter has an arena that another one had before: ask run", path=os.fspath(program)
         )
+    model = model or own_model(read_firmware(os.fspath(program)), arena.allocations[0])
+    if model is None:
+        raise FirmwareError("the model that it takes is not in its file: name one", path=os.fspath(program))
     judged = [(_agreement(arena, rest, model, each), each) for each in possible]
     found, configuration = max(judged, key=lambda row: (row[0].agrees, row[0].compared))
     configuration = replace(configuration, is_split=rest is not None)
     facts = _facts(execution, arena, rest, program, found)
-    measured = MeasuredModel(facts, arena, rest, configuration, is_simulated=False)
+    measured = MeasuredModel(model, facts, arena, rest, configuration, is_simulated=False)
     return replace(measured, is_simulated=found.agrees and _smallest(model, configuration) == measured.smallest)
 
 
 _Pair: TypeAlias = tuple[ExecutedArena, ExecutedArena | None]
 
 
-def _holding(execution: Execution, interpreter: int) -> list[_Pair]:
-    """Return the arenas in which an interpreter is, or all."""
+def _holding(execution: Execution, interpreter: int, program: str | os.PathLike[str]) -> list[_Pair]:
+    """Return the arenas in which an interpreter is; all for 0."""
     found = list(pairs(execution))
-    return [one for one in found if any(each.interpreter == interpreter for each in one[0].allocations)] or found
+    having = [one for one in found if any(interpreter in (0, each.interpreter) for each in one[0].allocations)]
+    if found and not having:
+        most = max(each.interpreter for one, _ in found for each in one.allocations)
+        raise FirmwareError(f"--into {interpreter}: it has {most}", path=os.fspath(program))
+    return having
 
 
 def _need(pair: _Pair) -> tuple[bool, int]:

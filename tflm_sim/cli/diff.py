@@ -6,12 +6,26 @@ Exit code 0: compared; 1: with ``--fail-on-increase``, it grew; 3: with it, one 
 from __future__ import annotations
 
 import argparse
+import os.path
+from contextlib import suppress
 
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, assumed, configuration, pair, simulated
+from tflm_sim.cli.options import (
+    Subparsers,
+    add_configuration,
+    add_executed,
+    add_verb,
+    assumed,
+    configuration,
+    is_executed,
+    pair,
+    possible_configurations,
+    simulated,
+)
 from tflm_sim.cli.terminal import say, show
 from tflm_sim.errors import UsageError
 from tflm_sim.lite.answer import LiteDocument, LiteSettings, allocated, machine_document
 from tflm_sim.model.load import load
+from tflm_sim.model.types import Model
 from tflm_sim.report.difference import Difference, difference_document, growth, read_size_document
 from tflm_sim.report.difference_text import difference_lines
 from tflm_sim.report.document import SizeDocument, size_document
@@ -24,6 +38,8 @@ tflm-sim diff model.tflite --target esp32-s3 --kernels esp_nn@1.2.0 --kernels es
 tflm-sim diff old.tflite new.tflite --target cortex-m7 --fail-on-increase 1KiB
 tflm-sim diff before.json after.json --json
 tflm-sim diff --lite old.tflite new.tflite
+tflm-sim diff old.elf new.elf --executed
+tflm-sim diff model.tflite --firmware old.elf --firmware new.elf --executed
 """
 INCONCLUSIVE = 3
 EXITS = {
@@ -39,9 +55,11 @@ def register(subparsers: Subparsers) -> None:
         "sources",
         nargs="+",
         metavar="MODEL|SIZE.json",
-        help="one for both sides, or before and after: a .tflite file, sample:NAME, or what 'size --json' wrote",
+        help="one for both sides, or before and after: a .tflite file, sample:NAME, what 'size --json' wrote, or with "
+        "--executed a linked program, with its own model",
     )
     add_configuration(parser, is_pair=True)
+    add_executed(parser)
     parser.add_argument("--lite", action="store_true", help="compare what the mobile runtime allocates instead")
     parser.add_argument("--split-arenas", action="store_true", help="two arenas: persistent, non-persistent")
     parser.add_argument(
@@ -59,6 +77,10 @@ def run(args: argparse.Namespace) -> int:
     if len(args.sources) > 2:
         raise UsageError(f"{len(args.sources)} files; before and after are two")
     allowed = None if args.fail_on_increase is None else parse_size(args.fail_on_increase)
+    programs = [source for source in args.sources if _is_program(source)]
+    if programs and not args.executed:
+        raise UsageError(f"{programs[0]} is a linked program: --executed executes it, with its own model")
+    is_executed(argparse.Namespace(**{**vars(args), "firmware": args.firmware or programs}), "split_arenas", "lite")
     if args.lite:
         return _lite(args, allowed)
     before, after = pair(args)
@@ -87,8 +109,31 @@ def _lite_document(source: str) -> LiteDocument:
 def _document(source: str, args: argparse.Namespace) -> SizeDocument:
     if source.endswith(".json"):
         return read_size_document(source)
+    if _is_program(source):
+        return _measured(argparse.Namespace(**{**vars(args), "firmware": source}), None)
+    if args.executed and args.firmware:
+        return _measured(args, load(source))
     config = configuration(args, is_split=args.split_arenas)
     return size_document(simulated(load(source), config), assumed=assumed(args, config))
+
+
+def _is_program(source: str) -> bool:
+    from tflm_sim.firmware.elf import MAGIC
+
+    if not os.path.isfile(source):
+        return False
+    with suppress(OSError), open(source, "rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+    return False
+
+
+def _measured(args: argparse.Namespace, model: Model | None) -> SizeDocument:
+    """Return what a program says of a model, or of its own."""
+    from tflm_sim.checks.measured import measure
+    from tflm_sim.report.executed import measured_document
+
+    measured = measure(args.firmware, model, possible_configurations(args), interpreter=args.into)
+    return measured_document(measured.model, measured)
 
 
 def _judge(document: Difference, allowed: int, *, is_quiet: bool) -> int:

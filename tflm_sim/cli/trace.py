@@ -4,9 +4,22 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, header, simulated
+from tflm_sim.arena.events import Event
+from tflm_sim.cli.options import (
+    Subparsers,
+    add_configuration,
+    add_executed,
+    add_verb,
+    configuration,
+    header,
+    is_executed,
+    possible_configurations,
+    simulated,
+)
 from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.model.load import load
 from tflm_sim.report.trace import trace_line, trace_row
 from tflm_sim.units import parse_size
@@ -14,14 +27,21 @@ from tflm_sim.units import parse_size
 EXAMPLES = """
 tflm-sim trace model.tflite --target cortex-m4 | less
 tflm-sim trace model.tflite --arena-size 64KiB --jsonl > trace.jsonl
+tflm-sim trace --firmware build/app.elf --executed
 """
 EXITS = {4: "AllocateTensors() fails"}
 
 
 def register(subparsers: Subparsers) -> None:
     parser = add_verb(subparsers, "trace", "print every allocation event of AllocateTensors()", EXAMPLES, exits=EXITS)
-    parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
+    parser.add_argument(
+        "model",
+        nargs="?",
+        metavar="MODEL",
+        help="a .tflite file, or sample:NAME; with --executed it can be left out: the program's own",
+    )
     add_configuration(parser)
+    add_executed(parser)
     parser.add_argument("--arena-size", metavar="N", help="bytes of the arena (default: the smallest that works)")
     parser.add_argument(
         "--jsonl", action="store_true", help="one JSON object an event, in the vocabulary of TFLM traces"
@@ -30,15 +50,36 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 4 where AllocateTensors() fails."""
+    if is_executed(args, "arena_size"):
+        return _executed(args)
+    if args.model is None:
+        raise UsageError("which MODEL? Only with --firmware APP.elf --executed it is the program's own")
     config = configuration(args)
     model = load(args.model)
     simulation = simulated(model, config, None if args.arena_size is None else parse_size(args.arena_size))
     if args.arena_size is None and simulation.smallest is not None:
         simulation = simulated(model, config, simulation.smallest.multiple_of_16)
-    say(*header(args, config), file=sys.stderr if args.jsonl else sys.stdout)
-    for event in simulation.events:
+    _say(args, header(args, config), simulation.events)
+    return 0 if simulation.failure is None else simulation.failure.exit_code
+
+
+def _executed(args: argparse.Namespace) -> int:
+    """Print what a program's allocator was asked for, in its own arena."""
+    from tflm_sim.checks.execution import requests
+    from tflm_sim.checks.measured import measure
+    from tflm_sim.report.executed_text import facts_lines
+
+    model = None if args.model is None else load(args.model)
+    measured = measure(args.firmware, model, possible_configurations(args), interpreter=args.into)
+    arena = measured.arena
+    _say(args, facts_lines(measured.facts), requests(arena, measured.rest, len(arena.allocations)))
+    return 0 if arena.fits else SimulatedFailure.exit_code
+
+
+def _say(args: argparse.Namespace, head: Iterable[str], events: Iterable[Event]) -> None:
+    say(*head, file=sys.stderr if args.jsonl else sys.stdout)
+    for event in events:
         if args.jsonl:
             say_json(trace_row(event), indent=None)
         else:
             say(trace_line(event))
-    return 0 if simulation.failure is None else simulation.failure.exit_code

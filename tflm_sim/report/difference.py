@@ -16,6 +16,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Annotated, Any, Literal
 
+from tflm_sim.checks.executed_facts import ExecutedFacts
 from tflm_sim.document_fields import INLINE, OPTIONAL
 from tflm_sim.document_types import Count, OneOf
 from tflm_sim.documents import as_json, from_json
@@ -23,7 +24,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.files import read_json
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, SizeDocument
 from tflm_sim.report.size import HeadBuffer, SizeAnswer, Status
-from tflm_sim.values import NamedTuple, dataclass, field
+from tflm_sim.values import NamedTuple, dataclass, field, replace
 
 FIGURES = (
     "smallest_arena_bytes",
@@ -82,12 +83,14 @@ class SideFacts:
 
     Attributes:
         assumed: The options that the answer depends on and that were not given.
+        executed: How the figures were measured, where a program was executed.
     """
 
     model: ModelFacts
     configuration: ConfigurationFacts = field(metadata=INLINE)
     status: Status
     assumed: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
+    executed: ExecutedFacts | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +157,11 @@ class TensorChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """What changed between two documents; ``figures`` are all there are, the other lists what changed."""
+    """What changed between two documents; ``figures`` are all there are, the other lists what changed.
+
+    Where a side was executed and the simulation asks for something else, only what was seen of a program is compared:
+    figures and the tail by operator.
+    """
 
     schema_version: Literal[1] = 1
     before: SideFacts
@@ -236,20 +243,38 @@ def _figure_changes(before: SizeAnswer, after: SizeAnswer) -> Iterator[FigureCha
 
 def difference_document(before: SizeDocument, after: SizeDocument) -> Difference:
     """Return what changed between two size documents."""
-    ours, theirs = _side(before.answer), _side(after.answer)
-    pairs = list(_matched_operators(ours.names, theirs.names))
+    documents = (before, after)
     settings = as_json(before.configuration), as_json(after.configuration)
+    answers = [one.answer if all(map(_is_known, documents)) else _seen(one.answer) for one in documents]
+    ours, theirs = map(_side, answers)
+    pairs = list(_matched_operators(ours.names, theirs.names))
     return Difference(
-        before=SideFacts(before.model, before.configuration, before.answer.status, before.assumed),
-        after=SideFacts(after.model, after.configuration, after.answer.status, after.assumed),
+        before=_side_facts(before),
+        after=_side_facts(after),
         changed_settings=tuple(_settings("", *settings)),
         figures=tuple(_figure_changes(before.answer, after.answer)),
-        categories=tuple(CategoryChange(*row) for row in _rows(*(_by_kind(each.answer) for each in (before, after)))),
-        recorded=tuple(RecordedChange(*row) for row in _rows(*(_recorded(each.answer) for each in (before, after)))),
+        categories=tuple(CategoryChange(*row) for row in _rows(*map(_by_kind, answers))),
+        recorded=tuple(RecordedChange(*row) for row in _rows(*map(_recorded, answers))),
         ops=tuple(row for pair in pairs if (row := _operator(ours, theirs, pair))),
         scratch=tuple(row for pair in pairs for row in _scratch(ours, theirs, pair)),
-        tensors=tuple(_tensors(before.answer, after.answer)),
+        tensors=tuple(_tensors(*answers)),
     )
+
+
+def _side_facts(document: SizeDocument) -> SideFacts:
+    return SideFacts(
+        document.model, document.configuration, document.answer.status, document.assumed, document.executed
+    )
+
+
+def _is_known(document: SizeDocument) -> bool:
+    """Whether the plan is known, and not only what was seen of a program."""
+    return document.executed is None or document.answer.peak is not None
+
+
+def _seen(answer: SizeAnswer) -> SizeAnswer:
+    """Return what is seen of a program that is executed."""
+    return replace(answer, tail=replace(answer.tail, groups=()), recorded={}, buffers=())
 
 
 def growth(document: Difference) -> int | None:

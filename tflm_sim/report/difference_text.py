@@ -10,6 +10,7 @@ from tflm_sim.device.configuration import planner_words
 from tflm_sim.escape import printable
 from tflm_sim.report import difference
 from tflm_sim.report.circumstances import assumed_text
+from tflm_sim.report.executed_text import facts_lines
 from tflm_sim.report.tables import table_lines
 
 TOP_ROWS = 20
@@ -28,10 +29,14 @@ _HEADER = ("before", "after", "change")
 
 def difference_lines(document: difference.Difference) -> list[str]:
     """Return a difference as lines; tables with nothing in them are left out."""
-    sides = [("before", _side(document.before)), ("after", _side(document.after))]
+    sides = {"before": document.before, "after": document.after}
+    measured = [
+        f"{name}: {line}" for name, side in sides.items() if side.executed for line in facts_lines(side.executed)
+    ]
     figures = [(*_cells(row.change), _FIGURES[row.figure]) for row in document.figures]
     settings = changed_settings(document)
-    lines = [*table_lines(sides), "", *table_lines([(*_HEADER, "figure"), *figures])]
+    heads = table_lines([(name, _side(side)) for name, side in sides.items()])
+    lines = [*heads, *measured, "", *table_lines([(*_HEADER, "figure"), *figures])]
     if settings:
         lines += ["", "settings that differ", *settings]
     for title, rows in _changes(document):

@@ -89,21 +89,28 @@ def _events(measured: MeasuredModel) -> list[Event]:
     return list(requests(measured.arena, measured.rest))
 
 
-def _tail(ledger: TailLedger) -> Tail:
+def _ledger(measured: MeasuredModel, count: int) -> TailLedger:
+    """Return who holds the tail after the first ``count`` AllocateTensors(); nobody where one of them failed."""
+    arena = measured.arena
+    events = (Phase(Stage.CREATE), *requests(arena, measured.rest, count)) if arena.fits else ()
+    return TailLedger().fold(events)
+
+
+def _tail(whole: TailLedger, first: TailLedger) -> Tail:
+    """Return who holds the tail: of an arena that several interpreters share, operators are those of the first."""
     return Tail(
-        tuple(TailGroup(what, row.requested, row.used, row.count) for what, row in ledger.groups.items()),
+        tuple(TailGroup(what, row.requested, row.used, row.count) for what, row in whole.groups.items()),
         tuple(
             TailOperator(subgraph, index, op, row.requested, row.used, row.count)
-            for (subgraph, index, op), row in ledger.ops.items()
+            for (subgraph, index, op), row in first.ops.items()
         ),
     )
 
 
 def _answer(measured: MeasuredModel) -> SizeAnswer:
     """Return what was seen; an AllocateTensors() that failed in the program's own arena says nothing of the tail."""
-    arena, ledger = measured.arena, TailLedger()
-    for event in (Phase(Stage.CREATE), *_events(measured)) if arena.fits else ():
-        ledger(event)
+    arena = measured.arena
+    ledger = _ledger(measured, len(arena.allocations))
     used = (arena.arena_used_bytes if arena.fits else arena.arena_used_bytes_at_smallest) or 0
     tail, works = ledger.tail_used, measured.smallest is not None
     whole = arena if measured.rest is None else _without_sizes(arena)
@@ -120,7 +127,7 @@ def _answer(measured: MeasuredModel) -> SizeAnswer:
         log=arena.allocations[0].log,
         failure=None if works else arena.reason or "no size was found for one of its two arenas",
         binding=None,
-        tail=_tail(ledger),
+        tail=_tail(ledger, _ledger(measured, 1)),
         operators=_operators(measured),
         buffers=(),
         peak=None,
