@@ -11,7 +11,8 @@ tensors, the lowest buffer in the arena, and the counts and limits that the sour
 only its size functions run in Init and Prepare. "status" 1 is a source whose init function fails, or a
 kernel that gets a null pointer, at a limit: what was asked until then (in QEMU nothing stops a write to it).
 Ten more of July 2021 to August 2023, whose buffers are not aligned, were compiled likewise with the SDK of the day that
-``runs`` names, its CMSIS-NN whole; "limits" null is a source that keeps any number.
+``runs`` names, its CMSIS-NN whole; "limits" null is a source that keeps any number. Seven of October 2020 to July
+2021, for SDKs without TfLiteEvalTensor, likewise, with the size functions of CMSIS-NN.
 "anomaly_gmm" has no run with "s3": its ABS keeps enumerations, which are shorter on Arm than on an ESP32; "esp", plain
 ESP-NN, was built with int enumerations.
 """
@@ -77,7 +78,7 @@ def source_of(name: str) -> EonSource:
         eval_slots=model["slots"][1],
         aligns=model.get("aligns", True),
         has_micro_context=model.get("micro_context", True),
-        has_eval_tensors=True,
+        has_eval_tensors=model.get("eval_tensors", True),
         subgraphs=(EonSubgraph(tuple(map(tensor, model["tensors"])), tuple(operators)),),
         inputs=tuple(model["inputs"]),
         outputs=tuple(model["outputs"]),

@@ -11,6 +11,7 @@ from tflm_sim.errors import ModelError
 from tflm_sim.model.eon.rebuild import rebuilt
 from tflm_sim.model.eon.source import EonSource, read_eon_source
 from tflm_sim.model.load import parse
+from tflm_sim.model.types import Model
 from tflm_sim.ops.registry import registrations
 from tflm_sim.targets.target import Target
 from tflm_sim.values import dataclass
@@ -25,14 +26,16 @@ class EonAnswer:
         target: Where it runs.
         source: What it declares, for that target.
         run: Its initialisation.
-        interpreter: The same model with TFLM's interpreter.
+        model: The same as a model.
+        interpreter: It with TFLM's interpreter; None where the SDK's is not modelled.
     """
 
     path: str
     target: Target
     source: EonSource
     run: EonRun
-    interpreter: Simulation
+    model: Model
+    interpreter: Simulation | None
 
 
 def eon_answer(path: str, data: bytes, target: Target, macros: Mapping[str, str] | None = None) -> EonAnswer:
@@ -59,7 +62,8 @@ def eon_answer(path: str, data: bytes, target: Target, macros: Mapping[str, str]
         aligns=source.aligns,
     )
     run = run_eon(model, target, registrations(target), room)
-    return EonAnswer(path, target, source, run, simulate(model, configure(target)))
+    is_modelled = target.runtime.has("edge_impulse_2021")
+    return EonAnswer(path, target, source, run, model, simulate(model, configure(target)) if is_modelled else None)
 
 
 def refuse_another_sdk(source: EonSource, target: Target) -> None:
@@ -68,12 +72,9 @@ def refuse_another_sdk(source: EonSource, target: Target) -> None:
     Raises:
         ModelError: It is not.
     """
-    to_tflite = "--to-tflite writes its model, which 'size' takes"
-    if not source.has_eval_tensors:
-        raise ModelError(
-            "the source is written for an SDK of Edge Impulse before May 2021, whose kernels of 2020 are not modelled; "
-            f"{to_tflite}, and the nearest SDK is edge-impulse@2021-08-31"
-        )
+    if source.has_eval_tensors != target.runtime.has("edge_impulse_2021"):
+        when = "of May 2021 or later" if source.has_eval_tensors else "before May 2021"
+        raise ModelError(f"the source is written for an SDK {when}: it does not compile with {target.runtime.snapshot}")
     if source.has_micro_context != target.runtime.has("edge_impulse_kernels"):
         when = "of August 2023 or later" if source.has_micro_context else "before August 2023"
         raise ModelError(f"the source is written for an SDK {when}: it does not compile with {target.runtime.snapshot}")

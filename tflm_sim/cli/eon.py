@@ -28,6 +28,7 @@ tflm-sim eon export.zip --to-tflite model.tflite
 """
 EXITS = {4: "the initialisation fails on the device"}
 LIBRARY = "edge-impulse"
+_LAST_WITHOUT_EVAL_TENSORS, _FIRST_WITH_EVAL_TENSORS = "2021-07-07", "2021-08-31"
 _LAST_WITHOUT_MICRO_CONTEXT, _FIRST_WITH_MICRO_CONTEXT = "2023-08-25", "2023-11-15"
 """Days of the SDK's releases."""
 
@@ -102,7 +103,9 @@ def _day(source: EonSource) -> str | None:
     day = None if source.generated is None else source.generated.isoformat()
     if source.has_micro_context:
         return day and max(day, _FIRST_WITH_MICRO_CONTEXT)
-    return min(day or _LAST_WITHOUT_MICRO_CONTEXT, _LAST_WITHOUT_MICRO_CONTEXT)
+    if not source.has_eval_tensors:
+        return min(day or _LAST_WITHOUT_EVAL_TENSORS, _LAST_WITHOUT_EVAL_TENSORS)
+    return max(_FIRST_WITH_EVAL_TENSORS, min(day or _LAST_WITHOUT_MICRO_CONTEXT, _LAST_WITHOUT_MICRO_CONTEXT))
 
 
 def _assumed(args: argparse.Namespace) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from tflm_sim.errors import UsageError, not_a
 from tflm_sim.ops.op_model import OpModel
+from tflm_sim.targets.changes import OF_2020, UPSTREAM
 from tflm_sim.targets.presets import at_runtime, preset
 from tflm_sim.targets.runtime import OPTIMIZATIONS, Runtime
 from tflm_sim.targets.target import Target
@@ -65,6 +66,11 @@ class Configuration:
             raise UsageError("RecordingMicroAllocator::Create takes one arena; interpreter: plain")
 
     def __post_init__(self) -> None:
+        if self.target.runtime.position(UPSTREAM) == OF_2020:
+            raise UsageError(
+                f"{self.target.runtime.snapshot} is modelled for sources of the EON compiler; its interpreter of "
+                "mid-2020 is not, and the nearest is edge-impulse@2021-08-31"
+            )
         if not self.interpreter:
             object.__setattr__(self, "interpreter", self.target.interpreter)
         if self.interpreter not in INTERPRETERS:

@@ -22,6 +22,8 @@ _LAYERS: tuple[tuple[Callable[[Target], bool], str, Mapping[str, str], str], ...
     (lambda target: target.kernel_library.name == "mvp", mvp.__name__, mvp.FAMILIES, "MODELS"),
 )
 """What lies on the reference table, lowest first: for which targets, package, families, the rows' name."""
+_CMSIS_NN = 2
+"""Which of them is CMSIS-NN."""
 
 
 def registrations(target: Target, custom_ops: Iterable[OpModel] = ()) -> Mapping[str, OpModel]:
@@ -43,6 +45,8 @@ def _missing(since: Mapping[str, str], runtime: Runtime) -> set[str]:
 
 @lru_cache(maxsize=64)
 def _table(runtime: Runtime, layers: tuple[bool, ...]) -> Mapping[str, OpModel]:
+    if EDGE_IMPULSE in dict(runtime.forks) and not runtime.has("edge_impulse_2021"):
+        return edge_impulse.early_table(has_cmsis_nn=layers[_CMSIS_NN], has_reduce_max=runtime.has("edge_impulse_mean"))
     table = REFERENCE
     for applies, (_, package, families, rows) in zip(layers, _LAYERS, strict=True):
         if applies:

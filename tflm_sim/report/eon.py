@@ -73,7 +73,7 @@ class EonDocument:
         works: Whether the initialisation succeeds.
         failure: Why it does not.
         interpreter_arena_bytes: The smallest arena for the model with TFLM's interpreter, a multiple of 16; None where
-            AllocateTensors() fails.
+            AllocateTensors() fails, and with an SDK before August 2021, whose interpreter is not modelled.
         model_bytes: Of the .tflite file that the interpreter reads, rebuilt.
         buffers: In the order of the requests.
     """
@@ -101,7 +101,8 @@ class EonDocument:
 
 def eon_document(answer: EonAnswer, *, assumed: Sequence[str] = ()) -> EonDocument:
     """Return what a source needs as a document; ``assumed`` are the options not given."""
-    run, source, simulation = answer.run, answer.source, answer.interpreter
+    run, source = answer.run, answer.source
+    smallest = None if answer.interpreter is None else answer.interpreter.smallest
     heap = sum(row.size for row in run.on_heap)
     failure = eon_failure(answer)
     return EonDocument(
@@ -120,8 +121,8 @@ def eon_document(answer: EonAnswer, *, assumed: Sequence[str] = ()) -> EonDocume
         scratch=EonLimit("EI_MAX_SCRATCH_BUFFER_COUNT", len(run.scratch), source.scratch_limit),
         works=failure is None,
         failure=failure,
-        interpreter_arena_bytes=None if simulation.smallest is None else simulation.smallest.multiple_of_16,
-        model_bytes=len(simulation.model.source),
+        interpreter_arena_bytes=None if smallest is None else smallest.multiple_of_16,
+        model_bytes=len(answer.model.source),
         buffers=tuple(_buffer(row) for row in run.requests),
     )
 

@@ -19,6 +19,8 @@ BEFORE_UPSTREAM = 0
 Source: src/tensorflow/lite in tinyMLx/arduino-library @ e01534c. What upstream's first library had since then stands at
 that one's position.
 """
+OF_2020 = -1
+"""The position of what tensorflow/tensorflow held in mid-2020, as Edge Impulse's SDKs did until July 2021."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +269,8 @@ _KERNELS: dict[str, Change] = {
 }
 
 _EDGE_IMPULSE: dict[str, Change] = {
+    "edge_impulse_mean": Change(42, "0e0ecbd", "2021-06-29", "MEAN of int8, REDUCE_MAX", EDGE_IMPULSE),
+    "edge_impulse_2021": Change(44, "be7b099", "2021-08-31", "TFLM of April 2021", EDGE_IMPULSE),
     "edge_impulse_esp_nn": Change(49, "4c96547", "2022-09-16", "ESP-NN on an ESP32", EDGE_IMPULSE),
     "float_conv_without_arrays": Change(
         54, "29ca890", "2023-11-15", "float CONV_2D and DEPTHWISE_CONV_2D without arrays per channel", EDGE_IMPULSE

@@ -47,6 +47,9 @@ UNRELEASED = "4982f25"
 SILABS_CMSIS_NN = "23.08"
 """The CMSIS-NN of Silicon Labs' Gecko SDK 4.4 and Simplicity SDK 2024.6, a release; with no other TFLM."""
 
+EDGE_IMPULSE_CMSIS_NN = "edge-impulse-2020"
+"""The CMSIS-NN of May 2020 in Edge Impulse's SDKs until July 2021; with no other TFLM."""
+
 VERSIONS: dict[str, tuple[str, ...]] = {
     "cmsis_nn": ("4ab83cc", "6d9d61d", "e096196", "v7.0.0", *list(reversed(CMSIS_NN_PINS))[3:], SILABS_CMSIS_NN),
     "mvp": ("4.4.1",),

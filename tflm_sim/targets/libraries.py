@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.changes import EDGE_IMPULSE, ESP
-from tflm_sim.targets.kernel_library import SILABS_CMSIS_NN
+from tflm_sim.targets.kernel_library import EDGE_IMPULSE_CMSIS_NN, SILABS_CMSIS_NN
 from tflm_sim.targets.library import Library
 from tflm_sim.targets.library_pins import ESPHOME
 from tflm_sim.targets.names import unknown
@@ -28,7 +28,11 @@ _EDGE_IMPULSE_CHANGES = (
     "EON compiler makes, whose arena is another"
 )
 _EDGE_IMPULSE_UNTIL_2023 = "its own kernels for some operators are not modelled and refused by name"
+_EDGE_IMPULSE_UNTIL_2021 = "for sources of the EON compiler: kernels of mid-2020, whose interpreter is not modelled"
 _EDGE_IMPULSE_RELEASES = (
+    ("2020-12-24", 34),
+    ("2021-05-11", 41),
+    ("2021-07-07", 43),
     ("2021-08-31", 44),
     ("2022-04-21", 48),
     ("2022-09-16", 49),
@@ -236,9 +240,6 @@ infineon 3.1.0: 389e775e8 e2cc052c4
 SparkFun_Edge:
     nearest --target cortex-m4 --runtime 2021-04-09 --kernels reference; the BSP itself holds no TFLM
     source sparkfun/SparkFun_Edge_BSP
-edge-impulse 2021-07-07:
-    nearest --library edge-impulse@2021-08-31; until then it held kernels of 2020 and before
-    source edgeimpulse/inferencing-sdk-cpp
 """
 _LAST = """
 nxp-eiq 2.16.100: 2f2c74467 127f88fe3
@@ -296,10 +297,12 @@ LIBRARIES: tuple[Library, ...] = (
             source=_EDGE_IMPULSE,
             static_memory=False,
             also=((ESP, _EDGE_IMPULSE_TOOK_ESP_NN),),
+            cmsis_nn="" if commit else EDGE_IMPULSE_CMSIS_NN,
         )
         for commit, changed, releases in (
-            ("a37043ff7", _EDGE_IMPULSE_UNTIL_2023, _EDGE_IMPULSE_RELEASES[:6]),
-            ("e16985378", _EDGE_IMPULSE_CHANGES, _EDGE_IMPULSE_RELEASES[6:]),
+            ("", _EDGE_IMPULSE_UNTIL_2021, _EDGE_IMPULSE_RELEASES[:3]),
+            ("a37043ff7", _EDGE_IMPULSE_UNTIL_2023, _EDGE_IMPULSE_RELEASES[3:9]),
+            ("e16985378", _EDGE_IMPULSE_CHANGES, _EDGE_IMPULSE_RELEASES[9:]),
         )
         for version, position in releases
     ),

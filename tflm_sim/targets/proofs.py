@@ -88,7 +88,7 @@ _MVP_PROOF = (
     "0.20.0 (tests/golden)"
 )
 _EDGE_IMPULSE_PROOF = "Edge Impulse's SDK 1.93.20: 64-bit with reference kernels, 32-bit with CMSIS-NN (tests/golden)"
-_EON_PROOF = "Edge Impulse's SDKs of 2021 to 2023: sources of the EON compiler, built for 32-bit Arm (tests/golden)"
+_EON_PROOF = "Edge Impulse's SDKs of 2020 to 2023: sources of the EON compiler, built for 32-bit Arm (tests/golden)"
 _RUNTIME_PROOF = "x86_64 with reference kernels at 26 snapshots of 2021 to 2026 (tools/history_report.py, tests/golden)"
 
 

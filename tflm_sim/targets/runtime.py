@@ -18,7 +18,7 @@ from functools import cached_property
 
 from tflm_sim.document_fields import HIDDEN
 from tflm_sim.errors import UsageError
-from tflm_sim.targets.changes import BEFORE_UPSTREAM, CHANGES, EDGE_IMPULSE, ESP, NEWEST, REVERSED, UPSTREAM
+from tflm_sim.targets.changes import BEFORE_UPSTREAM, CHANGES, EDGE_IMPULSE, ESP, NEWEST, OF_2020, REVERSED, UPSTREAM
 from tflm_sim.values import dataclass, field
 
 REFERENCE_SNAPSHOT = "90b983c2b"
@@ -89,7 +89,9 @@ class Runtime:
         position = self.position(UPSTREAM)
         if self.snapshot == REFERENCE_SNAPSHOT:
             return REFERENCE_DAY
-        return {NEWEST: "October 2026", BEFORE_UPSTREAM: "early 2021"}.get(position) or main_line()[position - 1].day
+        return {NEWEST: "October 2026", BEFORE_UPSTREAM: "early 2021", OF_2020: "mid-2020"}.get(
+            position
+        ) or main_line()[position - 1].day
 
     def __str__(self) -> str:
         return f"TFLM of {self.day} ({self.snapshot})" if self.day else f"TFLM {self.snapshot}"

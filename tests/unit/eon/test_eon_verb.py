@@ -130,6 +130,41 @@ def test_a_source_of_2023_takes_the_bytes_that_it_asks_for(tmp_path: Path, capsy
     assert (found["operators_bytes"], found["needed_arena_bytes"]) == (124, 208)  # 80 + 124, rounded up to 16
 
 
+OF_2020 = {
+    "aligns": False,
+    "has_micro_context": False,
+    "has_eval_tensors": False,
+    "overflow_limit": None,
+    "scratch_limit": None,
+    "generated": date(2020, 11, 9),
+}
+
+
+@pytest.mark.parametrize(
+    ("kernels", "asked"),
+    [
+        ("reference", [40, 12, 12]),  # OpData, and two arrays of 3 int32
+        ("cmsis_nn", [44, 12, 12, 8]),  # a pointer more, and 2 columns of 2 channels x 1 x 1 of int16
+    ],
+)
+def test_a_source_of_2020_has_the_kernels_of_its_time(
+    kernels: str, asked: list[int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, replace(SMALL, **OF_2020))  # type: ignore[arg-type]
+    found = document([path, "--kernels", kernels], capsys)
+    assert found["target"]["runtime"]["snapshot"] == "edge-impulse@2020-12-24"  # type: ignore[index]
+    assert [row["bytes"] for row in found["buffers"]] == asked  # type: ignore[attr-defined]
+    assert found["interpreter_arena_bytes"] is None
+    assert all(row["kind"] == "persistent" for row in found["buffers"])  # type: ignore[attr-defined]
+
+
+def test_the_interpreter_of_2020_is_refused_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = str(tmp_path / "model.tflite")
+    assert main(["eon", written(tmp_path, SMALL), "--to-tflite", model]) == 0
+    assert main(["size", model, "--library", "edge-impulse@2021-05-11"]) == 2
+    assert "its interpreter of mid-2020 is not, and the nearest is edge-impulse@2021-08-31" in capsys.readouterr().err
+
+
 def test_a_source_of_2022_keeps_any_number_of_buffers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     old = {"aligns": False, "has_micro_context": False, "overflow_limit": None, "scratch_limit": None}
     path = written(tmp_path, replace(SMALL, arena_size=80, generated=date(2022, 1, 1), **old))  # type: ignore[arg-type]
@@ -143,7 +178,18 @@ def test_a_source_of_2022_keeps_any_number_of_buffers(tmp_path: Path, capsys: py
 @pytest.mark.parametrize(
     ("change", "arguments", "code", "words"),
     [
-        ({"has_eval_tensors": False}, [], 3, "for an SDK of Edge Impulse before May 2021"),
+        (
+            {"has_eval_tensors": False},
+            ["--library", "edge-impulse@2021-08-31"],
+            3,
+            "for an SDK before May 2021: it does not compile with edge-impulse@2021-08-31",
+        ),
+        (
+            {"has_micro_context": False},
+            ["--library", "edge-impulse@2021-07-07"],
+            3,
+            "for an SDK of May 2021 or later: it does not compile with edge-impulse@2021-07-07",
+        ),
         (
             {"has_micro_context": False},
             ["--library", "edge-impulse@2024-06-24"],

@@ -3,6 +3,7 @@ import pytest
 from tflm_sim.errors import UsageError
 from tflm_sim.ops.cmsis_nn.buffer_sizes import BUFFER_SIZES
 from tflm_sim.targets.kernel_library import (
+    EDGE_IMPULSE_CMSIS_NN,
     REFERENCE,
     UNRELEASED,
     VERSIONS,
@@ -107,7 +108,7 @@ def test_the_core_chooses_the_instruction_set(name: str, variant: str) -> None:
 
 
 def test_every_version_of_cmsis_nn_has_its_buffer_sizes() -> None:
-    assert set(VERSIONS["cmsis_nn"]) == set(BUFFER_SIZES)
+    assert {*VERSIONS["cmsis_nn"], EDGE_IMPULSE_CMSIS_NN} == set(BUFFER_SIZES)
 
 
 def test_a_library_says_all_that_decides_its_bytes() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from tflm_sim.ops.cmsis_nn import convolve_sizes, dense_sizes, depthwise_sizes
 from tflm_sim.ops.cmsis_nn.dims import ConvParams, Dims, DwConvParams, Isa, TransposeConvParams
+from tflm_sim.targets.kernel_library import EDGE_IMPULSE_CMSIS_NN
 from tflm_sim.values import dataclass, replace
 
 ConvolveSize = Callable[[Isa, ConvParams, Dims, Dims, Dims], int]
@@ -145,5 +146,6 @@ BUFFER_SIZES: dict[str, BufferSizes] = {
     "c43379b": _C43379B,
     "59d6249": _0D7E4FA,
     "0d7e4fa": _0D7E4FA,
+    EDGE_IMPULSE_CMSIS_NN: _0D7E4FA,
 }
 """By commit (``targets.changes.CMSIS_NN_PINS`` says who links it) or release; v7.0.0 is 22080c6."""

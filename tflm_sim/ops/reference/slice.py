@@ -113,7 +113,8 @@ def _check_output_size(k: Kernel, axes: list[_Axis], output: KernelTensor) -> No
     k.ensure_eq(len(output.shape), rank, "output_shape->size", "shape_size")
 
 
-def _strided_slice(k: Kernel, source: KernelTensor, *tensors: KernelTensor) -> None:
+def strided_slice(k: Kernel, source: KernelTensor, *tensors: KernelTensor) -> None:
+    """Refuse what STRIDED_SLICE's Prepare refuses; tensors: begin, end, strides, output."""
     *indices, output = tensors
     k.ensure_msg(len(source.shape) <= _MAX_STRIDED_SLICE_RANK, "input dim should not exceed 4")
     for tensor, name in zip(indices, _INDICES, strict=True):
@@ -163,7 +164,7 @@ MODELS: tuple[OpModel, ...] = (
             OP_DATA,
             counts(4),
             takes=_PARTS,
-            body=_strided_slice,
+            body=strided_slice,
             frees_always=True,
         ),
     ),

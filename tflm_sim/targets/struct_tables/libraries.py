@@ -92,6 +92,20 @@ struct edge_impulse/rfft2d.OpData { int kiss_fft_output_buffer_index; };  // :43
 // edgeimpulse/inferencing-sdk-cpp tensorflow/lite/micro/kernels/tile.cc @ 919819f
 struct edge_impulse/tile.OpData { bool noop; };  // :26
 
+// edgeimpulse/inferencing-sdk-cpp tensorflow/lite/micro/kernels/{conv,fully_connected,pooling,quantize}.cc @ 6887772
+struct edge_impulse/early.Conv {  // conv.cc:1026
+  TfLitePaddingValues padding; int32_t output_multiplier; int output_shift;
+  void *per_channel_output_multiplier, *per_channel_output_shift; int32_t output_activation_min, output_activation_max;
+};
+struct edge_impulse/early.CmsisConv : edge_impulse/early.Conv { void *scratch_buffer; };  // conv.cc:49
+struct edge_impulse/early.FullyConnected {  // fully_connected.cc:690
+  int32_t output_multiplier; int output_shift; int32_t output_activation_min, output_activation_max;
+  int input_quantized_index;
+};
+struct edge_impulse/early.CmsisFullyConnected : edge_impulse/early.FullyConnected { void *scratch_buffer; };  // :38
+struct edge_impulse/early.CmsisPool { TfLitePaddingValues padding; void *scratch_buffer; };  // pooling.cc:40
+struct edge_impulse/early.Scaling { int32_t output_multiplier; int output_shift; };  // quantize.cc:29, dequantize.cc
+
 // SiliconLabs/gecko_sdk platform/compute/nn/mvp/inc/sl_mvp_ml_conv2d.h @ 911f6cdef; that of depthwise_conv2d.h has no
 // scratch_buffer
 struct sli_mvp_ml_depthwise_conv2d_s8_params_t {
