@@ -38,7 +38,8 @@ Where to read on, in the order in which data flows:
 
     pass_table, search, budget     the passes as rows, which result is kept, and what it may cost
     prune, fuse, states, order     edits that cost nothing
-    profile, bound                 how full the head is at each operator, and below which size no split gets
+    profile, vector_scratch        how full the head is at each operator; scratch that depends on the shape of a part
+    bound                          below which size no split gets the head
     descent, peaks                 splits round by round, and which segments to split, as a shortest path
     split, rows, stripe_rules      stripes of rows or columns
     channels, channel_rules        groups of channels

@@ -36,6 +36,7 @@ def chains(draft: Draft, first: int, consumers: Mapping[int, list[int]]) -> Iter
     if head is None:
         return
     links = [head]
+    yield first + 1, (head,)
     for index in range(first + 1, min(first + LONGEST_CHAIN, len(draft.operators))):
         carried = (links[-1].operator.output_tensors)[0]
         if consumers.get(carried) != [index] or carried in draft.outputs:
@@ -48,7 +49,9 @@ def chains(draft: Draft, first: int, consumers: Mapping[int, list[int]]) -> Iter
 
 
 def channel_splits(draft: Draft, facts: Profile, first: int, end: int, links: tuple[ChainLink, ...]) -> Iterator[Split]:
-    """Yield the ways to run a chain in groups, with their estimates."""
+    """Yield the ways to run a chain in groups, with their estimates; an operator alone if that takes less scratch."""
+    if len(links) == 1 and first not in facts.vectors:
+        return
     source = links[0].operator.input_tensors[0]
     result = (links[-1].operator.output_tensors)[0]
     if source not in facts.bytes or result not in facts.bytes:
@@ -78,7 +81,11 @@ def _estimates(
             size = tensor_bytes(draft, link.operator.output_tensors[0]) * (end - start) // channels
             key -= 1
             scratch = facts.scratch[split.first + index]
-            if index or link.name == "DEPTHWISE_CONV_2D":
+            own = facts.vectors.get(split.first + index)
+            if own is not None:
+                share = own.layer.image.channels * (end - start) // channels if index else own.layer.image.channels
+                scratch = own.of(3, share, own.layer.result.channels * (end - start) // channels)
+            elif index or link.name == "DEPTHWISE_CONV_2D":
                 scratch = align_up(scratch * (end - start) // channels, BUFFER_ALIGNMENT)  # windows of its own channels
             gap = facts.gaps[split.first + index] if facts.gaps else None
             steps.append(Footprint((carried,), key, align_up(size, BUFFER_ALIGNMENT), scratch, gap))

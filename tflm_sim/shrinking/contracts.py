@@ -23,9 +23,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.draft import Draft
-from tflm_sim.model.operator_facts import CONVOLUTIONS
-from tflm_sim.model.types import Operator, Tensor, TensorType
+from tflm_sim.model.operator_facts import CONVOLUTIONS, WINDOWED
+from tflm_sim.model.types import Model, Operator, Tensor, TensorType
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.targets.kernel_library import VERSIONS, KernelLibrary
 from tflm_sim.values import dataclass
 
@@ -151,24 +153,22 @@ def _padding(use: Use) -> list[tuple[int, int]] | None:
     return found
 
 
-def _s3_conv_copies(use: Use) -> bool:
-    """Return whether ESP-NN 1.2.3 copies what it convolves on an ESP32-S3 before it writes.
+def _s3_conv_in_order(use: Use) -> bool:
+    """Return whether ESP-NN's convolution on an ESP32-S3 goes pixel by pixel: all but pointwise ones of odd channels.
 
-    Small windows one by one, in C; padded images as a whole. Without padding, and for windows of one pixel, assembly
-    reads the image itself. Groups go to the plain C.
+    Small windows are copied one by one, in C; padded images as a whole. From an image without padding assembly loads a
+    window's rows anew for each output, and stores that byte before it loads for the next one. Pointwise, it copies
+    eight pixels to the scratch buffer before it stores eight, the last ones one by one. Where the channels are no
+    multiple of 8, C takes eight pixels too, but reads the last channels again after it has written. Groups go to the
+    plain C, dilations to the reference kernels.
 
-    Source: src/convolution/esp_nn_conv_esp32s3.c esp_nn_conv_s8_esp32s3 @ ESP-NN 5f0a807.
+    Source: src/convolution/esp_nn_conv_esp32s3.c, esp_nn_conv_s8_filter_aligned_input_padded_esp32s3.S,
+    esp_nn_conv_s8_mult8_1x1_esp32s3.S, esp_nn_conv_s8_1x1_esp32s3.c @ ESP-NN 5f0a807 and c087617 (1.2.6).
     """
-    padding = _padding(use)
-    if padding is None:
-        return len(use.image) == 4 and use.dilation != (1, 1)  # the reference kernels
-    _, rows, columns, depth = use.filter
-    if use.image[3] != depth:
-        return True
-    before, behind = zip(*padding, strict=True)
-    if (rows, columns, use.stride, any(before)) == (1, 1, (1, 1), False):
+    if not len(use.image) == len(use.filter) == 4:
         return False
-    return columns * depth < 16 <= rows * columns * depth or any(before) or max(behind) > 0
+    is_pointwise = use.filter[1:3] == (1, 1) and use.dilation == use.stride == (1, 1) and use.image[3] == use.filter[3]
+    return not is_pointwise or use.image[3] % 8 == 0
 
 
 def _s3_depthwise_copies(use: Use) -> bool:
@@ -194,6 +194,11 @@ _READ = (
 """Versions of CMSIS-NN whose convolutions were read and run: October 2022 to June 2026. What changed in between: the
 windows are copied one by one or padded to four bytes, groups came, and images that are larger than they are; the order
 of reads and writes did not. Edge Impulse's SDK has a copy of e98ee09."""
+
+_S3_READ = ("1.3.1", "1.3.0", "1.2.9", "1.2.8", "1.2.7", "1.2.6")
+"""Versions of ESP-NN whose convolutions and pools on the ESP32-S3 are the texts of 1.2.6 that were read: 1.3.1 has the
+same by the SHA-256 in both components' CHECKSUMS.json (c087617, 52d6de8), but for one line of the depthwise
+convolution, which was read, and the assembly for 3x3 behind that, which gets no image under a contract."""
 
 CONTRACTS = (
     Contract(("RESHAPE", "SQUEEZE", "EXPAND_DIMS"), COPY, _ALL, "reshape_common.cc, squeeze.cc: memcpy unless equal"),
@@ -221,14 +226,9 @@ CONTRACTS = (
             "SQUARE", "EXP", "LOG", "SIN", "COS", "FLOOR", "CEIL", "ROUND", "LOGICAL_NOT", "QUANTIZE", "DEQUANTIZE",
         ),
         IN_PLACE,
-        ("reference", "cmsis_nn"),
-        "activations.cc, logistic.cc, elementwise.cc, requantize.h, ...: output[i] = f(input[i]), ascending",
-    ),
-    Contract(
-        ("RELU", "RELU6", "TANH", "LEAKY_RELU", "ELU", "ABS", "SQRT", "RSQRT", "FLOOR", "CEIL", "ROUND", "QUANTIZE"),
-        IN_PLACE,
-        ("esp_nn",),
-        "as reference: ESP-NN has no kernel of its own for these",
+        _ALL,
+        "activations.cc, logistic.cc, elementwise.cc, requantize.h, ...: output[i] = f(input[i]), ascending; ESP-NN's "
+        "own kernels for some of these are not called by kernels/esp_nn until esp-tflite-micro 1.4.0",
     ),
     Contract(
         ("ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE", "DIV", "PRELU"),
@@ -246,6 +246,17 @@ CONTRACTS = (
     Contract(
         ("ADD", "MUL"),
         IN_PLACE,
+        ("esp_nn",),
+        "esp_nn_add_ansi.c, esp_nn_mul_ansi.c: output[i] after input1[i] and input2[i], ascending; "
+        "esp_nn_add_s8_esp32s3.S, esp_nn_mul_s8_esp32s3.S: eight of both are loaded, then eight are stored, the rest "
+        "one by one; one text from 1.1.0 to 1.3.1; what broadcasts goes to the reference kernels",
+        variants=("opt", "ansi", "esp32s3"),
+        types=(TensorType.INT8,),
+        versions=VERSIONS["esp_nn"][1:],
+    ),
+    Contract(
+        ("ADD", "MUL"),
+        IN_PLACE,
         ("mvp",),
         "sl_mvp_ml_add.c, sl_mvp_ml_mul.c @ SiliconLabs/gecko_sdk 911f6cdef: two elements are read, and what is stored "
         "there is made of them; the clamp then goes over the output alone; read, not run",
@@ -255,11 +266,13 @@ CONTRACTS = (
     Contract(
         ("ADD", "MUL", "MAXIMUM", "MINIMUM", "SOFTMAX"),
         IN_PLACE,
-        ("cmsis_nn",),
-        "kernels/cmsis_nn/add.cc, mul.cc, maximum_minimum.cc, softmax.cc: floating point goes to the reference kernels",
+        ("cmsis_nn", "esp_nn"),
+        "kernels/cmsis_nn/add.cc, mul.cc, maximum_minimum.cc, softmax.cc, kernels/esp_nn/add.cc, mul.cc, softmax.cc: "
+        "floating point goes to the reference kernels",
         types=(TensorType.FLOAT32,),
     ),
     Contract(("SUB", "SQUARED_DIFFERENCE", "DIV", "PRELU"), IN_PLACE, ("cmsis_nn", "esp_nn"), "as reference"),
+    Contract(("MAXIMUM", "MINIMUM"), IN_PLACE, ("esp_nn",), "as reference"),
     Contract(
         ("SOFTMAX",),
         IN_PLACE,
@@ -330,22 +343,33 @@ CONTRACTS = (
         ("CONV_2D",),
         DIAGONAL,
         ("esp_nn",),
-        "esp_nn_conv_esp32s3.c: windows or the padded image are copied to the scratch buffer, from which the assembly "
-        "reads; read, not run",
+        "esp_nn_conv_esp32s3.c and its assembly: windows, eight pixels or the padded image are copied to the scratch "
+        "buffer before a pixel is written, or a window is loaded anew for each byte; read, not run",
         variants=("esp32s3",),
         types=(TensorType.INT8,),
-        versions=("1.2.3",),
-        chosen=_s3_conv_copies,
+        versions=("1.2.3", *_S3_READ),
+        chosen=_s3_conv_in_order,
     ),
     Contract(
         ("DEPTHWISE_CONV_2D",),
         DIAGONAL,
         ("esp_nn",),
-        "esp_nn_depthwise_conv_s8_esp32s3.c: likewise; read, not run",
+        "esp_nn_depthwise_conv_s8_esp32s3.c: the padded image, or the rows that an output row reads, are copied to the "
+        "scratch buffer, from which the assembly reads; read, not run",
         variants=("esp32s3",),
         types=(TensorType.INT8,),
-        versions=("1.2.3", "1.2.2", "1.2.1"),
+        versions=("1.2.3", "1.2.2", "1.2.1", *_S3_READ),
         chosen=_s3_depthwise_copies,
+    ),
+    Contract(
+        ("AVERAGE_POOL_2D", "MAX_POOL_2D"),
+        DIAGONAL,
+        ("esp_nn",),
+        "esp_nn_avg_pool_s8_esp32s3.S, esp_nn_max_pool_s8_esp32s3.S: of a pixel 8 or 4 channels of the window are "
+        "loaded, then stored; other channels go to the plain C; read, not run",
+        variants=("esp32s3",),
+        types=(TensorType.INT8,),
+        versions=("1.2.3", "1.2.2", "1.2.1", *_S3_READ),
     ),
     Contract(
         ("CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D"),
@@ -373,10 +397,29 @@ CONTRACTS = (
 )  # fmt: skip
 """Every promise. What is missing was not read, or does not hold: CMSIS-NN's 1x1 convolution walks channels outside and
 overwrites its input, its maximum pool writes a pixel while it still reads it, and on MVE its depthwise convolution goes
-over the image once for each block of channels. Where ESP-NN's assembly for the ESP32-S3 reads the image itself, the
-order of its loads and stores was not read, nor was any of the P4's, whose convolutions take an image's right and lower
-edge last. The MVP's convolutions and pools take the columns
-at an edge first, and of the rows between them every second or third."""
+over the image once for each block of channels. On the ESP32-S3 the assembly of ESP-NN's depthwise convolutions that
+reads the image itself was not read, nor the P4's own kernels, whose convolutions take an image's right and lower edge
+last. The MVP's convolutions and pools take the columns at an edge first, and of the rows between them every second or
+third."""
+
+_VECTORS = ("esp32s3", "esp32p4")
+_ON_VECTORS = WINDOWED | {"ADD", "MUL", "FULLY_CONNECTED", "SOFTMAX"}
+
+
+def wanted_alignments(model: Model, subgraph: int, libraries: Sequence[KernelLibrary]) -> dict[int, int]:
+    """Return the bytes at whose multiples tensors must lie, by tensor, where that is more than 1.
+
+    A processor may want an element at a multiple of its size. The vector instructions of the ESP32-S3 and P4 leave out
+    the lower four bits of an address. TFLM's own plans have every tensor at a multiple of 16; an offline plan need not.
+    """
+    names, tensors = Draft(model), model.subgraphs[subgraph].tensors
+    found = {index: size for index, tensor in enumerate(tensors) if (size := TYPE_SIZES.get(tensor.type, 1)) > 1}
+    if any(library.name == "esp_nn" and library.variant in _VECTORS for library in libraries):
+        for operator in model.subgraphs[subgraph].operators:
+            if names.name(operator) in _ON_VECTORS:
+                found |= dict.fromkeys((*operator.input_tensors, *operator.output_tensors), BUFFER_ALIGNMENT)
+    return found
+
 
 _ON_MVP = CONVOLUTIONS | {"ADD", "AVERAGE_POOL_2D", "FULLY_CONNECTED", "MAX_POOL_2D", "MUL", "TRANSPOSE_CONV"}
 """Operators of which the MVP has kernels.

@@ -23,7 +23,7 @@ from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer
 from tflm_sim.planners.lower_bound import lower_bound
-from tflm_sim.shrinking.contracts import COPY
+from tflm_sim.shrinking.contracts import COPY, wanted_alignments
 from tflm_sim.shrinking.counted import CountedLoop, carried, counted_loops, distances
 from tflm_sim.shrinking.graph import element_size
 from tflm_sim.shrinking.links import SharingLink
@@ -48,6 +48,7 @@ class Layout:
         others: Everything else in the head: scratch, tensors of other subgraphs.
         carried: Tensors that have one address: those that hold the same value in and around a loop.
         loop_steps: (a, b) -> bytes that a must lie above b, where a loop reads a row by row while it writes b.
+        alignment: Bytes at whose multiples a tensor must lie, where that is more than 1.
     """
 
     model: Model
@@ -57,6 +58,7 @@ class Layout:
     others: list[Buffer]
     carried: list[list[int]] = field(default_factory=list)
     loop_steps: dict[tuple[int, int], int] = field(default_factory=dict)
+    alignment: dict[int, int] = field(default_factory=dict)
     _hashes: Sequence[Hashes | None] = ()
     _agree: dict[tuple[int, int, int], bool] = field(default_factory=dict)
 
@@ -91,7 +93,8 @@ class Layout:
             shift = one[link.parent] + link.offset - other[link.child]
             if one is not other and self._is_safe(link, one, other, shift):
                 joined = _joined(one, other, shift)
-                group_of.update(dict.fromkeys(joined, joined))
+                if not any(at % self.alignment.get(tensor, 1) for tensor, at in joined.items()):
+                    group_of.update(dict.fromkeys(joined, joined))
         return list({id(group): group for group in group_of.values()}.values())
 
     def _is_safe(self, link: SharingLink, one: SharingGroup, other: SharingGroup, shift: int) -> bool:
@@ -184,6 +187,10 @@ def layout_of(model: Model, simulations: Sequence[Simulation]) -> Layout:
     layout = Layout(model, draft, alive, scope_of, others + _scratch_buffers(simulations))
     for loop in loops:
         layout.carry(loop, starts)
+    libraries = [simulation.configuration.target.kernel_library for simulation in simulations]
+    for index in planned:
+        for tensor, alignment in wanted_alignments(model, index, libraries).items():
+            layout.alignment[starts[index] + tensor] = alignment
     return layout
 
 

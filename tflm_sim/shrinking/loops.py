@@ -27,7 +27,17 @@ from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.shrinking.counted import counted_loops, distances
 from tflm_sim.shrinking.graph import element_size, operator_multiplications, shape
 from tflm_sim.shrinking.profile import Footprint, Profile, peak_of
-from tflm_sim.shrinking.rows import OperatorSegment, Stripe, extra_macs, find_stripe, flow, row_bytes, segments, walk
+from tflm_sim.shrinking.rows import (
+    OperatorSegment,
+    Stripe,
+    extra_macs,
+    find_stripe,
+    flow,
+    row_bytes,
+    scratch_of_stripe,
+    segments,
+    walk,
+)
 from tflm_sim.shrinking.split import AXES, COLUMNS, ROWS, Split, SplitWitness, add_integers
 from tflm_sim.shrinking.stripe_rules import PadRule, RepeatedPadRule, Rule
 from tflm_sim.units import align_up
@@ -167,7 +177,7 @@ def _peak(
         reads = tuple(holders.get(tensor, tensor) for tensor in segment.rules[index].activations)
         output = segment.operators[index].output_tensors[0]
         start, end, _, _ = stripe[output]
-        return step(reads, output, end - start, facts.scratch[segment.first + index])
+        return step(reads, output, end - start, scratch_of_stripe(facts, segment, stripe, index))
 
     piece = walk(
         segment, stripe, part, lambda tensor, holder, start, end: step((holder,), tensor, end - start), compute

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.types import Model, Operator, Tensor
-from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, PART, promised, use_of
+from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, PART, promised, use_of, wanted_alignments
 from tflm_sim.shrinking.counted import Place
 from tflm_sim.shrinking.diagonal import reads_are_safe
 from tflm_sim.shrinking.machine import Copied, Machine, Ran, fresh_inputs
@@ -107,6 +107,12 @@ class _Arena:
             else:
                 self.scratch.setdefault((info.subgraph, info.node), []).append(room)
             self.nested.setdefault(info.subgraph, []).append(room)
+        for index in range(len(model.subgraphs)):
+            for tensor, alignment in wanted_alignments(model, index, [self.library]).items():
+                if (place := (index, tensor)) in self.places and self.places[place].start % alignment:
+                    raise self._refuse(
+                        f"tensor {tensor} lies at {self.places[place].start:,} B, no multiple of {alignment}"
+                    )
         everything = [*self.places.values(), *(p for each in self.scratch.values() for p in each)]
         size = max((room.end for room in everything), default=0)
         if size > MOST_BYTES:

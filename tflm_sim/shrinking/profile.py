@@ -5,7 +5,7 @@ The splits are chosen on these numbers and then simulated, so they guide the sea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tflm_sim.answers.peak import live_bytes
 from tflm_sim.answers.simulation import Simulation
@@ -13,8 +13,9 @@ from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.model.draft import Draft
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.shrinking.graph import planned_bytes
+from tflm_sim.shrinking.vector_scratch import VectorScratch, vector_scratch
 from tflm_sim.units import align_up
-from tflm_sim.values import dataclass
+from tflm_sim.values import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class Profile:
         arena: The smallest arena.
         gaps: With a plan, by operator: bytes that its input must lie above its output on it, None where they may not
             share bytes. () without a plan.
+        vectors: How an operator's scratch depends on its shapes, by operator, where it does.
     """
 
     live: Sequence[int]
@@ -49,6 +51,7 @@ class Profile:
     tail_bytes: int
     arena: int
     gaps: Sequence[int | None] = ()
+    vectors: Mapping[int, VectorScratch] = field(default_factory=dict)
 
     @property
     def peak(self) -> int:
@@ -75,7 +78,7 @@ def profile(draft: Draft, simulation: Simulation) -> Profile:
         if subgraph == 0 and 0 <= node < count:
             tail[node] += holding.used
     born, dies, sizes = _lifetimes(draft)
-    groups = ledger.groups
+    groups, library = ledger.groups, simulation.configuration.target.kernel_library
     tensors = sum(len(subgraph.tensors) for subgraph in simulation.model.subgraphs)
     return Profile(
         live=_live(allocation, count),
@@ -89,6 +92,11 @@ def profile(draft: Draft, simulation: Simulation) -> Profile:
         head=simulation.head_bytes,
         tail_bytes=simulation.tail_bytes,
         arena=smallest.size,
+        vectors={
+            index: own
+            for index, operator in enumerate(draft.operators)
+            if (own := vector_scratch(draft, operator, library)) is not None
+        },
     )
 
 

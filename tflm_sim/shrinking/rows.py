@@ -250,6 +250,16 @@ def walk(
     return result if stripe[segment.result][:2] == part else cut(segment.result, result, *part)
 
 
+def scratch_of_stripe(facts: Profile, segment: OperatorSegment, stripe: Mapping[int, Stripe], index: int) -> int:
+    """Return the scratch of an operator of a segment in one stripe."""
+    own = facts.vectors.get(segment.first + index)
+    if own is None:
+        return facts.scratch[segment.first + index]
+    tensors = segment.rules[index].activations[0], segment.operators[index].output_tensors[0]
+    inputs, outputs = (stripe[tensor][1] - stripe[tensor][0] for tensor in tensors)
+    return own.of(segment.axis, inputs, outputs)
+
+
 def _peak(
     draft: Draft,
     facts: Profile,
@@ -288,7 +298,8 @@ def _peak(
             start, end, _, _ = stripe[output]
             gap = facts.gaps[segment.first + index] if facts.gaps else None
             share = None if gap is None else gap * (end - start) // segment.sizes[output]
-            return step(reads, output, end - start, facts.scratch[segment.first + index], share)
+            scratch = scratch_of_stripe(facts, segment, stripe, index)
+            return step(reads, output, end - start, scratch, share)
 
         pieces.append(walk(segment, stripe, part, cut, compute))
     sizes = {
