@@ -19,6 +19,7 @@ from pathlib import Path
 
 from tflm_sim.emulation.emulator import Core, Reason, Snapshot, Stop
 from tflm_sim.emulation.memory_map import Span
+from tflm_sim.emulation.qemu_monitor import COUNTING, QemuMonitor
 from tflm_sim.emulation.store_watch import Stored
 from tflm_sim.errors import FirmwareError
 
@@ -65,13 +66,19 @@ class GdbMachine:
         self._spare = _SPARE.get(core.board, _SPARE_ELSEWHERE)
         bios = [] if core.is_arm else ["-bios", "none"]
         self._command = [program, "-M", core.board, *bios, "-kernel", path, "-S", "-gdb", "stdio", "-nodefaults"]
-        self._command += ["-display", "none", "-serial", "null", "-monitor", "none"]
+        self._command += ["-display", "none", "-serial", "null", "-monitor", "none", *COUNTING]
         self._launch()
 
     def _launch(self) -> None:
+        self._monitor = monitor = QemuMonitor()
         self._qemu = subprocess.Popen(
-            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            [*self._command, *monitor.arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            pass_fds=[monitor.number],
         )
+        monitor.is_inherited()
         self._received, self._is_gone, self._is_in_handler = b"", False, False
         self._numbers = dict(self._described())  # Who does not ask for it is not told of all registers.
         for address in self._faults | self._stops:
@@ -196,9 +203,9 @@ class GdbMachine:
             self._stops.discard(address)
             self._ask(f"z0,{address:x},2")
 
-    def count(self) -> None:
-        """Instructions are not counted here."""
-        return None
+    def count(self) -> int | None:
+        """Return how many instructions were executed, those included whose condition did not hold."""
+        return self._monitor.instructions()
 
     def watch_stores(self, free: Iterable[Span], objects: Iterable[Span]) -> bool:
         """Stores are not noted here."""
@@ -294,6 +301,7 @@ class GdbMachine:
 
     def close(self) -> None:
         """End QEMU."""
+        self._monitor.close()
         self._qemu.kill()
         self._qemu.wait()
 
