@@ -18,6 +18,7 @@ from tflm_sim.emulation.event_rows import rows_of
 from tflm_sim.emulation.execution import ExecutedAllocation
 from tflm_sim.firmware.embedded_models import EmbeddedModel
 from tflm_sim.report.executed import measured_document, measured_lines, measured_picture
+from tflm_sim.report.execution_text import execution_lines
 from tflm_sim.samples import sample_path
 from tflm_sim.values import replace
 
@@ -273,6 +274,25 @@ def test_of_an_arena_that_two_interpreters_share_head_and_tail_are_those_of_both
     assert (answer.head_bytes, answer.tail_bytes) == (both.head_bytes, both.tail_bytes)
     assert sum(group.used for group in answer.tail.groups) == both.tail_bytes
     assert [row.operator for row in answer.tail.ops] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("second", "code", "verdict"), [(1, 0, True), (2, 1, False)])
+def test_an_arena_that_its_interpreter_leaves_for_a_larger_one_does_not_count(
+    second: int, code: int, verdict: bool
+) -> None:
+    one = execution_of(8192)
+    allocation = replace(one.arenas[0].allocations[0], model=0x1010)
+    small = replace(
+        one.arenas[0], size=1000, fits=False, smallest_arena=None, reason="AllocateTensors() returned 1",
+        allocations=(replace(allocation, status="error"),),
+    )  # fmt: skip
+    large = replace(one.arenas[0], allocations=(replace(allocation, interpreter=second),))
+    execution = replace(one, arenas=(small, large))
+    assert (execution.is_left(small), execution.is_left(large)) == (verdict, False)
+    assert execution.exit_code == code
+    found = measured_verdict(embedded(0x1000), "own", execution)
+    assert (found.fits, found.arena and found.arena.size) == (verdict, 8192 if verdict else 1000)
+    assert any("it does not count" in line for line in execution_lines(execution)) == verdict
 
 
 def test_what_the_simulation_knows_holds_where_all_requests_are_its_own(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,10 +33,11 @@ def measured_verdict(model: EmbeddedModel, name: str, execution: Execution) -> F
 
 
 def _arenas_of(model: EmbeddedModel, execution: Execution) -> Iterator[tuple[ExecutedArena, ...]]:
-    """Yield the arena, or the two that belong together, of each interpreter of a model."""
+    """Yield the arena, or the two that belong together, in which each interpreter of a model is in the end."""
     for arena, rest in pairs(execution):
         used = (one.model for one in arena.allocations if one.model is not None)
-        if any(model.address <= address < model.address + model.extent for address in used):
+        is_here = any(model.address <= address < model.address + model.extent for address in used)
+        if is_here and not execution.is_left(arena):
             yield (arena,) if rest is None else (arena, rest)
 
 

@@ -104,8 +104,8 @@ _Pair: TypeAlias = tuple[ExecutedArena, ExecutedArena | None]
 
 
 def _holding(execution: Execution, interpreter: int, program: str | os.PathLike[str]) -> list[_Pair]:
-    """Return the arenas in which an interpreter is; all for 0."""
-    found = list(pairs(execution))
+    """Return the arenas in which an interpreter is; all for 0. Those that were left for another one do not count."""
+    found = [one for one in pairs(execution) if not execution.is_left(one[0])]
     having = [one for one in found if any(interpreter in (0, each.interpreter) for each in one[0].allocations)]
     if found and not having:
         most = max(each.interpreter for one, _ in found for each in one.allocations)

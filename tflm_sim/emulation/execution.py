@@ -231,10 +231,21 @@ class Execution:
         ]
         return None if None in sizes else sum(size for size in sizes if size is not None)
 
+    def is_left(self, arena: ExecutedArena) -> bool:
+        """Whether each interpreter in an arena went on to another one, which counts in its place.
+
+        So it is where a program tries a larger arena until one is enough.
+        """
+        at = self.arenas.index(arena)
+        before = at - (arena.part == "rest")  # What two arenas are for stands with the first.
+        last = {one.interpreter: number for number, each in enumerate(self.arenas) for one in each.allocations}
+        users = {one.interpreter for one in self.arenas[before].allocations}
+        return bool(users) and all(last[one] > before for one in users)
+
     @property
     def exit_code(self) -> int:
-        """0: every arena works, 1: one does not, or a store goes out of bounds, 3: it cannot be told."""
-        answers = {arena.fits for arena in self.arenas}
+        """0: every arena that counts works, 1: one does not, or a store goes out of bounds, 3: it cannot be told."""
+        answers = {arena.fits for arena in self.arenas if not self.is_left(arena)}
         if self.stores_outside:
             return 1
         return 1 if False in answers else 3 if None in answers or not answers else 0

@@ -67,6 +67,7 @@ def execution_lines(document: Execution) -> list[str]:
     several = len({one.interpreter for arena in document.arenas for one in arena.allocations}) > 1
     for arena in document.arenas:
         lines += _arena_lines(arena, several=several)
+        lines += [_row("", "it does not count: the program goes on in another arena")] * document.is_left(arena)
     return lines
 
 

@@ -95,7 +95,8 @@ def test_of_several_arenas_that_is_judged_which_needs_most(monkeypatch: pytest.M
         SimpleNamespace(smallest_arena=size, part="all", fits=None, reason=name, allocations=(allocation,))
         for name, size in sizes.items()
     ]
-    monkeypatch.setattr(measured, "execute", lambda *_, **__: SimpleNamespace(arenas=arenas))
+    found = SimpleNamespace(arenas=arenas, is_left=lambda _: False)
+    monkeypatch.setattr(measured, "execute", lambda *_, **__: found)
     with pytest.raises(FirmwareError, match="large"):
         measured.measure("app.elf", load("sample:sine"), ())
     arenas.append(
