@@ -295,6 +295,12 @@ def test_an_arena_that_its_interpreter_leaves_for_a_larger_one_does_not_count(
     assert any("it does not count" in line for line in execution_lines(execution)) == verdict
 
 
+def test_of_equal_arenas_one_after_the_other_each_counts() -> None:
+    one = execution_of(8192)
+    twice = (one.arenas[0], replace(one.arenas[0]))
+    assert [replace(one, arenas=twice).is_left(each) for each in twice] == [False, False]
+
+
 def test_what_the_simulation_knows_holds_where_all_requests_are_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measured, "execute", lambda *_, **__: execution_of(8192))
     other, right = configure("esp32"), configure("cortex-m4")

@@ -232,15 +232,15 @@ class Execution:
         return None if None in sizes else sum(size for size in sizes if size is not None)
 
     def is_left(self, arena: ExecutedArena) -> bool:
-        """Whether each interpreter in an arena went on to another one, which counts in its place.
+        """Whether an arena was too small and each interpreter in it went on to another one, which counts in its place.
 
-        So it is where a program tries a larger arena until one is enough.
+        So it is where a program tries larger arenas until one is enough.
         """
-        at = self.arenas.index(arena)
-        before = at - (arena.part == "rest")  # What two arenas are for stands with the first.
+        at = next(number for number, each in enumerate(self.arenas) if each is arena)
+        first = at - (arena.part == "rest")  # What two arenas are used for stands with the first.
         last = {one.interpreter: number for number, each in enumerate(self.arenas) for one in each.allocations}
-        users = {one.interpreter for one in self.arenas[before].allocations}
-        return bool(users) and all(last[one] > before for one in users)
+        users = {one.interpreter for one in self.arenas[first].allocations}
+        return arena.fits is False and bool(users) and all(last[one] > first for one in users)
 
     @property
     def exit_code(self) -> int:
