@@ -55,18 +55,19 @@ class Column:
     options: dict[str, Any] = field(default_factory=dict)
 
 
-_ALL = {"offline_plan": True, "kernel_order": True, "int8_io": True}
+_IN_ORDER = {"offline_plan": True, "kernel_order": True, "int8_io": True}
+_ALL = {**_IN_ORDER, "loops": True}
 OPTIONS = {
     "shrink": Column(("cortex-m4",)),
     "int8 io": Column(("cortex-m4",), options={"int8_io": True}),
     "plan": Column(("cortex-m4",), options={"int8_io": True, "offline_plan": True}),
-    "M4": Column(("cortex-m4",), options=_ALL),
+    "M4": Column(("cortex-m4",), options=_IN_ORDER),
+    "loops": Column(("cortex-m4",), options=_ALL),
     "M55": Column(("cortex-m55",), options=_ALL),
     "ESP32-S3": Column(("esp32-s3",), options=_ALL),
     "reference": Column(("cortex-m4",), "reference", _ALL),
-    "loops": Column(("cortex-m4",), options={**_ALL, "loops": True}),
 }
-"""Columns of ``--table``. From M4 on all options: ``--int8-io --offline-plan --kernel-order``."""
+"""Columns of ``--table``. From "loops" on all options: ``--int8-io --offline-plan --kernel-order --loops``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,17 +59,24 @@ def plan(search: Search) -> None:
 
 
 def _look_for_plans(search: Search, found: list[_Planned]) -> None:
-    """Add plans that gain."""
-    _add_planned(search, _ways(search), found)
+    """Add plans that gain: as without loops first, so that with them no result is larger."""
+    for has_loops in (False, True) if search.loops else (False,):
+        _go_down(search, found, has_loops=has_loops)
+
+
+def _go_down(search: Search, found: list[_Planned], *, has_loops: bool) -> None:
+    """Add plans of what was kept, of byways and of splits made for a plan, without loops or with one at least."""
+    begun = len(found)
+    _add_planned(search, _ways(search, has_loops=has_loops), found)
     way: Way | None = list(takewhile(lambda step: step.name != SPLITS, search.steps))
     for _ in range(MOST_ROUNDS):
         before = min(found, key=_rank, default=None)
-        _add_planned(search, _split_for_plan(search, way) if way is not None else [], found)
+        _add_planned(search, _split_for_plan(search, way, has_loops=has_loops) if way is not None else [], found)
         best = min(found, key=_rank, default=None)
         if best is before or best is None:
             break
         way = best.way
-    ways = [each.way for each in sorted(found, key=_rank)[:MOST_THOROUGH]]
+    ways = [each.way for each in sorted(found[begun:], key=_rank)[:MOST_THOROUGH]]
     _add_planned(search, ways, found, thorough=True)
 
 
@@ -84,13 +91,11 @@ def _rank(planned: _Planned) -> tuple[float, ...]:
     return planned.rank
 
 
-def _ways(search: Search) -> list[Way]:
-    """Return the way that was kept, each beginning of it, and the byways that promise most."""
-    ways = [search.steps[:count] for count in range(len(search.steps), -1, -1)]
-    for has_loop, most in MOST_BYWAYS.items():
-        byways = [byway for byway in search.byways if byway.has_loop == has_loop]
-        ways += [byway.steps for byway in sorted(byways, key=lambda byway: byway.estimate)[:most]]
-    return ways
+def _ways(search: Search, *, has_loops: bool) -> list[Way]:
+    """Return the way that was kept and each beginning of it, and the byways that promise most."""
+    byways = sorted((each for each in search.byways if each.has_loop == has_loops), key=lambda each: each.estimate)
+    kept = [] if has_loops else [search.steps[:count] for count in range(len(search.steps), -1, -1)]
+    return kept + [byway.steps for byway in byways[: MOST_BYWAYS[has_loops]]]
 
 
 def _end(search: Search, way: Way) -> Model:
@@ -117,7 +122,7 @@ def _add_planned(search: Search, ways: Sequence[Way], found: list[_Planned], *, 
         found += sorted(own, key=_rank)[:1]
 
 
-def _split_for_plan(search: Search, way: Way) -> list[Way]:
+def _split_for_plan(search: Search, way: Way, *, has_loops: bool) -> list[Way]:
     """Return ways on from one with splits that are chosen for what they need with a plan."""
     if search.whole_layers:
         return []
@@ -126,20 +131,23 @@ def _split_for_plan(search: Search, way: Way) -> list[Way]:
     plans: list[peaks.SplitPlan] = []
     share: float | None = peaks.LOWEST_SHARE
     while share is not None:
-        plans = _plans_above(search, Draft(model), facts, share)
+        plans = _plans_above(search, Draft(model), facts, share, has_loops=has_loops)
         share = _lower_share(facts, plans, share)
     steps = (split_step(model, search.sizer, facts, each) for each in search.stopping.watch(plans[:MOST_SPLIT]))
     return [[*way, step] for step in steps if step is not None]
 
 
-def _plans_above(search: Search, draft: Draft, facts: Profile, share: float) -> list[peaks.SplitPlan]:
+def _plans_above(
+    search: Search, draft: Draft, facts: Profile, share: float, *, has_loops: bool
+) -> list[peaks.SplitPlan]:
     """Return the split plans of operators above a share of the peak, the smallest estimated arena first."""
     spare = search.allowance.spare(draft)
     found = peaks.all_splits(draft, facts, spare, search.stopping, share=share)
-    if search.loops:
+    if has_loops:
         found += peaks.loop_splits(draft, facts, spare, search.stopping, share=share)
     splits, _ = search.allowance.allowed(found)
-    return peaks.plans(facts, splits, spare, search.stopping)
+    plans = peaks.plans(facts, splits, spare, search.stopping)
+    return [plan for plan in plans if any(split.is_loop for split in plan.splits)] if has_loops else plans
 
 
 def _lower_share(facts: Profile, plans: Sequence[peaks.SplitPlan], share: float) -> float | None:
