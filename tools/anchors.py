@@ -4,7 +4,7 @@ An arena depends on shapes and types only, so that weights do not matter to it. 
 them.
 
 Source: Sandler et al., MobileNetV2 (table 2); its channels times the width as tensorflow/models rounds them, to
-multiples of 8, not below nine tenths.
+multiples of 8, not below nine tenths. Lin et al., MCUNet: mcunet-10fps_imagenet.json, which TinyEngine calls in0.
 """
 
 from __future__ import annotations
@@ -31,6 +31,12 @@ MOBILENET_V2 = (
     (6, 320, 1, 1),
 )
 """Expansion, channels, blocks, stride of the first of them."""
+MCUNET_10FPS = (
+    *((1, 16, 1, 3), (4, 16, 2, 5), (3, 16, 1, 3), (4, 16, 1, 3)),
+    *((5, 24, 2, 7), (4, 24, 1, 5), (5, 24, 1, 5), (5, 48, 2, 7), (4, 48, 1, 5)),
+    *((5, 56, 1, 3), (4, 56, 1, 5), (5, 56, 1, 3), (6, 112, 2, 3), (4, 112, 1, 5), (6, 192, 1, 3)),
+)
+"""Expansion, channels, stride, side of the filter, block by block."""
 
 
 class Network:
@@ -73,11 +79,11 @@ class Network:
         self.b.operator("DEPTHWISE_CONV_2D", [x, *weights], [y], options=options)
         return y
 
-    def block(self, x: int, outputs: int, *, expansion: int, stride: int) -> int:
+    def block(self, x: int, outputs: int, *, expansion: int, stride: int, kernel: int = 3) -> int:
         """Add an inverted residual: expand, filter, project, and add the input where it has the same shape."""
         side, channels = self.sides[x]
         wide = self.convolution(x, channels * expansion) if expansion > 1 else x
-        y = self.convolution(self.depthwise(wide, stride=stride), outputs)
+        y = self.convolution(self.depthwise(wide, kernel=kernel, stride=stride), outputs)
         if self.sides[y] != (side, channels):
             return y
         total = self._activation(side, channels)
@@ -113,8 +119,18 @@ def mobilenet_v2(side: int, width: float, *, classes: int = 1000) -> Model:
     return net.classified(net.convolution(x, 1280), classes)
 
 
+def mcunet_10fps(side: int = 48, *, classes: int = 1000) -> Model:
+    """Return the MCUNet for ImageNet at 10 frames a second, for square images of ``side`` pixels."""
+    net = Network(side)
+    x = net.convolution(net.input, 24, kernel=3, stride=2)
+    for expansion, channels, stride, kernel in MCUNET_10FPS:
+        x = net.block(x, channels, expansion=expansion, stride=stride, kernel=kernel)
+    return net.classified(x, classes)
+
+
 def anchors() -> Iterator[tuple[str, Model]]:
     """Yield each network by its name."""
+    yield "mcunet_10fps_imagenet", mcunet_10fps()
     for side in (144, 160):
         yield f"mobilenet_v2_0.35_{side}", mobilenet_v2(side, 0.35)
 

@@ -26,3 +26,8 @@ def test_channels_are_rounded_to_multiples_of_eight_not_below_nine_tenths() -> N
         56,
         112,
     ]
+
+
+def test_mcunet_has_the_multiplications_of_its_paper() -> None:
+    # mit-han-lab/mcunet, README: mcunet-in0 has 6.4 million, at 48 pixels.
+    assert round(total_multiplications(anchors.mcunet_10fps()) / 1e6, 1) == 6.4
