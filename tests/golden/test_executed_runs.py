@@ -42,6 +42,10 @@ TARGETS = {
 }
 SETTINGS: dict[str, dict[str, Any]] = {
     "static arena": {},
+    "arena in CCM RAM": {},
+    "arena in external memory": {},
+    "profiler": {},
+    "linear planner": {"planner": "linear"},
     "recording interpreter": {"interpreter": "recording"},
     "two models on one allocator": {},
     "resource variables": {"resource_variable_count": 12},
