@@ -91,8 +91,10 @@ def test_a_conditional_store_does_not_make_the_emulator_skip_what_follows(place:
     assert tflm_sim.execute(program, invokes=1).arenas[0].allocations[0].invocations[0].status == "ok"
 
 
-def test_stores_are_not_watched_in_qemu_and_that_is_told(tmp_path: Path) -> None:
+def test_stores_are_not_watched_in_qemu_and_that_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     if shutil.which("qemu-system-arm") is None:
         pytest.skip("qemu-system-arm not installed")
     program = operators_program.built(tmp_path, core="cortex-m3", in_eval=f"fill((uint8_t *){NOWHERE}, 4)")
     assert seen(tflm_sim.execute(program, invokes=1, emulator="qemu")) == (None, None)
+    assert main(["run", str(program), "--emulator", "qemu"]) == 0
+    assert "stores are not watched in this emulator" in capsys.readouterr().out

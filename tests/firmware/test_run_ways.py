@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import time
@@ -45,6 +46,32 @@ def test_a_program_without_symbols_is_followed_by_its_messages(core: str, tmp_pa
     assert arena.log_below == ("Failed to allocate temp memory. Requested: 64",)
     (invoke,), (same,) = arena.allocations[0].invocations, named.allocations[0].invocations
     assert (invoke.status, invoke.stack, invoke.instructions) == ("ok", same.stack, same.instructions)
+
+
+@pytest.mark.parametrize(
+    ("core", "layout"),
+    [
+        ("rv32imac", "-Ttext=0x80000000,-Tdata=0x80010000,--defsym=__StackTop=0x80020000"),
+        (
+            "cortex-m33",
+            "--section-start=.vectors=0x10000000,-Ttext=0x10008000,-Tdata=0x38000000,--defsym=__StackTop=0x38010000",
+        ),
+    ],
+)
+def test_both_emulators_say_the_same_of_a_program_that_both_have_the_memory_for(
+    core: str, layout: str, tmp_path: Path
+) -> None:
+    if shutil.which("qemu-system-arm") is None or shutil.which("qemu-system-riscv32") is None:
+        pytest.skip("qemu not installed")
+    program = message_program.built(tmp_path, message_program.PLAIN, core, f"-Wl,{layout}")
+    ours, theirs = (
+        tflm_sim.execute(program, invokes=1, emulator=emulator).arenas[0] for emulator in ("unicorn", "qemu")
+    )
+    assert (theirs.smallest_arena, theirs.succeeds_from, theirs.fits) == (PLAIN, PLAIN, True)
+    (mine,), (other,) = ours.allocations, theirs.allocations
+    assert (other.stack, other.events) == (mine.stack, mine.events)
+    (called,), (same,) = mine.invocations, other.invocations
+    assert (same.status, same.stack, same.instructions) == ("ok", called.stack, called.instructions)
 
 
 def test_a_program_without_symbols_and_messages_is_refused_in_words(tmp_path: Path) -> None:

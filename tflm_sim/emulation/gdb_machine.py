@@ -25,7 +25,7 @@ from tflm_sim.errors import FirmwareError
 
 _BLOCK = 1024
 """Bytes of memory in a packet; QEMU takes packets of 4096 characters."""
-_SPARE = {"mps3-an547": 0x6F00_0000, "virt": 0x8780_0000}
+_SPARE = {"mps2-an505": 0x80F0_0000, "mps3-an547": 0x6F00_0000, "virt": 0x8780_0000}
 """The end of memory that hardly any program uses, by board."""
 _SPARE_ELSEWHERE = 0x21F0_0000
 _INCLUDED = re.compile(r'<xi:include href="([^"]+)"')
@@ -40,6 +40,8 @@ _SYSTEM = (0xE000_ED08, 0xE000_ED14, 0xE000_ED18, 0xE000_ED1C, 0xE000_ED20, 0xE0
 coprocessors may be used, how floating-point registers are kept. Source: Armv8-M Architecture Reference Manual, D1.1."""
 _STORE = bytes.fromhex("0160")
 """str r1, [r0]"""
+_CALLERS = 1 << 16
+"""Bytes of the stack above its pointer that snapshots hold, where nothing said before the start where it is."""
 _CONTROL_REGISTERS = "csr"
 """Part of the name of a group of registers that a program at its own level seldom changes, and that are hundreds."""
 
@@ -270,6 +272,8 @@ class GdbMachine:
         """Return the state."""
         registers = {name: self._ask(f"p{number:x}") for name, number in self._numbers.items()}
         memory = {span.start: self.read(span.start, span.end - span.start) for span in self._kept}
+        if not any(span.start <= self.get("sp") < span.end for span in self._kept):
+            memory[self.get("sp")] = self.read(self.get("sp"), _CALLERS)
         system = {address: self.read(address, 4) for address in (_SYSTEM if self.core.is_arm else ())}
         return Snapshot({name: value for name, value in registers.items() if value[:1] != "E"}, system, memory)
 

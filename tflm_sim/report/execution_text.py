@@ -65,6 +65,8 @@ def execution_lines(document: Execution) -> list[str]:
     if document.is_guessed:
         lines.append(_row("caution", "parts of the system around it were made up: on its board it may go another way"))
     several = len({one.interpreter for arena in document.arenas for one in arena.allocations}) > 1
+    if any(one.stack is not None and one.stores is None for arena in document.arenas for one in arena.allocations):
+        lines.append(_row("caution", "stores are not watched in this emulator: what goes out of bounds is not known"))
     for arena in document.arenas:
         lines += _arena_lines(arena, several=several)
         lines += [_row("", "it does not count: the program goes on in another arena")] * document.is_left(arena)
