@@ -101,6 +101,14 @@ def test_stack_and_instructions_of_invoke_are_counted(core: str, emulator: str, 
     assert invoke.instructions == 4 + 500 + 4
 
 
+def test_a_size_in_which_the_program_hangs_after_a_refused_request_is_too_small(tmp_path: Path) -> None:
+    (tmp_path / "hangs").mkdir()
+    hangs = '-DFAILED=({ for (;;) asm volatile(""); 1; })'
+    (arena,) = tflm_sim.execute(run_program.built(tmp_path / "hangs", "cortex-m4", 1024, hangs)).arenas
+    (returns,) = tflm_sim.execute(run_program.built(tmp_path, "cortex-m4")).arenas
+    assert (arena.fits, arena.smallest_arena, arena.reason) == (True, returns.smallest_arena, "")
+
+
 @pytest.mark.parametrize(
     ("flag", "says", "reserved"),
     [

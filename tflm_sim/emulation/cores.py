@@ -28,8 +28,8 @@ _MODELS = {
 """Tag_CPU_arch -> the core, Unicorn's model of it, QEMU's board with it. Unicorn has neither the low-overhead loops nor
 the vectors of v8.1-M."""
 _OTHERS = {
-    "Xtensa": "Unicorn and the QEMU of Debian have no Xtensa core; the QEMU of Espressif (qemu-system-xtensa) runs it, "
-    "or the board itself (tflm-sim monitor)",
+    "Xtensa": "Unicorn has no Xtensa core, and qemu-system-xtensa of QEMU none of an ESP32; the QEMU of Espressif runs "
+    "it, or the board itself, whose log 'tflm-sim monitor' compares",
     "x86-64": "it is a program for a computer: run it there",
     "i386": "it is a program for a computer: run it there",
     "AArch64": "its processor is an application processor: run it there",

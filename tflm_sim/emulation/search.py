@@ -97,7 +97,7 @@ class SizeSearch:
             is_brief: Whether only what AllocateTensors() returns is of interest.
 
         Raises:
-            Unfinished: The program came to no end.
+            Unfinished: The program came to no end, and no request for memory was refused before.
         """
         self.trials += 1
         assert self._arena.point is not None, "an arena that is searched has its state kept"
@@ -116,7 +116,10 @@ class SizeSearch:
             ending=follower.ending,
         )
         if trial.is_cut and not trial.succeeds:
-            raise Unfinished(trial)
+            if is_brief:
+                return self.attempt(size)
+            if trial.is_sound:
+                raise Unfinished(trial)
         return trial
 
     def smallest(self) -> tuple[Trial, Trial] | None:
