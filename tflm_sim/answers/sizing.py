@@ -18,7 +18,7 @@ from tflm_sim.answers.smallest_arena import SmallestArena, in_one_arena, roomy_r
 from tflm_sim.device.configuration import Configuration, Settings, Where, configure
 from tflm_sim.device.known_prepares import KnownPrepares
 from tflm_sim.device.model_allocation import ModelAllocation
-from tflm_sim.device.run import Device
+from tflm_sim.device.run import Device, PlannedBuffer
 from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.model.load import ModelLike, load_each
 from tflm_sim.model.types import Model
@@ -57,6 +57,16 @@ class Sizing:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _sizing, (self.models, self.configuration)
+
+    @property
+    def model(self) -> Model:
+        """The first model."""
+        return self.models[0]
+
+    @property
+    def buffers(self) -> tuple[PlannedBuffer, ...]:
+        """What the planner placed, model after model."""
+        return tuple(self.device.planned_buffers())
 
     @property
     def invoke_problem(self) -> InvokeProblem | None:

@@ -17,7 +17,6 @@ from itertools import accumulate, product
 import numpy as np
 
 from tflm_sim.answers.planned_problem import planned_buffer
-from tflm_sim.answers.simulation import Simulation
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model
@@ -28,6 +27,7 @@ from tflm_sim.shrinking.counted import CountedLoop, carried, counted_loops, dist
 from tflm_sim.shrinking.graph import element_size
 from tflm_sim.shrinking.links import SharingLink
 from tflm_sim.shrinking.machine import Machine, fresh_inputs
+from tflm_sim.shrinking.sizing import Measured
 from tflm_sim.shrinking.staircase import Alive
 from tflm_sim.shrinking.symbolic import Hashes
 from tflm_sim.units import align_up
@@ -174,9 +174,9 @@ def _joined(one: SharingGroup, other: SharingGroup, shift: int) -> SharingGroup:
     return {tensor: at - lowest for tensor, at in joined.items()}
 
 
-def layout_of(model: Model, simulations: Sequence[Simulation]) -> Layout:
+def layout_of(model: Model, measured: Sequence[Measured]) -> Layout:
     """Return what there is to place, with the scratch buffers of the target that needs most."""
-    allocation = simulations[0].allocation
+    allocation = measured[0].allocation
     assert allocation is not None, "only models that work are planned"
     draft = Draft(model)
     loops = counted_loops(draft)
@@ -184,10 +184,10 @@ def layout_of(model: Model, simulations: Sequence[Simulation]) -> Layout:
     planned = {0}.union(*((loop.condition, loop.body) for loop in loops))
     alive, others = _tensor_lifetimes(allocation, planned, starts)
     scope_of = {operator: scope for scope, (subgraph, operator) in enumerate(allocation.scopes) if subgraph == 0}
-    layout = Layout(model, draft, alive, scope_of, others + _scratch_buffers(simulations))
+    layout = Layout(model, draft, alive, scope_of, others + _scratch_buffers(measured))
     for loop in loops:
         layout.carry(loop, starts)
-    libraries = [simulation.configuration.target.kernel_library for simulation in simulations]
+    libraries = [each.configuration.target.kernel_library for each in measured]
     for index in planned:
         for tensor, alignment in wanted_alignments(model, index, libraries).items():
             layout.alignment[starts[index] + tensor] = alignment
@@ -219,12 +219,12 @@ def _begun_unwritten(draft: Draft, loop: CountedLoop) -> set[int]:
     }
 
 
-def _scratch_buffers(simulations: Sequence[Simulation]) -> list[Buffer]:
+def _scratch_buffers(measured: Sequence[Measured]) -> list[Buffer]:
     """Return a buffer for all scratch buffers of a lifetime, as large as on the target that needs most of them."""
     most: dict[tuple[int, int], int] = {}
-    for simulation in simulations:
+    for each in measured:
         own: dict[tuple[int, int], int] = {}
-        for buffer in (planned_buffer(planned.info) for planned in simulation.buffers if planned.info.tensor < 0):
+        for buffer in (planned_buffer(planned.info) for planned in each.buffers if planned.info.tensor < 0):
             key = buffer.lower, buffer.upper
             own[key] = own.get(key, 0) + align_up(buffer.size, BUFFER_ALIGNMENT)
         most = {key: max(own.get(key, 0), most.get(key, 0)) for key in own | most}

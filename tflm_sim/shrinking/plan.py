@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, product
 
-from tflm_sim.answers.simulation import Simulation
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model
@@ -26,6 +25,7 @@ from tflm_sim.shrinking.diagonal import needed_distance
 from tflm_sim.shrinking.graph import element_size, single_output
 from tflm_sim.shrinking.layout import Layout, SharingGroup, layout_of
 from tflm_sim.shrinking.links import SharingLink, find_links
+from tflm_sim.shrinking.sizing import Measured
 from tflm_sim.shrinking.staircase import place_groups
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.units import align_up
@@ -40,7 +40,7 @@ CLIMBS = 2
 
 def plan_offline(
     model: Model,
-    simulations: Sequence[Simulation],
+    measured: Sequence[Measured],
     *,
     with_sharing: bool = True,
     kernel_order: bool = False,
@@ -50,15 +50,15 @@ def plan_offline(
 
     Args:
         model: Without a plan.
-        simulations: Of the model, one a target: lifetimes are the same, scratch buffers may differ.
+        measured: The model, once a target: lifetimes are the same, scratch buffers may differ.
         with_sharing: Let tensors share bytes; otherwise each has its own.
         kernel_order: Also diagonally, where the order of a kernel's loops allows it.
         thorough: Also move single groups of tensors, which takes longer.
     """
     if not native.available():
         return None
-    layout = layout_of(model, simulations)
-    libraries = [simulation.configuration.target.kernel_library for simulation in simulations]
+    layout = layout_of(model, measured)
+    libraries = [each.configuration.target.kernel_library for each in measured]
     links = find_links(layout.draft, layout.alive, libraries) if with_sharing else []
     best = _best_links(layout, links)
     groups = layout.groups(best)
@@ -144,15 +144,15 @@ class Overlap:
     distance: int
 
 
-def overlaps(simulation: Simulation) -> list[Overlap]:
+def overlaps(measured: Measured) -> list[Overlap]:
     """Return where operators of the main subgraph write on what they read."""
     places = {
         planned.info.tensor: (planned.offset, planned.offset + planned.info.size)
-        for planned in simulation.buffers
+        for planned in measured.buffers
         if planned.info.tensor >= 0 and planned.info.subgraph == 0
     }
     found = []
-    for index, operator in enumerate(simulation.model.subgraphs[0].operators):
+    for index, operator in enumerate(measured.model.subgraphs[0].operators):
         for source, output in product(operator.input_tensors, operator.output_tensors):
             if source in places and output in places:
                 (start, end), (low, high) = places[source], places[output]

@@ -14,7 +14,7 @@ from tflm_sim.shrinking.graph import shape
 from tflm_sim.shrinking.loops import without_fill
 from tflm_sim.shrinking.passes import label_of
 from tflm_sim.shrinking.plan import overlaps, plan_offline
-from tflm_sim.shrinking.profile import profile
+from tflm_sim.shrinking.profile import live_at_operators
 from tflm_sim.shrinking.shrunk import Witness
 from tflm_sim.shrinking.sizing import TargetSizer
 from tflm_sim.shrinking.stopping import Stopping
@@ -39,11 +39,11 @@ def _plans(
 ) -> list[Model | None]:
     """Return the model with plans of several kinds, None where one is none."""
     look = partial(plan_offline, kernel_order=kernel_order, thorough=thorough)
-    simulations = sizer.simulations(model)
-    plans = [look(model, simulations, with_sharing=with_sharing) for with_sharing in stopping.watch((True, False))]
+    measured = sizer.measure_all(model)
+    plans = [look(model, measured, with_sharing=with_sharing) for with_sharing in stopping.watch((True, False))]
     early = with_early_views(model)
     if early is not None:
-        plans.append(look(early, sizer.simulations(early)))
+        plans.append(look(early, sizer.measure_all(early)))
     if kernel_order:
         for each, planned in ((model, plans[0]), (early, plans[-1])):
             plans += _in_order(each, planned, sizer, stopping, thorough=thorough) if each is not None else []
@@ -96,17 +96,17 @@ def _in_order(
 
     def add(only: frozenset[int] | None) -> Model | None:
         ordered = choice.pixel_by_pixel(model, sizer.libraries, only)
-        planned = ordered and plan_offline(ordered, sizer.simulations(ordered), kernel_order=True, thorough=thorough)
+        planned = ordered and plan_offline(ordered, sizer.measure_all(ordered), kernel_order=True, thorough=thorough)
         if planned is not None:
-            shared = (overlap.operator for overlap in overlaps(sizer.simulate(planned)))
+            shared = (overlap.operator for overlap in overlaps(sizer.measure(planned)))
             found.append(choice.as_before(planned, model, shared))
         return planned
 
     everywhere = add(None)
     if everywhere is None:
         return []
-    live = profile(Draft(model), sizer.simulate(model)).live
-    lowest = sizer.simulate(everywhere).head_bytes
+    live = live_at_operators(sizer.measure(model), len(model.subgraphs[0].operators))
+    lowest = sizer.measure(everywhere).head_bytes
     add(frozenset(index for index, alive in enumerate(live) if alive > lowest))
     top: frozenset[int] = frozenset()
     for _ in stopping.watch(range(MOST_TOPS * thorough)):
@@ -118,13 +118,13 @@ def _in_order(
 
 def _at_the_top(planned: Model, sizer: TargetSizer) -> frozenset[int]:
     """Return the operators that run while what reaches the end of the head is alive."""
-    simulation = sizer.simulate(planned)
-    allocation = simulation.allocation
+    measured = sizer.measure(planned)
+    allocation = measured.allocation
     assert allocation is not None, "only models that work are planned"
     ends = [
         planned_buffer(each.info)
-        for each in simulation.buffers
-        if align_up(each.offset + each.info.size, BUFFER_ALIGNMENT) >= simulation.head_bytes
+        for each in measured.buffers
+        if align_up(each.offset + each.info.size, BUFFER_ALIGNMENT) >= measured.head_bytes
     ]
     scopes = enumerate(allocation.scopes)
     return frozenset(
@@ -148,7 +148,7 @@ def plan_witnesses(planned: Model, before: Model, sizer: TargetSizer) -> list[Wi
     for index, (operator, old) in enumerate(zip(draft.operators, before.subgraphs[0].operators, strict=True)):
         if operator.options != old.options:
             witnesses.append(Witness(label_of(draft, index), "goes pixel by pixel with a dilation on its single tap"))
-    for each in overlaps(sizer.simulate(planned)):
+    for each in overlaps(sizer.measure(planned)):
         what = f"writes tensor {each.output} {each.distance:,} B below tensor {each.source}, {each.shared:,} B on it"
         witnesses.append(Witness(label_of(draft, each.operator), what))
     return witnesses

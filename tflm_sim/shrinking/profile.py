@@ -13,6 +13,7 @@ from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.model.draft import Draft
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.shrinking.graph import planned_bytes
+from tflm_sim.shrinking.sizing import Measured
 from tflm_sim.shrinking.vector_scratch import VectorScratch, vector_scratch
 from tflm_sim.units import align_up
 from tflm_sim.values import dataclass, field
@@ -81,7 +82,7 @@ def profile(draft: Draft, simulation: Simulation) -> Profile:
     groups, library = ledger.groups, simulation.configuration.target.kernel_library
     tensors = sum(len(subgraph.tensors) for subgraph in simulation.model.subgraphs)
     return Profile(
-        live=_live(allocation, count),
+        live=live_at_operators(simulation, count),
         scratch=_scratch(allocation, count),
         tail=tail,
         born=born,
@@ -100,8 +101,10 @@ def profile(draft: Draft, simulation: Simulation) -> Profile:
     )
 
 
-def _live(allocation: ModelAllocation, count: int) -> list[int]:
+def live_at_operators(measured: Measured, count: int) -> list[int]:
     """Return the most bytes alive while each operator of the main subgraph runs, in whatever subgraph it calls."""
+    allocation = measured.allocation
+    assert allocation is not None, "only models that work are profiled"
     live, operator = [0] * count, -1
     for (subgraph, node), alive in zip(allocation.scopes, live_bytes(allocation), strict=True):
         operator = node if subgraph == 0 else operator

@@ -33,15 +33,14 @@ def planned_profile(draft: Draft, sizer: TargetSizer, *, kernel_order: bool) -> 
         kernel_order: Whether outputs may lie below their inputs.
     """
     model = draft.model()
-    simulations = sizer.simulations(model)
-    facts = profile(draft, simulations[0])
+    facts = profile(draft, sizer.simulate(model))
     gaps = [_gap(draft, operator, sizer.libraries, kernel_order=kernel_order) for operator in draft.operators]
     live = list(facts.live)
     for index, gap in enumerate(gaps):
         if gap is not None:
             live[index] -= _shared(draft, facts, index, gap)
     views: dict[int, dict[int, int]] = {}
-    for link in find_links(draft, layout_of(model, simulations).alive, sizer.libraries):
+    for link in find_links(draft, layout_of(model, sizer.measure_all(model)).alive, sizer.libraries):
         if link.kind == COPY:
             views.setdefault(link.operator, {})[link.child] = facts.bytes.get(link.child, 0)
     for index, parts in views.items():

@@ -293,10 +293,10 @@ def _result(model: Model, written: Model, data: bytes, search: Search) -> Shrunk
     for index, configuration in enumerate(configurations):
         sizes: list[Sizes] = []
         for each in (model, written):
-            simulation = search.sizer.simulate(each, index)
-            smallest = simulation.smallest
+            found = search.sizer.measure(each, index)
+            smallest = found.smallest
             assert smallest is not None, "both models work"
-            sizes.append(Sizes(smallest.size, smallest.multiple_of_16, simulation.head_bytes, simulation.tail_bytes))
+            sizes.append(Sizes(smallest.size, smallest.multiple_of_16, found.head_bytes, found.tail_bytes))
         assert sizes[1].arena == search.arenas[index], "the file read again is the model that was simulated"
         was, now = sizes
         percent = round(100 * (was.arena - now.arena) / max(1, was.arena), 2)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.answers.sizing import Sizer
+from tflm_sim.answers.sizing import Sizer, Sizing
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.types import Model
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.values import dataclass, field
+
+Measured = Simulation | Sizing
+"""A model on a target, allocated: where its buffers lie, and when they are alive."""
 
 
 @dataclass(slots=True)
@@ -32,7 +35,7 @@ class TargetSizer:
         return [configuration.target.kernel_library for configuration in self.configurations]
 
     def simulate(self, model: Model, index: int = 0) -> Simulation:
-        """Return all that one target says of a model.
+        """Return all that one target says of a model, event by event.
 
         Raises:
             SimulatedFailure: AllocateTensors() fails in any arena.
@@ -40,13 +43,25 @@ class TargetSizer:
         self.runs += 1
         return simulate(model, self.configurations[index]).unwrap()
 
-    def simulations(self, model: Model) -> list[Simulation]:
-        """Return what each target says of a model.
+    def measure(self, model: Model, index: int = 0) -> Sizing:
+        """Return what one target needs for a model, and its plan: sooner than ``simulate``, without the events.
+
+        Raises:
+            SimulatedFailure: AllocateTensors() fails in any arena.
+        """
+        self.runs += 1
+        found = self._sizer.sizing(model, self.configurations[index])
+        if found.failure is not None:
+            raise found.failure
+        return found
+
+    def measure_all(self, model: Model) -> list[Sizing]:
+        """Return what each target needs for a model.
 
         Raises:
             SimulatedFailure: AllocateTensors() fails on one of them.
         """
-        return [self.simulate(model, index) for index in range(len(self.configurations))]
+        return [self.measure(model, index) for index in range(len(self.configurations))]
 
     def arena(self, model: Model, index: int = 0) -> int:
         """Return the smallest arena on one target in bytes.
@@ -54,8 +69,9 @@ class TargetSizer:
         Raises:
             SimulatedFailure: AllocateTensors() fails in any arena.
         """
-        self.runs += 1
-        return self._sizer.smallest_arena(model, self.configurations[index]).size
+        smallest = self.measure(model, index).smallest
+        assert smallest is not None, "only where it fails there is none"
+        return smallest.size
 
     def arenas(self, model: Model) -> tuple[int, ...] | None:
         """Return the smallest arena on each target in bytes, None where it fails on one of them."""
