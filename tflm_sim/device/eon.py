@@ -218,7 +218,8 @@ def _nodes(model: Model, target: Target, kernels: Mapping[str, OpModel]) -> Iter
     ]
     for subgraph_index, subgraph in enumerate(model.subgraphs):
         for index, operator in enumerate(subgraph.operators):
-            op = builtin_operator_name(model.operator_codes[operator.opcode_index].builtin_code)
+            code = model.operator_codes[operator.opcode_index]
+            op = code.custom_code or builtin_operator_name(code.builtin_code)
             kernel = kernels.get(op)
             if kernel is None:
                 raise ModelError(f"no kernel for {op} is modelled in {target.runtime.snapshot}")

@@ -50,7 +50,8 @@ class OpTable(Mapping[str, OpModel]):
                 raise KeyError(op)
             if family is None:
                 return self._base[op]
-            self._models |= {model.op: model for model in self.of_family(op, self._rows) if model.op in self._family}
+            rows = self.of_family(op, self._rows)
+            self._models |= {model.op: model for model in rows if self._family.get(model.op) == family}
         return self._models[op]
 
     def of_family(self, op: str, name: str) -> tuple[Any, ...]:

@@ -59,7 +59,7 @@ def _table(runtime: Runtime, layers: tuple[bool, ...]) -> Mapping[str, OpModel]:
     if EDGE_IMPULSE not in dict(runtime.forks):
         return table
     if not runtime.has("edge_impulse_kernels"):
-        return table.without(edge_impulse.NOT_MODELLED_UNTIL_2023)
+        return edge_impulse.table_until_2023(table, runtime)
     missing = _missing(edge_impulse.SINCE, runtime)
     return OpTable(edge_impulse.__name__, _without(edge_impulse.FAMILIES, missing), base=table)
 

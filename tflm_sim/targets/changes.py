@@ -271,6 +271,17 @@ _KERNELS: dict[str, Change] = {
 _EDGE_IMPULSE: dict[str, Change] = {
     "edge_impulse_mean": Change(42, "0e0ecbd", "2021-06-29", "MEAN of int8, REDUCE_MAX", EDGE_IMPULSE),
     "edge_impulse_2021": Change(44, "be7b099", "2021-08-31", "TFLM of April 2021", EDGE_IMPULSE),
+    "edge_impulse_2022": Change(
+        49,
+        "4c96547",
+        "2022-09-16",
+        "COMPLEX_ABS GATHER IMAG REAL RFFT2D SELECT SELECT_V2 SLICE SUM",
+        EDGE_IMPULSE,
+    ),
+    "edge_impulse_2023": Change(
+        50, "85471be", "2023-03-17", "BATCH_MATMUL REDUCE_MIN SQUARED_DIFFERENCE TRANSPOSE", EDGE_IMPULSE
+    ),
+    "edge_impulse_trees": Change(52, "63d49e4", "2023-06-30", "LOG_SOFTMAX TreeEnsembleClassifier", EDGE_IMPULSE),
     "edge_impulse_esp_nn": Change(49, "4c96547", "2022-09-16", "ESP-NN on an ESP32", EDGE_IMPULSE),
     "float_conv_without_arrays": Change(
         54, "29ca890", "2023-11-15", "float CONV_2D and DEPTHWISE_CONV_2D without arrays per channel", EDGE_IMPULSE
@@ -301,6 +312,8 @@ REVERSED: dict[str, dict[str, range]] = {
     EDGE_IMPULSE: {
         "pad_5d": range(44, 54),  # be7b099, 2021-08-31: not taken, until 29ca890
         "fc_filter_zero_point": range(44, 54),  # likewise
+        "abs_rsqrt_quantized": range(50, 54),  # 85471be, 2023-03-17: taken
+        "expand_dims_prepares": range(50, 54),  # likewise
         "select_frees": range(58, NEWEST + 1),  # 3b2f7cd, 2024-06-24: taken
         "reduce_num_axis": range(59, NEWEST + 1),  # e8a7b5d, 2024-08-12: undone
     },

@@ -27,7 +27,7 @@ _EDGE_IMPULSE_CHANGES = (
     "float convolutions keep no arrays, MEAN is older, operators of its own; prints no messages of TFLM. Not what the "
     "EON compiler makes, whose arena is another"
 )
-_EDGE_IMPULSE_UNTIL_2023 = "its own kernels for some operators are not modelled and refused by name"
+_EDGE_IMPULSE_UNTIL_2023 = "operators of its own; prints no messages of TFLM"
 _EDGE_IMPULSE_UNTIL_2021 = "for sources of the EON compiler: kernels of mid-2020, whose interpreter is not modelled"
 _EDGE_IMPULSE_RELEASES = (
     ("2020-12-24", 34),

@@ -15,7 +15,8 @@ Initializer: TypeAlias = "list[str | Initializer]"
 
 _PLACE = re.compile(
     r"\bnamespace\s++(?P<scope>g\d++)\s*+\{|(?P<end>^\}\s*+;?+)|\bint\s++(?P<empty>[A-Za-z_]\w*+)\s*+=\s*+0\s*+;|"
-    r"\b(?P<type>(?:\w{1,60}+::){0,3}+\w++(?:<[^<>;{}]{1,60}>)?+)[\s*]++(?P<name>[A-Za-z_]\w*+)\s*+(?:\[[^\]\n]*+\]\s*+)?+=\s*+\{",
+    r"\b(?P<type>(?:\w{1,60}+::){0,3}+\w++(?:<[^<>;{}]{1,60}>)?+)[\s*]++(?:ALIGN\(\d++\)\s++)?+"
+    r"(?P<name>[A-Za-z_]\w*+)\s*+(?:\[[^\]\n]*+\]\s*+)?+=\s*+\{",
     re.MULTILINE,
 )
 _PIECE = re.compile(r"[{}]")

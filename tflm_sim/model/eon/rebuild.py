@@ -33,7 +33,10 @@ def _fill(builder: SubgraphBuilder, subgraph: EonSubgraph) -> None:
             name=f"tensor{index}",
         )
     for row in subgraph.operators:
-        builder.operator(row.op, row.inputs, row.outputs, options=row.options)
+        if row.custom_options is None:
+            builder.operator(row.op, row.inputs, row.outputs, options=row.options)
+        else:
+            builder.custom(row.op, row.inputs, row.outputs, options=row.custom_options)
 
 
 def _refuse_variables(subgraph: EonSubgraph, inputs: tuple[int, ...]) -> None:

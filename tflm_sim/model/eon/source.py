@@ -37,6 +37,8 @@ _C_TYPES = {
     "bool": TensorType.BOOL,
     **{f"{sign}int{bits}_t": TensorType[f"{sign}INT{bits}".upper()] for sign in ("", "u") for bits in (8, 16, 32, 64)},
 }
+_CUSTOM = frozenset(["TreeEnsembleClassifier"])
+"""Custom operators that have a kernel in Edge Impulse's SDK."""
 _PLACE = re.compile(r"tensor_arena\s*+\+\s*+(\d{1,12}+)")
 
 
@@ -67,12 +69,13 @@ class EonTensor:
 
 @dataclass(frozen=True, slots=True)
 class EonOperator:
-    """A node: its operator, tensor indices (-1: absent) and options as in a .tflite file."""
+    """A node: its operator, tensor indices (-1: absent) and options as in a .tflite file, of a custom one as bytes."""
 
     op: str
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     options: Mapping[str, OptionValue]
+    custom_options: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +259,7 @@ class _Reader:
         axis = _ints(items[2:3], name)
         return tuple(_floats(scales, name)), tuple(_ints(zeros, name)), axis[0] if axis else 0
 
-    def _data(self, name: str, size: int) -> bytes:
+    def _data(self, name: str, size: int | None = None) -> bytes:
         declared = find(self._known, name)
         tensor_type = _C_TYPES.get(declared.type)
         if tensor_type is None:
@@ -269,7 +272,7 @@ class _Reader:
             data = struct.pack(f"<{len(values)}{STRUCT_CODES[tensor_type]}", *values)
         except (struct.error, OverflowError):
             raise ModelError(f"{name[:100]} has elements that its type does not hold") from None
-        if len(data) != size:
+        if size is not None and len(data) != size:
             raise ModelError(f"{name[:100]} has {len(data):,} bytes, and tensorData says {size:,}")
         return data
 
@@ -287,7 +290,7 @@ class _Reader:
 
     def _operator(self, row: str | Initializer, op: str | Initializer, data_at: int | None) -> EonOperator:
         name = named(op).removeprefix("OP_")
-        if name not in BUILTIN_OPERATORS:
+        if name not in BUILTIN_OPERATORS and name not in _CUSTOM:
             raise ModelError(f"the operator {name[:60] or '?'} is not one of TensorFlow Lite's: it is not modelled")
         if not isinstance(row, list) or len(row) < 3:
             raise ModelError(f"the node of {name} is not read here")
@@ -295,11 +298,13 @@ class _Reader:
         inputs, outputs = places[:2]
         data = places[data_at] if data_at is not None else next((one for one in places[2:] if "opdata" in one), "")
         declared = find(self._known, data) if "opdata" in data else None
+        is_custom = name in _CUSTOM
         return EonOperator(
             name,
             tuple(_ints(self._array(inputs), inputs)),
             tuple(_ints(self._array(outputs), outputs)),
-            options_of(name, declared),
+            {} if is_custom else options_of(name, declared),
+            self._data(data) if is_custom and declared else None,
         )
 
 

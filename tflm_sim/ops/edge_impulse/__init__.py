@@ -1,6 +1,6 @@
 """Operators that Edge Impulse's SDK has and its TFLM does not: rows on top of whatever kernels are linked.
 
-What is not among them (IMAG, REAL, TreeEnsembleClassifier) is not registered here, as if it was not linked.
+IMAG and REAL, which since November 2023 do not give their temp tensors back, are modelled until then only.
 
 Source: edgeimpulse/inferencing-sdk-cpp, tensorflow/lite/micro/kernels @ 919819f (1.93.20).
 """
@@ -8,10 +8,15 @@ Source: edgeimpulse/inferencing-sdk-cpp, tensorflow/lite/micro/kernels @ 919819f
 from __future__ import annotations
 
 from tflm_sim.ops.op_table import OpTable
+from tflm_sim.ops.reference import REFERENCE
+from tflm_sim.targets.changes import REFERENCE_FAMILIES
+from tflm_sim.targets.runtime import Runtime
 
 FAMILIES = {
     "batch_matmul": "BATCH_MATMUL",
-    "others": "COMPLEX_ABS REDUCE_ALL REDUCE_ANY REDUCE_MIN RFFT2D SCATTER_ND SELECT TILE TOPK_V2",
+    "others": (
+        "COMPLEX_ABS REDUCE_ALL REDUCE_ANY REDUCE_MIN RFFT2D SCATTER_ND SELECT TILE TOPK_V2 TreeEnsembleClassifier"
+    ),
 }
 """Module name to the operators that it models."""
 OPERATORS = frozenset(op for ops in FAMILIES.values() for op in ops.split())
@@ -26,24 +31,41 @@ SINCE = {
 }
 """The change that brought an operator, where the SDK did not have it from the first version that is modelled on."""
 
-NOT_MODELLED_UNTIL_2023 = frozenset(
-    [
-        "ABS",
-        "ADD_N",
-        "CUMSUM",
-        "EXPAND_DIMS",
-        "FLOOR_DIV",
-        "FLOOR_MOD",
-        "GATHER",
-        "L2_POOL_2D",
-        "RSQRT",
-        "TRANSPOSE_CONV",
-    ]
-)
-"""Operators whose kernels in the SDKs of August 2021 to August 2023 are not all those of their TFLM, or not there.
+_ABSENT_UNTIL_2023 = frozenset(["CUMSUM", "FLOOR_DIV", "FLOOR_MOD"])
+"""Operators of TFLM of April 2021 that the SDKs of August 2021 to August 2023 have not."""
+_GONE = frozenset(["TFLite_Detection_PostProcess"])
+"""What went when TreeEnsembleClassifier came."""
+_UNTIL_2023 = {
+    "edge_impulse_2021": {"until_2023": "ADD_N L2_POOL_2D", "binary_arithmetic": "DIV"},
+    "edge_impulse_2022": {
+        "until_2023": "GATHER SELECT SELECT_V2",
+        "others": "COMPLEX_ABS IMAG REAL RFFT2D",
+        "reduce": "SUM",
+        "slice": "SLICE",
+    },
+    "edge_impulse_2023": {
+        "batch_matmul": "BATCH_MATMUL",
+        "binary_arithmetic": "SQUARED_DIFFERENCE",
+        "others": "REDUCE_MIN",
+        "slice": "TRANSPOSE",
+    },
+    "edge_impulse_trees": {"others": "TreeEnsembleClassifier", "softmax": "LOG_SOFTMAX"},
+}
+"""What these SDKs have besides, by the change that brought it: modules here, and those of TFLM's later kernels."""
 
-What came to these SDKs besides (BATCH_MATMUL, DIV, SELECT, SLICE, SUM, TRANSPOSE ...) is not modelled either.
-"""
+
+def table_until_2023(base: OpTable, runtime: Runtime) -> OpTable:
+    """Return the kernels of the SDKs of August 2021 to August 2023, on those of their TFLM."""
+    here: dict[str, str] = {}
+    later: dict[str, str] = {}
+    for change, families in _UNTIL_2023.items():
+        for family, ops in families.items() if runtime.has(change) else ():
+            table = later if family in REFERENCE_FAMILIES and family != "batch_matmul" else here
+            table[family] = f"{table.get(family, '')} {ops}"
+    absent = _ABSENT_UNTIL_2023 | (_GONE if runtime.has("edge_impulse_trees") else frozenset())
+    upstream = OpTable(REFERENCE.package, later, base=base.without(absent))
+    return OpTable(__name__, here, base=upstream)
+
 
 _EARLY = (
     "ABS ADD ARG_MAX ARG_MIN AVERAGE_POOL_2D CEIL CONCATENATION CONV_2D COS DEPTHWISE_CONV_2D DEQUANTIZE EQUAL FLOOR "

@@ -23,12 +23,14 @@ from tflm_sim.ops.options import int_option
 from tflm_sim.ops.prepare import OUTPUT, source
 from tflm_sim.ops.reference.batch_matmul import transposed_copy
 from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, Steps
-from tflm_sim.ops.roles import op_data, writable_dims
+from tflm_sim.ops.roles import int_array_size, op_data, writable_dims
 
 _TABLE = "BatchMatMulOptions"
 _FLOAT32, _INT8 = TensorType.FLOAT32, TensorType.INT8
 _PAIRS = ((_FLOAT32, _FLOAT32), (_FLOAT32, _INT8), (_INT8, _INT8))
 _RANKS = range(2, 5)
+_MOST_DIMS = 5
+"""Of the output's dims, until August 2023."""
 
 
 def _prepare(node: Node) -> Steps[None]:
@@ -48,7 +50,10 @@ def _prepare(node: Node) -> Steps[None]:
         yield from _hybrid(node, lhs, rhs)
     shape = _product_shape(node, lhs, rhs)
     refuse_unless(prod(shape) == output.flat_size, "orig_size == NumElements(output)")
-    yield from writable_dims(output, shape)
+    if node.target.runtime.has("edge_impulse_kernels"):
+        yield from writable_dims(output, shape)
+    else:
+        yield Persistent(int_array_size(_MOST_DIMS), "dims")
     yield from k.free(lhs, rhs, output)
 
 

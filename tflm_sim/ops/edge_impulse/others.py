@@ -1,6 +1,7 @@
 """Edge Impulse's small operators: temps, seldom a scratch buffer or some bytes of OpData.
 
-Source: tensorflow/lite/micro/kernels/{complex_abs,reduce,rfft2d,scatter_nd,select,tile,topk_v2}.cc,
+Source: tensorflow/lite/micro/kernels/{complex_abs,reduce,rfft2d,scatter_nd,select,tile,topk_v2,
+tree_ensemble_classifier}.cc,
 edgeimpulse/inferencing-sdk-cpp @ 919819f.
 """
 
@@ -28,9 +29,9 @@ _SCATTERED = (
 )
 
 
-def _complex_abs(node: Node) -> Steps[None]:
+def _complex(node: Node) -> Steps[None]:
     k, value, output = yield from taken(node, source(), OUTPUT)
-    refuse_unless((value.type, output.type) == (_COMPLEX64, _FLOAT32), "types of COMPLEX_ABS")
+    refuse_unless((value.type, output.type) == (_COMPLEX64, _FLOAT32), f"types of {node.op}")
     yield from k.free(value, output)
 
 
@@ -91,8 +92,18 @@ def _topk(node: Node) -> Steps[None]:
     yield from k.free(value, top, values, indexes)
 
 
+def _tree(node: Node) -> Steps[None]:
+    """The checks of its options, which a converter wrote, are left out."""
+    k, value, output = yield from taken(node, source(), OUTPUT)
+    refuse_unless(len(value.shape) == 2, "the input's rank of TreeEnsembleClassifier")
+    yield from k.free(value, output)
+
+
+_TREE = "tree_ensemble_classifier.cc"
+
 MODELS: tuple[OpModel, ...] = (
-    OpModel("COMPLEX_ABS", prepare=_complex_abs, source="complex_abs.cc"),
+    OpModel("COMPLEX_ABS", prepare=_complex, source="complex_abs.cc"),
+    *(OpModel(op, prepare=_complex, source="real.cc") for op in ("IMAG", "REAL")),
     *(
         OpModel(op, "TfLiteReducerParams", init_reduce, prepare_min_max)
         for op in ("REDUCE_ALL", "REDUCE_ANY", "REDUCE_MIN")
@@ -100,6 +111,7 @@ MODELS: tuple[OpModel, ...] = (
     OpModel("RFFT2D", None, op_data("edge_impulse/rfft2d.OpData"), _rfft2d, source="rfft2d.cc"),
     OpModel("SCATTER_ND", prepare=_scatter_nd, source="scatter_nd.cc"),
     OpModel("SELECT", None, _init_select, _prepare_select, source="select.cc"),
+    OpModel("TreeEnsembleClassifier", None, op_data("edge_impulse/tree.OpDataTree"), _tree, source=_TREE),
     OpModel("TILE", None, _init_tile, _tile, source="tile.cc"),
     OpModel("TOPK_V2", prepare=_topk, source="topk_v2.cc"),
 )

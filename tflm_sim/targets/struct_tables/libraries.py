@@ -92,6 +92,13 @@ struct edge_impulse/rfft2d.OpData { int kiss_fft_output_buffer_index; };  // :43
 // edgeimpulse/inferencing-sdk-cpp tensorflow/lite/micro/kernels/tile.cc @ 919819f
 struct edge_impulse/tile.OpData { bool noop; };  // :26
 
+// edgeimpulse/inferencing-sdk-cpp tensorflow/lite/micro/kernels/tree_ensemble_classifier.cc @ 919819f
+struct edge_impulse/tree.OpDataTree {  // :47
+  uint32_t num_leaf_nodes, num_internal_nodes, num_trees;
+  void *nodes_modes, *nodes_featureids, *nodes_values, *nodes_truenodeids, *nodes_falsenodeids, *nodes_weights;
+  void *nodes_classids, *tree_root_ids, *buffer_t; size_t buffer_length;
+};
+
 // edgeimpulse/inferencing-sdk-cpp tensorflow/lite/micro/kernels/{conv,fully_connected,pooling,quantize}.cc @ 6887772
 struct edge_impulse/early.Conv {  // conv.cc:1026
   TfLitePaddingValues padding; int32_t output_multiplier; int output_shift;
