@@ -56,3 +56,15 @@ def test_bisect_exits_1_where_the_arena_grew_and_0_where_it_shrank(capsys: pytes
 def test_bisect_backwards_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bisect", SAMPLE, "--between", "2023-06-15", "--and", "2022-06-15"]) == 2
     assert "is not older than" in capsys.readouterr().err
+
+
+def test_each_library_that_is_modelled_names_what_proves_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["libraries", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert len(rows) > 60
+    assert [row["name"] for row in rows if row["is_modelled"] != (row["proof"] not in ("", "nothing"))] == []
+    proofs = {(row["name"], row["version"]): row["proof"] for row in rows}
+    assert proofs["esp-tflite-micro", "1.3.0"] == (
+        "real esp-tflite-micro 1.3.0, 32-bit build, ESP-NN 1.1.0 (tests/golden)"
+    )
+    assert proofs["x-cube-ai", ""] == ""

@@ -9,6 +9,8 @@ from tflm_sim.cli.terminal import show_rows
 from tflm_sim.targets.history import find_commit
 from tflm_sim.targets.libraries import libraries_like
 from tflm_sim.targets.library import Library
+from tflm_sim.targets.presets import library_target
+from tflm_sim.targets.proofs import proof_in_words
 from tflm_sim.values import dataclass
 
 EXAMPLES = """
@@ -28,6 +30,7 @@ HEADER = (
     "kernels",
     "usual target",
     "own files, or nearest",
+    "proved by",
     "source",
 )
 ORDER = ("library", "version", "modelled", "TFLM of", "kernels", "usual target", "upstream")
@@ -53,6 +56,7 @@ class LibraryRow:
         holds: The library whose TFLM it pins, "" where it brings its own.
         changed: Its own files.
         nearest: What to take where it is not modelled.
+        proof: What proves its figures on its usual target with its usual kernels; "" where it is not modelled.
     """
 
     name: str
@@ -66,6 +70,7 @@ class LibraryRow:
     holds: str
     changed: str
     nearest: str
+    proof: str
     source: str
 
 
@@ -103,6 +108,7 @@ def library_row(library: Library) -> LibraryRow:
         holds=library.holds,
         changed=library.changed,
         nearest=library.nearest,
+        proof=proof_in_words(library_target(library.label).verified_against) if library.is_modelled else "",
         source=library.source,
     )
 
@@ -112,4 +118,5 @@ def _cells(row: LibraryRow) -> tuple[str, ...]:
     modelled, upstream = "yes" if row.is_modelled else "no", row.upstream
     version = row.version if len(row.releases) == 1 else f"{row.releases[0]} to {row.version}"
     kernels = f"{row.kernels} {row.kernels_range}".rstrip()
-    return row.name, version, modelled, upstream.date, upstream.first, kernels, row.target, remark, row.source
+    said = upstream.date, upstream.first, kernels, row.target, remark, row.proof, row.source
+    return row.name, version, modelled, *said

@@ -201,15 +201,16 @@ neuralSPOT 1.7.0: aa6e62517 7e1eaa015
     source AmbiqAI/neuralSPOT, extern/tensorflow/ns_tflm_v1_7_0
 silabs-gsdk 4.0.0: 90ed783b4 3e190e538
     target cortex-m33
-    changed its CMSIS-NN and its MVP kernels are not modelled
+    changed its CMSIS-NN is not modelled, nor its MVP kernels, which 4.3 has anew
     source SiliconLabs/gecko_sdk, util/third_party/tflite-micro
 silabs-gsdk 4.1.0, 4.2.0: 10b122334 01a58c968
     target cortex-m33
-    changed its CMSIS-NN and its MVP kernels are not modelled
+    changed its CMSIS-NN is not modelled, nor its MVP kernels, which 4.3 has anew
     source SiliconLabs/gecko_sdk, util/third_party/tflite-micro
 silabs-gsdk 4.3.3: 02414075e 5727bc825
     target cortex-m33
-    changed its CMSIS-NN and its MVP kernels are not modelled
+    kernels cmsis_nn
+    changed its MVP kernels are not modelled: those of 4.4.1 ask for the same, but for CMSIS-NN behind them
     source SiliconLabs/gecko_sdk, util/third_party/tflite-micro
 silabs-gsdk 4.4.1: 02414075e 5727bc825
     target cortex-m33

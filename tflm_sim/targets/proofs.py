@@ -88,7 +88,10 @@ _MVP_PROOF = (
     "0.20.0 (tests/golden)"
 )
 _EDGE_IMPULSE_PROOF = "Edge Impulse's SDK 1.93.20: 64-bit with reference kernels, 32-bit with CMSIS-NN (tests/golden)"
-_EON_PROOF = "Edge Impulse's SDKs of 2020 to 2023: sources of the EON compiler, built for 32-bit Arm (tests/golden)"
+_EON_PROOF = "Edge Impulse's SDKs of 2020 to 2023, built for 32-bit Arm: EON's sources, the interpreter (tests/golden)"
+_EARLY_EON_PROOF = (
+    "Edge Impulse's SDKs of 2020 and 2021, built for 32-bit Arm: sources of the EON compiler (tests/golden)"
+)
 _RUNTIME_PROOF = "x86_64 with reference kernels at 26 snapshots of 2021 to 2026 (tools/history_report.py, tests/golden)"
 
 
@@ -98,7 +101,7 @@ def runtime_proof(library: KernelLibrary, runtime: Runtime) -> str:
 
     if EDGE_IMPULSE in dict(runtime.forks):
         if not runtime.has("edge_impulse_kernels"):
-            return _EON_PROOF
+            return _EON_PROOF if runtime.has("edge_impulse_2021") else _EARLY_EON_PROOF
         return _EDGE_IMPULSE_ESP_NN_PROOF if library.name == "esp_nn" else _EDGE_IMPULSE_PROOF
     if runtime.snapshot in _BUILT_LIBRARIES and library.name == find_library(runtime.snapshot).kernels:
         return _BUILT_PROOF
