@@ -7,21 +7,27 @@ are known, who asked is compared, too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import zip_longest
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.arena.events import Event, OpEvent, Persist, Phase, Resize, Temp, TempFree, TempReset
 from tflm_sim.arena.stages import KERNEL_STEPS, Stage
+from tflm_sim.device.configuration import Settings, planner_words
 from tflm_sim.emulation.event_rows import events_of
 from tflm_sim.emulation.execution import ExecutedAllocation, ExecutedArena, Execution
-from tflm_sim.errors import TflmSimError
+from tflm_sim.errors import TflmSimError, UsageError
 from tflm_sim.firmware.firmware import Firmware
 from tflm_sim.firmware.target import firmware_target
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
+from tflm_sim.targets.target import Target
 from tflm_sim.units import align_down
-from tflm_sim.values import NamedTuple, dataclass
+from tflm_sim.values import NamedTuple, dataclass, replace
 
+_VARIABLE = "MicroResourceVariables::MicroResourceVariable"
+_FIRST_EVENTS = 16
+"""In which resource variables are made: they come before the model."""
 _MOVES = (Persist, Temp, TempFree, TempReset, Resize)
 _WITHOUT_OPERATOR = "its AllocateTensors() ends there, as where its resolver lacks the operator: its log says why"
 _WITHOUT_CHECKS = "the program was built without TFLITE_DCHECK (NDEBUG), and goes on where others halt"
@@ -49,6 +55,7 @@ class Agreement:
         simulated: That of the simulation, in words.
         place: Who asked.
         meaning: What the difference means, as far as that can be told.
+        settings: What the simulation was told of the program's set-up beside its file, "" for nothing.
     """
 
     compared: int
@@ -56,6 +63,7 @@ class Agreement:
     simulated: str = ""
     place: str = ""
     meaning: str = ""
+    settings: str = ""
 
     @property
     def agrees(self) -> bool:
@@ -135,24 +143,48 @@ def _compare(
             break
     if not models:
         return Compared(arena.address, None, "its model is not in the file")
+
+    def judged(target: Target, settings: Settings) -> Agreement:
+        given = settings.copy()
+        given["arena_address"] = arena.address % BUFFER_ALIGNMENT
+        other = None if rest is None else rest.size
+        simulation = simulate(models, target, arena_size=arena.size, non_persistent_arena_size=other, **given)
+        return replace(agreement(requests(arena, rest, len(models)), simulation), settings=_named(settings))
+
     try:
-        found = [
-            agreement(
-                requests(arena, rest, len(models)),
-                simulate(
-                    models,
-                    target,
-                    arena_size=arena.size,
-                    non_persistent_arena_size=None if rest is None else rest.size,
-                    arena_address=arena.address % BUFFER_ALIGNMENT,
-                ),
-            )
-            for target in firmware_target(firmware).alternatives
-        ]
+        targets = firmware_target(firmware).alternatives
+        best = max((judged(target, {}) for target in targets), key=_rank)
     except TflmSimError as problem:
         return Compared(arena.address, None, str(problem))
-    best = max(found, key=lambda one: (one.agrees, one.compared))
+    for settings in _possible_settings(arena, targets[0]):
+        if best.agrees:
+            break
+        with suppress(UsageError):  # Not every TFLM has every setting.
+            best = max(best, *(judged(target, settings) for target in targets), key=_rank)
     return Compared(arena.address, best, _left_out(len(models), arena.allocations))
+
+
+def _rank(one: Agreement) -> tuple[bool, int]:
+    return one.agrees, one.compared
+
+
+def _possible_settings(arena: ExecutedArena, target: Target) -> Iterator[Settings]:
+    """Yield what a program may have set up that its file does not say; of resource variables, by the arrays made."""
+    yield Settings(planner="linear")
+    yield Settings(has_own_planner=True)
+    yield Settings(planner="linear", has_own_planner=True)
+    made = [row.size for row in arena.allocations[0].events[:_FIRST_EVENTS] if row.kind == "persist"]
+    variable = target.sizeof(_VARIABLE)
+    for count in dict.fromkeys(size // variable for size in made if size and size % variable == 0):
+        yield Settings(resource_variable_count=count)
+
+
+def _named(settings: Settings) -> str:
+    count = settings.get("resource_variable_count")
+    if count is not None:
+        return f"room for {count} resource variables"
+    is_own = settings.get("has_own_planner", False)
+    return planner_words(settings.get("planner") or "greedy", is_own) if settings else ""
 
 
 def _left_out(compared: int, allocations: Sequence[ExecutedAllocation]) -> str:

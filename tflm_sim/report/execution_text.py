@@ -50,9 +50,10 @@ def _compared_line(compared: Compared, name: str) -> str:
     found = compared.agreement
     if found is None:
         return _row("simulated", f"{name}not compared: {printable(compared.reason, 300)}")
+    whose = "those of the simulation" + (f" with: {found.settings}" if found.settings else "")
     if found.agrees:
-        return _row("simulated", f"{name}all {found.compared:,} requests to the allocator are those of the simulation")
-    first = f"{name}{found.compared:,} requests are those of the simulation; then, in {printable(found.place, 100)},"
+        return _row("simulated", f"{name}all {found.compared:,} requests to the allocator are {whose}")
+    first = f"{name}{found.compared:,} requests are {whose}; then, in {printable(found.place, 100)},"
     return _row("simulated", f"{first} {found.executed} instead of {found.simulated}: {printable(found.meaning, 200)}")
 
 

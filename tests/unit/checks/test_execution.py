@@ -12,7 +12,7 @@ from tflm_sim.arena.events import Event, OpEvent, Persist, TempFree
 from tflm_sim.arena.stages import Stage
 from tflm_sim.checks import execution, measured
 from tflm_sim.checks.execution import agreement
-from tflm_sim.device.configuration import configure
+from tflm_sim.device.configuration import Settings, configure
 from tflm_sim.emulation.event_rows import events_of, rows_of
 from tflm_sim.emulation.execution import Execution
 from tflm_sim.errors import FirmwareError
@@ -21,6 +21,7 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import TensorType
 from tflm_sim.samples import sample_path
+from tflm_sim.values import Unpack
 
 SIMULATION = simulate(load(sample_path("residual")), "cortex-m4", arena_size=1 << 16)
 
@@ -108,10 +109,10 @@ def test_of_several_arenas_that_is_judged_which_needs_most(monkeypatch: pytest.M
         measured.measure("app.elf", load("sample:sine"), ())
 
 
-def shared(*models: str, left_out: int = 0) -> tuple[Execution, Firmware]:
+def shared(*models: str, left_out: int = 0, **settings: Unpack[Settings]) -> tuple[Execution, Firmware]:
     """Return what a program says that has its models on one allocator, and its file, which lacks the last few."""
     size, firsts = 1 << 16, range(1, len(models) + 1)
-    events = list(rows_of(simulate(models, "cortex-m4", arena_size=size).events))
+    events = list(rows_of(simulate(models, "cortex-m4", arena_size=size, **settings).events))
     starts = [at for at, row in enumerate(events) if row.name == Stage.BUILTIN_DATA_ALLOCATOR.value]
     bounds = [0, *starts[1:], len(events)]
     allocations = tuple(
@@ -160,3 +161,20 @@ def test_a_difference_in_the_second_allocate_tensors_says_in_which() -> None:
     assert found.agreement is not None
     assert not found.agreement.agrees
     assert found.agreement.place.endswith(", AllocateTensors() 2")
+
+
+@pytest.mark.usefixtures("on_cortex_m4")
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (Settings(), ""),
+        (Settings(planner="linear"), "linear planner"),
+        (Settings(has_own_planner=True), "own greedy planner"),
+        (Settings(planner="linear", has_own_planner=True), "own linear planner"),
+        (Settings(resource_variable_count=5), "room for 5 resource variables"),
+    ],
+)
+def test_what_a_file_does_not_say_of_the_set_up_is_found(settings: Settings, words: str) -> None:
+    (found,) = execution.compare(*shared(*TWO, **settings))
+    assert found.agreement is not None
+    assert (found.agreement.agrees, found.agreement.settings) == (True, words)
