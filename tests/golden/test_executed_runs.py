@@ -97,6 +97,9 @@ def simulation_of(row: dict[str, Any], size: int) -> Simulation:
     if "compression" in row["flags"]:
         runtime = replace(configuration.target.runtime, compression=True)
         configuration = replace(configuration, target=replace(configuration.target, runtime=runtime))
+    if "-fshort-enums" in row["flags"]:
+        abi = replace(configuration.target.abi, short_enums=True)
+        configuration = replace(configuration, target=replace(configuration.target, abi=abi))
     return simulate(models, configuration, arena_size=size)
 
 
