@@ -15,10 +15,12 @@ import pytest
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
+from tflm_sim.board.link_events import Hello
 from tflm_sim.board.replay import ReplayOutcome, ReplayScript
-from tflm_sim.cli import main
+from tflm_sim.cli import main, replay_on
 from tflm_sim.cli.options import load_custom_ops
 from tflm_sim.device.configuration import Configuration
+from tflm_sim.errors import UsageError
 from tflm_sim.model.load import load
 from tflm_sim.recorded import CATEGORIES
 from tflm_sim.targets.presets import preset
@@ -253,6 +255,15 @@ def test_the_board_replays_the_configuration_that_the_command_line_names(
     assert scripts[0].arena_size == smallest_arena(sine, "cortex-m4", custom_ops=kernels).multiple_of_16
     assert scripts[0].arena_size > 3 * 800  # three layers
     assert scripts[1].arena_size == smallest_arena(streaming, "cortex-m4", variable_arena_size=1024).multiple_of_16
+
+
+def test_a_board_replays_what_fills_all_of_its_room_and_plans_as_many_buffers_as_it_can() -> None:
+    hello = Hello(1, -1, "x", 1072, 5)
+    replay_on._check_room(hello, ReplayScript((), 0, 0, 0, 1072, 5))
+    with pytest.raises(UsageError, match="x has 1,072 B for an arena of 1,073 B"):
+        replay_on._check_room(hello, ReplayScript((), 0, 0, 0, 1073, 5))
+    with pytest.raises(UsageError, match="x plans up to 5 buffers, the model has 6"):
+        replay_on._check_room(hello, ReplayScript((), 0, 0, 0, 1072, 6))
 
 
 def test_ports_are_a_list(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,11 +1,13 @@
 """``check --board``: certain where the chip decides, 3 where only the firmware knows."""
 
+import argparse
 import json
 from pathlib import Path
 
 import pytest
 
 from tflm_sim.cli import main
+from tflm_sim.cli.options import on_board
 from tflm_sim.samples import sample_path
 
 
@@ -210,3 +212,17 @@ def test_a_folder_is_every_model_in_it(tmp_path: Path, capsys: pytest.CaptureFix
         "outputs",
         f"{tmp_path}/sine.tflite: yes: needs 1,072 B of 2,048 B, 976 B to spare",
     ]
+
+
+@pytest.mark.parametrize(
+    "said", [{"target": ["cortex-m0plus"], "firmware": None}, {"target": None, "firmware": "a.elf"}]
+)
+def test_what_is_named_beside_a_board_stays_as_it_is(said: dict[str, object]) -> None:
+    args = argparse.Namespace(board="nano33ble", **said)
+    assert on_board(args) is args
+
+
+def test_a_board_alone_names_its_target_and_without_one_nothing_is_changed() -> None:
+    assert on_board(argparse.Namespace(board="nano33ble", target=None, firmware=None)).target == "cortex-m4"
+    nothing = argparse.Namespace(board=None, target=None, firmware=None)
+    assert on_board(nothing) is nothing

@@ -8,10 +8,10 @@ import pytest
 
 from tflm_sim.answers.peak import find_peak, live_bytes
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.answers.smallest_arena import smallest_arena
+from tflm_sim.answers.smallest_arena import smallest_arena, table_bytes
 from tflm_sim.arena.events import Persist, Phase
 from tflm_sim.arena.stages import GROUPS, Stage
-from tflm_sim.device.configuration import Configuration
+from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.device.recording import AllocationRecorder
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
@@ -126,3 +126,8 @@ def test_what_works_in_no_arena_has_no_smallest_one() -> None:
     assert simulate(model, REFERENCE).smallest is None
     assert simulate(model, REFERENCE, arena_size=64).smallest is None
     assert simulate(model, REFERENCE, is_split=True).split is None
+
+
+@pytest.mark.parametrize(("planner", "size"), [("greedy", 40), ("linear", 0)])
+def test_only_the_greedy_planner_keeps_a_table_of_buffers_in_temp(planner: str, size: int) -> None:
+    assert table_bytes(configure("cortex-m4", planner=planner)) == size

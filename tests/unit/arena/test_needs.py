@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tflm_sim.arena.events import Phase
+from tflm_sim.arena.measuring_arena import MeasuringArena
 from tflm_sim.arena.needs import ArenaStep, Needs
 from tflm_sim.arena.stages import Stage
 
@@ -73,3 +74,8 @@ def test_the_smallest_arena_wins_and_not_the_one_with_the_smallest_tail() -> Non
     found.persist(0, 6, 4, 8, "a", HERE)
     found.below(61, "head", 61, 1, "", HERE)
     assert found.smallest_of_all(0, 0)[:3] == (70, 80, 6)  # 61 + 8 = 69 -> 80
+
+
+def test_where_temps_begin_and_the_tail_stands_is_told_modulo_16() -> None:
+    # 4 + 0 = 4; 4 + 1000 = 1004 = 62 * 16 + 12.
+    assert MeasuringArena(1000, address=4, table_bytes=0).ends_modulo_16 == (4, 12)

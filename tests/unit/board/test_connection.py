@@ -265,6 +265,10 @@ def test_of_five_readings_of_a_report_the_oldest_is_forgotten() -> None:
     assert [readings.begins_with(begin) for begin in begins] == [False, True, True, True, True]
 
 
+def test_where_no_report_is_open_it_has_no_lines() -> None:
+    assert ReportCandidates().line_count == 0
+
+
 def test_a_begin_that_the_wire_doubled_later_is_no_reset() -> None:
     frames = small(1, 0, 100)
     events = receive(*frames[:2], frames[0], *frames[2:])

@@ -24,6 +24,8 @@ from tflm_sim.board.dialects import (
     TicksTable,
     parse_log,
 )
+from tflm_sim.board.dialects.vendors import VendorReader
+from tflm_sim.board.prefixes import TextLine
 
 LOGS = Path(__file__).parent / "logs"
 
@@ -220,3 +222,12 @@ def test_a_cut_record_is_damage_and_not_a_number() -> None:
     last = parse_log((LOGS / "nano33ble_mcufit_arduino_ide.log").read_bytes())[-1]
     assert isinstance(last, Damaged)
     assert last.reason == "MCUFIT_RESULT is not whole JSON"
+
+
+def test_a_layer_of_64_figures_is_full_and_said_at_once() -> None:
+    reader = VendorReader()
+    assert reader.feed(TextLine(1, "Op0-Conv2D")) == []
+    said = [reader.feed(TextLine(number, "1 OPs")) for number in range(2, 66)]
+    assert said[:-1] == [[]] * 63
+    assert [len(layer.metrics) for layer in said[-1]] == [64]
+    assert reader.flush() == []

@@ -143,3 +143,9 @@ def test_a_model_of_an_image_ends_where_its_file_does() -> None:
     (found,) = find_models([Piece("", 0, memoryview(b"code" + SINE + b"\xff" * 64))])
     assert len(SINE) - 8 <= found.extent <= len(SINE)
     assert len(found.model.source) == found.extent
+
+
+def test_an_empty_file_is_wrong_from_its_first_byte() -> None:
+    with pytest.raises(FirmwareError) as caught:
+        parse_image(b"")
+    assert caught.value.offset == 0

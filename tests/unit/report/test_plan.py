@@ -78,6 +78,15 @@ def test_ticks_are_round_numbers_and_at_most_eight(most, step):
     assert tick_step(most, 8) == step
 
 
+def test_a_tick_that_would_meet_the_peak_is_left_out() -> None:
+    file = io.StringIO()
+    buffers = (Buffer(1040, 0, 1),)
+    write_plan_svg(file, Problem(buffers, "p"), Plan((0,), 1040), planner="greedy", lower_bound=1040)
+    root = ElementTree.fromstring(file.getvalue())
+    labels = [one.text for one in root.iter("{http://www.w3.org/2000/svg}text") if one.get("text-anchor") == "end"]
+    assert [label for label in labels if label.replace(",", "").isdigit()] == ["0", "200", "400", "600", "800", "1,040"]
+
+
 def test_of_a_numbered_name_that_does_not_fit_the_number_is_shown() -> None:
     file = io.StringIO()
     buffers = tuple(Buffer(16, time, time + 1, name=f"tensor{50 + time}") for time in range(20))

@@ -19,7 +19,7 @@ from tflm_sim.model.types import Model, TensorType
 from tflm_sim.report.categories import CATEGORIES
 from tflm_sim.report.model_explorer import VALUES, write_model_explorer
 from tflm_sim.report.perfetto import write_perfetto
-from tflm_sim.report.picture import Picture
+from tflm_sim.report.picture import Picture, is_tail
 from tflm_sim.report.shapes import shapes
 from tflm_sim.report.svg import _legend, write_svg
 from tflm_sim.report.take_picture import take_picture
@@ -88,6 +88,9 @@ def test_perfetto_counts_to_the_head_and_tail_of_the_report(residual: Picture) -
     counters = [row["args"] for row in rows if row["ph"] == "C" and row["name"] == "arena bytes"]
     assert counters[-1]["head"] == residual.size.answer.head_bytes
     assert counters[-1]["tail"] == residual.arena_bytes - residual.tail_start
+    kept = [row["args"] for row in rows if row["name"] == "persist"]
+    blocks = [block for block in residual.blocks if is_tail(block)]
+    assert [one["what"] for one in kept] == [block.label or block.category for block in blocks]
     live = [row["args"]["bytes"] for row in rows if row["ph"] == "C" and row["name"] != "arena bytes"]
     assert tuple(live) == residual.live_bytes
     begun = [row["id"] for row in rows if row["ph"] == "b"]

@@ -31,7 +31,7 @@ from tflm_sim.sweeps import resume
 from tflm_sim.sweeps.difference import changes
 from tflm_sim.sweeps.engine import CRASHED, FIRST_ROWS, MOST_ROWS, UNDER_WAY, Item, Serial, batches, run
 from tflm_sim.sweeps.limits import Limits
-from tflm_sim.sweeps.plot import pareto, plot_svg
+from tflm_sim.sweeps.plot import _LogScale, pareto, plot_svg
 from tflm_sim.sweeps.processes import Processes
 from tflm_sim.sweeps.results import Results
 from tflm_sim.sweeps.resume import Done
@@ -383,12 +383,21 @@ def test_no_point_beats_one_of_the_front(points: list[tuple[int, int]]) -> None:
     assert all(not (x <= a and y <= b and (x, y) != (a, b)) for a, b in front for x, y in points)
 
 
+def test_the_axes_begin_and_end_at_powers_of_ten() -> None:
+    assert _LogScale([200, 5000], 0, 100).ticks() == [100, 1000, 10_000]
+    assert [_LogScale([200, 5000], 0, 100).at(value) for value in (100, 1000, 10_000)] == [0, 50, 100]
+
+
 def test_a_legend_of_many_boards_is_above_the_plot() -> None:
     row = rows(ALL[:1], TWO[:1])[0]
     svg = plot_svg([replace(row, board=f"b{number}") for number in range(29)])
     # Six lines of five names, 15 apart from 14 on: the last at 89, and the plot begins at 29 + 6 * 15.
     assert 'cy="89"' in svg
     assert 'y1="119.0" y2="119.0"' in svg
+    # Below the plot: numbers 18, what they count 35, the note 55 pixels under its lower edge.
+    below = {int(float(y)) for y in re.findall(r'<text x="[^"]*" y="([^"]*)" text-anchor="(?:middle|end)"', svg)}
+    lower = int(float(re.search(r'y2="([\d.]+)" stroke="#d9dee6"', svg)[1]))
+    assert {lower + 18, lower + 35, lower + 55} <= below
     assert len(set(re.findall(r'r="4" fill="([^"]+)"', svg))) == 29
     assert "no model has an arena" in plot_svg([])
 
