@@ -52,6 +52,15 @@ def test_the_questions(pytester: pytest.Pytester) -> None:
     run(pytester).assert_outcomes(passed=4)
 
 
+@pytest.mark.parametrize(
+    ("target", "assumed"), [('target="cortex-m4", ', "assumed: runtime"), ("", "assumed: target, runtime")]
+)
+def test_what_nobody_named_is_said_below_the_table(pytester: pytest.Pytester, target: str, assumed: str) -> None:
+    mark = f'@pytest.mark.arena(model="sample:sine", {target}kernels="reference")'
+    pytester.makepyfile(f"import pytest\n\n{mark}\ndef test_it(arena):\n    arena.size()\n")
+    run(pytester).stdout.fnmatch_lines([f"for cortex-m4: *; not named, so {assumed}"])
+
+
 def test_a_model_that_never_invokes_fits_nowhere(pytester: pytest.Pytester) -> None:
     builder = ModelBuilder()
     tensor, result = (builder.tensor((4, 4), TensorType.INT16, scale=0.5) for _ in range(2))

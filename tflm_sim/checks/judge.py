@@ -89,7 +89,7 @@ def judge(
         configuration: How TFLM is set up.
         room: How much there is.
         before: What it needed by the baseline, bytes; None without one.
-        simulate: Runs it, for who shows how far that is.
+        simulate: Runs it; another one may show progress.
     """
     limit, chosen = room
     key, flash = baseline_key(name, configuration), chosen.flash if chosen is not None else None

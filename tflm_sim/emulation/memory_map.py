@@ -47,7 +47,7 @@ class Span:
     start: int
     end: int
 
-    def holds(self, address: int) -> bool:
+    def contains(self, address: int) -> bool:
         """Whether ``address`` lies in it."""
         return self.start <= address < self.end
 
@@ -80,7 +80,7 @@ class MemoryMap:
 
     def kind(self, address: int) -> MemoryKind:
         """Return what lies at an address that nothing has touched yet."""
-        if any(span.holds(address) for span in self.used):
+        if any(span.contains(address) for span in self.used):
             return MemoryKind.MEMORY
         if address < _NULL:
             return MemoryKind.NOTHING
@@ -105,7 +105,7 @@ class MemoryMap:
         for span in self.constant:
             edges |= {edge for edge in (span.start, span.end) if base < edge < base + CHUNK}
         for start, end in zip(sorted(edges), sorted(edges)[1:], strict=False):
-            yield start, end - start, not any(span.holds(start) for span in self.constant)
+            yield start, end - start, not any(span.contains(start) for span in self.constant)
 
     def is_writable(self, base: int) -> bool:
         """Whether any of the 64 KiB at ``base`` can be written."""

@@ -91,7 +91,7 @@ class Program:
         sections = [one for one in self.elf.sections if one.is_allocated and one.is_writable]
         held = [Span(one.address, one.address + one.size) for one in sections] or writable(self.elf)
         objects = (Span(start, start + size) for start, size, _ in self._data)
-        return (*(one for one in objects if any(span.holds(one.start) for span in held)), *held)
+        return (*(one for one in objects if any(span.contains(one.start) for span in held)), *held)
 
     def near(self, address: int) -> tuple[str, int]:
         """Return the static object that holds an address or lies nearest, and the bytes from its start.

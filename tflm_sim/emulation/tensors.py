@@ -51,7 +51,7 @@ def find_interface(machine: Emulator, interpreter: int, arena: Span, model: Mode
     )
     found = words(machine, interpreter, _INTERPRETER)
     for first, second in pairwise(found):
-        if arena.holds(first) and arena.holds(second):
+        if arena.contains(first) and arena.contains(second):
             places = [_places(machine, *row, arena) for row in ((first, inputs), (second, outputs))]
             if places[0] is not None and places[1] is not None:
                 return Interface(places[0], places[1])
@@ -62,7 +62,7 @@ def _places(machine: Emulator, array: int, tensors: list[Tensor], arena: Span) -
     """Return the places of the tensors that an array of addresses leads to."""
     found = []
     for address, tensor in zip(words(machine, array, len(tensors)), tensors, strict=True):
-        place = _place(machine, address, tensor) if arena.holds(address) else None
+        place = _place(machine, address, tensor) if arena.contains(address) else None
         if place is None:
             return None
         found.append(place)

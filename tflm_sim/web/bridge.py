@@ -122,7 +122,7 @@ class OpenModels:
         return _answers(name, lambda: [_judged(firmware, json.loads(settings))])
 
     def sample(self) -> str:
-        """Open a model that comes with the package, for who has none at hand; like :meth:`add`."""
+        """Open a model that comes with the package, for somebody who has none at hand; like :meth:`add`."""
         return self.add(f"{SAMPLE}.tflite", sample_path(SAMPLE).read_bytes())
 
     def svg(self, number: int, settings: str) -> str:

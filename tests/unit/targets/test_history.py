@@ -121,3 +121,8 @@ def test_the_day_of_the_reference_is_its_commits() -> None:
 ])  # fmt: skip
 def test_a_runtime_in_words_has_its_day_unless_a_document_gave_the_name_alone(runtime: Runtime, words: str) -> None:
     assert str(runtime) == words
+
+
+@pytest.mark.parametrize("name", ["tensorflow_uint8", "dequantize_int32"])
+def test_what_tensorflows_kernels_took_ends_with_the_fourth_commit_of_tflms_own_repository(name: str) -> None:
+    assert CHANGES[name].until == CHANGES["io_tensors"].position == 4

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from tflm_sim import parse, sample_path, smallest_arena
-from tflm_sim.web.bridge import OpenModels
+from tflm_sim.targets.boards import BOARDS
+from tflm_sim.web.bridge import OpenModels, choices
 
 M4 = json.dumps({"target": "cortex-m4"})
 
@@ -65,3 +66,9 @@ def test_with_a_board_the_verdict_on_it_follows_the_size() -> None:
         "text": "leaves 260,992 B of RAM of nano33ble (262,144 B) to the rest of the firmware",
     }
     assert len(json.loads(models.size(0, M4))) == 1
+
+
+def test_a_board_is_a_choice_with_its_target_and_its_flash() -> None:
+    assert BOARDS["nano33ble"].flash == 1 << 20
+    (board,) = [row for row in json.loads(choices())["boards"] if row["name"] == "nano33ble"]
+    assert (board["target"], board["flash"]) == ("cortex-m4", 1 << 20)
