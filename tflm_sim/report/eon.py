@@ -158,7 +158,8 @@ def eon_verdict(document: EonDocument) -> str:
         return f"no: {document.failure}"
     if document.heap_bytes == 0:
         return "yes: it works, and nothing goes to the heap"
-    return f"yes: it works, with {document.overflow.asked} buffers ({document.heap_bytes:,} B) on the heap"
+    count = document.overflow.asked
+    return f"yes: it works, with {count} buffer{'s' * (count > 1)} ({document.heap_bytes:,} B) on the heap"
 
 
 def eon_lines(document: EonDocument) -> list[str]:
