@@ -11,7 +11,7 @@ that a Prepare takes lie in a few slots.
 The second line is upstream's: it rounds down to 16, but for sizes of 16 n + 1 bytes, which it moves by 16 n. Until
 September 2023 nothing is aligned: a buffer takes its bytes.
 
-Source: the functions that the compiler writes into each source, of May 2021 to October 2025;
+Source: the functions that the compiler writes into each source, of October 2020 to October 2025;
 classifier/inferencing_engines/tflite_eon.h, edgeimpulse/inferencing-sdk-cpp @ 919819f.
 """
 

@@ -210,7 +210,7 @@ silabs-gsdk 4.1.0, 4.2.0: 10b122334 01a58c968
 silabs-gsdk 4.3.3: 02414075e 5727bc825
     target cortex-m33
     kernels cmsis_nn
-    changed its MVP kernels are not modelled: those of 4.4.1 ask for the same, but for CMSIS-NN behind them
+    changed its MVP kernels are not modelled; nearest: those of 4.4.1, whose Prepare functions ask for the same
     source SiliconLabs/gecko_sdk, util/third_party/tflite-micro
 silabs-gsdk 4.4.1: 02414075e 5727bc825
     target cortex-m33

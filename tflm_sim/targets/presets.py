@@ -222,7 +222,7 @@ def _refuse_mvp_without_its_sdk(library: kernel_library.KernelLibrary, brought: 
     if library.name == "mvp" and library.cmsis_nn != brought:
         raise UsageError(
             f"the MVP's kernels are modelled for --library silabs-gsdk@4.4.1 and simplicity-sdk@2024.6.0, not for "
-            f"{runtime.snapshot}"
+            f"{runtime.snapshot}; what it runs without them: --kernels reference or cmsis_nn"
         )
 
 
