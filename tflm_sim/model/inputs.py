@@ -20,7 +20,6 @@ from tflm_sim.errors import ModelError, NoModelError, UsageError
 from tflm_sim.files import read
 from tflm_sim.limits import LARGEST_ARCHIVE, LARGEST_MODEL, LARGEST_SOURCE
 from tflm_sim.model import archives
-from tflm_sim.model.c_source import byte_arrays
 from tflm_sim.model.download import download, is_address
 from tflm_sim.model.eon.signs import is_eon_source
 from tflm_sim.model.schema import FILE_IDENTIFIER
@@ -138,6 +137,8 @@ def _of_source(name: str, data: bytes) -> Iterator[Input]:
         return
     if len(data) > LARGEST_SOURCE:
         raise ModelError(f"a source file of {len(data):,} bytes; {LARGEST_SOURCE:,} are read at the most")
+    from tflm_sim.model.c_source import byte_arrays
+
     for array, inside in byte_arrays(data, is_model):
         yield Input(f"{name}:{array}", inside)
 
