@@ -24,7 +24,10 @@ apt_install() {
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed" >&2; exit 1; }
 # shellcheck disable=SC2086 # a list of names
 [ -z "${APT_PACKAGES:-}" ] || apt_install $APT_PACKAGES
-"$python" -c 'import ensurepip' 2>/dev/null || apt_install python3-venv
+wanted=()
+"$python" -c 'import ensurepip' 2>/dev/null || wanted+=(python3-venv)
+command -v cc >/dev/null || wanted+=(gcc libc6-dev python3-dev) # for the exact planner, which is C alone
+[ "${#wanted[@]}" -eq 0 ] || apt_install "${wanted[@]}"
 extras=$(IFS=,; echo "${*:-all}")
 say "the package and what it needs ($extras), into .venv: about half a minute"
 "$python" -m venv .venv

@@ -287,13 +287,13 @@ def test_a_board_gives_a_verdict_and_what_was_not_named_is_said(visit: Visit) ->
     visit.give(sample_path("mobilenet_v1_025"))
     first = "document.querySelector('.answer').querySelector"
     choose(visit)
-    assert visit.js(f"{first}('.assumed').textContent") == "not named, so assumed: target, library, kernels"
+    assert visit.js(f"{first}('.assumed').textContent") == " (not named, so assumed: target, library, kernels)"
     assert visit.js(f"{first}('.verdict')") is None
     choose(visit, board="nicla-sense-me", target="cortex-m4")
     # 82,288 - 65,536 = 16,752
     said = "does not fit: 16,752 B too many for RAM of nicla-sense-me (65,536 B)"
     assert visit.js(f"{first}('.verdict.not').textContent") == said
-    assert visit.js(f"{first}('.assumed').textContent") == "not named, so assumed: library, kernels"
+    assert visit.js(f"{first}('.assumed').textContent") == " (not named, so assumed: library, kernels)"
     # What 'tflm-sim compare' says of it: 35 of 36, nicla-sense-me has 64 KiB.
     where = (
         "With the newest TFLM it fits 35 of 36 boards; the smallest: microbit-v2, nucleo-f446re, stm32f4-discovery, "

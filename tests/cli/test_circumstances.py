@@ -12,7 +12,9 @@ from tflm_sim.cli.compare import OTHER_LIBRARIES
 
 SINE = "sample:sine"
 REFERENCE = ("--kernels", "reference")
-LINE = "for cortex-m4: TFLM of 2026-08-20 (90b983c2b), reference"
+FIRST = "for cortex-m4 (not named, so assumed: "
+SECOND = "TFLM of 2026-08-20 (90b983c2b), reference"
+LINE = f"for cortex-m4: {SECOND}"
 
 
 @pytest.mark.parametrize("arguments", [
@@ -23,9 +25,9 @@ LINE = "for cortex-m4: TFLM of 2026-08-20 (90b983c2b), reference"
     ("lifetimes", SINE, "--invoke", "2"),
     ("plan", SINE),
 ])  # fmt: skip
-def test_the_first_lines_say_it(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_first_line_says_it(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*arguments, *REFERENCE]) == 0
-    assert capsys.readouterr().out.splitlines()[:2] == [LINE, "not named, so assumed: --target, --library"]
+    assert capsys.readouterr().out.splitlines()[:2] == [f"{FIRST}--target, --library)", SECOND]
     named = ("--target", "cortex-m4", "--runtime", "2023-06-15")
     assert main([*arguments, *REFERENCE, *named]) == 0
     assert "not named" not in capsys.readouterr().out
@@ -34,12 +36,12 @@ def test_the_first_lines_say_it(arguments: tuple[str, ...], capsys: pytest.Captu
 def test_a_diff_says_it_of_both_sides(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", SINE, *REFERENCE, "--target", "cortex-m4"]) == 0
     sides = capsys.readouterr().out.splitlines()[:2]
-    assert all(line.endswith("TFLM of 2026-08-20 (90b983c2b); not named, so assumed: --library") for line in sides)
+    assert all(" sine.tflite on cortex-m4 (not named, so assumed: --library), TFLM of 2026" in line for line in sides)
 
 
 def test_shrink_names_the_options_that_it_has(capsys: pytest.CaptureFixture[str]) -> None:
     main(["shrink", SINE, *REFERENCE])
-    assert capsys.readouterr().out.splitlines()[:2] == [LINE, "not named, so assumed: --target"]
+    assert capsys.readouterr().out.splitlines()[:2] == [f"{FIRST}--target)", SECOND]
 
 
 def test_tables_of_targets_name_each_tflm_and_kernel_library(
@@ -50,8 +52,9 @@ def test_tables_of_targets_name_each_tflm_and_kernel_library(
     said = capsys.readouterr().out.splitlines()[:2]
     assert said == [f"{line}reference, cmsis_nn@4ab83cc (scalar)", OTHER_LIBRARIES]
     assert main(["sweep", SINE, *REFERENCE, "-o", str(tmp_path / "rows.csv")]) == 0
-    said = capsys.readouterr().out.splitlines()[1:3]
-    assert said == [f"{line}reference", "not named, so assumed: --targets, --runtime"]
+    summary, said = capsys.readouterr().out.splitlines()
+    assert summary.endswith(": 1 ok; not named, so assumed: --targets, --runtime")
+    assert said == f"{line}reference"
 
 
 def test_documents_list_what_was_not_named(capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,11 +67,20 @@ def test_documents_list_what_was_not_named(capsys: pytest.CaptureFixture[str]) -
 def test_a_picture_says_it_in_its_title(form: str, tmp_path: Path) -> None:
     out = tmp_path / f"picture.{form}"
     assert main(["report", SINE, *REFERENCE, "-o", str(out)]) == 0
-    title = "cortex-m4, TFLM of 2026-08-20 (90b983c2b), reference kernels, greedy planner, plain interpreter"
-    assert f"{title}; not named, so assumed: --target, --library" in out.read_text("utf-8")
+    title = "TFLM of 2026-08-20 (90b983c2b), reference kernels, greedy planner, plain interpreter"
+    assert f"cortex-m4 (not named, so assumed: --target, --library), {title}" in out.read_text("utf-8")
 
 
-def test_a_summary_of_ci_says_it_below_the_verdicts(tmp_path: Path) -> None:
+def test_a_summary_of_ci_says_it_in_its_heading(tmp_path: Path) -> None:
     out = tmp_path / "summary.md"
     assert main(["check", SINE, *REFERENCE, "--limit", "4KiB", "--markdown", str(out)]) == 0
-    assert out.read_text("utf-8").endswith(f"\n- `{LINE}`\n- `not named, so assumed: --target, --library`\n\n")
+    text = out.read_text("utf-8")
+    assert text.startswith("### ✅ `sample:sine`; not named, so assumed: --target, --library\n")
+    assert text.endswith(f"\n- `{LINE}`\n\n")
+
+
+def test_bisect_says_it_beside_the_target(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["bisect", SINE, "--between", "2022-09-18", "--and", "2022-09-20"])
+    assert capsys.readouterr().out.startswith(
+        "smallest arena on cortex-m4 (not named, so assumed: --target, --kernels), reference kernels\n"
+    )

@@ -79,12 +79,12 @@ def test_compare_says_its_verdict_first_and_drops_columns_that_there_is_no_room_
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     lines = lines_of(capsys, "compare", "sample:sine", "--boards", "esp32,stm32f746g-disco,xiao-nrf52840")
-    assert lines[0].startswith("yes: it fits 3 of 3 boards; the smallest: ")
+    assert lines[0].startswith("yes, with the newest TFLM: it fits 3 of 3 boards; the smallest: ")
     assert lines[1].startswith("for TFLM of ")
     assert lines[3].split("  ")[0] == "board"
     assert max(map(len, lines[3:])) <= 80
     assert main(["compare", "sample:mobilenet_v1_025", "--boards", "nicla-sense-me"]) == 1
-    assert capsys.readouterr().out.startswith("no: it fits none of 1 boards\n")
+    assert capsys.readouterr().out.startswith("no, with the newest TFLM: it fits none of 1 boards\n")
 
 
 VERDICTS = ("no: it does not", "a.tflite: yes: it does", "yes, if it is: no: b")

@@ -60,7 +60,8 @@ def test_check_advises_no_smaller_arena_for_it(capsys: pytest.CaptureFixture[str
 def test_check_is_no_yes_and_size_says_it_first(capsys: pytest.CaptureFixture[str], name: str, words: str) -> None:
     path = str(WILD / f"{name}.tflite")
     code, out = run(capsys, "check", path, "--limit", "640KiB")
-    assert (code, out.splitlines()[0]) == (1, f"no: allocates, but Invoke() fails: {words}")
+    assumed = "not named, so assumed: --target, --library, --kernels"
+    assert (code, out.splitlines()[0]) == (1, f"no: allocates, but Invoke() fails: {words}; {assumed}")
     lines = run(capsys, "size", path)[1].splitlines()
     sizes = next(number for number, line in enumerate(lines) if line.startswith("smallest arena"))
     assert lines.index(f"allocates, but Invoke() fails: {words}") < sizes

@@ -44,14 +44,13 @@ def test_check_without_arguments_judges_every_model_on_every_firmware(
     lines = capsys.readouterr().out.splitlines()
     # The keyword spotter needs 22,784 B on a Cortex-M4 with reference kernels, and 20 KiB are 20,480 B.
     assert lines[:5] == [
-        "no: 1 of 3 does not fit, or grew",
+        "no: 1 of 3 does not fit, or grew; not named, so assumed: library (doorbell)",
         "fits  needs   limit    grew  model                          firmware",
         "no    22,784   20,480  -     models/keyword_spotter.tflite  doorbell",
         "yes    1,072   20,480  -     models/sine.tflite             doorbell",
         "yes    1,168  184,320  -     models/sine.tflite             nano33ble",
     ]
     assert lines[5].startswith("models/keyword_spotter.tflite on doorbell: no: needs 22,784 B")
-    assert "doorbell: not named, so assumed: --library" in lines
 
 
 def test_named_models_are_checked_alone_as_the_pre_commit_hook_names_those_that_changed(
@@ -60,7 +59,7 @@ def test_named_models_are_checked_alone_as_the_pre_commit_hook_names_those_that_
     (repository / "other.tflite").write_bytes(sample_path("sine").read_bytes())
     assert main(["check", "./models/sine.tflite", "other.tflite"]) == 0
     printed = capsys.readouterr()
-    assert printed.out.splitlines()[0] == "yes: all 2 fit"
+    assert printed.out.splitlines()[0] == "yes: all 2 fit; not named, so assumed: library (doorbell)"
     assert printed.err == "other.tflite: tflm-sim.toml does not name it, so nothing is checked\n"
 
 
@@ -97,7 +96,9 @@ def test_a_file_that_is_no_model_is_a_row_and_the_others_are_still_judged(
 ) -> None:
     (repository / "models" / "keyword_spotter.tflite").write_bytes(b"no model")
     assert main(["check"]) == 3
-    assert capsys.readouterr().out.startswith("1 of 3 cannot be told; the others fit\n")
+    assert capsys.readouterr().out.startswith(
+        "1 of 3 cannot be told; the others fit; not named, so assumed: library (doorbell)\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 TABLE = """\
-### ❌ Tensor arenas: no: 1 of 2 does not fit, or grew
+### ❌ Tensor arenas: no: 1 of 2 does not fit, or grew; not named, so assumed: library
 
 |  | model | firmware | before | after | change | limit |
 | --- | --- | --- | ---: | ---: | ---: | ---: |
@@ -71,7 +71,6 @@ def test_before_and_after_stand_in_a_table_with_the_reason_and_a_picture(
     assert len(moved) == 2
     assert "<summary>The arena, operator by operator</summary>\n\n```text\nkws.tflite: arena of 22,784 B" in text
     assert "- `doorbell`: `for cortex-m4: TFLM of 2026-08-20 (90b983c2b), reference`" in text
-    assert "`not named, so assumed: --library`" in text
     assert git(repository, "worktree", "list").count("\n") == 0, "the other commit's files are gone"
 
 
@@ -205,7 +204,9 @@ def test_a_pull_request_has_one_comment_that_is_kept_up_to_date(
     ]
     assert len(kept.comments) == 102
     assert stranger["body"] == f"{MARK}\nall is well"
-    assert kept.comments[-1]["body"].startswith(f"{MARK}\n### ✅ Tensor arenas: yes: all 2 fit\n")
+    assert kept.comments[-1]["body"].startswith(
+        f"{MARK}\n### ✅ Tensor arenas: yes: all 2 fit; not named, so assumed: library\n"
+    )
     assert {path for _, path in kept.asked} == {
         "/repos/someone/doorbell/issues/7/comments",
         "/repos/someone/doorbell/issues/comments/1001",
@@ -235,7 +236,7 @@ def test_a_merge_request_of_gitlab_has_it_too(
     assert main(["review", "--comment"]) == 0
     assert [row["body"].splitlines()[1] for row in kept.comments] == [
         "all is well",
-        "### ✅ Tensor arenas: yes: all 2 fit",
+        "### ✅ Tensor arenas: yes: all 2 fit; not named, so assumed: library",
     ]
     assert kept.asked[-1] == ("PUT", "/api/v4/projects/77/merge_requests/5/notes/901")
     assert kept.tokens == {"secret"}

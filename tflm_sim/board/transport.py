@@ -134,7 +134,12 @@ def list_ports() -> list[PortInfo]:
 
     return sorted(
         (
-            PortInfo(port.device, port.description or "", _usb(port), getattr(port, "serial_number", None) or "")
+            PortInfo(
+                port.device,
+                (port.description or "").removeprefix("n/a"),
+                _usb(port),
+                getattr(port, "serial_number", None) or "",
+            )
             for port in tools.comports()
         ),
         key=lambda port: port.path,

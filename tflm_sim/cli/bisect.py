@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tflm_sim.answers.bisect import Build, Turn, bisect, commits_between, versions_between
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
@@ -11,6 +11,7 @@ from tflm_sim.cli.terminal import fitting, show
 from tflm_sim.document_fields import named
 from tflm_sim.errors import UsageError
 from tflm_sim.model.load import load
+from tflm_sim.report.circumstances import sentence_with_assumed, with_assumed
 from tflm_sim.report.tables import table_lines
 from tflm_sim.targets.changes import UPSTREAM
 from tflm_sim.targets.history import is_commit, is_day
@@ -58,10 +59,12 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     if args.runtime or args.library or args.firmware:
         raise UsageError("bisect goes through runtimes itself; leave --runtime, --library and --firmware out")
-    states = _kernel_states(args) if args.between.partition("@")[0] in VERSIONS else _commit_states(args)
+    is_of_kernels = args.between.partition("@")[0] in VERSIONS
+    assumed = [f"--{name}" for name in ("target", "kernels")[: 1 if is_of_kernels else 2] if not getattr(args, name)]
+    states = _kernel_states(args) if is_of_kernels else _commit_states(args)
     document = BisectDocument(args.between, args.until, tuple(bisect(load(args.model), states)))
     steps = document.steps
-    show(document, _lines, as_json=args.json)
+    show(document, lambda found: _lines(found, assumed), as_json=args.json)
     return int(bool(steps) and (steps[-1].after is None or (steps[0].before or 0) < steps[-1].after))
 
 
@@ -91,13 +94,14 @@ def _runtime(text: str) -> Runtime:
     return find_runtime(text) if is_day(text) or is_commit(text) else find_library(text).runtime()
 
 
-def _lines(document: BisectDocument) -> list[str]:
+def _lines(document: BisectDocument, assumed: Sequence[str]) -> list[str]:
     steps = document.steps
     if not steps:
-        return [f"nothing between {document.between} and {document.until} moved the smallest arena"]
+        nothing = f"nothing between {document.between} and {document.until} moved the smallest arena"
+        return [sentence_with_assumed(nothing, assumed)]
     target = steps[0].state.configuration.target
     header = ("commit", "date", "bytes", "smallest", "what changed")
-    title = f"smallest arena on {target.name}, {target.kernel_library.name} kernels"
+    title = f"smallest arena on {with_assumed(target.name, assumed)}, {target.kernel_library.name} kernels"
     lines = [title, *table_lines([header, *map(_cells, steps)], width=fitting())]
     first, last = steps[0].before, steps[-1].after
     if first is not None and last is not None:

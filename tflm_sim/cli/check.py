@@ -19,10 +19,12 @@ from tflm_sim.files import append
 from tflm_sim.model.inputs import expand
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
+from tflm_sim.report.circumstances import sentence_with_assumed, target_line
 from tflm_sim.report.verdict import (
     Judged,
     about_markdown,
     deciding,
+    headline,
     library_lines,
     verdict_document,
     verdict_lines,
@@ -88,16 +90,21 @@ def run(args: argparse.Namespace) -> int:
     judged = _judged_all(args, room, possible, configurations)
     verdicts = [verdict for rows in judged for verdict, _ in rows]
     about = _about(args, room.board, configurations)
+    assumed = options.assumed(args, configurations[0]) if len(configurations) == 1 else ()
     if args.update_baseline:
         _remember(args.baseline, verdicts)
     if args.markdown is not None:
-        append(args.markdown, "".join(map(verdict_markdown, verdicts)) + about_markdown(about))
+        append(args.markdown, "".join(verdict_markdown(each, assumed) for each in verdicts) + about_markdown(about))
     if args.json:
         for rows in judged:
-            say_json(verdict_document(rows, assumed=_assumed(args, configurations)), indent=None)
+            say_json(
+                verdict_document(rows, assumed=assumed if len(configurations) == 1 else ("--library",)), indent=None
+            )
     else:
+        if len(judged) > 1:
+            say_verdict(sentence_with_assumed(headline([deciding(rows)[0] for rows in judged]), assumed))
         for rows in judged:
-            _say(rows, args.board, is_alone=len(judged) == 1)
+            _say(rows, args.board, assumed, is_alone=len(judged) == 1)
         say(*about)
     return _exit_code(verdicts)
 
@@ -135,11 +142,11 @@ def _exit_code(verdicts: list[Verdict]) -> int:
     return 1 if 1 in codes else max(codes)
 
 
-def _say(judged: Judged, board_name: str, *, is_alone: bool) -> None:
+def _say(judged: Judged, board_name: str, assumed: Sequence[str], *, is_alone: bool) -> None:
     """Print the verdict on a model; with several libraries that of the one that decides, and a line for each."""
     name = "" if is_alone else f"{deciding(judged)[0].name}: "
     verdict, *lines = verdict_lines(deciding(judged)[0])
-    say_verdict(f"{name}{verdict}")
+    say_verdict(sentence_with_assumed(verdict, assumed) if is_alone else f"{name}{verdict}")
     say(*(f"{name}{line}" for line in lines))
     if len(judged) > 1:
         title, *rows = library_lines(judged, board_name)
@@ -147,18 +154,15 @@ def _say(judged: Judged, board_name: str, *, is_alone: bool) -> None:
 
 
 def _about(args: argparse.Namespace, chosen: Board | None, configurations: Sequence[Configuration]) -> list[str]:
-    """Return lines that say for what the verdicts are: TFLM's day, library and kernels, and what was not named."""
+    """Return lines that say for what the verdicts are: TFLM's day, library and kernels."""
     if len(configurations) == 1:
-        return options.header(args, configurations[0])
+        return [target_line(configurations[0].target), *options.kernels_remark(args, configurations[0])]
     assert chosen is not None, "only a board has several libraries"
     cases = zip(chosen.libraries, configurations, strict=True)
-    remarks = (line for library, config in cases for line in options.open_kernels(_with_library(args, library), config))
+    remarks = (
+        line for library, config in cases for line in options.kernels_remark(_with_library(args, library), config)
+    )
     return ["not named: --library; with yours the answer is one line", *dict.fromkeys(remarks)]
-
-
-def _assumed(args: argparse.Namespace, configurations: Sequence[Configuration]) -> tuple[str, ...]:
-    """Return the options that the verdicts depend on and that were not given; several libraries are none."""
-    return options.assumed(args, configurations[0]) if len(configurations) == 1 else ("--library",)
 
 
 def _configurations(args: argparse.Namespace, chosen: Board | None, named: Configuration) -> list[Configuration]:

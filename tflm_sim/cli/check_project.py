@@ -7,14 +7,14 @@ import os
 import sys
 from collections.abc import Sequence
 
-from tflm_sim.checks.project import PROJECT_FILE, Cell, Project, ProjectFirmware, cells, read_project
+from tflm_sim.checks.project import PROJECT_FILE, Cell, Project, cells, read_project
 from tflm_sim.checks.verdict import update_baseline
-from tflm_sim.cli.options import PAIRED, assumed, header, simulated
+from tflm_sim.cli.options import PAIRED, simulated
 from tflm_sim.cli.terminal import fitting, say, say_json, say_verdict
-from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.files import append
-from tflm_sim.report.project import Review, exit_code, headline, project_lines, review_markdown
+from tflm_sim.report.circumstances import open_kernels, target_line
+from tflm_sim.report.project import Review, assumed_of, exit_code, headline_of, project_lines, review_markdown
 from tflm_sim.report.verdict import verdict_document
 
 _OF_THE_FILE = (*PAIRED, "ethos_u", "own_planner", "custom_ops", "ram_free", "external_ram", "baseline")
@@ -50,7 +50,7 @@ def _refuse(args: argparse.Namespace) -> None:
 
 
 def _say(found: Sequence[Cell]) -> None:
-    say_verdict(headline(found))
+    say_verdict(headline_of(found))
     say(*project_lines(found, width=fitting()))
     say(*(f"{label}: {text}" for label, texts in about(found).items() for text in texts))
 
@@ -65,28 +65,17 @@ def _remember(project: Project, found: Sequence[Cell]) -> None:
 
 
 def about(found: Sequence[Cell]) -> dict[str, list[str]]:
-    """Return, by the label of each firmware, its TFLM and kernels, and what was not named."""
+    """Return, by the label of each firmware, its TFLM and kernels."""
     return {cell.firmware.label: _about(cell) for cell in found}
 
 
 def _about(cell: Cell) -> list[str]:
     if len(cell.judged) > 1:
         return [f"no library is named: each that people use on {cell.firmware.board}, of which the largest counts"]
-    return header(_options(cell.firmware), cell.judged[0][1])
+    configuration = cell.judged[0][1]
+    remarks = open_kernels(configuration, library=cell.firmware.library, kernels=cell.firmware.kernels)
+    return [target_line(configuration.target), *remarks]
 
 
 def _assumed(cell: Cell) -> tuple[str, ...]:
-    configurations: list[Configuration] = [configuration for _, configuration in cell.judged]
-    return assumed(_options(cell.firmware), configurations[0]) if len(configurations) == 1 else ("--library",)
-
-
-def _options(firmware: ProjectFirmware) -> argparse.Namespace:
-    """Return what a firmware names, as the command line has it."""
-    return argparse.Namespace(
-        target=firmware.target,
-        firmware=None,
-        library=firmware.library,
-        runtime=firmware.runtime,
-        kernels=firmware.kernels,
-        board=firmware.board,
-    )
+    return tuple(f"--{name}" for name in assumed_of(cell)) if len(cell.judged) == 1 else ("--library",)

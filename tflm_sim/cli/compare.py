@@ -88,9 +88,9 @@ def _say(args: argparse.Namespace, rows: list[Row], fits: list[Row], over: Seque
 
 def _verdict(rows: Sequence[Row], fits: Sequence[Row]) -> str:
     if not fits:
-        return f"no: it fits none of {len(rows)} boards"
+        return f"no, with the newest TFLM: it fits none of {len(rows)} boards"
     smallest = ", ".join(row.board for row in fits[:SMALLEST])
-    return f"yes: it fits {len(fits)} of {len(rows)} boards; the smallest: {smallest}"
+    return f"yes, with the newest TFLM: it fits {len(fits)} of {len(rows)} boards; the smallest: {smallest}"
 
 
 def _reasons(rows: Iterable[Row]) -> Iterator[str]:

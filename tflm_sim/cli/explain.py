@@ -19,9 +19,8 @@ from tflm_sim.checks.explain_failure import (
     with_what_vela_made,
 )
 from tflm_sim.cli.device_text import MARK, diagnosis_lines, event_lines
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, not_named
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, header
 from tflm_sim.cli.terminal import say, say_json
-from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import INLINE
 from tflm_sim.document_types import Count
 from tflm_sim.errors import UsageError
@@ -90,8 +89,11 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         say_json(_document(found, exact))
     else:
+        if args.model is not None:
+            say(*header(args, config))
         _say(events, found, exact)
-        say(*_about(args, found, config))
+        if args.model is None and any(diagnosis.is_of_the_arena for diagnosis in found):
+            say("--model MODEL, with --target or --library, gives the smallest arena that works")
     return 0 if events else 1
 
 
@@ -103,16 +105,6 @@ def _read(log: str) -> bytes:
     if not re.search(r"\s", log):
         raise UsageError(f"there is no file '{log}'; a line of a log goes in quotes")
     return log.replace("\\n", "\n").encode("utf-8", "surrogateescape") + b"\n"
-
-
-def _about(args: argparse.Namespace, found: list[Diagnosis], config: Configuration) -> list[str]:
-    """Say for what the exact answer is; without a model, that one gives it."""
-    target = config.target
-    if args.model is not None:
-        return [f"for {target.name}: {target.runtime}, {target.kernel_library}", *not_named(args, config)]
-    if any(diagnosis.is_of_the_arena for diagnosis in found):
-        return ["--model MODEL, with --target or --library, gives the smallest arena that works"]
-    return []
 
 
 def _say(events: list[LogEvent], found: list[Diagnosis], exact: list[ExactExplanation | None]) -> None:

@@ -15,9 +15,8 @@ from tflm_sim.errors import EXIT_CODES, UsageError
 from tflm_sim.model.types import Model
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.report.circumstances import assumed_text, target_line, unnamed
-from tflm_sim.targets.kernel_library import UNRELEASED, newer_than_modelled, versions_of
-from tflm_sim.targets.presets import has_default_kernels, library_target
+from tflm_sim.report.circumstances import open_kernels, target_lines, unnamed
+from tflm_sim.targets.presets import library_target
 from tflm_sim.targets.runtime import OPTIMIZATIONS
 from tflm_sim.targets.target import Target
 from tflm_sim.units import parse_size
@@ -290,54 +289,27 @@ def on_board(args: argparse.Namespace) -> argparse.Namespace:
     return argparse.Namespace(**{**vars(args), "target": board(name).preset})
 
 
-def not_named(args: argparse.Namespace, config: Configuration) -> list[str]:
-    """Return lines that say without which options the answer was found, and what that leaves open."""
-    if args.firmware:
-        return []
-    return [*filter(None, [assumed_text(assumed(args, config))]), *open_kernels(args, config)]
-
-
 def assumed(args: argparse.Namespace, config: Configuration) -> tuple[str, ...]:
     """Return the options that an answer depends on and that were not given, of those that the verb has."""
     if args.firmware:
         return ()
-    has_library = bool(getattr(args, "library", None))
-    missing = unnamed(
-        config,
-        has_target=bool(on_board(args).target) or has_library,
-        has_library=has_library or bool(getattr(args, "runtime", None)),
-        has_kernels=bool(args.kernels) or (has_library and not open_kernels(args, config)),
-    )
+    missing = unnamed(config, target=on_board(args).target, **_versions(args))
     return tuple(f"--{name}" for name in missing if hasattr(args, name))
 
 
 def header(args: argparse.Namespace, config: Configuration) -> list[str]:
     """Return lines that say for what an answer is found: TFLM's day, library and kernels, and what was not named."""
-    return [target_line(config.target), *not_named(args, config)]
+    return [*target_lines(config.target, assumed(args, config)), *kernels_remark(args, config)]
 
 
-def open_kernels(args: argparse.Namespace, config: Configuration) -> list[str]:
-    """Return a line where the version of the kernels is a guess: newer ones exist, and nothing names one of them."""
-    from tflm_sim.targets.libraries import find_library  # A long table, needed only where a library is named.
-
-    named, kernels = getattr(args, "library", None), config.target.kernel_library
-    library = find_library(named) if named else None
-    is_open = _takes_default_kernels(args, config) if library is None else bool(library.kernels_range)
-    if kernels.version == UNRELEASED:
-        return [f"{kernels.name} {UNRELEASED} is newer than 1.3.1; which release has these texts is not known"]
-    newer = newer_than_modelled(kernels.name, kernels.variant) if is_open and not args.kernels else ""
-    if not newer:
-        return []
-    asks = "" if library is None else f"{library.label} asks for {kernels.name} {library.kernels_range}; "
-    others = versions_of(kernels.name, kernels.variant)
-    return [
-        f"{asks}{kernels.name} {kernels.version} is taken, the newest that is modelled ({newer} exist); "
-        f"another is named so: --kernels {kernels.name}@{others[others.index(kernels.version) + 1]}"
-    ]
+def kernels_remark(args: argparse.Namespace, config: Configuration) -> list[str]:
+    """Return a line where the version of the kernels is a guess."""
+    versions = _versions(args)
+    return [] if args.firmware else open_kernels(config, library=versions["library"], kernels=versions["kernels"])
 
 
-def _takes_default_kernels(args: argparse.Namespace, config: Configuration) -> bool:
-    return not args.kernels and has_default_kernels(config.target.name)
+def _versions(args: argparse.Namespace) -> dict[str, str | None]:
+    return {name: getattr(args, name, None) for name in ("library", "runtime", "kernels")}
 
 
 def possible_configurations(args: argparse.Namespace, *, is_split: bool = False) -> tuple[Configuration, ...]:

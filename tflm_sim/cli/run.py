@@ -6,14 +6,14 @@ import argparse
 
 from tflm_sim.checks.execution import compare
 from tflm_sim.cli.options import Subparsers, add_interpreter, add_verb, duration
-from tflm_sim.cli.terminal import show
+from tflm_sim.cli.terminal import say_verdict, show
 from tflm_sim.emulation.backends import EMULATORS
 from tflm_sim.emulation.execute import TIMEOUT_S, execute
 from tflm_sim.errors import UsageError
 from tflm_sim.firmware.firmware import examine
 from tflm_sim.firmware.image import load_image
 from tflm_sim.model.load import load
-from tflm_sim.report.execution_text import ExecutionDocument, document_lines
+from tflm_sim.report.execution_text import ExecutionDocument, document_lines, verdicts
 
 EXAMPLES = """
 tflm-sim run build/app.elf
@@ -83,5 +83,9 @@ def run(args: argparse.Namespace) -> int:
         interpreter=args.into,
     )
     compared = compare(execution, examine(image), model, args.into)
-    show(ExecutionDocument(execution=execution, compared=compared), document_lines, as_json=args.json)
+    document = ExecutionDocument(execution=execution, compared=compared)
+    if not args.json:
+        for line in verdicts(document):
+            say_verdict(line)
+    show(document, document_lines, as_json=args.json)
     return execution.exit_code

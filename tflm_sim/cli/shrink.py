@@ -35,7 +35,7 @@ tflm-sim shrink model.tflite --explain
 """
 NO_GAIN = 1
 EXITS = {
-    0: "a smaller model, below the goal if there is one",
+    0: "a smaller model, within the goal if there is one; or the model is within it as it is",
     1: "nothing gains, the goal is not met, or the proof failed",
     3: "the model cannot be rewritten, or cannot be proved",
     4: "TFLM fails on the model as it is",
@@ -150,12 +150,14 @@ def run(args: argparse.Namespace) -> int:
         shrunk = shrink(model, configurations, **settings, progress=status.show)
     executed = _executed(args, shrunk, configurations) if is_measured and shrunk.has_gained else None
     has_gained = _fits(shrunk, executed, None)
-    if args.output is not None and has_gained:
-        _write(args.output, shrunk.data)
+    is_met = (has_gained or not is_measured) and _fits(shrunk, executed, settings.get("goal"))
+    output = args.output if has_gained or is_met else None
+    if output is not None:
+        _write(output, shrunk.data)
     if not args.json:
         _say_header(args, configurations)
-    _print(args, shrunk, settings.get("goal"), executed, has_gained=has_gained)
-    return 0 if has_gained and _fits(shrunk, executed, settings.get("goal")) else NO_GAIN
+    _print(args, shrunk, settings.get("goal"), executed, output)
+    return 0 if is_met else NO_GAIN
 
 
 _AS_NAMED = (
@@ -206,19 +208,20 @@ def _say_header(args: argparse.Namespace, configurations: Sequence[Configuration
 
 
 def _print(
-    args: argparse.Namespace, shrunk: Shrunk, goal: int | None, executed: ExecutedGain | None, *, has_gained: bool
+    args: argparse.Namespace, shrunk: Shrunk, goal: int | None, executed: ExecutedGain | None, output: str | None
 ) -> None:
-    output = args.output if has_gained else None
     if args.json:
         say_json(shrunk_document(shrunk, goal=goal, output=output, executed=executed))
     else:
         say(*shrunk_lines(shrunk, goal=goal, explain=args.explain, width=fitting()))
         if executed is not None:
             say(*executed_gain_lines(executed))
-        if shrunk.has_gained and not has_gained:
+        if output is not None:
+            say(f"{output} is written")
+        elif shrunk.has_gained and not _fits(shrunk, executed, None):
             say("nothing is written: the program itself does not need less")
-        elif has_gained:
-            say(f"{output} is written" if output else "nothing is written; -o OUT.tflite writes it")
+        elif shrunk.has_gained:
+            say("nothing is written; -o OUT.tflite writes it")
 
 
 def _configurations(args: argparse.Namespace) -> list[Configuration]:

@@ -175,7 +175,8 @@ def _say(args: argparse.Namespace, simulation: Simulation, advice: str | None, n
 
         say_json(size_document(simulation, advice=advice, candidates=needs, assumed=options.assumed(args, config)))
         return
-    say(*size_lines(simulation, remarks=options.not_named(args, config)), *(() if advice is None else ("", advice)))
+    lines = size_lines(simulation, assumed=options.assumed(args, config), remarks=options.kernels_remark(args, config))
+    say(*lines, *(() if advice is None else ("", advice)))
     if needs:
         from tflm_sim.checks.candidates import candidate_text
 

@@ -15,12 +15,13 @@ from typing import Any, Literal
 
 from tflm_sim.cli.options import Subparsers, add_verb, svg_file
 from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_types import Count
 from tflm_sim.errors import INTERRUPTED, UsageError
 from tflm_sim.extras import command_for
 from tflm_sim.files import replacing
 from tflm_sim.model.inputs import folder_files, matches
-from tflm_sim.report.circumstances import assumed_text, targets_line, unnamed
+from tflm_sim.report.circumstances import sentence_with_assumed, targets_line, unnamed
 from tflm_sim.report.tables import table_lines
 from tflm_sim.sweeps.difference import RowChange, changes
 from tflm_sim.sweeps.engine import Item
@@ -224,19 +225,24 @@ def _sweep(args: argparse.Namespace, over: list[Case], pool: Any, limits: Limits
     if args.json:
         say_json(tally.document())
     else:
-        say(*tally.lines(), *_about(args, over))
+        summary, *reasons = tally.lines()
+        configurations = [case.configuration() for case in over]
+        say(
+            sentence_with_assumed(summary, _assumed(args, configurations)),
+            *reasons,
+            targets_line(config.target for config in configurations),
+        )
     if tally.interrupted:
         return INTERRUPTED
     return 3 if tally.read_none() else 0
 
 
-def _about(args: argparse.Namespace, over: Sequence[Case]) -> list[str]:
-    """Return lines that say for what the rows are, and what was not named."""
-    configurations = [case.configuration() for case in over]
-    named = {"has_target": bool(args.targets or args.boards), "has_library": bool(args.runtime)}
-    missing = {name for config in configurations for name in unnamed(config, **named, has_kernels=bool(args.kernels))}
-    options = [option for name, option in _OPTIONS.items() if name in missing]
-    return [targets_line(config.target for config in configurations), *filter(None, [assumed_text(options)])]
+def _assumed(args: argparse.Namespace, configurations: Sequence[Configuration]) -> list[str]:
+    """Return the options that were not named."""
+    target = args.targets or args.boards
+    versions = {"library": None, "runtime": args.runtime, "kernels": args.kernels}
+    missing = {name for config in configurations for name in unnamed(config, target=target, **versions)}
+    return [option for name, option in _OPTIONS.items() if name in missing]
 
 
 def _names(models: Iterable[str]) -> Iterator[str]:

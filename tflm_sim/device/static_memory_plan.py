@@ -147,7 +147,7 @@ class StaticMemoryPlan:
                 f"Needed {unsigned(needed)} but only {unsigned(available)} was available."
             )
             self._arena.log(message)
-            raise ArenaOverflowError(f"head: the plan of {needed} bytes does not fit", device_message=message)
+            raise ArenaOverflowError(f"head: the plan of {needed:,} bytes does not fit", device_message=message)
 
     def _give_back(self, *temps: int) -> None:
         for temp in temps:
@@ -160,7 +160,7 @@ class StaticMemoryPlan:
         arena.tell(PlanDone, usage, self._max_head_usage, remaining, buffer_count)
         self._max_head_usage = max(self._max_head_usage, usage)
         if not arena.reserve_non_persistent_overlay_memory(self._max_head_usage, BUFFER_ALIGNMENT):
-            raise ArenaOverflowError(f"head: the plan of {self._max_head_usage} bytes does not fit below the tail")
+            raise ArenaOverflowError(f"head: the plan of {self._max_head_usage:,} bytes does not fit below the tail")
 
     def _planning_temp(self, size: int, alignment: int, purpose: str = "memory planning") -> int:
         offset = self._arena.allocate_temp(size, alignment)

@@ -148,7 +148,7 @@ def arena_marker(
     """
     from tflm_sim.device.configuration import configure
     from tflm_sim.pytest_plugin.checker import ArenaChecker
-    from tflm_sim.report.circumstances import assumed_text, target_line, unnamed
+    from tflm_sim.report.circumstances import target_line, unnamed
     from tflm_sim.units import parse_size
 
     name, loaded = _load(item, model)
@@ -157,12 +157,12 @@ def arena_marker(
     configuration = configure(target or TARGET, resource_variable_count=resource_variables, **settings)
     missing = unnamed(
         configuration,
-        has_target=target is not None,
-        has_library="runtime" in settings,
-        has_kernels="kernels" in settings,
+        target=target,
+        library=None,
+        runtime=settings.get("runtime"),
+        kernels=settings.get("kernels"),
     )
-    assumed = assumed_text(["runtime" if name == "library" else name for name in missing])
-    about = "; ".join(filter(None, [target_line(configuration.target), assumed]))
+    about = target_line(configuration.target, ["runtime" if name == "library" else name for name in missing])
 
     def remember(path: Path, key: str, size: int) -> None:
         full = str(Path(item.config.invocation_params.dir, path))
@@ -236,10 +236,9 @@ class _Reporter:
         found = sorted(self._rows.values(), key=lambda row: (row[0].key, row[0].limit or 0))
         rows = [_row(*row) for row in found]
         terminalreporter.section("arena sizes")
-        for line in table_lines([("needs", "limit", "change", "outcome", "model"), *rows]):
+        about = dict.fromkeys(measured.about for measured, _ in self._rows.values())
+        for line in [*about, *table_lines([("needs", "limit", "change", "outcome", "model"), *rows])]:
             terminalreporter.write_line(one_line(line))
-        for about in dict.fromkeys(measured.about for measured, _ in self._rows.values()):
-            terminalreporter.write_line(one_line(about))
 
 
 def _row(measured: Measured, outcome: str) -> tuple[str, ...]:

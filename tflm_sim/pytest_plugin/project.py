@@ -14,7 +14,7 @@ from tflm_sim.errors import TflmSimError
 from tflm_sim.escape import one_line
 from tflm_sim.pytest_plugin.measured import PROPERTY, Measured
 from tflm_sim.report.circumstances import target_line
-from tflm_sim.report.project import verdict_of
+from tflm_sim.report.project import assumed_of, verdict_of
 from tflm_sim.report.verdict import deciding, verdict_lines
 from tflm_sim.values import replace
 
@@ -49,7 +49,7 @@ class ModelItem(pytest.Item):
         except TflmSimError as error:
             pytest.fail(one_line(str(error)), pytrace=False)
         verdict = verdict_of(cell)
-        self._tell(verdict, target_line(deciding(cell.judged)[1].target))
+        self._tell(verdict, target_line(deciding(cell.judged)[1].target, assumed_of(cell)))
         if verdict.exit_code:
             pytest.fail("\n".join(map(one_line, verdict_lines(verdict))), pytrace=False)
 

@@ -5,14 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tflm_sim.device.configuration import Configuration
+from tflm_sim.targets.kernel_library import UNRELEASED, newer_than_modelled, versions_of
 from tflm_sim.targets.presets import has_default_kernels
 from tflm_sim.targets.runtime import REFERENCE_SNAPSHOT
 from tflm_sim.targets.target import Target
 
 
-def target_line(target: Target) -> str:
-    """Return the target, the day and name of its TFLM, and its kernels."""
-    return f"for {target.name}: {target.runtime}, {target.kernel_library}"
+def target_line(target: Target, assumed: Sequence[str] = ()) -> str:
+    """Return the target, which options were not named, the day and name of its TFLM, and its kernels."""
+    return f"for {with_assumed(target.name, assumed)}: {target.runtime}, {target.kernel_library}"
+
+
+def target_lines(target: Target, assumed: Sequence[str]) -> list[str]:
+    """Return the same in lines of a terminal: what was not named stands in the first one."""
+    if not assumed:
+        return [target_line(target)]
+    return [f"for {with_assumed(target.name, assumed)}", f"{target.runtime}, {target.kernel_library}"]
+
+
+def with_assumed(name: str, assumed: Sequence[str] | None) -> str:
+    """Return a target's name, and behind it which options were not named."""
+    return f"{name} ({assumed_text(assumed)})" if assumed else name
+
+
+def sentence_with_assumed(sentence: str, assumed: Sequence[str] | None) -> str:
+    """Return a verdict or a result, and behind it which options were not named."""
+    return f"{sentence}; {assumed_text(assumed)}" if assumed else sentence
 
 
 def targets_line(targets: Iterable[Target]) -> str:
@@ -24,22 +42,46 @@ def targets_line(targets: Iterable[Target]) -> str:
 
 
 def assumed_text(assumed: Sequence[str]) -> str:
-    """Return which options were not named, "" where all were."""
-    return f"not named, so assumed: {', '.join(assumed)}" if assumed else ""
+    """Return which options were not named."""
+    return f"not named, so assumed: {', '.join(assumed)}"
 
 
-def unnamed(configuration: Configuration, *, has_target: bool, has_library: bool, has_kernels: bool) -> tuple[str, ...]:
+def unnamed(
+    configuration: Configuration, *, target: object, library: str | None, runtime: object, kernels: str | None
+) -> tuple[str, ...]:
     """Return which of "target", "library" and "kernels" an answer depends on though nobody named them.
 
     Args:
         configuration: What the answer is for.
-        has_target, has_library, has_kernels: Whether each is named, or follows from what is; a version of TFLM names
-            the library.
+        target, library, runtime, kernels: What is named, None for nothing; a library names its target and mostly its
+            kernels, a version of TFLM the library.
     """
-    target = configuration.target
+    named = configuration.target
+    has_kernels = kernels or (library and not open_kernels(configuration, library=library, kernels=kernels))
     is_open = {
-        "target": not has_target,
-        "library": not has_library and target.runtime.snapshot == REFERENCE_SNAPSHOT,
-        "kernels": not has_kernels and has_default_kernels(target.name),
+        "target": not (target or library),
+        "library": not (library or runtime) and named.runtime.snapshot == REFERENCE_SNAPSHOT,
+        "kernels": not has_kernels and has_default_kernels(named.name),
     }
     return tuple(name for name, is_so in is_open.items() if is_so)
+
+
+def open_kernels(configuration: Configuration, *, library: str | None, kernels: str | None) -> list[str]:
+    """Return a line where the version of the kernels is a guess: newer ones exist, and nothing names one of them."""
+    from tflm_sim.targets.libraries import find_library  # A long table, needed only where a library is named.
+
+    target = configuration.target
+    taken = target.kernel_library
+    found = find_library(library) if library else None
+    is_open = has_default_kernels(target.name) if found is None else bool(found.kernels_range)
+    if taken.version == UNRELEASED:
+        return [f"{taken.name} {UNRELEASED} is newer than 1.3.1; which release has these texts is not known"]
+    newer = newer_than_modelled(taken.name, taken.variant) if is_open and not kernels else ""
+    if not newer:
+        return []
+    asks = "" if found is None else f"{found.label} asks for {taken.name} {found.kernels_range}; "
+    others = versions_of(taken.name, taken.variant)
+    return [
+        f"{asks}{taken.name} {taken.version} is taken, the newest that is modelled ({newer} exist); "
+        f"another is named so: --kernels {taken.name}@{others[others.index(taken.version) + 1]}"
+    ]

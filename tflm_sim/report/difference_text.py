@@ -9,7 +9,7 @@ from typing import Any
 from tflm_sim.device.configuration import planner_words
 from tflm_sim.escape import printable
 from tflm_sim.report import difference
-from tflm_sim.report.circumstances import assumed_text
+from tflm_sim.report.circumstances import with_assumed
 from tflm_sim.report.executed_text import facts_lines
 from tflm_sim.report.tables import table_lines
 
@@ -78,11 +78,10 @@ def _side(side: difference.SideFacts) -> str:
     version = f"@{kernels.version}" if kernels.version else ""
     planner = planner_words(config.planner, config.has_own_planner)
     failed = "" if side.status == "ok" else "; AllocateTensors() fails in an arena of any size"
-    open_options = f"; {assumed_text(side.assumed)}" if side.assumed else ""
     name = printable(PurePath(side.model.path or "model").name)
     return (
-        f"{name} on {printable(config.target.name)} ({kernels.name}{version} kernels, {config.interpreter} "
-        f"interpreter, {planner}), {config.target.runtime}{open_options}{failed}"
+        f"{name} on {with_assumed(printable(config.target.name), side.assumed)}, {config.target.runtime}, "
+        f"{kernels.name}{version} kernels, {config.interpreter} interpreter, {planner}{failed}"
     )
 
 

@@ -11,7 +11,7 @@ from tflm_sim.answers.eon import EonAnswer
 from tflm_sim.device.eon import EonRequest, is_past
 from tflm_sim.document_types import Count, OneOf
 from tflm_sim.escape import printable
-from tflm_sim.report.circumstances import target_line
+from tflm_sim.report.circumstances import sentence_with_assumed, target_line
 from tflm_sim.report.tables import table_lines
 from tflm_sim.targets.target import Target
 from tflm_sim.units import format_size
@@ -153,13 +153,15 @@ def eon_failure(answer: EonAnswer) -> str | None:
 
 
 def eon_verdict(document: EonDocument) -> str:
-    """Return whether the source works in its arena, and what lies on the heap."""
+    """Return whether the source works in its arena, what lies on the heap, and what was not named."""
     if document.failure is not None:
-        return f"no: {document.failure}"
-    if document.heap_bytes == 0:
-        return "yes: it works, and nothing goes to the heap"
-    count = document.overflow.asked
-    return f"yes: it works, with {count} buffer{'s' * (count > 1)} ({document.heap_bytes:,} B) on the heap"
+        verdict = f"no: {document.failure}"
+    elif document.heap_bytes == 0:
+        verdict = "yes: it works, and nothing goes to the heap"
+    else:
+        count = document.overflow.asked
+        verdict = f"yes: it works, with {count} buffer{'s' * (count > 1)} ({document.heap_bytes:,} B) on the heap"
+    return sentence_with_assumed(verdict, document.assumed)
 
 
 def eon_lines(document: EonDocument) -> list[str]:
@@ -167,8 +169,6 @@ def eon_lines(document: EonDocument) -> list[str]:
     name = printable(PurePath(document.source).name)
     made = f", generated {document.generated}" if document.generated else ""
     lines = [*_remedy(document), f"{name}: the EON compiler's source{made}", target_line(document.target)]
-    if document.assumed:
-        lines += [f"not named, so assumed: {', '.join(document.assumed)}"]
     lines += ["", *table_lines(list(_figures(document)))]
     lines += ["", *table_lines([("operator", "persistent", "scratch", "on the heap"), *_operators(document)])]
     shared = list(_shared_bytes(document))

@@ -33,8 +33,13 @@ class ExecutionDocument:
 
 
 def document_lines(document: ExecutionDocument) -> list[str]:
-    """Return what was seen, then how far the simulation agrees, one line each."""
+    """Return how the program ran, what was seen, and how far the simulation agrees, one line each."""
     return [*execution_lines(document.execution), "", *_compared_lines(document)]
+
+
+def verdicts(document: ExecutionDocument) -> list[str]:
+    """Return for each arena whether it works, and what is needed."""
+    return [_answer(printable(arena.symbol or "an arena"), arena) for arena in document.execution.arenas]
 
 
 def _compared_lines(document: ExecutionDocument) -> Iterator[str]:
@@ -58,7 +63,7 @@ def _compared_line(compared: Compared, name: str) -> str:
 
 
 def execution_lines(document: Execution) -> list[str]:
-    """Return how the program ran, then the answers, one line each."""
+    """Return how the program ran, and what was seen of each arena, one line each."""
     lines = [
         _row("file", f"{printable(document.file or '-', 200)}: executed for a {document.core} in {document.emulator}"),
         _row("run", f"{printable(document.start, 200)}; {printable(document.ending, 300)}"),
@@ -101,7 +106,6 @@ def _arena_lines(arena: ExecutedArena, *, several: bool) -> Iterator[str]:
         yield from _store_lines(one.stores)
         for invoke in one.invocations:
             yield from _invoke_lines(invoke)
-    yield _answer(name, arena)
 
 
 def _invoke_lines(invoke: ExecutedInvoke) -> Iterator[str]:

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from tflm_sim.checks.project import Cell
 from tflm_sim.checks.verdict import Verdict
 from tflm_sim.escape import printable
+from tflm_sim.report.circumstances import sentence_with_assumed, unnamed
 from tflm_sim.report.difference import Difference, SizeChange
 from tflm_sim.report.difference_text import changed_settings, largest_changes
 from tflm_sim.report.tables import table_lines
-from tflm_sim.report.verdict import deciding, verdict_lines
+from tflm_sim.report.verdict import deciding, headline, verdict_lines
 from tflm_sim.units import format_size
 from tflm_sim.values import NamedTuple
 
@@ -43,15 +44,29 @@ def exit_code(cells: Sequence[Cell]) -> int:
     return 1 if 1 in codes else max(codes, default=0)
 
 
-def headline(cells: Sequence[Cell]) -> str:
-    """Return the verdict on all of them in a sentence."""
-    bad = [cell for cell in cells if verdict_of(cell).exit_code == 1]
-    open_ones = [cell for cell in cells if verdict_of(cell).exit_code == 3]
-    if bad:
-        return f"no: {len(bad)} of {len(cells)} {'does' if len(bad) == 1 else 'do'} not fit, or grew"
-    if open_ones:
-        return f"{len(open_ones)} of {len(cells)} cannot be told; the others fit"
-    return f"yes: all {len(cells)} fit" if cells else "no model to check"
+def assumed_of(cell: Cell) -> tuple[str, ...]:
+    """Return which settings of a firmware were not named though its verdict depends on them."""
+    firmware = cell.firmware
+    if len(cell.judged) > 1:
+        return ()
+    return unnamed(
+        cell.judged[0][1],
+        target=firmware.target or firmware.board,
+        library=firmware.library,
+        runtime=firmware.runtime,
+        kernels=firmware.kernels,
+    )
+
+
+def headline_of(cells: Sequence[Cell]) -> str:
+    """Return the verdict on all of them in a sentence, with what was not named, and of which firmwares."""
+    missing: dict[str, dict[str, None]] = {}
+    for cell in cells:
+        for name in assumed_of(cell):
+            missing.setdefault(name, {})[printable(cell.firmware.label)] = None
+    labels = {cell.firmware.label for cell in cells}
+    assumed = [name if len(of) == len(labels) else f"{name} ({', '.join(of)})" for name, of in missing.items()]
+    return sentence_with_assumed(headline([verdict_of(cell) for cell in cells]), assumed)
 
 
 def project_lines(cells: Sequence[Cell], *, width: int | None = None) -> list[str]:
@@ -89,10 +104,10 @@ def review_markdown(reviews: Sequence[Review], about: Mapping[str, Sequence[str]
     """
     cells = [review.after for review in reviews]
     heading = ("before", "after", "change") if has_base else ("needs",)
-    lines = [f"### {_MARKS[exit_code(cells)]} Tensor arenas: {headline(cells)}", ""]
+    lines = [f"### {_MARKS[exit_code(cells)]} Tensor arenas: {headline_of(cells)}", ""]
     lines += _table(("", "model", "firmware", *heading, "limit"), [_cells(each, has_base) for each in reviews])
     lines += [line for review in reviews[:MOST_ROWS] for line in _why(review)]
-    lines += ["<details><summary>For which TFLM, and what was assumed</summary>", ""]
+    lines += ["<details><summary>For which TFLM and kernels</summary>", ""]
     lines += [f"- {_code(label)}: {', '.join(map(_code, texts))}" for label, texts in about.items()]
     return "\n".join([*lines, "", "</details>", ""])
 

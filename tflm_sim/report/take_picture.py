@@ -17,7 +17,7 @@ from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
 from tflm_sim.planners import greedy
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer
-from tflm_sim.report.circumstances import assumed_text
+from tflm_sim.report.circumstances import with_assumed
 from tflm_sim.report.document import size_document
 from tflm_sim.report.picture import Limit, Picture, Remedy, Resident
 from tflm_sim.report.picture_builder import PictureBuilder
@@ -112,8 +112,8 @@ def title_of(configuration: Configuration, assumed: tuple[str, ...] | None) -> s
     target = configuration.target
     planner = planner_words(configuration.planner, configuration.has_own_planner)
     return (
-        f"{target.name}, {target.runtime}, {target.kernel_library} kernels, {planner}, "
-        f"{configuration.interpreter} interpreter{f'; {assumed_text(assumed)}' if assumed else ''}"
+        f"{with_assumed(target.name, assumed)}, {target.runtime}, {target.kernel_library} kernels, {planner}, "
+        f"{configuration.interpreter} interpreter"
     )
 
 

@@ -9,6 +9,7 @@ from tflm_sim.answers.simulation import Simulation
 from tflm_sim.device.configuration import planner_words
 from tflm_sim.escape import printable
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
+from tflm_sim.report.circumstances import with_assumed
 from tflm_sim.report.size import ArenaAnswer, HeadBuffer, SizeAnswer, TailPart, size_answer
 from tflm_sim.report.tables import table_lines
 from tflm_sim.units import align_up, format_size
@@ -17,11 +18,12 @@ TOP_ROWS = 8
 TOP_PARTS = 4
 
 
-def size_lines(simulation: Simulation, *, remarks: Sequence[str] = ()) -> list[str]:
+def size_lines(simulation: Simulation, *, assumed: Sequence[str] = (), remarks: Sequence[str] = ()) -> list[str]:
     """Return the report of one model: what it is about, the answer, then who needs it.
 
     Args:
         simulation: A run in a roomy arena.
+        assumed: The options that were not named.
         remarks: What more there is to say of what it is about.
     """
     config = simulation.configuration
@@ -29,8 +31,9 @@ def size_lines(simulation: Simulation, *, remarks: Sequence[str] = ()) -> list[s
     kernels = config.target.kernel_library
     answer = size_answer(simulation)
     planner = planner_words(config.planner, config.has_own_planner)
-    title = f"{name} on {config.target.name} ({kernels} kernels, {config.interpreter} interpreter, {planner})"
-    return [title, str(config.target.runtime), *remarks, "", *answer_lines(answer, config.target.arena_address)]
+    title = f"{name} on {with_assumed(config.target.name, assumed)}"
+    about = f"{config.target.runtime}, {kernels} kernels, {config.interpreter} interpreter, {planner}"
+    return [title, about, *remarks, "", *answer_lines(answer, config.target.arena_address)]
 
 
 def answer_lines(answer: SizeAnswer, arena_address: int) -> list[str]:

@@ -10,6 +10,7 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import INLINE, OPTIONAL, named
 from tflm_sim.document_types import Count
 from tflm_sim.escape import printable
+from tflm_sim.report.circumstances import sentence_with_assumed
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, configuration_facts, model_facts
 from tflm_sim.report.executed_text import facts_lines
 from tflm_sim.report.tables import table_lines
@@ -142,6 +143,17 @@ def _answer(verdict: Verdict) -> str:
     return f"yes: needs {format_size(verdict.needed)} of {limit}, {format_size(spare)} to spare"
 
 
+def headline(verdicts: Sequence[Verdict]) -> str:
+    """Return the verdict on several models in a sentence."""
+    bad = [verdict for verdict in verdicts if verdict.exit_code == 1]
+    open_ones = [verdict for verdict in verdicts if verdict.exit_code == 3]
+    if bad:
+        return f"no: {len(bad)} of {len(verdicts)} {'does' if len(bad) == 1 else 'do'} not fit, or grew"
+    if open_ones:
+        return f"{len(open_ones)} of {len(verdicts)} cannot be told; the others fit"
+    return f"yes: all {len(verdicts)} fit" if verdicts else "no model to check"
+
+
 def verdict_document(
     judged: Judged, *, assumed: tuple[str, ...] | None = None, firmware: str | None = None
 ) -> VerdictDocument:
@@ -166,13 +178,14 @@ def verdict_document(
     )
 
 
-def verdict_markdown(verdict: Verdict) -> str:
+def verdict_markdown(verdict: Verdict, assumed: Sequence[str] = ()) -> str:
     """Return a heading and a table; what comes from strangers cannot end the code span or the cell that it is in."""
     size = "-" if verdict.needed is None else format_size(verdict.needed)
     limit = "-" if verdict.limit is None else format_size(verdict.limit)
     growth = "-" if verdict.growth is None else f"{verdict.growth:+,} B"
     lines = [
-        f"### {_MARKS[verdict.is_good and not verdict.missing_baseline]} {_code(verdict.name)}",
+        f"### {_MARKS[verdict.is_good and not verdict.missing_baseline]} "
+        f"{sentence_with_assumed(_code(verdict.name), assumed)}",
         "",
         "| smallest arena | limit | since the baseline | configuration |",
         "|---:|---:|---:|---|",

@@ -234,9 +234,9 @@ def _version_named(settings: Settings) -> dict[str, str]:
 def _assumed(configuration: Configuration, settings: Settings) -> tuple[str, ...]:
     return unnamed(
         configuration,
-        has_target=any(settings.get(name) for name in ("target", "board", "library")),
-        has_library=bool(settings.get("library")),
-        has_kernels=bool(settings.get("kernels") or settings.get("library")),
+        target=settings.get("target") or settings.get("board"),
+        **{"library": None, "runtime": None, **_version_named(settings)},
+        kernels=settings.get("kernels"),
     )
 
 

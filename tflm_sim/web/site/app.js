@@ -230,14 +230,14 @@ function answer(row, verdict) {
     ["kernels", library(kernels)], ["TFLM", runtime.snapshot],
   ];
   const enough = row.smallest_arena_multiple_of_16;
-  const number = make("p", { className: "number" }, bytes(enough), make("small", {}, ` on ${name}`));
+  const assumed = row.assumed?.length ? [make("small", { className: "assumed" }, ` (not named, so assumed: ${row.assumed.join(", ")})`)] : [];
+  const number = make("p", { className: "number" }, bytes(enough), make("small", {}, ` on ${name}`), ...assumed);
   number.dataset.smallest = row.smallest_arena_bytes;
   const line = `alignas(16) uint8_t tensor_arena[${enough}];`;
   const toCopy = make("button", { type: "button", className: "quiet" }, "Copy");
   toCopy.addEventListener("click", () => copy(line, "The line is in the clipboard."));
   return [
     number,
-    ...(row.assumed?.length ? [make("p", { className: "assumed" }, `not named, so assumed: ${row.assumed.join(", ")}`)] : []),
     ...(row.invoke_problem && !verdict?.text.includes(stuck(row.invoke_problem)) ? [make("p", { className: "error" }, stuck(row.invoke_problem))] : []),
     ...(verdict ? [make("p", { className: verdict.fits === false ? "verdict not" : "verdict" }, verdict.text)] : []),
     make("div", { className: "line" }, make("pre", {}, line), toCopy),
