@@ -55,10 +55,10 @@ def test_the_questions(pytester: pytest.Pytester) -> None:
 @pytest.mark.parametrize(
     ("target", "assumed"), [('target="cortex-m4", ', "assumed: runtime"), ("", "assumed: target, runtime")]
 )
-def test_what_nobody_named_is_said_below_the_table(pytester: pytest.Pytester, target: str, assumed: str) -> None:
+def test_what_nobody_named_is_said_above_the_table(pytester: pytest.Pytester, target: str, assumed: str) -> None:
     mark = f'@pytest.mark.arena(model="sample:sine", {target}kernels="reference")'
     pytester.makepyfile(f"import pytest\n\n{mark}\ndef test_it(arena):\n    arena.size()\n")
-    run(pytester).stdout.fnmatch_lines([f"for cortex-m4: *; not named, so {assumed}"])
+    run(pytester).stdout.fnmatch_lines([f"for cortex-m4 (not named, so {assumed}): *"])
 
 
 def test_a_model_that_never_invokes_fits_nowhere(pytester: pytest.Pytester) -> None:

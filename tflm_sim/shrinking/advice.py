@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tflm_sim.device.configuration import Where
-from tflm_sim.errors import TflmSimError
+from tflm_sim.errors import TflmSimError, UsageError
 from tflm_sim.model.types import Model
 from tflm_sim.shrinking.shrink import shrink
 
@@ -32,7 +32,10 @@ def advice(model: Model, target: Where) -> str:
 def _with_plan(model: Model, target: Where, arena: int) -> list[str]:
     """Return what is below ``arena`` bytes with loops or a plan, nothing where that is none or the TFLM takes none."""
     try:
-        shrunk = shrink(model, target, loops=True, time_limit=SEARCH_SECONDS)
+        try:
+            shrunk = shrink(model, target, loops=True, time_limit=SEARCH_SECONDS)
+        except UsageError:  # Its TFLM has no loops.
+            shrunk = shrink(model, target, offline_plan=True, time_limit=SEARCH_SECONDS)
     except TflmSimError:
         return []
     size = shrunk.gains[0].after.arena

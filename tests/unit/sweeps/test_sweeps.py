@@ -421,7 +421,8 @@ def test_rows_without_a_figure_are_told_by_reason_with_their_models(
     models = [str(tmp_path / f"{name}.tflite") for name in "abcde"]
     main(["sweep", "sample:sine", *models, "--targets", "cortex-m4,esp32", "-o", str(tmp_path / "rows.csv")])
     first, *reasons = capsys.readouterr().out.splitlines()
-    assert first.endswith(": 10 unreadable, 2 ok")  # 5 models on 2 targets
+    # 5 models on 2 targets
+    assert first.endswith(": 10 unreadable, 2 ok; not named, so assumed: --runtime, --kernels")
     assert reasons[0].startswith(f"unreadable: {models[0]} (2 rows): ")
     tally = Tally(())
     tally.count([Row(model, status="error", error="why") for model in (*"abcde", "a")])
@@ -462,7 +463,7 @@ def test_compare_lists_boards_and_the_smallest_that_fit(capsys: pytest.CaptureFi
     out = capsys.readouterr().out
     assert "82,288 B" in out
     # 82,288 B go into 256 KiB and 264 KiB, not into the 64 KiB of the Nicla Sense ME.
-    assert out.startswith("yes: it fits 2 of 3 boards; the smallest: nano33ble, pico\n")
+    assert out.startswith("yes, with the newest TFLM: it fits 2 of 3 boards; the smallest: nano33ble, pico\n")
     assert main(["compare", "sample:mobilenet_v1_025", "--boards", "nicla-sense-me", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["smallest_boards"] == []
 
