@@ -240,6 +240,81 @@ def test_a_size_is_a_number_of_bytes_or_text_with_a_unit(name: str) -> None:
         assert str(refused.value) == sentence
 
 
+# A further argument of another type -> what was expected; ``object()`` has no value to show.
+FURTHER_ARGUMENTS: dict[str, tuple[Callable[[Any], object], str]] = {
+    "kernels": (lambda given: tflm_sim.preset(M4, kernels=given), "the name of a kernel library"),
+    "runtime": (lambda given: tflm_sim.preset(M4, runtime=given), "the name of a version of TFLM"),
+    "arena_address": (lambda given: tflm_sim.simulate(SINE, M4, arena_address=given), "arena_address as a number"),
+    "resource_variable_count": (
+        lambda given: tflm_sim.simulate(SINE, M4, resource_variable_count=given),
+        "resource_variable_count as a number",
+    ),
+    "custom_ops": (lambda given: tflm_sim.simulate(SINE, M4, custom_ops=given), "custom_ops as several OpModel"),
+    "one of custom_ops": (
+        lambda given: tflm_sim.simulate(SINE, M4, custom_ops=[given]),
+        "custom_ops as several OpModel",
+    ),
+    "preserved": (lambda given: tflm_sim.simulate(SINE, M4, preserved=given), "preserved as pairs (subgraph, tensor)"),
+    "observers": (
+        lambda given: tflm_sim.smallest_arena(SINE, M4, observers=[given]),
+        "observers that can be called with an event",
+    ),
+    "assumed": (lambda given: tflm_sim.take_picture(SINE, M4, assumed=given), "assumed as names of options"),
+    "count": (lambda given: tflm_sim.invoke(SINE, M4, count=given), "how many times, as a number,"),
+    "offsets": (lambda given: tflm_sim.invoke(SINE, M4, offsets=given), "the offsets of a plan in bytes"),
+    "names": (lambda given: tflm_sim.compare_planners([], given), "the names of planners"),
+    "planners": (
+        lambda given: tflm_sim.compare_planners([], planners=given),
+        "planners by name, as a dictionary,",
+    ),
+    "planner_name": (lambda given: tflm_sim.with_offline_plan(SINE, M4, given), "the name of a planner"),
+    "time_limit": (lambda given: tflm_sim.compare_planners([], time_limit=given), "a time limit in seconds"),
+    "time_limit of shrink": (lambda given: tflm_sim.shrink(SINE, M4, time_limit=given), "a time limit in seconds"),
+    "max_macs": (lambda given: tflm_sim.shrink(SINE, M4, max_macs=given), "max_macs as a number (1.35)"),
+    "operators": (lambda given: tflm_sim.shrink(SINE, M4, operators=given), "the names of operators"),
+    "progress": (
+        lambda given: tflm_sim.shrink(SINE, M4, progress=given),
+        "progress that can be called with a line of text",
+    ),
+    "width": (lambda given: tflm_sim.draw_two_sets({}, {}, width=given), "a size in inches"),
+    "sizes": (lambda given: tflm_sim.execute("a.elf", sizes=given), "sizes in bytes"),
+    "settings": (lambda given: tflm_sim.lite_allocated(SINE, given), "settings as LiteSettings"),
+    "targets of a sweep": (lambda given: tflm_sim.sweep(SINE, given), "the names of targets or boards"),
+}
+
+
+@pytest.mark.parametrize("name", FURTHER_ARGUMENTS)
+def test_a_further_argument_of_another_type_is_refused_in_a_sentence(name: str) -> None:
+    call, expected = FURTHER_ARGUMENTS[name]
+    with pytest.raises(tflm_sim.UsageError) as refused:
+        call(object())
+    assert str(refused.value) == f"{expected} was expected, not a value of type 'object'"
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    numpy = pytest.importorskip("numpy")
+    assert tflm_sim.invoke(SINE, M4, count=numpy.int64(2), offsets=numpy.array([0, 16, 0, 16])).count == 2
+
+
+@pytest.mark.parametrize("width", [0, -1, float("nan"), 2**70])
+def test_a_figure_has_a_size(width: float) -> None:
+    with pytest.raises(tflm_sim.UsageError) as refused:
+        tflm_sim.draw_two_sets({}, {}, width=width)
+    assert str(refused.value) == f"a figure is more than 0 and at most 1000 inches wide and high, not {width}"
+
+
+def test_a_sweep_has_settings_that_can_be_sent() -> None:
+    with pytest.raises(tflm_sim.UsageError) as refused:
+        tflm_sim.sweep(SINE, M4, runtime=int)
+    expected = "the settings of a sweep are values of JSON: Object of type type is not JSON serializable"
+    assert str(refused.value) == expected
+
+
+def test_shrink_names_its_options_where_one_is_unknown() -> None:
+    with pytest.raises(TypeError, match="shrink\\(\\) has no option 'fast'; use one of: offline_plan, kernel_order"):
+        tflm_sim.shrink(SINE, M4, fast=True)  # type: ignore[call-arg]
+
+
 def test_planners_are_compared_on_what_head_problem_returns() -> None:
     comparison = tflm_sim.compare_planners(tflm_sim.head_problem(SINE, M4))
     assert [row.planner for row in comparison.outcomes] == ["greedy", "gpu_greedy_by_size", "vela_greedy", "hill_climb"]

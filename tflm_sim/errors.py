@@ -6,6 +6,12 @@ class means that *we* cannot go on. Each carries its facts as attributes and one
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 EXIT_CODES = {
     0: "yes, or done",
     1: "no",
@@ -43,6 +49,28 @@ def not_a(expected: str, given: object) -> UsageError:
 
 _SHOWN = 40
 """Characters of a value in a message."""
+
+
+_CONVERSIONS: dict[Any, str] = {int: "__index__", float: "__float__"}
+
+
+def expect(given: object, kinds: Any, expected: str) -> None:
+    """Refuse an argument that is none of ``kinds`` (a class, or several); ``expected`` says in words what it should be.
+
+    ``int`` and ``float`` stand for everything that can be used as one, such as numpy's numbers.
+    """
+    conversion = _CONVERSIONS.get(kinds)
+    if not (isinstance(given, kinds) if conversion is None else hasattr(type(given), conversion)):
+        raise not_a(expected, given)
+
+
+def each_of(given: Any, kinds: Any, expected: str) -> tuple[Any, ...]:
+    """Return the elements of an argument that is several of ``kinds``; refuse any other, as :func:`expect` does."""
+    expect(given, Iterable, expected)
+    rows = tuple(given)
+    for row in rows:
+        expect(row, kinds, expected)
+    return rows
 
 
 class FileError(TflmSimError):

@@ -6,7 +6,7 @@ import math
 import re
 import struct
 
-from tflm_sim.errors import UsageError, not_a
+from tflm_sim.errors import UsageError, expect, not_a
 
 _SIZE = r"\s*(?P<number>0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?)\s*(?P<unit>[A-Za-z]*)\s*"
 _UNITS = {"": 1, "B": 1, "K": 1024, "KiB": 1024, "M": 1024**2, "MiB": 1024**2, "G": 1024**3, "GiB": 1024**3}
@@ -77,8 +77,10 @@ def as_size(given: int | str | None, name: str) -> int | None:
         return None
     if isinstance(given, str):
         return parse_size(given)
-    if not hasattr(given, "__index__") or isinstance(given, bool):
-        raise not_a(f"{name} in bytes (65536) or as text ('64KiB')", given)
+    expected = f"{name} in bytes (65536) or as text ('64KiB')"
+    if isinstance(given, bool):
+        raise not_a(expected, given)
+    expect(given, int, expected)
     size = given.__index__()
     if size < 0:
         raise UsageError(f"{name} of {size} bytes: there cannot be fewer than none")

@@ -23,7 +23,7 @@ from tflm_sim.answers.smallest_arena import (
     smallest_pair,
     table_bytes,
 )
-from tflm_sim.arena.events import Corruption, Event, LogLine, Observer
+from tflm_sim.arena.events import Corruption, Event, LogLine, Observer, each_observer
 from tflm_sim.arena.needs import Needs
 from tflm_sim.device.configuration import Configuration, Settings, Where, configure
 from tflm_sim.device.model_allocation import ModelAllocation
@@ -269,7 +269,7 @@ def simulate(
         configuration,
         arena_size=size,
         non_persistent_arena_size=non_persistent_arena_size or 0,
-        observers=(events.append, *observers),
+        observers=(events.append, *each_observer(observers)),
     )
     device = run(models, configuration, arena)
     found = Simulation(models, configuration, size, non_persistent_arena_size, tuple(events), device)

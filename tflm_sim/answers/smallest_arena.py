@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 
-from tflm_sim.arena.events import Observer, Persist, PlanDone, PlanFits, Resize, Temp
+from tflm_sim.arena.events import Observer, Persist, PlanDone, PlanFits, Resize, Temp, each_observer
 from tflm_sim.arena.measuring_arena import MeasuringArena
 from tflm_sim.arena.needs import PERIOD, Constraint, Needs, PlaceFacts
 from tflm_sim.arena.stages import Stage
@@ -141,7 +141,7 @@ def smallest_arena(
     """
     configuration = in_one_arena(configure(target, **settings))
     models = load_each(model)
-    device, needs, halting = roomy_run(models, configuration, tuple(observers))
+    device, needs, halting = roomy_run(models, configuration, each_observer(observers))
     if device.failure is not None:
         raise device.failure
     return smallest_of(needs, configuration, halting)

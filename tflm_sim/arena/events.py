@@ -6,9 +6,10 @@ The allocators and the interpreter emit events; recorder, ledger, trace and sani
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from tflm_sim.arena.stages import Stage
+from tflm_sim.errors import each_of
 from tflm_sim.values import NamedTuple
 
 
@@ -214,3 +215,8 @@ Event = (
     | End
 )
 Observer = Callable[[Event], None]
+
+
+def each_observer(given: Iterable[Observer]) -> tuple[Observer, ...]:
+    """Return several observers; UsageError for what cannot be called."""
+    return each_of(given, Callable, "observers that can be called with an event")

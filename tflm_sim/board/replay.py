@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from tflm_sim.board.framing import FieldValue
 from tflm_sim.board.link_events import Reply
-from tflm_sim.errors import not_a
+from tflm_sim.errors import expect
 from tflm_sim.values import dataclass, short_repr
 
 Ask = Callable[..., Reply]
@@ -97,8 +97,7 @@ def run_script(script: ReplayScript, ask: Ask, *, stop_after: int = 20) -> Repla
         ask: Sends a command and returns the answer (``Session.ask``).
         stop_after: Give up after so many mismatches: what follows a wrong offset is wrong too.
     """
-    if not isinstance(script, ReplayScript):
-        raise not_a("a script (replay_script() makes one)", script)
+    expect(script, ReplayScript, "a script (replay_script() makes one)")
     mismatches: list[Mismatch] = []
     carried_out = 0
     for index, step in enumerate(script.steps):

@@ -11,7 +11,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Protocol
 
-from tflm_sim.errors import TransportError, not_a
+from tflm_sim.errors import TransportError, expect
 from tflm_sim.extras import command_for
 from tflm_sim.values import dataclass
 
@@ -109,8 +109,7 @@ def open_port(name: str, *, baud: int = DEFAULT_BAUD) -> SerialPort:
     Raises:
         TransportError: One sentence: pyserial is missing, no such port, permission denied, busy, nobody listens.
     """
-    if not isinstance(name, str):
-        raise not_a("the name of a port", name)
+    expect(name, str, "the name of a port")
     serial = _pyserial()
     name = find_port(name)
     try:

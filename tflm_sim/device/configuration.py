@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from tflm_sim.errors import UsageError, not_a
+from tflm_sim.errors import UsageError, each_of, expect, not_a
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.targets.changes import OF_2020, UPSTREAM
 from tflm_sim.targets.presets import at_runtime, preset
@@ -117,7 +117,7 @@ Where = str | Target | Configuration
 
 _A_TARGET = "a target (the name of a preset, a Target or a Configuration)"
 _TARGET_SETTINGS = ("arena_address", "ethos_u")
-_COLLECTIONS = {"custom_ops": tuple, "preserved": frozenset}
+_NUMBERS = {"arena_address", "resource_variable_count"}
 
 
 def _converted(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,9 +125,14 @@ def _converted(settings: Mapping[str, Any]) -> dict[str, Any]:
     chosen = {name: value for name, value in settings.items() if value is not None}
     if "variable_arena_size" in chosen:
         chosen["variable_arena_size"] = as_size(chosen["variable_arena_size"], "variable_arena_size")
-    for name, collection in _COLLECTIONS.items():
-        if name in chosen:
-            chosen[name] = collection(chosen[name])
+    for name in _NUMBERS & chosen.keys():
+        expect(chosen[name], int, f"{name} as a number")
+    if "ethos_u" in chosen:
+        chosen["ethos_u"] = bool(chosen["ethos_u"])
+    if "custom_ops" in chosen:
+        chosen["custom_ops"] = each_of(chosen["custom_ops"], OpModel, "custom_ops as several OpModel")
+    if "preserved" in chosen:
+        chosen["preserved"] = frozenset(each_of(chosen["preserved"], tuple, "preserved as pairs (subgraph, tensor)"))
     return chosen
 
 

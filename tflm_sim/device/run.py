@@ -13,7 +13,7 @@ from tflm_sim.device.interpreter import MicroInterpreter
 from tflm_sim.device.micro_allocator import MicroAllocator
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.device.resources import create_resource_variables
-from tflm_sim.errors import ArenaOverflowError, SimulatedFailure, UsageError
+from tflm_sim.errors import ArenaOverflowError, SimulatedFailure, UsageError, each_of
 from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.graph.resource_variables import ResourceVariables
 from tflm_sim.model.types import Model
@@ -88,6 +88,7 @@ class Device:
         plans = [allocation.offsets for allocation in self.allocations]
         if offsets is None:
             return plans
+        offsets = each_of(offsets, int, "the offsets of a plan in bytes")
         if len(offsets) != sum(map(len, plans)) or min(offsets, default=0) < 0:
             raise UsageError(f"a plan is one offset, 0 or more, for each of the {sum(map(len, plans))} buffers")
         chosen = iter(offsets)

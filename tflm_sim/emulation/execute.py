@@ -15,7 +15,7 @@ from typing import Any
 from tflm_sim.child_python import child_python
 from tflm_sim.documents import from_json
 from tflm_sim.emulation.execution import Execution
-from tflm_sim.errors import FirmwareError, UsageError, not_a
+from tflm_sim.errors import FirmwareError, UsageError, each_of, expect
 from tflm_sim.firmware.image import Image, load_image
 from tflm_sim.model.load import ModelLike, load
 
@@ -59,8 +59,8 @@ def execute(
         ModelError: The model cannot be read.
         UsageError: No emulator is installed.
     """
-    settings = {"timeout": timeout, "invokes": invokes, "emulator": emulator, "sizes": list(sizes)}
-    settings["interpreter"] = interpreter
+    settings = {"timeout": timeout, "invokes": invokes, "emulator": emulator}
+    settings |= {"interpreter": interpreter, "sizes": each_of(sizes, int, "sizes in bytes")}
     return from_json(Execution, _answer(elf, settings, {"model": _encoded(model), "runs": None}))
 
 
@@ -99,8 +99,7 @@ def _encoded(model: ModelLike | None) -> str | None:
 
 
 def _answer(elf: str | os.PathLike[str] | Image, settings: dict[str, Any], given: dict[str, Any]) -> Any:
-    if not isinstance(elf, str | os.PathLike | Image):
-        raise not_a("the path of an ELF file", elf)
+    expect(elf, (str, os.PathLike, Image), "the path of an ELF file")
     image = elf if isinstance(elf, Image) else load_image(elf)
     if image.elf is None:
         raise FirmwareError(

@@ -11,7 +11,7 @@ from typing import Unpack
 
 from tflm_sim.answers.simulation import Simulation, simulation_of
 from tflm_sim.device.configuration import Settings, Where
-from tflm_sim.errors import ModelError
+from tflm_sim.errors import ModelError, expect
 from tflm_sim.invocation.arena_contents import LARGEST, ArenaContents
 from tflm_sim.invocation.findings import Finding, FindingCode
 from tflm_sim.invocation.invoke_kernels import EVAL
@@ -83,6 +83,7 @@ def invoke(
         UsageError: Too few offsets, or a negative one; a model without a target.
         ModelError: Too many operators run in nested subgraphs, or too many bytes are claimed; a negative offset.
     """
+    expect(count, int, "how many times, as a number,")
     simulation = simulation_of(simulation, target, **settings).unwrap()
     device = simulation.device
     plans = device.plans(offsets)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from tflm_sim.document_fields import OPTIONAL
 from tflm_sim.document_types import Count, OneOf
-from tflm_sim.errors import SimulatedFailure, not_a
+from tflm_sim.errors import SimulatedFailure, expect
 from tflm_sim.lite.builtin_ops import builtin_op_resolver
 from tflm_sim.lite.graph_info import AllocationType, present
 from tflm_sim.lite.interpreter import Interpreter, ModelRefused, build_interpreter
@@ -95,7 +95,8 @@ def allocated(
         shapes: Tensor index and shape of the inputs that ResizeInputTensor is called for, in this order; or what
             tells them of the allocated first subgraph, as ``double_batch`` does.
     """
-    of, chosen = load(model, strict=False), settings or LiteSettings()
+    of, chosen = load(model, strict=False), LiteSettings() if settings is None else settings
+    expect(chosen, LiteSettings, "settings as LiteSettings")
     answer = _built(of, chosen)
     answer.question = (of, chosen, None)
     if answer.interpreter is None:
@@ -114,10 +115,8 @@ def _asked_again(model: Model, settings: LiteSettings, shapes: Resizes | None) -
 
 def double_batch(subgraph: TfLiteSubgraph) -> Resizes:
     """Return the graph's inputs that have a dimension 0 now, with that one doubled."""
-    if not isinstance(subgraph, TfLiteSubgraph):
-        raise not_a(
-            "a subgraph of an allocated model (double_batch is what 'shapes' of lite_allocated() takes)", subgraph
-        )
+    expected = "a subgraph of an allocated model (double_batch is what 'shapes' of lite_allocated() takes)"
+    expect(subgraph, TfLiteSubgraph, expected)
     rows = [(index, subgraph.tensors[index].shape) for index in present(subgraph.inputs)]
     return [(index, (2 * shape[0], *shape[1:])) for index, shape in rows if shape]
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
 
-from tflm_sim.errors import ModelError, UsageError, not_a
+from tflm_sim.errors import ModelError, UsageError, expect, not_a
 from tflm_sim.model.inputs import read_input
 from tflm_sim.model.recipes import MODEL, option_recipe
 from tflm_sim.model.schema import FILE_IDENTIFIER
@@ -85,8 +85,7 @@ def parse(data: bytes | bytearray | memoryview, *, path: str | None = None, stri
         ModelError: The bytes are not a readable model.
         UsageError: ``data`` is not bytes.
     """
-    if not isinstance(data, bytes | bytearray | memoryview):
-        raise not_a("the bytes of a .tflite file (load() takes a path)", data)
+    expect(data, (bytes, bytearray, memoryview), "the bytes of a .tflite file (load() takes a path)")
     source = memoryview(data).cast("B").toreadonly()
     values = native_reader()(source)
     if values is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from tflm_sim.errors import NoPlanInTime, TflmSimError, not_a
+from tflm_sim.errors import NoPlanInTime, TflmSimError, each_of, expect
 from tflm_sim.escape import html_table
 from tflm_sim.planners import exact
 from tflm_sim.planners.buffers import Buffer, Plan
@@ -119,7 +119,8 @@ def compare(
         UsageError: An unknown planner, or no problem.
     """
     buffers = _buffers(problem)
-    names = [names] if isinstance(names, str) else names
+    names = [names] if isinstance(names, str) else each_of(names, str, "the names of planners")
+    expect(planners, Mapping, "planners by name, as a dictionary,")
     chosen = {name: planner(name, planners) for name in names}
     deadline = Deadline(time_limit)
     judging = Deadline(None if time_limit is None else time_limit + JUDGING_SECONDS)
@@ -140,10 +141,8 @@ def _buffers(problem: Problem | Sequence[Buffer]) -> Sequence[Buffer]:
     """Return the buffers to place; refuse what is neither a problem nor buffers."""
     if isinstance(problem, Problem):
         return problem.buffers
-    for row in problem if isinstance(problem, list | tuple) else [problem]:
-        if not isinstance(row, Buffer):
-            raise not_a("a problem (head_problem(model, target) returns one) or a list of buffers", row)
-    return problem
+    rows = problem if isinstance(problem, list | tuple) else [problem]
+    return each_of(rows, Buffer, "a problem (head_problem(model, target) returns one) or a list of buffers")
 
 
 def _run(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 
-from tflm_sim.errors import NoPlanInTime
+from tflm_sim.errors import NoPlanInTime, expect
 from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ class Deadline:
     """
 
     def __init__(self, seconds: float | None) -> None:
+        if seconds is not None:
+            expect(seconds, float, "a time limit in seconds")
         self._end = None if seconds is None else time.monotonic() + seconds
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import UsageError, expect
 from tflm_sim.planners import best_of, exact, gpu, greedy, hill_climb, hill_climb_tvm, linear, vela
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.values import dataclass
@@ -91,6 +91,7 @@ DEFAULT_PLANNERS = ("greedy", "gpu_greedy_by_size", "vela_greedy", "hill_climb")
 
 def planner(name: str, planners: Mapping[str, Planner] = PLANNERS) -> Planner:
     """Return a planner by name; UsageError names them all."""
+    expect(name, str, "the name of a planner")
     if name not in planners:
         raise UsageError(f"there is no planner '{name}'; use one of: {', '.join(planners)}")
     return planners[name]

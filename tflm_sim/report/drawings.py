@@ -10,7 +10,7 @@ from pathlib import PurePath
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from tflm_sim.errors import UsageError, not_a
+from tflm_sim.errors import UsageError, each_of, expect
 from tflm_sim.escape import printable
 from tflm_sim.extras import command_for
 from tflm_sim.files import replacing_bytes
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _MARK, _SOFT = "#c81e4a", "#5c6877"
 _KIB = 1024
+_MOST_INCHES = 1000
 _CHARACTERS = 155
 """How many characters of a label fit into the width of a picture."""
 
@@ -40,7 +41,7 @@ def draw_arena(pictures: Picture | Sequence[Picture], *, width: float = 11, heig
         width, height: Inches; the width is for each picture.
     """
     rows = _pictures(pictures)
-    figure = _figure(width * len(rows), height)
+    figure = _figure(width, height, len(rows))
     most = max(picture.arena_bytes for picture in rows)
     for number, picture in enumerate(rows):
         _draw_arena(figure.add_subplot(1, len(rows), number + 1), picture, most)
@@ -64,17 +65,17 @@ def draw_live_bytes(pictures: Picture | Sequence[Picture], *, width: float = 11,
     return figure
 
 
-def _pictures(given: Picture | Sequence[Picture]) -> list[Picture]:
-    """Return one picture, or several, as a list.
+def _pictures(given: Picture | Sequence[Picture]) -> tuple[Picture, ...]:
+    """Return one picture, or several, as several.
 
     Raises:
         UsageError: It is something else, or there are none.
     """
-    rows: list[Picture] = []
-    for row in given if isinstance(given, list | tuple) else [given]:
-        if not isinstance(row, Picture):
-            raise not_a("a picture (take_picture(model, target) returns one)", row)
-        rows.append(row)
+    rows = each_of(
+        given if isinstance(given, list | tuple) else [given],
+        Picture,
+        "a picture (take_picture(model, target) returns one)",
+    )
     if not rows:
         raise UsageError("there is no picture to draw")
     return rows
@@ -105,10 +106,8 @@ def _peaks(comparison: Comparison) -> dict[str, int]:
 
 def draw_planners(problem: Problem, comparison: Comparison, *, width: float = 9, height: float = 3.6) -> Figure:
     """Return the peaks of several planners as bars, and the lower bound as a line."""
-    if not isinstance(problem, Problem):
-        raise not_a("a problem (head_problem(model, target) returns one)", problem)
-    if not isinstance(comparison, Comparison):
-        raise not_a("a comparison (compare_planners(problem) returns one)", comparison)
+    expect(problem, Problem, "a problem (head_problem(model, target) returns one)")
+    expect(comparison, Comparison, "a comparison (compare_planners(problem) returns one)")
     peaks = _peaks(comparison)
     planners = sorted(peaks, key=lambda planner: -peaks[planner])
     figure = _figure(width, height)
@@ -141,8 +140,7 @@ def draw_two_sets(
 ) -> Figure:
     """Return two sets of numbers (bytes by name) as pairs of bars: what was simulated and what a board said."""
     for figures in (simulated, measured):
-        if not isinstance(figures, Mapping):
-            raise not_a("bytes by name, as a dictionary,", figures)
+        expect(figures, Mapping, "bytes by name, as a dictionary,")
     names = [name for name in simulated if name in measured]
     ours, theirs = ([figures[name] for name in names] for figures in (simulated, measured))
     figure = _figure(width, height)
@@ -170,12 +168,16 @@ def write_png(path: str, pictures: Sequence[Picture], *, dots_per_inch: int = 13
         figure.savefig(file, dpi=dots_per_inch, format="png")
 
 
-def _figure(width: float, height: float) -> Figure:
+def _figure(width: float, height: float, columns: int = 1) -> Figure:
+    for given in (width, height):
+        expect(given, float, "a size in inches")
+        if not 0 < given <= _MOST_INCHES:
+            raise UsageError(f"a figure is more than 0 and at most {_MOST_INCHES} inches wide and high, not {given}")
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise UsageError(f"figures and PNG files need matplotlib: {command_for('png')}") from None
-    return Figure(figsize=(width, height), layout="constrained")
+    return Figure(figsize=(width * columns, height), layout="constrained")
 
 
 def _draw_arena(axes: Axes, picture: Picture, most: int) -> None:

@@ -10,7 +10,7 @@ from tflm_sim.checks.executed_facts import ExecutedFacts
 from tflm_sim.device.cases import range_of
 from tflm_sim.document_fields import INLINE, named
 from tflm_sim.document_types import Count
-from tflm_sim.errors import not_a
+from tflm_sim.errors import expect
 from tflm_sim.escape import printable
 from tflm_sim.report.executed_text import facts_lines
 from tflm_sim.report.tables import fitting_columns, table_lines
@@ -85,8 +85,9 @@ def shrunk_lines(
         explain: Say of every pass what it did and why.
         width: Columns that there are for its tables; None for any.
     """
-    if not isinstance(shrunk, Shrunk):
-        raise not_a("a result of shrink()", shrunk)
+    expect(shrunk, Shrunk, "a result of shrink()")
+    if width is not None:
+        expect(width, int, "a width in columns")
     goal = as_size(goal, "goal")
     lines = [_headline(shrunk, goal), ""]
     lines += _target_lines(list(_target_rows(shrunk)), width)

@@ -9,9 +9,10 @@ from typing import Unpack
 from tflm_sim.answers.peak import live_bytes
 from tflm_sim.answers.planned_problem import planned_buffer
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.arena.events import Observer
+from tflm_sim.arena.events import Observer, each_observer
 from tflm_sim.device.configuration import Configuration, Settings, Where, planner_words
 from tflm_sim.device.model_allocation import ModelAllocation
+from tflm_sim.errors import each_of
 from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
@@ -51,7 +52,8 @@ def take_picture(
     Raises:
         UsageError, UnsupportedOpError: As :func:`~tflm_sim.answers.simulation.simulate`.
     """
-    model, observers, arena_size = load(model), tuple(observers), as_size(arena_size, "arena_size")
+    model, observers, arena_size = load(model), each_observer(observers), as_size(arena_size, "arena_size")
+    assumed = None if assumed is None else each_of(assumed, str, "assumed as names of options")
     roomy = simulate(model, target, observers=observers, **settings)
     size, split_size = _arena_sizes(roomy, arena_size)
     pictured = simulate(

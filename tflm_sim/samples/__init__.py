@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tflm_sim.errors import UsageError, not_a
+from tflm_sim.errors import UsageError, expect
 from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,8 +18,7 @@ def sample_path(name: str) -> Path:
     Raises:
         UsageError: There is no such sample.
     """
-    if not isinstance(name, str):
-        raise not_a("the name of a sample", name)
+    expect(name, str, "the name of a sample")
     if name not in SAMPLES:
         raise UsageError(f"there is no sample '{name}'; there are {', '.join(SAMPLES)}")
     from pathlib import Path  # Slow to import; most models are no samples.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from tflm_sim.device.cases import cases_of
 from tflm_sim.device.configuration import Configuration, Where, configure_each
-from tflm_sim.errors import ModelError, UsageError
+from tflm_sim.errors import ModelError, UsageError, each_of, expect
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.draft import Draft, refuse_unwritable
 from tflm_sim.model.encode import encode
@@ -30,10 +30,36 @@ from tflm_sim.shrinking.stopping import Stopping
 from tflm_sim.shrinking.verify import VerificationFailed, verify
 from tflm_sim.targets.changes import CHANGES, OPERATORS_SINCE
 from tflm_sim.units import as_size
-from tflm_sim.values import replace
+from tflm_sim.values import TypedDict, Unpack, replace
 
 MAX_MACS = 1.35
 """Multiply-accumulates that a result may have by default, as a multiple of the original's."""
+
+
+class Passes(TypedDict, total=False):
+    """What :func:`shrink` may do besides, False where it is left out.
+
+    Attributes:
+        offline_plan: Also put the tensors' offsets into the metadata, from the exact planner, with views and operators
+            in place. A plan holds for the same outputs only, and not with ``preserve_all_tensors``.
+        kernel_order: With a plan, let outputs lie below their inputs where the loops of the kernels allow it.
+        loops: With a plan, also run stripes as the iterations of a WHILE, which needs TFLM of 2025-11-10 or newer.
+        replan: Drop the offline plan that the model has. Without it such a model is refused.
+        force_float: Rewrite floating-point models also for kernels that may add in another order, and split layers
+            for the MVP, whose kernels add integers as floating point.
+        drop_names: Leave out the names of tensors that are neither input nor output; they cost flash, and tools show
+            them.
+        int8_io: Let inputs and outputs be the integers that a QUANTIZE at the rim makes of them, or a DEQUANTIZE gives
+            them from. This changes the interface: the firmware converts, by the lines in ``Shrunk.conversions``.
+    """
+
+    offline_plan: bool
+    kernel_order: bool
+    loops: bool
+    replan: bool
+    force_float: bool
+    drop_names: bool
+    int8_io: bool
 
 
 def shrink(
@@ -44,18 +70,12 @@ def shrink(
     max_macs: float = MAX_MACS,
     max_flash: int | str | None = None,
     operators: Iterable[str] | None = None,
-    offline_plan: bool = False,
-    kernel_order: bool = False,
-    replan: bool = False,
-    force_float: bool = False,
-    drop_names: bool = False,
-    int8_io: bool = False,
-    loops: bool = False,
     time_limit: float | None = None,
     prove_runs: int | None = None,
     prove_program: str | os.PathLike[str] | None = None,
     prove_interpreter: int = 0,
     progress: Progress | None = None,
+    **passes: Unpack[Passes],
 ) -> Shrunk:
     """Rewrite a model so that unmodified TFLM needs a smaller arena, every output byte the same.
 
@@ -67,17 +87,6 @@ def shrink(
         max_macs: Multiply-accumulates that the result may have, as a multiple of the original's.
         max_flash: Bytes that the file may have, or text; None for any.
         operators: Operators that may be needed in addition ("SLICE", ...); None for any.
-        offline_plan: Also put the tensors' offsets into the metadata, from the exact planner, with views and operators
-            in place. A plan holds for the same outputs only, and not with ``preserve_all_tensors``.
-        kernel_order: With a plan, let outputs lie below their inputs where the loops of the kernels allow it.
-        replan: Drop the offline plan that the model has. Without it such a model is refused.
-        force_float: Rewrite floating-point models also for kernels that may add in another order, and split layers
-            for the MVP, whose kernels add integers as floating point.
-        drop_names: Leave out the names of tensors that are neither input nor output; they cost flash, and tools show
-            them.
-        int8_io: Let inputs and outputs be the integers that a QUANTIZE at the rim makes of them, or a DEQUANTIZE gives
-            them from. This changes the interface: the firmware converts, by the lines in ``Shrunk.conversions``.
-        loops: With a plan, also run stripes as the iterations of a WHILE, which needs TFLM of 2025-11-10 or newer.
         time_limit: Seconds after which the search ends with the best so far, which is verified; a KeyboardInterrupt
             has the same effect. None: until nothing gains. Without either the same arguments give the same file.
         prove_runs: Run both in the real TFLM on so many random inputs, and the extreme ones; None for no run.
@@ -85,6 +94,7 @@ def shrink(
             (:mod:`~tflm_sim.shrinking.prove_program`).
         prove_interpreter: The number of its interpreter that gets them, from 1 on; 0 for each.
         progress: Called with what is being tried.
+        passes: What else it may do, such as ``offline_plan=True``; see :class:`Passes`.
 
     Raises:
         UsageError: An option has no meaning, or a package is missing.
@@ -92,35 +102,47 @@ def shrink(
         SimulatedFailure: The model fails on a target as it is.
         ProofFailed: The result does not do the same in the real TFLM: a bug of ours, and nothing to be used.
     """
-    model, configurations = load(model), _configurations(targets)
-    stopping, budget = _stopping(time_limit), _budget(goal, max_macs, max_flash, operators)
-    is_planned = offline_plan or kernel_order or loops
-    _refuse(model, configurations, replan=replan, is_planned=is_planned, force_float=force_float, loops=loops)
-    new_search = partial(
-        Search,
-        model,
-        TargetSizer(configurations),
-        budget,
-        progress or (lambda _: None),
-        replan=replan,
-        offline_plan=is_planned,
-        kernel_order=kernel_order,
-        loops=loops,
-        whole_layers=not force_float and _adds_by_shape(configurations),
-        stopping=stopping,
-    )
-    result = _shrunk(model, new_search, int8_io=int8_io, drop_names=drop_names)
+    if progress is not None:
+        expect(progress, Callable, "progress that can be called with a line of text")
+    model, configurations, chosen = load(model), _configurations(targets), _chosen(passes)
+    budget, stopping = _budget(goal, max_macs, max_flash, operators), _stopping(time_limit)
+    _refuse(model, configurations, chosen)
+    new_search = partial(Search, model, TargetSizer(configurations), budget, progress or (lambda _: None))
+    limited = partial(new_search, stopping=stopping, **_search_settings(chosen, configurations))
+    result = _shrunk(model, limited, int8_io=chosen["int8_io"], drop_names=chosen["drop_names"])
     if prove_runs is None or not result.has_gained:
         return result
-    if prove_program is None:
-        return replace(result, proof=prove(result.origin, result.data, result.model, prove_runs))
     return _proved(result, prove_runs, prove_program, prove_interpreter, progress)
+
+
+def _chosen(passes: Passes) -> dict[str, bool]:
+    """Return every name of ``Passes`` with whether it was asked for."""
+    if unknown := passes.keys() - Passes.__annotations__.keys():
+        raise TypeError(f"shrink() has no option '{min(unknown)}'; use one of: {', '.join(Passes.__annotations__)}")
+    return {name: bool(passes.get(name)) for name in Passes.__annotations__}
+
+
+def _is_planned(chosen: Mapping[str, bool]) -> bool:
+    return any(chosen[name] for name in ("offline_plan", "kernel_order", "loops"))
+
+
+def _search_settings(chosen: Mapping[str, bool], configurations: Sequence[Configuration]) -> dict[str, bool]:
+    """Return what a search is told of the passes."""
+    return {
+        "replan": chosen["replan"],
+        "offline_plan": _is_planned(chosen),
+        "kernel_order": chosen["kernel_order"],
+        "loops": chosen["loops"],
+        "whole_layers": not chosen["force_float"] and _adds_by_shape(configurations),
+    }
 
 
 def _stopping(time_limit: float | None) -> Stopping:
     """Return what ends the search early."""
-    if time_limit is not None and not time_limit > 0:
-        raise UsageError(f"--time-limit {time_limit} is no time to search in")
+    if time_limit is not None:
+        expect(time_limit, float, "a time limit in seconds")
+        if not time_limit > 0:
+            raise UsageError(f"--time-limit {time_limit} is no time to search in")
     return Stopping(time_limit)
 
 
@@ -128,9 +150,11 @@ def _budget(
     goal: int | str | None, max_macs: float, max_flash: int | str | None, operators: Iterable[str] | None
 ) -> Budget:
     goal, max_flash = as_size(goal, "goal"), as_size(max_flash, "max_flash")
+    expect(max_macs, float, "max_macs as a number (1.35)")
     if not max_macs >= 1:
         raise UsageError(f"--max-macs {max_macs} is below 1: no result has fewer multiplications than the original")
-    return Budget(goal, max_macs, max_flash, None if operators is None else frozenset(operators))
+    may_need = None if operators is None else frozenset(each_of(operators, str, "the names of operators"))
+    return Budget(goal, max_macs, max_flash, may_need)
 
 
 def _shrunk(model: Model, new_search: Callable[..., Search], *, int8_io: bool, drop_names: bool) -> Shrunk:
@@ -151,9 +175,11 @@ def _shrunk(model: Model, new_search: Callable[..., Search], *, int8_io: bool, d
 
 
 def _proved(
-    result: Shrunk, runs: int, program: str | os.PathLike[str], interpreter: int, progress: Progress | None
+    result: Shrunk, runs: int, program: str | os.PathLike[str] | None, interpreter: int, progress: Progress | None
 ) -> Shrunk:
-    """Return a result with what a linked program says of it."""
+    """Return a result with what the real TFLM, or a linked program, says of it."""
+    if program is None:
+        return replace(result, proof=prove(result.origin, result.data, result.model, runs))
     from tflm_sim.shrinking.prove_program import prove_in_program  # the page has no emulator
 
     if progress is not None:
@@ -198,23 +224,15 @@ def _configurations(targets: Where | Iterable[Where]) -> list[Configuration]:
     return found
 
 
-def _refuse(
-    model: Model,
-    configurations: Sequence[Configuration],
-    *,
-    replan: bool,
-    is_planned: bool,
-    force_float: bool,
-    loops: bool,
-) -> None:
+def _refuse(model: Model, configurations: Sequence[Configuration], chosen: Mapping[str, bool]) -> None:
     """Refuse what cannot be rewritten, or not as it was asked for."""
     refuse_unwritable(model)
-    _refuse_plan(model, replan)
-    if is_planned and any(each.planner == "linear" for each in configurations):
+    _refuse_plan(model, chosen["replan"])
+    if _is_planned(chosen) and any(each.planner == "linear" for each in configurations):
         raise UsageError("an offline plan is refused with preserve_all_tensors (the linear planner)")
-    if not force_float:
+    if not chosen["force_float"]:
         _refuse_float(model, configurations)
-    if loops:
+    if chosen["loops"]:
         _refuse_loops(configurations)
 
 

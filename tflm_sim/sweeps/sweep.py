@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import UsageError, each_of
 from tflm_sim.extras import command_for
 from tflm_sim.model.inputs import expand_inputs, may_hold_several, members
 from tflm_sim.model.load import ModelLike, load
@@ -72,12 +73,16 @@ def cases(
     found += [Case(board(name).preset, board(name).name, settings, limit) for name in _all(boards, BOARDS)]
     if not found:
         raise UsageError("a sweep is for at least one target or board")
+    try:
+        json.dumps(settings)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"the settings of a sweep are values of JSON: {error}") from None
     return found
 
 
 def _all(names: Iterable[str], known: Iterable[str]) -> list[str]:
-    names = list(names)
-    return list(known) if names == ["all"] else names
+    names = each_of(names, str, "the names of targets or boards")
+    return list(known) if names == ("all",) else list(names)
 
 
 def make_pool(client: Any = None, *, jobs: int | None = None, limits: Limits = DEFAULT_LIMITS) -> Pool:

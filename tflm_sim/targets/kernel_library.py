@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import UsageError, expect
 from tflm_sim.targets.changes import CMSIS_NN_PINS
 from tflm_sim.values import dataclass
 
@@ -120,6 +120,7 @@ def parse_kernels(text: str, *, variants: Mapping[str, str]) -> KernelLibrary:
     Raises:
         UsageError: An unknown library or version, or one that does not run on the target.
     """
+    expect(text, str, "the name of a kernel library")
     name, at, version = text.partition("@")
     if name == "reference":
         if at:

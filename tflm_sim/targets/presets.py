@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 
-from tflm_sim.errors import UsageError, not_a
+from tflm_sim.errors import UsageError, expect
 from tflm_sim.targets import kernel_library
 from tflm_sim.targets.abi import AAPCS, I386, ILP32, LP64, Abi
 from tflm_sim.targets.changes import CHANGES, CMSIS_NN_PINS, EDGE_IMPULSE, ESP
@@ -133,8 +133,7 @@ def preset(name: str, *, kernels: str | None = None, runtime: str | None = None)
     Raises:
         UsageError: No such preset or TFLM, or a kernel library that is not modelled for it.
     """
-    if not isinstance(name, str):
-        raise not_a("the name of a target", name)
+    expect(name, str, "the name of a target")
     preset = PRESETS.get(name.lower())
     if preset is None:
         raise _unknown_target(name)
@@ -253,6 +252,7 @@ def at_runtime(target: Target, text: str) -> Target:
     Raises:
         UsageError: There is no such TFLM, or the kernel library's glue of that time is not modelled.
     """
+    expect(text, str, "the name of a version of TFLM")
     if not target.runtime.static_memory or target.runtime.snapshot == WHEEL_SNAPSHOT:
         raise UsageError(f"{target.name} is one build of TFLM; --runtime goes with a machine, such as cortex-m4")
     from tflm_sim.targets.history import is_commit, is_day
