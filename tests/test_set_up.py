@@ -134,6 +134,19 @@ def test_the_lines_of_the_first_block_run_one_after_the_other(clone: Path, activ
     assert done.stdout.startswith("mobilenet_v1_025.tflite on cortex-m4")
 
 
+def test_pytest_is_there_with_its_plugin(activated: Run, furnished: Path) -> None:
+    done = activated("pytest tflm-sim.toml", furnished)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^=+ 6 passed in", done.stdout, re.MULTILINE)
+
+
+def test_a_tool_that_needs_another_package_says_which_in_one_sentence(activated: Run, clone: Path) -> None:
+    done = activated("python tools fuzz lite", clone)
+    assert done.returncode == 3
+    assert done.stderr.startswith("fuzz lite: No module named 'ai_edge_litert'; 'bash tools/test.sh' installs ")
+    assert done.stderr.count("\n") == 1
+
+
 def test_without_the_recordings_the_sample_of_nine_models_is_compared(clone: Path, activated: Run) -> None:
     done = activated("python tools/golden_report.py cm4_ref", clone)
     assert done.returncode == 0, done.stderr
@@ -147,6 +160,7 @@ def test_without_the_recordings_the_sample_of_nine_models_is_compared(clone: Pat
     [
         ("history_report.py", "../shared/history/SNAPSHOTS.json"),
         ("lite_report.py", "../shared/mobile/litert-2.3.0.json.gz"),
+        ("bench_exact.py", "../shared/planners/minimalloc.json"),
         ("bench_exact.py --hard", "../shared/planners/hard"),
         ("bench_exact.py --models", "../shared/models"),
     ],

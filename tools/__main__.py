@@ -30,7 +30,11 @@ def main(arguments: Sequence[str]) -> int:
         name = " ".join(arguments[:length])
         if name in known:
             sys.argv[:] = [str(known[name]), *arguments[length:]]
-            runpy.run_module(name.replace(" ", "."), run_name="__main__", alter_sys=True)
+            try:
+                runpy.run_module(name.replace(" ", "."), run_name="__main__", alter_sys=True)
+            except ModuleNotFoundError as missing:
+                print(f"{name}: {missing}; 'bash tools/test.sh' installs what the tools need", file=sys.stderr)
+                return 3
             return 0
     asked = " ".join(arguments)
     found = {name: path for name, path in known.items() if name.startswith(asked)}

@@ -93,7 +93,7 @@ def instances(directory: Path | None) -> Iterator[tuple[str, Problem]]:
             yield name, compressed(name)
             continue
         path = directory / f"{name}.{CAPACITY}.csv"
-        with path.open(newline="", encoding="utf-8") as file:
+        with frame.recorded(path).open(newline="", encoding="utf-8") as file:
             yield name, read_csv(file, path=str(path))
 
 
@@ -200,7 +200,8 @@ def hard_instances(directory: Path) -> Iterator[Instance]:
 
 def mixed_problems() -> Iterator[Instance]:
     """Yield the problems with mixed alignments."""
-    for number, rows in enumerate(json.loads((SHARED / "planners" / "mixed" / "problems.json").read_text("utf-8"))):
+    path = frame.recorded(SHARED / "planners" / "mixed" / "problems.json")
+    for number, rows in enumerate(json.loads(path.read_text("utf-8"))):
         buffers = tuple(Buffer(size, lower, upper, alignment) for lower, upper, size, alignment in rows)
         yield "mixed", None, Problem(buffers, f"mixed {number}")
 

@@ -134,7 +134,11 @@ def test_a_recorded_report_that_agrees_says_so(capsys: pytest.CaptureFixture[str
     (tmp_path / "run.log").write_text("boot\r\n" + recording_log(simulated(interpreter="recording")) + "done\r\n")
     code, out, _ = run(capsys, "replay", str(tmp_path / "run.log"), "--model", "sample:sine")
     assert code == 0
-    assert out.splitlines()[0] == "boot"
+    assert out.splitlines()[:3] == [
+        "tflm-sim| for cortex-m4 (not named, so assumed: --target, --library, --kernels)",
+        "tflm-sim| TFLM of 2026-08-20 (90b983c2b), cmsis_nn@4ab83cc (dsp)",
+        "boot",
+    ]
     assert "tflm-sim|   equal: all 24 figures" in out  # total, head, tail and seven categories of three
 
 

@@ -128,7 +128,7 @@ def test_people_read_who_holds_what(convolution, capsys):
     assert "tensors 2,560 B, temporaries of kernels 4,608 B" in out
     assert "fullest in #0 CONV_2D: 6,144 B alive" in out
     assert "left out: the XNNPACK delegate" in out
-    assert "TFLM on cortex-m4 needs" in out
+    assert "TFLM on cortex-m4 (not named, so assumed: --target) needs" in out
 
 
 def test_the_plan_is_drawn(convolution, tmp_path, capsys):

@@ -51,7 +51,8 @@ def test_device_and_simulation_agree_on_every_offset_and_the_high_water_mark(
             code = main(["replay-on", port, model, "--target", target])
             out = capsys.readouterr().out
             assert code == 0, out
-            assert out.startswith(f"replay/{name}: ")
+            assert out.startswith(f"for {target} (not named, so assumed: --library")
+            assert out.splitlines()[2].startswith(f"replay/{name}: ")
             assert "memory check: every byte kept its pattern" in out
             assert out.endswith("device and simulation agree on every offset and figure\n")
 

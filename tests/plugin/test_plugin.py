@@ -53,12 +53,21 @@ def test_the_questions(pytester: pytest.Pytester) -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "assumed"), [('target="cortex-m4", ', "assumed: runtime"), ("", "assumed: target, runtime")]
+    ("target", "assumed"), [('target="cortex-m4", ', "assumed: library"), ("", "assumed: target, library")]
 )
 def test_what_nobody_named_is_said_above_the_table(pytester: pytest.Pytester, target: str, assumed: str) -> None:
     mark = f'@pytest.mark.arena(model="sample:sine", {target}kernels="reference")'
     pytester.makepyfile(f"import pytest\n\n{mark}\ndef test_it(arena):\n    arena.size()\n")
     run(pytester).stdout.fnmatch_lines([f"for cortex-m4 (not named, so {assumed}): *"])
+
+
+@pytest.mark.parametrize(("target", "size"), [("", 55200), ('target="nano33ble-chirale", ', 55200)])
+def test_a_library_is_named_as_on_the_command_line(pytester: pytest.Pytester, target: str, size: int) -> None:
+    mark = f'@pytest.mark.arena(model="sample:residual", {target}library="chirale")'
+    pytester.makepyfile(f"import pytest\n\n{mark}\ndef test_it(arena):\n    assert arena.size() == {size}\n")
+    result = run(pytester)
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["for nano33ble-chirale: TFLM of 2023-01-13 (chirale-2.0.0), cmsis_nn@e98ee09 (dsp)"])
 
 
 def test_a_model_that_never_invokes_fits_nowhere(pytester: pytest.Pytester) -> None:

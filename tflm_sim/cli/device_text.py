@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TextIO
 
@@ -115,8 +115,7 @@ class EventPrinter:
             if self.show_log:
                 say(f"{self.clock()}{log_text(event.raw)}", file=self.out, wraps=False)
         else:
-            for line in [*event_lines(event), *self._comparison_lines(event, comparison)]:
-                self.say(line)
+            self.say_all([*event_lines(event), *self._comparison_lines(event, comparison)])
         self.out.flush()
 
     @property
@@ -135,6 +134,11 @@ class EventPrinter:
             say_json(EventDocument(event="Status", facts={"text": text}), indent=None, file=self.out)
         else:
             say(f"{self.clock()}{MARK}{text}", file=self.out)
+
+    def say_all(self, lines: Iterable[str]) -> None:
+        """Print lines of our own."""
+        for line in lines:
+            self.say(line)
 
     def _count(self, event: MonitorEvent) -> ReportComparison | None:
         self.failures += isinstance(event, Diagnosis)

@@ -25,6 +25,7 @@ from tflm_sim.lite.flex import flex_ops
 from tflm_sim.lite.gpu import Storage, taken
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
+from tflm_sim.report.circumstances import with_assumed
 from tflm_sim.targets.target import Target
 from tflm_sim.units import format_size
 
@@ -165,7 +166,8 @@ def _show(
     if answer.status == "ok":
         if args.earlier_planners:
             say(_with_earlier_planners(answer))
-        say(_on_micro(model, micro))
+        missing = () if args.target or args.firmware else ("--target",)
+        say(f"TFLM on {with_assumed(micro.name, missing)} {_on_micro(model, micro)}")
 
 
 def _with_earlier_planners(answer: Answer) -> str:
@@ -235,7 +237,7 @@ def _micro(target: str | None, firmware: str | None) -> Target:
 
 
 def _on_micro(model: Model, target: Target) -> str:
-    """Return what TFLM needs for the same model, in a line."""
+    """Return what TFLM needs for the same model, as a line goes on."""
     from tflm_sim.answers.simulation import simulate
 
     try:
@@ -243,10 +245,10 @@ def _on_micro(model: Model, target: Target) -> str:
     except UsageError:
         raise
     except TflmSimError as error:
-        return f"TFLM on {target.name}: cannot be told, {error}"
+        return f"cannot be simulated: {error}"
     if simulation.smallest is None:
-        return f"TFLM on {target.name} refuses it"
-    return f"TFLM on {target.name} needs {format_size(simulation.smallest.size)}, interpreter and all"
+        return "refuses it"
+    return f"needs {format_size(simulation.smallest.size)}, interpreter and all"
 
 
 def _answer(model: Model, settings: LiteSettings, args: argparse.Namespace) -> Answer:

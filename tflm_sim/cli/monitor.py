@@ -16,7 +16,7 @@ from tflm_sim.board.session import watch
 from tflm_sim.board.transport import DEFAULT_BAUD, Port, open_port
 from tflm_sim.cli.device_text import INCONCLUSIVE, EventPrinter, Expected, expect_model
 from tflm_sim.cli.live_view import LiveView
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, header
 from tflm_sim.cli.terminal import say
 from tflm_sim.errors import UsageError
 from tflm_sim.units import parse_size
@@ -72,6 +72,8 @@ def run(args: argparse.Namespace) -> int:
     expected = _expected(args)
     clock = _utc if args.timestamps else str
     printer = EventPrinter(sys.stdout, expected, show_log=not args.quiet, as_json=args.json, clock=clock)
+    if expected is not None and not args.json:
+        printer.say_all(header(args, expected.configuration))
     view = LiveView(args.port) if args.live else None
     size = parse_size(args.arena_size) if args.arena_size is not None else None
     in_time = _until(args.seconds)

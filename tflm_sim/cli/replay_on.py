@@ -12,7 +12,7 @@ from tflm_sim.board.replay import ReplayOutcome, ReplayScript, run_script
 from tflm_sim.board.session import Session
 from tflm_sim.board.transport import DEFAULT_BAUD, open_port
 from tflm_sim.checks.device_replay import replay_script
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, header
 from tflm_sim.cli.terminal import say
 from tflm_sim.errors import EXIT_CODES, UsageError
 from tflm_sim.model.load import load
@@ -57,6 +57,7 @@ def run(args: argparse.Namespace) -> int:
         hello = session.hello()
         _check_room(hello, script)
         outcome = run_script(script, session.ask)
+    say(*header(args, config))
     _say(hello, script, outcome)
     return 0 if not outcome.mismatches else 1
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from tflm_sim.errors import UsageError, each_of, expect, not_a
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.targets.changes import OF_2020, UPSTREAM
-from tflm_sim.targets.presets import at_runtime, preset
+from tflm_sim.targets.presets import at_runtime, library_target, preset
 from tflm_sim.targets.runtime import OPTIMIZATIONS, Runtime
 from tflm_sim.targets.target import Target
 from tflm_sim.units import as_size
@@ -93,11 +93,12 @@ def planner_words(name: str, is_own: bool) -> str:
 class Settings(TypedDict, total=False):
     """The keyword settings of :func:`configure`: None, or leaving one out, means the target's or TFLM's default.
 
-    ``kernels``, ``runtime``, ``optimize_kernels_for``, ``arena_address`` and ``ethos_u`` are the target's; the others
-    are fields of :class:`Configuration`.
+    ``kernels``, ``library``, ``runtime``, ``optimize_kernels_for``, ``arena_address`` and ``ethos_u`` are the target's;
+    the others are fields of :class:`Configuration`.
     """
 
     kernels: str | None
+    library: str | None
     arena_address: int | None
     ethos_u: bool | None
     runtime: str | None
@@ -146,7 +147,7 @@ def configure(where: Where, **settings: Unpack[Settings]) -> Configuration:
     if unknown := settings.keys() - Settings.__annotations__.keys():
         raise TypeError(f"there is no setting '{min(unknown)}'; use one of: {', '.join(Settings.__annotations__)}")
     chosen = _converted(settings)
-    base = _base(where, chosen.pop("kernels", None), chosen.pop("runtime", None))
+    base = _base(where, *(chosen.pop(name, None) for name in ("kernels", "runtime", "library")))
     changes = {name: chosen.pop(name) for name in _TARGET_SETTINGS if name in chosen}
     if "optimize_kernels_for" in chosen:
         changes["runtime"] = _optimized(base.target.runtime, chosen.pop("optimize_kernels_for"))
@@ -177,8 +178,12 @@ def configure_each(targets: Where | Iterable[Where]) -> list[Configuration]:
     return found
 
 
-def _base(where: Where, kernels: str | None, runtime: str | None) -> Configuration:
+def _base(where: Where, kernels: str | None, runtime: str | None, library: str | None) -> Configuration:
     """Return the configuration before any other setting."""
+    if library is not None and (runtime is not None or not isinstance(where, str)):
+        raise UsageError(f"library='{library}' says which TFLM is linked; it goes with the name of a target alone")
+    if library is not None:
+        return Configuration(library_target(library, name=str(where), kernels=kernels))
     if isinstance(where, str):
         return Configuration(preset(where, kernels=kernels, runtime=runtime))
     if not isinstance(where, Configuration | Target):

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 TARGET = "cortex-m4"
 DEFAULT_BASELINE = "arena_baseline.json"
 MARKER = (
-    f"arena(model, target='{TARGET}', limit=None, kernels=None, runtime=None, interpreter=None, planner='greedy', "
-    "resource_variables=None, custom_ops=(), ethos_u=False, arena_address=0, variable_arena_size=None): the model that "
-    "the test is about, and the firmware that it runs in; the test fails unless the model works in an arena of limit "
-    "bytes ('64KiB')"
+    f"arena(model, target='{TARGET}', limit=None, library=None, kernels=None, runtime=None, interpreter=None, "
+    "planner='greedy', resource_variables=None, custom_ops=(), ethos_u=False, arena_address=0, "
+    "variable_arena_size=None): the model that the test is about, and the firmware that it runs in; the test fails "
+    "unless the model works in an arena of limit bytes ('64KiB')"
 )
 
 
@@ -137,6 +137,7 @@ def arena_marker(
     model: str | Path | Any,
     target: str | None = None,
     *,
+    library: str | None = None,
     limit: int | str | None = None,
     resource_variables: int | None = None,
     **settings: Any,
@@ -149,20 +150,16 @@ def arena_marker(
     from tflm_sim.device.configuration import configure
     from tflm_sim.pytest_plugin.checker import ArenaChecker
     from tflm_sim.report.circumstances import target_line, unnamed
+    from tflm_sim.targets.presets import library_target
     from tflm_sim.units import parse_size
 
     name, loaded = _load(item, model)
 
     room = parse_size(limit) if isinstance(limit, str) else limit
-    configuration = configure(target or TARGET, resource_variable_count=resource_variables, **settings)
-    missing = unnamed(
-        configuration,
-        target=target,
-        library=None,
-        runtime=settings.get("runtime"),
-        kernels=settings.get("kernels"),
-    )
-    about = target_line(configuration.target, ["runtime" if name == "library" else name for name in missing])
+    where = target or (library_target(library).name if library else TARGET)
+    configuration = configure(where, library=library, resource_variable_count=resource_variables, **settings)
+    named = {"library": library, "runtime": settings.get("runtime"), "kernels": settings.get("kernels")}
+    about = target_line(configuration.target, unnamed(configuration, target=target, **named))
 
     def remember(path: Path, key: str, size: int) -> None:
         full = str(Path(item.config.invocation_params.dir, path))

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import ai_edge_litert  # noqa: F401 - without it the wheel's process would end at each case
 from fuzz.fuzzer import DiffersError, Fuzzer
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "oracle"))
