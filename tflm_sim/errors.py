@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 EXIT_CODES = {
     0: "yes, or done",
     1: "no",
-    2: "the arguments, or an output file",
-    3: "the model's file cannot be used, or it cannot be told",
+    2: "an argument is wrong, or an output file cannot be written",
+    3: "a file cannot be read, or the answer is unknown",
     4: "TFLM itself would fail",
-    5: "the board or its port",
+    5: "the board or its port does not work",
     70: "an error in tflm-sim itself; --debug shows where",
     130: "interrupted",
 }
-"""What the command line's exit codes mean; a verb's help says more of those that mean more there."""
+"""What the exit codes of the command line mean. The help of a verb can give a code a more precise meaning."""
 UNFORESEEN = 70
-"""As EX_SOFTWARE of sysexits.h: no verdict can be read from it."""
+"""The exit code of an unexpected error, the same as EX_SOFTWARE in sysexits.h. It is no verdict."""
 INTERRUPTED = 130
 
 

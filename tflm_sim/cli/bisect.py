@@ -21,6 +21,9 @@ from tflm_sim.targets.runtime import Runtime, find_runtime
 from tflm_sim.units import format_size
 from tflm_sim.values import dataclass, field
 
+ABOUT = """
+Use it if an arena was large enough with an older TFLM, and is too small now.
+"""
 EXAMPLES = """
 tflm-sim bisect model.tflite --between 2023-06-15 --and 2024-12-23
 tflm-sim bisect model.tflite --between esp-tflite-micro@1.3.2 --and esp-tflite-micro@1.3.7 --target esp32
@@ -42,17 +45,21 @@ def register(subparsers: Subparsers) -> None:
     parser = add_verb(
         subparsers,
         "bisect",
-        "say which changes of TFLM moved a model's smallest arena, and by how many bytes",
+        "find the changes of TFLM that moved a model's smallest arena, and by how many bytes",
         EXAMPLES,
-        exits={1: "it grew, or fails at the end"},
+        about=ABOUT,
+        exits={1: "the arena grew, or AllocateTensors() fails with the newer version"},
     )
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
     parser.add_argument(
-        "--between", required=True, metavar="A", help="the older: a day, a commit, LIBRARY@VERSION, KERNELS@VERSION"
+        "--between",
+        required=True,
+        metavar="A",
+        help="the older version: a day, a commit, LIBRARY@VERSION or KERNELS@VERSION",
     )
-    parser.add_argument("--and", required=True, dest="until", metavar="B", help="the newer")
+    parser.add_argument("--and", required=True, dest="until", metavar="B", help="the newer version")
     add_configuration(parser)
-    parser.add_argument("--json", action="store_true", help="one JSON document")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -11,6 +11,9 @@ from tflm_sim.targets.boards import BOARDS, Board
 from tflm_sim.targets.presets import preset
 from tflm_sim.values import dataclass
 
+ABOUT = """
+Use these names for --board. The preset is the board's target (--target).
+"""
 EXAMPLES = """
 tflm-sim boards
 tflm-sim boards --long
@@ -44,9 +47,11 @@ class BoardRow:
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(subparsers, "boards", "list the boards, their memory, preset and default kernels", EXAMPLES)
+    parser = add_verb(
+        subparsers, "boards", "list the boards with their memory, target and default kernels", EXAMPLES, about=ABOUT
+    )
     add_long(parser)
-    parser.add_argument("--json", action="store_true", help="one JSON document")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def run(args: argparse.Namespace) -> int:

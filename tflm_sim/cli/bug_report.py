@@ -25,6 +25,9 @@ from tflm_sim.model.types import Model
 from tflm_sim.planners import native
 from tflm_sim.values import dataclass, field, replace
 
+ABOUT = """
+Attach the output when you report a bug.
+"""
 EXAMPLES = """
 tflm-sim bug-report
 tflm-sim bug-report model.tflite --target esp32-s3 > report.json
@@ -33,8 +36,10 @@ _PACKAGES = ("cffi", "numpy", "pyserial", "rich", "pyelftools", "distributed")
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(subparsers, "bug-report", "print what a bug report needs, without a model's weights", EXAMPLES)
-    parser.add_argument("model", nargs="?", metavar="MODEL", help="the model that it is about")
+    parser = add_verb(
+        subparsers, "bug-report", "print what a bug report needs, without a model's weights", EXAMPLES, about=ABOUT
+    )
+    parser.add_argument("model", nargs="?", metavar="MODEL", help="the model that the bug is about")
     add_configuration(parser)
 
 

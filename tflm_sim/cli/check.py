@@ -34,6 +34,10 @@ from tflm_sim.targets.boards import Board
 from tflm_sim.units import format_size, parse_size
 from tflm_sim.values import replace
 
+ABOUT = """
+Use it in CI, or to find out whether a model fits a board. Without a model it
+checks every model of tflm-sim.toml on every firmware of that file.
+"""
 EXAMPLES = """
 tflm-sim check model.tflite --target cortex-m4 --limit 64KiB
 tflm-sim check models/ --target esp32 --limit 80K --json
@@ -46,37 +50,41 @@ tflm-sim check
 """
 EXITS = {
     0: "every model fits",
-    1: "a model does not fit, or needs more than the baseline says",
-    3: "it cannot be told, a model's file cannot be used, or the baseline has no size for it",
+    1: "a model does not fit, or it needs more than the baseline says",
+    3: "the answer is unknown, a model cannot be read, or the baseline has no size for it",
 }
 
 
 def register(subparsers: options.Subparsers) -> None:
     summary = "tell whether models work in an arena of a given size"
-    parser = options.add_verb(subparsers, "check", summary, EXAMPLES, exits=EXITS)
+    parser = options.add_verb(subparsers, "check", summary, EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument(
         "models",
         nargs="*",
         metavar="MODEL",
-        help=f"{options.MODELS_HELP}; without --limit and --board: of {PROJECT_FILE}",
+        help=f"{options.MODELS_HELP}; without --limit and --board the models come from {PROJECT_FILE}",
     )
     options.add_configuration(parser)
     options.add_executed(parser)
     room = parser.add_mutually_exclusive_group()
-    room.add_argument("--limit", metavar="N", help="bytes of the arena: 64KiB, 65536")
+    room.add_argument("--limit", metavar="N", help="the size of the arena in bytes: 64KiB, 65536")
     room.add_argument(
-        "--board", metavar="B", help="a board: its core, and every library that people use there unless one is named"
+        "--board", metavar="B", help="check on this board, with every library that people use on it, or with --library"
     )
-    parser.add_argument("--ram-free", metavar="N", help="with --board: bytes that your firmware leaves in one bank")
     parser.add_argument(
-        "--external-ram", action="store_true", help="with --ram-free: they are in RAM beside the chip, not in its banks"
+        "--ram-free", metavar="N", help="with --board: the bytes that your firmware leaves free in one bank of RAM"
     )
-    parser.add_argument("--baseline", metavar="FILE", help="also fail when a model needs more than this file says")
+    parser.add_argument(
+        "--external-ram", action="store_true", help="with --ram-free: this RAM is outside the chip (PSRAM, SDRAM)"
+    )
+    parser.add_argument("--baseline", metavar="FILE", help="also fail if a model needs more than this file says")
     parser.add_argument(
         "--update-baseline", action="store_true", help="write the sizes into the baseline instead of comparing"
     )
-    parser.add_argument("--markdown", metavar="FILE", help="append the verdicts to a file, such as a CI's step summary")
-    parser.add_argument("--json", action="store_true", help="a verdict is one JSON document and line")
+    parser.add_argument(
+        "--markdown", metavar="FILE", help="append the verdicts to this file, such as a CI's step summary"
+    )
+    parser.add_argument("--json", action="store_true", help="print each verdict as one JSON document on a line")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -16,6 +16,9 @@ from tflm_sim.sweeps.sweep import cases
 from tflm_sim.targets.boards import BOARDS
 from tflm_sim.values import dataclass
 
+ABOUT = """
+Use it to choose a board.
+"""
 EXAMPLES = """
 tflm-sim compare model.tflite
 tflm-sim compare model.tflite --boards nano33ble,esp32-s3,pico
@@ -40,13 +43,15 @@ class CompareDocument:
 
 
 def register(subparsers: Subparsers) -> None:
-    exits = {1: "it fits none of the boards"}
-    parser = add_verb(subparsers, "compare", "size one model for all boards or targets", EXAMPLES, exits=exits)
+    exits = {1: "the model fits none of the boards"}
+    parser = add_verb(
+        subparsers, "compare", "size one model for all boards or targets", EXAMPLES, about=ABOUT, exits=exits
+    )
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, a C source, or sample:NAME")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--boards", metavar="B,...", default="all", help="boards (default: all)")
     what.add_argument("--targets", metavar="T,...", help="targets instead of boards, or all")
-    parser.add_argument("--json", action="store_true", help="one JSON document")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def run(args: argparse.Namespace) -> int:

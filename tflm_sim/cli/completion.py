@@ -9,6 +9,9 @@ from tflm_sim.cli.terminal import say_document
 from tflm_sim.errors import UsageError
 from tflm_sim.extras import command_for
 
+ABOUT = """
+Use it once, so that the Tab key completes commands and options.
+"""
 EXAMPLES = """
 tflm-sim completion bash > ~/.local/share/bash-completion/completions/tflm-sim
 tflm-sim completion zsh > ~/.zfunc/_tflm-sim
@@ -16,7 +19,7 @@ tflm-sim completion zsh > ~/.zfunc/_tflm-sim
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(subparsers, "completion", "print a completion script for your shell", EXAMPLES)
+    parser = add_verb(subparsers, "completion", "print a completion script for your shell", EXAMPLES, about=ABOUT)
     parser.add_argument("shell", choices=("bash", "zsh", "tcsh"))
 
 

@@ -32,6 +32,10 @@ from tflm_sim.report.document import SizeDocument, size_document
 from tflm_sim.report.lite_difference import lite_difference, lite_difference_lines, read_lite_document
 from tflm_sim.units import format_size, parse_size
 
+ABOUT = """
+Use it to find out what an update of a library, another target or a new version
+of a model costs. Give one model with two settings, or two models.
+"""
 EXAMPLES = """
 tflm-sim diff model.tflite --target cortex-m4 --target esp32-s3
 tflm-sim diff model.tflite --target esp32-s3 --kernels esp_nn@1.2.0 --kernels esp_nn@1.2.1
@@ -50,18 +54,22 @@ EXITS = {
 
 def register(subparsers: Subparsers) -> None:
     summary = "say what changed between two models, targets or kernel libraries"
-    parser = add_verb(subparsers, "diff", summary, EXAMPLES, exits=EXITS)
+    parser = add_verb(subparsers, "diff", summary, EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument(
         "sources",
         nargs="+",
         metavar="MODEL|SIZE.json",
-        help="one for both sides, or before and after: a .tflite file, sample:NAME, what 'size --json' wrote, or with "
-        "--executed a linked program, with its own model",
+        help="one for both sides, or one before and one after: a .tflite file, sample:NAME, the output of 'size --json', "
+        "or with --executed a linked program, with its own model",
     )
     add_configuration(parser, is_pair=True)
     add_executed(parser)
-    parser.add_argument("--lite", action="store_true", help="compare what the mobile runtime allocates instead")
-    parser.add_argument("--split-arenas", action="store_true", help="two arenas: persistent, non-persistent")
+    parser.add_argument(
+        "--lite", action="store_true", help="compare the allocations of the mobile runtime (LiteRT) instead"
+    )
+    parser.add_argument(
+        "--split-arenas", action="store_true", help="use two arenas: one for persistent memory, one for everything else"
+    )
     parser.add_argument(
         "--fail-on-increase",
         nargs="?",
@@ -69,7 +77,7 @@ def register(subparsers: Subparsers) -> None:
         metavar="BYTES",
         help="exit 1 when the smallest arena grows by more than BYTES (default: 0)",
     )
-    parser.add_argument("--json", action="store_true", help="one JSON document")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -20,13 +20,17 @@ from tflm_sim.targets.presets import library_target
 from tflm_sim.targets.target import Target
 from tflm_sim.units import format_size
 
+ABOUT = """
+Use it for an Edge Impulse export that the EON compiler made. Such an export
+has no interpreter, so that 'size' does not apply to it.
+"""
 EXAMPLES = """
 tflm-sim eon tflite-model/tflite_learn_5_compiled.cpp --target esp32-s3 --kernels reference
 tflm-sim eon export.zip --target cortex-m4 --json
 tflm-sim eon export.zip --target cortex-m55 -D EI_MAX_OVERFLOW_BUFFER_COUNT=64
 tflm-sim eon export.zip --to-tflite model.tflite
 """
-EXITS = {4: "the initialisation fails on the device"}
+EXITS = {4: "the initialisation of the model fails on the device"}
 LIBRARY = "edge-impulse"
 _LAST_WITHOUT_EVAL_TENSORS, _FIRST_WITH_EVAL_TENSORS = "2021-07-07", "2021-08-31"
 _LAST_WITHOUT_MICRO_CONTEXT, _FIRST_WITH_MICRO_CONTEXT = "2023-08-25", "2023-11-15"
@@ -35,12 +39,20 @@ _LAST_WITHOUT_MICRO_CONTEXT, _FIRST_WITH_MICRO_CONTEXT = "2023-08-25", "2023-11-
 
 def register(subparsers: Subparsers) -> None:
     summary = "print what a source of Edge Impulse's EON compiler needs: its arena, heap and limits"
-    parser = add_verb(subparsers, "eon", summary, EXAMPLES, exits=EXITS)
-    parser.add_argument("source", metavar="FILE", help="a ..._compiled.cpp, a .zip export that holds one, or -")
-    parser.add_argument("--target", metavar="T", help="preset (default: cortex-m4); see 'targets'")
-    parser.add_argument("--kernels", metavar="LIB", help="reference, or cmsis_nn or esp_nn (default: the SDK's there)")
+    parser = add_verb(subparsers, "eon", summary, EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument(
-        "--library", metavar="L@V", help="the SDK, as edge-impulse@VERSION (default: that of the day in the source)"
+        "source", metavar="FILE", help="a ..._compiled.cpp, a .zip export with such a file, or - (standard input)"
+    )
+    parser.add_argument(
+        "--target", metavar="T", help="the processor (default: cortex-m4); 'tflm-sim targets' lists them"
+    )
+    parser.add_argument(
+        "--kernels",
+        metavar="LIB",
+        help="the kernel library: reference, cmsis_nn or esp_nn (default: the SDK's for the target)",
+    )
+    parser.add_argument(
+        "--library", metavar="L@V", help="the SDK, as edge-impulse@VERSION (default: the one of the day in the source)"
     )
     parser.add_argument(
         "-D",
@@ -51,8 +63,8 @@ def register(subparsers: Subparsers) -> None:
         help="a macro of the firmware's build, such as EI_MAX_OVERFLOW_BUFFER_COUNT=64",
     )
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="one JSON document")
-    form.add_argument("--to-tflite", metavar="OUT.tflite", help="write its model as a .tflite file instead")
+    form.add_argument("--json", action="store_true", help="print one JSON document")
+    form.add_argument("--to-tflite", metavar="OUT.tflite", help="write the model as a .tflite file instead")
 
 
 def run(args: argparse.Namespace) -> int:

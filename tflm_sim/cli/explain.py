@@ -29,6 +29,9 @@ from tflm_sim.model.load import load
 from tflm_sim.units import format_size, parse_size
 from tflm_sim.values import dataclass, field
 
+ABOUT = """
+Use it if your firmware prints an error. Give the whole log, or one line of it.
+"""
 EXAMPLES = """
 tflm-sim explain boot.log
 tflm-sim explain "Failed to resize buffer. Requested: 33488, available 20472, missing: 13016"
@@ -37,7 +40,7 @@ tflm-sim explain boot.log --arena-size 26080 --model okay_nabu.tflite --target e
 LONGEST_LOG = 1 << 30
 """Bytes; 'replay' reads a longer one piece by piece."""
 
-EXITS = {0: "the log holds something that we know", 1: "it holds nothing that we know"}
+EXITS = {0: "the log contains a known message", 1: "the log contains no known message"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +68,20 @@ class ExplanationDocument:
 
 def register(subparsers: Subparsers) -> None:
     parser = add_verb(
-        subparsers, "explain", "say what failed in a firmware's log, and the arena that it needs", EXAMPLES, exits=EXITS
+        subparsers,
+        "explain",
+        "say what a firmware's log means, and which arena it needs",
+        EXAMPLES,
+        about=ABOUT,
+        exits=EXITS,
     )
     parser.add_argument("log", metavar="LOG", help="a file, - for standard input, or a line of a log in quotes")
-    parser.add_argument("--arena-size", metavar="N", help="the arena that the firmware gives: 26080, 64KiB")
+    parser.add_argument("--arena-size", metavar="N", help="the size of the firmware's arena: 26080, 64KiB")
     parser.add_argument(
-        "--model", metavar="MODEL", help="the model, for the exact answer: a .tflite file, or sample:NAME"
+        "--model", metavar="MODEL", help="the model, for an exact answer: a .tflite file, or sample:NAME"
     )
     add_configuration(parser)
-    parser.add_argument("--json", action="store_true", help="one JSON document")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def run(args: argparse.Namespace) -> int:

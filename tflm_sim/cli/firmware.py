@@ -22,6 +22,10 @@ from tflm_sim.report.firmware import firmware_document
 from tflm_sim.report.firmware_text import fact_lines, verdict_lines
 from tflm_sim.units import parse_size
 
+ABOUT = """
+Use it after a build. It reads the version of TFLM, the kernels, the models and
+the arenas from the linked program, so that you need not name them.
+"""
 EXAMPLES = """
 tflm-sim firmware build/app.elf
 tflm-sim firmware build/app.elf next_model.tflite
@@ -33,7 +37,7 @@ tflm-sim firmware build/app.elf --library esp-tflite-micro@1.3.5
 EXITS = {
     0: "every model works in its arena, under the conditions that the verdict names",
     1: "a model does not work in its arena",
-    3: "the file cannot be used, or does not say enough",
+    3: "the file cannot be read, or does not contain enough information",
 }
 
 
@@ -41,28 +45,33 @@ def register(subparsers: Subparsers) -> None:
     parser = add_verb(
         subparsers,
         "firmware",
-        "tell from a firmware's ELF file whether its models fit their arena",
+        "read from a linked program (ELF) whether its models fit their arenas",
         EXAMPLES,
+        about=ABOUT,
         exits=EXITS,
     )
-    parser.add_argument("elf", metavar="APP.elf", help="the linked program; or .bin, .hex, .uf2, which say less")
+    parser.add_argument(
+        "elf",
+        metavar="APP.elf",
+        help="the linked program (ELF); or a .bin, .hex or .uf2 file, which contains less information",
+    )
     parser.add_argument(
         "model",
         metavar="MODEL",
         nargs="?",
         help="a .tflite file, sample:NAME, or the symbol of a model in the firmware (default: all models in it)",
     )
-    parser.add_argument("--arena-symbol", metavar="NAME", help="the object that is the arena")
-    parser.add_argument("--limit", metavar="N", help="bytes of the arena, for one that is allocated at run time")
-    parser.add_argument("--ram", metavar="N", help="bytes of the RAM that holds .data and .bss")
+    parser.add_argument("--arena-symbol", metavar="NAME", help="the name of the array that is the arena")
+    parser.add_argument("--limit", metavar="N", help="the size of the arena, if the program allocates it at run time")
+    parser.add_argument("--ram", metavar="N", help="the size of the RAM that contains .data and .bss")
     add_configuration(parser, with_firmware=False)
     parser.add_argument(
-        "--strict", action="store_true", help="exit code 3 for a verdict that hangs on an assumption, 'yes, if ...'"
+        "--strict", action="store_true", help="exit with 3 if the verdict depends on an assumption ('yes, if ...')"
     )
     parser.add_argument(
-        "--executed", action="store_true", help="execute the program: the verdicts are then measured (see 'run')"
+        "--executed", action="store_true", help="execute the program, and measure the verdicts (see 'run')"
     )
-    parser.add_argument("--json", action="store_true", help="facts and verdicts as one JSON document")
+    parser.add_argument("--json", action="store_true", help="print facts and verdicts as one JSON document")
 
 
 def _reasons(problem: FirmwareError, subjects: Sequence[Subject], args: argparse.Namespace) -> str:

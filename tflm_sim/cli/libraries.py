@@ -13,6 +13,9 @@ from tflm_sim.targets.presets import library_target
 from tflm_sim.targets.proofs import proof_in_words
 from tflm_sim.values import dataclass
 
+ABOUT = """
+Use these names for --library: NAME, or NAME@VERSION.
+"""
 EXAMPLES = """
 tflm-sim libraries
 tflm-sim libraries esp
@@ -76,13 +79,17 @@ class LibraryRow:
 
 def register(subparsers: Subparsers) -> None:
     parser = add_verb(
-        subparsers, "libraries", "list the libraries that --library names, and the TFLM that each holds", EXAMPLES
+        subparsers,
+        "libraries",
+        "list the libraries for --library, and the TFLM that each contains",
+        EXAMPLES,
+        about=ABOUT,
     )
     parser.add_argument(
-        "name", nargs="?", default="", metavar="NAME", help="only those whose name or source contains this"
+        "name", nargs="?", default="", metavar="NAME", help="list only libraries whose name or source contains this"
     )
     add_long(parser)
-    parser.add_argument("--json", action="store_true", help="one JSON document")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -17,6 +17,10 @@ from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.report import lifetimes
 
+ABOUT = """
+Use it to find out whether a tensor can be read after Invoke(), which tensors
+share memory, and whether something is overwritten.
+"""
 EXAMPLES = """
 tflm-sim lifetimes model.tflite
 tflm-sim lifetimes model.tflite --tensor input --tensor 5
@@ -29,20 +33,33 @@ EXITS = {1: "--invoke: a byte is overwritten", 4: "AllocateTensors() fails in an
 
 
 def register(subparsers: Subparsers) -> None:
-    summary = "show what is alive when, and what keeping a tensor costs"
-    parser = add_verb(subparsers, "lifetimes", summary, EXAMPLES, exits=EXITS)
+    summary = "show when each tensor is alive, and what it costs to keep one"
+    parser = add_verb(subparsers, "lifetimes", summary, EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
     parser.add_argument(
-        "--tensor", action="append", default=[], metavar="X", help=f"who shares memory with X, and when: {_TENSOR}"
+        "--tensor",
+        action="append",
+        default=[],
+        metavar="X",
+        help=f"say which tensors share memory with X, and when: {_TENSOR}",
     )
     parser.add_argument(
-        "--preserve", action="append", default=[], metavar="X", help="what keeping X to the end of Invoke() costs"
+        "--preserve",
+        action="append",
+        default=[],
+        metavar="X",
+        help="say what it costs to keep X until the end of Invoke()",
     )
-    parser.add_argument("--preserve-all", action="store_true", help="what preserve_all_tensors costs")
+    parser.add_argument("--preserve-all", action="store_true", help="say what preserve_all_tensors costs")
     parser.add_argument(
-        "--invoke", type=int, metavar="N", help="sanitize AllocateTensors(), then invoke N times and check every byte"
+        "--invoke",
+        type=int,
+        metavar="N",
+        help="run AllocateTensors() under the sanitizer, then invoke N times and check every byte",
     )
-    parser.add_argument("--json", action="store_true", help="every buffer, and the other answers, as one JSON document")
+    parser.add_argument(
+        "--json", action="store_true", help="print every buffer and the other answers as one JSON document"
+    )
     add_configuration(parser)
 
 

@@ -29,6 +29,9 @@ from tflm_sim.report.circumstances import with_assumed
 from tflm_sim.targets.target import Target
 from tflm_sim.units import format_size
 
+ABOUT = """
+Use it if the same model also runs on a phone.
+"""
 EXAMPLES = """
 tflm-sim lite model.tflite
 tflm-sim lite model.tflite --kernels reference --preserve-all
@@ -40,7 +43,7 @@ tflm-sim lite *.tflite --jsonl > phones.jsonl
 tflm-sim lite *.tflite --jsonl --double-batch
 """
 EXITS = {
-    1: "--delegate flex: an operator is on no list, or contradicts itself",
+    1: "--delegate flex: an operator is in no list, or its name and options do not agree",
     4: "the mobile runtime refuses the model",
 }
 _MOST_THREADS = 2**31 - 1
@@ -49,39 +52,65 @@ _LARGEST_SIZE = 2**31 - 1
 
 def register(subparsers: Subparsers) -> None:
     parser = add_verb(
-        subparsers, "lite", "print what the mobile runtime (LiteRT) allocates for a model", EXAMPLES, exits=EXITS
+        subparsers,
+        "lite",
+        "print what the mobile runtime (LiteRT) allocates for a model",
+        EXAMPLES,
+        about=ABOUT,
+        exits=EXITS,
     )
     parser.add_argument("models", nargs="+", metavar="MODEL", help="a .tflite file, or sample:NAME")
-    parser.add_argument("--kernels", choices=("optimized", "reference"), default="optimized", help="registered kernels")
-    parser.add_argument("--preserve-all", action="store_true", help="no tensor gives its bytes to another")
-    parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads that kernels may use (1)")
+    parser.add_argument(
+        "--kernels",
+        choices=("optimized", "reference"),
+        default="optimized",
+        help="the kernels of the app's operator resolver",
+    )
+    parser.add_argument(
+        "--preserve-all", action="store_true", help="experimental_preserve_all_tensors: no two tensors share bytes"
+    )
+    parser.add_argument(
+        "--threads", type=int, default=1, metavar="N", help="the number of threads of the interpreter (default: 1)"
+    )
     shapes = parser.add_mutually_exclusive_group()
     shapes.add_argument(
         "--resize",
         action="append",
         default=[],
         metavar="NAME=SHAPE",
-        help="resize an input: its name or number=1,96,96,3",
+        help="resize an input, named by its name or number: NAME=1,96,96,3",
     )
     shapes.add_argument("--double-batch", action="store_true", help="double dimension 0 of every input that has one")
-    parser.add_argument("--delegate", choices=("xnnpack", "gpu", "flex"), help="what a delegate would take instead")
+    parser.add_argument("--delegate", choices=("xnnpack", "gpu", "flex"), help="say what this delegate would compute")
     parser.add_argument(
-        "--storage", choices=[row.value for row in Storage], default="buffer", help="what tensors are on the GPU"
+        "--storage",
+        choices=[row.value for row in Storage],
+        default="buffer",
+        help="with --delegate gpu: how tensors are stored",
     )
-    parser.add_argument("--half", action="store_true", help="16-bit floats on the GPU")
+    parser.add_argument("--half", action="store_true", help="with --delegate gpu: use 16-bit floats")
     parser.add_argument(
-        "--earlier-planners", action="store_true", help="how large the arena was with the planners of earlier releases"
+        "--earlier-planners",
+        action="store_true",
+        help="say how large the arena was with the planners of earlier releases",
     )
     parser.add_argument("--target", metavar="T", help=f"compare with TFLM there (default: {TARGET})")
-    parser.add_argument("--firmware", metavar="APP.elf", help="compare with TFLM in a linked program")
+    parser.add_argument("--firmware", metavar="APP.elf", help="compare with TFLM in this linked program")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--map", action="store_true", help="draw where every byte lives, a line an operator")
+    form.add_argument("--map", action="store_true", help="draw the arena as text, with one line for each operator")
     form.add_argument("-o", "--output", metavar="OUT", help="write the picture: .html, .svg, .png or .json")
-    form.add_argument("--json", action="store_true", help="one JSON document")
+    form.add_argument("--json", action="store_true", help="print one JSON document")
     form.add_argument(
-        "--jsonl", action="store_true", help="one JSON document a model and line; goes on after a bad model"
+        "--jsonl",
+        action="store_true",
+        help="print one JSON document per model and line, and continue after a model that cannot be read",
     )
-    parser.add_argument("--color", choices=COLOR_CHOICES, default="auto", help="for --map; NO_COLOR is heeded")
+    parser.add_argument(
+        "--color",
+        choices=COLOR_CHOICES,
+        default="auto",
+        help="when --map uses colours (default: on a terminal, unless NO_COLOR is set)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -21,6 +21,10 @@ from tflm_sim.cli.terminal import say
 from tflm_sim.errors import UsageError
 from tflm_sim.units import parse_size
 
+ABOUT = """
+Use it to find out whether your board measures what the simulation says. It
+reads what TFLM prints on a serial port.
+"""
 EXAMPLES = """
 tflm-sim monitor /dev/ttyUSB0
 tflm-sim monitor /dev/ttyACM0 --model person_detect.tflite --target esp32 --record run.log
@@ -31,36 +35,49 @@ tflm-sim monitor socket://localhost:3344 --swo --live
 """
 
 EXITS = {
-    0: "every report that was compared agrees; without --model: all of them are whole",
+    0: "all reports agree with the simulation (without --model: all are complete)",
     1: "a report differs from the simulation",
-    3: "a report is torn or damaged, or none came (--exit-on-report)",
-    5: "the port cannot be opened, or is lost and --once was given",
+    3: "a report is incomplete or damaged, or there was none (--exit-on-report)",
+    5: "the port cannot be opened, or it disappeared and --once was given",
 }
-SWO_HELP = "the bytes are those of a trace pin: ITM packets, whose stimulus port 0 is read"
-PORT_HELP = "a device path, usb:VID:PID, serial:NUMBER, socket://, rfc2217:// or loop://; see 'ports'"
+SWO_HELP = "decode the bytes as ITM packets of a trace pin (SWO), and read stimulus port 0"
+PORT_HELP = (
+    "a device path, usb:VID:PID, serial:NUMBER, socket://, rfc2217:// or loop://; 'tflm-sim ports' lists the ports"
+)
 
 
 def register(subparsers: Subparsers) -> None:
     parser = add_verb(
-        subparsers, "monitor", "listen to a board and compare its reports with the simulation", EXAMPLES, exits=EXITS
+        subparsers,
+        "monitor",
+        "listen to a board and compare its reports with the simulation",
+        EXAMPLES,
+        about=ABOUT,
+        exits=EXITS,
     )
     parser.add_argument("port", metavar="PORT", help=PORT_HELP)
-    parser.add_argument("--baud", type=int, default=DEFAULT_BAUD, metavar="N", help="default: %(default)s")
-    parser.add_argument("--model", metavar="MODEL", help="what the board runs: a .tflite file, or sample:NAME")
-    add_configuration(parser)
-    parser.add_argument("--record", metavar="FILE", help="keep every byte that arrives; 'replay' reads it")
-    parser.add_argument("--quiet", action="store_true", help="only what is recognised, not the log")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="one JSON object a line: what is recognised, and the log")
-    form.add_argument("--live", action="store_true", help="a screen: what is recognised stays above the log")
-    parser.add_argument("--swo", action="store_true", help=SWO_HELP)
-    parser.add_argument("--timestamps", action="store_true", help="the time before each line, in UTC")
     parser.add_argument(
-        "--exit-on-report", action="store_true", help="end after the first report or failure (after --seconds: exit 3)"
+        "--baud", type=int, default=DEFAULT_BAUD, metavar="N", help="the baud rate (default: %(default)s)"
     )
-    parser.add_argument("--arena-size", metavar="N", help="the arena that the firmware gives, for its failures")
-    parser.add_argument("--once", action="store_true", help="end when the port is lost, instead of waiting for it")
-    parser.add_argument("--seconds", type=float, metavar="S", help="end after this time (default: on Ctrl-C)")
+    parser.add_argument("--model", metavar="MODEL", help="the model on the board: a .tflite file, or sample:NAME")
+    add_configuration(parser)
+    parser.add_argument("--record", metavar="FILE", help="store every received byte in FILE, for 'replay'")
+    parser.add_argument("--quiet", action="store_true", help="print only what is recognised, not the log")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument(
+        "--json", action="store_true", help="print one JSON object per line: what is recognised, and the log"
+    )
+    form.add_argument("--live", action="store_true", help="keep what is recognised on the screen, above the log")
+    parser.add_argument("--swo", action="store_true", help=SWO_HELP)
+    parser.add_argument("--timestamps", action="store_true", help="print the time (UTC) before each line")
+    parser.add_argument(
+        "--exit-on-report",
+        action="store_true",
+        help="end after the first report or failure (exit code 3 if there is none in --seconds)",
+    )
+    parser.add_argument("--arena-size", metavar="N", help="the size of the firmware's arena, to explain failures")
+    parser.add_argument("--once", action="store_true", help="end when the port disappears, instead of waiting for it")
+    parser.add_argument("--seconds", type=float, metavar="S", help="end after S seconds (default: end on Ctrl-C)")
 
 
 def _expected(args: argparse.Namespace) -> Expected | None:

@@ -10,6 +10,9 @@ from tflm_sim.ops.registry import coverage, registrations
 from tflm_sim.targets.presets import library_target, preset
 from tflm_sim.values import dataclass, replace
 
+ABOUT = """
+Use it to find out whether a library has an operator.
+"""
 EXAMPLES = """
 tflm-sim ops
 tflm-sim ops --target cortex-m4 --kernels cmsis_nn --json
@@ -28,14 +31,22 @@ class OperatorRow:
 
 def register(subparsers: Subparsers) -> None:
     parser = add_verb(
-        subparsers, "ops", "list the modelled operators and the recordings of real TFLM that have each", EXAMPLES
+        subparsers,
+        "ops",
+        "list the modelled operators, and the recordings of real TFLM that contain each",
+        EXAMPLES,
+        about=ABOUT,
     )
-    parser.add_argument("--target", metavar="T", help=f"preset (default: {TARGET})")
-    parser.add_argument("--firmware", metavar="APP.elf", help="read the target from this linked program")
-    parser.add_argument("--library", metavar="L[@V]", help="only what this library has; see 'libraries'")
-    parser.add_argument("--kernels", metavar="LIB", help="kernel library (default: the preset's)")
+    parser.add_argument("--target", metavar="T", help=f"the processor (default: {TARGET})")
+    parser.add_argument("--firmware", metavar="APP.elf", help="read the target from this linked program (ELF)")
+    parser.add_argument(
+        "--library",
+        metavar="L[@V]",
+        help="list only the operators of this library; 'tflm-sim libraries' lists the names",
+    )
+    parser.add_argument("--kernels", metavar="LIB", help="the kernel library (default: the target's)")
     add_long(parser)
-    parser.add_argument("--json", action="store_true", help="one JSON document, with the names of the models")
+    parser.add_argument("--json", action="store_true", help="print one JSON document, with the names of the models")
 
 
 def run(args: argparse.Namespace) -> int:

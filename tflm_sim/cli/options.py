@@ -23,7 +23,7 @@ from tflm_sim.units import parse_size
 from tflm_sim.values import Any, TypeAlias
 
 TARGET = "cortex-m4"
-MODELS_HELP = "a .tflite file, a C source, a .zip, a folder, a pattern, -, or sample:NAME"
+MODELS_HELP = "a .tflite file, a C source, a .zip, a folder, a pattern, - (standard input), or sample:NAME"
 PAIRED = (
     "target",
     "firmware",
@@ -62,22 +62,29 @@ def svg_file(text: str) -> str:
 
 
 def add_verb(
-    subparsers: Subparsers, name: str, summary: str, examples: str, *, exits: Mapping[int, str] | None = None
+    subparsers: Subparsers,
+    name: str,
+    summary: str,
+    examples: str,
+    *,
+    about: str,
+    exits: Mapping[int, str] | None = None,
 ) -> argparse.ArgumentParser:
     """Add a verb's parser.
 
     Args:
         subparsers: Where to.
         name: The verb.
-        summary: For the list of verbs.
-        examples: One a line, below its own help.
-        exits: Exit codes whose meaning here is more than that in ``EXIT_CODES``; 1 and 4 stand in the help only so.
+        summary: One line for the list of verbs.
+        examples: Commands, one per line, at the end of the verb's help.
+        about: When to use the verb; lines of up to 80 characters, below the summary.
+        exits: Exit codes with another meaning than in ``EXIT_CODES``. The help lists 1 and 4 only if they are here.
     """
     meanings = {code: text for code, text in EXIT_CODES.items() if code in _ALWAYS} | dict(exits or {})
     parser: argparse.ArgumentParser = subparsers.add_parser(
         name,
         help=summary,
-        description=f"{summary[0].upper()}{summary[1:]}.",
+        description=f"{summary[0].upper()}{summary[1:]}.\n\n{about.strip()}",
         epilog="\n".join(
             [
                 "examples:",
@@ -96,7 +103,7 @@ def add_verb(
 
 def add_long(parser: argparse.ArgumentParser) -> None:
     """Add ``--long`` of a verb that prints a table."""
-    parser.add_argument("--long", action="store_true", help="all columns, however wide, with the sources")
+    parser.add_argument("--long", action="store_true", help="print all columns, with the sources")
 
 
 def add_configuration(
@@ -108,24 +115,32 @@ def add_configuration(
     """
     group = parser.add_argument_group("firmware" + (" (given twice: before, after)" if is_pair else ""))
     store = "append" if is_pair else "store"
-    group.add_argument("--target", action=store, metavar="T", help=f"preset (default: {TARGET}); see 'targets'")
+    group.add_argument(
+        "--target", action=store, metavar="T", help=f"the processor (default: {TARGET}); 'tflm-sim targets' lists them"
+    )
     if with_firmware:
         group.add_argument(
-            "--firmware", action=store, metavar="APP.elf", help="read the target from this linked program"
+            "--firmware", action=store, metavar="APP.elf", help="read the target from this linked program (ELF)"
         )
     else:
         parser.set_defaults(firmware=None)
     group.add_argument(
-        "--kernels", action=store, metavar="LIB", help="reference, or cmsis_nn or esp_nn with an optional @VERSION"
+        "--kernels",
+        action=store,
+        metavar="LIB",
+        help="the kernel library: reference, cmsis_nn or esp_nn, with an optional @VERSION",
     )
     group.add_argument(
         "--runtime",
         action=store,
         metavar="R",
-        help="another TFLM: a day (2023-06-15), a commit of upstream's main, or LIBRARY@VERSION",
+        help="the version of TFLM: a day (2023-06-15), a commit of upstream's main, or LIBRARY@VERSION",
     )
     group.add_argument(
-        "--library", action=store, metavar="L[@V]", help="the TFLM and kernels of a library; see 'libraries'"
+        "--library",
+        action=store,
+        metavar="L[@V]",
+        help="use the TFLM and kernels of this library; 'tflm-sim libraries' lists them",
     )
     group.add_argument(
         "--optimize-kernels-for",
@@ -135,7 +150,10 @@ def add_configuration(
     )
     group.add_argument("--ethos-u", action="store_true", help="the firmware links the Ethos-U driver")
     group.add_argument(
-        "--interpreter", action=store, choices=("plain", "recording"), help="default: the target's, mostly plain"
+        "--interpreter",
+        action=store,
+        choices=("plain", "recording"),
+        help="the kind of MicroInterpreter (default: the target's, usually plain)",
     )
     if with_planner:
         _add_planner(group, store)
@@ -143,7 +161,11 @@ def add_configuration(
         parser.set_defaults(planner=None, own_planner=False)
     _add_memory(group, store)
     group.add_argument(
-        "--custom-ops", action="append", default=[], metavar="FILE.py", help="kernels of your own: its OpModel values"
+        "--custom-ops",
+        action="append",
+        default=[],
+        metavar="FILE.py",
+        help="a Python file that describes your own kernels (OpModel)",
     )
 
 
@@ -153,13 +175,13 @@ def _add_memory(group: argparse._ArgumentGroup, store: str) -> None:
         action=store,
         type=int,
         metavar="N",
-        help="room that the firmware makes for resource variables (default: as many as the model names)",
+        help="the number of resource variables that the firmware reserves (default: as many as the model has)",
     )
     group.add_argument(
         "--variable-arena",
         action=store,
         metavar="N",
-        help="the table of resource variables is made in an arena of its own, of N bytes (ESPHome: 1024)",
+        help="the firmware creates the table of resource variables in a separate arena of N bytes (ESPHome: 1024)",
     )
     group.add_argument(
         "--arena-address",
@@ -167,7 +189,7 @@ def _add_memory(group: argparse._ArgumentGroup, store: str) -> None:
         type=int,
         choices=range(BUFFER_ALIGNMENT),
         metavar="0..15",
-        help="where the arena starts, modulo 16 (default: 0, aligned; a heap may give 4, 8 or 12)",
+        help="the arena's address modulo 16 (default: 0, aligned; on a heap it can be 4, 8 or 12)",
     )
 
 
@@ -176,12 +198,12 @@ def _add_planner(group: argparse._ArgumentGroup, store: str) -> None:
         "--planner",
         action=store,
         choices=("greedy", "linear"),
-        help="linear: preserve_all_tensors; default: greedy",
+        help="the memory planner (default: greedy); linear is the one of preserve_all_tensors",
     )
     group.add_argument(
         "--own-planner",
         action="store_true",
-        help="the firmware makes the planner and passes it to MicroAllocator::Create: it is not in the arena",
+        help="the firmware passes its own planner object to MicroAllocator::Create, so it is not in the arena",
     )
 
 
@@ -190,7 +212,7 @@ def add_executed(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--executed",
         action="store_true",
-        help="with --firmware: execute the program with the model in it; the figures are then measured (see 'run')",
+        help="with --firmware: execute the program with this model, and measure instead of simulating (see 'run')",
     )
     add_interpreter(parser, "--executed")
 
@@ -202,7 +224,7 @@ def add_interpreter(parser: argparse._ActionsContainer, what: str) -> None:
         type=int,
         default=0,
         metavar="N",
-        help=f"with {what}: of a program with several, which one gets the model, as 'run' numbers them (default: each)",
+        help=f"with {what}: the interpreter that gets the model, as 'run' numbers them (default: all of them)",
     )
 
 

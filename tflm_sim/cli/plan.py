@@ -28,6 +28,10 @@ from tflm_sim.planners.registry import DEFAULT_PLANNERS, EXACT, PLANNERS, Planne
 from tflm_sim.report.plan import PlanDocument, plan_document, plan_lines
 from tflm_sim.values import dataclass
 
+ABOUT = """
+Use it if 'size' reports gaps in the head. --write puts a better plan into the
+model, and the firmware does not change.
+"""
 EXAMPLES = """
 tflm-sim plan model.tflite --target esp32-s3
 tflm-sim plan model.tflite --optimal --time-limit 60s --picture plan.svg
@@ -51,13 +55,20 @@ def _all_planners() -> dict[str, Planner]:
 
 ALL_PLANNERS = _all_planners()
 EXITS = {
-    1: "no planner has a valid plan, or --write gains nothing",
+    1: "no planner has a valid plan, or --write would not make the arena smaller",
     4: "AllocateTensors() fails in an arena of any size",
 }
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(subparsers, "plan", "compare memory planners on a model or on a problem", EXAMPLES, exits=EXITS)
+    parser = add_verb(
+        subparsers,
+        "plan",
+        "compare memory planners on a model or on a list of buffers",
+        EXAMPLES,
+        about=ABOUT,
+        exits=EXITS,
+    )
     parser.add_argument(
         "source",
         metavar="MODEL|PROBLEM.csv",
@@ -68,26 +79,28 @@ def register(subparsers: Subparsers) -> None:
     chosen.add_argument(
         "--planner", dest="planners", action="append", metavar="NAME", choices=names, help=", ".join(names)
     )
-    chosen.add_argument("--all", action="store_true", help="every planner there is")
-    parser.add_argument("--optimal", action="store_true", help="also search for the optimum and prove it")
+    chosen.add_argument("--all", action="store_true", help="run all planners")
+    parser.add_argument(
+        "--optimal", action="store_true", help="also search for the smallest plan, and prove that it is"
+    )
     parser.add_argument(
         "--time-limit",
         type=duration,
         default=60.0,
         metavar="T",
-        help="for the whole command: 60s, 500ms, 2m (default: 60s)",
+        help="the most time for the whole command: 60s, 500ms, 2m (default: 60s)",
     )
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="one JSON document")
-    form.add_argument("--csv", action="store_true", help="the problem with the offsets of the best plan, as CSV")
-    form.add_argument("--print-memory-plan", action="store_true", help="the lines of TFLM's PrintMemoryPlan()")
+    form.add_argument("--json", action="store_true", help="print one JSON document")
+    form.add_argument("--csv", action="store_true", help="print the buffers with the offsets of the best plan as CSV")
+    form.add_argument("--print-memory-plan", action="store_true", help="print what TFLM's PrintMemoryPlan() prints")
     parser.add_argument("--picture", type=svg_file, metavar="OUT.svg", help="draw the best plan")
     parser.add_argument(
-        "--write", metavar="OUT.tflite", help="write the model with the best plan in its metadata, if the arena gains"
+        "--write",
+        metavar="OUT.tflite",
+        help="write the model with the best plan in its metadata, if the arena is then smaller",
     )
-    parser.add_argument(
-        "--replace-plan", action="store_true", help="replace the plan that the model's metadata has already"
-    )
+    parser.add_argument("--replace-plan", action="store_true", help="replace the plan that the model already has")
     add_configuration(parser, with_planner=False)
 
 

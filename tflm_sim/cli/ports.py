@@ -8,6 +8,9 @@ from tflm_sim.board.transport import list_ports
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import say, say_json
 
+ABOUT = """
+Use it to find the PORT for 'monitor' and 'replay-on'.
+"""
 EXAMPLES = """
 tflm-sim ports
 tflm-sim ports --json
@@ -15,8 +18,8 @@ tflm-sim ports --json
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(subparsers, "ports", "list the serial ports", EXAMPLES, exits={1: "there is none"})
-    parser.add_argument("--json", action="store_true", help="one JSON list")
+    parser = add_verb(subparsers, "ports", "list the serial ports", EXAMPLES, about=ABOUT, exits={1: "there is none"})
+    parser.add_argument("--json", action="store_true", help="print one JSON list")
 
 
 def run(args: argparse.Namespace) -> int:

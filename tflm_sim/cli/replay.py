@@ -16,29 +16,39 @@ from tflm_sim.errors import UsageError
 from tflm_sim.files import opened
 from tflm_sim.units import parse_size
 
+ABOUT = """
+Use it like 'monitor', for a log that is already in a file.
+"""
 EXAMPLES = """
 tflm-sim replay run.log
 tflm-sim replay run.log --model person_detect.tflite --target esp32 --quiet
 tflm-sim replay run.log --json | jq 'select(.event == "ArenaReport")'
 """
 EXITS = {
-    0: "every report that was compared agrees; without --model: all of them are whole",
+    0: "all reports agree with the simulation (without --model: all are complete)",
     1: "a report differs from the simulation",
-    3: "a report is torn or damaged, there is none and no failure, or the model cannot be read",
+    3: "a report is incomplete or damaged, the log has no report and no failure, or the model cannot be read",
 }
 _PIECE = 1 << 16
 
 
 def register(subparsers: Subparsers) -> None:
     parser = add_verb(
-        subparsers, "replay", "read a recorded run and compare its reports with the simulation", EXAMPLES, exits=EXITS
+        subparsers,
+        "replay",
+        "read a recorded run and compare its reports with the simulation",
+        EXAMPLES,
+        about=ABOUT,
+        exits=EXITS,
     )
     parser.add_argument("log", metavar="FILE", help="what 'monitor --record' wrote, or any log; - for standard input")
-    parser.add_argument("--model", metavar="MODEL", help="what the board ran: a .tflite file, or sample:NAME")
+    parser.add_argument("--model", metavar="MODEL", help="the model on the board: a .tflite file, or sample:NAME")
     add_configuration(parser)
-    parser.add_argument("--arena-size", metavar="N", help="the arena that the firmware gives, for its failures")
-    parser.add_argument("--quiet", action="store_true", help="only what is recognised, not the log")
-    parser.add_argument("--json", action="store_true", help="one JSON object a line: what is recognised, and the log")
+    parser.add_argument("--arena-size", metavar="N", help="the size of the firmware's arena, to explain failures")
+    parser.add_argument("--quiet", action="store_true", help="print only what is recognised, not the log")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object per line: what is recognised, and the log"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -18,30 +18,39 @@ from tflm_sim.errors import EXIT_CODES, UsageError
 from tflm_sim.model.load import load
 from tflm_sim.units import format_size, parse_size
 
+ABOUT = """
+The board needs the replay firmware of this repository (firmware_stub/), but
+neither TFLM nor the model.
+"""
 EXAMPLES = """
 tflm-sim replay-on /dev/ttyACM0 model.tflite --target cortex-m4
 tflm-sim replay-on socket://localhost:4444 sample:keyword_spotter --arena-size 64KiB
 """
 
-EXITS = {0: "device and simulation agree on everything", 1: "they differ", 4: EXIT_CODES[4], 5: EXIT_CODES[5]}
+EXITS = {0: "board and simulation agree on everything", 1: "they differ", 4: EXIT_CODES[4], 5: EXIT_CODES[5]}
 
 
 def register(subparsers: Subparsers) -> None:
     parser = add_verb(
         subparsers,
         "replay-on",
-        "carry the allocations out on a board and compare every offset",
+        "carry out the allocations on a board and compare every offset",
         EXAMPLES,
+        about=ABOUT,
         exits=EXITS,
     )
     parser.add_argument(
         "port",
         metavar="PORT",
-        help="of a board with the replay firmware: a path, usb:VID:PID, serial:NUMBER, a URL",
+        help="the port of a board with the replay firmware: a path, usb:VID:PID, serial:NUMBER or a URL",
     )
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
-    parser.add_argument("--baud", type=int, default=DEFAULT_BAUD, metavar="N", help="default: %(default)s")
-    parser.add_argument("--arena-size", metavar="N", help="default: the smallest multiple of 16 that works")
+    parser.add_argument(
+        "--baud", type=int, default=DEFAULT_BAUD, metavar="N", help="the baud rate (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--arena-size", metavar="N", help="the size of the arena (default: the smallest multiple of 16 that works)"
+    )
     add_configuration(parser, with_planner=False)
 
 

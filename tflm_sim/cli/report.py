@@ -42,6 +42,9 @@ from tflm_sim.targets.boards import board
 from tflm_sim.units import format_size, parse_size
 from tflm_sim.values import TypeAlias, replace
 
+ABOUT = """
+It writes an interactive page, a picture or a trace file.
+"""
 EXAMPLES = """
 tflm-sim report model.tflite -o report.html
 tflm-sim report model.tflite -o report.html --target cortex-m4 --compare-target esp32-s3
@@ -71,20 +74,24 @@ def _form(output: str) -> str:
     return _SUFFIXES.get(suffix, "html")
 
 
-EXITS = {4: "AllocateTensors() fails; the report is written all the same"}
+EXITS = {4: "AllocateTensors() fails; the report is still written"}
 
 
 def register(subparsers: Subparsers) -> None:
     parser = add_verb(
-        subparsers, "report", "show where every byte of the arena lives, over time", EXAMPLES, exits=EXITS
+        subparsers, "report", "draw where every byte of the arena is, over time", EXAMPLES, about=ABOUT, exits=EXITS
     )
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, sample:NAME, or a picture saved as JSON")
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write; - for the terminal")
-    parser.add_argument("--format", choices=_FORMATS, help="default: what the name of OUT ends with, else html")
+    parser.add_argument(
+        "--format", choices=_FORMATS, help="the format (default: from the end of OUT's name, else html)"
+    )
     add_configuration(parser)
     add_executed(parser)
-    parser.add_argument("--split-arenas", action="store_true", help="two arenas: persistent, non-persistent")
-    parser.add_argument("--arena-size", metavar="N", help="bytes of the arena (default: the smallest that works)")
+    parser.add_argument(
+        "--split-arenas", action="store_true", help="use two arenas: one for persistent memory, one for everything else"
+    )
+    parser.add_argument("--arena-size", metavar="N", help="the size of the arena (default: the smallest that works)")
     other = parser.add_argument_group("side by side")
     other.add_argument("--compare-target", action="append", default=[], metavar="T", help="another target")
     other.add_argument(
@@ -93,21 +100,36 @@ def register(subparsers: Subparsers) -> None:
         default=[],
         metavar="P",
         choices=PLANNERS,
-        help=f"another planner: {', '.join(PLANNERS)}; all but greedy and linear go into the model's metadata",
+        help=f"another planner: {', '.join(PLANNERS)}; the plans of all but greedy and linear are written into the model's metadata",
     )
     other.add_argument(
-        "--compare-model", action="append", default=[], metavar="FILE", help="another model, as 'shrink' wrote it"
+        "--compare-model",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="another model, such as one that 'shrink' wrote",
     )
     other.add_argument(
-        "--compare-board", action="append", default=[], metavar="B", help="the same library and TFLM on another board"
+        "--compare-board",
+        action="append",
+        default=[],
+        metavar="B",
+        help="another board, with the same library and TFLM",
     )
     other.add_argument(
-        "--candidates", action="store_true", help="with --firmware: each target that its file leaves possible"
+        "--candidates", action="store_true", help="with --firmware: every target that is possible for its file"
     )
-    other.add_argument("--boards", metavar="B,...", help="in the page, a table of boards, or of all: does it fit?")
-    parser.add_argument("--advise", action="store_true", help="also say what 'shrink' would give (takes seconds)")
+    other.add_argument(
+        "--boards",
+        metavar="B,...",
+        help="add a table to the page that says whether the model fits these boards, or all",
+    )
+    parser.add_argument("--advise", action="store_true", help="also say how much 'shrink' would save (takes seconds)")
     parser.add_argument(
-        "--value", choices=VALUES, default="live", help="for model-explorer: bytes alive, of scratch, or of the tail"
+        "--value",
+        choices=VALUES,
+        default="live",
+        help="with --format model-explorer: show live bytes, scratch bytes or tail bytes",
     )
 
 

@@ -27,6 +27,10 @@ from tflm_sim.report.take_picture import take_picture
 from tflm_sim.report.verdict import deciding
 from tflm_sim.values import replace
 
+ABOUT = """
+Use it in pull requests. It sizes the models of tflm-sim.toml before and after
+the change, and prints the comment in Markdown.
+"""
 EXAMPLES = """
 tflm-sim review --base main
 tflm-sim review --base HEAD~1 --markdown summary.md
@@ -36,23 +40,23 @@ MOST_PICTURES = 3
 PICTURE_COLUMNS = 100
 EXITS = {
     0: "every model fits",
-    1: "a model does not fit, or needs more than the baseline says",
-    3: "it cannot be told, or a model's file cannot be used",
+    1: "a model does not fit, or it needs more than the baseline says",
+    3: "the answer is unknown, or a model cannot be read",
 }
 
 
 def register(subparsers: Subparsers) -> None:
     summary = f"compare the models of {PROJECT_FILE} with those of another commit, for a pull request"
-    parser = add_verb(subparsers, "review", summary, EXAMPLES, exits=EXITS)
+    parser = add_verb(subparsers, "review", summary, EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument(
         "--base",
         metavar="COMMIT",
-        help="what it was before (default: the base of CI's pull or merge request, if any)",
+        help="the commit to compare with (default: in CI the base of the pull or merge request)",
     )
     parser.add_argument(
-        "--comment", action="store_true", help="in CI: write the request's one comment, or bring it up to date"
+        "--comment", action="store_true", help="in CI: write the comment of the pull or merge request, or update it"
     )
-    parser.add_argument("--markdown", metavar="FILE", help="append it to a file, such as a CI's step summary")
+    parser.add_argument("--markdown", metavar="FILE", help="append the text to this file, such as a CI's step summary")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -15,6 +15,10 @@ from tflm_sim.firmware.image import load_image
 from tflm_sim.model.load import load
 from tflm_sim.report.execution_text import ExecutionDocument, document_lines, verdicts
 
+ABOUT = """
+Use it if the program has kernels of its own, or to measure the stack and the
+instructions. It works for Cortex-M and 32-bit RISC-V programs.
+"""
 EXAMPLES = """
 tflm-sim run build/app.elf
 tflm-sim run build/app.elf --invoke 1
@@ -24,8 +28,8 @@ tflm-sim run build/app.elf --json
 MOST_INVOKES = 1000
 MOST_SECONDS = 100_000
 EXITS = {
-    1: "an arena does not work, or a store goes out of bounds",
-    3: "the file cannot be executed, or it cannot be told",
+    1: "an arena is too small, or a store is out of bounds",
+    3: "the file cannot be executed, or the answer is unknown",
 }
 
 
@@ -33,15 +37,16 @@ def register(subparsers: Subparsers) -> None:
     parser = add_verb(
         subparsers,
         "run",
-        "execute a linked program in an emulator and measure its arenas, whatever its kernels are",
+        "execute a linked program in an emulator and measure its arenas, with any kernels",
         EXAMPLES,
+        about=ABOUT,
         exits=EXITS,
     )
     parser.add_argument("elf", metavar="APP.elf", help="the linked program")
     parser.add_argument(
         "--model",
         metavar="FILE",
-        help="put this model in the place of the program's, and keep its operators and kernels",
+        help="replace the program's model by this one; its operators and kernels stay",
     )
     add_interpreter(parser, "--model")
     parser.add_argument(
@@ -49,19 +54,22 @@ def register(subparsers: Subparsers) -> None:
         metavar="N",
         type=int,
         default=0,
-        help="run and measure N calls of Invoke(): stack, instructions by operator (default: 0, none is run)",
+        help="run N calls of Invoke(), and measure their stack and instructions (default: 0)",
     )
     parser.add_argument(
-        "--emulator", choices=EMULATORS, default="", help="default: Unicorn where it has the core, else QEMU"
+        "--emulator",
+        choices=EMULATORS,
+        default="",
+        help="the emulator (default: Unicorn if it supports the core, else QEMU)",
     )
     parser.add_argument(
         "--time-limit",
         type=duration,
         metavar="T",
         default=TIMEOUT_S,
-        help=f"of the processor for all of it, 30s or 10m; one Invoke() has half of it (default: {TIMEOUT_S}s)",
+        help=f"the most processor time: 30s or 10m; one Invoke() gets half of it (default: {TIMEOUT_S}s)",
     )
-    parser.add_argument("--json", action="store_true", help="what was seen as one JSON document")
+    parser.add_argument("--json", action="store_true", help="print the measurements as one JSON document")
 
 
 def run(args: argparse.Namespace) -> int:

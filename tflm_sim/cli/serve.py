@@ -14,6 +14,9 @@ from tflm_sim.files import replacing_bytes
 from tflm_sim.web import site
 from tflm_sim.web.planners import compiled_planners
 
+ABOUT = """
+Users of the page install nothing, and their models stay in their browser.
+"""
 EXAMPLES = f"""
 tflm-sim serve --allow-download
 tflm-sim serve --allow-download --write site/
@@ -23,18 +26,18 @@ tflm-sim serve --pyodide pyodide-{site.PYODIDE_VERSION}.tgz
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(subparsers, "serve", "serve the page that sizes models in the browser", EXAMPLES)
+    parser = add_verb(subparsers, "serve", "serve the web page that sizes models in the browser", EXAMPLES, about=ABOUT)
     parser.add_argument(
         "--pyodide",
         metavar="FILE",
         help=f"what 'npm pack pyodide@{site.PYODIDE_VERSION}' wrote, or Pyodide's whole release; without it, and with "
         "--allow-download, Pyodide and numpy are fetched from npm and Pyodide's own server",
     )
+    parser.add_argument("--numpy", metavar="WHEEL", help="numpy's wheel for this Pyodide; the page needs it for Shrink")
     parser.add_argument(
-        "--numpy", metavar="WHEEL", help="numpy's wheel for this Pyodide: with it the page also shrinks models"
+        "--port", type=int, default=8000, metavar="N", help="the port on 127.0.0.1 (default: 8000; 0: any free port)"
     )
-    parser.add_argument("--port", type=int, default=8000, metavar="N", help="on 127.0.0.1 (default: 8000; 0: any)")
-    parser.add_argument("--write", metavar="FOLDER", help="write the site's files for a web server instead")
+    parser.add_argument("--write", metavar="FOLDER", help="write the files for a web server into this folder instead")
 
 
 def run(args: argparse.Namespace) -> int:

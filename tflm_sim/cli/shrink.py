@@ -23,6 +23,10 @@ from tflm_sim.report.shrunk import ExecutedGain, executed_gain_lines, shrunk_doc
 from tflm_sim.shrinking.shrunk import Shrunk
 from tflm_sim.units import parse_size
 
+ABOUT = """
+Use it if a model does not fit. The new file gives the same output bytes; the
+firmware usually needs one or two more operators.
+"""
 EXAMPLES = """
 tflm-sim shrink model.tflite -o small.tflite --target cortex-m4
 tflm-sim shrink model.tflite -o small.tflite --target cortex-m4 --target esp32-s3
@@ -35,10 +39,10 @@ tflm-sim shrink model.tflite --explain
 """
 NO_GAIN = 1
 EXITS = {
-    0: "a smaller model, within the goal if there is one; or the model is within it as it is",
-    1: "nothing gains, the goal is not met, or the proof failed",
+    0: "there is a smaller model, or the goal is met",
+    1: "there is no smaller model, the goal is not met, or the proof failed",
     3: "the model cannot be rewritten, or cannot be proved",
-    4: "TFLM fails on the model as it is",
+    4: "TFLM fails on the original model",
 }
 
 
@@ -46,29 +50,32 @@ def register(subparsers: options.Subparsers) -> None:
     parser = options.add_verb(
         subparsers,
         "shrink",
-        "rewrite a model so that TFLM needs a smaller arena, same bytes out",
+        "rewrite a model so that TFLM needs a smaller arena and the outputs stay the same",
         EXAMPLES,
+        about=ABOUT,
         exits=EXITS,
     )
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
-    parser.add_argument("-o", "--output", metavar="OUT.tflite", help="the file to write; without it nothing is written")
-    parser.add_argument("--in-place", action="store_true", help="OUT may be MODEL")
+    parser.add_argument(
+        "-o", "--output", metavar="OUT.tflite", help="the file to write (without it nothing is written)"
+    )
+    parser.add_argument("--in-place", action="store_true", help="allow OUT to be MODEL")
     _add_firmware(parser.add_argument_group("firmware"))
-    _add_limits(parser.add_argument_group("what the result may cost"))
+    _add_limits(parser.add_argument_group("limits for the result"))
     _add_passes(parser.add_argument_group("passes that are off by default"))
     parser.add_argument(
         "--prove",
         type=int,
         metavar="N",
-        help="run both in the real TFLM on N random inputs and the extremes; a differing byte refuses the result; "
-        "with --firmware in that program, executed",
+        help="run both models in the real TFLM (with --firmware: in that program) on N random inputs and the extremes, "
+        "and reject the result if a byte differs",
     )
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="one JSON document")
+    form.add_argument("--json", action="store_true", help="print one JSON document")
     form.add_argument(
         "--explain",
         action="store_true",
-        help="also print each edit, why the outputs stay the same, and what was rejected",
+        help="also print each edit, the reason why the outputs stay the same, and what was rejected",
     )
 
 
@@ -77,31 +84,44 @@ def _add_firmware(firmware: argparse._ArgumentGroup) -> None:
         "--target",
         action="append",
         metavar="T",
-        help=f"preset (default: {options.TARGET}); several: no arena grows on any of them",
+        help=f"the processor (default: {options.TARGET}); give several, and the arena grows on none of them",
     )
-    firmware.add_argument("--firmware", metavar="APP.elf", help="read the target from this linked program")
+    firmware.add_argument("--firmware", metavar="APP.elf", help="read the target from this linked program (ELF)")
     options.add_executed(firmware)
-    firmware.add_argument("--kernels", metavar="LIB", help="reference, or cmsis_nn or esp_nn, for every target")
-    firmware.add_argument("--custom-ops", action="append", default=[], metavar="FILE.py", help="kernels of your own")
+    firmware.add_argument(
+        "--kernels", metavar="LIB", help="the kernel library for every target: reference, cmsis_nn or esp_nn"
+    )
+    firmware.add_argument(
+        "--custom-ops",
+        action="append",
+        default=[],
+        metavar="FILE.py",
+        help="a Python file that describes your own kernels (OpModel)",
+    )
 
 
 def _add_limits(limits: argparse._ArgumentGroup) -> None:
-    limits.add_argument("--goal", metavar="N", help="stop at the first result that fits (64KiB), the cheapest in MACs")
     limits.add_argument(
-        "--max-macs", type=_ratio, metavar="X", help="multiply-accumulates, as a multiple (default: 1.35)"
+        "--goal", metavar="N", help="stop at the first result that fits (64KiB), with the fewest multiply-accumulates"
     )
-    limits.add_argument("--max-flash", metavar="N", help="bytes of the file: 300KiB, +20KiB or +10%%")
+    limits.add_argument(
+        "--max-macs",
+        type=_ratio,
+        metavar="X",
+        help="the most multiply-accumulates, as a multiple of the model's (default: 1.35)",
+    )
+    limits.add_argument("--max-flash", metavar="N", help="the largest file: 300KiB, +20KiB or +10%%")
     limits.add_argument(
         "--ops",
         metavar="A,B",
-        help="operators that may be needed in addition (SLICE,CONCATENATION; none)",
+        help="the only operators that the result may need in addition: SLICE,CONCATENATION or none",
     )
     limits.add_argument(
         "--time-limit",
         type=options.duration,
         metavar="T",
-        help="the search ends after 60s, 500ms or 2m with the best so far, which is verified; so it does on Ctrl-C "
-        "(default: until nothing gains)",
+        help="end the search after 60s, 500ms or 2m, and use the best result so far; Ctrl-C does the same "
+        "(default: search until nothing helps any more)",
     )
 
 
@@ -109,30 +129,30 @@ def _add_passes(passes: argparse._ArgumentGroup) -> None:
     passes.add_argument(
         "--offline-plan",
         action="store_true",
-        help="offsets in the metadata, by the exact planner, views and in place",
+        help="write the exact planner's offsets into the metadata, and let tensors share bytes",
     )
     passes.add_argument(
         "--kernel-order",
         action="store_true",
-        help="with a plan: outputs below their inputs where the kernels' loops allow",
+        help="with a plan: let outputs overlap their inputs if the kernels' loops allow it",
     )
     passes.add_argument(
         "--int8-io",
         action="store_true",
-        help="inputs and outputs are the integers inside of the model, without the QUANTIZE or DEQUANTIZE at its rim; "
-        "the firmware converts, by the lines that are printed",
+        help="remove QUANTIZE and DEQUANTIZE at the model's ends, so that its inputs and outputs are integers; your "
+        "firmware converts them with the lines that are printed",
     )
     passes.add_argument(
         "--loops",
         action="store_true",
-        help="with a plan: stripes as the iterations of a WHILE, which repeat no operator's memory; needs TFLM of "
-        "2025-11-10 or newer",
+        help="with a plan: run parts of a layer as iterations of a WHILE, which saves memory per operator; needs TFLM "
+        "of 2025-11-10 or newer",
     )
-    passes.add_argument("--replan", action="store_true", help="drop the offline plan that the model has")
+    passes.add_argument("--replan", action="store_true", help="remove the offline plan that the model has")
     passes.add_argument(
-        "--force-float", action="store_true", help="rewrite floating point for kernels that may add in another order"
+        "--force-float", action="store_true", help="also rewrite floating point if the kernels may add in another order"
     )
-    passes.add_argument("--drop-names", action="store_true", help="also leave out the names of inner tensors (flash)")
+    passes.add_argument("--drop-names", action="store_true", help="remove the names of inner tensors, to save flash")
 
 
 def run(args: argparse.Namespace) -> int:

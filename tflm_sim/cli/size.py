@@ -23,6 +23,12 @@ from tflm_sim.values import TYPE_CHECKING
 if TYPE_CHECKING:
     from tflm_sim.checks.candidates import CandidateNeed
 
+ABOUT = """
+TensorFlow Lite Micro (TFLM) runs a model in one block of memory, the tensor
+arena. This command computes how small it can be for your processor and
+library, and lists what the bytes are used for. Put the multiple of 16 into
+your firmware.
+"""
 EXAMPLES = """
 tflm-sim size model.tflite --target cortex-m4
 tflm-sim size sample:mobilenet_v1_025 --target esp32-s3 --json
@@ -38,8 +44,8 @@ EXITS = {1: "--arena-size: that arena is not enough", 4: "AllocateTensors() fail
 
 
 def register(subparsers: options.Subparsers) -> None:
-    summary = "print the smallest arena for a model, and who needs each byte"
-    parser = options.add_verb(subparsers, "size", summary, EXAMPLES, exits=EXITS)
+    summary = "print the smallest arena for a model, and what each byte is used for"
+    parser = options.add_verb(subparsers, "size", summary, EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument(
         "models",
         nargs="+",
@@ -47,22 +53,31 @@ def register(subparsers: options.Subparsers) -> None:
         help=options.MODELS_HELP,
     )
     options.add_configuration(parser)
-    parser.add_argument("--board", metavar="B", help="a board: its target, unless one is named; see 'boards'")
     parser.add_argument(
-        "--arena-size", metavar="N", help="show instead what happens in an arena of N bytes (64KiB, 65536)"
+        "--board", metavar="B", help="use this board's target, unless --target is given; 'tflm-sim boards' lists them"
+    )
+    parser.add_argument(
+        "--arena-size", metavar="N", help="say what happens in an arena of N bytes instead (64KiB, 65536)"
     )
     options.add_executed(parser)
-    parser.add_argument("--split-arenas", action="store_true", help="two arenas: persistent, non-persistent")
     parser.add_argument(
-        "--advise", action="store_true", help="also say in a line what 'shrink' would give (takes seconds)"
+        "--split-arenas", action="store_true", help="use two arenas: one for persistent memory, one for everything else"
     )
+    parser.add_argument("--advise", action="store_true", help="also say how much 'shrink' would save (takes seconds)")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--map", action="store_true", help="draw where every byte lives, a line an operator")
-    form.add_argument("--json", action="store_true", help="one JSON document")
+    form.add_argument("--map", action="store_true", help="draw the arena as text, with one line for each operator")
+    form.add_argument("--json", action="store_true", help="print one JSON document")
     form.add_argument(
-        "--jsonl", action="store_true", help="one JSON document a model and line; goes on after a bad model"
+        "--jsonl",
+        action="store_true",
+        help="print one JSON document per model and line, and continue after a model that cannot be read",
     )
-    parser.add_argument("--color", choices=COLOR_CHOICES, default="auto", help="for --map; NO_COLOR is heeded")
+    parser.add_argument(
+        "--color",
+        choices=COLOR_CHOICES,
+        default="auto",
+        help="when --map uses colours (default: on a terminal, unless NO_COLOR is set)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -35,6 +35,10 @@ from tflm_sim.sweeps.tables import read_rows
 from tflm_sim.units import parse_size
 from tflm_sim.values import dataclass
 
+ABOUT = """
+Use it for a folder of models. It writes a table, and can use many processes or
+a dask cluster.
+"""
 EXAMPLES = """
 tflm-sim sweep models/ --targets cortex-m4,esp32-s3 -o results.csv
 tflm-sim sweep zoo/*.tflite export.zip --boards all --limit 256KiB -o results.parquet --resume
@@ -92,30 +96,50 @@ class SweepDifference:
 
 
 def register(subparsers: Subparsers) -> None:
-    exits = {1: "with --diff: an arena grew or is none any more", 3: "none of the models can be read"}
-    parser = add_verb(subparsers, "sweep", "size many models for many targets, a row each", EXAMPLES, exits=exits)
-    parser.add_argument("models", nargs="*", metavar="MODEL", help="files, folders, patterns, URLs; -: a list on stdin")
-    parser.add_argument("--targets", metavar="T,...", help="presets, or all (default without --boards: cortex-m4)")
-    parser.add_argument("--boards", metavar="B,...", help="boards, or all: does it fit their RAM and flash?")
-    parser.add_argument("--limit", metavar="N", help="bytes that an arena may have, for the column 'fits'")
+    exits = {1: "with --diff: an arena grew, or a model that had a size has none", 3: "none of the models can be read"}
+    parser = add_verb(
+        subparsers, "sweep", "size many models for many targets, and write a table", EXAMPLES, about=ABOUT, exits=exits
+    )
+    parser.add_argument(
+        "models",
+        nargs="*",
+        metavar="MODEL",
+        help="files, folders, patterns or URLs; - reads a list from standard input",
+    )
+    parser.add_argument("--targets", metavar="T,...", help="targets, or all (default without --boards: cortex-m4)")
+    parser.add_argument(
+        "--boards", metavar="B,...", help="boards, or all; the column 'fits' is about their RAM and flash"
+    )
+    parser.add_argument("--limit", metavar="N", help="the largest allowed arena, for the column 'fits'")
     for name in _REST:
-        parser.add_argument(f"--{name}", metavar=name.upper(), help="for every target; as 'size' takes it")
+        parser.add_argument(f"--{name}", metavar=name.upper(), help="as for 'tflm-sim size', for every target")
     parser.add_argument("-o", "--output", metavar="FILE", help="results: .csv, .jsonl or .parquet")
     begin = parser.add_mutually_exclusive_group()
-    begin.add_argument("--resume", action="store_true", help="go on with FILE, row by row of the same version")
-    begin.add_argument("--overwrite", action="store_true", help="start FILE again from nothing")
-    parser.add_argument("--jobs", type=int, metavar="N", help="processes of this machine (default: one a core)")
-    parser.add_argument("--scheduler", metavar="URL", help="the workers of a dask cluster: tcp://HOST:PORT, or tls://")
+    begin.add_argument("--resume", action="store_true", help="continue FILE, and keep its rows of the same version")
+    begin.add_argument("--overwrite", action="store_true", help="replace FILE")
+    parser.add_argument(
+        "--jobs", type=int, metavar="N", help="the number of processes on this machine (default: one per core)"
+    )
+    parser.add_argument(
+        "--scheduler", metavar="URL", help="use the workers of this dask cluster: tcp://HOST:PORT, or tls://"
+    )
     for name, what in _TLS.items():
         parser.add_argument(f"--tls-{name}", metavar="FILE", help=f"for tls://: {what}, PEM")
-    parser.add_argument("--row-seconds", type=float, default=DEFAULT_SECONDS, metavar="S", help="a row may take (60)")
-    parser.add_argument("--worker-memory", metavar="N", help="bytes that a process may take, such as 2GiB")
     parser.add_argument(
-        "--plot", type=svg_file, metavar="OUT.svg", help="also draw a dot a model, arena against --against"
+        "--row-seconds", type=float, default=DEFAULT_SECONDS, metavar="S", help="the most time for a row (default: 60)"
+    )
+    parser.add_argument("--worker-memory", metavar="N", help="the most memory of a process, such as 2GiB")
+    parser.add_argument(
+        "--plot",
+        type=svg_file,
+        metavar="OUT.svg",
+        help="also draw a picture with a dot for each model: its arena against --against",
     )
     parser.add_argument("--against", choices=sorted(AXES), default="model_bytes", help="for --plot")
-    parser.add_argument("--diff", nargs=2, metavar=("BEFORE", "AFTER"), help="compare two results instead")
-    parser.add_argument("--json", action="store_true", help="the summary, or the difference, as one JSON document")
+    parser.add_argument("--diff", nargs=2, metavar=("BEFORE", "AFTER"), help="compare two result files instead")
+    parser.add_argument(
+        "--json", action="store_true", help="print the summary, or the difference, as one JSON document"
+    )
 
 
 def _tls(args: argparse.Namespace) -> dict[str, str]:

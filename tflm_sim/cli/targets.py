@@ -19,6 +19,10 @@ from tflm_sim.targets.runtime import FIRST_BUILD
 from tflm_sim.targets.target import Target
 from tflm_sim.values import dataclass
 
+ABOUT = """
+A target is a processor with its compiler's ABI, a TFLM and kernels. Use these
+names for --target.
+"""
 EXAMPLES = """
 tflm-sim targets
 tflm-sim targets cortex-m4
@@ -49,12 +53,14 @@ class CombinationRow:
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(subparsers, "targets", "list the targets and what proves each", EXAMPLES)
+    parser = add_verb(
+        subparsers, "targets", "list the targets, and what each is verified against", EXAMPLES, about=ABOUT
+    )
     parser.add_argument(
-        "target", nargs="?", metavar="NAME", help="one target, with every TFLM and kernel library that it runs with"
+        "target", nargs="?", metavar="NAME", help="show one target, with every TFLM and kernel library for it"
     )
     add_long(parser)
-    parser.add_argument("--json", action="store_true", help="one JSON document")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def run(args: argparse.Namespace) -> int:

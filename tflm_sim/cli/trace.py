@@ -24,6 +24,9 @@ from tflm_sim.model.load import load
 from tflm_sim.report.trace import trace_line, trace_row
 from tflm_sim.units import parse_size
 
+ABOUT = """
+Use it to see which step of AllocateTensors() allocates what, in order.
+"""
 EXAMPLES = """
 tflm-sim trace model.tflite --target cortex-m4 | less
 tflm-sim trace model.tflite --arena-size 64KiB --jsonl > trace.jsonl
@@ -33,7 +36,9 @@ EXITS = {4: "AllocateTensors() fails"}
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(subparsers, "trace", "print every allocation event of AllocateTensors()", EXAMPLES, exits=EXITS)
+    parser = add_verb(
+        subparsers, "trace", "print every allocation event of AllocateTensors()", EXAMPLES, about=ABOUT, exits=EXITS
+    )
     parser.add_argument(
         "model",
         nargs="?",
@@ -42,9 +47,9 @@ def register(subparsers: Subparsers) -> None:
     )
     add_configuration(parser)
     add_executed(parser)
-    parser.add_argument("--arena-size", metavar="N", help="bytes of the arena (default: the smallest that works)")
+    parser.add_argument("--arena-size", metavar="N", help="the size of the arena (default: the smallest that works)")
     parser.add_argument(
-        "--jsonl", action="store_true", help="one JSON object an event, in the vocabulary of TFLM traces"
+        "--jsonl", action="store_true", help="print one JSON object per event, with the names of TFLM's traces"
     )
 
 
