@@ -59,8 +59,8 @@ def register(subparsers: Subparsers) -> None:
         "sources",
         nargs="+",
         metavar="MODEL|SIZE.json",
-        help="one for both sides, or one before and one after: a .tflite file, sample:NAME, the output of 'size --json', "
-        "or with --executed a linked program, with its own model",
+        help="one for both sides, or one before and one after: a .tflite file, sample:NAME, the output of 'size "
+        "--json', or with --executed a linked program, with its own model",
     )
     add_configuration(parser, is_pair=True)
     add_executed(parser)

@@ -100,7 +100,8 @@ def register(subparsers: Subparsers) -> None:
         default=[],
         metavar="P",
         choices=PLANNERS,
-        help=f"another planner: {', '.join(PLANNERS)}; the plans of all but greedy and linear are written into the model's metadata",
+        help=f"another planner: {', '.join(PLANNERS)}; all plans but those of greedy and linear "
+        "are written into the model's metadata",
     )
     other.add_argument(
         "--compare-model",
