@@ -14,7 +14,7 @@ from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model
 from tflm_sim.ops.registry import registrations
 from tflm_sim.targets.target import Target
-from tflm_sim.values import dataclass
+from tflm_sim.values import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,8 @@ def eon_answer(path: str, data: bytes, target: Target, macros: Mapping[str, str]
     """
     source = read_eon_source(data, {**eon_macros(target), **(macros or {})})
     refuse_another_sdk(source, target)
+    uses_npu = any(row.op == "ethos-u" for subgraph in source.subgraphs for row in subgraph.operators)
+    target = replace(target, ethos_u=target.ethos_u or uses_npu)
     model = parse(rebuilt(source), path=path)
     room = EonRoom(
         arena_size=source.arena_size,

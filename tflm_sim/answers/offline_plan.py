@@ -6,7 +6,6 @@ that another planner's result runs on an unchanged firmware.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from itertools import accumulate
 
@@ -18,6 +17,7 @@ from tflm_sim.document_fields import named
 from tflm_sim.document_types import Count
 from tflm_sim.errors import UsageError
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
+from tflm_sim.model.build import offline_plan
 from tflm_sim.model.load import ModelLike, load, parse
 from tflm_sim.model.rewrite import with_metadata
 from tflm_sim.model.types import Model
@@ -25,8 +25,6 @@ from tflm_sim.planners.buffers import Plan
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
 from tflm_sim.planners.registry import planner
 from tflm_sim.values import Unpack, dataclass, field, replace
-
-_VERSION, _SUBGRAPH = 1, 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +125,5 @@ def _tensor_count(model: Model) -> int:
 
 
 def _with_offsets(model: Model, offsets: Sequence[int]) -> Model:
-    payload = struct.pack(f"<3I{len(offsets)}i", _VERSION, _SUBGRAPH, len(offsets), *offsets)
-    planned = parse(with_metadata(bytes(model.source), OFFLINE_MEMORY_ALLOCATION, payload))
+    planned = parse(with_metadata(bytes(model.source), OFFLINE_MEMORY_ALLOCATION, offline_plan(offsets)))
     return replace(planned, path=model.path)

@@ -198,13 +198,14 @@ def run_eon(model: Model, target: Target, kernels: Mapping[str, OpModel], room: 
     """
     driver = _EonDriver(room)
     failure = ""
-    try:
-        for stage, node, steps in _stages(list(_nodes(model, target, kernels))):
+    for stage, node, steps in _stages(list(_nodes(model, target, kernels))):
+        try:
             found = driver.run(node, stage, steps)
-            if stage == "init":
-                node.user_data = found
-    except SimulatedFailure as problem:
-        failure = str(problem)
+        except SimulatedFailure as problem:
+            failure = f"{node.op} #{node.index}: {problem}"
+            break
+        if stage == "init":
+            node.user_data = found
     return EonRun(room, tuple(driver.requests), driver.low, failure)
 
 
@@ -307,7 +308,7 @@ class _EonDriver:
         self._taken.add(index)
         if slots is not None and len(self._taken) > slots:
             message = f"ERR: GetTensor called beyond MAX_TFL_TENSOR_COUNT ({slots})"
-            raise PrepareError(f"{node.op} #{node.index}: {message}", device_message=message)
+            raise PrepareError(message, device_message=message)
         return KernelTensor(node.tensors[index])
 
     def _set_shape(self, request: SetShape) -> None:

@@ -13,6 +13,7 @@ tests build broken ones on purpose.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Mapping, Sequence
 
 from tflm_sim.errors import UsageError
@@ -219,6 +220,11 @@ class ModelBuilder:
         self.main.inputs = inputs
         self.main.outputs = outputs
         return encode(self.model())
+
+
+def offline_plan(offsets: Sequence[int]) -> bytes:
+    """Return ``OfflineMemoryAllocation`` for a model's tensors: -1 for one that the device places, or a constant."""
+    return struct.pack(f"<3I{len(offsets)}i", 1, 0, len(offsets), *offsets)
 
 
 def _indices(values: Iterable[int] | None) -> tuple[int, ...] | None:

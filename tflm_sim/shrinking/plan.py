@@ -9,12 +9,12 @@ keeps an offline variable alive in its own scopes only. Source: micro_allocator.
 
 from __future__ import annotations
 
-import struct
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, product
 
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
+from tflm_sim.model.build import offline_plan
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model
 from tflm_sim.planners import exact, native
@@ -129,7 +129,7 @@ def with_offsets(model: Model, offsets: dict[int, int]) -> Model:
     draft = Draft(model)
     count = sum(len(subgraph.tensors) for subgraph in model.subgraphs)
     planned = [offsets.get(tensor, ONLINE_PLANNED_BUFFER) for tensor in range(count)]
-    draft.set_metadata(OFFLINE_MEMORY_ALLOCATION, struct.pack(f"<3I{len(planned)}i", 1, 0, len(planned), *planned))
+    draft.set_metadata(OFFLINE_MEMORY_ALLOCATION, offline_plan(planned))
     return draft.model()
 
 

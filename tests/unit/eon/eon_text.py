@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from struct import unpack
 
@@ -59,6 +60,26 @@ SMALL = EonSource(
 )
 """A convolution and a mean in an arena of 512 bytes."""
 
+NPU = replace(
+    SMALL,
+    subgraphs=(
+        EonSubgraph(
+            tensors=(
+                in_arena((1, 8), 0, 8),
+                EonTensor(TensorType.UINT8, (4,), 4, None, b"COP1", None, (), 0),
+                EonTensor(TensorType.UINT8, (2,), 2, None, b"\1\2", None, (), 0),
+                EonTensor(TensorType.UINT8, (96,), 96, 0, None, None, (), 0),
+                EonTensor(TensorType.UINT8, (96,), 96, 0, None, None, (), 0),
+                in_arena((1, 16), 48, 16),
+            ),
+            operators=(EonOperator("ethos-u", (1, 2, 3, 4, 5), (0,), {}, b"\1\4\1"),),
+        ),
+    ),
+    inputs=(5,),
+    outputs=(0,),
+)
+"""One part for an Ethos-U, whose input and output lie in its scratch tensor."""
+
 _C_TYPES = {TensorType.FLOAT32: "float"}
 _STRUCTS = {
     "CONV_2D": "Conv",
@@ -90,7 +111,7 @@ def eon_text(source: EonSource) -> str:
         lines += [condition, f"TfLiteNode tflNodes[{len(main.operators)}] = {{"]
         lines += [_node_row(index, row, extra) for index, row in enumerate(main.operators)]
         lines += ["};"]
-    names = "".join(f"OP_{row.op}, " for row in main.operators)
+    names = "".join(f"OP_{'ETHOSU' if row.op == 'ethos-u' else row.op}, " for row in main.operators)
     lines += ["#endif", "used_operators_e used_ops[] =", f"{{{names}}};"]
     lines += [f"const size_t tflTensors_subgraph_index[] = {{0, {len(main.tensors)}, }};"]
     lines += [f"const size_t tflNodes_subgraph_index[] = {{0, {len(main.operators)}, }};"]
@@ -195,7 +216,10 @@ def _operator_values(index: int, row: EonOperator) -> Iterator[str]:
 
 
 def _options(index: int, row: EonOperator) -> Iterator[str]:
-    if row.op in _STRUCTS:
+    if row.custom_options is not None:
+        data = list(row.custom_options)
+        yield f"const uint8_t ALIGN(4) opdata{index}[{len(data)}] = {{ {_listed(data)}, }}; /* custom_initial_data */"
+    elif row.op in _STRUCTS:
         values = [_constant(name, value) for name, value in row.options.items() if name != "quantized_bias_type"]
         yield f"const TfLite{_STRUCTS[row.op]}Params opdata{index} = {{ {_listed(values)} }};"
     elif row.op == "RESHAPE":
@@ -219,7 +243,7 @@ def _constant(name: str, value: OptionValue) -> str:
 
 
 def _node_row(index: int, row: EonOperator, extra: str) -> str:
-    has_data = row.options or row.op == "RESHAPE"
+    has_data = row.options or row.custom_options is not None or row.op == "RESHAPE"
     data = f"const_cast<void*>(static_cast<const void*>(&g0::opdata{index}))" if has_data else "nullptr"
     places = f"(TfLiteIntArray*)&g0::inputs{index}, (TfLiteIntArray*)&g0::outputs{index}"
     return f"{{ {places}, (TfLiteIntArray*)&g0::inputs{index}, nullptr, {extra}{data}, nullptr, 0, }},"

@@ -91,7 +91,8 @@ def test_a_prepare_may_take_as_many_tensors_as_there_are_slots() -> None:
     model = parse(b.build(inputs=tensors[:3], outputs=tensors[3:]))
     kernels = {"ADD_N": OpModel("ADD_N", prepare=prepare)}
     assert run_eon(model, TARGET, kernels, EonRoom(64, 0, 1, 1, tensor_slots=4)).failure == ""
-    assert "beyond MAX_TFL_TENSOR_COUNT (3)" in run_eon(model, TARGET, kernels, EonRoom(64, 0, 1, 1, 3)).failure
+    found = run_eon(model, TARGET, kernels, EonRoom(64, 0, 1, 1, 3))
+    assert found.failure == "ADD_N #0: ERR: GetTensor called beyond MAX_TFL_TENSOR_COUNT (3)"
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from eon_text import NPU, eon_text
 from eon_text import SMALL as SOURCE
-from eon_text import eon_text
 
 from tflm_sim.errors import ModelError
+from tflm_sim.graph.lifetimes import offline_planned_offsets
 from tflm_sim.model.eon.initializers import declarations
 from tflm_sim.model.eon.parameters import options_of
 from tflm_sim.model.eon.preprocess import preprocessed
@@ -69,6 +70,22 @@ def test_the_rebuilt_file_holds_the_same_tensors_constants_and_options() -> None
 def test_a_tensor_that_nothing_writes_is_a_variable_and_is_refused() -> None:
     with pytest.raises(ModelError, match=r"CONV_2D reads tensor 0, which nothing writes before: it is a variable"):
         rebuilt(replace(SOURCE, inputs=()))
+
+
+def test_what_is_compiled_for_an_npu_keeps_its_places() -> None:
+    assert read_eon_source(eon_text(NPU).encode()) == NPU
+    model = parse(rebuilt(NPU))
+    assert offline_planned_offsets(model, 6) == (0, -1, -1, 0, 0, 48)
+    assert model.operator_codes[0].custom_code == "ethos-u"
+    assert bytes(model.subgraphs[0].operators[0].custom_options or b"") == b"\1\4\1"
+
+
+def test_the_words_of_an_error_that_stops_the_compiler_are_said() -> None:
+    text = eon_text(SOURCE)
+    both = f'#if NPU_256\n{text}#elif NPU_128 // "a\n{text}#else\n #error "choose NPU_256 or NPU_128"\n#endif\n'
+    with pytest.raises(ModelError, match=r"stops the compiler: choose NPU_256 or NPU_128 \(tflm-sim eon -D NAME"):
+        read_eon_source(both.encode())
+    assert read_eon_source(both.encode(), {"NPU_128": "1"}) == SOURCE
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 
 import jsonschema
 import pytest
-from eon_text import SMALL, eon_text
+from eon_text import NPU, SMALL, eon_text
 
 from tflm_sim.cli import main
 from tflm_sim.model.eon.source import EonSource
@@ -85,6 +85,20 @@ def test_past_the_limit_of_the_heap_the_initialisation_fails(
     assert "asks for buffer on the heap number 2" in str(found["failure"])
     assert "EI_MAX_OVERFLOW_BUFFER_COUNT" in str(found["failure"])
     assert document([path, "-D", "EI_MAX_OVERFLOW_BUFFER_COUNT=64"], capsys)["works"] is True
+
+
+def test_a_model_for_an_npu_needs_its_kernel_and_keeps_its_places(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "npu_compiled.cpp"
+    path.write_text(eon_text(NPU))
+    assert main(["eon", str(path), "--target", "cortex-m55"]) == 0
+    said = capsys.readouterr().out
+    assert "ethos-u #0          12  48 + 24  -" in said
+    rebuilt = str(tmp_path / "npu.tflite")
+    assert main(["eon", str(path), "--to-tflite", rebuilt]) == 0
+    assert main(["size", rebuilt, "--target", "cortex-m55", "--ethos-u"]) == 0
+    assert "96 B of scratch in the head" in capsys.readouterr().out
 
 
 def test_past_the_limit_of_scratch_buffers_it_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,10 @@ from collections.abc import Iterator, Mapping
 
 from tflm_sim.errors import ModelError
 
-_COMMENT_OR_STRING = re.compile(r"//[^\n]*+|/\*[^*]*+(?:\*++[^*/][^*]*+)*+(?:\*++/?+)?+|\"(?:[^\"\\\n]++|\\.)*+\"?+")
+_COMMENT_OR_STRING = re.compile(
+    r"(?m:^[ \t]*+#[ \t]*+error\b[^\n]*+)"
+    r"|//[^\n]*+|/\*[^*]*+(?:\*++[^*/][^*]*+)*+(?:\*++/?+)?+|\"(?:[^\"\\\n]++|\\.)*+\"?+"
+)
 _DIRECTIVE = re.compile(r"[ \t]*+#[ \t]*+(\w*+)[ \t]*+(.*)")
 _DEFINITION = re.compile(r"([A-Za-z_]\w*+)[ \t]++(.+)")
 _TOKEN = re.compile(r"\s*+(?:(\d\w*+)|([A-Za-z_]\w*+)|(&&|\|\||==|!=|>=|<=|[!()<>])|(\S))")
@@ -37,7 +40,8 @@ def preprocessed(text: str, macros: Mapping[str, str]) -> tuple[str, dict[str, s
 
 
 def _blank(found: re.Match[str]) -> str:
-    return '""' if found[0].startswith('"') else " "
+    """Return what stands for a comment or a string; the words of an ``#error`` are kept."""
+    return '""' if found[0].startswith('"') else " " if found[0].startswith("/") else found[0]
 
 
 def _kept(lines: list[str], known: dict[str, str]) -> Iterator[str]:
@@ -54,6 +58,9 @@ def _kept(lines: list[str], known: dict[str, str]) -> Iterator[str]:
             _go_on(levels, name, rest, known)
         elif is_read and name == "define":
             known.update([_definition(rest)])
+        elif is_read and name == "error":
+            words = rest.strip('" ')[:300]
+            raise ModelError(f"the source stops the compiler: {words} (tflm-sim eon -D NAME defines a macro)")
     if levels:
         raise ModelError("an #if of the source has no #endif: it is not whole")
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from tflm_sim.errors import ModelError
-from tflm_sim.model.build import ModelBuilder, SubgraphBuilder
+from tflm_sim.model.build import ModelBuilder, SubgraphBuilder, offline_plan
 from tflm_sim.model.eon.source import EonSource, EonSubgraph
+
+_SCRATCH = {"ethos-u": (2, 3)}
+"""Inputs that nothing writes before and that are no variables: what an operator takes as its scratch memory."""
 
 
 def rebuilt(source: EonSource) -> bytes:
     """Return the .tflite file of a source; its tensors have the names "tensor0", "tensor1", ... of their indices.
+
+    The NPU's commands have offsets in its scratch tensor, in which its inputs and outputs lie: what is compiled for an
+    Ethos-U keeps the places of the source.
 
     Raises:
         ModelError: A tensor in the arena is read and nothing writes it: a variable, which the source does not say.
@@ -18,6 +24,9 @@ def rebuilt(source: EonSource) -> bytes:
         if index == 0:
             _refuse_variables(subgraph, source.inputs)
         _fill(builder.main if index == 0 else builder.add_subgraph(f"subgraph{index}"), subgraph)
+    if any(row.op in _SCRATCH for row in source.subgraphs[0].operators):
+        places = [-1 if tensor.offset is None else tensor.offset for tensor in source.subgraphs[0].tensors]
+        builder.metadata("OfflineMemoryAllocation", offline_plan(places))
     return builder.build(inputs=source.inputs, outputs=source.outputs)
 
 
@@ -42,8 +51,9 @@ def _fill(builder: SubgraphBuilder, subgraph: EonSubgraph) -> None:
 def _refuse_variables(subgraph: EonSubgraph, inputs: tuple[int, ...]) -> None:
     written = set(inputs)
     for row in subgraph.operators:
-        for index in row.inputs:
-            if index >= 0 and subgraph.tensors[index].offset is not None and index not in written:
+        for position, index in enumerate(row.inputs):
+            is_read = index >= 0 and position not in _SCRATCH.get(row.op, ())
+            if is_read and subgraph.tensors[index].offset is not None and index not in written:
                 raise ModelError(
                     f"{row.op} reads tensor {index}, which nothing writes before: it is a variable, and the source "
                     "does not say what it holds at first"

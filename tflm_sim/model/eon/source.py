@@ -37,8 +37,8 @@ _C_TYPES = {
     "bool": TensorType.BOOL,
     **{f"{sign}int{bits}_t": TensorType[f"{sign}INT{bits}".upper()] for sign in ("", "u") for bits in (8, 16, 32, 64)},
 }
-_CUSTOM = frozenset(["TreeEnsembleClassifier"])
-"""Custom operators that have a kernel in Edge Impulse's SDK."""
+_CUSTOM = {"ETHOSU": "ethos-u", "TreeEnsembleClassifier": "TreeEnsembleClassifier"}
+"""Custom operators that have a kernel in Edge Impulse's SDK, by what a source calls them: their name in a model."""
 _PLACE = re.compile(r"tensor_arena\s*+\+\s*+(\d{1,12}+)")
 
 
@@ -300,7 +300,7 @@ class _Reader:
         declared = find(self._known, data) if "opdata" in data else None
         is_custom = name in _CUSTOM
         return EonOperator(
-            name,
+            _CUSTOM.get(name, name),
             tuple(_ints(self._array(inputs), inputs)),
             tuple(_ints(self._array(outputs), outputs)),
             {} if is_custom else options_of(name, declared),
