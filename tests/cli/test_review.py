@@ -53,7 +53,7 @@ TABLE = """\
 |  | model | firmware | before | after | change | limit |
 | --- | --- | --- | ---: | ---: | ---: | ---: |
 | ❌ | `kws.tflite` | `doorbell` | 1,072 B | 22,784 B | +21,712 B | 20,480 B |
-| ✅ | `new.tflite` | `doorbell` | - | 1,072 B | - | 20,480 B |
+| ✅ | `new.tflite` | `doorbell` | - | 1,072 B | new | 20,480 B |
 
 **`kws.tflite` on `doorbell`**
 
@@ -93,17 +93,52 @@ def test_a_firmware_that_changed_is_compared_with_what_it_was(
     assert "- `target.kernels.name: reference -> cmsis_nn`" in text
 
 
+def test_a_model_that_is_gone_is_a_row_and_one_that_cannot_be_read_is_counted(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repository / "kws.tflite").rename(repository / "other.tflite")
+    (repository / "new.tflite").write_bytes(b"\x1c\0\0\0TFL3" + bytes(10))
+    assert main(["review", "--base", "HEAD"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("### ❌ Tensor arenas: no: 1 of 2 does not fit, or grew; 1 cannot be told; not named")
+    assert "| ✅ | `kws.tflite` | `doorbell` | 1,072 B | - | gone | - |" in lines
+
+
+def test_a_file_of_before_that_is_broken_is_not_used(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good = (repository / "tflm-sim.toml").read_text("utf-8")
+    (repository / "tflm-sim.toml").write_text("models = [", "utf-8")
+    git(repository, "commit", "-q", "-m", "broken", "tflm-sim.toml")
+    (repository / "tflm-sim.toml").write_text(good, "utf-8")
+    assert main(["review", "--base", "HEAD"]) == 1
+    printed = capsys.readouterr()
+    assert printed.out.startswith(TABLE)
+    assert printed.err.startswith("the tflm-sim.toml of before is not used: Invalid value")
+
+
+def test_without_the_file_one_sentence_says_what_is_missing(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repository / "tflm-sim.toml").unlink()
+    assert main(["review"]) == 2
+    assert capsys.readouterr().err == (
+        "tflm-sim review: there is no tflm-sim.toml in this folder, which names the models and what they are held to\n"
+    )
+
+
 def test_strangers_names_stay_in_their_cells(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (repository / "a`|<b>```\n.tflite").write_bytes(sample_path("sine").read_bytes())
     assert main(["review", "--base", "HEAD"]) == 1
     row = next(line for line in capsys.readouterr().out.splitlines() if "<b>" in line)
-    assert row == "| ✅ | `a  <b>   \\x0a.tflite` | `doorbell` | - | 1,072 B | - | 20,480 B |"
+    assert row == "| ✅ | `a  <b>   \\x0a.tflite` | `doorbell` | - | 1,072 B | new | 20,480 B |"
 
 
 @pytest.mark.parametrize("commit", ["nothing", "--upload-pack=touch x"])
 def test_a_base_that_is_none_is_one_sentence(commit: str, repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["review", f"--base={commit}"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    if commit == "nothing":
+        assert "nothing is no commit of this repository, nor can it be fetched from 'origin'" in said
     assert not (repository / "x").exists()
 
 

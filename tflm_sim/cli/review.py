@@ -63,10 +63,12 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb; a comment that cannot be written is said, and does not change the verdict."""
     request = from_environment(os.environ)
     base = args.base or (request.base if request is not None else "")
+    if not Path(PROJECT_FILE).exists():
+        raise UsageError(f"there is no {PROJECT_FILE} in this folder, which names the models and what they are held to")
     project = read_project()
     after = list(cells(project, simulate=simulated))
-    reviews = _with_pictures(_against(base, project, after) if base else [Review(cell) for cell in after])
-    text = review_markdown(reviews, about(after), has_base=bool(base))
+    reviews, gone = _against(base, project, after) if base else ([Review(cell) for cell in after], [])
+    text = review_markdown(_with_pictures(reviews), about(after), has_base=bool(base), gone=gone)
     if args.markdown is not None:
         append(args.markdown, text)
     else:
@@ -86,12 +88,23 @@ def _comment(request: PullRequest | None, text: str) -> None:
         say(f"no comment: {error}; a fork's workflow may only read, and has the summary", file=sys.stderr)
 
 
-def _against(base: str, project: Project, after: list[Cell]) -> list[Review]:
+def _against(base: str, project: Project, after: list[Cell]) -> tuple[list[Review], list[Cell]]:
+    """Return what there is with what it was in a commit, and what there was in it alone."""
     with _checked_out(base) as folder:
-        path = folder / PROJECT_FILE
-        old = read_project(path) if path.exists() else replace(project, path=path)
+        old = _project_of_base(folder / PROJECT_FILE, project)
         before = {(cell.model, cell.firmware.label): cell for cell in cells(replace(old, baseline=None))}
-        return [_review(cell, before.get((cell.model, cell.firmware.label))) for cell in after]
+        reviews = [_review(cell, before.pop((cell.model, cell.firmware.label), None)) for cell in after]
+        return reviews, [cell for cell in before.values() if deciding(cell.judged)[0].needed is not None]
+
+
+def _project_of_base(path: Path, project: Project) -> Project:
+    """Return what the file said before; where there was none, or it cannot be used, what it says now."""
+    try:
+        return read_project(path)
+    except UsageError as error:
+        if path.exists():
+            say(f"the {PROJECT_FILE} of before is not used: {error.__cause__ or error}", file=sys.stderr)
+        return replace(project, path=path)
 
 
 def _review(after: Cell, before: Cell | None) -> Review:
@@ -134,7 +147,8 @@ def _checked_out(commit: str) -> Iterator[Path]:
         raise UsageError(f"{commit} is no commit")
     prefix = _git("rev-parse", "--show-prefix").strip()
     if _fails("cat-file", "-e", f"{commit}^{{commit}}"):  # as in the shallow clone that CI makes
-        _git("fetch", "--quiet", "--depth=1", "origin", commit)
+        if _fails("fetch", "--quiet", "--depth=1", "origin", commit):
+            raise UsageError(f"{commit} is no commit of this repository, nor can it be fetched from 'origin'")
         commit = "FETCH_HEAD"
     with tempfile.TemporaryDirectory(prefix="tflm-sim-base-") as folder:
         tree = Path(folder, "tree")

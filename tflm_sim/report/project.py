@@ -94,18 +94,23 @@ def _row(cell: Cell) -> tuple[str, ...]:
     return _WORDS[verdict.fits], *sizes, growth, printable(cell.model), printable(cell.firmware.label)
 
 
-def review_markdown(reviews: Sequence[Review], about: Mapping[str, Sequence[str]], *, has_base: bool) -> str:
+def review_markdown(
+    reviews: Sequence[Review], about: Mapping[str, Sequence[str]], *, has_base: bool, gone: Sequence[Cell] = ()
+) -> str:
     """Return the comment of a pull request: verdict, table, what moved and why, and for which firmware that is.
 
     Args:
         reviews: A row each.
         about: Lines about each firmware, by its label: its TFLM, its kernels, what was not named.
         has_base: Whether there is a state before to compare with.
+        gone: What was there before and is not after.
     """
     cells = [review.after for review in reviews]
     heading = ("before", "after", "change") if has_base else ("needs",)
     lines = [f"### {_MARKS[exit_code(cells)]} Tensor arenas: {headline_of(cells)}", ""]
-    lines += _table(("", "model", "firmware", *heading, "limit"), [_cells(each, has_base) for each in reviews])
+    rows = [_cells(each, has_base) for each in reviews]
+    rows += [(_MARKS[0], *_names(cell), _size(verdict_of(cell).needed), "-", "gone", "-") for cell in gone]
+    lines += _table(("", "model", "firmware", *heading, "limit"), rows)
     lines += [line for review in reviews[:MOST_ROWS] for line in _why(review)]
     lines += ["<details><summary>For which TFLM and kernels</summary>", ""]
     lines += [f"- {_code(label)}: {', '.join(map(_code, texts))}" for label, texts in about.items()]
@@ -122,10 +127,16 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 def _cells(review: Review, has_base: bool) -> tuple[str, ...]:
     after = verdict_of(review.after)
     before = None if review.before is None else verdict_of(review.before).needed
-    change = "-" if before is None or after.needed is None else f"{after.needed - before:+,} B"
-    sizes = (_size(before), _size(after.needed), "0" if change == "+0 B" else change)
-    name, firmware = _code(review.after.model), _code(review.after.firmware.label)
-    return _MARKS[after.exit_code], name, firmware, *(sizes if has_base else sizes[1:2]), _size(after.limit)
+    change = "new" if review.before is None else "-"
+    if before is not None and after.needed is not None:
+        change = "0" if before == after.needed else f"{after.needed - before:+,} B"
+    sizes = (_size(before), _size(after.needed), change)
+    names = _names(review.after)
+    return _MARKS[after.exit_code], *names, *(sizes if has_base else sizes[1:2]), _size(after.limit)
+
+
+def _names(cell: Cell) -> tuple[str, str]:
+    return _code(cell.model), _code(cell.firmware.label)
 
 
 def _size(size: int | None) -> str:

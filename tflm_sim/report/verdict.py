@@ -148,9 +148,11 @@ def headline(verdicts: Sequence[Verdict]) -> str:
     bad = [verdict for verdict in verdicts if verdict.exit_code == 1]
     open_ones = [verdict for verdict in verdicts if verdict.exit_code == 3]
     if bad:
-        return f"no: {len(bad)} of {len(verdicts)} {'does' if len(bad) == 1 else 'do'} not fit, or grew"
+        also = f"; {len(open_ones)} cannot be told" if open_ones else ""
+        return f"no: {len(bad)} of {len(verdicts)} {'does' if len(bad) == 1 else 'do'} not fit, or grew{also}"
     if open_ones:
-        return f"{len(open_ones)} of {len(verdicts)} cannot be told; the others fit"
+        others = "; the others fit" if len(open_ones) < len(verdicts) else ""
+        return f"{len(open_ones)} of {len(verdicts)} cannot be told{others}"
     return f"yes: all {len(verdicts)} fit" if verdicts else "no model to check"
 
 
