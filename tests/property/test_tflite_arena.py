@@ -15,7 +15,7 @@ from tflm_sim.lite.graph_info import (
     TfLiteRegistration,
     TfLiteTensor,
 )
-from tflm_sim.lite.planning import plan, planned_problem
+from tflm_sim.lite.planning import plan
 from tflm_sim.lite.simple_memory_arena import ArenaAlloc, SimpleMemoryArena
 from tflm_sim.lite.subgraph import TfLiteSubgraph
 from tflm_sim.planners.buffers import Buffer, plan_of
@@ -56,10 +56,16 @@ def graphs(draw, types=TYPES, flags=FLAGS, sizes=SIZES, has_temporaries=True):
 
 
 def check(planner):
-    problem, placed = planned_problem(planner)
-    assert validate(problem.buffers, placed) == []
+    last, buffers, offsets = max(len(planner.graph.execution_plan) - 1, 0), [], []
+    for tensor, alloc in zip(planner.graph.tensors, planner.allocs, strict=True):
+        if tensor.allocation_type is AllocationType.ARENA_RW and alloc.size:
+            upper = min(alloc.last_node, last) + 1
+            buffers.append(Buffer(alloc.size, alloc.first_node, upper, planner.tensor_alignment))
+            offsets.append(alloc.offset)
+    placed = plan_of(buffers, offsets)
+    assert validate(buffers, placed) == []
     assert placed.peak <= planner.arena.high_water_mark
-    assert lower_bound(problem.buffers) <= planner.arena.high_water_mark
+    assert lower_bound(buffers) <= planner.arena.high_water_mark
     for tensor in planner.graph.tensors:
         assert tensor.offset is None or tensor.offset % planner.tensor_alignment == 0
 

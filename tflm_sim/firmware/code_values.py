@@ -133,10 +133,6 @@ class CodeReader:
             for site, target in sorted(found.items())
         )
 
-    def word_at(self, address: int) -> int | None:
-        """Return the word that the file holds at an address that the program cannot write to."""
-        return self._constant(address, self._convention.word)
-
     def _at_entry(self) -> _State:
         convention = self._convention
         arguments = [Value(f"{ARGUMENT}{i}", 0) for i in range(_MOST_ARGUMENTS)]

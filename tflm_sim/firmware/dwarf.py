@@ -64,13 +64,11 @@ class DebugInformation:
 
     Attributes:
         units: The units that were looked into.
-        unit_count: All units, also those that were stepped over.
         structs: Every named struct, class and typedef of an unnamed struct of those units, by name.
         enums: Bytes of every named enumeration.
     """
 
     units: list[Unit] = field(default_factory=list)
-    unit_count: int = 0
     structs: dict[str, list[StructFact]] = field(default_factory=dict)
     enums: dict[str, set[int]] = field(default_factory=dict)
 
@@ -96,7 +94,6 @@ class DwarfReader:
         found = DebugInformation()
         marks = self._marks(markers)
         for unit in list(self.units.all()):
-            found.unit_count += 1
             data = self.units.data(unit)
             if marks is None or any(data.find(mark, unit.first, unit.end) >= 0 for mark in marks):
                 walk = _Walk(self.units, unit, found, wanted)

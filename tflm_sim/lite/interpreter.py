@@ -43,7 +43,6 @@ class Interpreter:
     def __init__(self, subgraphs: Sequence[TfLiteSubgraph], reports: list[str] | None = None) -> None:
         self.subgraphs = tuple(subgraphs)
         self.reports = [] if reports is None else reports
-        self._is_cancelled = False
         for subgraph in self.subgraphs:
             subgraph.siblings, subgraph.reports = self.subgraphs, self.reports
 
@@ -89,28 +88,9 @@ class Interpreter:
         return bytes(self.primary.data(index) or b"")
 
     def invoke(self) -> None:
-        """Run the first subgraph; the errors are those of ``TfLiteSubgraph.invoke``.
-
-        A cancellation from before counts no longer.
-        """
-        self._is_cancelled = False
+        """Run the first subgraph; the errors are those of ``TfLiteSubgraph.invoke``."""
         with self._telling():
             self.primary.invoke()
-
-    def enable_cancellation(self) -> None:
-        """Let ``cancel`` end invocations."""
-        for subgraph in self.subgraphs:
-            subgraph.set_cancellation(lambda: self._is_cancelled)
-
-    def cancel(self) -> None:
-        """End the invocation that is running before its next node.
-
-        Raises:
-            PrepareError: Cancellation was not enabled; there is no message.
-        """
-        if not self.primary.can_be_cancelled:
-            raise PrepareError("cancellation is not enabled", device_message="")
-        self._is_cancelled = True
 
     def modify_graph_with_delegate(self, delegate: Delegate) -> None:
         """Let a delegate take nodes of every subgraph but those that only validate.

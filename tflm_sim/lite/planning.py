@@ -1,4 +1,4 @@
-"""TFLite's arena behind the planner interface: buffers to offsets, and a planned graph back to buffers.
+"""TFLite's arena behind the planner interface: buffers to offsets.
 
 Source: tflite/arena_planner.cc @ google-ai-edge/LiteRT f67457790
 """
@@ -8,12 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tflm_sim.errors import UsageError
-from tflm_sim.lite.arena_planner import ArenaPlanner
-from tflm_sim.lite.graph_info import AllocationType
 from tflm_sim.lite.simple_memory_arena import DEFAULT_ARENA_ALIGNMENT, SimpleMemoryArena
 from tflm_sim.planners.buffers import Buffer, Plan, plan_of
 from tflm_sim.planners.deadline import deadline_in
-from tflm_sim.planners.problem import Problem
 
 
 def plan(buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
@@ -45,20 +42,3 @@ def plan(buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
         ends = {"first_node": buffer.lower, "last_node": buffer.upper - 1}
         offsets[index] = arena.allocate(buffer.size, buffer.alignment, tensor=index, **ends).offset
     return plan_of(buffers, offsets)
-
-
-def planned_problem(planner: ArenaPlanner, *, title: str = "") -> tuple[Problem, Plan]:
-    """Return the tensors that own bytes of ``planner.arena`` as a problem, and where the planner put them.
-
-    Times are places in the execution plan. Tensors that are never freed live to its end; a tensor that shares another's
-    bytes is part of that one, whose lifetime is the union of both.
-    """
-    last_time = max(len(planner.graph.execution_plan) - 1, 0)
-    buffers, offsets = [], []
-    for index, (tensor, alloc) in enumerate(zip(planner.graph.tensors, planner.allocs, strict=True)):
-        if tensor.allocation_type is not AllocationType.ARENA_RW or alloc.size == 0:
-            continue
-        name, upper = tensor.name or f"tensor {index}", min(alloc.last_node, last_time) + 1
-        buffers.append(Buffer(alloc.size, alloc.first_node, upper, planner.tensor_alignment, name=name))
-        offsets.append(alloc.offset)
-    return Problem(tuple(buffers), title), plan_of(buffers, offsets)

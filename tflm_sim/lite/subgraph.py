@@ -12,12 +12,11 @@ Source: tflite/core/subgraph.cc @ google-ai-edge/LiteRT f67457790
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tflm_sim.errors import PrepareError, SimulatedFailure, UnsupportedOpError
 from tflm_sim.lite.arena_planner import ArenaPlanner
-from tflm_sim.lite.custom_allocations import CustomAllocations
 from tflm_sim.lite.delegates import Delegate, DelegateParams
 from tflm_sim.lite.delegation import Delegation, State, refused
 from tflm_sim.lite.graph_info import (
@@ -73,8 +72,6 @@ class TfLiteSubgraph(GraphInfo):
         self._next_to_plan = 0
         self._was_resized = False
         self._delegation = Delegation()
-        self._custom = CustomAllocations()
-        self._is_cancelled: Callable[[], bool] | None = None
 
     def add_tensor(self, tensor: TfLiteTensor) -> int:
         """Append a tensor and return its index."""
@@ -167,7 +164,6 @@ class TfLiteSubgraph(GraphInfo):
         if self.state is not State.UNINVOKABLE and not self._has_dynamic(self.inputs):
             if self.planner is not None and not self.planner.has_nonpersistent_memory:
                 self.planner.acquire_nonpersistent_memory()
-            self._custom.check_all(self.tensors)
             return
         self._next_to_prepare = self._next_to_plan = 0
         if self.planner is not None:
@@ -189,10 +185,6 @@ class TfLiteSubgraph(GraphInfo):
             self.planner = ArenaPlanner(self, preserves_all_tensors=self.preserves_all_tensors)
             self.planner.plan_allocations()
         self.planner.execute_allocations(self._next_to_plan, last)
-        for node in self.nodes[self._next_to_plan : last + 1]:  # places are taken for node indices, as upstream has it
-            self._custom.check(present(node.outputs), self.tensors)
-        if self._next_to_plan == 0:
-            self._custom.check(present(self.inputs), self.tensors)
         self._next_to_plan = last + 1
 
     def prepare_ops(self, first: int) -> int:
@@ -281,27 +273,6 @@ class TfLiteSubgraph(GraphInfo):
         self.state = State.UNINVOKABLE
         self._resize(tensor, shape)
 
-    def set_custom_allocation(self, index: int, data: bytearray | None, *, address: int = 0) -> None:
-        """Lend a tensor bytes of the caller's (SetCustomAllocationForTensor); see ``CustomAllocations.lend``."""
-        self._custom.lend(index, self.tensors[index], data, address)
-
-    def release_nonpersistent_memory(self) -> None:
-        """Give the arena's buffer back; tensors are to be allocated again."""
-        self.state = State.UNINVOKABLE
-        if self.planner is not None:
-            self.planner.release_nonpersistent_memory()
-
-    def release_memory(self) -> None:
-        """Give the arena's buffer and the bytes of dynamic inputs and outputs back."""
-        self.release_nonpersistent_memory()
-        for index in present((*self.inputs, *self.outputs)):
-            if self.tensors[index].is_dynamic:
-                self.tensors[index].data = None
-
-    def set_cancellation(self, is_cancelled: Callable[[], bool] | None) -> None:
-        """Ask before every node whether the caller wants the invocation to end."""
-        self._is_cancelled = is_cancelled
-
     def remove_unused_inputs(self) -> None:
         """Forget the inputs that no node reads and that are no output; control flow does so with its subgraphs."""
         used = set(self.outputs).union(*(node.inputs for node in self.execution_nodes))
@@ -366,8 +337,6 @@ class TfLiteSubgraph(GraphInfo):
         if node.registration.invoke is None:
             name = node.registration.name
             raise UnsupportedOpError(f"{name} has no kernel to run", op=name, subgraph=self.index, node=index)
-        if self._is_cancelled is not None and self._is_cancelled():
-            raise refused("Client requested cancel during Invoke()")
         self._was_resized = False
         try:
             node.registration.invoke(self, node)
@@ -391,11 +360,6 @@ class TfLiteSubgraph(GraphInfo):
         if self._next_to_plan > self._next_to_prepare:
             self._next_to_plan = self._next_to_prepare
             self.planner.reset_allocations_after(place)
-
-    @property
-    def can_be_cancelled(self) -> bool:
-        """Whether somebody is asked before every node."""
-        return self._is_cancelled is not None
 
     @property
     def has_delegates(self) -> bool:

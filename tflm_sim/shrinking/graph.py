@@ -29,7 +29,6 @@ Array = NDArray[Any]
 DTYPES: dict[int, str] = {one: f"<{code}" for one, code in STRUCT_CODES.items()}
 """Element types that are whole bytes, as numpy writes them."""
 
-INTEGERS = frozenset({TensorType.UINT8, TensorType.INT8, TensorType.INT16, TensorType.INT32, TensorType.INT64})
 FLOATS = frozenset({TensorType.FLOAT32, TensorType.FLOAT16, TensorType.FLOAT64, TensorType.BFLOAT16})
 
 

@@ -68,96 +68,12 @@ def test_a_delegate_that_fails_says_that_the_original_plan_is_back():
     assert plan(interpreter) == ["ABS", "SIN", "ABS"]
 
 
-def test_bytes_of_the_caller_are_not_placed_and_have_to_suffice():
-    interpreter = chain()
-    primary = interpreter.primary
-    interpreter.allocate_tensors()
-    before = primary.planner.arena.buffer_size
-    primary.set_custom_allocation(0, bytearray(64))
-    interpreter.allocate_tensors()
-    assert primary.tensors[0].allocation_type is AllocationType.CUSTOM
-    assert primary.planner.arena.buffer_size <= before
-    interpreter.resize_input(0, (17,))
-    with pytest.raises(PrepareError, match="Custom allocation is too small for tensor idx: 0"):
-        interpreter.allocate_tensors()
-
-
-@pytest.mark.parametrize(
-    ("index", "data", "address", "condition"),
-    [
-        (0, None, 0, "2634 allocation.data != nullptr"),
-        (0, bytearray(64), 32, "2637 data_ptr_value % kDefaultTensorAlignment == 0"),
-        (2, bytearray(64), 0, "2631 (tensor->allocation_type == kTfLiteArenaRw || "),
-    ],
-)
-def test_bytes_that_cannot_be_lent(index, data, address, condition):
-    builder = ModelBuilder()
-    x, y = builder.tensor((16,), TensorType.FLOAT32), builder.tensor((16,), TensorType.FLOAT32)
-    builder.operator("ADD", [x, builder.tensor((16,), TensorType.FLOAT32, data=bytes(64))], [y])
-    primary = build_interpreter(parse(builder.build(inputs=[x], outputs=[y])), builtin_op_resolver()).primary
-    with pytest.raises(PrepareError) as error:
-        primary.set_custom_allocation(index, data, address=address)
-    assert error.value.device_message.startswith(f"tflite/core/subgraph.cc:{condition}")
-
-
-def test_lent_bytes_of_a_variable_are_not_reset():
-    builder = ModelBuilder()
-    x, y = builder.tensor((4,), TensorType.INT8), builder.tensor((4,), TensorType.INT8)
-    state = builder.tensor((4,), TensorType.INT8, is_variable=True)
-    builder.custom("Mine", [x, state], [y])
-    resolver = MutableOpResolver()
-    resolver.add_custom("Mine", TfLiteRegistration())
-    interpreter = build_interpreter(parse(builder.build(inputs=[x], outputs=[y])), resolver)
-    lent = bytearray(b"kept" + bytes(60))
-    interpreter.primary.set_custom_allocation(state, lent)
-    interpreter.allocate_tensors()
-    assert lent[:4] == b"kept"
-    assert interpreter.reports == []
-
-
-def test_a_tensor_that_is_no_longer_lent_bytes_is_told():
-    interpreter = chain()
-    interpreter.primary.set_custom_allocation(0, bytearray(64))
-    interpreter.allocate_tensors()
-    interpreter.primary.tensors[0].allocation_type = AllocationType.ARENA_RW
-    with pytest.raises(PrepareError, match=r"tensor_at_index->allocation_type != kTfLiteCustom \(2 != 6\)"):
-        interpreter.allocate_tensors()
-
-
 def running_chain(invoke):
     resolver = MutableOpResolver()
     resolver.add_builtin("ABS", TfLiteRegistration(invoke=invoke))
     interpreter = chain(resolver=resolver, ops=("ABS", "ABS"))
     interpreter.allocate_tensors()
     return interpreter
-
-
-def test_a_caller_can_be_asked_before_every_node():
-    asked = []
-    interpreter = running_chain(lambda *_: None)
-    interpreter.primary.set_cancellation(lambda: bool(asked.append(1)))
-    interpreter.invoke()
-    assert len(asked) == 2
-    interpreter.primary.set_cancellation(lambda: True)
-    with pytest.raises(PrepareError, match=r"Client requested cancel during Invoke\(\)"):
-        interpreter.invoke()
-
-
-def test_a_caller_can_cancel_once_that_is_enabled():
-    calls = []
-
-    def invoke(_subgraph, _node):
-        calls.append(1)
-        interpreter.cancel()
-
-    interpreter = running_chain(invoke)
-    with pytest.raises(PrepareError, match="not enabled"):
-        interpreter.cancel()
-    interpreter.enable_cancellation()
-    interpreter.cancel()  # before an invocation it is forgotten
-    with pytest.raises(PrepareError, match="Client requested cancel"):
-        interpreter.invoke()
-    assert (len(calls), interpreter.reports) == (1, ["Client requested cancel during Invoke()"])
 
 
 def test_a_kernel_that_fails_is_named():
@@ -220,14 +136,3 @@ def test_one_failing_delegate_leaves_no_subgraph_with_one():
         "Node number 1 (Taker) failed to prepare.Restored original execution plan after delegate application failure."
         "Failed to apply delegates.\n"
     )
-
-
-@pytest.mark.parametrize("release", ["release_nonpersistent_memory", "release_memory"])
-def test_released_memory_is_allocated_again(release):
-    interpreter = chain()
-    interpreter.allocate_tensors()
-    getattr(interpreter.primary, release)()
-    with pytest.raises(PrepareError, match="not ready"):
-        interpreter.invoke()
-    interpreter.allocate_tensors()
-    assert interpreter.primary.planner.has_nonpersistent_memory
