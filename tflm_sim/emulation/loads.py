@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from struct import Struct
 
+from tflm_sim.firmware.jumps import signed
 from tflm_sim.values import NamedTuple
 
 _HALF, _WORD = Struct("<HH"), Struct("<I")
@@ -75,8 +76,8 @@ def _riscv(address: int, code: bytes) -> Iterator[AddressLoad]:
     at = 0
     while at < len(code) - 3:
         (word,) = _WORD.unpack_from(code, at)
-        register, source, added = word >> 7 & 31, word >> 15 & 31, _signed(word >> 20, 12)
-        short = _signed((word >> 12 & 1) << 5 | word >> 2 & 31, 6)
+        register, source, added = word >> 7 & 31, word >> 15 & 31, signed(word >> 20, 12)
+        short = signed((word >> 12 & 1) << 5 | word >> 2 & 31, 6)
         size = 4 if word & 3 == 3 else 2
         if word & 0x7F in (0x37, 0x17):
             upper[register] = (word & 0xFFFFF000) + (address + at if word & 0x7F == 0x17 else 0)
@@ -87,10 +88,6 @@ def _riscv(address: int, code: bytes) -> Iterator[AddressLoad]:
         elif word & 0xE003 == 0x0001 and register in upper:
             yield AddressLoad(address + at, upper[register] + short & 0xFFFFFFFF, register - _FIRST_ARGUMENT)
         at += size
-
-
-def _signed(value: int, bits: int) -> int:
-    return value - (1 << bits) if value >> (bits - 1) & 1 else value
 
 
 def constants(address: int, code: bytes) -> Iterator[int]:

@@ -9,7 +9,6 @@ from operator import itemgetter
 from struct import Struct
 
 from tflm_sim.emulation.boot_rom import Answer, rom_answer
-from tflm_sim.emulation.callers import jumps
 from tflm_sim.emulation.cores import core_of
 from tflm_sim.emulation.emulator import give_back
 from tflm_sim.emulation.functions import Watched, functions_by_role
@@ -21,6 +20,7 @@ from tflm_sim.emulation.vendors import answer_of
 from tflm_sim.errors import FirmwareError
 from tflm_sim.firmware.elf import DATA, EXECUTABLE, FUNCTION, Elf
 from tflm_sim.firmware.image import AddressIndex
+from tflm_sim.firmware.jumps import JUMPS
 from tflm_sim.firmware.symbol_names import function_name, plain_name
 
 _TOPS = ("__StackTop", "_estack", "__stack", "__stack_top", "_stack_top", "__initial_sp", "_sp", "__StackLimit")
@@ -177,7 +177,7 @@ class Program:
         for section in self.elf.sections:
             if section.flags & EXECUTABLE and section.has_bits:
                 code = bytes(self.elf.bytes_of(section))
-                for where, target, _ in jumps(section.address, code, is_arm=self.core.is_arm):
+                for where, target, _ in JUMPS[self.elf.machine](section.address, code):
                     by_target.setdefault(target, set()).add(where)
         return by_target
 

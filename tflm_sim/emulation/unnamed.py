@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TypeVar
 
-from tflm_sim.emulation.callers import Jump, jumps
 from tflm_sim.emulation.functions import Entry, Watched
 from tflm_sim.emulation.loads import constants, is_behind_an_end, loads
 from tflm_sim.firmware.elf import EXECUTABLE, Elf
+from tflm_sim.firmware.jumps import JUMPS, Jump
 
 _Found = TypeVar("_Found")
 
@@ -67,7 +67,7 @@ class _Search:
         self._is_arm = is_arm
         self._parts = [(one.address, bytes(elf.bytes_of(one))) for one in held]
         self._code = [(one.address, bytes(elf.bytes_of(one))) for one in held if one.flags & EXECUTABLE]
-        self._calls = self._in_code(partial(jumps, is_arm=is_arm))
+        self._calls = self._in_code(JUMPS["ARM" if is_arm else "RISC-V"])
         self._texts = {at: text for text in _texts() for at in self._places_of(text)}
         self._loads = self._in_code(partial(loads, values=self._texts, is_arm=is_arm))
         self._starts = sorted(self._all_starts())

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tflm_sim.firmware.call_graph import CallGraph, Function, _thumb_calls
-from tflm_sim.firmware.elf import Elf, Section
+from tflm_sim.firmware.call_graph import CallGraph, Function
+from tflm_sim.firmware.elf import Elf
+from tflm_sim.firmware.jumps import JUMPS
 from tflm_sim.firmware.linked_kernels import keeps_kernel_sums, kernel_functions, registered_operators
 
 PREPARE = "_ZN6tflite12_GLOBAL__N_17PrepareEP13TfLiteContextP10TfLiteNode"
@@ -78,5 +79,23 @@ def test_operators_are_those_whose_register_function_is_called(
 def test_calls_of_thumb_lead_where_their_offset_says() -> None:
     # 0x8000: bl 0x8008, nop; 0x8006: bl 0x8000; and the halves f000 and f802 of the first, which is +2 half-words.
     code = bytes.fromhex("00f002f8 00bf fff7fbff 00bf")
-    section = Section(".text", 1, 6, 0x8000, 0, len(code), 0)
-    assert list(_thumb_calls(code, section)) == [(0x8000, 0x8008), (0x8006, 0x8000)]
+    assert list(JUMPS["ARM"](0x8000, code)) == [(0x8000, 0x8008, True), (0x8006, 0x8000, True)]
+
+
+@pytest.mark.parametrize(
+    ("machine", "code", "jump"),
+    [
+        ("ARM", "00f0 00f0", (0x8000, 0x408004, True)),  # bl, with each of its largest bits
+        ("ARM", "00f0 00d8", (0x8000, 0x808004, True)),
+        ("ARM", "00f0 02b8", (0x8000, 0x8008, False)),  # b.w
+        ("RISC-V", "ef00 8000", (0x8000, 0x8008, True)),  # jal ra
+        ("RISC-V", "6ff0 dfff", (0x8000, 0x7FFC, False)),  # j -4
+        ("RISC-V", "2120 0000", (0x8000, 0x8008, True)),  # c.jal
+        ("RISC-V", "21a0 0000", (0x8000, 0x8008, False)),  # c.j
+        ("RISC-V", "97100000 e780c0ff", (0x8004, 0x8FFC, True)),  # auipc ra, 1; jalr ra, -4(ra)
+        ("x86-64", "e803000000", (0x8000, 0x8008, True)),
+        ("x86-64", "e9fbffffff", (0x8000, 0x8000, False)),
+    ],
+)
+def test_a_jump_leads_where_its_offset_says(machine: str, code: str, jump: tuple[int, int, bool]) -> None:
+    assert list(JUMPS[machine](0x8000, bytes.fromhex(code))) == [jump]
