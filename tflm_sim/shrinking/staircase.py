@@ -7,16 +7,16 @@
 
 First fit: groups in some order, each at the lowest offset that no group before it forbids. Several orders are tried;
 the groups that reach the top move to the front, again and again; then single groups move in the best order, at random
-from a fixed seed. No clock: the same model gets the same plan.
+from a fixed seed. No clock: the same model gets the same plan. The first fit itself is C (``native/stairs.c``).
 """
 
 from __future__ import annotations
 
-import math
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 
+from tflm_sim.planners import native
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer
 from tflm_sim.units import align_up
 from tflm_sim.values import dataclass
@@ -110,22 +110,13 @@ class _Stairs:
     def __init__(self, items: Sequence[Group], steps: Mapping[Interval, int]) -> None:
         self.items = items
         self.sizes = [item.alive.size for item in items]
-        # (j, start, end) for each group: where it must not begin, counted from the start of group j. All offsets are
-        # multiples of the alignment, so that ends are, too.
-        self.forbidden: list[list[tuple[int, int, int]]] = [[] for _ in items]
         group_of = {member.tensor: i for i, item in enumerate(items) for member in item.members}
         self.below: list[set[int]] = [set() for _ in items]
         for above, below in steps:
             self.below[group_of[above]].add(group_of[below])
-        for (j, other), (i, one) in combinations(enumerate(items), 2):
-            if one.alive.meets(other.alive):
-                self._forbid(i, j, {_gap(a, b, steps) for a, b in product(one.members, other.members)})
-
-    def _forbid(self, i: int, j: int, gaps: set[Interval | None]) -> None:
-        """Note where group i must not begin, counted from the start of group j, and the other way round."""
-        for start, end in filter(None, gaps):
-            self.forbidden[i].append((j, start, align_up(end, BUFFER_ALIGNMENT)))
-            self.forbidden[j].append((i, -end, align_up(-start, BUFFER_ALIGNMENT)))
+        gaps = list(_gaps(items, steps))
+        self.gap_count = len(gaps)
+        self.first_fit = native.NativeStairs(self.sizes, gaps)
 
     def search(self, moves: int) -> tuple[list[int], int]:
         """Return the best offsets found with so many moves of single groups, and the end of the highest group."""
@@ -136,7 +127,7 @@ class _Stairs:
         allowance = MOST_STEPS // len(orders)
         # What may lie a step below another group finds no room there once that one lies at the bottom.
         orders += [down for order in orders if (down := self._below_first(order)) != order]
-        head, offsets = min(self._climb(order, allowance) for order in orders)
+        head, offsets = min(self.first_fit.climb(order, allowance) for order in orders)
         if moves:
             order = sorted(range(len(offsets)), key=offsets.__getitem__)
             head, offsets = min((head, offsets), self._moved(order, moves))
@@ -145,9 +136,9 @@ class _Stairs:
     def _moved(self, order: list[int], moves: int) -> tuple[int, list[int]]:
         """Return head and offsets once single groups, mostly those at the top, moved in an order."""
         chance = random.Random(0)
-        best = head, offsets = self._fit(order)
+        best = head, offsets = self.first_fit.fit(order)
         top = self._top(order, head, offsets)
-        for _ in range(min(moves, MOST_STEPS // max(1, sum(map(len, self.forbidden))))):
+        for _ in range(min(moves, MOST_STEPS // max(1, self.gap_count))):
             if head <= max(self.sizes):
                 break
             moving = chance.choice(top if chance.random() < 0.5 else order)
@@ -156,7 +147,7 @@ class _Stairs:
             new = chance.randrange(last)
             tried = [i for i in order if i != moving]
             tried.insert(new, moving)
-            found = self._fit(tried, [offsets[i] for i in order[: min(old, new)]], most=head)
+            found = self.first_fit.fit(tried, [offsets[i] for i in order[: min(old, new)]], head)
             if found[0] <= head:
                 order, (head, offsets) = tried, found
                 top = self._top(order, head, offsets)
@@ -174,49 +165,15 @@ class _Stairs:
             found.update(dict.fromkeys((*sorted(self.below[i]), i)))
         return list(found)
 
-    def _climb(self, order: list[int], allowance: int) -> tuple[int, list[int]]:
-        """Return the best head and offsets: groups at the top move to the front until that helps no more."""
-        best = head, offsets = self._fit(order)
-        cost, seen = sum(map(len, self.forbidden)), set()
-        while allowance > 0:
-            allowance -= cost
-            top = self._top(order, head, offsets)
-            order = top + [i for i in order if i not in top]
-            if tuple(order) in seen:
-                break
-            seen.add(tuple(order))
-            head, offsets = self._fit(order)
-            best = min(best, (head, offsets))
-        return best
 
-    def _fit(self, order: Sequence[int], known: Sequence[int] = (), most: float = math.inf) -> tuple[int, list[int]]:
-        """Place the groups in an order, each as low as those before it allow; return the highest end and offsets.
-
-        Args:
-            order: Of the groups.
-            known: Offsets of the first of them.
-            most: An end above this is returned as soon as it is reached, without the offsets that follow.
-        """
-        offsets = [-1] * len(order)
-        head = 0
-        for i, offset in zip(order, known, strict=False):
-            offsets[i] = offset
-            head = max(head, offset + self.sizes[i])
-        for i in order[len(known) :]:
-            offset = 0
-            gaps = [(at + start, at + end) for j, start, end in self.forbidden[i] if (at := offsets[j]) >= 0]
-            gaps.sort()
-            for start, end in gaps:
-                if start >= offset:
-                    break
-                if end > offset:
-                    offset = end
-            offsets[i] = offset
-            if offset + self.sizes[i] > head:
-                head = offset + self.sizes[i]
-                if head > most:
-                    break
-        return head, offsets
+def _gaps(items: Sequence[Group], steps: Mapping[Interval, int]) -> Iterator[native.Gap]:
+    """Yield where each group must not begin, counted from each other one that is alive with it."""
+    for (j, other), (i, one) in combinations(enumerate(items), 2):
+        if one.alive.meets(other.alive):
+            for start, end in filter(None, {_gap(a, b, steps) for a, b in product(one.members, other.members)}):
+                # All offsets are multiples of the alignment, so that ends are, too.
+                yield i, j, start, align_up(end, BUFFER_ALIGNMENT)
+                yield j, i, -end, align_up(-start, BUFFER_ALIGNMENT)
 
 
 def _gap(one: GroupMember, other: GroupMember, steps: Mapping[Interval, int]) -> Interval | None:

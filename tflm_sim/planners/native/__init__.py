@@ -22,6 +22,7 @@ BROWSER_LIBRARY = "planners.wasm"
 """The file beside this one that the page's archive has: the C core, compiled by :mod:`tflm_sim.web.planners`."""
 
 _INT32_MAX = 2**31 - 1
+_INT64_MAX = 2**63 - 1
 _ROW_LENGTH = 5
 _PATHS_AT_ONCE = 64
 _MOST_TABLE_BYTES = 1 << 30
@@ -191,6 +192,59 @@ class NativeHillClimb:
         """Try up to ``iterations`` swaps."""
         with self._clock.ticking():
             self._is_done = bool(self._lib.tflm_hill_climb_run(self._search, iterations))
+
+
+Gap = tuple[int, int, int, int]
+"""(group, other, after, before): where a group must not begin, counted in bytes from where another one does."""
+
+
+class NativeStairs:
+    """First fit of groups that may overlap a step, and the climb over its orders (``shrinking/staircase.py``).
+
+    Args:
+        sizes: Bytes of each group.
+        gaps: Where groups must not begin, each counted from another one.
+    """
+
+    def __init__(self, sizes: Sequence[int], gaps: Iterable[Gap]) -> None:
+        native = _checked_binding()
+        self._ffi, self._lib = native.ffi, native.lib
+        if not hasattr(self._lib, "tflm_stairs_start"):
+            raise TflmSimError("the C planners were built from older sources: pip install -e . builds them anew")
+        self._sizes, self._gaps = array("q", sizes), _flat(sorted(gaps), "q")  # read by the C code until the end
+        count, gap_count = len(self._sizes), len(self._gaps) // 4
+        size = self._lib.tflm_stairs_workspace_size(count, gap_count)
+        self._workspace, stairs = self._ffi.new("uint64_t[]", size // 8), self._ffi.new("tflm_stairs_t **")
+        rows_of_four = self._ffi.from_buffer("tflm_stairs_gap_t[]", self._gaps)
+        given = (self._in_c(self._sizes), count, rows_of_four, gap_count, self._workspace, size)
+        _check(self._lib, self._lib.tflm_stairs_start(*given, stairs))
+        self._stairs = stairs[0]
+
+    def _in_c(self, numbers: array[int]) -> Any:
+        return self._ffi.from_buffer("int64_t[]", numbers)
+
+    def fit(self, order: Sequence[int], known: Sequence[int] = (), most: int = _INT64_MAX) -> tuple[int, list[int]]:
+        """Return the highest end and the offset of each group that is placed in this order, as low as it may be.
+
+        Args:
+            order: All groups.
+            known: Offsets of the first of them.
+            most: Bytes; the first end above this is returned, and groups behind it have -1.
+        """
+        given, offsets = array("q", order), array("q", bytes(8 * len(order)))
+        for group, offset in zip(order, known, strict=False):
+            offsets[group] = offset
+        head = self._lib.tflm_stairs_fit(self._stairs, self._in_c(given), len(known), most, self._in_c(offsets))
+        return head, offsets.tolist()
+
+    def climb(self, order: Sequence[int], steps: int) -> tuple[int, list[int]]:
+        """Return the lowest end and its offsets, of this order and of those that follow from it.
+
+        The groups at the top move to the front until that helps no more, or until so many gaps were looked at.
+        """
+        given, offsets = array("q", order), array("q", bytes(8 * len(order)))
+        head = self._lib.tflm_stairs_climb(self._stairs, self._in_c(given), steps, self._in_c(offsets))
+        return head, offsets.tolist()
 
 
 class _Clock:

@@ -11,7 +11,7 @@ from pathlib import Path
 from cffi import FFI
 
 HERE = Path("tflm_sim/planners/native")
-HEADERS = ("tflm_plan.h", "hill_climb.h", "shared_objects.h", "exact.h")
+HEADERS = ("tflm_plan.h", "hill_climb.h", "shared_objects.h", "exact.h", "stairs.h")
 SOURCES = (
     "by_size_objects.c",
     "exact.c",
@@ -31,6 +31,7 @@ SOURCES = (
     "hill_climb.c",
     "min_cost_flow.c",
     "pq_tree.c",
+    "stairs.c",
     "tflm_plan.c",
 )
 CALLBACKS = """
