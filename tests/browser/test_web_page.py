@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 import threading
 import time
@@ -32,6 +33,28 @@ import elf_program  # noqa: E402
 PYODIDE = ROOT / ".venv" / f"pyodide-{PYODIDE_VERSION}.tgz"
 NUMPY = ROOT / ".venv" / "numpy-2.2.5-cp313-cp313-pyodide_2025_0_wasm32.whl"
 SHARED = ROOT.parent / "shared" / "models"
+FAINT_BORDERS = """(() => {
+  const channel = (value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+  const luminance = (color) => {
+    const [red, green, blue] = color.match(/[\\d.]+/g).map((each) => channel(each / 255));
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const contrast = (...colors) => {
+    const [dark, light] = colors.map(luminance).sort((one, other) => one - other);
+    return (light + 0.05) / (dark + 0.05);
+  };
+  const behind = (element) => {
+    const color = getComputedStyle(element).backgroundColor;
+    return color.endsWith(", 0)") ? behind(element.parentElement) : color;
+  };
+  return [...document.querySelectorAll("button, select, input, .drop")].filter((each) => {
+    const { borderTopWidth, borderTopColor } = getComputedStyle(each);
+    const isDrawn = each.checkVisibility() && each.type !== "range" && each.type !== "file" &&
+      parseFloat(borderTopWidth) > 0 && !borderTopColor.endsWith(", 0)");
+    return isDrawn && contrast(borderTopColor, behind(each.parentElement)) < 3;
+  }).map((each) => each.outerHTML.slice(0, 80));
+})()"""
+"""The controls whose border is hard to see on what is around it (WCAG 2.2, 1.4.11)."""
 
 
 @pytest.fixture(scope="module")
@@ -270,8 +293,8 @@ def test_after_the_first_visit_it_works_without_a_network(browser: Any, site: st
     browser.get_log("browser")
 
 
-def choose(visit: Visit, **settings: str) -> None:
-    """Set what is given and leave the rest unnamed, as a person would."""
+def choose(visit: Visit, *, said: str = "Sized for", **settings: str) -> None:
+    """Set what is given and leave the rest unnamed, as a person would, and wait until that is said."""
     for name in ("board", "library", "target", "kernels"):
         visit.js(
             "(() => { const e = document.getElementById(a[0]); e.value = a[1]; return true; })()",
@@ -280,7 +303,7 @@ def choose(visit: Visit, **settings: str) -> None:
         )
     visit.js("(document.getElementById('status').textContent = '', true)")
     visit.js("(document.getElementById('kernels').dispatchEvent(new Event('change', {bubbles: true})), true)")
-    visit.wait("document.getElementById('status').textContent.startsWith('Sized for')")
+    visit.wait(f"document.getElementById('status').textContent.startsWith({json.dumps(said)})")
 
 
 def test_a_board_gives_a_verdict_and_what_was_not_named_is_said(visit: Visit) -> None:
@@ -360,6 +383,86 @@ def test_shrinking_is_cancelled_inside_its_card_while_others_are_sized(visit: Vi
     box.find_element("css selector", ".working button").click()
     visit.wait("[...document.querySelectorAll('.answer .error')].some((e) => e.textContent === 'Cancelled.')")
     assert visit.status() == "Cancelled."
+
+
+def test_other_panels_leave_shrinking_its_progress_and_removing_the_model_ends_it(visit: Visit) -> None:
+    visit.give(sample_path("sine"), sample_path("mobilenet_v1_025"))
+    box = visit.driver.find_element("css selector", ".answer")
+    _, compare, shrinks, remove = box.find_elements("css selector", ".buttons button")
+    shrinks.click()
+    visit.wait("document.querySelector('.answer .working')")
+    compare.click()
+    visit.wait("document.querySelector('.answer tbody tr')")
+    assert visit.js("document.querySelectorAll('.answer .working button').length") == 1
+    # Cancelled while the first Python is busy and the second one has no model yet: nothing waits for it any more.
+    box.find_element("css selector", ".working button").click()
+    visit.wait("document.querySelector('.answer .error')?.textContent === 'Cancelled.'")
+    compare.click()
+    shrinks.click()
+    visit.wait("document.querySelector('.answer .working button')").click()
+    visit.wait("document.querySelector('.answer .error')?.textContent === 'Cancelled.'")
+    shrinks.click()
+    visit.wait("document.querySelector('.answer .working')")
+    remove.click()
+    visit.wait("document.getElementById('status').textContent === 'Removed.'")
+    assert visit.js("document.querySelector('.answer h2').textContent") == "sine.tflite"
+
+
+def test_a_file_that_cannot_be_read_has_a_row_and_can_be_removed(visit: Visit, tmp_path: Path) -> None:
+    (tmp_path / "broken.tflite").write_bytes(b"no model")
+    visit.give(sample_path("mobilenet_v1_025"), tmp_path / "broken.tflite")
+    choose(visit, board="nicla-sense-me", target="cortex-m4")
+    assert visit.status() == "Sized for nicla-sense-me, cortex-m4."
+    rows = "[...document.querySelectorAll('#overview tbody tr')].slice(-2).map((row) => row.innerText.split('\\t'))"
+    assert visit.js(rows) == [
+        ["mobilenet_v1_025.tflite", "82,288", "55,296", "26,980", "31", "-16,752"],
+        ["broken.tflite", "none", "none", "none", "none", "none"],
+    ]
+    choose(visit, library="nobody", said="unknown library 'nobody'")
+    choose(visit)
+    assert visit.status() == "Sized for cortex-m4."
+    visit.driver.find_element("css selector", ".answer .buttons button:last-child").click()
+    names = visit.js("[...document.querySelectorAll('#overview tbody tr')].map((row) => row.cells[0].textContent)")
+    assert "broken.tflite" not in names
+
+
+def test_a_report_follows_the_machines_theme_and_on_a_phone_scrolls_with_the_page(visit: Visit) -> None:
+    visit.give(sample_path("residual"))
+    visit.driver.find_element("css selector", ".answer .buttons button").click()
+    frame = visit.wait("document.querySelector('.answer iframe')")
+    visit.js("(a[0].scrollIntoView(), true)", frame)  # A frame that nobody sees is not told of a change.
+    background = "return getComputedStyle(document.body).backgroundColor"
+    try:
+        for theme, color in (("dark", "rgb(18, 22, 28)"), ("light", "rgb(245, 246, 248)")):
+            chromium.emulate(visit.driver, width=390, height=844, theme=theme)
+            visit.driver.switch_to.frame(frame)
+            visit.wait(f"(() => {{ {background}; }})() === '{color}'")
+            visit.driver.switch_to.default_content()
+        visit.wait("Number.parseInt(document.querySelector('.answer iframe').style.height) > 1000")
+        visit.driver.switch_to.frame(frame)
+        assert visit.js("document.documentElement.scrollHeight - innerHeight") <= 0
+        visit.driver.switch_to.default_content()
+    finally:
+        visit.driver.switch_to.default_content()
+        chromium.emulate(visit.driver, width=1200, height=900, theme="light")
+    visit.wait("document.querySelector('.answer iframe').style.height === ''")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_borders_of_controls_have_a_contrast_of_three_to_one(visit: Visit, theme: str) -> None:
+    visit.give(sample_path("residual"))
+    visit.driver.find_element("css selector", ".answer .buttons button").click()
+    frame = visit.wait("document.querySelector('.answer iframe')")
+    visit.js("(a[0].scrollIntoView(), true)", frame)  # A frame that nobody sees is not told of a change.
+    chromium.emulate(visit.driver, width=1200, height=900, theme=theme)
+    try:
+        assert visit.js(FAINT_BORDERS) == []
+        visit.driver.switch_to.frame(frame)
+        visit.wait(f"document.documentElement.dataset.theme === '{theme}'")
+        assert visit.js(FAINT_BORDERS) == []
+    finally:
+        visit.driver.switch_to.default_content()
+        chromium.emulate(visit.driver, width=1200, height=900, theme="light")
 
 
 def test_a_panel_stays_open_when_the_settings_change(visit: Visit) -> None:

@@ -83,10 +83,17 @@ class Unanswered:
 
 @dataclass(frozen=True, slots=True)
 class BoardVerdict:
-    """Whether the arena fits into the board that was named; null where only the firmware knows."""
+    """Whether the arena fits into the board that was named; null where only the firmware knows.
+
+    Attributes:
+        fits: Whether it does.
+        text: The same in words.
+        left: Bytes that its largest bank has left, below zero those that are too many; null where none is known.
+    """
 
     fits: bool | None
     text: str
+    left: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -246,16 +246,14 @@ def _board_verdict(simulation: Simulation, chosen: Board) -> BoardVerdict:
     bank, needed = chosen.largest_bank, verdict.needed
     if needed is None or bank is None:
         return BoardVerdict(verdict.fits, verdict.reason)
-    if needed > bank.size:
-        return BoardVerdict(
-            False, f"does not fit: {needed - bank.size:,} B too many for {bank.name} of {chosen.name} ({bank.size:,} B)"
-        )
+    left = bank.size - needed
+    if left < 0:
+        too_many = f"does not fit: {-left:,} B too many for {bank.name} of {chosen.name} ({bank.size:,} B)"
+        return BoardVerdict(False, too_many, left)
     if verdict.fits is False:
-        return BoardVerdict(False, f"does not fit: {verdict.reason}")
-    left = (
-        f"leaves {bank.size - needed:,} B of {bank.name} of {chosen.name} ({bank.size:,} B) to the rest of the firmware"
-    )
-    return BoardVerdict(None, left)
+        return BoardVerdict(False, f"does not fit: {verdict.reason}", left)
+    rest = f"leaves {left:,} B of {bank.name} of {chosen.name} ({bank.size:,} B) to the rest of the firmware"
+    return BoardVerdict(None, rest, left)
 
 
 def _json(document: object) -> str:

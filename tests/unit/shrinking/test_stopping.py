@@ -88,3 +88,11 @@ def test_four_thousand_operators_end_at_the_limit() -> None:
     model = tower(1000)
     assert len(model.subgraphs[0].operators) == 4000
     assert shrink(model, "cortex-m4", time_limit=1.0).stopped == "the time was over"
+
+
+def test_what_is_told_as_the_best_so_far_never_grows() -> None:
+    told: list[str] = []
+    shrink(models.MODELS["rows"](), "cortex-m4", progress=told.append)
+    sizes = [int(line.split(": ")[1].split(" B")[0].replace(",", "")) for line in told if " so far" in line]
+    assert sizes == sorted(sizes, reverse=True)
+    assert (sizes[0], sizes[-1]) == (29_824, 23_756)

@@ -23,7 +23,7 @@ class App extends Panes {
     this.order = "size";
     this.tab = "shrink";
     this.cursor = this.#start();
-    this.setTheme(this.#savedTheme());
+    this.setTheme(this.preferredTheme());
   }
 
   #start() {
@@ -33,7 +33,8 @@ class App extends Panes {
 
   // -- theme --------------------------------------------------------------------------------------------------------
 
-  #savedTheme() {
+  /** Return the theme that was chosen here, else the one of the machine. */
+  preferredTheme() {
     try {
       const saved = localStorage.getItem("tflm-sim-theme");
       if (saved) return saved;

@@ -160,6 +160,10 @@ App.prototype.listenToControls = function listenToControls() {
   document.addEventListener("keydown", (event) => this.onKey(event));
   window.addEventListener("beforeprint", () => this.layOut());
   window.addEventListener("afterprint", () => this.inTheme(this.themeOnScreen));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.inTheme(this.preferredTheme()));
+  // In a page around it, a phone's has no scroll box within another: it is told how high this one is, 0 where it may choose.
+  const height = () => (matchMedia("(max-width: 900px)").matches ? document.documentElement.offsetHeight : 0);
+  if (window.parent !== window) new ResizeObserver(() => window.parent.postMessage({ height: height() }, "*")).observe(document.documentElement);
   for (const [key, meaning] of KEYS) byId("key-list").append(make("dt", {}, make("kbd", {}, key)), make("dd", {}, meaning));
 };
 

@@ -17,18 +17,21 @@ class Python {
       this.waiting.delete(id);
       if (error === undefined) resolve(value); else reject(new Error(error));
     };
-    this.worker.onerror = (event) => say(`Python could not be started: ${event.message ?? "see the console"}`);
+    this.worker.onerror = (event) => this.end(`Python could not be started: ${event.message ?? "see the console"}`);
   }
 
   /** Calls are answered in order; ``tell`` hears how far one is. */
   ask(call, args = [], tell = say) {
     return new Promise((resolve, reject) => {
+      if (this.ended) return reject(new Error(this.ended));
       this.waiting.set(++this.calls, { resolve, reject, tell });
       this.worker.postMessage({ id: this.calls, call, args });
     });
   }
 
+  /** What it was asked and will be asked is refused, with the reason. */
   end(reason) {
+    this.ended = reason;
     this.worker.terminate();
     for (const { reject } of this.waiting.values()) reject(new Error(reason));
   }
@@ -149,13 +152,9 @@ byId("sample").addEventListener("click", async () => {
 async function show(entry, origin) {
   const box = make("article", { className: "answer", tabIndex: -1 }, make("h2", {}, entry.name));
   if (origin) origin.after(box); else byId("answers").prepend(box);
-  if (entry.error !== undefined) {
-    box.append(make("p", { className: "error" }, entry.error));
-    return;
-  }
-  const model = { ...entry, box, answer: make("div"), more: make("div"), panel: null, facts: {} };
-  const isProgram = entry.firmware !== undefined;
-  box.append(model.answer, isProgram ? make("div", { className: "buttons" }, removal(model)) : buttons(model), model.more);
+  const model = { ...entry, box, answer: make("div"), work: make("div"), more: make("div"), panel: null, facts: {} };
+  const isProgram = entry.firmware !== undefined, isModel = entry.number !== undefined;
+  box.append(model.answer, isModel ? buttons(model) : make("div", { className: "buttons" }, removal(model)), model.work, model.more);
   (isProgram ? programs : models).push(model);
   await (isProgram ? judge(model) : resize(model));
 }
@@ -178,13 +177,16 @@ async function resizeAll() {
     if (model.panel) model.more.replaceChildren(await model.panel().catch(failed));
   }
   for (const program of [...programs]) await judge(program);
-  if (models.length + programs.length) say(`Sized for ${byId("target").value || DEFAULT_TARGET}.`);
+  const { board, target, library } = values(), named = [board, target === board ? "" : target, library].filter(Boolean);
+  const sizes = models.filter(({ error }) => error === undefined).map(({ facts }) => facts);
+  if (sizes.length && sizes.every(({ failure }) => failure)) say(sizes[0].failure);
+  else if (models.length + programs.length) say(`Sized for ${named.join(", ") || DEFAULT_TARGET}.`);
   await sayWhereTheyFit();
 }
 
 async function resize(model) {
   say(`Sizing ${model.name}…`);
-  const [row, verdict] = await askFor("size", model.number, settings());
+  const [row, verdict] = model.error === undefined ? await askFor("size", model.number, settings()) : [model];
   model.facts = row.error === undefined ? { ...row, verdict } : { failure: row.error };
   model.answer.replaceChildren(...(row.error === undefined ? answer(row, verdict) : [failed({ message: row.error })]));
   overview();
@@ -247,18 +249,18 @@ function answer(row, verdict) {
 
 /** Make the buttons of a model. While one works it is marked, keeps the focus and takes no second click. */
 function buttons(model) {
-  const button = (text, action, stays) => {
+  const button = (text, action, place) => {
     const element = make("button", { type: "button" }, text);
     element.addEventListener("click", async () => {
       if (element.ariaDisabled === "true") return;
       element.ariaDisabled = "true";
-      model.panel = stays ? action : null;
+      if (place === model.more) model.panel = action;
       try {
         say("Working…");
-        model.more.replaceChildren(await action());
+        place.replaceChildren(await action());
         say("Done.");
       } catch (error) {
-        model.more.replaceChildren(failed(error));
+        place.replaceChildren(failed(error));
         say(error.message);
       } finally {
         element.ariaDisabled = "false";
@@ -267,9 +269,9 @@ function buttons(model) {
     return element;
   };
   return make("div", { className: "buttons" },
-    button("Show every byte", () => picture(model), true),
-    button("Compare all boards", () => comparison(model), true),
-    button("Shrink", () => shrunk(model), false),
+    button("Show every byte", () => picture(model), model.more),
+    button("Compare all boards", () => comparison(model), model.more),
+    button("Shrink", () => shrunk(model), model.work),
     removal(model));
 }
 
@@ -277,6 +279,7 @@ function removal(model) {
   const remove = make("button", { type: "button", className: "quiet" }, "Remove");
   remove.addEventListener("click", () => {
     [models, programs] = [models, programs].map((open) => open.filter((other) => other !== model));
+    model.second?.end("Removed.");
     const next = model.box.nextElementSibling ?? byId("drop").querySelector("input");
     model.box.remove();
     overview();
@@ -290,11 +293,11 @@ async function shrunk(model) {
   if (!await ask("canShrink")) {
     throw new Error("This copy of the page was made without numpy, which shrinking needs; 'tflm-sim serve --allow-download' makes one with it. In a terminal: tflm-sim shrink model.tflite -o small.tflite");
   }
-  const other = new Python();
+  const other = model.second = new Python();
   const bar = make("p", { className: "progress" }, "Starting a second Python…");
   const cancel = make("button", { type: "button" }, "Cancel");
   cancel.addEventListener("click", () => other.end("Cancelled."));
-  model.more.replaceChildren(make("div", { className: "working" }, bar, cancel));
+  model.work.replaceChildren(make("div", { className: "working" }, bar, cancel));
   try {
     const data = await ask("data", model.number);
     const [opened] = JSON.parse(await other.ask("add", [model.file ?? model.name, data]));
@@ -323,8 +326,17 @@ async function picture(model) {
   const frame = make("iframe", { title: `the arena of ${model.name}, byte by byte`, srcdoc: html });
   frame.setAttribute("sandbox", "allow-scripts");
   const svg = await ask("svg", model.number, settings());
-  return make("div", {}, saved(svg, `${model.name}.svg`, "Save the picture (SVG)", "image/svg+xml"), frame);
+  const toSave = make("div", { className: "buttons" },
+    saved(svg, `${model.name}.svg`, "Save the picture (SVG)", "image/svg+xml"),
+    saved(html, `${model.name}.html`, "Save this report (HTML)", "text/html"));
+  return make("div", {}, toSave, frame);
 }
+
+/** A report on a narrow screen is as high as it says, else it would scroll inside of the page. */
+window.addEventListener("message", ({ source, data }) => {
+  const frame = [...document.querySelectorAll("iframe")].find(({ contentWindow }) => contentWindow === source);
+  if (frame && Number.isFinite(data?.height)) frame.style.height = data.height > 0 ? `${Math.min(data.height, 1e5) + 2}px` : "";
+});
 
 async function comparison(model) {
   const rows = await askFor("compare", model.number);
@@ -361,24 +373,31 @@ const COLUMNS = [
   ["head", sized("head_bytes")],
   ["tail", sized("tail_bytes")],
   ["operators", ({ facts }) => facts.operators?.flat().length ?? null],
+  ["left on the board", ({ facts }) => facts.verdict?.left ?? null],
 ];
+const WIDE = [2, 3, 4], LEFT = 5;
+const nameOf = (index) => `${index ? "amount" : ""} ${WIDE.includes(index) ? "wide" : ""}`.trim();
 let order = { column: null, isDown: false };
 
 /** Show a table of the models, when there are several, in the order that was asked for. */
 function overview() {
   byId("overview").hidden = models.length < 2;
+  const shown = values().board ? COLUMNS : COLUMNS.slice(0, LEFT);
+  if (order.column === LEFT && shown.length === LEFT) order = { column: null, isDown: false };
   const rows = [...models];
   if (order.column !== null) {
     const of = COLUMNS[order.column][1], sign = order.isDown ? -1 : 1;
-    rows.sort((one, other) => sign * (order.column === 0 ? of(one).localeCompare(of(other)) : (of(one) ?? -1) - (of(other) ?? -1)));
+    rows.sort((one, other) => sign * (order.column === 0 ? of(one).localeCompare(of(other)) : (of(one) ?? -Infinity) - (of(other) ?? -Infinity) || 0));
   }
   for (const [index, cell] of [...byId("overview").querySelectorAll("th")].entries()) {
+    cell.hidden = index >= shown.length;
     cell.ariaSort = index !== order.column ? "none" : order.isDown ? "descending" : "ascending";
   }
   byId("overview").querySelector("tbody").replaceChildren(...rows.map((model) => {
     const go = make("button", { type: "button", className: "quiet" }, model.name);
     go.addEventListener("click", () => { model.box.scrollIntoView(); model.box.focus(); });
-    const cells = COLUMNS.slice(1).map(([, of], index) => make("td", { className: index > 0 ? "amount wide" : "amount" }, of(model) === null ? "none" : count.format(of(model))));
+    const cells = shown.slice(1).map(([, of], index) => make("td", { className: nameOf(index + 1) }, of(model) === null ? "none" : count.format(of(model))));
+    if (model.facts.verdict?.fits === false) cells.at(-1).classList.add("not");
     return make("tr", {}, make("td", {}, go), ...cells);
   }));
 }
@@ -386,7 +405,7 @@ function overview() {
 for (const [index, [title]] of COLUMNS.entries()) {
   const sort = make("button", { type: "button", className: "quiet" }, title);
   sort.addEventListener("click", () => { order = { column: index, isDown: order.column === index ? !order.isDown : index > 0 }; overview(); });
-  byId("overview").querySelector("thead tr").append(make("th", { scope: "col", className: index > 1 ? "amount wide" : index ? "amount" : "" }, sort));
+  byId("overview").querySelector("thead tr").append(make("th", { scope: "col", className: nameOf(index) }, sort));
 }
 
 byId("csv").addEventListener("click", () => {

@@ -41,6 +41,6 @@ self.onmessage = async ({ data: { id, call, args } }) => {
   } catch (error) {
     // Python's last line says what happened; the rest is where.
     const lines = String(error.message ?? error).trim().split("\n");
-    self.postMessage({ id, error: lines[lines.length - 1] });
+    self.postMessage({ id, error: lines[lines.length - 1].replace(/^tflm_sim[\w.]+: /, "") });
   }
 };
