@@ -43,10 +43,10 @@ class Page:
         """Return the value of an expression; ``a`` are the arguments."""
         return self.driver.execute_script(f"const a = arguments; return {expression};", *arguments)
 
-    def wait(self, expression: str, *, seconds: float = 20) -> Any:
-        """Return the value of an expression as soon as it is true."""
+    def wait(self, expression: str, *arguments: Any, seconds: float = 20) -> Any:
+        """Return the value of an expression as soon as it is true; ``a`` are the arguments."""
         end = time.monotonic() + seconds
-        while not (value := self.js(expression)):
+        while not (value := self.js(expression, *arguments)):
             assert time.monotonic() < end, f"never true: {expression}"
             time.sleep(0.02)
         return value

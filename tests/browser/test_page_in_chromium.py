@@ -432,3 +432,17 @@ def test_a_dark_page_is_printed_in_light(page: Any, residual: Picture) -> None:
     page.driver.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})
     assert page.js("window.printed") == "light"
     assert page.wait("tflmSim.theme === 'dark'")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_pictures_are_printed_at_one_size_from_any_window(page: Any, residual: Picture, width: int) -> None:
+    page.open([residual, residual], width=width)
+    page.js(
+        "(window.addEventListener('beforeprint', () => { window.printed = tflmSim.panes.map("
+        "({canvas}) => [canvas.base.width, canvas.base.height]); }), true)"
+    )
+    sizes = "tflmSim.panes.map(({canvas}) => [canvas.base.width, canvas.base.height])"
+    before = page.js(sizes)
+    page.driver.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})
+    assert page.js("window.printed") == [[900, 470], [900, 470]]
+    page.wait(f"JSON.stringify(a[0]) === JSON.stringify({sizes})", before)

@@ -185,7 +185,14 @@ def _pictures(args: argparse.Namespace) -> list[Picture]:
     with ProgressLine("simulating", model, runs=2 * len(cases)) as progress:
         first, *others = [
             take_picture(
-                each, case, arena_size=size, title=title, observers=progress.observers, assumed=assumed(args, case)
+                each,
+                case,
+                arena_size=size,
+                title=title,
+                observers=progress.observers,
+                assumed=assumed(
+                    args if case.target.name == config.target.name else _of_target(args, case.target.name), case
+                ),
             )
             for each, case, title in cases
         ]
@@ -221,14 +228,17 @@ def _chosen(args: argparse.Namespace, model: Model) -> tuple[Configuration, Sequ
     return worst.configuration, needs, [(model, rows[0][1], " or ".join(case for case, _ in rows)) for rows in rows]
 
 
+def _of_target(args: argparse.Namespace, name: str) -> argparse.Namespace:
+    """Return the options for another target: it has its own kernels and interpreter."""
+    return argparse.Namespace(**{**vars(args), "target": name, "kernels": None, "interpreter": None})
+
+
 def _comparisons(args: argparse.Namespace, model: Model, config: Configuration) -> Iterator[_Case]:
     for name in args.compare_target:
-        other = argparse.Namespace(**{**vars(args), "target": name, "kernels": None, "interpreter": None})
-        yield model, configuration(other, is_split=args.split_arenas), ""
+        yield model, configuration(_of_target(args, name), is_split=args.split_arenas), ""
     for name in args.compare_board:
         chosen = board(name)
-        other = argparse.Namespace(**{**vars(args), "target": chosen.preset, "kernels": None, "interpreter": None})
-        case = configuration(other, is_split=args.split_arenas)
+        case = configuration(_of_target(args, chosen.preset), is_split=args.split_arenas)
         yield model, case, f"{name}, {chosen.ram_text}: {title_of(case, None)}"
     for name in args.compare_model:
         yield load(name), config, f"{Path(name).name} on {config.target.name}"

@@ -1,5 +1,8 @@
 // Mouse, touch and keyboard.
 
+/** What a picture is drawn at for A4, whatever the window: two fit on a page. */
+const PAPER = "width: 900px; height: 470px; flex: none; min-height: 0";
+
 Object.assign(App.prototype, {
   hover(pane, event) {
     const box = pane.canvas.over.getBoundingClientRect();
@@ -59,7 +62,17 @@ Object.assign(App.prototype, {
     for (const section of sections) for (const element of section.querySelectorAll("[id]")) element.removeAttribute("id");
     byId("paper").replaceChildren(...sections);
     this.themeOnScreen = this.theme;
+    for (const { host, canvas } of this.panes) {
+      host.style = PAPER;
+      canvas.resize();
+      host.style = "";
+    }
     this.inTheme("light");
+  },
+
+  backOnScreen() {
+    for (const { canvas } of this.panes) canvas.resize();
+    this.inTheme(this.themeOnScreen);
   },
 
   letGo() {
@@ -159,7 +172,7 @@ App.prototype.listenToControls = function listenToControls() {
   byId("search").addEventListener("keydown", (event) => { if (event.key === "Enter") this.nextMatch(event.shiftKey ? -1 : 1); });
   document.addEventListener("keydown", (event) => this.onKey(event));
   window.addEventListener("beforeprint", () => this.layOut());
-  window.addEventListener("afterprint", () => this.inTheme(this.themeOnScreen));
+  window.addEventListener("afterprint", () => this.backOnScreen());
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.inTheme(this.preferredTheme()));
   // In a page around it, a phone's has no scroll box within another: it is told how high this one is, 0 where it may choose.
   const height = () => (matchMedia("(max-width: 900px)").matches ? document.documentElement.offsetHeight : 0);
