@@ -8,6 +8,7 @@ import re
 import sys
 from typing import Literal
 
+from tflm_sim.answers.npu import npu_memory
 from tflm_sim.board.diagnosis import Diagnosis, diagnose
 from tflm_sim.board.dialects.events import LogEvent
 from tflm_sim.board.dialects.parser import parse_log
@@ -27,7 +28,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.files import read
 from tflm_sim.model.load import load
 from tflm_sim.units import format_size, parse_size
-from tflm_sim.values import dataclass, field
+from tflm_sim.values import dataclass, field, replace
 
 ABOUT = """
 Use it if your firmware prints an error. Give the whole log, or one line of it.
@@ -93,6 +94,8 @@ def run(args: argparse.Namespace) -> int:
     model = None if args.model is None else load(args.model)
     if model is not None:
         found = [with_what_vela_made(each, model) for each in found]
+        if npu_memory(model) and any(each.is_of_the_arena for each in found):  # so it has the kernel
+            config = replace(config, target=replace(config.target, ethos_u=True))
     exact = [None if model is None else explain_failure(each, model, config) for each in found]
     if args.json:
         say_json(_document(found, exact))

@@ -126,7 +126,7 @@ def _npu_lines(answer: SizeAnswer) -> list[str]:
     lines = []
     for npu in answer.npu:
         where = f"#{npu.operator}{_of_subgraph(npu.subgraph)}"
-        in_arena = "may be DRAM" if npu.fast_scratch else "has to be memory that the NPU reaches"
+        in_arena = "may be DRAM" if npu.mode == "Dedicated_Sram" else "has to be memory that the NPU reaches"
         lines += [
             "",
             f"Ethos-U at {where}, compiled for {npu.mode}: {npu.scratch:,} B of scratch in the head; "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from tflm_sim.answers.simulation import simulate
 from tflm_sim.board.diagnosis import diagnose
 from tflm_sim.board.dialects.parser import parse_log
 from tflm_sim.checks.explain_failure import with_what_vela_made
+from tflm_sim.cli import main
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model, TensorType
@@ -67,6 +69,11 @@ def test_size_says_which_part_lies_where() -> None:
         "    1,952 B of the arena are there for it alone, and nothing uses them",
     ]
     assert any(line.endswith("the rest is the NPU's scratch and what Vela laid out") for line in lines)
+    # A part whose tensors all lie in the scratch has no fast one.
+    assert any(
+        "compiled for Dedicated_Sram: 96 B of scratch in the head; the arena may be DRAM" in line
+        for line in size_lines(simulate(compiled(96, 0), HERE))
+    )
     answer = size_answer(simulate(compiled(1024), HERE))
     # The scratch, and for four tensors of the NPU and one output an address of 8 B and a size of 4, each of 16.
     assert answer.head_bytes == 1024 + 48 + 32
@@ -80,6 +87,16 @@ def test_size_says_which_part_lies_where() -> None:
 def test_an_arena_that_is_too_small_is_explained_in_velas_terms(scratches: tuple[int, ...], words: str) -> None:
     (diagnosis,) = diagnose(parse_log(b"Failed to resize buffer. Requested: 1104, available 500, missing: 604\n"))
     assert with_what_vela_made(diagnosis, compiled(*scratches)).notes[-1].startswith(words)
+
+
+def test_a_firmware_whose_arena_is_too_small_has_the_npus_kernel(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "vela.tflite"
+    path.write_bytes(compiled(1024).source)
+    line = "Failed to resize buffer. Requested: 1104, available 500, missing: 604"
+    assert main(["explain", line, "--model", str(path), "--target", "cortex-m55"]) == 0
+    assert "  smallest  1,484 B; as a multiple of 16: 1,488 B" in capsys.readouterr().out
 
 
 def test_an_operator_that_is_not_registered_is_velas() -> None:
