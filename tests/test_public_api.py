@@ -199,10 +199,10 @@ def test_what_is_no_such_argument_is_refused_in_a_sentence(name: str) -> None:
             "a target (the name of a preset, a Target or a Configuration) was expected, not a value of type 'int' (5)",
         ),
         (lambda: tflm_sim.verify(SINE, SINE, []), "at least one target is needed; there are none"),
-        (lambda: tflm_sim.head_problem(SINE), "a model needs a target: name one, or give a Simulation"),
+        (lambda: tflm_sim.head_problem(SINE), "a model needs a target: give one, or a Simulation instead of the model"),
         (
             lambda: tflm_sim.head_problem(tflm_sim.simulate(SINE, M4), M4),
-            "a Simulation has its target and its settings already; name them for a model alone",
+            "a Simulation already has a target and settings; give them only with a model",
         ),
         (
             lambda: tflm_sim.draw_planners(tflm_sim.head_problem(SINE, M4), None),  # type: ignore[arg-type]
@@ -233,7 +233,7 @@ def test_a_size_is_a_number_of_bytes_or_text_with_a_unit(name: str) -> None:
     for given, sentence in (
         ("4KB", "'4KB' is ambiguous: KB can mean 1000 or 1024; write KiB (1024)"),
         (1.5, f"{name} in bytes (65536) or as text ('64KiB') was expected, not a value of type 'float' (1.5)"),
-        (-1, f"{name} of -1 bytes: there cannot be fewer than none"),
+        (-1, f"{name} of -1 bytes: the size must not be negative"),
     ):
         with pytest.raises(tflm_sim.UsageError) as refused:
             SIZES[name](given)
@@ -306,7 +306,7 @@ def test_a_figure_has_a_size(width: float) -> None:
 def test_a_sweep_has_settings_that_can_be_sent() -> None:
     with pytest.raises(tflm_sim.UsageError) as refused:
         tflm_sim.sweep(SINE, M4, runtime=int)
-    expected = "the settings of a sweep are values of JSON: Object of type type is not JSON serializable"
+    expected = "the settings of a sweep must be JSON values: Object of type type is not JSON serializable"
     assert str(refused.value) == expected
 
 

@@ -113,7 +113,7 @@ def _wait_for_pipe(file: BinaryIO, seconds: float | None) -> None:
     import select
 
     if not select.select([file], [], [], seconds)[0]:
-        raise TimeoutError(f"it is a pipe, and nobody wrote to it for {PIPE_SECONDS:g} seconds")
+        raise TimeoutError(f"it is a pipe, and nothing was written to it for {PIPE_SECONDS:g} seconds")
     os.set_blocking(file.fileno(), True)
 
 
@@ -176,7 +176,7 @@ def parse_json(data: bytes | str, *, path: str, error: type[TflmSimError] = Usag
 def _finite(text: str) -> float:
     if math.isfinite(number := float(text)):
         return number
-    raise ValueError(f"{text} is no finite number")
+    raise ValueError(f"{text} is not a finite number")
 
 
 @contextlib.contextmanager

@@ -83,7 +83,7 @@ def as_size(given: int | str | None, name: str) -> int | None:
     expect(given, int, expected)
     size = given.__index__()
     if size < 0:
-        raise UsageError(f"{name} of {size} bytes: there cannot be fewer than none")
+        raise UsageError(f"{name} of {size} bytes: the size must not be negative")
     return size
 
 

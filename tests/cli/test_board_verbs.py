@@ -112,7 +112,7 @@ def test_a_log_without_tflm_and_a_file_that_is_not_there(capsys: pytest.CaptureF
         "",
     )
     code, _, err = run(capsys, "explain", "nope.log")
-    assert (code, err) == (2, "tflm-sim explain: there is no file 'nope.log'; a line of a log goes in quotes\n")
+    assert (code, err) == (2, "tflm-sim explain: there is no file 'nope.log'; put a line of a log in quotes\n")
 
 
 # replay: a recorded run

@@ -87,8 +87,11 @@ def test_a_model_that_stops_working_has_grown(capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (("a.tflite", "b.tflite", "c.tflite"), "3 files; before and after are two"),
-        (("sample:sine", *("--target", "esp32") * 3), "--target is given 3 times; before and after are two"),
+        (("a.tflite", "b.tflite", "c.tflite"), "3 files are too many; give one before and one after"),
+        (
+            ("sample:sine", *("--target", "esp32") * 3),
+            "--target is given 3 times; give it at most twice, for before and after",
+        ),
         (("sample:sine", "--fail-on-increase", "1KB"), "ambiguous"),
         (("nowhere.json",), "nowhere.json cannot be read: "),
     ],

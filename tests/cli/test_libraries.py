@@ -36,7 +36,7 @@ def test_a_library_that_is_not_modelled_is_refused(capsys: pytest.CaptureFixture
 
 def test_two_ways_to_name_tflm_are_one_too_many(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["size", SAMPLE, "--library", "zephyr", "--runtime", "2023-06-15"]) == 2
-    assert "leave --runtime out" in capsys.readouterr().err
+    assert "remove --runtime" in capsys.readouterr().err
 
 
 def test_bisect_exits_1_where_the_arena_grew_and_0_where_it_shrank(capsys: pytest.CaptureFixture[str]) -> None:

@@ -144,18 +144,18 @@ def test_the_plan_is_drawn(convolution, tmp_path, capsys):
     ("arguments", "sentence"),
     [
         (("--resize", "q=1,2"), "no input is called 'q'; there is 'image'"),
-        (("--resize", "image=a"), "a shape is numbers with commas"),
+        (("--resize", "image=a"), "write the shape as numbers with commas"),
         (("--threads", "0"), "at least 1"),
-        (("--resize", "image"), "an input's name or number, =, and a shape"),
-        (("--resize", "image=1,-96,96,3"), "a shape is numbers with commas"),
-        (("--resize", "image=1,2147483648"), "a shape is numbers with commas"),
+        (("--resize", "image"), "write NAME=SHAPE with an input's name or number"),
+        (("--resize", "image=1,-96,96,3"), "write the shape as numbers with commas"),
+        (("--resize", "image=1,2147483648"), "write the shape as numbers with commas"),
         (("--target", "nope"), "unknown target 'nope'"),
         (("--delegate", "xnnpack"), "it is not modelled"),
         (("--delegate", "gpu", "--map"), "--delegate says what a delegate takes"),
         (("--delegate", "flex", "--jsonl"), "--delegate says what a delegate takes"),
         (("--half",), "--half goes with --delegate gpu"),
         (("--delegate", "flex", "--storage", "bhwc"), "--storage goes with --delegate gpu"),
-        (("-o", "phone.txt"), "ends in .html, .svg, .png or .json"),
+        (("-o", "phone.txt"), "must end in .html, .svg, .png or .json"),
     ],
 )
 def test_wrong_options(arguments, sentence, capsys):

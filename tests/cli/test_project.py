@@ -104,10 +104,10 @@ def test_a_file_that_is_no_model_is_a_row_and_the_others_are_still_judged(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "it has no [[firmware]], which says what the models are held to"),
-        ("firmware = 3", "it has no [[firmware]], which says what the models are held to"),
-        ("[[firmware]]\nlimit = '1'", "firmware 'cortex-m4' has no models, and the file names none for all"),
-        ("models = ['a']\n[[firmware]]\nname = 'x'", "firmware 'x' has to say one of limit and board"),
+        ("", "it has no [[firmware]]; add one with a limit or a board"),
+        ("firmware = 3", "it has no [[firmware]]; add one with a limit or a board"),
+        ("[[firmware]]\nlimit = '1'", "firmware 'cortex-m4' has no models; name them there, or once for all firmwares"),
+        ("models = ['a']\n[[firmware]]\nname = 'x'", "firmware 'x' needs either a limit or a board"),
         ("models = 'a'\n[[firmware]]\nlimit = '1'", "models: 'a' is no list"),
         ("models = ['a']\n[[firmware]]\nlimits = '1'", "[[firmware]] number 1 says 'limits'; what it can say: "),
         (
@@ -141,12 +141,15 @@ def test_what_the_file_cannot_say_is_one_sentence(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["m.tflite"], "one of --limit and --board is needed, or a tflm-sim.toml in this folder"),
+        (["m.tflite"], "give --limit or --board, or write a tflm-sim.toml in this folder"),
         (
             ["m.tflite", "--target", "esp32"],
-            "--target goes with --limit or --board; without them tflm-sim.toml says it",
+            "--target needs --limit or --board; without them, set it in tflm-sim.toml",
         ),
-        (["--limit", "1"], "no model is named; only without --limit and --board are those of tflm-sim.toml taken"),
+        (
+            ["--limit", "1"],
+            "no model is given; check takes the models of tflm-sim.toml only without --limit and --board",
+        ),
     ],
 )
 def test_what_is_missing_without_the_file_is_said(
@@ -182,5 +185,5 @@ def test_pytest_says_what_is_wrong_with_the_file(pytester: pytest.Pytester, monk
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     (pytester.path / "tflm-sim.toml").write_text("models = 3", "utf-8")
     result = pytester.runpytest_inprocess("-p", "tflm_sim.pytest_plugin", "-p", "no:cacheprovider")
-    result.stdout.fnmatch_lines(["*tflm-sim.toml: it has no ?[[]firmware]], which says what the models are held to"])
+    result.stdout.fnmatch_lines(["*tflm-sim.toml: it has no ?[[]firmware]]; add one with a limit or a board"])
     assert result.ret == 2

@@ -35,7 +35,7 @@ def test_a_name_that_says_another_format_is_refused_and_nothing_is_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["report", "sample:sine", "-o", str(tmp_path / "x.pdf")]) == 2
-    assert "x.pdf: a report is .html, .htm, .svg, .png, .json by its name" in capsys.readouterr().err
+    assert "x.pdf: the name must end in .html, .htm, .svg, .png, .json" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
     assert main(["report", "sample:sine", "-o", str(tmp_path / "x.pdf"), "--format", "html"]) == 0
 
@@ -56,7 +56,7 @@ def test_a_saved_picture_keeps_its_table_of_boards(tmp_path: Path, capsys: pytes
     assert main(["report", saved, "-o", other]) == 0
     assert Path(one).read_text("utf-8") == Path(other).read_text("utf-8")
     assert main(["report", saved, "-o", other, "--boards", "pico"]) == 2
-    assert "has the boards that it was saved with" in capsys.readouterr().err
+    assert "keeps the boards that it was saved with" in capsys.readouterr().err
 
 
 def test_targets_and_planners_come_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,7 +84,7 @@ def test_boards_come_side_by_side_each_with_its_ram(capsys: pytest.CaptureFixtur
     assert pico.title.startswith("pico, SRAM 264 KiB: cortex-m0plus, TFLM of ")
     assert esp.size.configuration.target.name == "esp32-s3"
     assert main(["report", "sample:residual", "-o", "-", "--candidates"]) == 2
-    assert "--candidates are those that a program leaves possible: --firmware APP.elf" in capsys.readouterr().err
+    assert "--candidates needs --firmware APP.elf, whose file can fit several targets" in capsys.readouterr().err
 
 
 def test_an_arena_that_is_too_small_is_reported_with_exit_code_4(tmp_path: Path) -> None:

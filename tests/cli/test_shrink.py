@@ -70,7 +70,7 @@ def test_nothing_is_written_over_the_model_itself(capsys: pytest.CaptureFixture[
     before = path.read_bytes()
     code, _, error = run(capsys, "shrink", path, "-o", path)
     assert code == 2
-    assert "--in-place writes over it" in error
+    assert "add --in-place to overwrite it" in error
     assert path.read_bytes() == before
     assert run(capsys, "shrink", path, "-o", path, "--in-place")[0] == 0
     assert path.read_bytes() != before
@@ -105,8 +105,8 @@ def test_a_model_that_cannot_be_made_smaller_is_a_no(capsys: pytest.CaptureFixtu
         (("--ops", "SLICES"), "there is no builtin operator 'SLICES'"),
         (("--max-macs", "0.5"), "is below 1"),
         (("--max-flash", "10KB"), "ambiguous"),
-        (("--prove", "-1"), "not negative"),
-        (("--time-limit", "0s"), "is no time to search in"),
+        (("--prove", "-1"), "must not be negative"),
+        (("--time-limit", "0s"), "is not a valid time"),
         (("--target", "cortex-m99"), "cortex-m99"),
     ],
 )

@@ -118,5 +118,5 @@ def test_a_scheduler_that_is_gone_is_one_sentence() -> None:
         found = iterate_rows(PATHS, CASES, client=client)
         next(found)
         cluster.close()
-        with pytest.raises(UsageError, match="the scheduler does not answer any more; what is done is kept"):
+        with pytest.raises(UsageError, match="the scheduler does not answer any more; the finished rows are kept"):
             list(found)

@@ -148,15 +148,15 @@ def test_diff_takes_one_model_in_two_programs(program: str, with_two: str, capsy
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["trace"], "which MODEL?"),
-        (["trace", MODEL, "--firmware", "APP", "--executed", "--arena-size", "64"], "--arena-size does not go with it"),
-        (["diff", "APP", MODEL], "is a linked program: --executed executes it, with its own model"),
-        (["diff", "APP", "--executed", "--split-arenas"], "--split-arenas does not go with it"),
-        (["diff", MODEL, "--executed"], "--executed goes with --firmware APP.elf"),
-        (["size", MODEL, "--executed"], "--executed goes with --firmware APP.elf"),
-        (["size", MODEL, "--firmware", "APP", "--executed", "--map"], "--map does not go with it"),
-        (["check", MODEL, "--firmware", "APP", "--executed", "--board", "nano33ble"], "--board does not go with it"),
-        (["report", MODEL, "--firmware", "APP", "--executed", "--advise", "-o", "-"], "--advise does not go with it"),
+        (["trace"], "no model is given"),
+        (["trace", MODEL, "--firmware", "APP", "--executed", "--arena-size", "64"], "remove --arena-size"),
+        (["diff", "APP", MODEL], "is a linked program; add --executed to run it with its own model"),
+        (["diff", "APP", "--executed", "--split-arenas"], "remove --split-arenas"),
+        (["diff", MODEL, "--executed"], "--executed needs --firmware APP.elf"),
+        (["size", MODEL, "--executed"], "--executed needs --firmware APP.elf"),
+        (["size", MODEL, "--firmware", "APP", "--executed", "--map"], "remove --map"),
+        (["check", MODEL, "--firmware", "APP", "--executed", "--board", "nano33ble"], "remove --board"),
+        (["report", MODEL, "--firmware", "APP", "--executed", "--advise", "-o", "-"], "remove --advise"),
     ],
 )
 def test_what_does_not_go_together_is_refused(
@@ -198,7 +198,7 @@ def test_an_interpreter_is_named_only_for_a_model_that_is_put_into_it(
     arguments: list[str], with_two: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([with_two if each == "APP" else each for each in arguments]) == 2
-    assert "--into N goes with" in capsys.readouterr().err
+    assert "--into N needs" in capsys.readouterr().err
 
 
 def split_execution(model: str, stays: int, rests: int) -> Execution:
@@ -339,7 +339,7 @@ def test_firmware_says_of_each_model_what_the_program_needs_for_it(
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [(["--limit", "9KiB"], "--limit does not go with it"), ([MODEL], "--executed is about models in the program")],
+    [(["--limit", "9KiB"], "remove --limit"), ([MODEL], "--executed measures the models in the program")],
 )
 def test_firmware_measures_the_program_as_it_is(
     arguments: list[str], words: str, program: str, capsys: pytest.CaptureFixture[str]

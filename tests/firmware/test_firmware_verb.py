@@ -297,7 +297,7 @@ def test_a_library_with_other_kernels_than_the_file_is_refused(
 def test_a_library_and_a_runtime_are_one_too_many(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, text = run(capsys, str(program(tmp_path, ARM, 65536)), "--library", "zephyr", "--runtime", "2024-06-24")
     assert code == 2
-    assert "leave --runtime out" in text
+    assert "remove --runtime" in text
 
 
 OTHER_ARENA = "namespace { alignas(16) __attribute__((used)) unsigned char other_arena[8192]; }\n"
@@ -312,7 +312,7 @@ def test_of_several_arenas_one_must_be_named_where_it_matters(
     code, text = run(capsys, str(elf), "--arena-symbol", "other_arena")
     assert (code, "in other_arena (8,192 B)" in answer(text)) == (0, True)
     code, text = run(capsys, str(elf), "--arena-symbol", "nobody")
-    assert (code, "no object is called nobody" in text) == (3, True)
+    assert (code, "there is no object named nobody" in text) == (3, True)
 
 
 def test_an_answer_that_holds_for_each_arena_needs_no_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -349,7 +349,7 @@ def test_shrink_takes_one_firmware_as_its_target(tmp_path: Path, capsys: pytest.
     assert "app.elf" in capsys.readouterr().out
     two = ("--target", "cortex-m4", "--target", "esp32")
     assert main(["shrink", f"sample:{SAMPLE}", "--firmware", str(elf), *two]) == 2
-    assert "--firmware is one target" in capsys.readouterr().err
+    assert "--firmware selects one target" in capsys.readouterr().err
 
 
 def test_what_a_program_leaves_open_is_kept_by_other_verbs_in_words_and_in_json(

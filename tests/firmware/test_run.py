@@ -181,7 +181,7 @@ def test_a_program_without_symbols_is_refused_in_words(tmp_path: Path, capsys: p
 def test_a_program_that_takes_too_long_is_given_up_with_its_time(tmp_path: Path) -> None:
     # AllocateTensors() fails in an endless loop: each size that is too small costs as long as a trial may take.
     program = run_program.built(tmp_path, "cortex-m4", 1024, '-DFAILED=({for (;;) asm volatile("");1;})')
-    with pytest.raises(FirmwareError, match="the emulator was given up after 1 s of the processor"):
+    with pytest.raises(FirmwareError, match="the emulator was stopped after 1 s of the processor"):
         tflm_sim.execute(program, timeout=1)
 
 
@@ -206,4 +206,4 @@ def test_an_invoke_that_takes_too_long_says_so_with_the_option_that_gives_it_mor
 
 def test_a_time_limit_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "app.elf", "--time-limit", "0s"]) == 2
-    assert "--time-limit: 1s to 100000s" in capsys.readouterr().err
+    assert "--time-limit must be 1s to 100000s" in capsys.readouterr().err

@@ -87,7 +87,7 @@ def with_offline_plan(
     """
     model = load(model)
     if has_offline_plan(model) and not replace_plan:
-        raise UsageError("the model has an offline plan already; it is replaced only when asked")
+        raise UsageError("the model already has an offline plan, which is replaced only on request")
     model = without_offline_plan(model)
     simulation = simulate(model, target, **settings)
     problem = head_problem(simulation)

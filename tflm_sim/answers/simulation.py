@@ -299,11 +299,11 @@ def simulation_of(
     """
     if isinstance(given, Simulation):
         if target is not None or settings:
-            raise UsageError("a Simulation has its target and its settings already; name them for a model alone")
+            raise UsageError("a Simulation already has a target and settings; give them only with a model")
         return given
     models = load_each(given)
     if target is None:
-        raise UsageError("a model needs a target: name one, or give a Simulation")
+        raise UsageError("a model needs a target: give one, or a Simulation instead of the model")
     return simulate(models, target, **settings)
 
 

@@ -107,7 +107,7 @@ class Sizer:
     def __init__(self, *, most_prepares: int = MOST_PREPARES) -> None:
         if most_prepares < 1:
             raise UsageError(
-                f"a Sizer that remembers {most_prepares} Prepares has no use: smallest_arena() remembers none"
+                f"a Sizer that remembers {most_prepares} Prepares is useless; smallest_arena() works without a cache"
             )
         self._most_prepares = most_prepares
         self._of_thread = threading.local()

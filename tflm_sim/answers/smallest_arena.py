@@ -154,7 +154,7 @@ def in_one_arena(configuration: Configuration) -> Configuration:
         UsageError: It has two.
     """
     if configuration.is_split:
-        raise UsageError("two arenas have a smallest pair: simulate(...).split")
+        raise UsageError("smallest_arena() sizes one arena; for two arenas use simulate(...).split")
     return configuration
 
 

@@ -36,10 +36,10 @@ def room_on(board_name: str | None, *, limit: str | None, ram_free: str | None, 
         UsageError: There is no such board, or what is said does not go together.
     """
     if has_external_ram and not ram_free:
-        raise UsageError("--external-ram goes with --ram-free, which says how much of it is free")
+        raise UsageError("--external-ram needs --ram-free, which says how much of it is free")
     if not board_name:
         if ram_free:
-            raise UsageError("--ram-free goes with --board; without a board, --limit is the size of the arena")
+            raise UsageError("--ram-free needs --board; without a board, give the arena's size with --limit")
         return Room(parse_size(limit) if limit else None, None)
     chosen = board(board_name)
     if not ram_free:
@@ -48,7 +48,7 @@ def room_on(board_name: str | None, *, limit: str | None, ram_free: str | None, 
     if bank is not None and free > bank.size and not has_external_ram:
         raise UsageError(
             f"--ram-free {ram_free} is more than {chosen.name} has: {chosen.ram_text}, and an arena lies in one "
-            "bank; for RAM beside the chip add --external-ram"
+            "bank; for RAM outside the chip add --external-ram"
         )
     return Room(free, chosen)
 
@@ -63,7 +63,7 @@ def check_core(chosen: Board, configuration: Configuration) -> None:
     if target.abi != own.abi:
         raise UsageError(
             f"{chosen.name} runs {own.name} ({own.abi.name}), not {target.name} ({target.abi.name}); "
-            "leave --target out, or say --limit instead of --board"
+            "remove --target, or give --limit instead of --board"
         )
 
 

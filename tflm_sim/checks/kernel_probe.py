@@ -131,7 +131,7 @@ class KernelProbe:
 
     def _take_step(self, number: int, step: Callable[[], None]) -> list[Allocation]:
         if self._step >= number:
-            raise UsageError("a probe takes each step once, in order; make another one to start again")
+            raise UsageError("a KernelProbe runs each step once, in order; create another one to start again")
         self._step = number
         self._taken = []
         step()

@@ -272,7 +272,7 @@ def cost_of_preserving(
     """
     configuration = configure(target, **settings)
     if configuration.is_split:
-        raise UsageError("what keeping a tensor costs is asked of one arena")
+        raise UsageError("the cost of keeping a tensor is computed for one arena only")
     if tensors is None:  # The recording interpreter has no linear planner.
         base = configure(configuration, interpreter="plain")
         changed = configure(base, planner="linear")

@@ -87,11 +87,12 @@ def measure(
         raise FirmwareError(arena.reason, path=os.fspath(program))
     if interpreter not in (0, arena.allocations[0].interpreter):
         raise FirmwareError(
-            "that interpreter has an arena that another one had before: ask run", path=os.fspath(program)
+            "this interpreter uses an arena that another one used before; use 'tflm-sim run' instead",
+            path=os.fspath(program),
         )
     model = model or own_model(read_firmware(os.fspath(program)), arena.allocations[0])
     if model is None:
-        raise FirmwareError("the model that it takes is not in its file: name one", path=os.fspath(program))
+        raise FirmwareError("the program's file does not contain its model; name the model", path=os.fspath(program))
     judged = [(_agreement(arena, rest, model, each), each) for each in possible]
     found, configuration = max(judged, key=lambda row: (row[0].agrees, row[0].compared))
     configuration = replace(configuration, is_split=rest is not None)

@@ -145,7 +145,7 @@ def _parsed(data: bytes) -> Project:
     _refuse_unknown(document, Project, "the file")
     rows = document.get("firmware")
     if not isinstance(rows, list) or not rows:
-        raise UsageError("it has no [[firmware]], which says what the models are held to")
+        raise UsageError("it has no [[firmware]]; add one with a limit or a board")
     for number, row in enumerate(rows):
         _refuse_unknown(row, ProjectFirmware, f"[[firmware]] number {number + 1}")
     project = from_json(Project, document)
@@ -156,9 +156,9 @@ def _parsed(data: bytes) -> Project:
 def _check_firmwares(project: Project) -> None:
     for each in project.firmware:
         if (each.limit is None) is (each.board is None):
-            raise UsageError(f"firmware '{each.label}' has to say one of limit and board")
+            raise UsageError(f"firmware '{each.label}' needs either a limit or a board")
         if not (each.models or project.models):
-            raise UsageError(f"firmware '{each.label}' has no models, and the file names none for all")
+            raise UsageError(f"firmware '{each.label}' has no models; name them there, or once for all firmwares")
     labels = [each.label for each in project.firmware]
     if twice := {label for label in labels if labels.count(label) > 1}:
         raise UsageError(f"two firmwares are called '{min(twice)}'; give them names")
@@ -188,7 +188,7 @@ def _configuration(firmware: ProjectFirmware, library: str | None) -> Configurat
     target: str | Target = machine or TARGET
     if library is not None:
         if firmware.runtime is not None:
-            raise UsageError("the library says which TFLM is linked; leave the runtime out")
+            raise UsageError("the library already selects the version of TFLM; remove the runtime")
         target = library_target(library, name=machine, kernels=firmware.kernels)
     configuration = configure(
         target,

@@ -65,7 +65,7 @@ def register(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     if args.runtime or args.library or args.firmware:
-        raise UsageError("bisect goes through runtimes itself; leave --runtime, --library and --firmware out")
+        raise UsageError("bisect tries the versions of TFLM itself; remove --runtime, --library and --firmware")
     is_of_kernels = args.between.partition("@")[0] in VERSIONS
     assumed = [f"--{name}" for name in ("target", "kernels")[: 1 if is_of_kernels else 2] if not getattr(args, name)]
     states = _kernel_states(args) if is_of_kernels else _commit_states(args)
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _kernel_states(args: argparse.Namespace) -> Iterable[Build]:
     if args.kernels:
-        raise UsageError("--between names the kernels; leave --kernels out")
+        raise UsageError("--between already selects the kernels; remove --kernels")
     args.kernels = args.between
     older = configuration(args)
     args.kernels = args.until

@@ -119,7 +119,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _refuse(args: argparse.Namespace) -> None:
     if not args.models:
-        raise UsageError(f"no model is named; only without --limit and --board are those of {PROJECT_FILE} taken")
+        raise UsageError(
+            f"no model is given; check takes the models of {PROJECT_FILE} only without --limit and --board"
+        )
     if args.update_baseline and args.baseline is None:
         raise UsageError("--update-baseline needs --baseline FILE")
 

@@ -44,9 +44,9 @@ def _refuse(args: argparse.Namespace) -> None:
     """Refuse options that the file says, and a folder without one."""
     if given := [name for name in _OF_THE_FILE if getattr(args, name)]:
         option = given[0].replace("_", "-")
-        raise UsageError(f"--{option} goes with --limit or --board; without them {PROJECT_FILE} says it")
+        raise UsageError(f"--{option} needs --limit or --board; without them, set it in {PROJECT_FILE}")
     if not os.path.exists(PROJECT_FILE):
-        raise UsageError(f"one of --limit and --board is needed, or a {PROJECT_FILE} in this folder")
+        raise UsageError(f"give --limit or --board, or write a {PROJECT_FILE} in this folder")
 
 
 def _say(found: Sequence[Cell]) -> None:

@@ -83,11 +83,11 @@ def register(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     if len(args.sources) > 2:
-        raise UsageError(f"{len(args.sources)} files; before and after are two")
+        raise UsageError(f"{len(args.sources)} files are too many; give one before and one after")
     allowed = None if args.fail_on_increase is None else parse_size(args.fail_on_increase)
     programs = [source for source in args.sources if _is_program(source)]
     if programs and not args.executed:
-        raise UsageError(f"{programs[0]} is a linked program: --executed executes it, with its own model")
+        raise UsageError(f"{programs[0]} is a linked program; add --executed to run it with its own model")
     is_executed(argparse.Namespace(**{**vars(args), "firmware": args.firmware or programs}), "split_arenas", "lite")
     if args.lite:
         return _lite(args, allowed)

@@ -106,7 +106,7 @@ def _target(args: argparse.Namespace, source: EonSource) -> Target:
     library = args.library or library_of_day(LIBRARY, _day(source)).label
     target = library_target(library, name=args.target, kernels=args.kernels)
     if EDGE_IMPULSE not in dict(target.runtime.forks):
-        raise UsageError(f"{library} is not Edge Impulse's SDK, which such a source is compiled with")
+        raise UsageError(f"{library} is not Edge Impulse's SDK; use --library edge-impulse@VERSION")
     return target
 
 

@@ -114,7 +114,7 @@ def _read(log: str) -> bytes:
     if os.path.exists(log):
         return as_utf8(read(log, most=LONGEST_LOG))
     if not re.search(r"\s", log):
-        raise UsageError(f"there is no file '{log}'; a line of a log goes in quotes")
+        raise UsageError(f"there is no file '{log}'; put a line of a log in quotes")
     return log.replace("\\n", "\n").encode("utf-8", "surrogateescape") + b"\n"
 
 

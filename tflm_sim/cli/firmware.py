@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
     ram = parse_size(args.ram) if args.ram else None
     firmware = read_firmware(args.elf, arena_symbol=args.arena_symbol, ram=ram)
     if args.arena_symbol and not firmware.arenas:
-        raise FirmwareError(f"no object is called {args.arena_symbol}", path=args.elf)
+        raise FirmwareError(f"there is no object named {args.arena_symbol}", path=args.elf)
     if args.executed:
         return _executed(firmware, args)
     return _judged(firmware, args)
@@ -123,11 +123,11 @@ def _executed(firmware: Firmware, args: argparse.Namespace) -> int:
         (option for option in ("limit", "arena_symbol", "arena_address", "target") if getattr(args, option)), None
     )
     if wrong is not None:
-        raise UsageError(f"--executed measures the program as it is; --{wrong.replace('_', '-')} does not go with it")
+        raise UsageError(f"--executed measures the program as it is; remove --{wrong.replace('_', '-')}")
     models = [one for one in firmware.models if args.model in (None, model_name(one))]
     if not models:
         raise UsageError(
-            "--executed is about models in the program; 'size FILE --firmware APP.elf --executed' has others"
+            "--executed measures the models in the program; for another use 'size FILE --firmware APP.elf --executed'"
         )
     execution = execute(firmware.image)
     verdicts = [measured_verdict(one, model_name(one), execution) for one in models]
@@ -165,7 +165,7 @@ def _subjects(firmware: Firmware, args: argparse.Namespace) -> list[Subject]:
     if args.model is None:
         if not inside:
             raise FirmwareError(
-                "no model in it (no TFL3 flatbuffer can be read); name the .tflite file behind the firmware's",
+                "no model in it (no TFL3 flatbuffer can be read); give the .tflite file as the second argument",
                 path=firmware.image.path,
             )
         return [embedded_subject(firmware, model, _rooms(firmware, model, args)) for model in firmware.models]

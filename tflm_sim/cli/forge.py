@@ -119,7 +119,7 @@ def _of_github(environment: Mapping[str, str]) -> PullRequest | None:
         number, base = int(event["pull_request"]["number"]), str(event["pull_request"]["base"]["sha"])
         api = f"{environment['GITHUB_API_URL']}/repos/{quote(environment['GITHUB_REPOSITORY'])}/issues"
     except (KeyError, TypeError, ValueError) as error:
-        raise UsageError(f"{path} is no event of a pull request: {error}") from error
+        raise UsageError(f"{path} is not the event of a pull request: {error}") from error
     token = environment.get("GITHUB_TOKEN", "")
     headers = {"Accept": "application/vnd.github+json", "Authorization": f"Bearer {token}"}
     return PullRequest(f"{api}/{number}/comments", f"{api}/comments", "PATCH", headers, "", base)

@@ -97,9 +97,9 @@ def _costs(args: argparse.Namespace, lives: Lifetimes, config: Configuration) ->
 
 def _invoke(args: argparse.Namespace, model: Model, config: Configuration) -> int:
     if args.tensor or args.preserve or args.preserve_all or args.json:
-        raise UsageError("--invoke goes without --tensor, --preserve, --preserve-all and --json")
+        raise UsageError("--invoke cannot be combined with --tensor, --preserve, --preserve-all or --json")
     if args.invoke < 1:
-        raise UsageError(f"--invoke {args.invoke}: a model is invoked once or more often")
+        raise UsageError(f"--invoke {args.invoke}: the number of invocations must be 1 or more")
     say(*header(args, config))
     try:
         findings = sanitize(model, config, invocations=args.invoke)

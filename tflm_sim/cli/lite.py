@@ -241,7 +241,7 @@ def _draw(name: str, answer: Answer, settings: LiteSettings, args: argparse.Name
         with replacing(args.output) as file:
             (write_svg if form == ".svg" else write_page)(file, pictures[:2])
     else:
-        raise UsageError(f"-o {args.output}: the name ends in .html, .svg, .png or .json")
+        raise UsageError(f"-o {args.output}: the name must end in .html, .svg, .png or .json")
     say(f"{args.output}: {picture_answer(answer)}", file=sys.stderr)
 
 
@@ -289,7 +289,7 @@ def _resized(model: Model, text: str) -> tuple[int, tuple[int, ...]]:
     """Return the input and the shape that ``NAME=SHAPE`` names."""
     name, equals, shape = text.rpartition("=")
     if not equals:
-        raise UsageError(f"--resize {text}: an input's name or number, =, and a shape: input=1,96,96,3")
+        raise UsageError(f"--resize {text}: write NAME=SHAPE with an input's name or number, such as input=1,96,96,3")
     tensors = model.subgraphs[0].tensors
     inputs = [index for index in model.subgraphs[0].input_tensors if 0 <= index < len(tensors)]
     names = [tensors[index].name for index in inputs]
@@ -305,7 +305,7 @@ def _resized(model: Model, text: str) -> tuple[int, tuple[int, ...]]:
 def _parsed_shape(shape: str, text: str) -> tuple[int, ...]:
     sizes = shape.replace("x", ",").split(",") if shape else []
     if not all(size.isdecimal() and int(size) <= _LARGEST_SIZE for size in sizes):
-        raise UsageError(f"--resize {text}: a shape is numbers with commas, 1,96,96,3")
+        raise UsageError(f"--resize {text}: write the shape as numbers with commas, such as 1,96,96,3")
     return tuple(map(int, sizes))
 
 

@@ -30,7 +30,7 @@ class LiveView(io.TextIOBase):
 
     def __init__(self, port: str) -> None:
         if not is_shown():
-            raise UsageError("--live needs a terminal; without it the log is printed line by line")
+            raise UsageError("--live needs a terminal; remove --live to print the log line by line")
         self._rich = _rich()
         self._port = port
         self._status = "connected"

@@ -240,14 +240,14 @@ def is_executed(args: argparse.Namespace, *others: str) -> bool:
     """
     is_used = args.executed or getattr(args, "prove", None) is not None
     if args.into < 0 or (args.into and not is_used):
-        raise UsageError("--into N goes with --executed, and counts from 1 on")
+        raise UsageError("--into N needs --executed, and N starts at 1")
     if not args.executed:
         return False
     if not args.firmware:
-        raise UsageError("--executed goes with --firmware APP.elf, the program that is executed")
+        raise UsageError("--executed needs --firmware APP.elf, the program to execute")
     for name in others:
         if getattr(args, name):
-            raise UsageError(f"--executed measures AllocateTensors(); --{name.replace('_', '-')} does not go with it")
+            raise UsageError(f"--executed measures AllocateTensors(); remove --{name.replace('_', '-')}")
     return True
 
 
@@ -256,7 +256,7 @@ def _likeliest(possible: tuple[Target, ...]) -> Target:
     chosen, *others = possible
     if others:
         newest = f"{chosen.runtime.snapshot}, {chosen.abi.name}, {chosen.interpreter}"
-        say(f"{chosen.name}: {newest} is taken of {len(others) + 1} that are possible", file=sys.stderr)
+        say(f"{chosen.name}: {newest} is assumed; the file fits {len(others) + 1} targets", file=sys.stderr)
     return chosen
 
 
@@ -348,7 +348,7 @@ def target_of_library(args: argparse.Namespace) -> Target:
         UsageError: There is no such library, it is not modelled, or something else says which TFLM it is, too.
     """
     if args.runtime:
-        raise UsageError("--library says which TFLM is linked; leave --runtime out")
+        raise UsageError("--library already selects the version of TFLM; remove --runtime")
     return library_target(args.library, name=args.target, kernels=args.kernels)
 
 
@@ -376,7 +376,9 @@ def pair(args: argparse.Namespace) -> tuple[argparse.Namespace, argparse.Namespa
     for name in PAIRED:
         values = getattr(args, name) or [None]
         if len(values) > 2:
-            raise UsageError(f"--{name.replace('_', '-')} is given {len(values)} times; before and after are two")
+            raise UsageError(
+                f"--{name.replace('_', '-')} is given {len(values)} times; give it at most twice, for before and after"
+            )
         for side, value in zip(sides, (values[0], values[-1]), strict=True):
             side[name] = value
     before, after = (argparse.Namespace(**{**vars(args), **side}) for side in sides)

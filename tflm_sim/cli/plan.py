@@ -177,11 +177,11 @@ def _write(path: str, planned: Model | None, saving: ArenaSaving | None) -> bool
 def _question(args: argparse.Namespace) -> _Question:
     if args.source.lower().endswith(".csv"):
         if args.write is not None:
-            raise UsageError("--write needs a model; this is a problem from a file")
+            raise UsageError("--write needs a model, and this file is a problem")
         return _Question(_read_problem(args))
     original = load(args.source)
     if args.write is not None and has_offline_plan(original) and not args.replace_plan:
-        raise UsageError(f"{args.source} has an offline plan already; --replace-plan replaces it")
+        raise UsageError(f"{args.source} already has an offline plan; add --replace-plan to replace it")
     model = without_offline_plan(original) if args.replace_plan else original
     simulation = simulate(model, configuration(args))
     return _Question(head_problem(simulation, title=args.source), original, model, simulation)

@@ -70,7 +70,7 @@ def _form(output: str) -> str:
     """Return the format that a file's name says; a name that ends with nothing is a page."""
     suffix = Path(output).suffix.lower()
     if suffix and suffix not in _SUFFIXES:
-        raise UsageError(f"{output}: a report is {', '.join(_SUFFIXES)} by its name; for another name say --format")
+        raise UsageError(f"{output}: the name must end in {', '.join(_SUFFIXES)}; for another name add --format")
     return _SUFFIXES.get(suffix, "html")
 
 
@@ -138,7 +138,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 4 where AllocateTensors() fails, and the report is written all the same."""
     form = args.format or _form(args.output)
     if args.boards and form not in ("html", "json"):
-        raise UsageError("--boards is a table in the page, and in JSON: -o report.html")
+        raise UsageError("--boards adds a table to the page and to JSON only: -o report.html")
     pictures, boards = _saved(args) if args.model.lower().endswith(".json") else (_pictures(args), _boards(args))
     _write(args, form, pictures, boards)
     if args.output != "-":
@@ -157,16 +157,16 @@ def _answer(picture: Picture) -> str:
 
 def _saved(args: argparse.Namespace) -> tuple[Sequence[Picture], Table]:
     if args.boards:
-        raise UsageError("a saved picture has the boards that it was saved with; --boards goes with a model")
+        raise UsageError("a saved picture keeps the boards that it was saved with; --boards needs a model")
     document = read_document(read(args.model, most=LARGEST_DOCUMENT, error=ModelError), path=args.model)
     return document.pictures, document.boards
 
 
 def _refuse(args: argparse.Namespace) -> None:
     if args.candidates and not args.firmware:
-        raise UsageError("--candidates are those that a program leaves possible: --firmware APP.elf")
+        raise UsageError("--candidates needs --firmware APP.elf, whose file can fit several targets")
     if args.arena_size is not None and args.split_arenas:
-        raise UsageError("--arena-size asks about one arena, --split-arenas is about two")
+        raise UsageError("--arena-size is for one arena and --split-arenas for two; remove one of them")
 
 
 def _pictures(args: argparse.Namespace) -> list[Picture]:

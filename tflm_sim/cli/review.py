@@ -144,7 +144,7 @@ def _checked_out(commit: str) -> Iterator[Path]:
         UsageError: There is no such commit, or this is no repository.
     """
     if commit.startswith("-"):
-        raise UsageError(f"{commit} is no commit")
+        raise UsageError(f"{commit} is not a commit")
     prefix = _git("rev-parse", "--show-prefix").strip()
     if _fails("cat-file", "-e", f"{commit}^{{commit}}"):  # as in the shallow clone that CI makes
         if _fails("fetch", "--quiet", "--depth=1", "origin", commit):

@@ -75,11 +75,11 @@ def register(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     if not 0 <= args.invoke <= MOST_INVOKES:
-        raise UsageError(f"--invoke {args.invoke}: 0 to {MOST_INVOKES}")
+        raise UsageError(f"--invoke {args.invoke}: the number must be 0 to {MOST_INVOKES}")
     if not 1 <= args.time_limit <= MOST_SECONDS:
-        raise UsageError(f"--time-limit: 1s to {MOST_SECONDS}s")
+        raise UsageError(f"--time-limit must be 1s to {MOST_SECONDS}s")
     if args.into < 0 or (args.into and args.model is None):
-        raise UsageError("--into N goes with --model FILE, and counts from 1 on")
+        raise UsageError("--into N needs --model FILE, and N starts at 1")
     model = None if args.model is None else load(args.model)
     image = load_image(args.elf)
     execution = execute(

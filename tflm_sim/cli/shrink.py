@@ -188,7 +188,7 @@ _AS_NAMED = (
 
 def _settings(args: argparse.Namespace, before: int) -> dict[str, Any]:
     if args.prove is not None and args.prove < 0:
-        raise UsageError(f"--prove {args.prove}: a number of inputs is not negative")
+        raise UsageError(f"--prove {args.prove}: the number of inputs must not be negative")
     named = {name: getattr(args, name) for name in _AS_NAMED}
     named |= {"prove_runs": args.prove, "prove_program": args.firmware, "prove_interpreter": args.into}
     texts: tuple[tuple[str, str | None, Callable[[str], object]], ...] = (
@@ -248,7 +248,9 @@ def _configurations(args: argparse.Namespace) -> list[Configuration]:
     custom_ops = tuple(row for path in args.custom_ops for row in options.load_custom_ops(path))
     if args.firmware:
         if args.target and len(args.target) > 1:
-            raise UsageError("--firmware is one target; name at most one --target for what its file does not say")
+            raise UsageError(
+                "--firmware selects one target; add at most one --target, for what the file does not contain"
+            )
         named = args.target[0] if args.target else None
         from tflm_sim.cli.linked_program import targets_of_program
 
@@ -303,7 +305,7 @@ def _refuse_output(args: argparse.Namespace) -> None:
         return
     with contextlib.suppress(OSError):
         if os.path.samefile(args.model, args.output):
-            raise UsageError(f"{args.output} is the model itself; --in-place writes over it")
+            raise UsageError(f"{args.output} is the model itself; add --in-place to overwrite it")
 
 
 def _write(path: str, data: bytes) -> None:
@@ -316,4 +318,4 @@ def _write(path: str, data: bytes) -> None:
     with replacing_bytes(path) as file:
         file.write(data)
     if os.path.isfile(path) and Path(path).read_bytes() != data:
-        raise TflmSimError(f"{path}: what was read again is not what was written")
+        raise TflmSimError(f"{path}: reading the file again does not give what was written")

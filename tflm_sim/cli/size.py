@@ -108,7 +108,10 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
     is_sized = args.arena_size is not None
     for is_wrong, sentence in (
         (is_sized and args.map, "--map draws the smallest arena; 'report --arena-size' draws another"),
-        (is_sized and args.split_arenas, "--arena-size asks about one arena, --split-arenas is about two"),
+        (
+            is_sized and args.split_arenas,
+            "--arena-size is for one arena and --split-arenas for two; remove one of them",
+        ),
         (is_sized and args.jsonl, "--jsonl reports smallest arenas; --arena-size goes with --json, a model at a time"),
         (
             args.advise and any((args.jsonl, args.map, is_sized)),
@@ -162,7 +165,7 @@ def _eon(args: argparse.Namespace, name: str, problem: NoModelError) -> int:
     others |= {"--advise": args.advise, "--firmware": args.firmware, "--runtime": args.runtime}
     if given := [option for option, value in others.items() if value]:
         raise UsageError(
-            f"{given[0]} is about TFLM's interpreter, and {one_line(label)} is a source of the EON compiler"
+            f"{given[0]} applies to TFLM's interpreter, but {one_line(label)} is a source of the EON compiler"
         )
     return eon.say_needs(args, label, data)
 

@@ -145,13 +145,13 @@ def register(subparsers: Subparsers) -> None:
 def _tls(args: argparse.Namespace) -> dict[str, str]:
     tls = {name: value for name in _TLS if (value := getattr(args, f"tls_{name}")) is not None}
     if tls and args.scheduler is None:
-        raise UsageError("--tls-ca, --tls-cert and --tls-key go with --scheduler tls://HOST:PORT")
+        raise UsageError("--tls-ca, --tls-cert and --tls-key need --scheduler tls://HOST:PORT")
     return tls
 
 
 def _limits(args: argparse.Namespace) -> Limits:
     if args.row_seconds < 0:
-        raise UsageError(f"--row-seconds {args.row_seconds:g} is negative; 0 is for no end")
+        raise UsageError(f"--row-seconds {args.row_seconds:g} is negative; use 0 for no limit")
     return Limits(args.row_seconds, parse_size(args.worker_memory) if args.worker_memory else 0)
 
 
@@ -171,9 +171,9 @@ def run(args: argparse.Namespace) -> int:
     if args.diff:
         return _difference(args)
     if not args.models:
-        raise UsageError("which models? Files, folders, patterns, or - for a list on stdin")
+        raise UsageError("no models are given; name files, folders or patterns, or - for a list on stdin")
     if args.output is None and args.plot is None:
-        raise UsageError("-o FILE says where the rows go (.csv, .jsonl, .parquet)")
+        raise UsageError("no output is given; add -o FILE (.csv, .jsonl or .parquet)")
     over = _cases(args)
     limits = _limits(args)
     tls = _tls(args)
@@ -200,7 +200,7 @@ def _client(url: str, tls: Mapping[str, str]) -> Iterator[Any]:
         raise UsageError(f"--scheduler needs dask.distributed: {command_for('sweep')}") from missing
     if url.startswith("tls://") != bool(tls) or tls.keys() not in (set(), _TLS.keys()):
         raise UsageError(
-            "--scheduler tls://HOST:PORT goes with all of --tls-ca, --tls-cert and --tls-key, tcp:// with none"
+            "--scheduler tls://HOST:PORT needs --tls-ca, --tls-cert and --tls-key; tcp:// takes none of them"
         )
     with _silence():
         try:

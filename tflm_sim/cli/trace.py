@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     if is_executed(args, "arena_size"):
         return _executed(args)
     if args.model is None:
-        raise UsageError("which MODEL? Only with --firmware APP.elf --executed it is the program's own")
+        raise UsageError("no model is given; only with --firmware APP.elf --executed can it be left out")
     config = configuration(args)
     model = load(args.model)
     simulation = simulated(model, config, None if args.arena_size is None else parse_size(args.arena_size))

@@ -59,11 +59,13 @@ class Configuration:
 
     def _refuse_for_recording(self) -> None:
         if self.planner == "linear":
-            raise UsageError("RecordingMicroAllocator::Create always makes a GreedyMemoryPlanner; interpreter: plain")
+            raise UsageError(
+                "RecordingMicroAllocator::Create always creates a GreedyMemoryPlanner; use interpreter plain"
+            )
         if self.has_own_planner:
             raise UsageError(_NO_OWN_PLANNER)
         if self.is_split:
-            raise UsageError("RecordingMicroAllocator::Create takes one arena; interpreter: plain")
+            raise UsageError("RecordingMicroAllocator::Create takes one arena; use interpreter plain")
 
     def __post_init__(self) -> None:
         if self.target.runtime.position(UPSTREAM) == OF_2020:
@@ -82,7 +84,7 @@ class Configuration:
         if self.has_own_planner and self.is_split:
             raise UsageError(_NO_OWN_PLANNER)
         if self.resource_variable_count is not None and self.resource_variable_count < 0:
-            raise UsageError(f"{self.resource_variable_count} resource variables are fewer than none")
+            raise UsageError(f"{self.resource_variable_count} resource variables: the number must not be negative")
 
 
 def planner_words(name: str, is_own: bool) -> str:
@@ -189,6 +191,6 @@ def _base(where: Where, kernels: str | None, runtime: str | None, library: str |
     if not isinstance(where, Configuration | Target):
         raise not_a(_A_TARGET, where)
     if kernels is not None:
-        raise UsageError(f"kernels='{kernels}' goes with the name of a target; this one has its kernels already")
+        raise UsageError(f"kernels='{kernels}' needs the name of a target; this Target already has its kernels")
     base = where if isinstance(where, Configuration) else Configuration(where)
     return base if runtime is None else replace(base, target=at_runtime(base.target, runtime))

@@ -133,13 +133,13 @@ def _worker_answer(path: str, arguments: list[str], settings: dict[str, Any], gi
     try:
         output, errors = worker.communicate(json.dumps(given).encode(), timeout=_WALL * timeout)
     except subprocess.TimeoutExpired:
-        raise FirmwareError(f"the emulator was given up after {_WALL * timeout} s", path=path) from None
+        raise FirmwareError(f"the emulator was stopped after {_WALL * timeout} s", path=path) from None
     finally:
         os.close(held)
         _end(worker)
     if worker.returncode == -signal.SIGXCPU:
         raise FirmwareError(
-            f"the emulator was given up after {timeout} s of the processor (--time-limit gives it more)", path=path
+            f"the emulator was stopped after {timeout} s of the processor (use a larger --time-limit)", path=path
         )
     line = output.decode("utf-8", "replace").strip().rpartition("\n")[2]
     if not line.startswith("{"):

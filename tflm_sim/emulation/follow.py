@@ -135,7 +135,7 @@ def _followed_with(
     interest = Interest(keeps_points=True, answers_vendors=start.is_guessed, model=replacement)
     follower = _followed(start.machine, program, interest)
     if follower.problem:
-        raise FirmwareError(f"the model cannot be put in the place of its own: {follower.problem}", path=file)
+        raise FirmwareError(f"the model cannot replace the program's own: {follower.problem}", path=file)
     if model is not None and replacement is not None:
         check_taken(follower, replacement, model, file)
     return follower
@@ -168,7 +168,7 @@ def check_taken(follower: Follower, replacement: Replacement, model: Model, file
     for result in _wanted_results(follower, replacement.wanted, file):
         names = [operator.name for operator in result.operators]
         if result.model != replacement.address and (result.model is not None or names != wanted):
-            raise FirmwareError("the program takes its own model, not the one that was put in its place", path=file)
+            raise FirmwareError("the program uses its own model, not the one that replaced it", path=file)
 
 
 def _wanted_results(follower: Follower, interpreter: int, file: str | None) -> list[Result]:

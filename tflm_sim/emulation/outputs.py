@@ -72,7 +72,7 @@ def _allocated(
         follower.is_over = lambda: _told(follower, number) is not None  # noqa: B023
         follower.run(RUN_S)
         if follower.problem:
-            raise FirmwareError(f"the model cannot be put in the place of its own: {follower.problem}")
+            raise FirmwareError(f"the model cannot replace the program's own: {follower.problem}")
         told = _told(follower, number)
         if told is None:
             reached = follower.ending

@@ -69,7 +69,7 @@ def linked_kernels(firmware: Firmware, base: Target | None, kernels: str | None)
     variants = _variants(firmware, base)
     if name not in variants:
         raise FirmwareError(
-            f"links {name} ({grounds}) for a processor that is not said; name it with --target",
+            f"links {name} ({grounds}) for an unknown processor; name it with --target",
             path=firmware.image.path,
         )
     library = parse_kernels(kernels or name, variants=variants)
@@ -98,7 +98,7 @@ def _named_kernels(firmware: Firmware, base: Target | None, kernels: str | None)
     if base is not None:
         return base.kernel_library, Ground("kernels", str(base.kernel_library), "the target's usual ones", "assumed")
     raise FirmwareError(
-        "neither symbols nor debug information tell the kernels; "
+        "neither symbols nor debug information show the kernels; "
         "name them with --kernels reference, cmsis_nn or esp_nn",
         path=firmware.image.path,
     )

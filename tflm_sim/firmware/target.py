@@ -187,7 +187,7 @@ def _modelled(text: str | None, runtime: str | None) -> Library | None:
     if text is None:
         return None
     if runtime is not None:
-        raise UsageError("--library says which TFLM is linked; leave --runtime out")
+        raise UsageError("--library already selects the version of TFLM; remove --runtime")
     row = find_library(text)
     row.runtime()
     return row
@@ -230,7 +230,7 @@ def _abis(firmware: Firmware, base: Target | None) -> tuple[tuple[Abi, ...], Gro
     if base is not None and base.abi != abi:
         raise UsageError(
             f"--target {base.name} has the ABI {base.abi.name}, {file_name(firmware)} has {abi.name} ({grounds}); "
-            "leave --target out"
+            "remove --target"
         )
     enums = "short enums" if abi.short_enums else "int enums"
     return (abi,), Ground("ABI", f"{abi.name}, {abi.pointer_size * 8}-bit, {enums}", grounds, "measured")

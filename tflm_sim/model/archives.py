@@ -31,7 +31,7 @@ def members(data: bytes, suffixes: Collection[str]) -> Iterator[tuple[str, bytes
         wanted = [row for row in archive.infolist() if row.filename.lower().endswith(tuple(suffixes))]
         size = sum(row.file_size for row in wanted)
         if size > MOST_UNPACKED:
-            raise ModelError(f"the archive would be {size:,} bytes unpacked; {MOST_UNPACKED:,} are read at the most")
+            raise ModelError(f"the archive would be {size:,} bytes unpacked; at most {MOST_UNPACKED:,} are read")
         for row in wanted:
             yield row.filename, archive.read(row)
 
@@ -50,7 +50,7 @@ def names(data: bytes) -> frozenset[str]:
 def _opened(data: bytes) -> Iterator[ZipFile]:
     count = data.count(_MEMBER)
     if count > MOST_MEMBERS:
-        raise ModelError(f"the archive has {count:,} members; {MOST_MEMBERS:,} are read at the most")
+        raise ModelError(f"the archive has {count:,} members; at most {MOST_MEMBERS:,} are read")
     import struct  # Slow to import, as zipfile is; most inputs are no archive.
     import zipfile
     import zlib

@@ -72,7 +72,7 @@ def byte_arrays(data: bytes, begins: Callable[[bytes], bool]) -> Iterator[tuple[
         begins: Is asked of eight bytes.
 
     Raises:
-        ModelError: An array begins so and goes on as something that is not read here; with its place.
+        ModelError: An array begins so and goes on as something that is not supported; with its place.
     """
     at, conditions = 0, _Conditions()
     before = bytearray(b"\n")  # the end of what was passed, comments as blanks, strings as empty ones

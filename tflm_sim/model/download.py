@@ -41,7 +41,7 @@ def download(address: str) -> bytes:
             it says, or takes longer than ``DOWNLOAD_SECONDS`` in all.
     """
     if os.environ.get(ALLOWED) != "1":
-        raise UsageError(f"{address}: nothing is fetched from the web unless --allow-download (or {ALLOWED}=1) says so")
+        raise UsageError(f"{address}: nothing is downloaded from the web without --allow-download (or {ALLOWED}=1)")
     from tflm_sim.model.fetch import fetch  # Slow to import, as all that speaks HTTP.
 
     return fetch(address)

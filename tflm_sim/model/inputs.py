@@ -136,7 +136,7 @@ def _of_source(name: str, data: bytes) -> Iterator[Input]:
     if b"{" not in data or not _is_text(data[:1000]):
         return
     if len(data) > LARGEST_SOURCE:
-        raise ModelError(f"a source file of {len(data):,} bytes; {LARGEST_SOURCE:,} are read at the most")
+        raise ModelError(f"a source file of {len(data):,} bytes; at most {LARGEST_SOURCE:,} are read")
     from tflm_sim.model.c_source import byte_arrays
 
     for array, inside in byte_arrays(data, is_model):
@@ -187,7 +187,7 @@ def read_inputs(name: str) -> list[Input]:
     found = list(unpack(path_name, _bytes_of(path_name)))
     chosen = [row for row in found if name in (path_name, row.label)]
     if not chosen:
-        raise ModelError(f"there is no such model in it; there are {_listed(found)}", path=name)
+        raise ModelError(f"it contains no such model; it contains {_listed(found)}", path=name)
     return chosen
 
 
@@ -200,7 +200,7 @@ def read_input(name: str) -> Input:
     """
     found = read_inputs(name)
     if len(found) > 1:
-        raise ModelError(f"it holds {len(found)} models; name one of {_listed(found)}", path=name)
+        raise ModelError(f"it contains {len(found)} models; name one of {_listed(found)}", path=name)
     return found[0]
 
 
@@ -222,7 +222,9 @@ def read_eon(name: str) -> Input:
     if not found:
         raise ModelError("there is no source of Edge Impulse's EON compiler in it", path=name)
     if len(found) > 1:
-        raise ModelError(f"it holds {len(found)} sources of the EON compiler; name one of {_listed(found)}", path=name)
+        raise ModelError(
+            f"it contains {len(found)} sources of the EON compiler; name one of {_listed(found)}", path=name
+        )
     return found[0]
 
 
@@ -313,7 +315,7 @@ def _ends_as_several(address: str) -> bool:
 def _read(name: str) -> bytes:
     if os.path.isdir(name):
         kind = _SAVED_MODEL if os.path.isfile(os.path.join(name, "saved_model.pb")) else "a folder"
-        raise ModelError(f"there is no model in it; it looks like {kind}", path=name)
+        raise ModelError(f"it contains no model; it looks like {kind}", path=name)
 
     try:
         return read(name, most=partial(most_bytes, name), error=ModelError)

@@ -215,4 +215,4 @@ def _check_limits(*, workers: int, **limits: float | None) -> None:
         if limit is not None and not 0 <= limit < 2**63:
             raise UsageError(f"{name} {limit}: it must not be negative")
     if workers < 1:
-        raise UsageError(f"{workers} workers: at least one has to work")
+        raise UsageError(f"{workers} workers: at least one is needed")

@@ -68,7 +68,7 @@ def read_lite_document(path: str) -> LiteDocument:
     try:
         return from_json(LiteDocument, read_json(path))
     except ValueError as reason:
-        raise UsageError(f"{path}: nothing that 'lite --json' wrote: {reason}") from None
+        raise UsageError(f"{path} is not the output of 'lite --json': {reason}") from None
 
 
 def lite_difference(before: LiteDocument, after: LiteDocument) -> LiteDifference:

@@ -254,7 +254,7 @@ class Machine:
             return {outputs[0]: self.states[key]}
         value = read[1]
         if value is None:
-            raise refuse(f"#{number} ASSIGN_VARIABLE reads what nobody wrote")
+            raise refuse(f"#{number} ASSIGN_VARIABLE reads a value that was never written")
         self.states[key] = value
         return {}
 
@@ -337,7 +337,7 @@ class Machine:
         outputs = operator.output_tensors
         for index, value in zip(operator.input_tensors, read, strict=True):
             if index >= 0 and value is None:
-                raise refuse(f"#{number} {name} reads tensor {index}, which nobody wrote")
+                raise refuse(f"#{number} {name} reads tensor {index}, which was never written")
         call = self._call(operator, name, read)
         variables = [index for index in operator.input_tensors if self._is_variable(index)]
         if set(variables) & set(outputs):
@@ -429,7 +429,7 @@ def _copies(sources: Sequence[Place], targets: Sequence[Place], values: Sequence
 
 def _written(value: Hashes | None, who: str, subgraph: int, tensor: int) -> Hashes:
     if value is None:
-        raise refuse(f"{who} reads tensor {tensor} of subgraph {subgraph}, which nobody wrote")
+        raise refuse(f"{who} reads tensor {tensor} of subgraph {subgraph}, which was never written")
     return value
 
 

@@ -142,7 +142,7 @@ def _stopping(time_limit: float | None) -> Stopping:
     if time_limit is not None:
         expect(time_limit, float, "a time limit in seconds")
         if not time_limit > 0:
-            raise UsageError(f"--time-limit {time_limit} is no time to search in")
+            raise UsageError(f"--time-limit {time_limit} is not a valid time")
     return Stopping(time_limit)
 
 
@@ -240,14 +240,14 @@ def _refuse_plan(model: Model, replan: bool) -> None:
     """Refuse a model that says where its tensors go: to TFLM, or to an Ethos-U."""
     if any(code.custom_code == "ethos-u" for code in model.operator_codes):
         raise ModelError(
-            "Vela compiled the model for an Ethos-U, whose commands say where each tensor lies; "
-            "shrink rewrites the model that Vela was given",
+            "Vela compiled the model for an Ethos-U, whose commands contain the position of each tensor; "
+            "shrink the model before Vela compiles it",
             path=model.path,
         )
     if not replan and any(entry.name == OFFLINE_MEMORY_ALLOCATION for entry in model.metadata):
         raise ModelError(
-            "the model has an offline plan (OfflineMemoryAllocation), which a rewriting would make void; "
-            "--replan drops it",
+            "the model has an offline plan (OfflineMemoryAllocation), which a rewriting would invalidate; "
+            "add --replan to remove it",
             path=model.path,
         )
 
@@ -296,7 +296,7 @@ def _refuse_float(model: Model, configurations: Sequence[Configuration]) -> None
         if library.name not in _FLOAT_IS_REFERENCE:
             raise ModelError(
                 f"a floating-point model, and the kernels of {library} may sum in another order for a share of a "
-                "tensor; --force-float rewrites it all the same",
+                "tensor; --force-float rewrites it anyway",
                 path=model.path,
             )
 

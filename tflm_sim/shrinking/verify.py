@@ -210,7 +210,7 @@ def _check_unread(before: Machine, after: Machine) -> None:
         for number, operator in enumerate(main.operators):
             outputs, name = operator.output_tensors, machine.name(operator)
             if outputs and not read.intersection(outputs) and _signature(machine, operator) not in there:
-                raise refuse(f"nobody reads what #{number} {name} writes, and the original has no such one")
+                raise refuse(f"the output of #{number} {name} is never read, and the original has no such operator")
 
 
 def _signature(machine: Machine, operator: Operator) -> tuple[object, ...]:
@@ -287,7 +287,7 @@ def _pairs_of_equal(
             raise refuse(f"the state '{state[1]}' of the original has no counterpart in the result")
         pairs.append((state, twins.pop(twins.index(state) if state in named and state in twins else 0)))
     if any(groups.values()):
-        raise refuse("the result has a state that the original has not")
+        raise refuse("the result has a state that the original does not have")
     return pairs
 
 
@@ -320,7 +320,7 @@ def _check_opaque(before: Machine, after: Machine) -> None:
     """
     for call, name in after.opaque.items():
         if call not in before.opaque:
-            raise refuse(f"{name} is called in a way that is not understood here, and not so in the original")
+            raise refuse(f"{name} is used in a way that is not supported, and differently in the original")
 
 
 def _compare(what: str, expected: Hashes, found: Hashes) -> None:
@@ -330,4 +330,6 @@ def _compare(what: str, expected: Hashes, found: Hashes) -> None:
     if wrong.size:
         first = np.unravel_index(int(wrong[0]), expected.shape) if expected.ndim else ()
         place = ", ".join(str(int(index)) for index in first)
-        raise refuse(f"{wrong.size:,} of {expected.size:,} elements of {what} are computed otherwise, first [{place}]")
+        raise refuse(
+            f"{wrong.size:,} of {expected.size:,} elements of {what} are computed differently, first [{place}]"
+        )

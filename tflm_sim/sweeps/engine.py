@@ -170,7 +170,9 @@ class Dask:
         for address, found in asked.items():
             if found != __version__:
                 has = f"tflm_sim {found}" if isinstance(found, str) else f"no tflm_sim ({found})"
-                raise UsageError(f"the worker {address} has {has}, this is {__version__}: install the same there")
+                raise UsageError(
+                    f"the worker {address} has {has}, this is {__version__}: install the same version there"
+                )
 
     def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> _Later:
         """Send a batch, files by their whole path; the same batch twice is run twice."""
@@ -205,7 +207,7 @@ def run(items: Iterable[Item], cases: Sequence[Case], pool: Pool, limits: Limits
     try:
         yield from _in_order(items, cases, pool, limits)
     except pool.gone as gone:
-        raise UsageError("the scheduler does not answer any more; what is done is kept") from gone
+        raise UsageError("the scheduler does not answer any more; the finished rows are kept") from gone
 
 
 def _in_order(items: Iterable[Item], cases: Sequence[Case], pool: Pool, limits: Limits) -> Iterator[list[Row]]:

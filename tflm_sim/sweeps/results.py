@@ -51,7 +51,7 @@ class Results:
             self._form = ".jsonl"
         exists = path.is_file() or self._part.is_file()
         if exists and not (self._resumes or overwrites):
-            raise UsageError(f"{path} exists: --resume continues it, --overwrite starts it again from nothing")
+            raise UsageError(f"{path} exists: add --resume to continue it, or --overwrite to replace it")
         self.done = Done(self._earlier() if self._resumes else (), over)
         self._part.unlink(missing_ok=True)
         self._is_beside = self._resumes or self._form != path.suffix

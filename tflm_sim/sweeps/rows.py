@@ -207,7 +207,7 @@ def _read(source: Source) -> tuple[bytes | memoryview, Model]:
     if isinstance(source, bytes):
         return source, parse(source)
     if os.path.exists(source) and not os.path.isfile(source):
-        raise ModelError("it is no regular file", path=source)
+        raise ModelError("it is not a regular file", path=source)
     data = read_url(source) if is_url(source) else read_input(source).data
     return data, parse(data, path=source)
 

@@ -72,11 +72,11 @@ def cases(
     found = [Case(preset(name).name, "", settings, limit) for name in _all(targets, PRESETS)]
     found += [Case(board(name).preset, board(name).name, settings, limit) for name in _all(boards, BOARDS)]
     if not found:
-        raise UsageError("a sweep is for at least one target or board")
+        raise UsageError("a sweep needs at least one target or board")
     try:
         json.dumps(settings)
     except (TypeError, ValueError) as error:
-        raise UsageError(f"the settings of a sweep are values of JSON: {error}") from None
+        raise UsageError(f"the settings of a sweep must be JSON values: {error}") from None
     return found
 
 

@@ -141,7 +141,7 @@ def form_of(path: Path) -> str:
         UsageError: Another ending, or Parquet without pyarrow.
     """
     if path.suffix not in _WRITERS:
-        raise UsageError(f"{path}: results are {', '.join(_WRITERS)}, by the name's ending")
+        raise UsageError(f"{path}: the name must end in {', '.join(_WRITERS)}")
     if path.suffix == ".parquet":
         _pyarrow()
     return path.suffix

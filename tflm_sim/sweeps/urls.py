@@ -52,7 +52,7 @@ def read_url(url: str) -> bytes:
         raise ModelError(str(failure), path=url) from failure
     found = list(unpack(url, data))
     if len(found) > 1:
-        raise ModelError(f"it holds {len(found)} models", path=url)
+        raise ModelError(f"it contains {len(found)} models", path=url)
     return found[0].data
 
 

@@ -100,7 +100,7 @@ def find_day(text: str) -> Commit:
         raise UsageError(f"'{text}' is no day: {error}") from None
     newest = main_line()[-1]
     if text > newest.day:
-        raise UsageError(f"the history that is known ends with {newest.short} of {newest.day}; {text} is after that")
+        raise UsageError(f"the known history of TFLM ends with {newest.short} of {newest.day}; {text} is after that")
     found = [commit for commit in main_line() if commit.seconds < midnight.timestamp()]
     if not found:
         first = main_line()[0]

@@ -128,7 +128,7 @@ def parse_kernels(text: str, *, variants: Mapping[str, str]) -> KernelLibrary:
         return REFERENCE
     library = name.removesuffix(_PLAIN_C)
     if library not in VERSIONS:
-        raise UsageError(f"'{text}' is no kernel library that is modelled; use one of: {_listed(VERSIONS)}")
+        raise UsageError(f"'{text}' is not a modelled kernel library; use one of: {_listed(VERSIONS)}")
     if name not in variants:
         raise UsageError(f"{name} does not run on this target; use one of: {_listed(variants)}")
     variant = variants[name]

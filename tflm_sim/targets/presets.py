@@ -186,7 +186,9 @@ def _with_named_kernels(target: Target, kernels: str | None) -> Target:
     """
     version = (kernels or "").partition("@")[2]
     if version and version != target.kernel_library.version:
-        raise UsageError(f"{kernels} does not go with {target.runtime.snapshot}, which links {target.kernel_library}")
+        raise UsageError(
+            f"{kernels} cannot be used with {target.runtime.snapshot}, which links {target.kernel_library}"
+        )
     return target
 
 
@@ -194,7 +196,7 @@ def _kernel_library(name: str, preset: Preset, kernels: str | None) -> kernel_li
     own = preset.own_kernels
     if own is not None:
         if kernels is not None and kernel_library.parse_kernels(kernels, variants={own.name: own.variant}) != own:
-            raise UsageError(f"{name} is a library with kernels of its own, {own}; leave --kernels out")
+            raise UsageError(f"{name} is a library with kernels of its own, {own}; remove --kernels")
         return own
     default = preset.default_kernels or next(iter(preset.libraries), "reference")
     return kernel_library.parse_kernels(kernels or default, variants=preset.libraries)
@@ -209,7 +211,7 @@ def refuse_what_is_no_build(library: kernel_library.KernelLibrary, runtime: Runt
     change, reason = _NO_BUILD.get((library.name, library.version), ("", ""))
     if change and runtime.has(change):
         why = reason.format(date=CHANGES[change].date)
-        raise UsageError(f"{library.name}@{library.version} does not go with {runtime.snapshot}: {why}")
+        raise UsageError(f"{library.name}@{library.version} cannot be used with {runtime.snapshot}: {why}")
 
 
 def _refuse_mvp_without_its_sdk(library: kernel_library.KernelLibrary, brought: str, runtime: Runtime) -> None:
@@ -221,7 +223,7 @@ def _refuse_mvp_without_its_sdk(library: kernel_library.KernelLibrary, brought: 
     if library.name == "mvp" and library.cmsis_nn != brought:
         raise UsageError(
             f"the MVP's kernels are modelled for --library silabs-gsdk@4.4.1 and simplicity-sdk@2024.6.0, not for "
-            f"{runtime.snapshot}; what it runs without them: --kernels reference or cmsis_nn"
+            f"{runtime.snapshot}; without them, use --kernels reference or cmsis_nn"
         )
 
 
@@ -254,7 +256,9 @@ def at_runtime(target: Target, text: str) -> Target:
     """
     expect(text, str, "the name of a version of TFLM")
     if not target.runtime.static_memory or target.runtime.snapshot == WHEEL_SNAPSHOT:
-        raise UsageError(f"{target.name} is one build of TFLM; --runtime goes with a machine, such as cortex-m4")
+        raise UsageError(
+            f"{target.name} is one build of TFLM; --runtime needs a processor as the target, such as cortex-m4"
+        )
     from tflm_sim.targets.history import is_commit, is_day
     from tflm_sim.targets.libraries import find_library
 
@@ -297,11 +301,13 @@ def _edge_impulse_esp_nn(library: kernel_library.KernelLibrary, runtime: Runtime
     if not runtime.has("edge_impulse_esp_nn"):
         return kernel_library.REFERENCE
     if library.variant == "ansi":
-        raise UsageError("Edge Impulse's SDK has ESP-NN with its optimised code only; without it: --kernels reference")
+        raise UsageError(
+            "Edge Impulse's SDK has ESP-NN with its optimised code only; without it, use --kernels reference"
+        )
     copies = {"edge_impulse_pads_once": "1.1.0", "edge_impulse_kernels": kernel_library.EDGE_IMPULSE_2023}
     version = next((copy for since, copy in copies.items() if runtime.has(since)), kernel_library.EDGE_IMPULSE_2022)
     if library.version not in (version, kernel_library.newest("esp_nn", library.variant)):
-        raise UsageError(f"{runtime.snapshot} brings its own ESP-NN, {version}; leave the version out")
+        raise UsageError(f"{runtime.snapshot} brings its own ESP-NN, {version}; remove the version")
     is_plain = library.variant == "esp32p4" and not runtime.has("edge_impulse_esp32p4")
     return replace(library, version=version, variant="opt" if is_plain else library.variant)
 
@@ -349,7 +355,7 @@ def library_target(text: str, *, name: str | None = None, kernels: str | None = 
     runtime = library.runtime()
     if library.target in OWN_BUILDS:
         if not _runs_a_build(name or library.target, library.target):
-            raise UsageError(f"{library.label} is one build, for {library.target}; leave --target out")
+            raise UsageError(f"{library.label} is one build, for {library.target}; remove --target")
         return preset(library.target, kernels=kernels)
     machine_name = name or library.target
     machine = preset(machine_name, kernels=kernels or _kernels_on(library, machine_name), runtime=library.label)

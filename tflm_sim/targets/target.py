@@ -72,5 +72,5 @@ class Target:
         except KeyError as missing:
             raise UsageError(
                 f"the {self.runtime} has no struct {missing}; those of TFLM are declared in "
-                "tflm_sim/targets/struct_tables, and of one of your own you say the size in bytes"
+                "tflm_sim/targets/struct_tables, give the size of your own structs in bytes"
             ) from None

@@ -133,13 +133,15 @@ class Pyodide:
         """Return the same with numpy's wheel from a file.
 
         Raises:
-            UsageError: It cannot be read, or is no wheel of numpy for this Pyodide.
+            UsageError: It cannot be read, or is not a wheel of numpy for this Pyodide.
         """
         own, info = self.lock["packages"]["numpy"], self.lock["info"]
         python = "cp" + "".join(info["python"].split(".")[:2])
         tags = rf"{python}-{python}-(pyodide|pyemscripten)_{info['abi_version']}_wasm32"
         if not re.fullmatch(rf"numpy-[\w.]+-{tags}\.whl", path.name):
-            raise UsageError(f"{path} is no wheel of numpy for Pyodide {PYODIDE_VERSION}, which has {own['file_name']}")
+            raise UsageError(
+                f"{path} is not a wheel of numpy for Pyodide {PYODIDE_VERSION}, which has {own['file_name']}"
+            )
         try:
             data = path.read_bytes()
         except OSError as failure:

@@ -56,6 +56,6 @@ def test_the_exact_planner_writes_plans_too(chain: Callable[..., Model]) -> None
 
 def test_a_plan_is_replaced_only_when_asked(chain: Callable[..., Model]) -> None:
     planned = with_offline_plan(chain(64, 640, 128, 320), M4, "linear")
-    with pytest.raises(UsageError, match="only when asked"):
+    with pytest.raises(UsageError, match="only on request"):
         with_offline_plan(planned, M4, "exact")
     assert simulate(with_offline_plan(planned, M4, "exact", replace_plan=True), M4.target).head_bytes == 768

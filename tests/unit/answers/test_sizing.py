@@ -25,5 +25,5 @@ def test_every_figure_is_that_of_a_simulation(model: Model) -> None:
 
 
 def test_two_arenas_are_refused() -> None:
-    with pytest.raises(UsageError, match="smallest pair"):
+    with pytest.raises(UsageError, match="for two arenas use"):
         Sizer().sizing(NO_INPUTS_VECTOR, "cortex-m4", is_split=True)

@@ -54,7 +54,7 @@ def test_a_setting_that_does_not_exist_is_a_type_error() -> None:
 
 
 def test_kernels_go_with_a_name() -> None:
-    with pytest.raises(UsageError, match="goes with the name of a target"):
+    with pytest.raises(UsageError, match="needs the name of a target"):
         configure(M4, kernels="reference")
 
 

@@ -215,5 +215,5 @@ def test_a_sizer_pickles_without_what_it_remembers() -> None:
 
 
 def test_a_sizer_that_remembers_nothing_is_refused() -> None:
-    with pytest.raises(UsageError, match="has no use"):
+    with pytest.raises(UsageError, match="is useless"):
         Sizer(most_prepares=0)

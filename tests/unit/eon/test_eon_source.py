@@ -98,7 +98,7 @@ def test_the_words_of_an_error_that_stops_the_compiler_are_said() -> None:
         ("kTfLiteActRelu6", "kTfLiteActCube", "'kTfLiteActCube' among the parameters of CONV_2D"),
         ("int8_t tensor_data1[6] = { ", "int8_t tensor_data1[6] = { 300, ", "elements that its type does not hold"),
         ("int8_t tensor_data1[6] = { ", "int8_t tensor_data1[6] = { 1, ", "has 7 bytes, and tensorData says 6"),
-        ("int8_t tensor_data1[6] = { ", "int8_t tensor_data1[6] = { x, ", "elements that are no whole numbers"),
+        ("int8_t tensor_data1[6] = { ", "int8_t tensor_data1[6] = { x, ", "elements that are not whole numbers"),
         (
             "#define EI_MAX_OVERFLOW_BUFFER_COUNT 10",
             "#define EI_MAX_OVERFLOW_BUFFER_COUNT MANY",
@@ -152,7 +152,7 @@ def test_damaged_sources_are_read_or_refused() -> None:
 
 
 def test_a_file_of_another_kind_is_refused() -> None:
-    with pytest.raises(ModelError, match="no source of Edge Impulse's EON compiler"):
+    with pytest.raises(ModelError, match="not a source of Edge Impulse's EON compiler"):
         read_eon_source(b"int main() {}")
 
 

@@ -120,7 +120,7 @@ def test_an_archive_gives_its_source(tmp_path: Path, source: str, capsys: pytest
     with ZipFile(path, "a") as archive:
         archive.write(source, "tflite-model/tflite_learn_9_compiled.cpp")
     assert main(["eon", str(path)]) == 3
-    assert "holds 2 sources of the EON compiler; name one of" in capsys.readouterr().err
+    assert "contains 2 sources of the EON compiler; name one of" in capsys.readouterr().err
     assert document([f"{path}:tflite-model/tflite_learn_9_compiled.cpp"], capsys)["arena_bytes"] == 512
 
 
@@ -249,8 +249,8 @@ def test_size_says_the_same_of_a_source(source: str, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("verb", "options", "code", "words"),
     [
-        ("size", ["--map"], 2, "--map is about TFLM's interpreter, and"),
-        ("size", ["--arena-size", "9"], 2, "--arena-size is about TFLM's interpreter"),
+        ("size", ["--map"], 2, "--map applies to TFLM's interpreter, but"),
+        ("size", ["--arena-size", "9"], 2, "--arena-size applies to TFLM's interpreter"),
         (
             "check",
             ["--limit", "1KiB"],

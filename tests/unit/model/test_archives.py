@@ -32,7 +32,7 @@ def test_members_are_counted_together_before_one_is_unpacked(monkeypatch: pytest
         ("b.tflite", 600),
     ]
     monkeypatch.setattr(archives, "MOST_UNPACKED", 1199)
-    with pytest.raises(ModelError, match="the archive would be 1,200 bytes unpacked; 1,199 are read at the most"):
+    with pytest.raises(ModelError, match="the archive would be 1,200 bytes unpacked; at most 1,199 are read"):
         list(members(data, {".tflite"}))
 
 
@@ -40,7 +40,7 @@ def test_an_archive_of_too_many_members_is_not_opened(monkeypatch: pytest.Monkey
     monkeypatch.setattr(archives, "MOST_MEMBERS", 2)
     data = archive(("a", b""), ("b", b""), ("c", b""))
     for read in (lambda: names(data), lambda: list(members(data, {".h"}))):
-        with pytest.raises(ModelError, match="the archive has 3 members; 2 are read at the most"):
+        with pytest.raises(ModelError, match="the archive has 3 members; at most 2 are read"):
             read()
 
 

@@ -64,7 +64,7 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 def test_nothing_is_fetched_unless_somebody_says_so(site: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["size", f"{site}/sine.tflite"]) == 2
-    assert "nothing is fetched from the web unless --allow-download" in capsys.readouterr().err
+    assert "nothing is downloaded from the web without --allow-download" in capsys.readouterr().err
     with pytest.raises(UsageError):
         load(f"{site}/sine.tflite")
     assert asked == []
@@ -85,9 +85,9 @@ def test_one_of_several_models_is_picked_as_in_a_local_file(
     monkeypatch.setenv(web.ALLOWED, "1")
     address = f"{site}/m.cc?raw=1"
     assert load(f"{address}:g_two").path == f"{address}:g_two"
-    with pytest.raises(ModelError, match=f"it holds 2 models; name one of {re.escape(address)}:g_one, "):
+    with pytest.raises(ModelError, match=f"it contains 2 models; name one of {re.escape(address)}:g_one, "):
         load(address)
-    with pytest.raises(ModelError, match="there is no such model in it"):
+    with pytest.raises(ModelError, match="it contains no such model"):
         load(f"{address}:g_three")
     assert main(["size", address]) == 0
     shown = capsys.readouterr().out

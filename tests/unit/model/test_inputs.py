@@ -116,9 +116,9 @@ def test_one_of_several_models_is_named_by_its_label(tmp_path: Path) -> None:
     path = tmp_path / "two.zip"
     path.write_bytes(archive(a_dot_tflite=SINE, b_dot_tflite=SINE))
     assert load(f"{path}:b.tflite").path == f"{path}:b.tflite"
-    with pytest.raises(ModelError, match=r"it holds 2 models; name one of .*two.zip:a.tflite, .*two.zip:b.tflite"):
+    with pytest.raises(ModelError, match=r"it contains 2 models; name one of .*two.zip:a.tflite, .*two.zip:b.tflite"):
         load(path)
-    with pytest.raises(ModelError, match="there is no such model in it"):
+    with pytest.raises(ModelError, match="it contains no such model"):
         load(f"{path}:c.tflite")
     assert list(expand([str(tmp_path)])) == [f"{path}:a.tflite", f"{path}:b.tflite"]
 
@@ -140,7 +140,7 @@ def test_patterns_and_names_that_are_no_files(tmp_path: Path) -> None:
         ("/dev/zero", "this is not a .tflite model; it looks like a file of another kind"),
         ("a\x00b", "a name has no null character"),
         ("absent.tflite", "No such file or directory"),
-        (".", "there is no model in it; it looks like a folder"),
+        (".", "it contains no model; it looks like a folder"),
     ],
 )
 def test_what_cannot_be_a_model_is_refused_at_once(name: str, words: str) -> None:
@@ -170,7 +170,7 @@ def test_pipes_of_a_folder_are_not_waited_for(tmp_path: Path) -> None:
 def test_a_pipe_to_which_nobody_writes_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "PIPE_SECONDS", 0.05)
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(ModelError, match=r"pipe: it is a pipe, and nobody wrote to it for 0\.05 seconds$"):
+    with pytest.raises(ModelError, match=r"pipe: it is a pipe, and nothing was written to it for 0\.05 seconds$"):
         load(tmp_path / "pipe")
 
 
@@ -207,7 +207,7 @@ def test_sources_without_a_model_are_passed_over_in_a_folder_that_says_what_it_i
     assert list(expand([str(tmp_path)])) == [str(export / "broken.tflite"), str(export / "learn.cpp")]
     (export / "learn.cpp").unlink()
     (export / "broken.tflite").unlink()
-    with pytest.raises(ModelError, match="there is no model in it; it looks like a folder"):
+    with pytest.raises(ModelError, match="it contains no model; it looks like a folder"):
         load(*expand([str(export)]))
     (export / "saved_model.pb").write_bytes(b"\x08\x01")
     with pytest.raises(ModelError, match="it looks like a TensorFlow SavedModel: it must be converted"):

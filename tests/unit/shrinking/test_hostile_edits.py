@@ -56,7 +56,7 @@ def test_a_dead_operator_that_writes_beyond_its_output_is_refused() -> None:
     source = draft.inputs[0]
     short = draft.add_like(source, (1, 1, 1, 1))
     draft.operators.append(draft.operator("CONCATENATION", (source, source), (short,), options={"axis": 1}))
-    with pytest.raises(VerificationFailed, match="CONCATENATION is called in a way that is not understood here"):
+    with pytest.raises(VerificationFailed, match="CONCATENATION is used in a way that is not supported"):
         verify(model, parse(encode(draft.model())))
 
 
@@ -74,5 +74,5 @@ def test_an_operator_that_nobody_reads_is_refused_unless_the_original_has_it() -
     original = parse(encode(draft.model()))
     assert verify(original, original)
     draft.tensors[kept] = replace(draft.tensors[kept], type=TensorType.INT16)  # a kernel of int8 writes half of it
-    with pytest.raises(VerificationFailed, match=r"nobody reads what #\d+ QUANTIZE writes"):
+    with pytest.raises(VerificationFailed, match=r"the output of #\d+ QUANTIZE is never read"):
         verify(original, parse(encode(draft.model())))

@@ -66,7 +66,7 @@ def test_a_lock_goes_with_its_process_even_when_that_is_killed(tmp_path: Path) -
 def test_a_refused_run_leaves_no_lock(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("here already")
-    with pytest.raises(UsageError, match="exists: --resume"):
+    with pytest.raises(UsageError, match="exists: add --resume"):
         Results(str(path), CASES, resumes=False, overwrites=False)
     assert os.listdir(tmp_path) == ["rows.csv"]
 

@@ -90,7 +90,7 @@ def test_what_cannot_be_sized_is_a_row_that_says_why(tmp_path: Path) -> None:
     names = [str(tmp_path / name) for name in ("broken.tflite", "pipe.tflite", "absent.tflite")]
     found = rows([names[0], ALL[0], names[1], names[2]], cases(["cortex-m4"]))
     assert [row.status for row in found] == ["unreadable", "ok", "unreadable", "unreadable"]
-    assert found[2].error.endswith("it is no regular file")
+    assert found[2].error.endswith("it is not a regular file")
 
 
 def test_a_model_that_takes_too_long_costs_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,7 +233,7 @@ def test_the_command_resumes_to_the_same_bytes(ending: str, tmp_path: Path, caps
     assert main(["sweep", *ALL, *common, "-o", str(whole)]) == 0
     assert main(["sweep", *ALL[1:3], *common, "-o", str(part)]) == 0
     assert main(["sweep", *ALL, *common, "-o", str(part)]) == 2
-    assert "exists: --resume continues it, --overwrite starts it again from nothing" in capsys.readouterr().err
+    assert "exists: add --resume to continue it, or --overwrite to replace it" in capsys.readouterr().err
     assert main(["sweep", *ALL, *common, "-o", str(part), "--resume"]) == 0
     assert part.read_bytes() == whole.read_bytes()
 
@@ -256,7 +256,7 @@ def test_a_run_that_was_killed_is_resumed_to_the_same_bytes(ending: str, begins:
 
 def test_results_of_another_ending_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sweep", ALL[0], "-o", str(tmp_path / "r.txt")]) == 2
-    assert "results are .jsonl, .csv, .parquet, by the name's ending" in capsys.readouterr().err
+    assert "the name must end in .jsonl, .csv, .parquet" in capsys.readouterr().err
 
 
 def test_an_archive_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

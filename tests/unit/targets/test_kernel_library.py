@@ -34,12 +34,12 @@ def test_the_reference_kernels_come_with_the_snapshot() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("cmsis", r"'cmsis' is no kernel library that is modelled; use one of: reference, cmsis_nn"),
+        ("cmsis", r"'cmsis' is not a modelled kernel library; use one of: reference, cmsis_nn"),
         (
             "cmsis_nn@9",
             r"cmsis_nn version '9' is not modelled; use one of: 4ab83cc, 6d9d61d, e096196, v7\.0\.0, 22080c6",
         ),
-        ("", r"'' is no kernel library"),
+        ("", r"'' is not a modelled kernel library"),
     ],
 )
 def test_what_is_not_modelled_is_refused_with_what_is(text: str, message: str) -> None:

@@ -162,9 +162,11 @@ def test_edge_impulses_sdk_brings_its_own_esp_nn(version: str, name: str, kernel
 
 
 def test_another_esp_nn_does_not_go_with_edge_impulses_sdk() -> None:
-    with pytest.raises(UsageError, match=r"edge-impulse@1.93.20 brings its own ESP-NN, 1.1.0; leave the version out"):
+    with pytest.raises(UsageError, match=r"edge-impulse@1.93.20 brings its own ESP-NN, 1.1.0; remove the version"):
         library_target("edge-impulse", name="esp32-s3", kernels="esp_nn@1.2.0")
-    with pytest.raises(UsageError, match=r"has ESP-NN with its optimised code only; without it: --kernels reference"):
+    with pytest.raises(
+        UsageError, match=r"has ESP-NN with its optimised code only; without it, use --kernels reference"
+    ):
         library_target("edge-impulse", name="esp32", kernels="esp_nn_ansi")
     assert library_target("edge-impulse", name="esp32", kernels="reference").kernel_library.name == "reference"
     with pytest.raises(UsageError, match="esp_nn does not run on this target"):

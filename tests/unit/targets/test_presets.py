@@ -33,7 +33,7 @@ def test_the_wheel_is_its_own_snapshot_with_compression() -> None:
 
 def test_an_arduino_library_brings_its_kernels() -> None:
     assert str(preset("nano33ble-chirale").kernel_library) == "cmsis_nn@e98ee09 (dsp)"
-    with pytest.raises(UsageError, match="leave --kernels out"):
+    with pytest.raises(UsageError, match="remove --kernels"):
         preset("nano33ble-chirale", kernels="reference")
 
 
@@ -83,9 +83,9 @@ def test_the_library_that_a_target_brings_along_may_be_named() -> None:
 @pytest.mark.parametrize(
     ("name", "kernels", "message"),
     [
-        ("cortex-m4", "cmsis_nn@e98ee09", "does not go with 90b983c2b: TFLM from 2023-03-02 on fetches a newer"),
+        ("cortex-m4", "cmsis_nn@e98ee09", "cannot be used with 90b983c2b: TFLM from 2023-03-02 on fetches a newer"),
         ("esp32", "esp_nn@1.1.0", r"from 1\.3\.4 on asks for 1\.1\.1 or newer"),
-        ("esp32-s3", "esp_nn_ansi@1.1.0", "esp_nn@1.1.0 does not go with"),
+        ("esp32-s3", "esp_nn_ansi@1.1.0", "esp_nn@1.1.0 cannot be used with"),
     ],
 )
 def test_what_is_no_build_is_refused(name: str, kernels: str, message: str) -> None:
@@ -99,9 +99,11 @@ def test_a_version_of_kernels_is_judged_with_the_tflm_that_is_named() -> None:
     assert str(then.kernel_library) == "cmsis_nn@e98ee09 (dsp)"
     named = preset("esp32-s3", kernels="esp_nn@1.1.0", runtime="esp-tflite-micro@1.3.3")
     assert str(named.kernel_library) == "esp_nn@1.1.0 (esp32s3)"
-    with pytest.raises(UsageError, match=r"cmsis_nn@4ab83cc does not go with 0c425da36, which links cmsis_nn@e98ee09"):
+    with pytest.raises(
+        UsageError, match=r"cmsis_nn@4ab83cc cannot be used with 0c425da36, which links cmsis_nn@e98ee09"
+    ):
         preset("cortex-m4", kernels="cmsis_nn@4ab83cc", runtime="2023-01-13")
-    with pytest.raises(UsageError, match="does not go with 90b983c2b"):
+    with pytest.raises(UsageError, match="cannot be used with 90b983c2b"):
         preset("cortex-m4", kernels="cmsis_nn@e98ee09", runtime="90b983c2b")
 
 
@@ -139,7 +141,9 @@ def test_an_old_library_goes_with_the_tflm_of_its_time() -> None:
 )
 def test_the_cmsis_nn_of_a_day_is_the_one_that_upstream_fetched(day: str, version: str) -> None:
     assert preset("cortex-m55", runtime=day).kernel_library == KernelLibrary("cmsis_nn", version, "mve")
-    with pytest.raises(UsageError, match=f"which links cmsis_nn@{version}" if version != "4ab83cc" else "does not go"):
+    with pytest.raises(
+        UsageError, match=f"which links cmsis_nn@{version}" if version != "4ab83cc" else "cannot be used with"
+    ):
         preset("cortex-m55", kernels="cmsis_nn@72e1ebf", runtime=day)
 
 

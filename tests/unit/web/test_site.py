@@ -81,7 +81,7 @@ def test_a_wheel_of_the_same_abi_is_taken_and_any_other_refused(tmp_path: Path, 
     taken, refused = sorted(tmp_path.glob("numpy-*py*2025_0*"))[1], next(tmp_path.glob("*2026_0*"))
     assert taken.name == "numpy-2.2.5-cp313-cp313-pyodide_2025_0_wasm32.whl"
     assert pyodide.with_numpy(taken).numpy == (taken.name, b"another wheel")
-    with pytest.raises(UsageError, match=f"is no wheel of numpy for Pyodide {PYODIDE_VERSION}, which has {OWN}"):
+    with pytest.raises(UsageError, match=f"is not a wheel of numpy for Pyodide {PYODIDE_VERSION}, which has {OWN}"):
         pyodide.with_numpy(refused)
     with pytest.raises(UsageError, match="its SHA-256 differs"):
         pyodide.with_numpy(tmp_path / OWN)
@@ -125,7 +125,7 @@ def test_nothing_is_fetched_unless_somebody_says_so(
 ) -> None:
     monkeypatch.delenv(ALLOWED, raising=False)
     assert main(["serve", "--port", "0"]) == 2
-    assert "nothing is fetched from the web unless --allow-download" in capsys.readouterr().err
+    assert "nothing is downloaded from the web without --allow-download" in capsys.readouterr().err
 
 
 def test_a_site_without_numpy_says_where_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

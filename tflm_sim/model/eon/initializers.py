@@ -70,7 +70,7 @@ def _items(text: str, at: int, name: str) -> tuple[Initializer, int]:
             stack[-1].append(whole)
         if len(stack) > MOST_DEPTH:
             raise ModelError(f"the initializer of {name[:100]} is nested {len(stack)} deep")
-    raise ModelError(f"the initializer of {name[:100]} has no end: the source is not whole")
+    raise ModelError(f"the initializer of {name[:100]} has no end: the source is incomplete")
 
 
 _NAME = re.compile(r"([A-Za-z_]\w*+(?:::\w++)?+)\W*+$")

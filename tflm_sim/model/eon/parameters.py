@@ -70,7 +70,7 @@ def _value(op: str, field: OptionField, value: object, *, is_raw: bool) -> Optio
         return value
     number = _ENUMS.get(field.enum, {}).get(value, value) if isinstance(value, int) else value
     if not isinstance(number, int | float | bool):
-        raise ModelError(f"{field.name} of {op} is not read here")
+        raise ModelError(f"{field.name} of {op} is not supported")
     return number
 
 
@@ -80,7 +80,7 @@ def _constant(op: str, text: str, *, is_float: bool) -> int | float:
         struct.pack("<f" if is_float else "<i", value)
         return value
     except (ValueError, OverflowError, struct.error):
-        raise ModelError(f"'{text[:60]}' among the parameters of {op} is not read here") from None
+        raise ModelError(f"'{text[:60]}' among the parameters of {op} is not supported") from None
 
 
 def _unpacked(op: str, fields: Sequence[OptionField], items: Initializer) -> list[object]:

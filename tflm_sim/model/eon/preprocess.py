@@ -32,7 +32,7 @@ def preprocessed(text: str, macros: Mapping[str, str]) -> tuple[str, dict[str, s
         macros: What is defined before its first line: names and what they stand for.
 
     Raises:
-        ModelError: A condition that is not read here, or one without an end.
+        ModelError: A condition that is not supported, or one without an end.
     """
     known = dict(macros)
     lines = _COMMENT_OR_STRING.sub(_blank, text).replace("\\\n", " ").split("\n")
@@ -62,7 +62,7 @@ def _kept(lines: list[str], known: dict[str, str]) -> Iterator[str]:
             words = rest.strip('" ')[:300]
             raise ModelError(f"the source stops the compiler: {words} (tflm-sim eon -D NAME defines a macro)")
     if levels:
-        raise ModelError("an #if of the source has no #endif: it is not whole")
+        raise ModelError("an #if of the source has no #endif: it is incomplete")
 
 
 def _definition(rest: str) -> tuple[str, str]:
@@ -105,7 +105,7 @@ class _Condition:
         """Return what it is worth.
 
         Raises:
-            ModelError: It is not read here.
+            ModelError: It is not supported.
         """
         found = self._or()
         if self._tokens:
@@ -113,7 +113,7 @@ class _Condition:
         return found
 
     def _unread(self) -> ModelError:
-        return ModelError(f"the condition '{self._text[:100]}' of the source is not read here")
+        return ModelError(f"the condition '{self._text[:100]}' of the source is not supported")
 
     def _next(self) -> str:
         return self._tokens[0] if self._tokens else ""

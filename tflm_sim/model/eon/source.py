@@ -134,14 +134,14 @@ def read_eon_source(data: bytes, macros: Mapping[str, str] | None = None) -> Eon
         macros: What a firmware's build defines, such as ``EI_MAX_OVERFLOW_BUFFER_COUNT``; names and values.
 
     Raises:
-        ModelError: It is no such source, not whole, or has what is not read here.
+        ModelError: It is no such source, not whole, or has what is not supported.
     """
     if not is_eon_source(data):
         raise ModelError(
-            "this is no source of Edge Impulse's EON compiler: it has no kTensorArenaSize and used_operators_e"
+            "this is not a source of Edge Impulse's EON compiler: it has no kTensorArenaSize and used_operators_e"
         )
     if len(data) > LARGEST_SOURCE:
-        raise ModelError(f"a source file of {len(data):,} bytes; {LARGEST_SOURCE:,} are read at the most")
+        raise ModelError(f"a source file of {len(data):,} bytes; at most {LARGEST_SOURCE:,} are read")
     whole = data.decode("utf-8", "replace")
     text, known = preprocessed(whole, {**_COMPILER, **(macros or {})})
     reader = _Reader(text, declarations(text))
@@ -220,11 +220,11 @@ class _Reader:
         if isinstance(row, list) and self._type_of_all:  # what all tensors have in common is no column
             row = [*row[:1], self._type_of_all, *row[1:]]
         if not isinstance(row, list) or len(row) < 5:
-            raise ModelError("a row of tensorData is not read here")
+            raise ModelError("a row of tensorData is not supported")
         kind, type_name, place, dims, size, *rest = row
         number = _TYPES.get(named(type_name))
         if number is None:
-            raise ModelError(f"a tensor of type {named(type_name)[:60] or '?'}, which is not read here")
+            raise ModelError(f"a tensor of type {named(type_name)[:60] or '?'}, which is not supported")
         bytes_ = _ints([size], "bytes")[0]
         is_constant = named(kind) == "kTfLiteMmapRo"
         scale, zero_point, axis = self._quantization(rest)
@@ -246,7 +246,7 @@ class _Reader:
             return items[1]
         if not items or items[0] == "0":
             return []
-        raise ModelError(f"{name[:100]} is no array with a count")
+        raise ModelError(f"{name[:100]} is not an array with a count")
 
     def _quantization(self, rest: Initializer) -> tuple[tuple[float, ...] | None, tuple[int, ...], int]:
         said = rest[0] if rest and isinstance(rest[0], list) else []
@@ -263,7 +263,7 @@ class _Reader:
         declared = find(self._known, name)
         tensor_type = _C_TYPES.get(declared.type)
         if tensor_type is None:
-            raise ModelError(f"{name[:100]} has elements of type {declared.type[:60]}, which is not read here")
+            raise ModelError(f"{name[:100]} has elements of type {declared.type[:60]}, which is not supported")
         is_float = tensor_type in (TensorType.FLOAT32, TensorType.FLOAT64)
         values = _floats(declared.items, name) if is_float else _ints(declared.items, name, bits=65)
         import struct
@@ -293,7 +293,7 @@ class _Reader:
         if name not in BUILTIN_OPERATORS and name not in _CUSTOM:
             raise ModelError(f"the operator {name[:60] or '?'} is not one of TensorFlow Lite's: it is not modelled")
         if not isinstance(row, list) or len(row) < 3:
-            raise ModelError(f"the node of {name} is not read here")
+            raise ModelError(f"the node of {name} is not supported")
         places = [named(item) for item in row]
         inputs, outputs = places[:2]
         data = places[data_at] if data_at is not None else next((one for one in places[2:] if "opdata" in one), "")
@@ -327,11 +327,11 @@ def _ints(items: Initializer, name: str, *, bits: int = 32) -> list[int]:
             raise ModelError(f"{name[:100]} has elements that its type does not hold")
         return values
     except (ValueError, TypeError):
-        raise ModelError(f"{name[:100]} has elements that are no whole numbers") from None
+        raise ModelError(f"{name[:100]} has elements that are not whole numbers") from None
 
 
 def _floats(items: Initializer, name: str) -> list[float]:
     try:
         return [float(item.rstrip("fF")) for item in items]  # type: ignore[union-attr]
     except (ValueError, AttributeError):
-        raise ModelError(f"{name[:100]} has elements that are no numbers") from None
+        raise ModelError(f"{name[:100]} has elements that are not numbers") from None
