@@ -74,7 +74,10 @@ def test_several_models_are_judged_a_line_each(tmp_path: Path, capsys: pytest.Ca
     code = main(["check", str(bad), "sample:sine", "sample:keyword_spotter", "--limit", "4KiB"])
     lines = capsys.readouterr().out.splitlines()
     assert code == 1
-    assert lines[0] == "no: 1 of 3 does not fit, or grew; 1 cannot be told; not named, so assumed: --target, --library, --kernels"
+    assert (
+        lines[0]
+        == "no: 1 of 3 does not fit, or grew; 1 cannot be told; not named, so assumed: --target, --library, --kernels"
+    )
     assert list(dict.fromkeys(line.split(": ")[0] for line in lines[1:-1])) == [
         str(bad),
         "sample:sine",

@@ -192,10 +192,10 @@ def furnish(folder: Path) -> None:
     (folder / "problem.csv").write_text(re.findall(r"```\n(id,lower.*?)```", planners, re.DOTALL)[0], "utf-8")
     custom = (ROOT / "docs/custom_operators.md").read_text("utf-8")
     (folder / "my_filter.py").write_text(
-        re.findall(r"```python file=my_filter.py\n(.*?)```", custom, re.DOTALL)[0], "utf-8"
+        re.findall(r"```python title=\"my_filter.py\"\n(.*?)```", custom, re.DOTALL)[0], "utf-8"
     )
     testing = (ROOT / "docs/testing_with_pytest.md").read_text("utf-8")
-    project = re.findall(r"```toml file=tflm-sim.toml\n(.*?)```", testing, re.DOTALL)[0]
+    project = re.findall(r"```toml title=\"tflm-sim.toml\"\n(.*?)```", testing, re.DOTALL)[0]
     (folder / "tflm-sim.toml").write_text(project, "utf-8")
     _program(folder)
     repository(folder)

@@ -16,12 +16,43 @@ import tflm_sim
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.slow
-def test_the_pages_build_without_a_warning(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the pages."""
+    folder = tmp_path_factory.mktemp("docs") / "site"
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "smallest_arena" in (tmp_path / "site/reference/api/index.html").read_text("utf-8")
+    return folder
+
+
+@pytest.mark.slow
+def test_the_pages_build_without_a_warning(site: Path) -> None:
+    assert "smallest_arena" in (site / "reference/api/index.html").read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_no_heading_of_a_page_ends_in_a_block_of_code(site: Path) -> None:
+    for page in (ROOT / "docs").glob("*.md"):
+        text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+        html = (site / page.stem.removesuffix("index") / "index.html").read_text("utf-8")
+        assert html.count("<h2 id=") == len(re.findall(r"^## ", text, re.MULTILINE)), page
+
+
+@pytest.mark.slow
+def test_every_link_of_the_site_leads_to_what_is_there(site: Path) -> None:
+    copied = re.findall(r"cp --parents (.*) site/", (ROOT / ".github/workflows/docs.yml").read_text("utf-8"))
+    elsewhere = {*copied[0].split(), *(f"notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb"))}
+    broken = set()
+    for page in site.rglob("*.html"):
+        for path, part in re.findall(r'(?:href|src)="(?!\w+:|/)([^"#?]*)#?([^"]*)"', page.read_text("utf-8")):
+            there = (page.parent / path).resolve() if path else page
+            there = there / "index.html" if there.is_dir() else there
+            if str(there.relative_to(site)) in elsewhere:
+                continue
+            if not there.exists() or (part and part[0] != "_" and f'"{part}"' not in there.read_text("utf-8")):
+                broken.add(f"{page.relative_to(site)}: {path}#{part}")
+    assert broken == set()
 
 
 def test_every_public_name_is_in_the_api_reference() -> None:
