@@ -24,7 +24,7 @@ def _folder(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_documents_tests_pass(pytester: pytest.Pytester) -> None:
-    ((name, code),) = re.findall(r"```python title="(\S+)"\n(.*?)```", TEXT, re.DOTALL)
+    ((name, code),) = re.findall(r'```python title="(\S+)"\n(.*?)```', TEXT, re.DOTALL)
     (pytester.path / name).write_text(code, "utf-8")
     pytester.runpytest_inprocess(*PLUGIN, "--arena-update-baseline").assert_outcomes(passed=3)
     assert (pytester.path / "arena_sizes.json").exists()

@@ -15,7 +15,7 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.types import TensorType
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "custom_operators.md"
-FILES = dict(re.findall(r"```python title="(\S+)"\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL))
+FILES = dict(re.findall(r'```python title="(\S+)"\n(.*?)```', DOCUMENT.read_text("utf-8"), re.DOTALL))
 COMMANDS = re.findall(r"```sh\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)[0].splitlines()
 
 
