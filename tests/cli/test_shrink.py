@@ -128,6 +128,7 @@ def test_flash_is_a_limit(capsys: pytest.CaptureFixture[str], path: Path) -> Non
 def test_a_time_limit_is_said_where_it_ended_the_search(capsys: pytest.CaptureFixture[str], path: Path) -> None:
     code, text, _ = run(capsys, "shrink", path, "--time-limit", "0.001ms")
     assert code == 1
+    assert ": nothing smaller was found before the search ended\n" in text
     assert "the search ended early: the time was over; this is the best until then" in text
     assert json.loads(run(capsys, "shrink", path, "--time-limit", "10m", "--json")[1])["stopped"] == ""
 

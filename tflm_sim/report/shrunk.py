@@ -131,6 +131,8 @@ def _headline(shrunk: Shrunk, goal: int | None) -> str:
     if not shrunk.has_gained:
         if goal is not None and shrunk.fits(goal):
             return f"{name}: {gain.before.arena:,} B on {gain.target} are within the goal of {goal:,} B as it is"
+        if shrunk.stopped:
+            return f"{name}: nothing smaller was found before the search ended"
         return f"{name}: nothing that we know makes it smaller"
     met = "" if goal is None else f"; the goal of {goal:,} B is {'met' if shrunk.fits(goal) else 'NOT met'}"
     return (
