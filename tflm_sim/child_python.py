@@ -1,7 +1,7 @@
-"""The command that starts another Python with this package in it, whatever lies in the current folder.
+"""The command that starts another Python with this package, without importing anything from the current folder.
 
-A Python that is started with ``-m`` or ``-c`` takes ``json.py`` of the current folder for the library's: who runs the
-program in somebody else's folder would run that person's code.
+A Python that is started with ``-m`` or ``-c`` would import ``json.py`` of the current folder instead of the standard
+library's, and so run code of whoever wrote that folder.
 """
 
 from __future__ import annotations

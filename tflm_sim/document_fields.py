@@ -1,4 +1,4 @@
-"""How a field of a document stands in JSON: ``field(metadata=INLINE)``."""
+"""How a field of a document is written in JSON: ``field(metadata=INLINE)``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How much of a stranger's file is read: sizes in bytes, counts and seconds, said once and held by every reader.
+"""How much of an untrusted file is read: sizes in bytes, counts and seconds, which every reader obeys.
 
-What is larger is refused in a sentence before it is read, unpacked or fetched. The readers of models and firmware take
-time and memory in proportion to what they read.
+Anything larger is refused with a message before it is read, unpacked or downloaded. The readers of models and firmware
+take time and memory in proportion to what they read.
 """
 
 from __future__ import annotations

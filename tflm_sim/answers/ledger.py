@@ -1,6 +1,6 @@
 """What the tail is used for, as an observer: every persistent byte, by what it is and by operator.
 
-TFLM's own report leaves some of the tail unnamed; here the groups add up to all of it.
+TFLM's own report does not name all of the tail; here the groups add up to all of it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """``simulate()``: run AllocateTensors() of one or several models on one arena; ``Simulation`` is all there is to know.
 
 This is the one boundary where a simulated failure becomes data: "too small" is an answer. What the run does not say by
-itself (the smallest arena, the fullest moment, who holds the tail) is worked out when it is asked for, once.
+itself (the smallest arena, the fullest moment, the use of the tail) is computed on first access and then kept.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""``Sizer``: the sizes of many models, each from a run that only measures, with a memory of what operators ask for.
+"""``Sizer``: the sizes of many models, each from a run that only measures, with a cache of what operators request.
 
     >>> sizer = Sizer()
     >>> [sizer.smallest_arena(model, "cortex-m4").size for model in models]
 
-The layers of candidates of a search, or of models of one family, are mostly alike. Of operators that are alike only the
-first runs its Prepare; the others take what it asked for, in half of the time that the model takes without a ``Sizer``.
+Candidates of a search, or models of one family, have many equal operators. Only the first of several equal operators
+runs its Prepare, and its requests are reused for the others. A model then takes half the time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""``MeasuringArena``: a roomy arena that notes what must fit (``Needs``) and tells nobody what happens.
+"""``MeasuringArena``: a roomy arena that records what must fit (``Needs``) and sends no events.
 
-It hands out the same offsets as the arena it derives from, whose events would give the same needs; a property test
-holds them equal. Where something is refused it does what that arena does.
+It returns the same offsets as the arena that it derives from, and refuses the same requests. A property test compares
+its needs with those that follow from the other arena's events.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The stages of AllocateTensors(), and of Invoke(): each one's name in traces, words for people, and group of the tail.
+"""The stages of AllocateTensors() and Invoke(): the name of each in traces, its words for people, its part of the tail.
 
-``Phase`` and ``OpEvent`` begin a stage; whatever follows in the event stream belongs to it.
+``Phase`` and ``OpEvent`` begin a stage; all later events belong to it until the next stage begins.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``ArenaState``: the one fold of the event stream. What the arena looks like after each event, for all who watch.
+"""``ArenaState``: what the arena looks like after each event; the only place that computes state from events.
 
 head | live temps | ......... free ......... | tail          stage: who is at work; plan: what the planner holds
 """

@@ -1,4 +1,4 @@
-"""Which setting would explain it? The firmwares that differ from the named one in one thing, the likeliest first."""
+"""Which setting explains a difference? Firmwares that differ from the named one in one setting, the likeliest first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model needs on each of the targets that a linked program leaves possible."""
+"""What a model needs on each target that is possible for a linked program."""
 
 from __future__ import annotations
 

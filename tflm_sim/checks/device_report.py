@@ -1,7 +1,8 @@
 """Compares what a device reports with the simulation, figure by figure.
 
-Who observes changes what is there: a recording report is compared with a recording interpreter, ``tflm_benchmark`` with
-one that also has its hundred resource variables, a report of the stub with its own arena.
+The way in which a firmware measures itself changes its arena. So a recording report is compared with a recording
+interpreter, ``tflm_benchmark`` with one that also has room for its hundred resource variables, and a report of the stub
+with the stub's own arena.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Does the user's program, executed, ask its allocator for the same as the simulation? To the first that differs.
+"""Compare the requests of an executed program with those of the simulation, up to the first difference.
 
-Compared is what moves memory: what is taken of the tail and of temps, given back, resized. Where the operators of both
-are known, who asked is compared, too.
+Requests that move memory are compared: persistent and temporary allocations, frees, resizes of the head. If the
+operators are known on both sides, the operator of each request is compared too.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The ways in which a firmware can be that its file leaves open: target, arena, allocator, address, planner, table.
+"""What a firmware can be according to its file: all combinations of target, arena, allocator, address, planner, table.
 
-Each is a case, with what TFLM is set up as there and the words that tell it from others.
+Each combination is a case: it has a configuration of TFLM, and words that distinguish it from the others.
 """
 
 from __future__ import annotations

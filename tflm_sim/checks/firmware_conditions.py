@@ -1,6 +1,6 @@
-"""What the verdict about a model in a firmware takes for granted: sentences that follow "if".
+"""The assumptions of a verdict about a model in a firmware: sentences that follow "if".
 
-Each is left out where the answer is the same without it.
+An assumption is omitted if the answer is the same without it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Whether the models of a linked program fit their arenas, as the program itself says, executed.
+"""Whether the models of a linked program fit their arenas, measured by executing the program.
 
-Nothing is assumed of its version, kernels or settings: the code that decides is in the file.
+Version, kernels and settings need not be assumed, because the program contains the code that decides.
 """
 
 from __future__ import annotations

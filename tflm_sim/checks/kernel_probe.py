@@ -1,4 +1,4 @@
-"""Step one kernel's model through Init, Prepare, the plan and Invoke, and look at what it took in each step.
+"""Step one kernel's model through Init, Prepare, the plan and Invoke, and return its allocations in each step.
 
     probe = KernelProbe(MY_OP, [TensorSpec((1, 16), TensorType.INT8)], [TensorSpec((1, 16), TensorType.INT8)])
     assert probe.init() == [Allocation("tail", 24, "OpData")]

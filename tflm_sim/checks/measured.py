@@ -1,7 +1,7 @@
-"""A model's figures as the user's own program says them, executed; and the configuration that is proved by it.
+"""A model's figures, measured in the user's own executed program, and the configuration that this proves.
 
-execute(program, model) --> requests --> those of the simulation?  yes: the simulation is what the program does
-                                                                 no: only what was seen holds
+execute(program, model) --> requests --> equal to the simulation's?  yes: all answers of the simulation are valid
+                                                                   no: only the measured figures are valid
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``tflm-sim.toml``: which models of a repository are held to which limits, on which firmwares.
+"""``tflm-sim.toml``: the models of a repository, their firmwares, and the limits that they must meet.
 
     baseline = "arena_baseline.json"
     models = ["models/*.tflite"]

@@ -1,4 +1,4 @@
-"""A sanitizer for AllocateTensors(): an observer of the event stream that keeps shadow memory and notes what is wrong.
+"""A sanitizer for AllocateTensors(): an observer of the event stream that keeps shadow memory and reports errors.
 
     simulate(model, target, arena_size=65536, observers=[sanitizer := Sanitizer()])
     sanitizer.findings

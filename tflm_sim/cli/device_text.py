@@ -1,4 +1,4 @@
-"""What a board says, as text: the log as it comes, and after it what was recognised and compared."""
+"""The output of a board as text: the log as it arrives, and after it what was recognised and compared."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""``tflm-sim firmware``: the user's own build. Exit code 0: all models fit, 1: one does not, 3: cannot be told.
+"""``tflm-sim firmware``: the user's own build. Exit code 0: all models fit, 1: one does not, 3: the answer is unknown.
 
-With ``--strict`` a verdict that hangs on an assumption cannot be told.
+With ``--strict``, a verdict that depends on an assumption counts as unknown.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``tflm-sim lifetimes``: what is alive when, who shares memory, what keeping a tensor costs, and a check of it all."""
+"""``tflm-sim lifetimes``: when tensors are alive, which share memory, what it costs to keep one; and the sanitizer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``--firmware APP.elf``: the targets that a linked program leaves possible. Only this imports what reads ELF files."""
+"""``--firmware APP.elf``: the targets that are possible for a linked program. Only this imports the ELF reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments that several verbs share, and how they become values."""
+"""Arguments that several verbs share, and functions that turn them into values."""
 
 from __future__ import annotations
 

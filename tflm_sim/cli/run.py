@@ -1,4 +1,4 @@
-"""``tflm-sim run``: execute a program. Exit code 0: its arenas work, 1: not, 3: it cannot be told."""
+"""``tflm-sim run``: execute a program. Exit code 0: its arenas work, 1: one does not, 3: the answer is unknown."""
 
 from __future__ import annotations
 

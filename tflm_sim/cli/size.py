@@ -1,4 +1,4 @@
-"""``tflm-sim size``: the smallest arena, and who needs it."""
+"""``tflm-sim size``: the smallest arena, and what each byte is used for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tells the targets apart that a linked program leaves possible."""
+"""How the targets that are possible for a linked program differ."""
 
 from __future__ import annotations
 

@@ -1,17 +1,17 @@
-"""Prepares that were seen before: what one asked for is asked for again without running it.
+"""A cache of Prepares: the requests of a known Prepare are repeated without running it.
 
-A Prepare depends on its operator alone, and mostly on what the operator's *kind* says (``graph/operator_kinds.py``).
-What else a kernel looks at (a scale, a zero point, the bytes of a constant) is noted while it runs on what
-``seen_node.py`` shows it, and must be the same again; of a check of tensors (``Node.check_tensors``), only
-that it passes: models whose layers differ in scales alone share what they ask for. A kernel that looks further (at
-other subgraphs, resource variables) or does more than to allocate and free is not remembered.
+A Prepare depends on its operator alone, and usually only on the operator's *kind* (``graph/operator_kinds.py``). If a
+kernel reads more (a scale, a zero point, the bytes of a constant), ``seen_node.py`` records it, and the entry is valid
+only for equal values. A check of tensors (``Node.check_tensors``) must only pass again, so that models whose layers
+differ in scales alone share entries. A kernel that reads outside the cache key (other subgraphs, resource variables),
+or does more than allocate and free, is not cached.
 
     kind, reads  ->  requests  ->  folded: how far tail and temp go, what decides the size  ->  one step of the arena
 
-The step depends on where head and tail stand modulo 16, so that there is one for each such pair. Property tests hold
-the answer equal to the one that events give.
+The step depends on the positions of head and tail modulo 16, so there is one for each such pair. Property tests compare
+the result with the one that follows from events.
 
-What is known belongs to whoever sizes many models (``answers/sizing.py``), and to one thread.
+Each ``Sizer`` (``answers/sizing.py``) has its own cache for each thread.
 """
 
 from __future__ import annotations

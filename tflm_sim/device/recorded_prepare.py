@@ -1,8 +1,8 @@
-"""A Prepare without an arena: what it asks for is recorded, and folded into one step.
+"""A Prepare without an arena: its requests are recorded, and combined into one step.
 
     Prepare  ->  Recorder: requests, scratch buffers  ->  fold(requests, head, tail): how far tail and temp go
 
-Both do what ``MicroAllocator`` does on a roomy arena whose tail is settled; property tests hold the answers equal.
+Both do what ``MicroAllocator`` does on a roomy arena after its tail is aligned; property tests compare the results.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What a kernel is shown while its Prepare is learnt: its operator, through objects that note what it looks at.
+"""The operator that a kernel sees while its Prepare is recorded for the cache: objects that record what it reads.
 
-Options, types, shapes, constancy and the number of scales are the key of ``known_prepares.py`` and are simply there. A
-first scale, a first zero point, whether a tensor is a variable and the bytes of a small constant are noted; of a check,
-that it passed. A look at anything else ends the learning: these objects lack the attribute.
+Options, types, shapes, constancy and the number of scales belong to the key of ``known_prepares.py``, and are not
+recorded. These reads are: a first scale, a first zero point, whether a tensor is a variable, the bytes of a small
+constant, and that a check passed. These objects lack all other attributes, so that any other read ends the recording.
 """
 
 from __future__ import annotations

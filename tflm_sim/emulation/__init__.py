@@ -1,1 +1,1 @@
-"""The user's own program, executed in an emulator: what TFLM asks for there is seen, not modelled."""
+"""The user's own program, executed in an emulator: its allocations are measured, not modelled."""

@@ -1,13 +1,13 @@
-"""What the arena's allocator is asked for, call by call, as the events of the simulation.
+"""The calls of an executed program's arena allocator, as the events that the simulation also sends.
 
     SingleArenaBufferAllocator            head, end, planned, tail, temp
     PersistentArenaBufferAllocator        head, end, tail                     of two arenas that belong together
     NonPersistentArenaBufferAllocator     head, end, planned, temp
 
-``Persist.alignment`` is 0 for what was taken without a call: there the compiler put the allocator's code in place.
+``Persist.alignment`` is 0 for an allocation without a call, where the compiler inlined the allocator's code.
 
-Each call is noted where it begins; what it did is read from the allocator's fields where the next one begins, so that
-nothing is assumed of how it rounds: ``head``, ``tail`` and ``temp`` have moved by then, or have not.
+Each call is recorded when it begins. Its effect is read from the allocator's fields when the next call begins, so that
+no rule of rounding is assumed: ``head``, ``tail`` and ``temp`` have moved by then, or have not.
 """
 
 from __future__ import annotations

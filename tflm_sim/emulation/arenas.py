@@ -1,4 +1,4 @@
-"""The arenas of a run: where each is made, and what its allocator is asked for.
+"""The arenas of a run: where each is created, and the calls of its allocator.
 
     MicroAllocator::Create(arena, size)                      the arena as the program gives it
     MicroAllocator::Create(arena, size, other, size)         two: what stays, and the rest

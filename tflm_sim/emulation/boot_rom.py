@@ -1,4 +1,4 @@
-"""What the Pico SDK asks an RP2040 for and its file does not hold: arithmetic, copies, counts of bits.
+"""Functions of an RP2040's boot ROM and divider that the Pico SDK calls: arithmetic, copies, counts of bits.
 
     __wrap___aeabi_fmul(a, b)      goes on in the boot ROM        answered here
     __wrap___aeabi_idiv(a, b)      asks the chip's divider        with what they compute

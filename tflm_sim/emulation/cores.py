@@ -1,4 +1,4 @@
-"""Which processor a program was built for, and which emulator has it."""
+"""Which processor a program was built for, and which emulator supports it."""
 
 from __future__ import annotations
 

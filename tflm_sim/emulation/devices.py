@@ -1,7 +1,7 @@
-"""Devices that nobody modelled, answered so that a program that waits for one goes on.
+"""Registers of devices, which are not modelled, with values that let a program that waits for a device continue.
 
-A register reads as what was last written to it, at first zero. Whoever reads the same one again and again waits for
-a bit: it is then given all ones, zero, and each bit alone in turn.
+A register returns the value that was written to it last, and zero before. A program that reads the same register again
+and again waits for a bit; it then gets all ones, zero, and each bit alone in turn.
 """
 
 from __future__ import annotations

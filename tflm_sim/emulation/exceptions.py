@@ -1,10 +1,10 @@
-"""Exceptions of a Cortex-M, which Unicorn leaves to whoever uses it: SVC, PendSV and SysTick.
+"""Exceptions of a Cortex-M, which Unicorn does not implement: SVC, PendSV and SysTick.
 
     svc, a bit of ICSR, a tick  -->  8 words on the stack, 26 with those of the FPU; the vector's function  -->  bx lr
 
-A scheduler switches between its tasks so, and a program that waits for time goes on. There is no clock: a tick comes
-where a program with SysTick switched on waits for an interrupt, or comes to no end. Priorities are those that systems
-give: PendSV and SysTick interrupt no other exception.
+A scheduler uses them to switch between its tasks, and a program to wait. There is no clock: if SysTick is enabled, a
+tick occurs when the program waits for an interrupt, or does not end. Priorities are as operating systems set them:
+PendSV and SysTick interrupt no other exception.
 
 Source: Armv7-M Architecture Reference Manual, B1.5.6 to B1.5.8 (entry and return), B3.2.4 (ICSR), B3.3 (SysTick).
 """

@@ -1,4 +1,4 @@
-"""``execute``: run a user's program in an emulator's process and return what was seen."""
+"""``execute``: run a user's program in an emulator's process, and return the measurements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an executed program said, as one document."""
+"""The measurements of an executed program, as one document."""
 
 from __future__ import annotations
 

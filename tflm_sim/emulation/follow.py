@@ -1,4 +1,4 @@
-"""Executes a program and finds out about each of its arenas: what happens in the emulator's process."""
+"""Execute a program and measure each of its arenas; this runs in the emulator's process."""
 
 from __future__ import annotations
 

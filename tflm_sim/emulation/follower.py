@@ -1,6 +1,6 @@
-"""Follows a program from stop to stop and notes what TFLM does in it: arenas, AllocateTensors(), Invoke(), its lines.
+"""Follow a program from stop to stop, and record what TFLM does: arenas, AllocateTensors(), Invoke(), printed lines.
 
-Create(), allocators' functions                          what arenas.py notes
+Create(), allocators' functions                          recorded by arenas.py
 MicroInterpreter::AllocateTensors() -> status            one result
 MicroInterpreter::Invoke()                               answered with success, or run and measured
 """

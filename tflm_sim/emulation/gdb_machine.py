@@ -1,4 +1,4 @@
-"""A machine in QEMU, driven through its gdbstub: what Unicorn has no core for (Cortex-M55 with MVE, M7 with doubles).
+"""A machine in QEMU, driven through its gdbstub, for cores that Unicorn lacks (Cortex-M55 with MVE, M7 with doubles).
 
     $c#63 ->     <- $T05...#b9      packets on qemu's own standard input and output
 

@@ -1,4 +1,4 @@
-"""What lies where: the program's segments, and what the architecture says of the rest.
+"""The memory map: the program's segments, and the architecture's rules for all other addresses.
 
     Cortex-M    0x0000_0000 code    0x2000_0000 RAM    0x4000_0000 devices    0x6000_0000 RAM    0xA000_0000 devices
     RISC-V      RAM around what the program writes to; devices elsewhere

@@ -1,4 +1,4 @@
-"""What a program computes with a model of somebody's: AllocateTensors(), then Invoke() on one input after another."""
+"""What a program computes with a given model: AllocateTensors(), then Invoke() on one input after another."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""The smallest arena: the program runs on from where an arena begins, with one size after another.
+"""The smallest arena: the program is resumed where an arena is created, with one size after another.
 
-A size works where every AllocateTensors() of the program in that arena succeeds, as many as there were with the size
-that the program gives, no request for memory was refused, and none was answered with bytes that are in use: TFLM
-looks at neither of these itself.
+A size works if every AllocateTensors() of the program in that arena succeeds, as many of them as with the program's own
+size, no request for memory fails, and no request gets bytes that are in use. TFLM itself does not check the last two.
 
-Where the size that the program gives is too small, larger ones are tried in memory that it knows nothing of.
+If the program's own size is too small, larger ones are tried in memory that the program does not use.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is seen of a program while it runs: arenas, and each AllocateTensors() and Invoke() in them."""
+"""What is recorded of a program while it runs: arenas, and each AllocateTensors() and Invoke() in them."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
     ELF segments         as they are loaded; what is not writable stays so
     other memory         appears where it is touched first, in pieces of 64 KiB, zeroed
-    devices              answer reads with what was written, and with walking bits who asks again and again
+        devices              return what was written last, and walking bits if they are read again and again
 
 Unicorn is an extra that the user installs (it embeds code under the GPL 2); only exceptions.py imports it, too.
 """

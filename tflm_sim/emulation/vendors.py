@@ -1,6 +1,6 @@
-"""Functions of vendors and of operating systems that a program calls, and that are answered instead of run.
+"""Functions of vendors and operating systems that are not executed; their callers get a value instead.
 
-They wait for hardware or for other tasks, neither of which is there. Only a start that is guessed anyhow uses them.
+They wait for hardware or for other tasks, and there are none. This is used only if the start of the program is a guess.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Who calls whom: direct calls in machine code (:mod:`tflm_sim.firmware.jumps`), and the functions that they stand in.
 
-A word that is data and looks like a call is one here, too. Whoever needs certainty reads the function
-(:mod:`tflm_sim.firmware.code_values`), where data is never reached.
+Data that looks like a call counts as one here. Callers who need certainty follow the function's code
+(:mod:`tflm_sim.firmware.code_values`), which never reaches data.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an answer about a firmware stands on: what proves each part of its target, and what is taken for granted."""
+"""The reasons of an answer about a firmware: what proves each part of its target, and what is assumed."""
 
 from __future__ import annotations
 

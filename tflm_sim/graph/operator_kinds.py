@@ -1,4 +1,4 @@
-"""Of which *kind* each operator is: how to see that two operators, of whatever models, ask for the same.
+"""The *kind* of each operator: operators of one kind, in any models, make the same requests in Prepare.
 
 Operators of one kind have equal options, tensors of equal types, shapes, constancy and numbers of scales, and name them
 in the same pattern. A kind is a number, since what it stands for is long and is compared often.

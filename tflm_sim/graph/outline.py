@@ -1,6 +1,6 @@
-"""What every run of a model finds alike, whatever it runs on: what TFLM's eval tensors start as.
+"""What is the same in every run of a model, on any target: the initial state of TFLM's eval tensors.
 
-It is worked out once, and kept with the model.
+It is computed once, and kept with the model.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Members of a zip archive, by what they say that they hold; nothing is unpacked that was not counted before."""
+"""Members of a zip archive; their declared sizes are added up before anything is unpacked."""
 
 from __future__ import annotations
 

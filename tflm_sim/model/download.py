@@ -1,4 +1,4 @@
-"""Models behind http(s) addresses, where somebody said that they may be fetched: nothing else asks the web."""
+"""Models at http(s) addresses, downloaded only if the user allows it. No other module uses the web."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""The models in whatever people have: a .tflite file, C arrays in a source file, an archive of either.
+"""The models in a file that a user gives: a .tflite file, C arrays in a source file, an archive of either.
 
     unpack("model.tflite", data)   the file itself
     unpack("model_data.cc", data)  every array whose bytes are a model, as "model_data.cc:g_model"
     unpack("export.zip", data)     every such file of the archive, as "export.zip:tflite-model/a.cpp:a"
 
-Nothing is executed, and nothing fetched unless somebody says so (``model/download.py``). What is none of these is a
-:class:`ModelError` that says what it looks like.
+Nothing is executed, and nothing is downloaded unless the user allows it (``model/download.py``). Any other file gives a
+:class:`ModelError` that says what the file looks like.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a .tflite file holds that a :class:`Model` does not keep: fields to refuse, and bytes behind the flatbuffer.
+"""What a .tflite file contains and a :class:`Model` does not keep: fields to refuse, and bytes behind the flatbuffer.
 
     file    [flatbuffer: every table that the schema names][appended bytes: a zip with labels, ...]
 

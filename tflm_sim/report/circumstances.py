@@ -1,4 +1,4 @@
-"""For what an answer is found: the target with its TFLM and its kernels, and what of that nobody named."""
+"""What an answer is valid for: the target with its TFLM and its kernels, and which of these the user did not name."""
 
 from __future__ import annotations
 

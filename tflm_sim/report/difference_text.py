@@ -1,4 +1,4 @@
-"""A difference for people at a terminal: what was compared, the figures, then who changed, the largest first."""
+"""A difference as text: what was compared, the figures, then the causes, the largest first."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What ``--executed`` shows: the documents of ``size`` and ``report`` with the figures that a program says itself.
+"""What ``--executed`` shows: the documents of ``size`` and ``report`` with figures that were measured in a program.
 
-Where the simulation asks for the same to the last request, all that it knows besides holds: lifetimes, the plan, what
-binds. Where not, only what was seen is shown, and the rest is empty.
+If all requests equal those of the simulation, its other answers are valid too: lifetimes, the plan, the allocation that
+decides the size. Otherwise only the measurements are shown, and the rest is empty.
 """
 
 from __future__ import annotations

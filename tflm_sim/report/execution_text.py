@@ -1,4 +1,4 @@
-"""What an executed program said, in words, from the document that JSON shows, too."""
+"""The measurements of an executed program as text, from the same document as the JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A firmware's facts and answers in words, from the document that JSON shows, too."""
+"""A firmware's facts and answers as text, from the same document as the JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a repository's ``tflm-sim.toml`` is told: a table for a terminal, and Markdown for a summary or a comment."""
+"""The verdicts about a repository's ``tflm-sim.toml``: a table for a terminal, Markdown for a summary or comment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``take_picture``: run a model on the arena that its firmware should have, and keep all there is to see."""
+"""``take_picture``: run a model in the arena that its firmware should have, and record all that pictures show."""
 
 from __future__ import annotations
 

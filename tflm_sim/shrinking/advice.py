@@ -1,4 +1,4 @@
-"""One line on what ``shrink`` would give: found out by doing it, never guessed."""
+"""One line on how much ``shrink`` would save. It is measured by running ``shrink``, never guessed."""
 
 from __future__ import annotations
 

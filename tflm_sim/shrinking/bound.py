@@ -1,4 +1,4 @@
-"""The bound: what no rewriting of ours goes below, because one operator that no pass runs in parts needs it."""
+"""The bound: no rewriting makes the head smaller, because one operator that no pass can split needs that much."""
 
 from __future__ import annotations
 

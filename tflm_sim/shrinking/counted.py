@@ -1,4 +1,4 @@
-"""Counted loops: WHILE operators of which the file says how often they run, as ``loops`` writes them.
+"""Counted loops: WHILE operators with a fixed number of iterations in the file, as ``loops`` writes them.
 
 A counter begins as a constant, the condition is LESS(counter, constant), and the body looks up what follows it in a
 table: SLICE(constant, counter). An ADD of int32 is not in every library.

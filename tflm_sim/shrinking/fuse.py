@@ -1,4 +1,4 @@
-"""Operators that are another one: PAD and a convolution, branches of a depthwise convolution, STRIDED_SLICE and SLICE.
+"""Operators that equal another one: PAD and a convolution, branches of a depthwise convolution, STRIDED_SLICE, SLICE.
 
 PAD + VALID is SAME where SAME pads as much: the kernel leaves out what PAD wrote, and what PAD wrote counts for nothing
 (the zero point, whose product with any weight is 0). SAME pads by the size of the window: one tap more, of weights that

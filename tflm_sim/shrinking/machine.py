@@ -4,8 +4,8 @@
     outputs = machine.run(fresh_inputs(machine, "any"))      its states have moved on
 
 A counted loop (``counted``) runs iteration by iteration, its condition evaluated each time; any other WHILE, and IF,
-depend on all that they read. Both ``verify`` (two files, no memory) and ``plan_check`` (one file, the bytes of the
-arena) run models like this.
+depend on everything that they read. Both ``verify`` (two files, no memory) and ``plan_check`` (one file, the arena's
+bytes) run models like this.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""By what a source of the EON compiler is known, without reading it."""
+"""How a source of the EON compiler is recognised without reading all of it."""
 
 from __future__ import annotations
 
