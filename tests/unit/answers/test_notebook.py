@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tflm_sim import compare_planners, lifetimes, load, simulate, smallest_arena
+from tflm_sim import ModelBuilder, compare_planners, lifetimes, load, simulate, smallest_arena
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import Buffer, plan_of
 
@@ -98,3 +98,10 @@ def test_names_from_a_model_are_text(hostile: Model, answer: Callable[..., Any])
     page = answer(hostile, "cortex-m4")._repr_html_()
     assert not Seen(page).elements & {"script", "img", "b", "a"}
     assert "\x1b" not in page
+
+
+def test_where_nothing_is_planned_there_is_no_picture() -> None:
+    builder = ModelBuilder()
+    nothing = simulate(builder.build(inputs=[], outputs=[]), "cortex-m4")
+    assert nothing.buffers == ()
+    assert Seen(nothing._repr_html_()).elements.isdisjoint({"svg", "rect"})

@@ -4,7 +4,7 @@ from tflm_sim.answers.simulation import simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.board.diagnosis import Diagnosis, diagnose
 from tflm_sim.board.dialects import parse_log
-from tflm_sim.checks.explain_failure import explain_failure
+from tflm_sim.checks.explain_failure import _same_node, explain_failure
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.load import load
 from tflm_sim.samples import sample_path
@@ -93,3 +93,21 @@ def test_a_contradiction_names_the_setting_with_which_the_numbers_come() -> None
     text = "\n".join(simulate(MODEL, esp32, arena_size=9008).log)
     exact = explain_failure(diagnosis_of(text), MODEL, CONFIG)
     assert any("--target esp32" in options for options in exact.settings) or not exact.contradiction
+
+
+@pytest.mark.parametrize(
+    ("ours", "logged", "is_same"),
+    [
+        ((3, "ADD"), (None, ""), True),
+        ((None, "ADD"), (3, "ADD"), True),
+        ((3, "ADD"), (3, "ADD"), True),
+        ((3, "ADD"), (3, ""), True),
+        ((3, "ADD"), (4, "ADD"), False),
+        ((3, "ADD"), (3, "MUL"), False),
+    ],
+)
+def test_the_operator_of_the_log_is_the_one_that_fails_where_both_name_one(ours, logged, is_same):
+    def failed(place):
+        return Diagnosis("failed", "prepare", place[1], place[0], (), None, None, (), (), ())
+
+    assert _same_node(failed(ours), failed(logged)) is is_same

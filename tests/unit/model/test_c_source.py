@@ -193,3 +193,9 @@ def test_behind_a_raw_string_a_comment_begins_at_once() -> None:
     text = 'const char* doc = R"x()x"/* { */; const char m[] = {NUMBERS};'
     assert [name for name, _ in read(text.replace("NUMBERS", NUMBERS))] == ["m"]
     assert read(text.replace("NUMBERS", NUMBERS).replace("{ */; ", "").replace("};", "}; */")) == []
+
+
+@pytest.mark.parametrize("before", [";", "{", "}", "= 3;"])
+def test_a_declaration_begins_right_behind_what_ends_the_one_before(before: str) -> None:
+    assert read(f"{before}unsigned char model[] = {{{NUMBERS}}};") == [("model", MODEL)]
+    assert read(f"{before}int model[] = {{{NUMBERS}}};") == []

@@ -24,6 +24,7 @@ def test_floats() -> None:
     value = read_root(flex("00000040 0e 04"))
     assert (value.type, value.as_float(), value.as_int()) == (FlexType.FLOAT, 2.0, 2)
     assert read_root(flex("000000000000e0bf 0f 08")).as_float() == -0.5
+    assert [read_root(flex(data)).as_float() for data in ("2c01 0d 02", "ff 0c 01")] == [300.0, -1.0]  # as integers
 
 
 def test_null_is_zero_false_and_empty() -> None:

@@ -243,3 +243,13 @@ def test_a_mistake_is_said_as_the_library_says_it() -> None:
         make(values.dataclass, values.field)["Frozen"]()
     with pytest.raises(TypeError, match=r"unexpected keyword argument 'z'"):
         make(values.dataclass, values.field)["Frozen"](1, z=2)
+
+
+@pytest.mark.parametrize(("value", "shown"), [(10**59, str(10**59)), (10**60, "<int>"), ("a\nb", repr("a\nb"))])
+def test_a_short_repr_shows_sixty_characters_of_a_field(value: object, shown: str) -> None:
+    @values.dataclass(frozen=True)
+    class Answer:
+        field: object
+        __repr__ = values.short_repr
+
+    assert repr(Answer(value)).endswith(f"Answer(field={shown})")

@@ -1,0 +1,31 @@
+"""Numbers of resource variables that still fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tflm_sim.checks.firmware_conditions import _MOST_VARIABLES, _most_variables
+
+
+class Case:
+    """A firmware that fits with up to ``most`` resource variables."""
+
+    def __init__(self, most: int, count: int = 0) -> None:
+        self.most, self.count = most, count
+
+    def at(self, *, resource_variable_count: int) -> Any:
+        return Case(self.most, resource_variable_count)
+
+    def fits(self) -> bool:
+        return self.count <= self.most
+
+
+@pytest.mark.parametrize("most", [*range(3, 40), _MOST_VARIABLES])
+def test_the_most_resource_variables_are_those_of_the_tightest_case(most: int) -> None:
+    assert _most_variables(3, [Case(_MOST_VARIABLES), Case(most)]) == most  # type: ignore[list-item]
+
+
+def test_where_none_fits_the_least_is_said() -> None:
+    assert _most_variables(3, [Case(2)]) == 3  # type: ignore[list-item]
