@@ -39,7 +39,7 @@ def build_parser(verb: str | None = None) -> argparse.ArgumentParser:
     """Return the parser with one verb, or with all of them when ``verb`` is None or not one."""
     parser = Parser(
         prog="tflm-sim",
-        description="Compute the tensor arena that TensorFlow Lite Micro needs, to the byte, and explain it.",
+        description="Compute, to the byte, the tensor arena that TensorFlow Lite Micro needs.",
         epilog="examples:\n  tflm-sim size model.tflite --target cortex-m4\n"
         "  tflm-sim check model.tflite --target esp32 --limit 64KiB\n  tflm-sim VERB --help\n\nexit codes:\n"
         + "\n".join(f"  {code:<4} {meaning}" for code, meaning in EXIT_CODES.items()),

@@ -36,7 +36,8 @@ def sentence_with_assumed(sentence: str, assumed: Sequence[str] | None) -> str:
 def targets_line(targets: Iterable[Target]) -> str:
     """Return every TFLM and every kernel library that several targets have."""
     found = tuple(targets)
-    runtimes = " and ".join(dict.fromkeys(str(target.runtime) for target in found))
+    *others, last = dict.fromkeys(str(target.runtime) for target in found)
+    runtimes = f"{', '.join(others)} and {last}" if others else last
     kernels = ", ".join(dict.fromkeys(str(target.kernel_library) for target in found))
     return f"for {runtimes}, with the kernels of each target: {kernels}"
 

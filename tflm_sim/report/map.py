@@ -54,7 +54,9 @@ class _Map:
     def __init__(self, picture: Picture, width: int, *, color: bool) -> None:
         self.picture = picture
         self.color = color
-        self.label_width = max(12, min(30, width // 4))
+        self.each = -(-len(picture.scopes) // MOST_ROWS)
+        widest = max((_columns(self._name_of(scope)) for scope in range(len(picture.scopes))), default=0)
+        self.label_width = max(12, min(30, width // 4), min(widest, width * 2 // 5))
         self.columns = width - self.label_width - 3
         self.per_column = max(1, -(-picture.arena_bytes // self.columns))
         self.letters = {id(row): LETTERS[i % len(LETTERS)] for i, row in enumerate(picture.residents)}
@@ -75,7 +77,8 @@ class _Map:
         if picture.failure:
             lines += ["", f"AllocateTensors() fails: {printable(picture.failure, 300)}"]
         if picture.scopes:
-            lines += ["Invoke()", *self._scopes()]
+            several = f", of each {self.each} operators in turn the one with most bytes" if self.each > 1 else ""
+            lines += [f"Invoke(){several}", *self._scopes()]
         return [*lines, "", *self._legend(), *self._peak()]
 
     def _clip(self, text: str) -> str:
@@ -122,13 +125,14 @@ class _Map:
     def _scopes(self) -> Iterable[str]:
         picture = self.picture
         tail = [self._block_span(row) for row in picture.blocks if is_tail(row)]
-        each = -(-len(picture.scopes) // MOST_ROWS)
-        for first in range(0, len(picture.scopes), each):
-            group = range(first, min(first + each, len(picture.scopes)))
+        for first in range(0, len(picture.scopes), self.each):
+            group = range(first, min(first + self.each, len(picture.scopes)))
             fullest = max(group, key=picture.live_bytes.__getitem__)
-            label = picture.op_at(fullest) if each == 1 else f"{picture.op_at(fullest)} ({len(group)} scopes)"
             spans = [self._resident_span(row) for row in picture.alive(fullest)]
-            yield self._row(label, [*tail, *spans], mark="<" if picture.peak_scope in group else "")
+            yield self._row(self._name_of(fullest), [*tail, *spans], mark="<" if picture.peak_scope in group else "")
+
+    def _name_of(self, scope: int) -> str:
+        return printable(self.picture.op_at(scope), 120).replace(" of subgraph ", " subgraph ")
 
     def _resident_span(self, row: Resident) -> _Span:
         return _Span(row.offset, row.offset + row.size, self.letters[id(row)], CATEGORIES[row.category])

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.model.load import load
-from tflm_sim.model.types import Model
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.load import load, parse
+from tflm_sim.model.types import Model, TensorType
 from tflm_sim.report.map import MOST_ROWS, fit, map_lines
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import SAMPLES, sample_path
@@ -83,5 +84,19 @@ def test_texts_fit_their_columns(text: str, width: int, shown: str) -> None:
 
 def test_a_stage_is_drawn_with_what_is_taken_in_its_last_step() -> None:
     lines = map_lines(PICTURES["sine"], width=60)
-    assert "structs         rrrrrr.......................=============|" in lines
-    assert "init            rrrrrr..............======================|" in lines
+    assert "structs            rrrrr......................============|" in lines
+    assert "init               rrrrr.............=====================|" in lines
+
+
+def test_operators_have_whole_names_and_rows_that_stand_for_several_have_a_heading_that_says_so() -> None:
+    builder = ModelBuilder()
+    tensors = [builder.tensor((1, 16), TensorType.INT8, scale=0.5, zero_point=0) for _ in range(101)]
+    for one, other in pairwise(tensors):
+        builder.operator("HARD_SWISH", [one], [other])
+    many = take_picture(parse(builder.build(inputs=tensors[:1], outputs=tensors[-1:])), M4)
+    lines = map_lines(many, width=80)
+    assert "Invoke(), of each 3 operators in turn the one with most bytes" in lines
+    assert "Invoke()" in map_lines(PICTURES["residual"], width=80)
+    names = [line[:24].split("  ")[0] for line in lines if line.startswith("#")]
+    assert names[:3] == ["#0 HARD_SWISH", "#2 HARD_SWISH", "#5 HARD_SWISH"]
+    assert "#1 DEPTHWISE_CONV_2D" in "\n".join(map_lines(PICTURES["mobilenet_v1_025"], width=60))

@@ -49,7 +49,7 @@ class BlockCanvas {
 
   /** The gutter is as wide as the names in it, up to about two fifths of the picture; phases are left out where it is not. */
   #makeRoomForNames() {
-    const { view } = this, context = this.base.getContext("2d"), most = Math.max(0.4 * this.width, Math.min(170, 0.47 * this.width));
+    const { view } = this, context = this.base.getContext("2d"), most = Math.max(0.4 * this.width, Math.min(190, 0.47 * this.width));
     context.font = FONT;
     const longest = (names) => 30 + context.measureText(names.reduce((long, name) => (name.length > long.length ? name : long), "")).width;
     const operators = longest(view.scopes.map((_, scope) => view.opAt(scope)));
