@@ -262,6 +262,27 @@ def test_the_peak_of_every_picture_is_explained_that_of_the_active_one_first(pag
     assert titles == [each.title for each in (residual, other)]
 
 
+@pytest.mark.parametrize("name", ["#chips button:nth-child(3)", "#tab-tail", "#tab-buffers", "#theme", "#zoom-in"])
+def test_a_button_that_worked_keeps_the_focus(page: Any, residual: Picture, name: str) -> None:
+    page.open([residual])
+    page.js("(document.querySelector(a[0]).focus(), true)", name)
+    page.driver.switch_to.active_element.send_keys("\ue007")  # Enter
+    assert page.js("document.activeElement === document.querySelector(a[0])", name)
+
+
+def test_sorting_buffers_keeps_the_focus_and_what_leads_elsewhere_gives_it_to_the_panel(
+    page: Any, residual: Picture
+) -> None:
+    page.open([residual])
+    page.click("#tab-buffers")
+    for name, text in (("#panel .hint button:nth-child(2)", "offset"), ("#panel td button", None)):
+        page.js("(document.querySelector(a[0]).focus(), true)", name)
+        page.driver.switch_to.active_element.send_keys("\ue007")  # Enter
+        if text:
+            assert page.js("document.activeElement.textContent") == text
+    assert page.js("document.getElementById('panel').contains(document.activeElement)")
+
+
 def test_escape_closes_the_keys(page: Any, residual: Picture) -> None:
     page.open([residual])
     page.press("?")

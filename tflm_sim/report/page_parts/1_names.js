@@ -44,6 +44,16 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** Put other children into an element; the button that had the focus, made anew, has it again. */
+function refill(host, children) {
+  const buttons = () => [...host.querySelectorAll("button")];
+  const before = buttons(), at = before.indexOf(document.activeElement);
+  host.replaceChildren(...children);
+  if (at < 0) return;
+  const now = buttons(), isSame = (button) => button?.textContent === before[at].textContent;
+  (isSame(now[at]) ? now[at] : now.find(isSame) ?? host).focus();
+}
+
 function byId(id) {
   return document.getElementById(id);
 }

@@ -130,7 +130,7 @@ class App extends Panes {
       if (this.categories[category].section === "tail") tail.set(category, (tail.get(category) || 0) + blocks.size[i] + blocks.padding[i]);
       else add(category, blocks.size[i]);
     });
-    byId("chips").replaceChildren();
+    const chips = [];
     this.categories.forEach((category, index) => {
       const isTail = category.section === "tail";
       if (!(isTail ? tail : sums).has(index)) return;
@@ -139,19 +139,20 @@ class App extends Panes {
       const chip = make("button", { type: "button", "data-category": category.key, "aria-pressed": String(!this.hidden.has(category.key)), title: `${category.section}${note ? ", " + note : ""}: click to hide or show` },
         swatch(this, category), category.title, make("small", {}, amount));
       chip.addEventListener("click", () => this.toggleCategory(category.key));
-      byId("chips").append(chip);
+      chips.push(chip);
     });
+    refill(byId("chips"), chips);
   }
 
   #showTabs() {
     const names = { chosen: "Block", shrink: "Peak", buffers: "Buffers", tail: "Tail", ...(this.boards.length ? { boards: "Boards" } : {}) };
-    byId("tabs").replaceChildren(...Object.entries(names).map(([key, name]) => make("button",
+    refill(byId("tabs"), Object.entries(names).map(([key, name]) => make("button",
       { type: "button", role: "tab", id: `tab-${key}`, "aria-selected": String(this.tab === key), "aria-controls": "panel", onclick: () => { this.tab = key; this.#showTabs(); this.showPanel(); } }, name)));
   }
 
   showPanel() {
     const panels = { chosen: chosenPanel, shrink: shrinkPanel, buffers: buffersPanel, tail: tailPanel, boards: boardsPanel };
-    byId("panel").replaceChildren(...panels[this.tab](this));
+    refill(byId("panel"), panels[this.tab](this));
   }
 
   openTab(tab) {
