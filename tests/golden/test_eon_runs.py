@@ -13,6 +13,8 @@ kernel that gets a null pointer, at a limit: what was asked until then (in QEMU 
 Ten more of July 2021 to August 2023, whose buffers are not aligned, were compiled likewise with the SDK of the day that
 ``runs`` names, its CMSIS-NN whole; "limits" null is a source that keeps any number. Seven of October 2020 to July
 2021, for SDKs without TfLiteEvalTensor, likewise, with the size functions of CMSIS-NN.
+Twelve more of March 2022 to April 2024, three of them for an Ethos-U, with the SDK of the day that ``runs`` names; the
+Ethos-U's driver was the SDK's own stub of it (EI_CLASSIFIER_TFLITE_ETHOSU_POLYFILL).
 "anomaly_gmm" has no run with "s3": its ABS keeps enumerations, which are shorter on Arm than on an ESP32; "esp", plain
 ESP-NN, was built with int enumerations.
 """
@@ -67,7 +69,10 @@ def source_of(name: str) -> EonSource:
     """Return a model as a source, whose limits are those of a chip without macros of its own."""
     model = RECORDED["models"][name]
     operators = [
-        EonOperator(op, tuple(inputs), tuple(outputs), options) for op, inputs, outputs, options in model["operators"]
+        EonOperator(op, tuple(inputs), tuple(outputs), options)
+        if isinstance(options, dict)
+        else EonOperator(op, tuple(inputs), tuple(outputs), {}, bytes(options))  # of a custom operator
+        for op, inputs, outputs, options in model["operators"]
     ]
     return EonSource(
         generated=date.fromisoformat(model["generated"]),
@@ -88,7 +93,7 @@ def source_of(name: str) -> EonSource:
 def run_of(run: str, name: str) -> tuple[EonSource, EonRun]:
     sdk, machine = run.split()
     where, kernels = MACHINES[machine]
-    target = library_target(f"edge-impulse@{sdk}", name=where, kernels=kernels)
+    target = replace(library_target(f"edge-impulse@{sdk}", name=where, kernels=kernels), ethos_u=True)
     source = read_eon_source(eon_text(source_of(name)).encode(), eon_macros(target))
     if machine == "s3":  # the text for tests doubles it; a source says what it needs
         source = replace(source, scratch_limit=RECORDED["models"][name]["scratch_limits"][1])
