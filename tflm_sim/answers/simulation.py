@@ -192,13 +192,15 @@ class Simulation:
         smallest = self.smallest
         if smallest is None or smallest.binding.kind != "tail" or smallest.binding.floor == self.roomy.head_bytes:
             return None
-        overwritten = self._unnoticed(smallest.size - 1)
+        overwritten = self._silent_corruptions(smallest.size - 1)
         if not overwritten:
             return None
         sizes = range(smallest.size - 1, 0, -1)
-        return smallest.size - sum(1 for _ in takewhile(lambda size: self._unnoticed(size) == overwritten, sizes))
+        return smallest.size - sum(
+            1 for _ in takewhile(lambda size: self._silent_corruptions(size) == overwritten, sizes)
+        )
 
-    def _unnoticed(self, arena_size: int) -> tuple[str, ...]:
+    def _silent_corruptions(self, arena_size: int) -> tuple[str, ...]:
         """Return where an arena of a size is overwritten, () where it fails."""
         found = simulate(self.models, self.configuration, arena_size=arena_size)
         return found.corruptions if found.failure is None else ()

@@ -83,7 +83,7 @@ SET_HEAD_RULES: dict[str, str] = {
 """The messages before the head was a resizable buffer (a6f1b9ebc)."""
 
 
-class Talker:
+class EventSender:
     """Sends events to the observers."""
 
     __slots__ = ("observers",)
@@ -113,7 +113,7 @@ class Talker:
         return bool(self.observers)
 
 
-class SingleArenaBufferAllocator(Talker):
+class SingleArenaBufferAllocator(EventSender):
     """Head, temp and tail in one buffer (mutable).
 
     Args:

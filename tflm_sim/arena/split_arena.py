@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tflm_sim.arena.arena import ArenaRules, SingleArenaBufferAllocator, Talker
+from tflm_sim.arena.arena import ArenaRules, EventSender, SingleArenaBufferAllocator
 from tflm_sim.arena.events import Observer
 from tflm_sim.units import align_down, align_up
 
@@ -49,7 +49,7 @@ class NonPersistentArenaBufferAllocator(SingleArenaBufferAllocator):
         return ok
 
 
-class SplitArena(Talker):
+class SplitArena(EventSender):
     """A pair of arenas behind the interface of one (mutable); offsets of persistent buffers count from their own arena.
 
     Args:

@@ -171,13 +171,13 @@ def _joined(subject: Subject, cases: Sequence[FirmwareCase]) -> FirmwareVerdict:
     """Return one verdict of those for each case."""
     outcomes = [_outcome(case, subject) for case in cases]
     worst = max(outcomes, key=_needed)
-    fits = worst.fits if _are_one(each.fits for each in outcomes) else None
-    verdict = replace(worst, fits=fits, arena=worst.arena if _are_one(case.room for case in cases) else None)
+    fits = worst.fits if _all_equal(each.fits for each in outcomes) else None
+    verdict = replace(worst, fits=fits, arena=worst.arena if _all_equal(case.room for case in cases) else None)
     answers = [(each.needed, each.fits) for each in outcomes]
-    if _are_one(answers):
+    if _all_equal(answers):
         return verdict
     rows = map(partial(_need, _telling(cases, answers)), cases, outcomes)
-    log = worst.log if _are_one(each.log for each in outcomes) else ()
+    log = worst.log if _all_equal(each.log for each in outcomes) else ()
     return replace(verdict, cases=tuple(dict.fromkeys(rows)), log=log)
 
 
@@ -185,7 +185,7 @@ def _needed(verdict: FirmwareVerdict) -> float:
     return math.inf if verdict.needed is None else verdict.needed
 
 
-def _are_one(values: Iterable[object]) -> bool:
+def _all_equal(values: Iterable[object]) -> bool:
     return len(set(values)) == 1
 
 
@@ -197,7 +197,7 @@ def _need(open_ones: Sequence[str], case: FirmwareCase, verdict: FirmwareVerdict
 
 def _telling(cases: Sequence[FirmwareCase], answers: Sequence[object]) -> list[str]:
     """Return the questions on which the answers hang, of those that the cases answer differently."""
-    names = [name for name in cases[0].words if not _are_one(case.words.get(name) for case in cases)]
+    names = [name for name in cases[0].words if not _all_equal(case.words.get(name) for case in cases)]
     for name in tuple(names):
         rest = [other for other in names if other != name]
         if _decide(rest, cases, answers):

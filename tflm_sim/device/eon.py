@@ -157,9 +157,9 @@ class EonRun:
         """The first request that is past a limit of the source; None where both hold."""
         heap, scratch = 0, 0
         for row in self.requests:
-            if row.kind == "scratch" and is_past(scratch, self.room.scratch_limit):
+            if row.kind == "scratch" and exceeds_limit(scratch, self.room.scratch_limit):
                 return row
-            if row.offset is None and is_past(heap, self.room.overflow_limit):
+            if row.offset is None and exceeds_limit(heap, self.room.overflow_limit):
                 return row
             scratch += row.kind == "scratch"
             heap += row.offset is None
@@ -179,7 +179,7 @@ def _rounded(size: int) -> int:
     return size + -size % ALIGNMENT
 
 
-def is_past(count: int, limit: int | None) -> bool:
+def exceeds_limit(count: int, limit: int | None) -> bool:
     """Tell whether one more than ``count`` is past a limit; None is none."""
     return limit is not None and count >= limit
 

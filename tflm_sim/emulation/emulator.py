@@ -175,7 +175,7 @@ def return_address(machine: Emulator) -> int:
     return machine.get(machine.core.link) & ~machine.core.code_bit
 
 
-def landing(machine: Emulator) -> int:
+def return_stub(machine: Emulator) -> int:
     """Return an address for a function that is called to return to; the machine stops there."""
     address = machine.place(_ENDLESS_ARM if machine.core.is_arm else _ENDLESS_RISCV)
     machine.stop_at([address])

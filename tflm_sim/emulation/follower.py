@@ -21,8 +21,8 @@ from tflm_sim.emulation.emulator import (
     Stop,
     argument,
     give_back,
-    landing,
     return_address,
+    return_stub,
     text_at,
     words,
 )
@@ -32,7 +32,7 @@ from tflm_sim.emulation.operators import find_operators
 from tflm_sim.emulation.printf import Arguments, formatted
 from tflm_sim.emulation.program import Program
 from tflm_sim.emulation.replacing import Interpreters, Replacement, subgraphs_of
-from tflm_sim.emulation.seen import Arena, NodeSeen, Result
+from tflm_sim.emulation.seen import Arena, ObservedOperator, Result
 from tflm_sim.emulation.semihosting import Debugger, Ended
 from tflm_sim.emulation.stores import Stores
 from tflm_sim.values import dataclass, replace
@@ -65,7 +65,7 @@ class Interest:
 
     keeps_points: bool = False
     is_brief: bool = False
-    operators: Sequence[tuple[NodeSeen, ...]] = ()
+    operators: Sequence[tuple[ObservedOperator, ...]] = ()
     measures: bool = False
     invokes: int = 0
     runs_invokes: bool = False
@@ -216,7 +216,7 @@ class Follower:
         """
         self.is_over = lambda: False
         if self._end is None:
-            self._end = landing(self.machine)
+            self._end = return_stub(self.machine)
             self._handlers[self._end] = self._returned
         core = self.machine.core
         stack = self.machine.get("sp") & -_STACK_ALIGNED
@@ -364,7 +364,7 @@ class Follower:
         self._book.tell(OpEvent(stage, found.subgraph, found.index, found.name, True))
         self._stores.are_for(found)
 
-    def _operators(self, result: Result | None) -> tuple[NodeSeen, ...]:
+    def _operators(self, result: Result | None) -> tuple[ObservedOperator, ...]:
         """Return the operators of an AllocateTensors(), as the first run found them."""
         arena, known = self._book.current, self._interest.operators
         if arena is None or arena is not self.arenas[0]:
@@ -372,12 +372,12 @@ class Follower:
         ended = next((number for number, one in enumerate(arena.results) if one is result), len(arena.results))
         return known[ended] if ended < len(known) else ()
 
-    def _by_node(self, result: Result | None) -> NodeSeen | None:
+    def _by_node(self, result: Result | None) -> ObservedOperator | None:
         """Return the operator whose node the function at whose entry the machine stands is given."""
         node = argument(self.machine, 1)
         return next((one for one in self._operators(result) if one.node == node), None)
 
-    def _initialised(self, address: int) -> NodeSeen | None:
+    def _initialised(self, address: int) -> ObservedOperator | None:
         """Return the operator whose Init comes next, if it is at ``address``: they come first, in order."""
         allocations = self._book.allocations()
         done = sum(isinstance(one, OpEvent) for one in allocations.events) if allocations is not None else 0

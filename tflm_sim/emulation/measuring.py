@@ -11,7 +11,7 @@ from functools import partial
 
 from tflm_sim.emulation.emulator import Emulator
 from tflm_sim.emulation.memory_map import Span
-from tflm_sim.emulation.seen import InvokeSeen, NodeSeen
+from tflm_sim.emulation.seen import InvokeSeen, ObservedOperator
 from tflm_sim.emulation.stores import Stores
 
 STACK = 1 << 18
@@ -78,7 +78,7 @@ class Measuring:
         if self.is_running and self._invocation is not None:
             self._invocation.ending = ending
 
-    def operator(self, operator: NodeSeen) -> None:
+    def operator(self, operator: ObservedOperator) -> None:
         """Count the instructions of an operator's Eval."""
         before = self._machine.count()
         if self._invocation is not None and self.is_running and before is not None:
@@ -86,7 +86,9 @@ class Measuring:
             outer = self._stores.are_for(operator)
             self._when_returned(partial(self._evaluated, self._invocation, operator, before, outer))
 
-    def _evaluated(self, invocation: InvokeSeen, operator: NodeSeen, before: int, outer: NodeSeen | None) -> None:
+    def _evaluated(
+        self, invocation: InvokeSeen, operator: ObservedOperator, before: int, outer: ObservedOperator | None
+    ) -> None:
         after = self._machine.count()
         self._stores.are_for(outer)
         assert after is not None, "what was counted at the entry is counted at the end"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from tflm_sim.arena.events import Persist
 from tflm_sim.emulation.emulator import Emulator, text_at, word, words
-from tflm_sim.emulation.seen import NodeSeen
+from tflm_sim.emulation.seen import ObservedOperator
 from tflm_sim.model.schema import builtin_operator_code, builtin_operator_name
 
 _STRIDES = range(24, 68, 4)
@@ -28,7 +28,7 @@ _MOST_TENSORS = 1000
 
 def find_operators(
     machine: Emulator, head: int, blocks: Iterable[Persist], is_code: Callable[[int], bool]
-) -> tuple[NodeSeen, ...]:
+) -> tuple[ObservedOperator, ...]:
     """Return the operators that stand in an arena, by subgraph.
 
     Args:
@@ -37,7 +37,7 @@ def find_operators(
         blocks: The tail's blocks, in the order in which they were taken.
         is_code: Whether a word is the address of a function.
     """
-    found: list[NodeSeen] = []
+    found: list[ObservedOperator] = []
     subgraph = 0
     for block in blocks:
         rows = _rows(machine, head + block.offset, block.size, is_code)
@@ -74,10 +74,10 @@ def _is_registration(machine: Emulator, address: int, is_code: Callable[[int], b
     )
 
 
-def _operators(machine: Emulator, subgraph: int, rows: Iterable[_Row]) -> Iterator[NodeSeen]:
+def _operators(machine: Emulator, subgraph: int, rows: Iterable[_Row]) -> Iterator[ObservedOperator]:
     bit = machine.core.code_bit
     for index, (node, row) in enumerate(rows):
         init, _, prepare, invoke, _, code, custom = words(machine, row[-1], _CODE + 2)
         starts, prepares, runs = (function & ~bit or None for function in (init, prepare, invoke))
         name = text_at(machine, custom, 100) if code == _CUSTOM else builtin_operator_name(code)
-        yield NodeSeen(subgraph, index, name or f"operator {code}", node, starts, prepares, runs, row[:-1])
+        yield ObservedOperator(subgraph, index, name or f"operator {code}", node, starts, prepares, runs, row[:-1])

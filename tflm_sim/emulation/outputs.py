@@ -69,11 +69,11 @@ def _allocated(
         replacement = Replacement(machine, program, bytes(model.source), number)
         interest = Interest(keeps_points=True, answers_vendors=start.is_guessed, model=replacement)
         follower = Follower(machine, program, interest)
-        follower.is_over = lambda: _told(follower, number) is not None  # noqa: B023
+        follower.is_over = lambda: _first_result(follower, number) is not None  # noqa: B023
         follower.run(RUN_S)
         if follower.problem:
             raise FirmwareError(f"the model cannot replace the program's own: {follower.problem}")
-        told = _told(follower, number)
+        told = _first_result(follower, number)
         if told is None:
             reached = follower.ending
             continue
@@ -88,6 +88,6 @@ def _allocated(
     raise FirmwareError(f"no AllocateTensors() was reached: {reached}")
 
 
-def _told(follower: Follower, number: int) -> tuple[Arena, Result] | None:
+def _first_result(follower: Follower, number: int) -> tuple[Arena, Result] | None:
     """Return the first AllocateTensors() of the interpreter of a number, None before there is one."""
     return next(((arena, one) for arena in follower.arenas for one in arena.results if one.number == number), None)

@@ -21,7 +21,7 @@ class Part(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class NodeSeen:
+class ObservedOperator:
     """An operator of a model as the program has it.
 
     Attributes:
@@ -58,7 +58,7 @@ class StoreSeen:
         is_outside: Whether they are neither to the arena, the stack nor the program's own data.
     """
 
-    operator: NodeSeen | None
+    operator: ObservedOperator | None
     code_address: int
     low: int
     end: int
@@ -84,7 +84,7 @@ class InvokeSeen:
     ending: str = ""
     stack: int | None = None
     instructions: int | None = None
-    by_operator: list[tuple[NodeSeen, int]] = field(default_factory=list)
+    by_operator: list[tuple[ObservedOperator, int]] = field(default_factory=list)
     stores: list[StoreSeen] | None = None
     pointer: int = 0
 
@@ -122,7 +122,7 @@ class Result:
     number: int = 0
     model: int | None = None
     events: list[Event] = field(default_factory=list)
-    operators: tuple[NodeSeen, ...] = ()
+    operators: tuple[ObservedOperator, ...] = ()
     invocations: list[InvokeSeen] = field(default_factory=list)
     stores: list[StoreSeen] | None = None
     pointer: int = 0

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from tflm_sim.emulation.emulator import Emulator, Reason, Snapshot, landing
+from tflm_sim.emulation.emulator import Emulator, Reason, Snapshot, return_stub
 from tflm_sim.emulation.functions import Watched
 from tflm_sim.emulation.program import Program
 from tflm_sim.values import dataclass
@@ -60,7 +60,7 @@ def starts(program: Program, make: Callable[[bool], Emulator]) -> Iterator[Start
         machine.set("pc", address)
         for register in machine.core.arguments:
             machine.set(register, 0)
-        machine.set(machine.core.link, landing(machine) | machine.core.code_bit)
+        machine.set(machine.core.link, return_stub(machine) | machine.core.code_bit)
         yield Started(f"started in {program.name_at(address)}(), functions of vendors answered", machine, True, True)
 
 
@@ -84,7 +84,7 @@ def _at_main(program: Program, make: Callable[[bool], Emulator]) -> tuple[Emulat
     if program.global_pointer is not None:
         machine.set("gp", program.global_pointer)
     for constructors in program.functions.get(Watched.CONSTRUCTORS, ()):
-        machine.set(machine.core.link, landing(machine) | machine.core.code_bit)
+        machine.set(machine.core.link, return_stub(machine) | machine.core.code_bit)
         machine.set("pc", constructors.address)
         machine.run(_CONSTRUCTORS_S)
     _reset(program, machine)

@@ -73,7 +73,7 @@ class Stored(NamedTuple):
     is_inside: bool
 
 
-class _Stretch(NamedTuple):
+class _MarkedRange(NamedTuple):
     span: Span
     is_free: bool
 
@@ -81,7 +81,9 @@ class _Stretch(NamedTuple):
 def begin(noted: Noted, free: Iterable[Span], objects: Iterable[Span], devices: Iterable[Span]) -> None:
     """Have stores noted from now on, but those to ``free`` and ``devices``; where they overlap, the first one holds."""
     rows = ((free, True), (objects, False), (devices, True))
-    stretches = _apart([_Stretch(span, is_free) for spans, is_free in rows for span in spans if span.start < span.end])
+    stretches = _apart(
+        [_MarkedRange(span, is_free) for spans, is_free in rows for span in spans if span.start < span.end]
+    )
     for index, (span, is_free) in enumerate(stretches[:MOST_SPANS]):
         noted.span[index] = _SpanNoted(span.start, span.end, is_free)
     noted.spans = min(len(stretches), MOST_SPANS)
@@ -97,7 +99,7 @@ def end(noted: Noted) -> list[Stored]:
     return [Stored(row.code_address, row.asker, row.low, row.end, row.times, row.span >= 0) for row in rows]
 
 
-def _apart(wanted: Sequence[_Stretch]) -> list[_Stretch]:
+def _apart(wanted: Sequence[_MarkedRange]) -> list[_MarkedRange]:
     """Return the stretches in order and without overlap; of those that overlap, the first in ``wanted`` holds."""
     edges = sorted({edge for span, _ in wanted for edge in (span.start, span.end)})
     number = {edge: at for at, edge in enumerate(edges)}
@@ -108,10 +110,12 @@ def _apart(wanted: Sequence[_Stretch]) -> list[_Stretch]:
     return list(_joined(wanted, edges, owner))
 
 
-def _joined(wanted: Sequence[_Stretch], edges: Sequence[int], owner: Sequence[int | None]) -> Iterator[_Stretch]:
+def _joined(
+    wanted: Sequence[_MarkedRange], edges: Sequence[int], owner: Sequence[int | None]
+) -> Iterator[_MarkedRange]:
     start = 0
     for at, index in enumerate(owner):
         if at and index != owner[at - 1] and owner[at - 1] is not None:
-            yield _Stretch(Span(edges[start], edges[at]), wanted[owner[at - 1] or 0].is_free)
+            yield _MarkedRange(Span(edges[start], edges[at]), wanted[owner[at - 1] or 0].is_free)
         if at == 0 or index != owner[at - 1]:
             start = at

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from tflm_sim.emulation.emulator import Emulator, argument
 from tflm_sim.emulation.memory_map import Span
 from tflm_sim.emulation.program import Program
-from tflm_sim.emulation.seen import Arena, NodeSeen, StoreSeen
+from tflm_sim.emulation.seen import Arena, ObservedOperator, StoreSeen
 from tflm_sim.emulation.store_watch import Stored
 
 _BOOKKEEPING = 64
@@ -38,8 +38,8 @@ class Stores:
         self._program = program
         self._arenas = arenas
         self._blocks = blocks
-        self._askers: list[NodeSeen | None] = [None]
-        self._asker: NodeSeen | None = None
+        self._askers: list[ObservedOperator | None] = [None]
+        self._asker: ObservedOperator | None = None
         self._is_watching = False
 
     def begin(self, lent: Span, pointer: int) -> None:
@@ -70,7 +70,7 @@ class Stores:
         low = min(address for address, _ in self._blocks)
         return [Span(low - _BOOKKEEPING, max(address + size for address, size in self._blocks) + _BOOKKEEPING)]
 
-    def are_for(self, operator: NodeSeen | None) -> NodeSeen | None:
+    def are_for(self, operator: ObservedOperator | None) -> ObservedOperator | None:
         """Note that stores are for an operator from now on; return for which they were until now."""
         before, self._asker = self._asker, operator
         if operator not in self._askers:

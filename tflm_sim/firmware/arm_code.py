@@ -27,7 +27,7 @@ def steps_of(instruction: Any) -> list[step.Step]:
         return [step.CallTo(operands[0] if isinstance(operands[0], int) else None)]
     steps = _data(instruction, name, operands)
     if not always:
-        return [*(step.Maybe(one) for one in steps), step.Compare(None, 0)]
+        return [*(step.ConditionalStep(one) for one in steps), step.Compare(None, 0)]
     if instruction.update_flags and name != "cmp":
         steps.append(step.Compare(operands[0] if isinstance(operands[0], str) else None, 0))
     return steps

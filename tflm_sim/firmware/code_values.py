@@ -21,11 +21,11 @@ from tflm_sim.firmware.machine_steps import (
     Branch,
     CallTo,
     Compare,
+    ConditionalStep,
     Convention,
     Decoder,
     Forget,
     Load,
-    Maybe,
     Or,
     SetTo,
     Shift,
@@ -51,7 +51,7 @@ class Value(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class PassedOn:
+class CallSite:
     """A call.
 
     Attributes:
@@ -107,7 +107,7 @@ class CodeReader:
         self._sections = [s for s in elf.sections if s.is_allocated and s.has_bits and s.size]
         self._constants = {name: Value("", number) for name, number in self._convention.constants}
 
-    def calls(self, function: Function) -> tuple[PassedOn, ...]:
+    def calls(self, function: Function) -> tuple[CallSite, ...]:
         """Return the calls of a function that some path reaches, by address; () where it is too long to be read."""
         states: dict[int, _State] = {}
         found: dict[int, int | None] = {}
@@ -129,7 +129,7 @@ class CodeReader:
             size, steps = decoded
             work += self._after(address, size, steps, state.copy(), found, function)
         return tuple(
-            PassedOn(site, target, tuple(self._argument(states[site], i) for i in range(_MOST_ARGUMENTS)))
+            CallSite(site, target, tuple(self._argument(states[site], i) for i in range(_MOST_ARGUMENTS)))
             for site, target in sorted(found.items())
         )
 
@@ -164,7 +164,7 @@ class CodeReader:
                 case CallTo(target):
                     found[address] = target
                     self._called(state, address)
-                case Maybe(inner):
+                case ConditionalStep(inner):
                     before = state.copy()
                     self._apply(state, inner)
                     state = state.met(before)

@@ -101,13 +101,13 @@ class CallTo(NamedTuple):
     target: int | None
 
 
-class Maybe(NamedTuple):
+class ConditionalStep(NamedTuple):
     """A step that is carried out under a condition."""
 
     step: Step
 
 
-Step: TypeAlias = "SetTo | Sum | Shift | Or | Load | Store | Forget | Compare | Branch | CallTo | Maybe"
+Step: TypeAlias = "SetTo | Sum | Shift | Or | Load | Store | Forget | Compare | Branch | CallTo | ConditionalStep"
 Rule: TypeAlias = "Callable[[Any, str, list[Any]], list[Step] | None]"
 
 

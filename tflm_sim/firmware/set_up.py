@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import TypeVar
 
 from tflm_sim.firmware.call_graph import CallGraph, Function
-from tflm_sim.firmware.code_values import ARGUMENT, CALL, CodeReader, PassedOn, Value, substituted
+from tflm_sim.firmware.code_values import ARGUMENT, CALL, CallSite, CodeReader, Value, substituted
 from tflm_sim.firmware.elf import Elf
 from tflm_sim.firmware.machine_code import decoder
 from tflm_sim.values import NamedTuple, dataclass
@@ -204,14 +204,14 @@ class _Program:
 
     def __init__(self, graph: CallGraph, reader: CodeReader) -> None:
         self._graph, self._reader = graph, reader
-        self._read: dict[int, tuple[PassedOn, ...]] = {}
+        self._read: dict[int, tuple[CallSite, ...]] = {}
 
-    def _calls_in(self, function: Function) -> tuple[PassedOn, ...]:
+    def _calls_in(self, function: Function) -> tuple[CallSite, ...]:
         if function.start not in self._read:
             self._read[function.start] = self._reader.calls(function)
         return self._read[function.start]
 
-    def _calls_of(self, target: Function) -> Iterator[tuple[Function, PassedOn | None]]:
+    def _calls_of(self, target: Function) -> Iterator[tuple[Function, CallSite | None]]:
         """Yield the calls of a function; None for one that cannot be read where it should be."""
         for start in sorted(self._graph.calling_functions(target.start)):
             caller = self._graph.functions[start]
@@ -235,7 +235,7 @@ class _Program:
             for known in self._in_every_context(caller, facts, _DEEPEST):
                 yield _interpreter(known, is_own)._replace(site=call.site)
 
-    def _callee(self, caller: Function, value: Value | None) -> tuple[tuple[str, ...], PassedOn | None]:
+    def _callee(self, caller: Function, value: Value | None) -> tuple[tuple[str, ...], CallSite | None]:
         """Return the names of the function that a value was returned by, and the call."""
         if value is None or not value.base.startswith(CALL) or value.offset:
             return (), None

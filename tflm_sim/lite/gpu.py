@@ -67,7 +67,7 @@ class Storage(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class GpuPartition:
     """What the delegate takes of a subgraph.
 
     Attributes:
@@ -81,15 +81,15 @@ class Taken:
     records: tuple[tuple[int, int, int], ...]
 
 
-def taken(subgraph: TfLiteSubgraph) -> Taken:
+def taken(subgraph: TfLiteSubgraph) -> GpuPartition:
     """Return what the delegate takes: by operator and tensor types, not by every condition of its parsers."""
     supported = [index for index in subgraph.execution_plan if _is_supported(subgraph, subgraph.nodes[index])]
     others = {subgraph.nodes[index].registration.name for index in subgraph.execution_plan if index not in supported}
     subsets = [subset for subset in partition(subgraph, supported) if subset.is_delegated]
     if not subsets:
-        return Taken((), tuple(sorted(others)), ())
+        return GpuPartition((), tuple(sorted(others)), ())
     largest = max(subsets, key=lambda subset: len(subset.nodes))
-    return Taken(largest.nodes, tuple(sorted(others)), tuple(_records(subgraph, largest)))
+    return GpuPartition(largest.nodes, tuple(sorted(others)), tuple(_records(subgraph, largest)))
 
 
 def _is_supported(subgraph: TfLiteSubgraph, node: TfLiteNode) -> bool:
@@ -152,7 +152,7 @@ class StrategyResult:
 
 
 def strategies(
-    subgraph: TfLiteSubgraph, what: Taken, storage: Storage, *, element_bytes: int = 4
+    subgraph: TfLiteSubgraph, what: GpuPartition, storage: Storage, *, element_bytes: int = 4
 ) -> list[StrategyResult]:
     """Return a row for each of the delegate's memory strategies.
 

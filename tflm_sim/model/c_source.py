@@ -85,7 +85,7 @@ def byte_arrays(data: bytes, begins: Callable[[bytes], bool]) -> Iterator[tuple[
             before += data[max(start, at - LONGEST_DECLARATION) : at]
             del before[:-LONGEST_DECLARATION]
         elif kind == "open":
-            name = _declared(before) if at == start + 1 and not conditions.are_out else None
+            name = _declared(before) if at == start + 1 and not conditions.is_skipped else None
             before[:] = b"{"
             if name is not None and (found := _Initializer(data, at, name, begins).read()) is not None:
                 yield name, found
@@ -141,7 +141,7 @@ class _Conditions:
         self._out = 0
 
     @property
-    def are_out(self) -> bool:
+    def is_skipped(self) -> bool:
         """Whether a compiler does not see what comes now."""
         return self._out > 0
 

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Annotated, Literal
 
 from tflm_sim.answers.eon import EonAnswer
-from tflm_sim.device.eon import EonRequest, is_past
+from tflm_sim.device.eon import EonRequest, exceeds_limit
 from tflm_sim.document_types import Count, OneOf
 from tflm_sim.escape import printable
 from tflm_sim.report.circumstances import sentence_with_assumed, target_line
@@ -143,7 +143,7 @@ def eon_failure(answer: EonAnswer) -> str | None:
         return run.failure or None
     macro, kind = ("OVERFLOW", "buffer on the heap") if row.offset is None else ("SCRATCH", "scratch buffer")
     limit = source.overflow_limit if row.offset is None else source.scratch_limit
-    if row.kind == "scratch" and is_past(run.scratch.index(row), source.scratch_limit):
+    if row.kind == "scratch" and exceeds_limit(run.scratch.index(row), source.scratch_limit):
         macro, kind, limit = "SCRATCH", "scratch buffer", source.scratch_limit
     assert limit is not None, "past a limit that there is not"
     return (

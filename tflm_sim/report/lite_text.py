@@ -9,7 +9,7 @@ from tflm_sim.document_types import Count, OneOf
 from tflm_sim.escape import printable
 from tflm_sim.lite.answer import LEFT_OUT, Answer
 from tflm_sim.lite.flex import FlexOp
-from tflm_sim.lite.gpu import Storage, Taken, strategies
+from tflm_sim.lite.gpu import GpuPartition, Storage, strategies
 from tflm_sim.lite.op_resolver import FLEX_PREFIX
 from tflm_sim.lite.subgraph import TfLiteSubgraph
 from tflm_sim.lite.summary import PlacedTensor, Summary, summaries
@@ -116,7 +116,7 @@ class GpuDocument:
     left_out: tuple[str, ...]
 
 
-def gpu_document(subgraph: TfLiteSubgraph, what: Taken, storage: Storage, element_bytes: int) -> GpuDocument:
+def gpu_document(subgraph: TfLiteSubgraph, what: GpuPartition, storage: Storage, element_bytes: int) -> GpuDocument:
     """Return what the GPU delegate takes and what its strategies make of it."""
     rows = strategies(subgraph, what, storage, element_bytes=element_bytes)
     return GpuDocument(

@@ -69,7 +69,7 @@ class Descent:
         start = search.state()
         first_models: list[Model] = []
         for kinds in _FIRST_KINDS:
-            search.go_back(start)
+            search.restore(start)
             if not self._round(1, kinds) or search.model in first_models:
                 continue
             first_models.append(search.model)
@@ -77,7 +77,7 @@ class Descent:
                 if search.is_done or not self._round(number, _ALL):
                     break
             best.append(search.state())
-        search.go_back(min(best, key=lambda state: state.rank, default=start))
+        search.restore(min(best, key=lambda state: state.rank, default=start))
 
     def _round(self, number: int, kinds: frozenset[str]) -> bool:
         """Simulate the best split plans of one round and keep the best; return whether one gained.
@@ -104,7 +104,7 @@ class Descent:
             Rejected(SPLITS, f"round {number}: {reason}", arenas) for arenas, reason in sorted(self._too_dear)[:1]
         ]
         if best is not None:
-            search.go_on(best.step)
+            search.adopt(best.step)
             return True
         within = " within the limits" if self._too_dear else ""
         why = f"none of {len(found)} plans gains{within}" if found else "no split makes the fullest moment smaller"

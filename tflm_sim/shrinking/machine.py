@@ -60,7 +60,7 @@ ELEMENTS_OF_A_CALL = 1 << 13
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class OperatorRun:
     """An operator ran.
 
     Attributes:
@@ -93,7 +93,7 @@ class ConditionRead:
     value: Hashes
 
 
-Event = Ran | Copied | ConditionRead
+Event = OperatorRun | Copied | ConditionRead
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +236,7 @@ class Machine:
                 written, numbers = self._evaluate(number, operator, name, read, seen)
             for index, value in written.items():
                 self._write(index, value, numbers)
-            yield Ran(self.index, number, read, known, written)
+            yield OperatorRun(self.index, number, read, known, written)
 
     def _use_resource(
         self, number: int, operator: Operator, read: Sequence[Hashes | None], handles: dict[int, StateKey]

@@ -46,7 +46,7 @@ def _cut_rim(search: Search) -> None:
     if arenas is None or grows(arenas, search.arenas):
         search.attempt(_RIM, cut_rim)
         return
-    search.go_on(Kept(_RIM, arenas, draft_multiplications(draft), tuple(witnesses), candidate))
+    search.adopt(Kept(_RIM, arenas, draft_multiplications(draft), tuple(witnesses), candidate))
 
 
 def _choose_kernels(search: Search) -> None:

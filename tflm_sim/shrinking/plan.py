@@ -170,23 +170,23 @@ def _best_links(layout: Layout, links: Sequence[SharingLink]) -> list[SharingLin
     if len(links) > MOST_LINKS:
         return best
     for _ in range(CLIMBS):
-        better = _climbed(layout, links, best)
+        better = _hill_climbed(layout, links, best)
         if better is best:
             break
         best = better
     return best
 
 
-def _climbed(layout: Layout, links: Sequence[SharingLink], best: list[SharingLink]) -> list[SharingLink]:
+def _hill_climbed(layout: Layout, links: Sequence[SharingLink], best: list[SharingLink]) -> list[SharingLink]:
     """Return the links after other ones were tried for each operator in turn; the same object where none are better."""
-    lowest, crowd = layout.lower_bound(best), _crowd(layout, best)
+    lowest, crowd = layout.lower_bound(best), _fullest_tensors(layout, best)
     for operator, own in _by_operator(links):
         if crowd.isdisjoint(tensor for link in own for tensor in (link.parent, link.child)):
             continue
         rest = [link for link in best if link.operator != operator]
         for tried in (rest, *([*rest, link] for link in own), [*own, *rest]):
             if (value := layout.lower_bound(tried)) < lowest:
-                best, lowest, crowd = tried, value, _crowd(layout, tried)
+                best, lowest, crowd = tried, value, _fullest_tensors(layout, tried)
     return best
 
 
@@ -197,7 +197,7 @@ def _by_operator(links: Sequence[SharingLink]) -> list[tuple[int, list[SharingLi
     return sorted(found.items())
 
 
-def _crowd(layout: Layout, links: Sequence[SharingLink]) -> frozenset[int]:
+def _fullest_tensors(layout: Layout, links: Sequence[SharingLink]) -> frozenset[int]:
     """Return the tensors of the groups that are alive when the head is fullest; links of others cannot lower that."""
     groups = layout.groups(links)
     buffers = layout.buffers(groups)

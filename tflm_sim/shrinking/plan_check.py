@@ -23,7 +23,7 @@ from tflm_sim.model.types import Model, Operator, Tensor
 from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, PART, promised, use_of, wanted_alignments
 from tflm_sim.shrinking.counted import Place
 from tflm_sim.shrinking.diagonal import reads_are_safe
-from tflm_sim.shrinking.machine import Copied, Machine, Ran, fresh_inputs
+from tflm_sim.shrinking.machine import Copied, Machine, OperatorRun, fresh_inputs
 from tflm_sim.shrinking.refusal import VerificationFailed, refuse
 from tflm_sim.shrinking.symbolic import Hashes, mix, salt
 from tflm_sim.targets.kernel_library import KernelLibrary
@@ -75,7 +75,7 @@ class _Part:
 class _Call:
     """An operator that runs, with its name, and as people name it."""
 
-    event: Ran
+    event: OperatorRun
     operator: Operator
     name: str
     label: str
@@ -129,7 +129,7 @@ class _Arena:
             self._store((0, tensor), value)
         machine.begin(inputs)
         for event in machine.steps():
-            if isinstance(event, Ran):
+            if isinstance(event, OperatorRun):
                 self._run(machine, event)
             elif isinstance(event, Copied):
                 self._copy(event)
@@ -140,7 +140,7 @@ class _Arena:
             if content is not None:
                 self._expect((0, tensor), content, f"output {position} is tensor {tensor}")
 
-    def _run(self, machine: Machine, event: Ran) -> None:
+    def _run(self, machine: Machine, event: OperatorRun) -> None:
         """Let an operator read and write."""
         index = event.subgraph
         operator = self.model.subgraphs[index].operators[event.number]

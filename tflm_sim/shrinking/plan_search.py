@@ -61,10 +61,10 @@ def plan(search: Search) -> None:
 def _look_for_plans(search: Search, found: list[_Planned]) -> None:
     """Add plans that gain: as without loops first, so that with them no result is larger."""
     for has_loops in (False, True) if search.loops else (False,):
-        _go_down(search, found, has_loops=has_loops)
+        _add_all_plans(search, found, has_loops=has_loops)
 
 
-def _go_down(search: Search, found: list[_Planned], *, has_loops: bool) -> None:
+def _add_all_plans(search: Search, found: list[_Planned], *, has_loops: bool) -> None:
     """Add plans of what was kept, of byways and of splits made for a plan, without loops or with one at least."""
     begun = len(found)
     _add_planned(search, _ways(search, has_loops=has_loops), found)

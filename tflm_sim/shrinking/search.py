@@ -159,7 +159,7 @@ class Search:
                 self.stopped = self.stopping.reason
                 self.rejected.append(Rejected("what was still to be tried", self.stopped))
                 assert self._best is not None, "where it began is noted"
-                self.go_back(self._best)
+                self.restore(self._best)
         if grows(self.arenas, self.origin_arenas):
             self.rejected.append(Rejected("all of it", "the model's own plan is better", self.arenas))
             self.model, self.arenas, self.steps = self.origin, self.origin_arenas, []
@@ -192,7 +192,7 @@ class Search:
         if self._best is None or state.rank < self._best.rank:
             self._best = state
 
-    def go_back(self, state: SearchState) -> None:
+    def restore(self, state: SearchState) -> None:
         """Go on from where the search stood before."""
         self.model, self.arenas, self.steps = state.model, state.arenas, list(state.steps)
 
@@ -246,10 +246,10 @@ class Search:
         if reason is not None or arenas is None:
             self.rejected.append(Rejected(name, reason or "", arenas))
             return False
-        self.go_on(Kept(name, arenas, macs, tuple(witnesses), candidate))
+        self.adopt(Kept(name, arenas, macs, tuple(witnesses), candidate))
         return True
 
-    def go_on(self, step: Kept) -> None:
+    def adopt(self, step: Kept) -> None:
         """Make what a step leads to the best model."""
         self.model, self.arenas = step.model, step.arenas
         self.steps.append(step)

@@ -84,7 +84,7 @@ def place_groups(
     """
     items = [_group([GroupMember(at, alive[tensor], tensor) for tensor, at in group.items()]) for group in groups]
     items += [_group([GroupMember(0, Alive(each.lower, each.upper, each.size))]) for each in others]
-    stairs = _Stairs(items, steps)
+    stairs = _StaircaseProblem(items, steps)
     offsets, head = stairs.search(MOST_MOVES if thorough else 0)
     return offsets[: len(groups)], head
 
@@ -104,7 +104,7 @@ _FIRST: tuple[Callable[[Alive], tuple[int, ...]], ...] = (
 """Orders to begin with: those that begin last, or first, or are largest, or have most bytes for most of the time."""
 
 
-class _Stairs:
+class _StaircaseProblem:
     """The problem: for each pair of groups the distances at which they must not lie."""
 
     def __init__(self, items: Sequence[Group], steps: Mapping[Interval, int]) -> None:

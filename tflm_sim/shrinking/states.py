@@ -101,10 +101,10 @@ def refusal(draft: Draft, key: Key, variable: _Variable, initial: dict[Key, tupl
         return "its quantization would have to change"
     if key in initial and initial[key][1] != _reset_value(facts):
         return "its initial state is not the zero point"
-    return _untimely(draft, variable)
+    return _overwrite_obstacle(draft, variable)
 
 
-def _untimely(draft: Draft, variable: _Variable) -> str | None:
+def _overwrite_obstacle(draft: Draft, variable: _Variable) -> str | None:
     """Return why the new value cannot be written over the old one, None where it can."""
     old, new = variable.values(draft)
     read, assign, writers = variable.reads[0], variable.assigns[0], draft.writers(new)

@@ -121,16 +121,16 @@ class Serial:
     dead: tuple[type[BaseException], ...] = ()
     gone: tuple[type[BaseException], ...] = ()
 
-    def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> _Later:
+    def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> _PendingBatch:
         """Keep the batch."""
-        return _Later(lambda: size_batch(batch, cases, limits))
+        return _PendingBatch(lambda: size_batch(batch, cases, limits))
 
     def close(self) -> None:
         """Nothing to end."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Later:
+class _PendingBatch:
     result: Callable[[], list[Row]]
 
 
@@ -174,13 +174,13 @@ class Dask:
                     f"the worker {address} has {has}, this is {__version__}: install the same version there"
                 )
 
-    def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> _Later:
+    def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> _PendingBatch:
         """Send a batch, files by their whole path; the same batch twice is run twice."""
         if self._client.status == "closed":
             raise self.gone[0]
         whole = tuple(Item(item.name, _whole_path(item.source)) for item in batch)
         future = self._client.submit(size_packed, whole, cases, limits, pure=False)
-        return _Later(lambda: pickle.loads(future.result()))
+        return _PendingBatch(lambda: pickle.loads(future.result()))
 
     def close(self) -> None:
         """The cluster is somebody else's."""

@@ -177,7 +177,7 @@ def test_conditional_instructions_of_thumb_are_decoded_with_their_condition() ->
     # ite ne; movne r3, #100; moveq r3, #200: either may be carried out.
     code = bytes.fromhex("14bf 6423 c823")
     decoded = [machine.decode(code[at:], 0x8000 + at) for at in (0, 2, 4)]
-    assert [type(one[1][0]).__name__ for one in decoded[1:] if one] == ["Maybe", "Maybe"]
+    assert [type(one[1][0]).__name__ for one in decoded[1:] if one] == ["ConditionalStep", "ConditionalStep"]
 
 
 def test_the_arguments_of_a_constructor_are_known_by_their_types() -> None:

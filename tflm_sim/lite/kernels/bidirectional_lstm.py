@@ -46,14 +46,14 @@ def bidirectional_lstm(call: PrepareCall) -> None:
     has_auxiliary = _check_auxiliary(call, value, cells)
     is_hybrid = is_hybrid_op(value, call.input(_TO_OUTPUT[0]))
     call.take(*range(first, first + (2 if not is_hybrid else 19 if has_auxiliary else 18)))
-    both = _BothWays(value, batch, depth, cells, outputs)
+    both = _BidirectionalInput(value, batch, depth, cells, outputs)
     states = [state for way in (0, 1) for state in _place_way(call, first, both, way)]
     if is_hybrid:
         _hybrid_bidirectional(call, first, both, states)
 
 
 @dataclass(frozen=True, slots=True)
-class _BothWays:
+class _BidirectionalInput:
     """The input of a bidirectional LSTM, and the sizes of both directions, forward first."""
 
     value: TfLiteTensor
@@ -63,7 +63,7 @@ class _BothWays:
     outputs: list[int]
 
 
-def _place_way(call: PrepareCall, first: int, both: _BothWays, way: int) -> list[TfLiteTensor]:
+def _place_way(call: PrepareCall, first: int, both: _BidirectionalInput, way: int) -> list[TfLiteTensor]:
     """Check the states of one direction, resize its output, place its gates, and return the states."""
     merges, cells, outputs = call.option("merge_outputs"), both.cells[way], both.outputs[way]
     if way:
@@ -155,7 +155,7 @@ def _check_auxiliary_weights(call: PrepareCall, name: str, tensor: TfLiteTensor,
     call.ensure_eq(tensor.shape[1], shape[1], f"{name}->dims->data[1]", "aux_input_size")
 
 
-def _hybrid_bidirectional(call: PrepareCall, first: int, both: _BothWays, states: list[TfLiteTensor]) -> None:
+def _hybrid_bidirectional(call: PrepareCall, first: int, both: _BidirectionalInput, states: list[TfLiteTensor]) -> None:
     cells, outputs = both.cells, both.outputs
     has_auxiliary = call.optional_input(_AUXILIARY_WEIGHTS[0][1]) is not None
     kind = call.input(_TO_OUTPUT[0]).type

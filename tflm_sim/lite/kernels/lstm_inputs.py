@@ -32,7 +32,7 @@ BACKWARD = 17
 
 
 @dataclass(frozen=True, slots=True)
-class _Manner:
+class _CheckStyle:
     """How one kernel file checks: in which order it reads the input's weights, and the words of two conditions."""
 
     input_gates: tuple[str, ...]
@@ -43,19 +43,19 @@ class _Manner:
 
 
 _MANNERS = {
-    "lstm.cc": _Manner(
+    "lstm.cc": _CheckStyle(
         ("forget", "input", "cell"),
         "is_integer ? kTfLiteInt16 : input_to_forget_weights->type",
         "projection_tensors_consistent == true",
     ),
-    "unidirectional_sequence_lstm.cc": _Manner(
+    "unidirectional_sequence_lstm.cc": _CheckStyle(
         ("input", "forget", "cell"),
         "is_integer ? kTfLiteInt16 : input_to_forget_weights->type",
         "projecton_tensors_consistent == true",
         compares_types=False,
         takes_diagonals=True,
     ),
-    "bidirectional_sequence_lstm.cc": _Manner(
+    "bidirectional_sequence_lstm.cc": _CheckStyle(
         ("forget", "input", "cell", "output"),
         "input_to_forget_weights->type",
         "projecton_tensors_consistent == true",

@@ -210,7 +210,7 @@ class NativeStairs:
         native = _checked_binding()
         self._ffi, self._lib = native.ffi, native.lib
         if not hasattr(self._lib, "tflm_stairs_start"):
-            raise TflmSimError("the C planners were built from older sources: pip install -e . builds them anew")
+            raise TflmSimError("the C planners were built from older sources: pip install -e . rebuilds them")
         self._sizes, self._gaps = array("q", sizes), _flat(sorted(gaps), "q")  # read by the C code until the end
         count, gap_count = len(self._sizes), len(self._gaps) // 4
         size = self._lib.tflm_stairs_workspace_size(count, gap_count)

@@ -98,10 +98,10 @@ class LoadedCore:
         for name, value in _STATUSES.items():
             setattr(loaded, name, value)
         self.lib: Any = loaded
-        self.ffi = _Foreign(loaded)
+        self.ffi = _CtypesMemory(loaded)
 
 
-class _Foreign:
+class _CtypesMemory:
     """cffi's names for memory that C code reads and writes."""
 
     NULL = None
