@@ -93,3 +93,10 @@ def format_size(size: int) -> str:
         return f"{size:,} B"
     unit, divisor = ("KiB", 1024) if abs(size) < 1024**2 else ("MiB", 1024**2)
     return f"{size:,} B ({size / divisor:,.1f} {unit})"
+
+
+def format_time(seconds: float) -> str:
+    """Return seconds as "42 us", "1.5 ms" or "3.0 s"."""
+    if seconds < 0.001:
+        return f"{seconds * 1e6:,.0f} us"
+    return f"{seconds * 1000:,.1f} ms" if seconds < 1 else f"{seconds:,.1f} s"

@@ -17,6 +17,7 @@ from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.planners.problem import Problem
 from tflm_sim.planners.registry import DEFAULT_PLANNERS, EXACT, PLANNERS, Planner, planner
 from tflm_sim.planners.validate import PlanFault, validate
+from tflm_sim.units import format_time
 from tflm_sim.values import dataclass, replace, short_repr
 
 _QUICK_SHARE = 4
@@ -76,7 +77,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """For notebooks: a row a planner."""
-        rows = [(outcome.planner, *self._cells(outcome), f"{outcome.seconds:.3f} s") for outcome in self.outcomes]
+        rows = [(outcome.planner, *self._cells(outcome), format_time(outcome.seconds)) for outcome in self.outcomes]
         head = ("planner", "peak", "above the bound", "proved optimal", "time")
         return html_table(f"lower bound {self.lower_bound:,} B", rows, head=head)
 

@@ -11,7 +11,7 @@ from tflm_sim.escape import printable
 from tflm_sim.planners.compare import Comparison, Outcome
 from tflm_sim.planners.problem import Problem
 from tflm_sim.report.tables import table_lines
-from tflm_sim.units import format_size
+from tflm_sim.units import format_size, format_time
 from tflm_sim.values import dataclass, field
 
 _DISTANCE_NOTE = "a distance to the lower bound is not bytes to be won: a plan that small need not exist"
@@ -131,10 +131,10 @@ def _cells(row: PlannerRow, bound: int) -> tuple[str, ...]:
     distance = row.distance_to_lower_bound_bytes
     peak = "-" if row.peak_bytes is None else f"{row.peak_bytes:,}"
     if distance is None:
-        return (row.planner, peak, "-", "-", _time(row.seconds))
+        return (row.planner, peak, "-", "-", format_time(row.seconds))
     percent = f" ({distance / bound:.1%})" if distance and bound else ""
     proved = "yes" if row.proved_optimal else "no"
-    return (row.planner, peak, f"{distance:,}{percent}", proved, _time(row.seconds))
+    return (row.planner, peak, f"{distance:,}{percent}", proved, format_time(row.seconds))
 
 
 _BINDS = {
@@ -153,9 +153,3 @@ def _saving_line(saving: ArenaSaving, planner: str) -> str:
     if saving.saved <= 0:
         verdict = f"saves nothing of the arena: {_BINDS.get(saving.binding, saving.binding)} must fit"
     return f"{planner} in the model's metadata: {head}, smallest arena {before:,} -> {after:,} bytes; {verdict}"
-
-
-def _time(seconds: float) -> str:
-    if seconds < 0.001:
-        return f"{seconds * 1e6:,.0f} us"
-    return f"{seconds * 1000:,.1f} ms" if seconds < 1 else f"{seconds:,.1f} s"
