@@ -371,8 +371,19 @@ def find_library(text: str) -> Library:
 
 
 def _no_version(versions: Sequence[Library], version: str) -> UsageError:
-    listed = ", ".join(row.versions for row in versions if row.version)
-    return UsageError(f"{versions[0].name} has no version '{version}' here; use one of: {listed or 'no version'}")
+    named = [row for row in versions if row.version]
+    listed = ", ".join(row.versions for row in named)
+    modelled = [row for row in named if row.is_modelled]
+    older = [row for row in modelled if _numbers(row.version) <= _numbers(version)]
+    nearest = f"; the nearest: --library {(older or modelled[:1])[-1].label}" if modelled and _numbers(version) else ""
+    return UsageError(
+        f"{versions[0].name} has no version '{version}' here; use one of: {listed or 'no version'}{nearest}"
+    )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Return the numbers of a version, in its order: (2024, 8, 12) of "2024-08-12"."""
+    return tuple(int(number) for number in re.findall(r"[0-9]{1,9}", version))
 
 
 def library_of_day(name: str, day: str | None) -> Library:

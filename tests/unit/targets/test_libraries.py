@@ -88,6 +88,21 @@ def test_an_unknown_name_or_version_says_what_there_is() -> None:
         find_library("zephyr@9")
 
 
+@pytest.mark.parametrize(
+    ("asked", "nearest"),
+    [
+        ("silabs-gsdk@4.4.4", "4.4.1"),
+        ("silabs-gsdk@1.0", "4.0.0"),
+        ("silabs-gsdk@4.3.9", "4.3.3"),
+        ("silabs-gsdk@x", ""),
+    ],
+)
+def test_an_unknown_version_names_the_modelled_one_before_it(asked: str, nearest: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        find_library(asked)
+    assert str(refused.value).partition("; the nearest: --library silabs-gsdk@")[2] == nearest
+
+
 def test_a_release_of_esp_tflite_micro_has_its_own_kernels_flaw() -> None:
     versions = ("1.2.0", "1.3.0", "1.3.3", "1.3.4")
     flawed = [v for v in versions if library_target(f"esp-tflite-micro@{v}").runtime.has("esp_conv_short_node_data")]
