@@ -413,11 +413,9 @@ def test_a_file_that_cannot_be_read_has_a_row_and_can_be_removed(visit: Visit, t
     visit.give(sample_path("mobilenet_v1_025"), tmp_path / "broken.tflite")
     choose(visit, board="nicla-sense-me", target="cortex-m4")
     assert visit.status() == "Sized for nicla-sense-me, cortex-m4."
-    rows = "[...document.querySelectorAll('#overview tbody tr')].slice(-2).map((row) => row.innerText.split('\\t'))"
-    assert visit.js(rows) == [
-        ["mobilenet_v1_025.tflite", "82,288", "55,296", "26,980", "31", "-16,752"],
-        ["broken.tflite", "none", "none", "none", "none", "none"],
-    ]
+    rows = visit.js("[...document.querySelectorAll('#overview tbody tr')].map((row) => row.innerText.split('\\t'))")
+    assert ["mobilenet_v1_025.tflite", "82,288", "55,296", "26,980", "31", "-16,752"] in rows
+    assert ["broken.tflite", "none", "none", "none", "none", "none"] in rows
     choose(visit, library="nobody", said="unknown library 'nobody'")
     choose(visit)
     assert visit.status() == "Sized for cortex-m4."
