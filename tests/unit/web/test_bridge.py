@@ -64,6 +64,7 @@ def test_with_a_board_the_verdict_on_it_follows_the_size() -> None:
     assert verdict == {  # 256 KiB - 1,152 B
         "fits": None,
         "text": "leaves 260,992 B of RAM of nano33ble (262,144 B) to the rest of the firmware",
+        "left": 260_992,
     }
     assert len(json.loads(models.size(0, M4))) == 1
 
