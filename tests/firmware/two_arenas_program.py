@@ -40,7 +40,13 @@ __attribute__((noinline)) uint8_t *NonPersistentArenaBufferAllocator::AllocateTe
 __attribute__((noinline)) int NonPersistentArenaBufferAllocator::ResetTempAllocations() { temp = head; return 0; }
 enum class MemoryPlannerType { kGreedy };
 static PersistentArenaBufferAllocator stays;
+#ifdef HIDDEN
+static NonPersistentArenaBufferAllocator *placed;
+#define rests (*placed)
+#define Create Make
+#else
 static NonPersistentArenaBufferAllocator rests;
+#endif
 struct MicroAllocator {
   PersistentArenaBufferAllocator *first;
   NonPersistentArenaBufferAllocator *second;
@@ -51,6 +57,9 @@ __attribute__((noinline)) MicroAllocator *MicroAllocator::Create(
   asm volatile("" : : "r"(type));
   stays.start = arena;
   stays.end = stays.tail = (uint8_t *)((uintptr_t)(arena + size) & -16);
+#ifdef HIDDEN
+  placed = new (stays.AllocatePersistentBuffer(20, 4)) NonPersistentArenaBufferAllocator;
+#endif
   rests.end = other + other_size;
   rests.start = rests.head = rests.temp = (uint8_t *)(((uintptr_t)other + 15) & -16);
   MicroAllocator *made = (MicroAllocator *)stays.AllocatePersistentBuffer(8, 4);
@@ -79,7 +88,9 @@ tflite::MicroInterpreter interpreter;
     + run_program.VECTORS
     + """extern "C" int main() {
   new (&tflite::stays) tflite::PersistentArenaBufferAllocator;
+#ifndef HIDDEN
   new (&tflite::rests) tflite::NonPersistentArenaBufferAllocator;
+#endif
   interpreter.allocator = tflite::MicroAllocator::Create(
       arena_that_stays, 1000, arena_of_the_rest + 4, 1000, tflite::MemoryPlannerType::kGreedy);
   if (interpreter.AllocateTensors() == 0) interpreter.Invoke();
@@ -88,9 +99,12 @@ tflite::MicroInterpreter interpreter;
 )
 
 
-def built(folder: Path) -> Path:
-    """Return the program: 1,000 B at the start of an array of its own each, the second from its fifth byte on."""
+def built(folder: Path, *more: str) -> Path:
+    """Return the program: 1,000 B at the start of an array of its own each, the second from its fifth byte on.
+
+    ``-DHIDDEN``: Create() has no name, and the allocator of the rest lies in the arena of what stays, as TFLM's does.
+    """
     if shutil.which("arm-none-eabi-g++") is None:
         pytest.skip("arm-none-eabi-g++ not installed")
-    flags = ["-O1", "-fno-inline", "-fno-rtti", "-fno-exceptions", run_program.LAYOUT]
+    flags = ["-O1", "-fno-inline", "-fno-rtti", "-fno-exceptions", run_program.LAYOUT, *more]
     return elf_program.build(folder, "arm-none-eabi-g++ -mcpu=cortex-m4 -mthumb", {"main.cc": SOURCE}, *flags)

@@ -4,9 +4,12 @@
     MicroAllocator::Create(arena, size, other, size)         two: what stays, and the rest
     SingleArenaBufferAllocator::Create(head, size)           \\ where its size is changed: in the argument, or in the
     ...::AllocatePersistentBuffer() of a new allocator       / object, whose fields are all at their start then
+    PersistentArenaBufferAllocator, of two                   the same, where link-time optimisation hides Create(): the
+    NonPersistentArenaBufferAllocator, in the other arena    second object is made later, and changed at its first call
 
 The fields of an allocator are found by what they hold, since they moved from version to version: start, end, start,
 end, start, one after another, in an allocator that has allocated nothing yet; of one of two, by its start and end.
+Source: arena_allocator/persistent_arena_buffer_allocator.h, non_persistent_arena_buffer_allocator.h @ 90b983c.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from tflm_sim.emulation.allocations import Allocations
 from tflm_sim.emulation.emulator import Emulator, Snapshot, argument, set_word, words
 from tflm_sim.emulation.functions import Watched
 from tflm_sim.emulation.program import Program
+from tflm_sim.emulation.replacing import model_of
 from tflm_sim.emulation.seen import Arena, Part
 from tflm_sim.units import align_up
 from tflm_sim.values import replace
@@ -31,6 +35,8 @@ _ALIGNED = 64
 _BUFFER_ALIGNED = 16
 _SIZES = {Part.ALL: 1, Part.PERSISTENT: 1, Part.REST: 3}
 """The number of the argument of Create() that is an arena's size; the one before is the arena."""
+_NEW = {Part.ALL: (0, 1, 0, 1, 0), Part.PERSISTENT: (0, 1, 1), Part.REST: (0, 1, 0, 0)}
+"""Which of its arena's bounds each field of an allocator holds that has allocated nothing yet."""
 
 
 class Arenas:
@@ -52,6 +58,8 @@ class Arenas:
         self._program = program
         self._keeps_points = keeps_points
         self._layout: int | None = None
+        self._before: tuple[int, int] | None = None
+        self._elsewhere: list[Arena] = []
         self._given: tuple[int, int] | None = None
         self._allocations: dict[int, Allocations] = {}
 
@@ -75,12 +83,17 @@ class Arenas:
         self._add_two(first, Arena(rest, rest_size, head, True, point, None, _SIZES[Part.REST], Part.REST))
 
     def _add_two(self, stays: Arena, rest: Arena) -> None:
+        self.made.append(stays)
+        self._allocations[stays.head] = Allocations(self._machine, Part.PERSISTENT)
+        self._pair(stays, rest)
+
+    def _pair(self, stays: Arena, rest: Arena) -> None:
+        """Note the second one of two arenas that belong together."""
         stays.partner, rest.partner, rest.results = rest, stays, stays.results
-        self.made += [stays, rest]
+        self.made.append(rest)
         self.current = stays
-        one = self._allocations[stays.head] = Allocations(self._machine, Part.PERSISTENT)
-        other = self._allocations[rest.head] = Allocations(self._machine, Part.REST)
-        one.join(other)
+        self._allocations[rest.head] = Allocations(self._machine, Part.REST)
+        self._allocations[stays.head].join(self._allocations[rest.head])
 
     def allocator(self, role: Watched, shift: int) -> bool:
         """Note a call of an allocator's function; ``shift``: how far inside of the object its address points.
@@ -91,7 +104,7 @@ class Arenas:
         """
         owner = argument(self._machine, 0) - shift
         fields = words(self._machine, owner, _FIELDS + 5)
-        found = self._one_of_two(fields) or self._whole(owner, fields)
+        found = self._one_of_two(fields) or self._whole(owner, fields) or self._hidden(role, owner, fields)
         if found is not None:
             at, arena = found
             self._allocations.setdefault(arena.head, Allocations(self._machine, arena.part)).begin(role, owner, at)
@@ -105,13 +118,44 @@ class Arenas:
 
     def _one_of_two(self, fields: tuple[int, ...]) -> tuple[int, Arena] | None:
         """Return where the fields begin and whose they are, None where they are not those of one of two arenas."""
-        pairs = {arena.bounds: arena for arena in self.made if arena.partner is not None}
+        pairs = {arena.bounds: arena for arena in self.made if arena.part is not Part.ALL}
         at = next((at for at in range(1, _FIELDS) if fields[at : at + 2] in pairs), None)
         if at is None:
             return None
         arena = pairs[fields[at], fields[at + 1]]
         self.current = arena.partner if arena.part is Part.REST else arena
         return at, arena
+
+    def _hidden(self, role: Watched, owner: int, fields: tuple[int, ...]) -> tuple[int, Arena] | None:
+        """Note one of two arenas whose making is not seen, by its allocator that has allocated nothing yet.
+
+        Returns:
+            As :meth:`_whole`.
+        """
+        start, end = fields[1:3]
+        part = Part.PERSISTENT if role is Watched.PERSISTENT else Part.REST
+        is_new = 0 < start < end and fields[1 : 1 + len(_NEW[part])] == tuple((start, end)[one] for one in _NEW[part])
+        if not is_new:
+            return None
+        if part is Part.PERSISTENT:
+            self._begin(start, end - start, owner, 0, part)
+            return None if self.current is None else (1, self.current)
+        stays = next(
+            (one for one in self.made[::-1] if one.part is Part.PERSISTENT and one.head <= owner < one.end), None
+        )
+        return None if stays is None else self._hidden_rest(stays, owner, (start, end))
+
+    def _hidden_rest(self, stays: Arena, owner: int, bounds: tuple[int, int]) -> tuple[int, Arena] | None:
+        """Note the other arena of ``stays``, whose allocator at ``owner`` is asked for the first time."""
+        if stays.partner is None:
+            head, end = bounds
+            whole = self._program.object_around(head, end - head)
+            address, size = whole or (head, end - head)
+            rest = Arena(address, size, head, whole is not None, stays.point, None, 0, Part.REST)
+            self._pair(stays, rest)
+        elif bounds == self._before:
+            self._put_new(owner + 4, stays.partner)
+        return None if stays.partner is None else (1, stays.partner)
 
     def _whole(self, owner: int, fields: tuple[int, ...]) -> tuple[int, Arena] | None:
         """Return where the fields of an allocator of one arena begin, and the arena; None where it has none."""
@@ -144,17 +188,17 @@ class Arenas:
             and fields == (head, fields[1], head, fields[1], head)
         )
 
-    def _begin(self, head: int, size: int, owner: int | None, size_argument: int) -> None:
+    def _begin(self, head: int, size: int, owner: int | None, size_argument: int, part: Part = Part.ALL) -> None:
         given, self._given = self._given, None
         whole = given if given is not None and 0 <= head - given[0] < _ALIGNED else None
-        if whole is None and head % _ALIGNED:  # a recording allocator begins where it is told to
+        if whole is None and head % _ALIGNED and part is Part.ALL:  # a recording allocator begins where it is told to
             whole = head, size
         whole = whole or self._program.object_around(head, size) or self._block_around(head, size)
         if len(self.made) >= _MOST_ARENAS:
             self.ending = f"it makes more than {_MOST_ARENAS} arenas"
             return
         address, whole_size = whole or (head, size)
-        self.current = Arena(address, whole_size, head, whole is not None, self._point(), owner, size_argument)
+        self.current = Arena(address, whole_size, head, whole is not None, self._point(), owner, size_argument, part)
         self.made.append(self.current)
         self._allocations.pop(head, None)
 
@@ -175,9 +219,37 @@ class Arenas:
 
         Of several that were made in the same place, it is the last one; of two that belong together, what stays.
         """
-        found, made = words(self._machine, interpreter, INTERPRETER), self.made[::-1]
-        arena = next((one for value in found for one in made if one.head <= value < one.end), None)
-        return arena.partner if arena is not None and arena.part is Part.REST else arena
+        arena = self._holding(interpreter)
+        if arena is None or self.is_elsewhere(interpreter):
+            return None
+        return arena.partner if arena.part is Part.REST else arena
+
+    def is_elsewhere(self, interpreter: int) -> bool:
+        """Whether the allocator of an interpreter lies in another arena than the one whose size was changed.
+
+        That arena was made before the run was resumed.
+        """
+        arena = self._holding(interpreter)
+        return any(one is arena for one in self._elsewhere)
+
+    def _holding(self, interpreter: int) -> Arena | None:
+        found, known = words(self._machine, interpreter, INTERPRETER), [*self.made[::-1], *self._elsewhere]
+        return next((one for value in found for one in known if one.head <= value < one.end), None)
+
+    def interpreter(self) -> int:
+        """Return the interpreter at whose AllocateTensors() the machine stands.
+
+        Link-time optimisation can put the address of a static one into the function instead of handing it over.
+        """
+        given, program = argument(self._machine, 0), self._program
+        is_code = program.is_function(given | self._machine.core.code_bit)
+        is_given = not is_code and model_of(self._machine, given) is not None and self._holding(given) is not None
+        if is_given or program.is_unnamed:
+            return given
+        spans = (one for one in program.data_spans if program.object_bounds(one.start) == (one.start, one.end))
+        held = [one.start for one in spans if model_of(self._machine, one.start, one.end - one.start) is not None]
+        static = [one for one in held if self._holding(one) is not None]
+        return static[0] if len(static) == 1 else given
 
     def allocations(self) -> Allocations | None:
         """Return what the allocator of the current arena was asked for, None where it was not asked yet."""
@@ -198,11 +270,14 @@ class Arenas:
         ``moved``: where it lies now, None for where the program has it.
         """
         self._layout = before._layout
+        first = next((at for at, one in enumerate(before.made) if one is arena or one is arena.partner), 0)
+        self._elsewhere = before.made[:first]
         self.blocks += before.blocks
         address = arena.address if moved is None else moved
         head = address + arena.head - arena.address
         fresh = replace(arena, address=address, size=size, head=head, point=None, results=[], partner=None)
         if arena.partner is not None:
+            self._before = next(one.bounds for one in (arena, arena.partner) if one.part is Part.REST)
             other = replace(arena.partner, point=None, results=[], partner=None)
             self._add_two(*((fresh, other) if arena.part is Part.PERSISTENT else (other, fresh)))
         else:
@@ -214,11 +289,16 @@ class Arenas:
         """Put an arena's place and size where the program has them, in the state in which it begins."""
         start = arena.head if arena.part is Part.ALL else arena.address
         whole = max(arena.end - start, 0)
-        if arena.owner is None:
+        if arena.owner is None and arena.size_argument:
             arguments = self._machine.core.arguments
             self._machine.set(arguments[arena.size_argument - 1], start)
             self._machine.set(arguments[arena.size_argument], whole)
-            return
-        assert self._layout is not None, "an arena that is seen in an object has its fields"
-        for index, value in enumerate((start, start + whole, start, start + whole, start)):
-            set_word(self._machine, arena.owner + 4 * (self._layout + index), value)
+        elif arena.owner is not None:
+            layout = self._layout if arena.part is Part.ALL else 1
+            assert layout is not None, "an arena that is seen in an object has its fields"
+            self._put_new(arena.owner + 4 * layout, arena)
+
+    def _put_new(self, place: int, arena: Arena) -> None:
+        """Write the fields of an allocator of ``arena`` that has allocated nothing yet."""
+        for index, number in enumerate(_NEW[arena.part]):
+            set_word(self._machine, place + 4 * index, max(arena.bounds[number], arena.head))

@@ -24,14 +24,13 @@ from tflm_sim.emulation.emulator import (
     return_address,
     return_stub,
     text_at,
-    words,
 )
 from tflm_sim.emulation.functions import Watched
 from tflm_sim.emulation.measuring import Measuring
 from tflm_sim.emulation.operators import find_operators
 from tflm_sim.emulation.printf import Arguments, formatted
 from tflm_sim.emulation.program import Program
-from tflm_sim.emulation.replacing import Interpreters, Replacement, subgraphs_of
+from tflm_sim.emulation.replacing import Interpreters, Replacement, model_of
 from tflm_sim.emulation.seen import Arena, ObservedOperator, Result
 from tflm_sim.emulation.semihosting import Debugger, Ended
 from tflm_sim.emulation.stores import Stores
@@ -279,8 +278,10 @@ class Follower:
     # -- AllocateTensors() ----------------------------------------------------------------------------------------
 
     def _allocate_tensors(self) -> None:
-        interpreter = argument(self.machine, 0)
-        if self._running is None and self._is_interpreter(interpreter):
+        interpreter = self._book.interpreter()
+        is_ours = self._is_interpreter(interpreter) and not self._book.is_elsewhere(interpreter)
+        if self._running is None and is_ours:
+            self._stores.interpreter = interpreter
             model, number = self._interest.model, self._number(interpreter)
             if model is not None:
                 self.ending = self.problem = model.tell(interpreter, number)
@@ -289,7 +290,7 @@ class Follower:
             self._book.current = self._book.of(interpreter) or self._book.current
             self._running = result = Result(interpreter=interpreter, number=number, pointer=self.machine.get("sp"))
             if Watched.START_MODEL not in self.program.functions:
-                result.model = self._model_of(interpreter)
+                result.model = model_of(self.machine, interpreter)
             self._idle_invokes = 0
             if self._measuring is not None and not self._measuring.is_running:
                 self._measuring.stack(partial(self._allocated_on, result))
@@ -303,12 +304,7 @@ class Follower:
 
     def _is_interpreter(self, address: int) -> bool:
         """Whether an interpreter lies there; seen by its model, and asked only where functions have no names."""
-        return not self.program.is_unnamed or self._model_of(address) is not None
-
-    def _model_of(self, interpreter: int) -> int | None:
-        """Return where the model of an interpreter lies, None where none of its words points to one."""
-        held = words(self.machine, interpreter, INTERPRETER)
-        return next((one for one in held if subgraphs_of(self.machine, one) is not None), None)
+        return not self.program.is_unnamed or model_of(self.machine, address) is not None
 
     def _allocated_on(self, result: Result, stack: int) -> None:
         result.stack, result.stores = stack, self._stores.take()
@@ -397,10 +393,12 @@ class Follower:
         address, measuring = argument(self.machine, 0), self._measuring
         result = self._result_of(address)
         is_inside = self._running is not None or (measuring is not None and measuring.is_running)
-        if result is None or is_inside or not self._is_interpreter(address):
+        is_elsewhere = self._book.is_elsewhere(address)
+        if is_inside or (result is None and not is_elsewhere) or not self._is_interpreter(address):
             return
-        if measuring is not None and self._is_to_be_measured(result):
+        if measuring is not None and result is not None and not is_elsewhere and self._is_to_be_measured(result):
             self._idle_invokes, self._invoked = 0, result
+            self._stores.interpreter = result.interpreter
             result.invocations.append(measuring.invoke())
             return
         if not self._interest.runs_invokes:

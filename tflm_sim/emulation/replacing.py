@@ -40,6 +40,11 @@ class Interpreters:
         return self._seen.index(one) + 1
 
 
+def model_of(machine: Emulator, interpreter: int, size: int = 4 * _INTERPRETER) -> int | None:
+    """Return the address of the model of an interpreter of at most ``size`` bytes, None where no word points to one."""
+    return _model_in(machine, words(machine, interpreter, min(_INTERPRETER, size // 4)))
+
+
 def _model_in(machine: Emulator, found: Sequence[int]) -> int | None:
     """Return the address of the model among the words of an interpreter."""
     return next((value for value in found if subgraphs_of(machine, value) is not None), None)

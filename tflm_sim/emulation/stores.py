@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tflm_sim.emulation.emulator import Emulator, argument
+from tflm_sim.emulation.emulator import Emulator
 from tflm_sim.emulation.memory_map import Span
 from tflm_sim.emulation.program import Program
 from tflm_sim.emulation.seen import Arena, ObservedOperator, StoreSeen
@@ -29,6 +29,9 @@ class Stores:
         program: What it executes.
         arenas: Every arena so far; the list grows.
         blocks: (address, bytes) of every block of the heap so far; the list grows.
+
+    Attributes:
+        interpreter: Whose AllocateTensors() or Invoke() is watched.
     """
 
     def __init__(
@@ -41,6 +44,7 @@ class Stores:
         self._askers: list[ObservedOperator | None] = [None]
         self._asker: ObservedOperator | None = None
         self._is_watching = False
+        self.interpreter = 0
 
     def begin(self, lent: Span, pointer: int) -> None:
         """Watch the function at whose entry the machine stands.
@@ -51,7 +55,7 @@ class Stores:
         """
         arenas = (Span(arena.address, arena.end) for arena in self._arenas)
         free = [lent, Span(pointer, self._top(pointer)), *arenas]
-        holder = self._program.object_bounds(argument(self._machine, 0))
+        holder = self._program.object_bounds(self.interpreter)
         free += [Span(*holder)] if holder else []
         self._askers, self._asker = [None], None
         self._is_watching = self._machine.watch_stores(free, [*self._program.data_spans, *self._heap()])
