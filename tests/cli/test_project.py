@@ -61,6 +61,8 @@ def test_named_models_are_checked_alone_as_the_pre_commit_hook_names_those_that_
     printed = capsys.readouterr()
     assert printed.out.splitlines()[0] == "yes: all 2 fit; not named, so assumed: library (doorbell)"
     assert printed.err == "other.tflite: tflm-sim.toml does not name it, so nothing is checked\n"
+    assert main(["check", "typo.tflite"]) == 2
+    assert "typo.tflite: there is no such file, and tflm-sim.toml does not name it" in capsys.readouterr().err
 
 
 def test_json_names_the_firmware(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,6 +27,8 @@ def run_project(args: argparse.Namespace) -> int:
     project = read_project()
     found = list(cells(project, args.models or None, simulate=simulated))
     for name in sorted({os.path.normpath(name) for name in args.models} - {cell.model for cell in found}):
+        if not os.path.exists(name):
+            raise UsageError(f"{name}: there is no such file, and {PROJECT_FILE} does not name it")
         say(f"{name}: {PROJECT_FILE} does not name it, so nothing is checked", file=sys.stderr)
     if args.update_baseline:
         _remember(project, found)
