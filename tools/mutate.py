@@ -346,6 +346,8 @@ def main() -> int:
         left_out = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".mypy_cache", "build")
         shutil.copytree(ROOT, copy, symlinks=True, ignore=left_out)
         (copy.parent / "shared").symlink_to(frame.SHARED)
+        if any(mutant.path.endswith(".c") for mutant in sample) and _build(copy):
+            parser.error("the C core does not build without a mutant: python setup.py build_ext --inplace says why")
         for number, mutant in list(enumerate(sample, 1))[args.first - 1 :]:
             by = noticed_by(mutant, copy, entered_by, fails_anyway)
             print(f"{number:>3} of {len(sample)} {'noticed ' if by else 'SURVIVES'} {mutant}", flush=True)

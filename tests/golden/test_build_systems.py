@@ -2,9 +2,9 @@
 
 Built with Debian 12's arm-none-eabi-gcc 12.2: TFLM's examples (90b983c2b) by CMake for a Cortex-M4, with the arenas of
 their sources; a keyword spotter with an arena of 12,000 bytes by Zephyr 2.5.0's ``west`` for mps2_an385, with
-Zephyr's TFLM module of June 2024. Only what the programs printed was kept. The rest was found by trying: an arena without
-alignas(16) can begin at any multiple of 8, so its address modulo 16 is the one of the two that gives the figure, and
-the program on Zephyr has the model and the eight resource variables with which its line is printed.
+Zephyr's TFLM module of June 2024. Only what the programs printed was kept. The rest was found by trying: an arena
+without alignas(16) can begin at any multiple of 8, so its address modulo 16 is the one of the two that gives the
+figure, and the program on Zephyr has the model and the eight resource variables with which its line is printed.
 """
 
 from __future__ import annotations
