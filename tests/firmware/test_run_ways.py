@@ -188,6 +188,25 @@ def test_interpreters_that_are_all_made_before_the_first_allocates_are_kept_apar
     assert [len(one.allocations[0].invocations) for one in (first, second)] == [1, 1]
 
 
+@pytest.mark.parametrize(
+    ("end", "size", "is_exact"),
+    # From the object's start to its end: 1,040 B. Alignment has skipped to the object's byte 8, so 1,027 - 8 are seen.
+    [("room + 1040", 1040, True), ("room + 1027", 1019, False)],
+)
+def test_an_arena_within_an_object_begins_with_it_only_where_it_ends_with_it(
+    end: str, size: int, is_exact: bool, tmp_path: Path
+) -> None:
+    objects = "-DFUNCTION=static tflite::SingleArenaBufferAllocator other; static tflite::MicroInterpreter second; "
+    objects += '__attribute__((section(".room"), used)) uint8_t room[1040] = {1};'
+    made = f"other.start = other.head = other.temp = room + 8; other.end = other.tail = {end}; "
+    made += "other.AllocatePersistentBuffer(24, 4); second = {model + 3, &other, 0, 300, (int)room}; "
+    program = message_program.built(
+        tmp_path, f"{made} second.AllocateTensors()", "cortex-m4", objects, "-Wl,--section-start=.room=0x20008008"
+    )
+    (arena,) = tflm_sim.execute(program).arenas
+    assert (arena.size, arena.is_exact) == (size, is_exact)
+
+
 def test_each_of_two_interpreters_on_one_allocator_has_its_own_invoke(tmp_path: Path) -> None:
     both = f"{message_program.PLAIN.rpartition(';')[0]}; second = {{model + 3, &allocator, 0, 50, 0}}"
     both += "; second.AllocateTensors(); interpreter.Invoke(); second.Invoke(); second.Invoke()"

@@ -191,7 +191,9 @@ class Arenas:
     def _begin(self, head: int, size: int, owner: int | None, size_argument: int, part: Part = Part.ALL) -> None:
         given, self._given = self._given, None
         whole = given if given is not None and 0 <= head - given[0] < _ALIGNED else None
-        if whole is None and head % _ALIGNED and part is Part.ALL:  # a recording allocator begins where it is told to
+        if (
+            whole is None and head % _BUFFER_ALIGNED and part is Part.ALL
+        ):  # a recording allocator begins where it is told to
             whole = head, size
         whole = whole or self._program.object_around(head, size) or self._block_around(head, size)
         if len(self.made) >= _MOST_ARENAS:

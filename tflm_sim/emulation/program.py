@@ -130,11 +130,18 @@ class Program:
         return tuple((one.address, one.address + one.memory_size) for one in segments)
 
     def object_around(self, head: int, size: int) -> tuple[int, int] | None:
-        """Return (address, bytes) of the static object that begins at ``head``, but for what alignment skips."""
+        """Return (address, bytes) of the static object that begins at ``head``, but for what alignment skips.
+
+        Where alignment may have skipped bytes, the object must end with the arena: an arena that begins inside an
+        object and ends before it has no known start.
+        """
         found = self._objects.at(head)
-        if found is None or head - found[0] >= _ALIGNED or found[0] + found[1] < head + size:
+        if found is None:
             return None
-        return found[0], head - found[0] + size
+        start, end = found[0], found[0] + found[1]
+        is_start = start == head and head + size <= end
+        is_aligned = start < head < start + _ALIGNED and head + size == end
+        return (start, head + size - start) if is_start or is_aligned else None
 
     def object_bounds(self, address: int) -> tuple[int, int] | None:
         """Return where the static object that holds an address begins and ends, None where no symbol says."""
