@@ -91,12 +91,13 @@ def run(args: argparse.Namespace) -> int:
     size = parse_size(args.arena_size) if args.arena_size is not None else None
     config = configuration(args)
     found = [with_what_the_library_has(each, config.target) for each in diagnose(events, arena_size=size)]
-    model = None if args.model is None else load(args.model)
-    if model is not None:
+    exact: list[ExactExplanation | None] = [None] * len(found)
+    if args.model is not None:
+        model = load(args.model)
         found = [with_what_vela_made(each, model) for each in found]
         if npu_memory(model) and any(each.is_of_the_arena for each in found):  # so it has the kernel
             config = replace(config, target=replace(config.target, ethos_u=True))
-    exact = [None if model is None else explain_failure(each, model, config) for each in found]
+        exact = [explain_failure(each, model, config) for each in found]
     if args.json:
         say_json(_document(found, exact))
     else:

@@ -6,8 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from tflm_sim.cli.options import TARGET, Subparsers, add_verb
-from tflm_sim.cli.terminal import COLOR_CHOICES, say, say_json, show, terminal_width, wants_color
+from tflm_sim.cli.options import TARGET, Subparsers, add_forms, add_verb
+from tflm_sim.cli.terminal import say, say_json, show, terminal_width, wants_color
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.files import replacing
@@ -96,21 +96,8 @@ def register(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--target", metavar="T", help=f"compare with TFLM there (default: {TARGET})")
     parser.add_argument("--firmware", metavar="APP.elf", help="compare with TFLM in this linked program")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--map", action="store_true", help="draw the arena as text, with one line for each operator")
+    form = add_forms(parser)
     form.add_argument("-o", "--output", metavar="OUT", help="write the picture: .html, .svg, .png or .json")
-    form.add_argument("--json", action="store_true", help="print one JSON document")
-    form.add_argument(
-        "--jsonl",
-        action="store_true",
-        help="print one JSON document per model and line, and continue after a model that cannot be read",
-    )
-    parser.add_argument(
-        "--color",
-        choices=COLOR_CHOICES,
-        default="auto",
-        help="when --map uses colours (default: on a terminal, unless NO_COLOR is set)",
-    )
 
 
 def run(args: argparse.Namespace) -> int:

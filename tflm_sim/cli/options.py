@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.cli.terminal import HelpText, ProgressLine, say
+from tflm_sim.cli.terminal import COLOR_CHOICES, HelpText, ProgressLine, say
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import EXIT_CODES, UsageError
 from tflm_sim.model.types import Model
@@ -205,6 +205,25 @@ def _add_planner(group: argparse._ArgumentGroup, store: str) -> None:
         action="store_true",
         help="the firmware passes its own planner object to MicroAllocator::Create, so it is not in the arena",
     )
+
+
+def add_forms(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
+    """Add ``--map``, ``--json``, ``--jsonl``, of which one may be given, and ``--color``; return the first three."""
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--map", action="store_true", help="draw the arena as text, with one line for each operator")
+    form.add_argument("--json", action="store_true", help="print one JSON document")
+    form.add_argument(
+        "--jsonl",
+        action="store_true",
+        help="print one JSON document per model and line, and continue after a model that cannot be read",
+    )
+    parser.add_argument(
+        "--color",
+        choices=COLOR_CHOICES,
+        default="auto",
+        help="when --map uses colours (default: on a terminal, unless NO_COLOR is set)",
+    )
+    return form
 
 
 def add_executed(parser: argparse._ActionsContainer) -> None:

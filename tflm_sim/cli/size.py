@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.cli import options
-from tflm_sim.cli.terminal import COLOR_CHOICES, ProgressLine, say, say_json, terminal_width, wants_color
+from tflm_sim.cli.terminal import ProgressLine, say, say_json, terminal_width, wants_color
 from tflm_sim.device.configuration import Configuration, planner_words
 from tflm_sim.errors import ModelError, NoModelError, SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.escape import one_line
@@ -64,20 +64,7 @@ def register(subparsers: options.Subparsers) -> None:
         "--split-arenas", action="store_true", help="use two arenas: one for persistent memory, one for everything else"
     )
     parser.add_argument("--advise", action="store_true", help="also say how much 'shrink' would save (takes seconds)")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--map", action="store_true", help="draw the arena as text, with one line for each operator")
-    form.add_argument("--json", action="store_true", help="print one JSON document")
-    form.add_argument(
-        "--jsonl",
-        action="store_true",
-        help="print one JSON document per model and line, and continue after a model that cannot be read",
-    )
-    parser.add_argument(
-        "--color",
-        choices=COLOR_CHOICES,
-        default="auto",
-        help="when --map uses colours (default: on a terminal, unless NO_COLOR is set)",
-    )
+    options.add_forms(parser)
 
 
 def run(args: argparse.Namespace) -> int:
