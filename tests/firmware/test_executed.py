@@ -373,3 +373,15 @@ def test_of_two_arenas_both_have_to_work_and_a_model_that_is_not_used_has_no_ver
     found = measured_verdict(embedded(address), "own", replace(execution, arenas=arenas))
     assert (found.fits, found.needed, found.arena and found.arena.name) == verdict
     assert bool(found.conditions) == (found.arena is not None)  # execution_of() was guessed
+
+
+def test_a_model_whose_own_tensors_are_allocated_is_told_that_another_one_in_its_arena_failed() -> None:
+    one = execution_of(8192)
+    first = replace(one.arenas[0].allocations[0], model=0x1010, log=("of the first",))
+    second = replace(first, interpreter=2, status="error", model=0x2010, log=("of the second",))
+    reason = "AllocateTensors() returned 1"
+    arena = replace(one.arenas[0], fits=False, smallest_arena=None, reason=reason, allocations=(first, second))
+    execution = replace(one, arenas=(arena,))
+    found = [measured_verdict(embedded(address), "own", execution) for address in (0x1000, 0x2000)]
+    assert [(each.fits, each.log) for each in found] == [(False, ("of the second",))] * 2
+    assert [each.reason for each in found] == [f"of another model in this arena, {reason}", reason]

@@ -93,6 +93,10 @@ class Conditions:
         are_many = any(len(sharers_of(self._subject, room)) >= len(PLACES) for room in self._rooms or (None,))
         if are_many or (may_share and not any(self._calls) and not self._subject.others):
             yield "no other model shares its allocator"
+        if any(call is not None and call.allocator for call in self._calls):
+            yield "the program takes nothing from its allocator itself"
+        if firmware.set_up.allocates_again:
+            yield "AllocateTensors() is called once (the program has more calls of it than interpreters)"
 
     def _of_kernels(self) -> Iterator[str]:
         firmware = self._firmware
@@ -104,7 +108,8 @@ class Conditions:
             why = "link-time optimisation" if firmware.is_link_time_optimised else "no symbols"
             yield f"its operators are registered, with TFLM's kernels (not judged: {why})"
         elif _has_several_resolvers(firmware):
-            yield "the resolver that it is given registers its operators (the program has several)"
+            has = "may have" if any(call.resolver is None for call in firmware.set_up.interpreters) else "has"
+            yield f"the resolver that it is given registers its operators (the program {has} several)"
 
     def _of_variables(self) -> Iterator[str]:
         """Yield for how many resource variables the verdict holds, where the program may make a table for them."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from tflm_sim.checks.execution import pairs, sum_if_known
 from tflm_sim.checks.firmware import FirmwareVerdict
 from tflm_sim.checks.firmware_rooms import ArenaRoom
-from tflm_sim.emulation.execution import ExecutedArena, Execution
+from tflm_sim.emulation.execution import ExecutedAllocation, ExecutedArena, Execution
 from tflm_sim.firmware.embedded_models import EmbeddedModel
 
 _GUESSED = "what was made up of the system around it does the same on its board"
@@ -25,7 +25,7 @@ def measured_verdict(model: EmbeddedModel, name: str, execution: Execution) -> F
         execution: What the program did.
     """
     place = f"at {model.address:#x}" + (f" in {model.piece}" if model.piece else "")
-    found = [_verdict(name, model.extent, place, each, execution) for each in _arenas_of(model, execution)]
+    found = [_verdict(model, name, place, each, execution) for each in _arenas_of(model, execution)]
     if not found:
         reason = "executed, the program does not use it before it ends or waits"
         return FirmwareVerdict(name, model.extent, place, None, None, None, 0, None, reason=reason)
@@ -35,29 +35,34 @@ def measured_verdict(model: EmbeddedModel, name: str, execution: Execution) -> F
 def _arenas_of(model: EmbeddedModel, execution: Execution) -> Iterator[tuple[ExecutedArena, ...]]:
     """Yield the arena, or the two that belong together, in which each interpreter of a model is in the end."""
     for arena, rest in pairs(execution):
-        used = (one.model for one in arena.allocations if one.model is not None)
-        is_here = any(model.address <= address < model.address + model.extent for address in used)
+        is_here = any(_is_of(model, one) for one in arena.allocations)
         if is_here and not execution.is_left(arena):
             yield (arena,) if rest is None else (arena, rest)
 
 
+def _is_of(model: EmbeddedModel, allocation: ExecutedAllocation) -> bool:
+    return allocation.model is not None and model.address <= allocation.model < model.address + model.extent
+
+
 def _verdict(
-    name: str, size: int, place: str, arenas: tuple[ExecutedArena, ...], execution: Execution
+    model: EmbeddedModel, name: str, place: str, arenas: tuple[ExecutedArena, ...], execution: Execution
 ) -> FirmwareVerdict:
     first = arenas[0]
     failing = next((one for one in arenas if one.fits is not True), None)
+    failed = next((one for one in first.allocations if one.status != "ok"), first.allocations[0])
+    asked = "" if failed.status == "ok" or _is_of(model, failed) else "of another model in this arena, "
     room = ArenaRoom(
         " and ".join(one.symbol or f"an arena at {one.address:#x}" for one in arenas),
         sum(one.size for one in arenas),
         first.address,
     )
     return FirmwareVerdict(
-        name, size, place, room,
+        name, model.extent, place, room,
         needed=sum_if_known(one.smallest_arena for one in arenas),
         multiple_of_16=sum_if_known(one.smallest_arena_multiple_of_16 for one in arenas),
         used=first.arena_used_bytes or 0,
         fits=True if failing is None else failing.fits,
-        log=() if failing is None else first.allocations[0].log,
-        reason="" if failing is None else failing.reason,
+        log=() if failing is None else failed.log,
+        reason="" if failing is None else f"{asked}{failing.reason}",
         conditions=(_GUESSED,) if execution.is_guessed else (),
     )  # fmt: skip

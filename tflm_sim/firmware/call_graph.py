@@ -17,6 +17,9 @@ from tflm_sim.values import NamedTuple
 _MOST_CODE = 16 * 1024**2
 """Bytes of code that are searched; a larger program is not searched at all."""
 
+_LONGEST_CHAIN = 100
+"""Calls of a chain that are followed; from there on it counts as one."""
+
 
 class Function(NamedTuple):
     """A function's code.
@@ -80,6 +83,21 @@ class CallGraph:
         """Return the starts of the functions that call the one at ``start``."""
         found = (self.function_at(site) for site in self.callers.get(start, ()))
         return frozenset(function.start for function in found if function is not None)
+
+    def ways_to(self, start: int, ignored: frozenset[int] = frozenset(), *, most: int = 100) -> int:
+        """Return how many chains of calls lead to the function at ``start``, up to ``most``; 0 where nothing calls it.
+
+        Args:
+            start: The function's first address.
+            ignored: Functions whose calls of it do not count; on the way, those that the chain goes through already.
+            most: Where counting ends.
+        """
+        count, inside = 0, ignored | {start}
+        for site in self.callers.get(start, ()) if len(inside) < _LONGEST_CHAIN else ():
+            caller = self.function_at(site)
+            if caller is not None and caller.start not in inside and count < most:
+                count += max(1, self.ways_to(caller.start, inside, most=most - count))
+        return min(count, most)
 
 
 def _code(elf: Elf) -> Iterator[Section]:

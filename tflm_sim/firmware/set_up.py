@@ -25,6 +25,8 @@ _DEEPEST = 4
 _MOST_CALLS = 64
 """Calls of the constructor, with every way to get there, that are told apart."""
 _CONSTRUCTOR = re.compile(r"_ZN6tflite16MicroInterpreterC[12]E(\w+)$")
+_ALLOCATE = re.compile(r"_ZN6tflite16MicroInterpreter15AllocateTensorsEv$")
+_INVOKE = re.compile(r"_ZN6tflite16MicroInterpreter6InvokeEv$")
 _CHANGED_CONSTRUCTOR = re.compile(r"_ZN6tflite16MicroInterpreterC[12]E\w+\.")
 """A copy that the compiler made of a constructor, whose arguments are others: ``.constprop.0``, ``.isra.0``."""
 _CREATE_ALLOCATOR = re.compile(r"_ZN6tflite(?:14|23)(Recording)?MicroAllocator6CreateE(\w+)$")
@@ -104,12 +106,15 @@ class SetUp:
         tensor_enums: Whether sizeof(TfLiteTensor) in the code is that with short enums; None where it is not read.
         table_length: The number that every call of MicroResourceVariables::Create passes; None where there is none,
             one is not read, or they differ.
+        allocates_again: Whether more calls lead to AllocateTensors() than to the making of an interpreter, so that one
+            may allocate its tensors twice, which takes more of the arena. Calls in a loop count once.
     """
 
     interpreters: tuple[InterpreterCall, ...] = ()
     is_read: bool = False
     tensor_enums: bool | None = None
     table_length: int | None = None
+    allocates_again: bool = False
 
     @property
     def arenas(self) -> tuple[InterpreterCall, ...] | None:
@@ -148,7 +153,19 @@ def read_set_up(elf: Elf, graph: CallGraph) -> SetUp:
     program = _Program(graph, CodeReader(elf, machine))
     found = [call for function in wanted for call in _calls_of_constructor(program, graph, function)]
     calls = tuple(dict.fromkeys(found[:_MOST_CALLS]))
-    return SetUp(calls, True, _the_one(_enum_kinds(program, wanted)), _the_one(_table_lengths(program, wanted)))
+    enums, lengths = _the_one(_enum_kinds(program, wanted)), _the_one(_table_lengths(program, wanted))
+    return SetUp(calls, True, enums, lengths, _allocates_again(graph, len(calls)))
+
+
+def _allocates_again(graph: CallGraph, found: int) -> bool:
+    """Whether more calls lead to AllocateTensors() than to a constructor; Invoke() calls it only where nobody did."""
+    of_tflm = _starts_of(graph, _INVOKE)
+    made = sum(graph.ways_to(start) for start in _starts_of(graph, _CONSTRUCTOR))
+    return sum(graph.ways_to(start, of_tflm) for start in _starts_of(graph, _ALLOCATE)) > max(1, found, made)
+
+
+def _starts_of(graph: CallGraph, pattern: re.Pattern[str]) -> frozenset[int]:
+    return frozenset(one.start for one in graph.functions.values() if any(map(pattern.match, one.names)))
 
 
 def _table_lengths(program: _Program, functions: Iterable[Function]) -> set[int | None]:

@@ -31,6 +31,7 @@ IN_ORDER = ("CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "RESHAPE", "FULLY
 M4 = configure("cortex-m4", kernels="reference")
 INT_ENUMS = configure("esp32", kernels="reference")
 RECORDING = configure("cortex-m4", kernels="reference", interpreter="recording")
+UNTOUCHED = "the program takes nothing from its allocator itself"
 GREEDY = "preserve_all_tensors is not set"
 
 
@@ -114,7 +115,7 @@ def test_models_that_share_an_allocator_need_more_than_either() -> None:
         ("the models share an allocator, this one the second", 23_308, False),
     ]
     roomy = room(23_308, call=call(allocator=0x400), shared_with=(SINE,), may_be_alone=False)
-    assert (verdict(KEYWORDS, roomy).fits, verdict(KEYWORDS, roomy).conditions) == (True, ())
+    assert (verdict(KEYWORDS, roomy).fits, verdict(KEYWORDS, roomy).conditions) == (True, (UNTOUCHED,))
 
 
 def test_more_models_than_are_tried_in_every_order_are_a_condition_where_each_may_have_its_own_allocator() -> None:
@@ -270,6 +271,21 @@ def test_the_interpreter_that_the_call_makes_is_the_one(is_recording: bool, need
     assert (found.needed, found.cases) == (needed, ())
 
 
+@pytest.mark.parametrize(("allocator", "conditions"), [(0, ()), (0x400, (UNTOUCHED,)), (None, ())])
+def test_a_program_that_makes_the_allocator_may_take_memory_of_it(
+    allocator: int | None, conditions: tuple[str, ...]
+) -> None:
+    assert verdict(SINE, room(5_000, call=call(allocator=allocator))).conditions == conditions
+
+
+def test_that_tensors_are_allocated_once_is_a_condition_where_the_code_has_more_calls_than_interpreters() -> None:
+    found = verdict(SINE, room(5_000, call=call()), set_up=SetUp((call(),), True, allocates_again=True))
+    assert (found.fits, found.conditions) == (
+        True,
+        ("AllocateTensors() is called once (the program has more calls of it than interpreters)",),
+    )
+
+
 def test_an_arena_that_only_its_name_makes_one_is_an_assumption_and_strictly_no_answer() -> None:
     found = verdict(SINE, room(5_000, is_assumed=True))
     assert (found.fits, found.conditions) == (True, ("tensor_arena is its arena",))
@@ -335,17 +351,17 @@ def test_an_operator_that_is_not_registered_may_have_a_kernel_of_the_program_s_o
 
 
 @pytest.mark.parametrize(
-    ("resolvers", "is_condition"), [((0x100, 0x200), True), ((0x100, 0x100), False), ((0x100, None), True)]
+    ("resolvers", "has"), [((0x100, 0x200), "has"), ((0x100, 0x100), ""), ((0x100, None), "may have")]
 )
 def test_which_of_several_resolvers_a_model_is_given_is_a_condition(
-    resolvers: tuple[int | None, int | None], is_condition: bool
+    resolvers: tuple[int | None, int | None], has: str
 ) -> None:
     """Speech's resolver may have the SOFTMAX that the other one lacks: names do not say which registers what."""
     calls = tuple(call(resolver=resolver, site=site) for site, resolver in enumerate(resolvers))
     found = verdict(KEYWORDS, room(30_000, call=calls[0]), set_up=SetUp(calls, True))
     assert found.fits is True
     assert found.conditions == (
-        ("the resolver that it is given registers its operators (the program has several)",) if is_condition else ()
+        (f"the resolver that it is given registers its operators (the program {has} several)",) if has else ()
     )
 
 

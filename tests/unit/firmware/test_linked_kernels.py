@@ -8,6 +8,7 @@ from tflm_sim.firmware.call_graph import CallGraph, Function
 from tflm_sim.firmware.elf import Elf
 from tflm_sim.firmware.jumps import JUMPS
 from tflm_sim.firmware.linked_kernels import keeps_kernel_sums, kernel_functions, registered_operators
+from tflm_sim.firmware.set_up import _allocates_again
 
 PREPARE = "_ZN6tflite12_GLOBAL__N_17PrepareEP13TfLiteContextP10TfLiteNode"
 EVAL = "_ZN6tflite12_GLOBAL__N_14EvalEP13TfLiteContextP10TfLiteNode"
@@ -99,3 +100,33 @@ def test_calls_of_thumb_lead_where_their_offset_says() -> None:
 )
 def test_a_jump_leads_where_its_offset_says(machine: str, code: str, jump: tuple[int, int, bool]) -> None:
     assert list(JUMPS[machine](0x8000, bytes.fromhex(code))) == [jump]
+
+
+MAKE = "_ZN6tflite16MicroInterpreterC1EPKNS_5ModelE"
+INVOKE = "_ZN6tflite16MicroInterpreter6InvokeEv"
+
+
+@pytest.mark.parametrize(
+    ("calls", "is_again"),
+    [
+        ({"main": (MAKE, ALLOCATE, INVOKE), INVOKE: (ALLOCATE,)}, False),
+        ({"main": (MAKE, "start", "retry"), "start": (ALLOCATE,), "retry": (ALLOCATE,)}, True),
+        ({"main": (MAKE, "start", "retry"), "start": ("all",), "retry": ("all",), "all": (ALLOCATE,)}, True),
+        ({"main": ("one", "two"), "one": (MAKE, "all"), "two": (MAKE, "all"), "all": (ALLOCATE,)}, False),
+        ({"main": (MAKE, "again"), "again": ("again", ALLOCATE)}, False),
+        ({"main": (MAKE,)}, False),
+    ],
+)
+def test_tensors_are_allocated_again_where_more_calls_lead_there_than_to_a_constructor(
+    calls: dict[str, tuple[str, ...]], is_again: bool
+) -> None:
+    assert _allocates_again(graph({MAKE: (), ALLOCATE: (), INVOKE: (), **calls}), 1) == is_again
+
+
+def test_the_ways_to_a_function_are_counted_up_to_an_end() -> None:
+    calls = {f"f{number}": (f"f{number + 1}",) for number in range(3000)} | {"f3000": ()}
+    deep = graph(calls)
+    assert deep.ways_to(16 * 3000) == 1
+    levels = {f"{side}{n}": (f"a{n + 1}", f"b{n + 1}") for n in range(40) for side in "ab"} | {"a40": (), "b40": ()}
+    wide = graph(levels)
+    assert wide.ways_to(16 * list(levels).index("a40")) == 100
