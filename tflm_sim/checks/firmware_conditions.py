@@ -127,7 +127,7 @@ class Conditions:
         if least and self._firmware.set_up.table_length is not None:
             return True
         has = self._firmware.has_resource_variables
-        return has is False or (not least and has is None)
+        return has is False or (not least and has is None and not self._firmware.is_link_time_optimised)
 
     def _variables_with_room(self, least: int) -> str:
         """Return for how many the verdict holds, "" where it does for any number."""

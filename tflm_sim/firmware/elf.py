@@ -122,6 +122,7 @@ class Symbol(NamedTuple):
         size: Bytes, 0 where unknown.
         type: ``STT_*``: one of :data:`DATA`, :data:`FUNCTION`, ...
         section: Index of its section.
+        is_local: Whether it is seen in its own object file alone (STB_LOCAL).
     """
 
     name: str
@@ -129,6 +130,7 @@ class Symbol(NamedTuple):
     size: int
     type: int
     section: int
+    is_local: bool = False
 
 
 class Elf:
@@ -271,7 +273,7 @@ class Elf:
         for row in layout.iter_unpack(rows[: count * layout.size]):
             name, value, size, info, section = fields(row)
             if name and section != UNDEFINED:
-                found.append(Symbol(_text(names, name), value, size, info & 15, section))
+                found.append(Symbol(_text(names, name), value, size, info & 15, section, info < 16))
                 budget -= len(found[-1].name)
                 if budget < 0:
                     raise FirmwareError("the names of the symbols overlap", offset=table.offset)

@@ -27,6 +27,7 @@ from tflm_sim.firmware.symbol_names import (
     arena_pointers,
     arenas,
     interpreters,
+    made_local,
     only_takes_allocators,
     own_kernels,
     plain_name,
@@ -165,6 +166,8 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
     int64_alignment = known.abi.int64_alignment if known.abi else 8
     graph = CallGraph(elf)
     debug = debug_facts(elf, declarations(Runtime()), int64_alignment=int64_alignment)
+    is_link_time_optimised = _is_link_time_optimised(debug, symbols)
+    tells_names = bool(symbols) and not is_link_time_optimised
     return replace(
         plain,
         models=_named(models, symbols),
@@ -179,12 +182,12 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
         keeps_kernel_sums=keeps_kernel_sums(graph),
         reference_kernel=reference_kernel(symbols),
         interpreters=interpreters(symbols) or plain.interpreters,
-        has_resource_variables=resource_variables_linked(symbols),
+        has_resource_variables=resource_variables_linked(symbols) or (False if tells_names else None),
         resolver_sizes=resolver_sizes(symbol.name for symbol in symbols),
         only_takes_allocators=only_takes_allocators(symbols),
         own_kernels=own_kernels(symbols),
         set_up=read_set_up(elf, graph),
-        is_link_time_optimised=_is_link_time_optimised(debug, symbols),
+        is_link_time_optimised=is_link_time_optimised,
         regions=regions(elf, ram=ram),
     )
 
@@ -229,4 +232,4 @@ def _named(models: Iterable[EmbeddedModel], symbols: Iterable[Symbol]) -> tuple[
 
 def _is_link_time_optimised(debug: DebugFacts | None, symbols: Iterable[Symbol]) -> bool:
     options = any(_LINK_TIME in producer for producer in (debug.producers if debug else ()))
-    return options or any(".lto_priv" in symbol.name for symbol in symbols)
+    return options or made_local(symbols)

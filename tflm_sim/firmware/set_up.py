@@ -160,8 +160,8 @@ def read_set_up(elf: Elf, graph: CallGraph) -> SetUp:
 def _allocates_again(graph: CallGraph, found: int) -> bool:
     """Whether more calls lead to AllocateTensors() than to a constructor; Invoke() calls it only where nobody did."""
     of_tflm = _starts_of(graph, _INVOKE)
-    made = sum(graph.ways_to(start) for start in _starts_of(graph, _CONSTRUCTOR))
-    return sum(graph.ways_to(start, of_tflm) for start in _starts_of(graph, _ALLOCATE)) > max(1, found, made)
+    made = max(found, sum(graph.ways_to(start) for start in _starts_of(graph, _CONSTRUCTOR)))
+    return 0 < made < sum(graph.ways_to(start, of_tflm) for start in _starts_of(graph, _ALLOCATE))
 
 
 def _starts_of(graph: CallGraph, pattern: re.Pattern[str]) -> frozenset[int]:

@@ -25,6 +25,7 @@ _PLAIN_TABLE = "_ZTVN6tflite14MicroAllocatorE"
 _CONSTRUCTOR = re.compile(
     r"_ZN6tflite16MicroInterpreterC[12]EPKNS_5ModelERKNS_15MicroOpResolverE(Ph|PNS_14MicroAllocatorE)"
 )
+_SHARED = re.compile(r"_ZNK?6tflite\d+Micro\w+$")
 _VARIABLES = re.compile(r"_ZN6tflite22MicroResourceVariables6Create")
 _OWN_KERNEL = re.compile(r"_Z(?!NK?6tflite).*P13TfLiteContextP10TfLiteNode$")
 _COMPUTES = re.compile(r"eval|invoke", re.IGNORECASE)
@@ -141,9 +142,18 @@ def only_takes_allocators(symbols: Iterable[Symbol]) -> bool:
     return kinds == {"PNS_14MicroAllocatorE"}
 
 
-def resource_variables_linked(symbols: Collection[Symbol]) -> bool | None:
-    """Whether the image can make a table of resource variables; None for a stripped file."""
-    return any(_VARIABLES.search(symbol.name) for symbol in symbols) if symbols else None
+def resource_variables_linked(symbols: Iterable[Symbol]) -> bool:
+    """Whether a name says that the image can make a table of resource variables."""
+    return any(_VARIABLES.search(symbol.name) for symbol in symbols)
+
+
+def made_local(symbols: Iterable[Symbol]) -> bool:
+    """Whether functions of TFLM that other files call are local, as only link-time optimisation makes them.
+
+    It then inlines them into other files, too. Copies of functions (``.isra.0``) are local in any build.
+    """
+    local = (symbol.name for symbol in symbols if symbol.is_local and symbol.type == FUNCTION)
+    return any(".lto_priv" in name or (_SHARED.match(name) and "_GLOBAL__N_" not in name) for name in local)
 
 
 def own_kernels(symbols: Iterable[Symbol]) -> tuple[str, ...]:

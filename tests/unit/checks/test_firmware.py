@@ -278,6 +278,13 @@ def test_a_program_that_makes_the_allocator_may_take_memory_of_it(
     assert verdict(SINE, room(5_000, call=call(allocator=allocator))).conditions == conditions
 
 
+def test_after_link_time_optimisation_a_missing_name_does_not_rule_out_resource_variables() -> None:
+    unread = call(variables=None)
+    found = verdict(SINE, room(1_072, call=unread), is_link_time_optimised=True, has_resource_variables=None)
+    assert found.conditions == ("MicroResourceVariables::Create makes room for 0 to 0 in this arena",)
+    assert verdict(SINE, room(1_072, call=unread), has_resource_variables=False).conditions == ()
+
+
 def test_that_tensors_are_allocated_once_is_a_condition_where_the_code_has_more_calls_than_interpreters() -> None:
     found = verdict(SINE, room(5_000, call=call()), set_up=SetUp((call(),), True, allocates_again=True))
     assert (found.fits, found.conditions) == (

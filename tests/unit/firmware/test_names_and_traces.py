@@ -10,6 +10,7 @@ from tflm_sim.firmware.snapshot import find_snapshots
 from tflm_sim.firmware.symbol_names import (
     esp_variant,
     interpreters,
+    made_local,
     own_kernels,
     plain_name,
     reference_kernel,
@@ -179,3 +180,20 @@ def test_functions_with_a_prepares_parameters_outside_tflm_are_kernels_of_the_pr
 )
 def test_which_interpreters_a_program_can_make(names: tuple[str, ...], made: tuple[str, ...]) -> None:
     assert interpreters([function(name) for name in ("main", *names)]) == made
+
+
+@pytest.mark.parametrize(
+    ("name", "is_local", "is_made"),
+    [
+        ("_ZN6tflite14MicroAllocator18AllocateTempBufferEjj", True, True),
+        ("_ZN6tflite14MicroAllocator18AllocateTempBufferEjj", False, False),
+        ("_ZNK6tflite16MicroInterpreter12outputs_sizeEv.isra.0", True, False),
+        ("_ZN6tflite12_GLOBAL__N_17PrepareEP13TfLiteContextP10TfLiteNode", True, False),
+        ("_ZL7Preparei.lto_priv.0", True, True),
+        ("main", True, False),
+    ],
+)
+def test_only_link_time_optimisation_makes_functions_local_that_other_files_call(
+    name: str, is_local: bool, is_made: bool
+) -> None:
+    assert made_local([function(name)._replace(is_local=is_local)]) == is_made
