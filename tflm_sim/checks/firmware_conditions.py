@@ -138,7 +138,8 @@ class Conditions:
         anywhere = f"{least} or more" if least else ""
         if most >= _MOST_VARIABLES:
             return anywhere
-        return f"{least} to {most} in this arena" + (f", or for {anywhere} in another" if least else "")
+        span = f"{least} to {most}" if most > least else str(least or "none")
+        return f"{span} in this arena" + (f", or for {anywhere} in another" if least else "")
 
 
 def _differ(pairs: Iterable[tuple[FirmwareCase, FirmwareCase]]) -> bool:

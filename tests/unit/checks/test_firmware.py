@@ -149,7 +149,7 @@ def test_a_verdict_that_is_the_same_for_both_sizes_of_enums_is_that_of_the_large
     [
         (7_591, False, "3 or more"),
         (7_679, None, "3"),  # 7,592 are enough where the table is in another arena
-        (7_680, True, "3 to 3 in this arena, or for 3 or more in another"),
+        (7_680, True, "3 in this arena, or for 3 or more in another"),
         (8_000, True, "3 to 19 in this arena, or for 3 or more in another"),  # 8,000 - 7,680 = 16 rows of 20 B
     ],
 )
@@ -281,7 +281,7 @@ def test_a_program_that_makes_the_allocator_may_take_memory_of_it(
 def test_after_link_time_optimisation_a_missing_name_does_not_rule_out_resource_variables() -> None:
     unread = call(variables=None)
     found = verdict(SINE, room(1_072, call=unread), is_link_time_optimised=True, has_resource_variables=None)
-    assert found.conditions == ("MicroResourceVariables::Create makes room for 0 to 0 in this arena",)
+    assert found.conditions == ("MicroResourceVariables::Create makes room for none in this arena",)
     assert verdict(SINE, room(1_072, call=unread), has_resource_variables=False).conditions == ()
 
 
