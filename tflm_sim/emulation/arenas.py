@@ -191,10 +191,8 @@ class Arenas:
     def _begin(self, head: int, size: int, owner: int | None, size_argument: int, part: Part = Part.ALL) -> None:
         given, self._given = self._given, None
         whole = given if given is not None and 0 <= head - given[0] < _ALIGNED else None
-        if (
-            whole is None and head % _BUFFER_ALIGNED and part is Part.ALL
-        ):  # a recording allocator begins where it is told to
-            whole = head, size
+        if whole is None and head % _BUFFER_ALIGNED and part is Part.ALL:
+            whole = head, size  # a recording allocator begins where it is told to
         whole = whole or self._program.object_around(head, size) or self._block_around(head, size)
         if len(self.made) >= _MOST_ARENAS:
             self.ending = f"it makes more than {_MOST_ARENAS} arenas"

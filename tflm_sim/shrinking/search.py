@@ -115,13 +115,13 @@ class Search:
     rejected: list[Rejected] = field(init=False, default_factory=list)
     allowance: Allowance = field(init=False)
     _best: SearchState | None = field(init=False, default=None)
-    _told: int = field(init=False)
+    _reported: int = field(init=False)
 
     def __post_init__(self) -> None:
         self.model = self.origin
         self.arenas = tuple(self.sizer.arena(self.origin, index) for index in range(len(self.sizer.configurations)))
         self.origin_arenas = self.arenas
-        self._told = max(self.arenas)
+        self._reported = max(self.arenas)
         self.allowance = Allowance(self.budget, self.origin)
         if self.replan:
             self._drop_plan()
@@ -178,8 +178,8 @@ class Search:
 
     def say(self, what: str) -> None:
         """Tell whoever waits what is tried now, and the best so far, also while another way is tried from the start."""
-        self._told = min(self._told, max(self.arenas))
-        self.progress(f"{what}: {self._told:,} B so far")
+        self._reported = min(self._reported, max(self.arenas))
+        self.progress(f"{what}: {self._reported:,} B so far")
 
     def state(self) -> SearchState:
         """Return where the search stands."""
