@@ -34,9 +34,8 @@ ARENA = 1 << 20
 LARGEST = 400_000
 """Bytes of a model that is executed."""
 
-pytestmark = pytest.mark.skipif(not MODELS.is_dir(), reason="../shared/models is not there")
 
-
+@pytest.mark.shared("models")
 @pytest.mark.parametrize(("name", "row"), CASES, ids=lambda value: value if isinstance(value, str) else value[0])
 def test_the_simulation_asks_for_what_the_program_asked_for(name: str, row: list[Any]) -> None:
     file, requests, smallest, used = row
@@ -55,6 +54,7 @@ def test_every_kind_of_kernels_agrees_on_more_than_twenty_models() -> None:
 
 if GIVEN:
 
+    @pytest.mark.shared("models")
     @pytest.mark.parametrize("program", GIVEN)
     @pytest.mark.parametrize("model", sorted(MODELS.glob("*.tflite")), ids=lambda path: path.name)
     def test_a_program_asks_for_what_is_simulated(program: str, model: Path) -> None:
