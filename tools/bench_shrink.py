@@ -20,9 +20,10 @@ import resource
 import signal
 import statistics
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from multiprocessing import connection
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +124,10 @@ def main() -> int:
     parser.add_argument("--jsonl", type=Path, help="also append the rows to this file; those in it are not run again")
     args = parser.parse_args()
     columns = {name: OPTIONS[name] for name in args.only or OPTIONS} if args.table else {"": _asked(args)}
-    rows = _rows(columns, args)
+    try:
+        rows = _rows(columns, args)
+    except KeyboardInterrupt:
+        return 130
     _print_models(columns, rows)
     _print_totals(columns, rows)
     if args.study is not None:
@@ -147,20 +151,48 @@ def _rows(columns: dict[str, Column], args: argparse.Namespace) -> list[Row]:
     cases = [(column, *model) for model in _models(args) for column in columns if (column, model[0]) not in there]
     run = partial(_row, columns, max_macs=args.max_macs, time_limit=args.time_limit, prove_runs=args.prove)
     table = frame.Table(COLUMNS)
-    with multiprocessing.Pool(args.jobs, _end_with_parent, maxtasksperchild=20) as pool:
-        for row in pool.imap_unordered(run, cases):
-            rows.append(row)
-            table.row(*_cells(row))
-            if args.jsonl is not None:
-                with args.jsonl.open("a") as file:
-                    file.write(json.dumps(asdict(row)) + "\n")
+    for row in _forked(run, cases, args.jobs):
+        rows.append(row)
+        table.row(*_cells(row))
+        if args.jsonl is not None:
+            with args.jsonl.open("a") as file:
+                file.write(json.dumps(asdict(row)) + "\n")
     return rows
 
 
-def _end_with_parent() -> None:
-    """Let Linux end this process when the one that started it ends, also by a signal that it cannot notice."""
+def _forked(run: Callable[[Case], Row], cases: Sequence[Case], jobs: int) -> Iterator[Row]:
+    """Yield each case's row, from a process of its own, in the order in which they end; so many run at once.
+
+    This thread starts every process, because Linux ends a process with the thread that started it. A worker of
+    multiprocessing.Pool that replaces another is started by a thread, and died with it while it held a lock.
+    """
+    context, waiting = multiprocessing.get_context("fork"), list(reversed(cases))
+    running: dict[Any, tuple[Case, Any]] = {}
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            case = waiting.pop()
+            receiver, sender = context.Pipe(duplex=False)
+            process = context.Process(target=_send, args=(sender, run, case), daemon=True)
+            process.start()
+            sender.close()
+            running[receiver] = case, process
+        ended: Any
+        for ended in connection.wait(list(running)):
+            case, process = running.pop(ended)
+            try:
+                row = ended.recv()
+            except EOFError:
+                row = None
+            process.join()
+            yield row or Row(*case[:2], refused=f"its process ended with {process.exitcode}", differs=True)
+
+
+def _send(sender: Any, run: Callable[[Case], Row], case: Case) -> None:
+    """Send a case's row to the process that started this one; Linux ends this one with that one."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # that one says what there is to say
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    sender.send(run(case))
 
 
 def _models(args: argparse.Namespace) -> Iterator[tuple[str, ModelLike]]:

@@ -1,8 +1,9 @@
-"""Workers of ``bench_shrink.py`` do not outlive it."""
+"""Processes of ``bench_shrink.py`` end: after the last case, with Ctrl-C, and with a parent that is killed."""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -11,24 +12,45 @@ from pathlib import Path
 import pytest
 
 TOOLS = Path(__file__).resolve().parents[3] / "tools"
-PARENT = """
-import multiprocessing, os, sys, time
+PROGRAM = """
+import os, sys, time
 sys.path.insert(0, sys.argv[1])
 import bench_shrink
-with multiprocessing.Pool(1, bench_shrink._end_with_parent) as pool:
-    print(pool.apply(os.getpid), flush=True)
-    time.sleep(60)
+def run(case):
+    if case[2] == "sleep":
+        print(os.getpid(), flush=True)
+        time.sleep(60)
+    if case[2] == "die":
+        os._exit(9)
+    return bench_shrink.Row(*case[:2], before=os.getpid())
+try:
+    rows = list(bench_shrink._forked(run, [("", str(index), what) for index, what in enumerate(sys.argv[2:])], 2))
+except KeyboardInterrupt:
+    sys.exit(130)
+for row in sorted(rows, key=lambda row: row.name):
+    print(row.name, row.refused, row.differs)
+print(len({row.before for row in rows if not row.refused}))
 """
 
 
+def _command(*cases: str) -> list[str]:
+    return [sys.executable, "-c", PROGRAM, str(TOOLS), *cases]
+
+
+def test_each_case_has_a_process_and_one_that_dies_is_a_row() -> None:
+    ended = subprocess.run(_command("row", "die", "row", "row"), capture_output=True, text=True, timeout=60, check=True)
+    assert ended.stdout.splitlines() == ["0  False", "1 its process ended with 9 True", "2  False", "3  False", "3"]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent ended")
-def test_a_worker_ends_with_a_parent_that_is_killed() -> None:
-    command = [sys.executable, "-c", PARENT, str(TOOLS)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGKILL, -9), (signal.SIGINT, 130)])
+def test_a_process_ends_with_a_parent_that_is_killed_or_interrupted(number: signal.Signals, code: int) -> None:
+    with subprocess.Popen(_command("sleep"), stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         worker = int(parent.stdout.readline())
         os.kill(worker, 0)
-        parent.kill()
+        parent.send_signal(number)
+        assert parent.wait(10) == code
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline and _runs(worker):
         time.sleep(0.05)
