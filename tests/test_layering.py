@@ -1,16 +1,18 @@
-"""Imports go down only; heavy and optional packages stay where they belong."""
+"""Imports go down only; heavy and optional packages stay where they belong; no test skips for want of recordings."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).resolve().parent.parent / "tflm_sim"
+TESTS = Path(__file__).resolve().parent
+PACKAGE = TESTS.parent / "tflm_sim"
 
 # Lowest first; names on one floor do not import each other.
 FLOORS = (
@@ -205,3 +207,43 @@ def test_a_room_says_what_question_it_answers_and_where_to_read_on(room: str) ->
     assert question
     assert names
     assert names <= {path.stem for path in (PACKAGE / room).iterdir()}
+
+
+def recordings_named(tree: ast.Module) -> set[str]:
+    """Return the names in a file of tests that stand for something of ``../shared``, or are made of such a name."""
+    names = {"SHARED"}
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and mentions_recordings(node.value, names):
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return names
+
+
+def mentions_recordings(node: ast.AST, names: set[str]) -> bool:
+    """Return whether code names something of ``../shared``, in a text or by one of ``names``."""
+    return any(
+        (isinstance(part, ast.Name) and part.id in names)
+        or (isinstance(part, ast.Constant) and isinstance(part.value, str) and "shared" in part.value.split("/"))
+        for part in ast.walk(node)
+    )
+
+
+def skips(tree: ast.AST, conditions: tuple[ast.AST, ...] = ()) -> Iterator[tuple[int, tuple[ast.AST, ...]]]:
+    """Yield the lines where a test is skipped, each with the conditions on which it is."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in {
+            "pytest.skip",
+            "pytest.mark.skip",
+            "pytest.mark.skipif",
+        }:
+            yield node.lineno, (*conditions, node)
+        yield from skips(node, (*conditions, node.test) if isinstance(node, ast.If) else conditions)
+
+
+def test_what_needs_recordings_is_marked_as_shared_and_skips_nothing() -> None:
+    """The mark leaves a test out where ../shared/PATH is not there: a checkout alone skips nothing."""
+    found = []
+    for path in sorted(TESTS.rglob("*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        names = recordings_named(tree)
+        found += [f"{path}:{line}" for line, why in skips(tree) if any(mentions_recordings(one, names) for one in why)]
+    assert found == []
