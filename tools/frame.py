@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 from pathlib import Path
 
@@ -22,6 +23,16 @@ def recorded(path: Path) -> Path:
         print(f"this compares with recordings of other programs, which are not here: {name}", file=sys.stderr)
         sys.exit(3)
     return path
+
+
+def git(repository: str | Path, *arguments: str) -> str:
+    """Return what a git command prints in a clone; where it fails, end with git's own sentence, exit code 3."""
+    command = ["git", "-C", str(repository), *arguments]
+    run = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if run.returncode:
+        print(f"{repository}: git {arguments[0]}: {run.stderr.strip()}", file=sys.stderr)
+        sys.exit(3)
+    return run.stdout
 
 
 class Table:

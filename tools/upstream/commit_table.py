@@ -10,7 +10,6 @@ parent.
 from __future__ import annotations
 
 import gzip
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,19 +20,14 @@ MERGE = "1ca285989"
 MERGED_CHANGE = "18ded8042"
 
 
-def _git(repository: str, *arguments: str) -> list[str]:
-    command = ["git", "-C", repository, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")[:-1]
-
-
 def rows(repository: str) -> list[str]:
     """Return one line a commit, "HASH SECONDS POSITION", by position; the first-parent commit of each comes last."""
-    main = _git(repository, "rev-list", "--first-parent", "--reverse", "HEAD")
+    main = frame.git(repository, "rev-list", "--first-parent", "--reverse", "HEAD").split()
     positions = {commit: index for index, commit in enumerate(main, start=1)}
-    merge = positions[_git(repository, "rev-parse", MERGE)[0]]
-    with_change = set(_git(repository, "rev-list", f"{MERGED_CHANGE}^..{MERGE}"))
+    merge = positions[frame.git(repository, "rev-parse", MERGE).strip()]
+    with_change = set(frame.git(repository, "rev-list", f"{MERGED_CHANGE}^..{MERGE}").split())
     lines = []
-    for line in _git(repository, "log", "--format=%H %ct", "HEAD"):
+    for line in frame.git(repository, "log", "--format=%H %ct", "HEAD").splitlines():
         commit, seconds = line.split()
         position = positions.get(commit, merge if commit in with_change else merge - 1)
         lines.append((position, commit in positions, f"{commit} {seconds} {position}"))

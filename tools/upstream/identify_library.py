@@ -28,11 +28,6 @@ Blobs = dict[str, str]
 """Path to the hash of a blob."""
 
 
-def git(repository: str, *arguments: str) -> str:
-    """Return what a git command prints."""
-    return subprocess.run(["git", "-C", repository, *arguments], check=True, capture_output=True, text=True).stdout
-
-
 def upstream_path(path: str, prefix: str) -> str | None:
     """Return what a library's file is called upstream, None where it is none of those that matter."""
     if prefix not in path or "tensorflow/lite/" not in path:
@@ -64,7 +59,7 @@ def digests(repository: str, blobs: Sequence[str]) -> dict[str, str]:
 def library_files(repository: str, commit: str, prefix: str) -> Blobs:
     """Return the files of a library that upstream may have, by upstream's name."""
     files = {}
-    for line in git(repository, "ls-tree", "-r", commit).splitlines():
+    for line in frame.git(repository, "ls-tree", "-r", commit).splitlines():
         (_, _, blob), path = line.split("\t")[0].split(), line.split("\t")[1]
         name = upstream_path(path, prefix)
         if name is not None:
@@ -76,7 +71,7 @@ def upstream_versions(repository: str) -> Iterator[tuple[str, int, str]]:
     """Yield (path, position, blob) of each change on the main line, oldest first; a blob of zeros is a deletion."""
     position = 0
     shown = ("-m", "--reverse", "--raw", "--no-abbrev", "--no-renames", "--format=%H")
-    log = git(repository, "log", "--first-parent", *shown)
+    log = frame.git(repository, "log", "--first-parent", *shown)
     for line in log.splitlines():
         if line.startswith(":"):
             fields, path = line.split("\t", 1)
@@ -100,7 +95,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("commits", nargs="*", default=["HEAD"])
     parser.add_argument("--prefix", default="", help="only paths with this in them")
     options = parser.parse_args(arguments)
-    commits = git(options.upstream, "rev-list", "--first-parent", "--reverse", "HEAD").split()
+    commits = frame.git(options.upstream, "rev-list", "--first-parent", "--reverse", "HEAD").split()
     changes = [change for change in upstream_versions(options.upstream) if upstream_path(change[0], "")]
     says = digests(options.upstream, [blob for _, _, blob in changes])
     history: dict[str, list[tuple[int, str]]] = defaultdict(list)
@@ -126,9 +121,8 @@ def print_library(
                 votes[position] += 1
     most = max(votes.values(), default=0)
     best = [position for position, count in sorted(votes.items()) if count == most]
-    print(
-        f"{git(repository, 'log', '-1', '--format=%h %cs', commit).strip()}: {len(files)} files, {most} of them as at"
-    )
+    said = frame.git(repository, "log", "-1", "--format=%h %cs", commit).strip()
+    print(f"{said}: {len(files)} files, {most} of them as at")
     for position in dict.fromkeys((best[0], best[-1]) if best else ()):
         print(f"  {position:5} {commits[position - 1][:9]}")
     own = [path for path in files if not any(best and best[0] in span for span in known[path])]

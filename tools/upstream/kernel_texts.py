@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -35,11 +34,6 @@ _MANY = 5000
 """Characters after a call in which its format stands."""
 
 
-def git(repository: str, *arguments: str) -> bytes:
-    """Return what a git command prints."""
-    return subprocess.run(["git", "--git-dir", repository, *arguments], check=True, capture_output=True).stdout
-
-
 def formats(source: str) -> Iterator[str]:
     """Yield the formats that a C++ source prints."""
     code = _LEXEMES.sub(lambda match: " " if match[0].startswith(("//", "/*")) else match[0], source)
@@ -59,12 +53,12 @@ def sources(repository: str) -> Iterator[tuple[str, str]]:
     """Yield (path, text) of every version of every file that may print, the oldest first."""
     shown = ("--reverse", "--raw", "--no-abbrev", "--no-renames", "--format=", "-m", "--first-parent")
     seen: set[str] = set()
-    for line in git(repository, "log", *shown, "HEAD", "--", "tensorflow").decode().splitlines():
+    for line in frame.git(repository, "log", *shown, "HEAD", "--", "tensorflow").splitlines():
         fields, _, path = line.partition("\t")
         blob = fields.split()[3]
         if _KEPT.match(path) and not _LEFT_OUT.search(path) and blob not in seen and set(blob) != {"0"}:
             seen.add(blob)
-            yield path, git(repository, "cat-file", "blob", blob).decode("utf-8", "replace")
+            yield path, frame.git(repository, "cat-file", "blob", blob)
 
 
 def is_telling(text: str) -> bool:

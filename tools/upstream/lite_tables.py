@@ -11,7 +11,6 @@ where the checkout is older or newer than the wheel, so that they decide no exit
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -31,14 +30,9 @@ COMMENT = re.compile(r"//[^\n]*")
 Condition = tuple[str, str, str]  # file, left side, right side
 
 
-def git(checkout: str, *arguments: str) -> str:
-    """Return what git prints of a checkout."""
-    return subprocess.run(["git", "-C", checkout, *arguments], check=True, capture_output=True, text=True).stdout
-
-
 def flex_rows(checkout: str) -> list[str]:
     """Return a row for each operator that the converter's lists name: name, tab, library."""
-    source = git(checkout, "show", f"HEAD:{ALLOWLIST}")
+    source = frame.git(checkout, "show", f"HEAD:{ALLOWLIST}")
     rows = []
     for function, library in SETS.items():
         body = source[source.index(f"{function}() {{") :]
@@ -76,10 +70,10 @@ def compare_conditions(checkout: str) -> Iterator[str]:
     """Yield the conditions of the table that stand elsewhere in the checkout or not at all, and a sum."""
     sources: dict[Condition, list[int]] = {}
     rows = [row.split("\t") for row in CONDITIONS.read_text("utf-8").splitlines()]
-    known = set(git(checkout, "ls-tree", "-r", "--name-only", "HEAD", f"{KERNELS}/").splitlines())
+    known = set(frame.git(checkout, "ls-tree", "-r", "--name-only", "HEAD", f"{KERNELS}/").splitlines())
     for file in sorted({row[0] for row in rows}):
         if f"{KERNELS}/{file}" in known:
-            for condition, place in conditions(file, git(checkout, "show", f"HEAD:{KERNELS}/{file}")):
+            for condition, place in conditions(file, frame.git(checkout, "show", f"HEAD:{KERNELS}/{file}")):
                 sources.setdefault(condition, []).append(place)
     counts = Counter[str]()
     for file, line, left, right in rows:
@@ -89,7 +83,7 @@ def compare_conditions(checkout: str) -> Iterator[str]:
         if what != "at its line":
             where = f" (line {', '.join(map(str, lines))})" if lines else ""
             yield f"{file}:{line} {left}{' | ' + right if right else ''}: {what}{where}"
-    commit = git(checkout, "log", "-1", "--format=%h of %as").strip()
+    commit = frame.git(checkout, "log", "-1", "--format=%h of %as").strip()
     yield f"{len(rows)} conditions against {commit}: " + ", ".join(f"{count} {what}" for what, count in counts.items())
 
 

@@ -46,15 +46,15 @@ class Checkout:
     """
 
     def __init__(self, path: str) -> None:
-        self._git = ["git", "-C", path]
-        self._contents = subprocess.Popen([*self._git, "cat-file", "--batch"], stdin=PIPE, stdout=PIPE)
+        self._path = path
         commits = self.run("rev-list", "--first-parent", "--reverse", "HEAD").split()
         self._positions = {commit: number for number, commit in enumerate(commits, start=1)}
+        self._contents = subprocess.Popen(["git", "-C", path, "cat-file", "--batch"], stdin=PIPE, stdout=PIPE)
         self.tree = ESP if self.text("HEAD", "tensorflow/lite/micro/kernels/esp_nn/conv.cc") else UPSTREAM
 
     def run(self, *arguments: str) -> str:
         """Return what a git command prints."""
-        return subprocess.run([*self._git, *arguments], check=True, capture_output=True, text=True).stdout
+        return frame.git(self._path, *arguments)
 
     def text(self, commit: str, path: str) -> str:
         """Return a file of a commit, "" where it has none."""

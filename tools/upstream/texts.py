@@ -11,9 +11,9 @@ FIRST to END - 1 (as ``tflm_sim.targets.changes`` counts them); what a file alwa
 from __future__ import annotations
 
 import re
-import subprocess
 from collections import defaultdict
 
+import frame
 from upstream.checks import checks
 from upstream.commit_table import write_table
 
@@ -29,10 +29,6 @@ _SHORTEST = 6
 """Shorter texts may be in the image for another reason, which proves nothing but costs time."""
 
 
-def _git(repository: str, *arguments: str) -> str:
-    return subprocess.run(["git", "-C", repository, *arguments], capture_output=True, text=True, check=True).stdout
-
-
 def texts(source: str) -> frozenset[str]:
     """Return what the checks of a file's Prepare functions put into an image."""
     found = [check for check in checks(source) if re.search(r"(?<!Parse)Prepare", check.function)]
@@ -43,18 +39,18 @@ def texts(source: str) -> frozenset[str]:
 
 def rows(repository: str) -> list[str]:
     """Return the lines of the table."""
-    main = _git(repository, "rev-list", "--first-parent", "--reverse", "HEAD").split()
+    main = frame.git(repository, "rev-list", "--first-parent", "--reverse", "HEAD").split()
     positions = {commit: index for index, commit in enumerate(main, start=1)}
     assert len(main) == NEWEST_POSITION, f"{len(main)} commits; set NEWEST_POSITION"
     shown = ("--first-parent", "-m", "--reverse", "--raw", "--no-abbrev", "--no-renames", "--format=C %H")
     versions: dict[str, list[tuple[int, frozenset[str]]]] = defaultdict(list)
     position = 0
-    for line in _git(repository, "log", *shown, "HEAD", "--", KERNELS).splitlines():
+    for line in frame.git(repository, "log", *shown, "HEAD", "--", KERNELS).splitlines():
         if line.startswith("C "):
             position = positions[line[2:]]
         elif line.startswith(":") and (match := _FILE.fullmatch(line.split("\t", 1)[1])):
             blob = line.split()[3]
-            says = texts(_git(repository, "cat-file", "blob", blob)) if set(blob) != {"0"} else frozenset()
+            says = texts(frame.git(repository, "cat-file", "blob", blob)) if set(blob) != {"0"} else frozenset()
             versions[match[1]].append((position, says))
     return sorted(line for file, found in versions.items() for line in _lines(file, found))
 

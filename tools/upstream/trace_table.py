@@ -12,10 +12,10 @@ counts them); texts that came and went more than once are left out.
 from __future__ import annotations
 
 import re
-import subprocess
 from collections import defaultdict
 from collections.abc import Iterator
 
+import frame
 from upstream.commit_table import write_table
 
 from tflm_sim.firmware.traces import KERNEL_FILE, NEWEST_POSITION, TABLE, kernel_text, trace_key
@@ -31,11 +31,6 @@ _MESSAGE = re.compile(r".* .*|[A-Z0-9_]+", re.DOTALL)
 _PRINTS_ITS_FILE = re.compile(r"\b(?:TF_LITE_ENSURE|TF_LITE_UNSUPPORTED|TF_LITE_ASSERT|__FILE__|assert\s*\()")
 _ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "'": "'", "0": "\0"}
 _SHORTEST = 12
-
-
-def _git(repository: str, *arguments: str) -> str:
-    command = ["git", "-C", repository, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True, errors="replace").stdout
 
 
 def texts(source: str) -> set[str]:
@@ -58,10 +53,10 @@ def file_text(path: str, source: str) -> set[str]:
 
 def changes(repository: str) -> Iterator[tuple[int, str, str]]:
     """Yield (position, path, blob) of every change of a source file, blob "" where it goes."""
-    main = _git(repository, "rev-list", "--first-parent", "--reverse", "HEAD").split()
+    main = frame.git(repository, "rev-list", "--first-parent", "--reverse", "HEAD").split()
     positions = {commit: index for index, commit in enumerate(main, start=1)}
     assert len(main) == NEWEST_POSITION, f"{len(main)} commits; set NEWEST_POSITION"
-    log = _git(
+    log = frame.git(
         repository, "log", "--first-parent", "-m", "--reverse", "--raw", "--no-abbrev", "--no-renames", "--format=C %H",
         "HEAD", "--", "tensorflow/lite", "tensorflow/compiler", "signal",
     )  # fmt: skip
@@ -84,7 +79,7 @@ def rows(repository: str) -> list[str]:
     spans: dict[str, list[list[int]]] = defaultdict(list)
     for position, path, blob in changes(repository):
         if (path, blob) not in known:
-            source = _git(repository, "cat-file", "blob", blob) if blob else ""
+            source = frame.git(repository, "cat-file", "blob", blob) if blob else ""
             known[path, blob] = texts(source) | file_text(path, source)
         before, after = held.get(path, set()), known[path, blob]
         held[path] = after
