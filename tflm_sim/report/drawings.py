@@ -58,11 +58,15 @@ def draw_live_bytes(pictures: Picture | Sequence[Picture], *, width: float = 11,
     most = max(max(picture.head_bytes, 1) for picture in rows)
     for picture in rows:
         live = [count / _KIB for count in picture.live_bytes]
-        (line,) = axes.plot(range(len(live)), live, drawstyle="steps-post", label=printable(picture.title, 90))
+        (line,) = axes.plot(range(len(live)), live, drawstyle="steps-post", label=_title(picture))
         axes.axhline(picture.head_bytes / _KIB, color=line.get_color(), linestyle="--", linewidth=1)
     axes.set(xlabel="operator", ylabel="KiB alive (dashed: head)", ylim=(0, 1.25 * most / _KIB))
     axes.legend(frameon=False, loc="upper right")
     return figure
+
+
+def _title(picture: Picture) -> str:
+    return fill(printable(picture.title, 200), 110)
 
 
 def _pictures(given: Picture | Sequence[Picture]) -> tuple[Picture, ...]:
@@ -250,7 +254,7 @@ def _label_axes(axes: Axes, picture: Picture, most: int) -> None:
     axes.axhline(invoke_start(picture), color=_SOFT, linewidth=0.6)
     name = printable(PurePath(picture.size.model.path or "model").name, 60)
     sizes = f"head {picture.head_bytes:,}, tail {picture.size.answer.tail_bytes:,}"
-    about = fill(printable(picture.title, 200), 110)
+    about = _title(picture)
     title = f"{name}: arena {format_size(picture.arena_bytes)}: {sizes}\n{about}"
     axes.set_title(title, fontsize=9, loc="left", parse_math=False)
     if picture.failure:
