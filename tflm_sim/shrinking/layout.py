@@ -37,6 +37,15 @@ SharingGroup = dict[int, int]
 """Tensors that share bytes: how many bytes from the group's start each begins, by tensor."""
 
 
+@dataclass(frozen=True, slots=True)
+class PlacedSubgraph:
+    """A subgraph as the main one of a draft, the number of its first tensor, and the scope of each operator."""
+
+    draft: Draft
+    first: int
+    scope_of: dict[int, int]
+
+
 @dataclass(slots=True)
 class Layout:
     """What can share bytes with what (mutable: it remembers which tensors agree).
@@ -45,6 +54,7 @@ class Layout:
         model, draft: The model.
         alive: Planned tensors of the main subgraph, and of those of counted loops, whose tensors are numbered on.
         scope_of: The scope of each operator of the main subgraph.
+        subgraphs: The main subgraph, and the body of each counted loop.
         others: Everything else in the head: scratch, tensors of other subgraphs.
         carried: Tensors that have one address: those that hold the same value in and around a loop.
         loop_steps: (a, b) -> bytes that a must lie above b, where a loop reads a row by row while it writes b.
@@ -56,6 +66,7 @@ class Layout:
     alive: dict[int, Alive]
     scope_of: dict[int, int]
     others: list[Buffer]
+    subgraphs: list[PlacedSubgraph] = field(default_factory=list)
     carried: list[list[int]] = field(default_factory=list)
     loop_steps: dict[tuple[int, int], int] = field(default_factory=dict)
     alignment: dict[int, int] = field(default_factory=dict)
@@ -117,13 +128,13 @@ class Layout:
             return False
         if (distance if a == link.parent else -distance) != link.offset:
             return False
-        return self.is_handed_on(link.operator, link.parent, link.child)
+        is_read_later = link.parent in self.draft.outputs
+        return not is_read_later and self.is_handed_on(self.scope_of[link.operator], link.parent, link.child)
 
-    def is_handed_on(self, operator: int, source: int, output: int) -> bool:
-        """Return whether an operator is the last to need one tensor and the first to write another one."""
-        scope = self.scope_of[operator]
-        is_read_later = source in self.draft.outputs
-        return not is_read_later and self.alive[source].upper - 1 == scope == self.alive[output].lower
+    def is_handed_on(self, scope: int, source: int, output: int) -> bool:
+        """Return whether a scope is the last at which one tensor is alive and the first at which another one is."""
+        both = source in self.alive and output in self.alive
+        return both and self.alive[source].upper - 1 == scope == self.alive[output].lower
 
     def agree(self, a: int, b: int, distance: int) -> bool:
         """Return whether two tensors hold the same in the bytes that they share when b begins ``distance`` behind a."""
@@ -187,6 +198,10 @@ def layout_of(model: Model, measured: Sequence[Measured]) -> Layout:
     layout = Layout(model, draft, alive, scope_of, others + _scratch_buffers(measured))
     for loop in loops:
         layout.carry(loop, starts)
+    for index in (0, *(loop.body for loop in loops)):
+        part = Draft(replace(model, subgraphs=(model.subgraphs[index],), signatures=()))
+        own = {operator: scope for scope, (subgraph, operator) in enumerate(allocation.scopes) if subgraph == index}
+        layout.subgraphs.append(PlacedSubgraph(part, starts[index], own))
     libraries = [each.configuration.target.kernel_library for each in measured]
     for index in planned:
         for tensor, alignment in wanted_alignments(model, index, libraries).items():

@@ -33,6 +33,7 @@ from tflm_sim.shrinking.rows import (
     extra_macs,
     find_stripe,
     flow,
+    gap_of_stripe,
     row_bytes,
     scratch_of_stripe,
     segments,
@@ -167,17 +168,18 @@ def _peak(
     steps: list[Footprint] = []
     part, stripe = parts[0], stripes[0]
 
-    def step(reads: tuple[int, ...], tensor: int, rows: int, scratch: int = 0) -> int:
+    def step(reads: tuple[int, ...], tensor: int, rows: int, scratch: int = 0, gap: int | None = None) -> int:
         key = -1 - len(steps)
         size = align_up(rows * row_bytes(draft, tensor, segment.axis), BUFFER_ALIGNMENT)
-        steps.append(Footprint(reads, key, size, scratch))
+        steps.append(Footprint(reads, key, size, scratch, gap))
         return key
 
     def compute(index: int, holders: Mapping[int, int]) -> int:
         reads = tuple(holders.get(tensor, tensor) for tensor in segment.rules[index].activations)
         output = segment.operators[index].output_tensors[0]
         start, end, _, _ = stripe[output]
-        return step(reads, output, end - start, scratch_of_stripe(facts, segment, stripe, index))
+        gap = gap_of_stripe(facts, segment, index, end - start)
+        return step(reads, output, end - start, scratch_of_stripe(facts, segment, stripe, index), gap)
 
     piece = walk(
         segment, stripe, part, lambda tensor, holder, start, end: step((holder,), tensor, end - start), compute

@@ -214,14 +214,16 @@ def _fullest_tensors(layout: Layout, links: Sequence[SharingLink]) -> frozenset[
 
 def find_steps(layout: Layout, libraries: Sequence[KernelLibrary]) -> dict[tuple[int, int], int]:
     """Return (input, output) -> bytes that the input must lie above the output, where kernels go pixel by pixel."""
-    draft, steps = layout.draft, {}
-    for index, operator in enumerate(draft.operators):
-        source, output = (*operator.input_tensors, -1)[0], single_output(operator)
-        if output not in layout.alive or source not in layout.alive:
-            continue
-        if layout.is_handed_on(index, source, output) and promises(draft, operator, DIAGONAL, libraries):
-            distance = needed_distance(draft, operator)
-            size = element_size(draft, source)
-            if distance is not None and size == element_size(draft, output):
-                steps[source, output] = align_up(distance * size, BUFFER_ALIGNMENT)
+    steps = {}
+    for part in layout.subgraphs:
+        for index, operator in enumerate(part.draft.operators):
+            source, output = (*operator.input_tensors, -1)[0], single_output(operator)
+            if output is None or source < 0 or source in part.draft.outputs:
+                continue
+            pair = part.first + source, part.first + output
+            if layout.is_handed_on(part.scope_of[index], *pair) and promises(part.draft, operator, DIAGONAL, libraries):
+                distance = needed_distance(part.draft, operator)
+                size = element_size(part.draft, source)
+                if distance is not None and size == element_size(part.draft, output):
+                    steps[pair] = align_up(distance * size, BUFFER_ALIGNMENT)
     return steps

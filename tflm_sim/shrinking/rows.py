@@ -260,6 +260,12 @@ def scratch_of_stripe(facts: Profile, segment: OperatorSegment, stripe: Mapping[
     return own.of(segment.axis, inputs, outputs)
 
 
+def gap_of_stripe(facts: Profile, segment: OperatorSegment, index: int, rows: int) -> int | None:
+    """Return about how far the input of an operator of a segment must lie above so many rows of its output, or None."""
+    gap = facts.gaps[segment.first + index] if facts.gaps else None
+    return None if gap is None else gap * rows // segment.sizes[segment.operators[index].output_tensors[0]]
+
+
 def _peak(
     draft: Draft,
     facts: Profile,
@@ -296,10 +302,8 @@ def _peak(
             reads = tuple(holders.get(tensor, tensor) for tensor in segment.rules[index].activations)
             output = segment.operators[index].output_tensors[0]
             start, end, _, _ = stripe[output]
-            gap = facts.gaps[segment.first + index] if facts.gaps else None
-            share = None if gap is None else gap * (end - start) // segment.sizes[output]
             scratch = scratch_of_stripe(facts, segment, stripe, index)
-            return step(reads, output, end - start, scratch, share)
+            return step(reads, output, end - start, scratch, gap_of_stripe(facts, segment, index, end - start))
 
         pieces.append(walk(segment, stripe, part, cut, compute))
     sizes = {

@@ -265,6 +265,25 @@ def test_a_row_too_high_is_overwritten_before_it_is_read() -> None:
 
 
 @needs_c
+def test_in_the_body_too_an_output_begins_below_its_input() -> None:
+    model, reference = chain(), configure("cortex-m4", kernels="reference")
+    result = looped(model, 12)
+    body = result.subgraphs[body_of(result)]
+    first, second = [each for each in body.operators if each.options_type == "Conv2DOptions"]
+    (rows, wide), (_, small) = ((each.input_tensors[0], each.output_tensors[0]) for each in (first, second))
+    planned = plan_offline(result, [simulate(result, reference)], kernel_order=True)
+    assert planned is not None
+    simulation = simulate(planned, reference)
+    places = {each.info.tensor: each.offset for each in simulation.buffers if each.info.subgraph == body_of(result)}
+    # 6 rows of 24 * 3 become 6 of 24 * 16. The last pixel reads from pixel 4 * 24 + 22 = 118 on, and ends at byte 2303.
+    assert places[rows] - places[wide] == 1952 == -(-(2303 - 118 * 3) // 16) * 16
+    assert places[wide] - places[small] == 16
+    assert verify(model, planned, reference)
+    with pytest.raises(VerificationFailed, match=r"CONV_2D of subgraph 2 writes tensor \d+ over bytes of tensor \d+"):
+        verify(model, moved(planned, simulation, {(body_of(result), small)}, 16), reference)
+
+
+@needs_c
 def test_bytes_that_nobody_wrote_are_no_output() -> None:
     model = chain()
     result = without_fill(looped(model, 4))
