@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator
 from tflm_sim.shrinking.channel_rules import is_channelwise
-from tflm_sim.shrinking.contracts import promised, use_of
+from tflm_sim.shrinking.contracts import promised
+from tflm_sim.shrinking.kernel_use import use_of
 from tflm_sim.shrinking.passes import label_of
 from tflm_sim.shrinking.profile import Profile
 from tflm_sim.shrinking.shrunk import Bound

@@ -16,7 +16,10 @@ A library, version or instruction set that is in no row has no such contract, an
 Read in tensorflow/lite/micro/kernels and tensorflow/lite/kernels/internal/reference @ 90b983c, CMSIS-NN and ESP-NN at
 the versions of their rows. What is said of CMSIS-NN's convolutions was also run on emulated cores: whole models with
 4ab83cc (``tools/compare/emulated_shrink.py``), and 165 layers with each version, plain C on a Cortex-M3, DSP on an M4,
-MVE on an M55, each output as far on its input as the row allows; likewise 166 layers with the C of each ESP-NN.
+MVE on an M55, each output as far on its input as the row allows; likewise 166 layers with the C of each ESP-NN. The
+P4's kernels of 1.2.0, 1.2.3 and 1.2.6 ran on a PC with an interpreter of their vector instructions: 3,421 convolutions
+with each, 3,675 depthwise ones and 6,047 pools with 1.2.3, all the same; with one byte more of overlap 1,276 or more,
+606 and 1,000 of them differ.
 """
 
 from __future__ import annotations
@@ -26,67 +29,23 @@ from collections.abc import Callable, Iterable, Sequence
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import CONVOLUTIONS, WINDOWED
-from tflm_sim.model.types import Model, Operator, Tensor, TensorType
+from tflm_sim.model.types import Model, Operator, TensorType
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
+from tflm_sim.shrinking.kernel_use import (
+    Use,
+    is_im2col,
+    is_one_block,
+    p4_conv_in_order,
+    p4_stores_whole_vectors,
+    s3_conv_in_order,
+    s3_depthwise_copies,
+    use_of,
+)
 from tflm_sim.targets.kernel_library import VERSIONS, KernelLibrary
 from tflm_sim.values import dataclass
 
 COPY, IN_PLACE, DIAGONAL, PART, CHOICE = "copy", "in place", "diagonal", "part", "choice"
 _ALL = ("reference", "cmsis_nn", "esp_nn")
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """An operator as far as it decides which kernel runs.
-
-    Attributes:
-        name: "CONV_2D", ...
-        types: Element types of output and filter (the output's again where there is no filter).
-        image, filter: Shapes of the first two inputs, () for one that is not there.
-        dilation: Rows, columns.
-        stride: Likewise.
-        output: Shape of the output.
-    """
-
-    name: str
-    types: tuple[int, int]
-    image: tuple[int, ...] = ()
-    filter: tuple[int, ...] = ()
-    dilation: tuple[int, int] = (1, 1)
-    stride: tuple[int, int] = (1, 1)
-    output: tuple[int, ...] = ()
-
-
-def use_of(name: str, operator: Operator, tensors: Sequence[Tensor]) -> Use:
-    """Return an operator of a subgraph as kernels see it; it has an output."""
-    named = [tensors[index] if index >= 0 else None for index in operator.input_tensors[:2]]
-    image, filters = (*named, None, None)[:2]
-    output = tensors[operator.output_tensors[0]]
-    dilation, stride = (
-        (int(str(operator.options.get(f"{what}_h{factor}", 1))), int(str(operator.options.get(f"{what}_w{factor}", 1))))
-        for what, factor in (("dilation", "_factor"), ("stride", ""))
-    )
-    return Use(
-        name,
-        (output.type, filters.type if filters is not None and name in CONVOLUTIONS else output.type),
-        (image and image.shape) or (),
-        (filters and filters.shape) or (),
-        dilation,
-        stride,
-        output.dims,
-    )
-
-
-def _is_im2col(use: Use) -> bool:
-    """Return whether CMSIS-NN's wrapper chooses arm_convolve_s8: neither pointwise, nor one row, nor groups.
-
-    Source: Include/arm_nnsupportfunctions.h arm_nn_is_convolve_1x1, arm_nn_is_convolve_1_x_n @ CMSIS-NN 4ab83cc.
-    """
-    if len(use.image) != 4 or len(use.filter) != 4:
-        return False
-    is_pointwise = use.filter[1:3] == (1, 1) and use.dilation == (1, 1)
-    is_row = use.image[1] == 1 and use.filter[1] == 1
-    return not is_pointwise and not is_row and use.image[3] == use.filter[3]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,67 +85,6 @@ class Contract:
         )
 
 
-def _is_one_block(use: Use) -> bool:
-    """Return whether CMSIS-NN's depthwise convolution on MVE goes over the image once.
-
-    It takes 124 channels at a time (CH_IN_BLOCK_MVE) and comes back for the rest; with a dilation arm_depthwise_conv_s8
-    runs, which takes all. One channel may become a convolution.
-
-    Source: Source/ConvolutionFunctions/arm_depthwise_conv_s8_opt.c, arm_depthwise_conv_wrapper_s8.c @ CMSIS-NN 4ab83cc.
-    """
-    return len(use.image) == 4 and use.image[3] > 1 and (use.image[3] <= 124 or use.dilation != (1, 1))
-
-
-def _padding(use: Use) -> list[tuple[int, int]] | None:
-    """Return the elements that ESP-NN's kernels for the ESP32-S3 add before and behind rows and columns, or None.
-
-    What SAME adds before is known from the shapes: with VALID no window reaches beyond the image. Behind, these kernels
-    count a window for each output, one stride more than they need.
-    """
-    if not len(use.image) == len(use.filter) == len(use.output) == 4 or use.dilation != (1, 1):
-        return None
-    found = []
-    for axis, stride in enumerate(use.stride, 1):
-        size, window, outputs = use.image[axis], use.filter[axis], use.output[axis]
-        before = max(0, (outputs - 1) * stride + window - size) // 2
-        found.append((before, outputs * stride + window - 1 - size))
-    return found
-
-
-def _s3_conv_in_order(use: Use) -> bool:
-    """Return whether ESP-NN's convolution on an ESP32-S3 goes pixel by pixel: all but pointwise ones of odd channels.
-
-    Small windows are copied one by one, in C; padded images as a whole. From an image without padding assembly loads a
-    window's rows anew for each output, and stores that byte before it loads for the next one. Pointwise, it copies
-    eight pixels to the scratch buffer before it stores eight, the last ones one by one. Where the channels are no
-    multiple of 8, C takes eight pixels too, but reads the last channels again after it has written. Groups go to the
-    plain C, dilations to the reference kernels.
-
-    Source: src/convolution/esp_nn_conv_esp32s3.c, esp_nn_conv_s8_filter_aligned_input_padded_esp32s3.S,
-    esp_nn_conv_s8_mult8_1x1_esp32s3.S, esp_nn_conv_s8_1x1_esp32s3.c @ ESP-NN 5f0a807 and c087617 (1.2.6).
-    """
-    if not len(use.image) == len(use.filter) == 4:
-        return False
-    is_pointwise = use.filter[1:3] == (1, 1) and use.dilation == use.stride == (1, 1) and use.image[3] == use.filter[3]
-    return not is_pointwise or use.image[3] % 8 == 0
-
-
-def _s3_depthwise_copies(use: Use) -> bool:
-    """Return whether ESP-NN 1.2.1 to 1.2.3 copies what it convolves on an ESP32-S3 before it writes.
-
-    It does, as a whole or the rows of each output row, but for windows of 3x3 over multiples of 16 channels without
-    any padding, which assembly reads from the image itself.
-
-    Source: src/convolution/esp_nn_depthwise_conv_s8_esp32s3.c esp_nn_depthwise_conv_s8_esp32s3 @ ESP-NN 5f0a807.
-    """
-    padding = _padding(use)
-    if padding is None:
-        return len(use.image) == 4 and use.dilation != (1, 1)
-    is_direct = use.filter[1:3] == (3, 3) and use.image[3] == use.filter[3] and use.image[3] % 16 == 0
-    before, behind = zip(*padding, strict=True)
-    return not is_direct or any(before) or max(behind) > 0
-
-
 _READ = (
     "4ab83cc", "6d9d61d", "e096196", "v7.0.0", "22080c6", "f2cb41c", "95f293d", "01dee38", "15dbe7c", "8492d82",
     "6cc31fb", "72e1ebf", "2a999a2", "bfc54ed", "ca47625", "58f1770", "dc64e48", "d071e9f", "e98ee09",
@@ -199,6 +97,14 @@ _S3_READ = ("1.3.1", "1.3.0", "1.2.9", "1.2.8", "1.2.7", "1.2.6")
 """Versions of ESP-NN whose convolutions and pools on the ESP32-S3 are the texts of 1.2.6 that were read: 1.3.1 has the
 same by the SHA-256 in both components' CHECKSUMS.json (c087617, 52d6de8), but for one line of the depthwise
 convolution, which was read, and the assembly for 3x3 behind that, which gets no image under a contract."""
+
+_P4_OWN = ("1.2.7", "1.2.6", "1.2.5", "1.2.4", "1.2.3")
+"""Versions of ESP-NN whose kernels for the ESP32-P4 are the texts of 1.2.3 (d45b843) that were read, but for the last
+row of a convolution: 1.2.6 has them by the SHA-256 in its CHECKSUMS.json (c087617), and no commit between it and
+44e322a, which is later than 1.2.7, has another version of those but of the convolution (which was read there)."""
+
+_P4_PLAIN = ("1.2.2", "1.2.1", "1.2.0", "1.1.2", "1.1.1", "1.1.0")
+"""Versions of ESP-NN that have a convolution for the ESP32-P4, and of the rest the C of all chips."""
 
 CONTRACTS = (
     Contract(("RESHAPE", "SQUEEZE", "EXPAND_DIMS"), COPY, _ALL, "reshape_common.cc, squeeze.cc: memcpy unless equal"),
@@ -257,6 +163,16 @@ CONTRACTS = (
     Contract(
         ("ADD", "MUL"),
         IN_PLACE,
+        ("esp_nn",),
+        "include/esp_nn_esp32p4.h: until 1.2.2 the C of the row above; esp_nn_add_s8_esp32p4.c, "
+        "esp_nn_mul_s8_esp32p4.c: two or four of both are read, then two or four are stored, the rest one by one",
+        variants=("esp32p4",),
+        types=(TensorType.INT8,),
+        versions=(*_P4_OWN, *_P4_PLAIN),
+    ),
+    Contract(
+        ("ADD", "MUL"),
+        IN_PLACE,
         ("mvp",),
         "sl_mvp_ml_add.c, sl_mvp_ml_mul.c @ SiliconLabs/gecko_sdk 911f6cdef: two elements are read, and what is stored "
         "there is made of them; the clamp then goes over the output alone; read, not run",
@@ -305,7 +221,7 @@ CONTRACTS = (
         "arm_convolve_s8.c: the windows of two pixels (of four with MVE) are copied, then the pixels are written",
         types=(TensorType.INT8,),
         versions=_READ,
-        chosen=_is_im2col,
+        chosen=is_im2col,
     ),
     Contract(
         ("DEPTHWISE_CONV_2D",),
@@ -316,7 +232,7 @@ CONTRACTS = (
         variants=("mve",),
         types=(TensorType.INT8,),
         versions=_READ,
-        chosen=_is_one_block,
+        chosen=is_one_block,
     ),
     Contract(
         ("CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D"),
@@ -333,11 +249,43 @@ CONTRACTS = (
         ("DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D"),
         DIAGONAL,
         ("esp_nn",),
-        "include/esp_nn_esp32p4.h @ v1.1.1, v1.1.2, v1.2.0, 79d59ae, def4d7a: until 1.2.2 these are the C of the row "
-        "above; from 5f0a807 on they are the P4's own",
+        "include/esp_nn_esp32p4.h @ v1.1.0, v1.1.1, v1.1.2, v1.2.0, 79d59ae, def4d7a: these are the C of the row above",
         variants=("esp32p4",),
         types=(TensorType.INT8,),
-        versions=("1.2.2", "1.2.1", "1.2.0", "1.1.2", "1.1.1"),
+        versions=_P4_PLAIN,
+    ),
+    Contract(
+        ("CONV_2D",),
+        DIAGONAL,
+        ("esp_nn",),
+        "esp_nn_conv_esp32p4.c: a pixel or its window is loaded anew for each byte, or copied before its bytes are "
+        "written, 16 pixels at a time where they have fewer channels; until 1.1.1 padding behind is read from what "
+        "lies there",
+        variants=("esp32p4",),
+        types=(TensorType.INT8,),
+        versions=(*_P4_OWN, *_P4_PLAIN[:4]),
+        chosen=p4_conv_in_order,
+    ),
+    Contract(
+        ("DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D"),
+        DIAGONAL,
+        ("esp_nn",),
+        "esp_nn_depthwise_conv_esp32p4.c, esp_nn_avg_pool_s8_esp32p4.c: of a pixel 16 channels of the window are "
+        "summed, then stored, the rest one by one; multipliers and fewer than 8 channels go to the plain C",
+        variants=("esp32p4",),
+        types=(TensorType.INT8,),
+        versions=_P4_OWN,
+    ),
+    Contract(
+        ("MAX_POOL_2D",),
+        DIAGONAL,
+        ("esp_nn",),
+        "esp_nn_max_pool_s8_esp32p4.c: of a pixel 16 channels of the window are loaded, then stored, the rest one by "
+        "one",
+        variants=("esp32p4",),
+        types=(TensorType.INT8,),
+        versions=_P4_OWN,
+        chosen=p4_stores_whole_vectors,
     ),
     Contract(
         ("CONV_2D",),
@@ -348,7 +296,7 @@ CONTRACTS = (
         variants=("esp32s3",),
         types=(TensorType.INT8,),
         versions=("1.2.3", *_S3_READ),
-        chosen=_s3_conv_in_order,
+        chosen=s3_conv_in_order,
     ),
     Contract(
         ("DEPTHWISE_CONV_2D",),
@@ -359,7 +307,7 @@ CONTRACTS = (
         variants=("esp32s3",),
         types=(TensorType.INT8,),
         versions=("1.2.3", "1.2.2", "1.2.1", *_S3_READ),
-        chosen=_s3_depthwise_copies,
+        chosen=s3_depthwise_copies,
     ),
     Contract(
         ("AVERAGE_POOL_2D", "MAX_POOL_2D"),
@@ -397,10 +345,9 @@ CONTRACTS = (
 )  # fmt: skip
 """Every promise. What is missing was not read, or does not hold: CMSIS-NN's 1x1 convolution walks channels outside and
 overwrites its input, its maximum pool writes a pixel while it still reads it, and on MVE its depthwise convolution goes
-over the image once for each block of channels. On the ESP32-S3 the assembly of ESP-NN's depthwise convolutions that
-reads the image itself was not read, nor the P4's own kernels, whose convolutions take an image's right and lower edge
-last. The MVP's convolutions and pools take the columns at an edge first, and of the rows between them every second or
-third."""
+over the image once for each block of channels. So does on the ESP32-S3 the assembly of ESP-NN's depthwise convolutions
+that reads the image itself, 16 channels at a time. The MVP's convolutions and pools take the columns at an edge first,
+and of the rows between them every second or third."""
 
 _VECTORS = ("esp32s3", "esp32p4")
 _ON_VECTORS = WINDOWED | {"ADD", "MUL", "FULLY_CONNECTED", "SOFTMAX"}

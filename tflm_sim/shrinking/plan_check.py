@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.types import Model, Operator, Tensor
-from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, PART, promised, use_of, wanted_alignments
+from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, PART, promised, wanted_alignments
 from tflm_sim.shrinking.counted import Place
 from tflm_sim.shrinking.diagonal import reads_are_safe
+from tflm_sim.shrinking.kernel_use import use_of
 from tflm_sim.shrinking.machine import Copied, Machine, OperatorRun, fresh_inputs
 from tflm_sim.shrinking.refusal import VerificationFailed, refuse
 from tflm_sim.shrinking.symbolic import Hashes, mix, salt

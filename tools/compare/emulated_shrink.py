@@ -39,9 +39,10 @@ from tflm_sim.graph.multiplications import total_multiplications
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model
-from tflm_sim.shrinking.contracts import DIAGONAL, promised, use_of
+from tflm_sim.shrinking.contracts import DIAGONAL, promised
 from tflm_sim.shrinking.diagonal import needed_distance
 from tflm_sim.shrinking.graph import DTYPES
+from tflm_sim.shrinking.kernel_use import use_of
 from tflm_sim.shrinking.plan import with_offsets
 from tflm_sim.shrinking.wheel_worker import stimulus
 from tflm_sim.units import align_up

@@ -1,6 +1,6 @@
 """Shrink random models and compare every result with the original in the real TFLM (the pip wheel).
 
-    python tools fuzz shrink --count 300 --jobs 2 [--first SEED] [--elementwise | --state]
+    python tools fuzz shrink --count 300 --jobs 2 [--first SEED] [--elementwise | --state] [--all-options]
     python tools fuzz shrink --only 4711 --keep case.tflite      one case again, and its file
 
 A model is a graph of a few layers (tests/unit/shrinking/shrinking_models.py), or of elementwise operators on int8,
@@ -33,7 +33,7 @@ from tflm_sim.shrinking.prove import WHEEL_TARGET
 from tflm_sim.shrinking.shrunk import Shrunk
 from tflm_sim.shrinking.wheel_worker import ENDS, ROOMY, converted, stimulus
 
-TARGETS = ("cortex-m4", "cortex-m3", "esp32-s3", "cortex-m55", "x86_64-pip")
+TARGETS = ("cortex-m4", "cortex-m3", "esp32-s3", "esp32-p4", "cortex-m55", "x86_64-pip")
 RUNS = 12
 MODELS = {
     "layers": models.random_model,
@@ -42,17 +42,17 @@ MODELS = {
 }
 
 
-def shrunk_at_random(model: Any, seed: int, *, is_planned: bool = False) -> Shrunk:
-    """Return what shrink makes of a model for targets and options that the seed draws, with a plan if that is asked."""
+def shrunk_at_random(model: Any, seed: int, *, is_planned: bool = False, has_all: bool = False) -> Shrunk:
+    """Return what shrink makes of a model for targets and options that the seed draws, and those asked for."""
     rng = random.Random(seed)
     return shrink(
         model,
         rng.sample(TARGETS, rng.choice((1, 1, 1, 2))),
         max_macs=rng.choice((1.0, 1.35, 3.0)),
-        offline_plan=rng.random() < 0.3 or is_planned,
-        kernel_order=rng.random() < 0.3,
-        int8_io=rng.random() < 0.5,
-        loops=rng.random() < 0.3,
+        offline_plan=rng.random() < 0.3 or is_planned or has_all,
+        kernel_order=rng.random() < 0.3 or has_all,
+        int8_io=rng.random() < 0.5 or has_all,
+        loops=rng.random() < 0.3 or has_all,
     )
 
 
@@ -118,7 +118,8 @@ def run(data: bytes, seed: int, options: argparse.Namespace) -> str:
         DiffersError: A pass failed, was not verified, or the result is not what was promised.
     """
     try:
-        shrunk = shrunk_at_random(parse(data), seed, is_planned=options.elementwise or options.state)
+        is_planned = options.elementwise or options.state
+        shrunk = shrunk_at_random(parse(data), seed, is_planned=is_planned, has_all=options.all_options)
     except TflmSimError as error:
         return f"refused: {str(error)[:60]}"
     for each in shrunk.rejected:
@@ -133,6 +134,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what only this fuzzer takes."""
     parser.add_argument("--elementwise", action="store_true", help="elementwise operators of all types, with plans")
     parser.add_argument("--state", action="store_true", help="operators with a state, with plans")
+    parser.add_argument("--all-options", action="store_true", help="each with every option that saves more")
 
 
 FUZZER = Fuzzer(

@@ -16,8 +16,9 @@ from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.planners import native
-from tflm_sim.shrinking.contracts import CONTRACTS, COPY, DIAGONAL, IN_PLACE, Use, promised
+from tflm_sim.shrinking.contracts import CONTRACTS, COPY, DIAGONAL, IN_PLACE, promised
 from tflm_sim.shrinking.diagonal import needed_distance, reads_are_safe
+from tflm_sim.shrinking.kernel_use import Use
 from tflm_sim.shrinking.plan import plan_offline, with_offsets
 from tflm_sim.shrinking.plan_check import check_plan
 from tflm_sim.shrinking.planning import with_early_views
@@ -130,7 +131,17 @@ def test_the_order_of_a_kernel_is_used_only_when_asked_for() -> None:
 
 @needs_c
 def test_a_library_without_a_contract_gets_no_diagonal() -> None:
-    assert shrink(chain(), "esp32-p4", kernel_order=True).gains[0].after.head >= 2 * 1024
+    # The MVP's own convolutions have none.
+    mvp = configure("cortex-m33", library="silabs-gsdk@4.4.1")
+    assert shrink(chain(), mvp, kernel_order=True).gains[0].after.head >= 2 * 1024
+
+
+@needs_c
+def test_on_the_p4_a_pointwise_convolution_goes_pixel_by_pixel() -> None:
+    # Beside input and output, the scratch of two convolutions: 16 * 16 B of filters and 2 * 8 * 16 + 32 B at most.
+    assert (
+        shrink(chain(), "esp32-p4", kernel_order=True).gains[0].after.head <= 1024 + 3 * 16 + 16 * 16 + 2 * 8 * 16 + 32
+    )
 
 
 @needs_c
@@ -312,8 +323,6 @@ ESP_1_3_1 = replace(ESP, version="1.3.1")
         (Use("CONV_2D", (7, 9), (1, 8, 8, 4), (6, 1, 1, 4)), replace(ESP, variant="opt"), False),  # 16 bits
         (Use("MAX_POOL_2D", (9, 9), (1, 8, 8, 4)), replace(ESP_1_2_0, variant="esp32p4"), True),
         (Use("DEPTHWISE_CONV_2D", (9, 9), (1, 8, 8, 4), (1, 3, 3, 4)), replace(ESP_1_2_0, variant="esp32p4"), True),
-        (Use("CONV_2D", (9, 9), (1, 8, 8, 4), (6, 3, 3, 4)), replace(ESP_1_2_0, variant="esp32p4"), False),
-        (Use("MAX_POOL_2D", (9, 9), (1, 8, 8, 4)), replace(ESP, variant="esp32p4"), False),  # 1.2.3 has its own
         (Use("CONV_2D", (0, 0), (1, 8, 8, 4), (6, 1, 1, 4)), ESP, True),  # floats: the reference kernel
         (Use("CONV_2D", (9, 9), (1, 8, 8, 4), (6, 3, 3, 4)), DSP, True),
         (Use("CONV_2D", (9, 9), (1, 8, 8, 4), (6, 1, 1, 4)), DSP, False),  # the fast path: channels outside
@@ -333,6 +342,52 @@ def test_the_order_of_a_kernel_is_a_fact_of_library_version_and_instruction_set(
     assert promised(use, DIAGONAL, [library]) is expected
 
 
+P4 = replace(ESP, variant="esp32p4")
+
+
+@pytest.mark.parametrize("version", ["1.2.7", "1.2.3", "1.2.2", "1.1.2", "1.1.1"])
+@pytest.mark.parametrize(
+    ("image", "window", "stride", "output", "expected"),
+    [
+        ((1, 8, 8, 12), (6, 1, 1, 12), (1, 1), (1, 8, 8, 6), True),
+        ((1, 8, 8, 16), (6, 3, 3, 16), (1, 1), (1, 6, 6, 6), True),
+        ((1, 8, 8, 16), (6, 3, 3, 16), (1, 1), (1, 8, 8, 6), True),
+        ((1, 8, 8, 1), (6, 3, 3, 1), (1, 1), (1, 6, 6, 6), True),
+        # 3 * 3 * 1 bytes in a padded window: a copy beyond the scratch buffer from 1.2.3 on; 4 * 4 * 1 are a vector.
+        ((1, 8, 8, 1), (6, 3, 3, 1), (1, 1), (1, 8, 8, 6), False),
+        ((1, 8, 8, 1), (6, 4, 4, 1), (1, 1), (1, 8, 8, 6), True),
+        # 3 * 2 + 3 - 8 = 1 row behind the image, none before it: as of windows of three rows.
+        ((1, 8, 8, 16), (6, 3, 3, 16), (2, 2), (1, 4, 4, 6), True),
+        ((1, 8, 8, 16), (6, 2, 2, 16), (1, 1), (1, 8, 8, 6), False),
+        ((1, 8, 8, 16), (6, 1, 2, 16), (1, 1), (1, 8, 8, 6), True),  # a column behind the image
+        ((1, 8, 8, 16), (6, 3, 3, 8), (1, 1), (1, 6, 6, 6), False),  # groups
+    ],
+)
+def test_convolutions_of_the_p4_go_pixel_by_pixel_where_they_read_the_image_alone(
+    version: str,
+    image: tuple[int, ...],
+    window: tuple[int, ...],
+    stride: tuple[int, int],
+    output: tuple[int, ...],
+    expected: bool,
+) -> None:
+    use = Use("CONV_2D", (9, 9), image, window, (1, 1), stride, output)
+    assert promised(use, DIAGONAL, [replace(P4, version=version)]) is (expected and version != "1.1.1")
+
+
+def test_other_kernels_of_the_p4_are_plain_c_or_take_16_channels_of_a_pixel() -> None:
+    for version in ("1.2.7", "1.2.3", "1.2.2", "1.1.0"):
+        library = replace(P4, version=version)
+        assert promised(Use("ADD", (9, 9)), IN_PLACE, [library])
+        assert promised(Use("MUL", (9, 9)), IN_PLACE, [library])
+        assert promised(Use("DEPTHWISE_CONV_2D", (9, 9), (1, 8, 8, 24), (1, 3, 3, 24)), DIAGONAL, [library])
+        assert promised(Use("AVERAGE_POOL_2D", (9, 9), (1, 8, 8, 24)), DIAGONAL, [library])
+        assert promised(Use("MAX_POOL_2D", (9, 9), (1, 8, 8, 32)), DIAGONAL, [library])
+        # The second pixel of 24 channels begins at 24, which is no multiple of 16.
+        assert promised(Use("MAX_POOL_2D", (9, 9), (1, 8, 8, 24)), DIAGONAL, [library]) is (version < "1.2.3")
+    assert not promised(Use("ADD", (7, 7)), IN_PLACE, [P4])  # int16
+
+
 def test_what_the_mvp_has_no_kernel_for_is_cmsis_nn_or_tflm_itself() -> None:
     mvp = KernelLibrary("mvp", "4.4.1", "dsp")
     assert promised(Use("ADD", (9, 9)), IN_PLACE, [mvp])
@@ -346,7 +401,8 @@ def test_every_promise_says_where_it_was_read_and_holds_only_with_all_libraries(
     assert promised(Use("ADD", (9, 9)), IN_PLACE, [DSP])
     assert promised(Use("ADD", (9, 9)), IN_PLACE, [DSP, ESP])
     assert not promised(Use("ADD", (7, 7)), IN_PLACE, [ESP])  # 16 bits
-    assert not promised(Use("ADD", (9, 9)), IN_PLACE, [DSP, replace(ESP, variant="esp32p4")])
+    assert promised(Use("PAD", (9, 9)), COPY, [ESP])
+    assert not promised(Use("PAD", (9, 9)), COPY, [DSP, ESP])
     assert all(row.source for row in CONTRACTS)
 
 
