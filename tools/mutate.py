@@ -1,14 +1,19 @@
 """Mutants: small faults are put into a copy of the package, one at a time; the tests nearest to each must notice.
 
-    python tools/mutate.py [--count 30] [--seed 1] [--rooms device arena ops native] [--from 31] [--list]
+    python tools/mutate.py [--count 30] [--seed 1] [--rooms device arena ops native] [--results FILE] [--list]
 
 A sample of mutants is drawn in turns from all rooms (``native`` is the planners' C core, which is compiled anew for
-each; ``rim`` the modules of no room). The nearest tests are those named after the module or importing it, then the
-files of tests that enter the mutant's function, the quickest first; where sizes come from, a few recordings of real
-TFLM. Which file enters which function is recorded first (about ten minutes; kept in ``--entered``, build/entered, until
-that is deleted). Survivors are printed with their line; the exit code is 1 where there is one. Faults that change
-nothing (a bound that is never reached) survive by nature: read each.
-``--from`` goes on with a sample that was begun.
+each; ``rim`` the modules of no room), none of them twice. Each is shown to the tests named after its module or
+importing it. Those that are left are shown to the files of tests that enter their function, the quickest first; and
+where sizes come from, to a few recordings of real TFLM. Which file enters which function is recorded before that (about
+ten minutes; kept in ``--entered``, build/entered, until that is deleted).
+
+Every answer is written at once to ``--results``, build/mutants/SEED.jsonl. While that file is there, its mutants are
+the sample, and those that nothing noticed yet are tried. Delete it to begin anew.
+
+Survivors are printed with their line; the exit code is 1 where there is one. Faults that change nothing (a bound that
+is never reached) survive by nature: read each, and write it with its reason into ``equivalent_mutants.txt``, which
+stands beside this file. It is then counted as equivalent.
 """
 
 from __future__ import annotations
@@ -25,8 +30,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice, zip_longest
 from pathlib import Path
 
 import entered
@@ -61,7 +67,8 @@ SECONDS = 120
 """The tests that enter a function may take so long together, as recorded; those that would take more are left out."""
 QUICK = ("-m", "not slow")
 PYTEST = ("-q", "-p", "no:cacheprovider")
-CPU_SECONDS = 240
+CPU_SECONDS = 120
+"""Tests that compute longer than this never end."""
 
 SWAPS = {
     ">>": "<<",
@@ -104,6 +111,15 @@ class Mutant:
     line: int
 
     @property
+    def key(self) -> str:
+        """What it changes, without the number of the line, which moves: what results and equivalents are known by."""
+        begin = self.text.rfind("\n", 0, self.start) + 1
+        before = self.text[begin : self.start].lstrip()
+        after = self.text[self.start + self.length : (self.text + "\n").index("\n", self.start)]
+        was = self.text[self.start : self.start + self.length]
+        return f"{self.path}: {before}[{was} -> {self.replacement}]{after}"
+
+    @property
     def function(self) -> str:
         """The function that it is in, as rows of ``entered.py`` name it."""
         names, inside = [], True
@@ -124,9 +140,7 @@ class Mutant:
         return self.text[: self.start] + self.replacement + self.text[self.start + self.length :]
 
     def __str__(self) -> str:
-        before = self.text[self.start : self.start + self.length]
-        line = self.text.splitlines()[self.line - 1].strip()
-        return f"{self.path}:{self.line}: '{before}' to '{self.replacement}' in: {line}"
+        return self.key.replace(":", f":{self.line}:", 1)
 
 
 def mutants(path: Path) -> Iterator[Mutant]:
@@ -200,37 +214,49 @@ class Entered:
 
 
 def record(folder: Path) -> None:
-    """Run the tests once with the plugin that notes what they enter."""
-    folder.mkdir(parents=True)
+    """Run the tests with the plugin that notes what they enter; not those that were recorded already."""
+    folder.mkdir(parents=True, exist_ok=True)
+    known = [f"--ignore={ROOT / tests}" for tests in Entered(folder).seconds]
     environment = {**os.environ, "ENTERED": str(folder), "PYTHONPATH": f"{ROOT / 'tools'}:{ROOT}"}
+    command = [sys.executable, "-m", "pytest", *PYTEST, "-p", "entered", "-n", "2", "--dist", "loadfile", *known]
     for tests in ((*QUICK_TESTS, *QUICK), SLOW_TESTS):
-        command = [sys.executable, "-m", "pytest", *PYTEST, "-p", "entered", "-n", "2", "--dist", "loadfile", *tests]
-        subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False)
+        subprocess.run([*command, *tests], cwd=ROOT, env=environment, capture_output=True, check=False)
 
 
-def nearest_tests(mutant: Mutant, entered_by: Entered) -> Iterator[list[str]]:
-    """Yield the arguments of pytest for the tests that should notice a fault, the nearest first."""
-    if mutant.path.endswith(".c"):
-        yield list(NATIVE_TESTS)
-        yield list(RECORDINGS)
-        return
-    parts = Path(mutant.path).with_suffix("").parts
-    room = parts[1] if len(parts) > 2 else "rim"
-    imports = re.compile(rf"^\s*(from|import) {re.escape('.'.join(parts))}\b", re.MULTILINE)
+def own_tests(mutant: Mutant) -> list[str]:
+    """Return the files of tests that are named after a mutant's module or import it."""
+    parts = [part for part in Path(mutant.path).with_suffix("").parts if part != "__init__"]
+    above, name = re.escape(".".join(parts[:-1])), re.escape(parts[-1])
+    imports = re.compile(rf"^\s*(from|import) {above}(\.{name}\b| import .*\b{name}\b)", re.MULTILINE)
     files = [file for tests in (*QUICK_TESTS, *SLOW_TESTS) for file in sorted((ROOT / tests).rglob("test_*.py"))]
-    own = [
+    return [
         str(file.relative_to(ROOT))
-        for file in files
+        for file in dict.fromkeys(files)
         if file.stem == f"test_{parts[-1]}" or imports.search(file.read_text("utf-8"))
     ]
-    left, chosen = float(SECONDS), list(own)
-    for test in entered_by.tests(mutant):
-        left -= entered_by.seconds[test]
-        if left > 0 and test not in own:
-            chosen.append(test)
-    if chosen == own or room in UNRECORDED:
-        chosen += OTHER_TESTS.get(room, [f"tests/unit/{room}"])
-    yield from _commands(chosen)
+
+
+def near_tests(mutant: Mutant) -> Iterator[list[str]]:
+    """Yield the arguments of pytest for a mutant's own tests, but for those that take long."""
+    if mutant.path.endswith(".c"):
+        yield list(NATIVE_TESTS)
+    elif own := [test for test in own_tests(mutant) if not test.startswith(SLOW_TESTS)]:
+        yield [*own, *QUICK]
+
+
+def wider_tests(mutant: Mutant, entered_by: Entered) -> Iterator[list[str]]:
+    """Yield the arguments of pytest for the other tests that enter a mutant's function, and its own that take long."""
+    room = mutant.path.split("/")[1] if mutant.path.count("/") > 1 else "rim"
+    if not mutant.path.endswith(".c"):
+        own, left = own_tests(mutant), float(SECONDS)
+        others = [test for test in own if test.startswith(SLOW_TESTS)]
+        for test in entered_by.tests(mutant):
+            left -= entered_by.seconds[test]
+            if left > 0 and test not in own:
+                others.append(test)
+        if not others or room in UNRECORDED:
+            others += OTHER_TESTS.get(room, [f"tests/unit/{room}"])
+        yield from _commands(others)
     if room in SIZING:
         yield list(RECORDINGS)
 
@@ -245,12 +271,12 @@ def _commands(tests: list[str]) -> Iterator[list[str]]:
         yield slow
 
 
-def noticed_by(mutant: Mutant, copy: Path, entered_by: Entered, fails_anyway: dict[str, bool]) -> str:
+def noticed_by(mutant: Mutant, commands: Iterable[list[str]], copy: Path, fails_anyway: dict[str, bool]) -> str:
     """Return the first test that fails with the mutant in the copy and not without it, "" where none does.
 
     ``fails_anyway`` grows: tests that were seen to fail, and whether they fail without a mutant too.
     """
-    for tests in nearest_tests(mutant, entered_by):
+    for tests in commands:
         (copy / mutant.path).write_text(mutant.mutated, "utf-8")
         try:
             if mutant.path.endswith(".c") and _build(copy):
@@ -263,7 +289,7 @@ def noticed_by(mutant: Mutant, copy: Path, entered_by: Entered, fails_anyway: di
                 _build(copy)
             fails_anyway[failing] = bool(_failing([failing], copy, {}))
             if fails_anyway[failing]:
-                return noticed_by(mutant, copy, entered_by, fails_anyway)
+                failing = noticed_by(mutant, [tests], copy, fails_anyway)
         if failing:
             return failing
     return ""
@@ -319,28 +345,82 @@ def _failing(arguments: list[str], copy: Path, fails_anyway: dict[str, bool]) ->
     return "" if code in (0, 5) else says.read_text()  # 5: no test was there
 
 
+EQUIVALENT = "equivalent: "
+
+
+def equivalents() -> dict[str, str]:
+    """Return the mutants that are known to change nothing, by key: why."""
+    rows = (ROOT / "tools/equivalent_mutants.txt").read_text("utf-8").strip().split("\n\n")
+    return {key: EQUIVALENT + " ".join(reason.split()) for key, reason in (row.split("\n", 1) for row in rows[1:])}
+
+
+def by_key(paths: Iterable[Path]) -> dict[str, Mutant]:
+    """Return every mutant of the files; of two that read the same, the last."""
+    return {mutant.key: mutant for path in paths for mutant in mutants(path)}
+
+
+def draw(rooms: Sequence[str], count: int, seed: int) -> list[Mutant]:
+    """Return a sample of mutants: in turns from each room that has one left."""
+    chance = random.Random(seed)
+    by_room = [list(by_key(sorted(ROOT.glob(ROOMS[room]))).values()) for room in rooms]
+    for ours in by_room:
+        chance.shuffle(ours)
+    in_turns = (mutant for turn in zip_longest(*by_room) for mutant in turn if mutant is not None)
+    return list(islice(in_turns, count))
+
+
+def read_answers(results: Path) -> dict[str, str]:
+    """Return what noticed each mutant, by key; "" where nothing did yet."""
+    if not results.exists():
+        return {}
+    return {row["mutant"]: row["noticed_by"] for row in map(json.loads, results.read_text("utf-8").splitlines())}
+
+
+def write_answers(results: Path, answers: dict[str, str]) -> None:
+    """Write what noticed each mutant, a row each."""
+    rows = (json.dumps({"mutant": key, "noticed_by": by}, ensure_ascii=False) for key, by in answers.items())
+    results.write_text("".join(f"{row}\n" for row in rows), "utf-8")
+
+
+def kept_sample(answers: dict[str, str]) -> list[Mutant]:
+    """Return the mutants of a results file that the code still has; those that it has no longer leave the answers."""
+    paths = {ROOT / key.split(":")[0] for key in answers}
+    there = by_key(path for path in sorted(paths) if path.exists())
+    for key in [key for key in answers if key not in there]:
+        print(f"is in the code no longer: {key}")
+        del answers[key]
+    return [there[key] for key in answers]
+
+
+def say(sample: list[Mutant], answers: dict[str, str]) -> int:
+    """Print who was not noticed; return the exit code."""
+    survivors = [mutant for mutant in sample if not answers[mutant.key]]
+    same = [mutant for mutant in sample if answers[mutant.key].startswith(EQUIVALENT)]
+    noticed = len(sample) - len(survivors) - len(same)
+    print(f"\n{noticed} of {len(sample)} noticed, {len(same)} equivalent, {len(survivors)} survive")
+    print(*(f"{answers[m.key]}: {m}" for m in same), *(f"survives: {m}" for m in survivors), sep="\n")
+    return 1 if survivors else 0
+
+
 def main() -> int:
     """Draw the mutants and try them."""
     parser = frame.parser(__doc__)
     parser.add_argument("--count", type=int, default=30, help="how many mutants (default: 30)")
     parser.add_argument("--seed", type=int, default=1, help="which sample (default: 1)")
     parser.add_argument("--rooms", nargs="+", choices=ROOMS, default=list(ROOMS), help="default: all of them")
-    parser.add_argument(
-        "--from", type=int, default=1, metavar="N", dest="first", help="begin at this one of the sample"
-    )
+    parser.add_argument("--results", type=Path, metavar="FILE", help="default: build/mutants/SEED.jsonl")
     parser.add_argument("--list", action="store_true", help="print the sample and try nothing")
     parser.add_argument("--entered", type=Path, default=ROOT / "build/entered", metavar="FOLDER")
     args = parser.parse_args()
-    chance = random.Random(args.seed)
-    by_room = {room: [m for path in sorted(ROOT.glob(ROOMS[room])) for m in mutants(path)] for room in args.rooms}
-    sample = [chance.choice(by_room[args.rooms[number % len(args.rooms)]]) for number in range(args.count)]
+    results = args.results or ROOT / f"build/mutants/{args.seed}.jsonl"
+    answers = read_answers(results)
+    sample = kept_sample(answers) if answers else draw(args.rooms, args.count, args.seed)
     if args.list:
         print(*sample, sep="\n")
         return 0
-    if not args.entered.is_dir():
-        record(args.entered)
-    entered_by = Entered(args.entered)
-    survivors, fails_anyway = [], dict[str, bool]()
+    results.parent.mkdir(parents=True, exist_ok=True)
+    answers |= {mutant.key: answers.get(mutant.key) or equivalents().get(mutant.key, "") for mutant in sample}
+    write_answers(results, answers)
     with tempfile.TemporaryDirectory(prefix="mutants_") as directory:
         copy = Path(directory) / ROOT.name
         left_out = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".mypy_cache", "build")
@@ -348,16 +428,25 @@ def main() -> int:
         (copy.parent / "shared").symlink_to(frame.SHARED)
         if any(mutant.path.endswith(".c") for mutant in sample) and _build(copy):
             parser.error("the C core does not build without a mutant: python setup.py build_ext --inplace says why")
-        for number, mutant in list(enumerate(sample, 1))[args.first - 1 :]:
-            by = noticed_by(mutant, copy, entered_by, fails_anyway)
-            print(f"{number:>3} of {len(sample)} {'noticed ' if by else 'SURVIVES'} {mutant}", flush=True)
+        fails_anyway = dict[str, bool]()
+
+        def show(number: int, mutant: Mutant, commands: Iterable[list[str]]) -> None:
+            by = answers[mutant.key] = noticed_by(mutant, commands, copy, fails_anyway)
+            write_answers(results, answers)
+            print(f"{number:>3} of {len(sample)} {'noticed ' if by else 'survives'} {mutant}", flush=True)
             if by:
                 print(f"{'by':>19} {by}", flush=True)
-            else:
-                survivors.append(mutant)
-    tried = len(sample) - args.first + 1
-    print(f"\n{tried - len(survivors)} of {tried} noticed", *(f"survives: {m}" for m in survivors), sep="\n")
-    return 1 if survivors else 0
+
+        left = [(number, mutant) for number, mutant in enumerate(sample, 1) if not answers[mutant.key]]
+        for number, mutant in left:
+            show(number, mutant, near_tests(mutant))
+        print("\nthose that are left, with wider tests", flush=True)
+        record(args.entered)
+        entered_by = Entered(args.entered)
+        for number, mutant in left:
+            if not answers[mutant.key]:
+                show(number, mutant, wider_tests(mutant, entered_by))
+    return say(sample, answers)
 
 
 if __name__ == "__main__":

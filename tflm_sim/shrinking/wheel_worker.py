@@ -112,9 +112,8 @@ def _compare(pair: list[Any], settings: dict[str, Any]) -> dict[str, Any]:
     details = [pair[0].get_input_details(index) for index in range(settings["inputs"])]
     distinct: set[bytes] = set()
     end = time.monotonic() + settings["seconds"]
-    for run in range(settings["runs"] + 2):
-        if time.monotonic() > end:
-            return {"status": "identical", "runs": run, "distinct": len(distinct)}
+    run = 0
+    while run < settings["runs"] + 2 and time.monotonic() < end:
         inputs = [
             _input(rng, facts, run, within, given.get(index))
             for index, (facts, within) in enumerate(zip(details, settings["ranges"], strict=True))
@@ -129,7 +128,8 @@ def _compare(pair: list[Any], settings: dict[str, Any]) -> dict[str, Any]:
         if first != other:
             return {"status": "different", "run": run, "output": [*map(eq, first, other)].index(False)}
         distinct.add(b"".join(data for _, _, data in first))
-    return {"status": "identical", "runs": settings["runs"] + 2, "distinct": len(distinct)}
+        run += 1
+    return {"status": "identical", "runs": run, "distinct": len(distinct)}
 
 
 ENDS = ("input", "output")

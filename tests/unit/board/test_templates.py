@@ -14,3 +14,9 @@ def test_a_cut_line_is_known_by_four_characters_of_a_literal_and_by_no_fewer() -
     template = Template("ab cdef %d", ("n",))
     assert template.find_end("def 5") == ({"n": 5}, 5)  # "def " is four
     assert template.find_end("ef 5") is None
+
+
+def test_of_two_texts_each_ends_where_what_the_format_has_after_it_stands() -> None:
+    both, number = Template("a %s of %s failed", ("x", "y")), Template("a %s of %d in %s failed", ("x", "n", "y"))
+    assert both.find_all("a step of node failed") == [({"x": "step", "y": "node"}, 0, 21)]
+    assert number.find_all("a step of 5 in node failed") == [({"x": "step", "n": 5, "y": "node"}, 0, 26)]

@@ -44,3 +44,9 @@ def test_no_alternative_is_the_named_firmware_and_every_one_can_be_simulated() -
 
 def test_what_nothing_explains_has_no_answer() -> None:
     assert explaining(ArenaUsed(1, 7, 7, "x"), MODEL, BASE) == []
+
+
+def test_every_number_of_variables_up_to_six_and_the_round_ones_beyond_are_tried() -> None:
+    tried = {other.configuration.resource_variable_count for other in alternatives(BASE, MODEL)}
+    twos, dozens, tens = {8, 16, 32, 64, 128}, {12, 24, 48}, {10, 20, 50, 100}
+    assert tried - {None} == {0, 1, 2, 3, 4, 5, 6} | twos | dozens | tens

@@ -169,3 +169,11 @@ def test_a_struct_is_aligned_as_its_own_members_not_as_those_of_what_stands_besi
     debug = read(*debug_parts(entries, shapes, STRINGS)).debug
     assert debug is not None
     assert debug.structs["TfLiteNode"] == ("TfLiteNode", 8, 1)
+
+
+@pytest.mark.parametrize(("offsets", "is_known"), [(b"\1\0\0\0", True), (b"\1\0\0", False)])
+def test_a_name_by_index_needs_its_whole_offset(offsets: bytes, is_known: bool) -> None:
+    # struct TfLiteNode of 8 bytes, its name as DW_FORM_strx1 0: four bytes of .debug_str_offsets say 1.
+    shapes = COMPILE_UNIT + shape(2, 0x13, (3, 0x25), (0x0B, 0x0B)) + b"\0"
+    parts = debug_parts(UNIT + b"\2\0\x08", shapes, STRINGS)
+    assert (read(*parts, Part(".debug_str_offsets", offsets)).debug is not None) == is_known

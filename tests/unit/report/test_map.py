@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -86,6 +87,11 @@ def test_a_stage_is_drawn_with_what_is_taken_in_its_last_step() -> None:
     lines = map_lines(PICTURES["sine"], width=60)
     assert "structs            rrrrr......................============|" in lines
     assert "init               rrrrr.............=====================|" in lines
+
+
+def test_a_stage_of_one_step_has_its_row(chain: Callable[..., Model]) -> None:
+    lines = map_lines(take_picture(chain(8, 8), M4), width=60)
+    assert "parse           rrrrrrrrrrrr............================|" in lines  # RELU has no parameters
 
 
 def test_operators_have_whole_names_and_rows_that_stand_for_several_have_a_heading_that_says_so() -> None:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
+from pathlib import Path
 
 from tflm_sim import parse, sample_path, smallest_arena
 from tflm_sim.targets.boards import BOARDS
 from tflm_sim.web.bridge import OpenModels, choices
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "firmware"))
+from elf_writer import Part, write_elf
 
 M4 = json.dumps({"target": "cortex-m4"})
 
@@ -22,6 +27,16 @@ def test_a_shrunk_model_is_one_more_of_the_visit_and_its_bytes_can_be_saved() ->
     before = smallest_arena(parse(sample_path("mobilenet_v1_025").read_bytes()), "cortex-m4").size
     assert smallest_arena(model, "cortex-m4").size == sized["smallest_arena_bytes"] < before
     assert any(f"{before:,} B -> {sized['smallest_arena_bytes']:,} B" in line for line in row["lines"])
+
+
+def test_programs_are_counted_apart_from_models_and_each_answers_under_its_number() -> None:
+    models = OpenModels()
+    models.add("sine.tflite", sample_path("sine").read_bytes())
+    rows = [json.loads(models.add(f"{name}.elf", write_elf(Part(".text", b"abc", flags=6)))) for name in "ab"]
+    assert rows == [[{"firmware": 0, "name": "a.elf"}], [{"firmware": 1, "name": "b.elf"}]]
+    assert json.loads(models.firmware(1, M4)) == [
+        {"name": "b.elf", "error": "there is no model in it (no TFL3 flatbuffer can be read)"}
+    ]
 
 
 def test_a_model_that_cannot_be_smaller_says_so() -> None:
