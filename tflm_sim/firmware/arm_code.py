@@ -118,9 +118,8 @@ def _unknown(instruction: Any, name: str, operands: list[Any]) -> list[step.Step
     """Forget what an instruction without a rule may write to."""
     forgotten: list[step.Step] = step.written(instruction)
     if name.startswith(("st", "vst")):
-        forgotten += [
-            step.Store(one.base if isinstance(one, step.InMemory) else one, None, 0, None) for one in operands if one
-        ]
+        bases = (one.base if isinstance(one, step.InMemory) else one for one in operands)
+        forgotten += [step.Store(base, None, 0, None) for base in bases if isinstance(base, str)]
     if instruction.update_flags:
         forgotten.append(step.Compare(None, 0))
     return [*forgotten, step.Branch(None, False)] if step.Forget("pc") in forgotten else forgotten
