@@ -146,6 +146,12 @@ def test_rows_are_newest_first_and_stand_beside_the_models_of_their_operators(fa
             seen[row.library, op] = row.since
 
 
+@pytest.mark.parametrize("family", REFERENCE_FAMILIES)
+def test_rows_of_values_stand_beside_the_models_of_their_operators(family):
+    rows = getattr(import_module(f"tflm_sim.ops.reference.{family}"), "VALUES", ())
+    assert {op for row in rows for op in row.ops.split()} <= set(REFERENCE_FAMILIES[family].split())
+
+
 @pytest.mark.shared("models/tflm__models__keyword_scrambled_8bit.tflite")
 @pytest.mark.parametrize(("purpose", "fails"), [("size", True), ("speed", False)])
 def test_svdf_for_size_without_mve_wants_a_buffer_that_prepare_does_not_ask_for(purpose, fails):

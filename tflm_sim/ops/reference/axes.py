@@ -7,9 +7,12 @@ depth_to_space}.cc @ 90b983c.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from tflm_sim.model.element_types import type_name
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.eval_types import PLAIN, EvalRow, Switch, known_types
+from tflm_sim.ops.eval_values import ValueRow, axes_outside, constant_integers
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
@@ -130,6 +133,14 @@ def _batch_to_space(node: Node) -> Steps[None]:
     yield from prepare_with_blocks(node) if node.target.runtime.has("output_shapes") else _BATCH_TO_SPACE(node)
 
 
+def _cumsum_axis(node: Node) -> Iterator[tuple[str, str]]:
+    image, axes = node.input(0), constant_integers(node.input(1))
+    if image is not None and axes:
+        rank = len(image.shape)
+        shown = axes[0] + rank if axes[0] < 0 else axes[0]
+        yield from ((text, f"CUMSUM Invalid axis: {shown}") for text in axes_outside(axes[:1], rank))
+
+
 MODELS: tuple[OpModel, ...] = (
     OpModel(
         "CUMSUM",
@@ -171,3 +182,5 @@ EVALS: tuple[EvalRow, ...] = (
         "Output type '{name}' ({number}) is not supported.",
     ),
 )
+
+VALUES: tuple[ValueRow, ...] = (ValueRow("CUMSUM", refused=_cumsum_axis),)

@@ -11,8 +11,11 @@ Source: tensorflow/lite/micro/kernels/{concatenation,split,split_v,pack,unpack}.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.eval_types import EvalRow, known_types
+from tflm_sim.ops.eval_values import ValueRow, axes_outside, constant_integers
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import fused_activation
@@ -136,6 +139,15 @@ _SPLIT = Prepare("split.cc", _some_inputs, takes=(source(0, "axis"),), body=_con
 _SPLIT_V = Prepare("split_v.cc", _three_inputs, takes=trusted(source(2, "axis")), body=_constant_axis)
 
 
+def _split_axis(position: int, axis: int) -> Callable[[Node], Iterator[tuple[str, str]]]:
+    def check(node: Node) -> Iterator[tuple[str, str]]:
+        image, axes = node.input(position), constant_integers(node.input(axis))
+        if image is not None and axes:
+            yield from ((text, "") for text in axes_outside(axes[:1], len(image.shape)))
+
+    return check
+
+
 MODELS: tuple[OpModel, ...] = (
     OpModel("CONCATENATION", "TfLiteConcatenationParams", op_data("concatenation.OpData"), _prepare),
     OpModel("SPLIT", "TfLiteSplitParams", prepare=_SPLIT),
@@ -158,4 +170,9 @@ EVALS: tuple[EvalRow, ...] = (
     known_types("SPLIT_V", "i0", "FLOAT32 INT8 INT16 INT32", "Type {name} currently not supported."),
     known_types("UNPACK", "i0", "FLOAT32 INT32 INT16 INT8", _UNPACK, 1620),
     known_types("UNPACK", "i0", "FLOAT32 INT32 INT8", _UNPACK),
+)
+
+VALUES: tuple[ValueRow, ...] = (
+    ValueRow("SPLIT", refused=_split_axis(1, 0)),
+    ValueRow("SPLIT_V", refused=_split_axis(0, 2)),
 )

@@ -15,11 +15,12 @@ Source: tensorflow/lite/micro/kernels/{conv_common,depthwise_conv_common,transpo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from tflm_sim.model.operator_facts import CHANNEL_AXES
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.eval_types import CMSIS_NN, ESP_NN, INPUT_TYPE, INT8_OR_4, PLAIN, EvalRow, Switch, known_types
+from tflm_sim.ops.eval_values import ValueRow
 from tflm_sim.ops.kernel import HYBRID, Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import convertible_types, fused_activation
@@ -250,6 +251,16 @@ def decompressed_filter_and_bias(node: Node, kernel: KernelTensor) -> Steps[None
 parse_conv = convertible_types("Conv2DOptions", "quantized_bias_type", since="quantized_bias_type")
 parse_transpose_conv = convertible_types("TransposeConvOptions", "quantized_bias_type", since="quantized_bias_type")
 
+
+def _depth_multiplier(node: Node) -> Iterator[str]:
+    image, filters, multiplier = node.input(0), node.input(1), node.option("depth_multiplier")
+    if image is None or filters is None or len(image.shape) != 4 or len(filters.shape) != 4:
+        return
+    inputs, outputs = image.shape[3], filters.shape[3]
+    if inputs * multiplier != outputs:
+        yield f"depth_multiplier is {multiplier} with {inputs} channels in and {outputs} out"
+
+
 MODELS: tuple[OpModel, ...] = (
     OpModel(
         "CONV_2D",
@@ -361,3 +372,5 @@ EVALS: tuple[EvalRow, ...] = (
     known_types("TRANSPOSE_CONV", "i2", "FLOAT32 INT8 INT16", PLAIN, 139),
     known_types("TRANSPOSE_CONV", "i2", "FLOAT32 INT8", PLAIN),
 )
+
+VALUES: tuple[ValueRow, ...] = (ValueRow("DEPTHWISE_CONV_2D", undefined=_depth_multiplier),)

@@ -12,8 +12,11 @@ Source: tensorflow/lite/micro/kernels/{reduce,reduce_common,arg_min_max}.cc @ 90
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.eval_types import EvalRow, Switch, known_types
+from tflm_sim.ops.eval_values import ValueRow, axes_outside, constant_integers
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import convertible_types
@@ -28,7 +31,7 @@ _QUANTIZED_SINCE: dict[int, str] = {TensorType.INT16: "reduce_int16", TensorType
 
 
 class _ReduceTensors(NamedTuple):
-    """The three tensors in the order of allocation; upstream uses each without looking for a null pointer."""
+    """The three tensors in the order of allocation; upstream uses each without a check for a null pointer."""
 
     input: KernelTensor | None
     output: KernelTensor | None
@@ -119,6 +122,21 @@ def _prepare_all(node: Node) -> Steps[None]:
     yield from k.free(*tensors)
 
 
+def _reduced_axes(node: Node) -> Iterator[tuple[str, str]]:
+    image, axes = node.input(0), constant_integers(node.input(1))
+    if image is not None and axes is not None:
+        yield from ((text, "") for text in axes_outside(axes, len(image.shape)))
+
+
+def _extreme(node: Node) -> Iterator[tuple[str, str]]:
+    yield from _reduced_axes(node)
+    ends = node.input(0), node.output(0)
+    scales = [end.affine.scale[0] if end and end.affine else 0.0 for end in ends]
+    if all(end is not None and end.type == TensorType.INT8 for end in ends) and scales[0] != scales[1]:
+        names = (f"static_cast<double>(op_data->{end}_scale)" for end in ("input", "output"))
+        yield f"scale {scales[0]:g} in and {scales[1]:g} out", f"{' != '.join(names)} (? != ?)"
+
+
 MODELS: tuple[OpModel, ...] = (
     OpModel("MEAN", "TfLiteReducerParams", init_reduce, _prepare_mean_or_sum),
     OpModel("SUM", "TfLiteReducerParams", init_reduce, _prepare_mean_or_sum),
@@ -161,4 +179,9 @@ EVALS: tuple[EvalRow, ...] = (
     known_types("SUM", "i0", "FLOAT32 INT8 INT16", "Only float32, int8, and int16 types are supported."),
     known_types("REDUCE_MAX REDUCE_MIN", "i0", "FLOAT32 INT8", "Only float32 and int8 types are supported."),
     known_types("REDUCE_ALL", "i0", "BOOL", "Only Bool is accepted as input type."),
+)
+
+VALUES: tuple[ValueRow, ...] = (
+    ValueRow("MEAN SUM REDUCE_ALL", refused=_reduced_axes),
+    ValueRow("REDUCE_MAX REDUCE_MIN", refused=_extreme),
 )

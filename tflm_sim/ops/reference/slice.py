@@ -9,9 +9,11 @@ tensorflow/lite/kernels/internal/strided_slice_logic.h @ 90b983c.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.eval_types import CMSIS_NN, PLAIN, EvalRow, Switch, known_types
+from tflm_sim.ops.eval_values import ValueRow, constant_integers
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
@@ -153,6 +155,16 @@ TRANSPOSE_PREPARE = Prepare(
     frees_always=True,
 )
 
+
+def _slice_bounds(node: Node) -> Iterator[str]:
+    image, begin, size = node.input(0), constant_integers(node.input(1)), constant_integers(node.input(2))
+    if image is None or begin is None or size is None or not len(begin) == len(size) == len(image.shape):
+        return
+    for axis, (first, count, there) in enumerate(zip(begin, size, image.shape, strict=True)):
+        if first < 0 or count < -1 or first + max(count, 0) > there:
+            yield f"the slice of {count} from {first} on is not within the {there} of axis {axis}"
+
+
 MODELS: tuple[OpModel, ...] = (
     OpModel("TRANSPOSE", prepare=TRANSPOSE_PREPARE),
     OpModel(
@@ -195,3 +207,5 @@ EVALS: tuple[EvalRow, ...] = (
         CMSIS_NN,
     ),
 )
+
+VALUES: tuple[ValueRow, ...] = (ValueRow("SLICE", undefined=_slice_bounds),)

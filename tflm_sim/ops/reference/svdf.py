@@ -10,10 +10,11 @@ Source: tensorflow/lite/micro/kernels/svdf_common.cc @ 90b983c.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.eval_types import CMSIS_NN, NOT_SUPPORTED, EvalRow, Switch, known_types
+from tflm_sim.ops.eval_values import ValueRow
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
@@ -158,6 +159,16 @@ def _check_float(k: Kernel, tensors: _SvdfTensors, output: KernelTensor) -> None
     k.is_type(output, _FLOAT32, "output")
 
 
+def _svdf_sums(node: Node) -> Iterator[tuple[str, str]]:
+    """CMSIS-NN's kernel built for size wants the sums' scratch, which Prepare asks for with MVE only."""
+    library, runtime, state = node.target.kernel_library, node.target.runtime, node.input(2)
+    if (library.name, runtime.optimize_kernels_for) != ("cmsis_nn", "size") or not runtime.has("cmsis_for_size"):
+        return
+    if library.variant != "mve" and state is not None and state.type == TensorType.INT8:
+        missing = "data.scratch_weight_tensor_index != -1 was not true."
+        yield f"KERNELS_OPTIMIZED_FOR_SIZE without MVE: {missing}", missing
+
+
 MODELS: tuple[OpModel, ...] = (OpModel("SVDF", "TfLiteSVDFParams", op_data("OpDataSvdf"), _prepare),)
 
 EVALS: tuple[EvalRow, ...] = (
@@ -169,3 +180,5 @@ EVALS: tuple[EvalRow, ...] = (
     EvalRow("SVDF", (Switch("i2", "FLOAT32 INT8 INT16", NOT_SUPPORTED, named="i1"),), 650, CMSIS_NN),
     known_types("SVDF", "i1", "FLOAT32 INT8", NOT_SUPPORTED, 0, CMSIS_NN),
 )
+
+VALUES: tuple[ValueRow, ...] = (ValueRow("SVDF", refused=_svdf_sums),)
