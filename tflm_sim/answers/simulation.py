@@ -80,7 +80,7 @@ class Simulation:
 
     @property
     def status(self) -> str:
-        """ "ok"; "error" (AllocateTensors returned kTfLiteError); "abort" (the device halts or goes wild)."""
+        """ "ok"; "error" (AllocateTensors returned kTfLiteError); "abort" (it halts, or uses other memory)."""
         return self.device.status
 
     @property

@@ -178,7 +178,7 @@ class SingleArenaBufferAllocator(EventSender):
         """
         if not 0 <= size <= self._mask >> 1:
             raise ArenaOverflowError(
-                f"tail: {size & self._mask} bytes for {label or 'a buffer'} wrap around: the device writes wild",
+                f"tail: {size & self._mask} bytes for {label or 'a buffer'} wrap around: the device writes past it",
                 status="abort",
             )
         offset = self.align_down(self.tail - size, alignment)

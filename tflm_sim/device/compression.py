@@ -56,7 +56,8 @@ class CompressedTensorsAllocator:
                 raise self._refuse("Compression: zero length LutTensor vector")
             if index >= len(found):
                 raise PrepareError(
-                    f"compression metadata names subgraph {index}: the device reads wild", status="abort"
+                    f"compression metadata names subgraph {index}, not one of the model: the device reads other memory",
+                    status="abort",
                 )
             found[index] = self._subgraph(index, lut_tensors)
         return tuple(found)

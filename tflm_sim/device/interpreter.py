@@ -77,7 +77,7 @@ class MicroInterpreter:
     def start(self) -> KernelDriver:
         """Take what every model needs, and parse the operators; return who steps their kernels."""
         if not self.model.subgraphs:
-            raise PrepareError("the model has no subgraph: the device reads wild", status="abort")
+            raise PrepareError("the model has no subgraph: the device reads other memory", status="abort")
         parses = not self._has("several_subgraphs")
         if parses and len(self.model.subgraphs) != 1:
             self._log("Only 1 subgraph is currently supported.\n")  # The allocator says it once more.
@@ -269,7 +269,7 @@ class MicroInterpreter:
 
     def _allocate_io_pointers(self, role: str, tensors: tuple[int, ...] | None) -> None:
         if tensors is None:
-            raise PrepareError(f"subgraph 0 has no {role}s vector: the device reads wild", status="abort")
+            raise PrepareError(f"subgraph 0 has no {role}s vector: the device reads a null pointer", status="abort")
         size = self.allocator.target.abi.pointer_size * len(tensors)
         self.allocator.arena.tell(Phase, Stage(f"{role}_tensors"), (("n", len(tensors)),))
         label = f"{role} tensor pointers"

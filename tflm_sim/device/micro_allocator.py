@@ -334,7 +334,7 @@ class MicroAllocator:
 
 
 def _null_tensor(section: str) -> ArenaOverflowError:
-    """Return the error of versions that fill in a tensor struct without looking whether there was room for it."""
+    """Return the error of versions that fill in a tensor struct without a check whether there was room for it."""
     return ArenaOverflowError(
         f"{section}: no room for a TfLiteTensor: the device fills it in at a null pointer", status="abort"
     )

@@ -139,7 +139,7 @@ def offline_planned_offsets(
             raise PlanningError(message.strip(), device_message=message)
         if len(data) < 12 + 4 * count:
             raise PlanningError(
-                "the OfflineMemoryAllocation buffer is too short: the device reads wild", status="abort"
+                "the OfflineMemoryAllocation buffer is too short: the device reads past its end", status="abort"
             )
         offsets = struct.unpack_from(f"<{count}i", data, 12)
     return offsets
@@ -311,7 +311,9 @@ class LifetimeBuilder:
     def _entered_subgraph(self, options: Mapping[str, object], option: str) -> int:
         index = options.get(option)
         if not isinstance(index, int) or not NO_SUBGRAPH <= index < len(self._tensor_infos):
-            raise PlanningError(f"{option} is {index}: the device reads wild", status="abort")
+            raise PlanningError(
+                f"{option} is {index}, not a subgraph of the model: the device reads other memory", status="abort"
+            )
         return index
 
 

@@ -203,7 +203,7 @@ def read_root(data: memoryview) -> FlexValue:
 
 @dataclass(frozen=True, slots=True)
 class FlexSlots:
-    """The slots of the root map or vector, read by index without a look at their types, as many kernels do.
+    """The slots of the root map or vector, read by index without a check of their types, as many kernels do.
 
     Attributes:
         data: All bytes of the options.

@@ -2,7 +2,7 @@
 
 Invariant: any bytes give a Model or a :class:`ModelError` with an offset, in time and memory proportional to the file.
 What TFLM itself reports (an operator code that is out of range) or halts on (a buffer index that is out of range) stays
-in the Model; what would be a wild read on the device (a tensor index that is out of range) is a ModelError.
+in the Model; what would read other memory on the device (a tensor index that is out of range) is a ModelError.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ class Take(NamedTuple):
         name: Upstream's variable.
         is_output: Whether it is one of the outputs.
         checked: Whether a TF_LITE_ENSURE compares it with null at once; the body gets None otherwise.
-        trusted: Whether it is used without a look: the body gets a :class:`NullTensor` instead of None.
+        trusted: Whether it is used without a check: the body gets a :class:`NullTensor` instead of None.
     """
 
     position: int
@@ -50,7 +50,7 @@ def unchecked(take: Take) -> Take:
 
 
 def trusted(*takes: Take) -> tuple[Take, ...]:
-    """Return tensors that upstream uses without a look: the device halts where one that is not there is used."""
+    """Return tensors that upstream uses without a check: the device halts where one that is not there is used."""
     return tuple(take._replace(checked=False, trusted=True) for take in takes)
 
 

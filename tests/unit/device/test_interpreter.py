@@ -154,7 +154,7 @@ def test_elements_are_counted_in_a_c_int(shape: tuple[int, ...], head: int) -> N
     assert (simulation.status, simulation.head_bytes) == ("ok", head)
 
 
-def test_a_variable_with_a_negative_size_makes_the_device_write_wild() -> None:
+def test_a_variable_with_a_negative_size_makes_the_device_write_past_it() -> None:
     builder = relu()
     builder.tensor((-1, 10), TensorType.INT8, is_variable=True)
     assert run(builder).status == "abort"

@@ -96,7 +96,7 @@ def test_a_subgraph_that_runs_itself_overflows_the_stack() -> None:
         alive(if_model(then_index=0))
 
 
-def test_a_branch_that_does_not_exist_is_a_wild_read() -> None:
+def test_at_a_branch_that_does_not_exist_the_device_reads_other_memory() -> None:
     with pytest.raises(PlanningError, match="else_subgraph_index is 7"):
         alive(if_model(else_index=7))
 
@@ -137,7 +137,7 @@ def test_a_wrong_number_of_offline_offsets_is_refused_with_the_device_message() 
 
 
 @pytest.mark.parametrize("payload", [b"", bytes(11), struct.pack("<3Ii", 1, 0, 2, 0)])
-def test_offline_metadata_that_is_too_short_is_a_wild_read(payload: bytes) -> None:
+def test_offline_metadata_that_is_too_short_is_read_past_its_end(payload: bytes) -> None:
     with pytest.raises(PlanningError) as failure:
         lifetimes.offline_planned_offsets(offline_model(payload, is_in_a_file=False), 2)
     assert failure.value.status == "abort"

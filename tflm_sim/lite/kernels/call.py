@@ -99,7 +99,7 @@ class PrepareCall(KernelChecks):
     def input(self, place: int) -> TfLiteTensor:
         """Return an input; refuse the node when it is absent (GetInputSafe).
 
-        Some files take their inputs without a look (GetInput); there, using one that is absent ends the process.
+        Some files take their inputs without a check (GetInput); there, using one that is absent ends the process.
         """
         if self.source in _TRUSTING.split() and self.node.inputs[place : place + 1] == (-1,):
             return cast(TfLiteTensor, _NullPointer())

@@ -213,7 +213,7 @@ class _Reader:
             rows = tensors[slice(*tensor_ends[position : position + 2])]
             own = operators[slice(*node_ends[position : position + 2])]
             for row in own:
-                _refuse_wild_indices(row, len(rows))
+                _refuse_foreign_indices(row, len(rows))
             yield EonSubgraph(tuple(rows), tuple(own))
 
     def _tensor(self, row: str | Initializer) -> EonTensor:
@@ -313,10 +313,10 @@ def _offset(place: str | Initializer) -> int:
     return int(found[1]) if found else 0
 
 
-def _refuse_wild_indices(row: EonOperator, count: int) -> None:
-    wild = [index for index in (*row.inputs, *row.outputs) if not -1 <= index < count]
-    if wild:
-        raise ModelError(f"{row.op} has a tensor {wild[0]}, and there are {count}")
+def _refuse_foreign_indices(row: EonOperator, count: int) -> None:
+    foreign = [index for index in (*row.inputs, *row.outputs) if not -1 <= index < count]
+    if foreign:
+        raise ModelError(f"{row.op} has a tensor {foreign[0]}, and there are {count}")
 
 
 def _ints(items: Initializer, name: str, *, bits: int = 32) -> list[int]:

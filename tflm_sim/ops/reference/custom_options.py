@@ -1,6 +1,6 @@
 """Custom operators' options (FlexBuffers), as kernels read them in Init.
 
-Upstream reads without looking: a kernel that finds no options, or options of another shape, reads wild memory or a null
+Upstream does not check them: a kernel that finds no options, or options of another shape, reads other memory or a null
 pointer. The model stops there with an abort.
 
 Source: tensorflow/lite/micro/flatbuffer_utils.cc @ 90b983c; include/flatbuffers/flexbuffers.h v25.9.23.

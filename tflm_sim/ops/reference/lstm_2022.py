@@ -37,7 +37,7 @@ _CHECKED_TOGETHER = (1, 2, 3, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17)
 """The inputs that ``CheckInputTensorDimensions`` takes at the same time: weights, peepholes, biases, projection."""
 _BIASES = (12, 13, 14, 15)
 _NEEDED = (2, 3, 6, 7, 13, 14, 15)
-"""Those of them that are used without a look."""
+"""Those of them that are used without a check."""
 _DIMS: dict[int, tuple[str, tuple[str, ...]]] = {
     **{1 + i: (f"input_to_{gate}_weights", ("cell", "input")) for i, gate in enumerate(("input", "forget", "cell"))},
     **{
