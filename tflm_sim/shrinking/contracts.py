@@ -35,6 +35,7 @@ from tflm_sim.shrinking.kernel_use import (
     Use,
     is_im2col,
     is_one_block,
+    mvp_depthwise_in_order,
     p4_conv_in_order,
     p4_stores_whole_vectors,
     s3_conv_in_order,
@@ -178,6 +179,16 @@ CONTRACTS = (
         "there is made of them; the clamp then goes over the output alone; read, not run",
         types=(TensorType.INT8,),
         versions=VERSIONS["mvp"],
+    ),
+    Contract(
+        ("DEPTHWISE_CONV_2D",),
+        DIAGONAL,
+        ("mvp",),
+        "sli_mvp_ml_depthwise_conv2d_opt.c @ SiliconLabs/gecko_sdk 911f6cdef: a program for each pixel, which loads "
+        "the window of one channel or two, and then stores these; read, not run",
+        types=(TensorType.INT8,),
+        versions=VERSIONS["mvp"],
+        chosen=mvp_depthwise_in_order,
     ),
     Contract(
         ("ADD", "MUL", "MAXIMUM", "MINIMUM", "SOFTMAX"),
@@ -346,33 +357,42 @@ CONTRACTS = (
 """Every promise. What is missing was not read, or does not hold: CMSIS-NN's 1x1 convolution walks channels outside and
 overwrites its input, its maximum pool writes a pixel while it still reads it, and on MVE its depthwise convolution goes
 over the image once for each block of channels. So does on the ESP32-S3 the assembly of ESP-NN's depthwise convolutions
-that reads the image itself, 16 channels at a time. The MVP's convolutions and pools take the columns at an edge first,
-and of the rows between them every second or third."""
-
-_VECTORS = ("esp32s3", "esp32p4")
-_ON_VECTORS = WINDOWED | {"ADD", "MUL", "FULLY_CONNECTED", "SOFTMAX"}
-
-
-def wanted_alignments(model: Model, subgraph: int, libraries: Sequence[KernelLibrary]) -> dict[int, int]:
-    """Return the bytes at whose multiples tensors must lie, by tensor, where that is more than 1.
-
-    A processor may want an element at a multiple of its size. The vector instructions of the ESP32-S3 and P4 leave out
-    the lower four bits of an address. TFLM's own plans have every tensor at a multiple of 16; an offline plan need not.
-    """
-    names, tensors = Draft(model), model.subgraphs[subgraph].tensors
-    found = {index: size for index, tensor in enumerate(tensors) if (size := TYPE_SIZES.get(tensor.type, 1)) > 1}
-    if any(library.name == "esp_nn" and library.variant in _VECTORS for library in libraries):
-        for operator in model.subgraphs[subgraph].operators:
-            if names.name(operator) in _ON_VECTORS:
-                found |= dict.fromkeys((*operator.input_tensors, *operator.output_tensors), BUFFER_ALIGNMENT)
-    return found
-
+that reads the image itself, 16 channels at a time. The MVP's convolutions and pools go over the image once for each
+channel of the output, or two."""
 
 _ON_MVP = CONVOLUTIONS | {"ADD", "AVERAGE_POOL_2D", "FULLY_CONNECTED", "MAX_POOL_2D", "MUL", "TRANSPOSE_CONV"}
 """Operators of which the MVP has kernels.
 
 Source: util/third_party/tensorflow_extra/siliconlabs @ SiliconLabs/gecko_sdk 911f6cdef.
 """
+
+_VECTORS = ("esp32s3", "esp32p4")
+_ON_VECTORS = WINDOWED | {"ADD", "MUL", "FULLY_CONNECTED", "SOFTMAX"}
+_PAIR = 2
+
+
+def wanted_alignments(model: Model, subgraph: int, libraries: Sequence[KernelLibrary]) -> dict[int, int]:
+    """Return the bytes at whose multiples tensors must lie, by tensor, where that is more than 1.
+
+    A processor may want an element at a multiple of its size. The vector instructions of the ESP32-S3 and P4 leave out
+    the lower four bits of an address, and the MVP's kernels refuse odd addresses where they take two bytes at a time.
+    TFLM's own plans have every tensor at a multiple of 16; an offline plan need not.
+    """
+    names, tensors = Draft(model), model.subgraphs[subgraph].tensors
+    found = {index: size for index, tensor in enumerate(tensors) if (size := TYPE_SIZES.get(tensor.type, 1)) > 1}
+    for operators, alignment in {_aligned(library) for library in libraries}:
+        for operator in model.subgraphs[subgraph].operators:
+            if names.name(operator) in operators:
+                for tensor in (*operator.input_tensors, *operator.output_tensors):
+                    found[tensor] = max(alignment, found.get(tensor, 1))
+    return found
+
+
+def _aligned(library: KernelLibrary) -> tuple[frozenset[str], int]:
+    """Return the operators whose kernels take several bytes at a time, and at multiples of how many bytes."""
+    if library.name == "esp_nn" and library.variant in _VECTORS:
+        return _ON_VECTORS, BUFFER_ALIGNMENT
+    return (_ON_MVP, _PAIR) if library.name == "mvp" else (frozenset(), 1)
 
 
 def promised(use: Use, kind: str, libraries: Iterable[KernelLibrary]) -> bool:

@@ -7,6 +7,7 @@ from math import prod
 
 from tflm_sim.model.operator_facts import CONVOLUTIONS
 from tflm_sim.model.types import Operator, Tensor
+from tflm_sim.ops.mvp.program import MAX_COUNT, MAX_STRIDE
 from tflm_sim.values import dataclass
 
 VECTOR = 16
@@ -159,3 +160,19 @@ def p4_conv_in_order(use: Use) -> bool:
 def p4_stores_whole_vectors(use: Use) -> bool:
     """Return whether the P4's maximum pool stores 16 channels at multiples of 16, or one by one."""
     return len(use.image) == 4 and (use.image[3] < VECTOR or use.image[3] % VECTOR == 0)
+
+
+def mvp_depthwise_in_order(use: Use) -> bool:
+    """Return whether the MVP has a program for each pixel of a depthwise convolution: small images of many channels.
+
+    The other way to write programs goes over the image once for each channel or two. Rows that are too long for pairs
+    of channels are left to that way; here they are for single ones, because pairs depend on where the data lies.
+
+    Source: platform/compute/nn/mvp/src/sl_mvp_ml_depthwise_conv2d.c, sli_mvp_ml_depthwise_conv2d_opt.c @
+    SiliconLabs/gecko_sdk 911f6cdef.
+    """
+    if not _is_plain(use) or use.output[3] != use.image[3]:
+        return False
+    is_small = prod(use.image[1:3]) <= 4 * prod(use.filter[1:3]) * use.image[3]
+    is_short = max(use.image[2], use.filter[2]) * use.image[3] <= MAX_STRIDE
+    return is_small and is_short and max(use.filter[1:3]) <= MAX_COUNT

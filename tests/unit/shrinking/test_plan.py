@@ -16,7 +16,7 @@ from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.planners import native
-from tflm_sim.shrinking.contracts import CONTRACTS, COPY, DIAGONAL, IN_PLACE, promised
+from tflm_sim.shrinking.contracts import CONTRACTS, COPY, DIAGONAL, IN_PLACE, promised, wanted_alignments
 from tflm_sim.shrinking.diagonal import needed_distance, reads_are_safe
 from tflm_sim.shrinking.kernel_use import Use
 from tflm_sim.shrinking.plan import plan_offline, with_offsets
@@ -395,6 +395,34 @@ def test_what_the_mvp_has_no_kernel_for_is_cmsis_nn_or_tflm_itself() -> None:
     assert promised(Use("RELU", (9, 9)), IN_PLACE, [mvp])
     assert promised(Use("RESHAPE", (9, 9)), COPY, [mvp])
     assert not promised(Use("CONV_2D", (9, 9), (1, 8, 8, 4), (6, 3, 3, 4)), DIAGONAL, [mvp])
+
+
+@pytest.mark.parametrize(
+    ("image", "window", "output", "expected"),
+    [
+        ((1, 24, 24, 16), (1, 3, 3, 16), (1, 24, 24, 16), True),  # 24 * 24 = 4 * 3 * 3 * 16 pixels
+        ((1, 25, 24, 16), (1, 3, 3, 16), (1, 25, 24, 16), False),
+        ((1, 24, 23, 89), (1, 3, 3, 89), (1, 24, 23, 89), True),  # 23 * 89 = 2,047 bytes a row
+        ((1, 24, 16, 128), (1, 3, 3, 128), (1, 24, 16, 128), False),
+        ((1, 8, 8, 16), (1, 3, 3, 32), (1, 8, 8, 32), False),  # a multiplier of 2
+    ],
+)
+def test_the_mvp_has_a_program_for_each_pixel_of_small_depthwise_convolutions(
+    image: tuple[int, ...], window: tuple[int, ...], output: tuple[int, ...], expected: bool
+) -> None:
+    use = Use("DEPTHWISE_CONV_2D", (9, 9), image, window, output=output)
+    assert promised(use, DIAGONAL, [KernelLibrary("mvp", "4.4.1", "dsp")]) is expected
+
+
+def test_the_mvp_wants_even_addresses() -> None:
+    layers = models.Layers()
+    x = layers.activation((1, 4, 4, 3))
+    model = layers.model([x], [layers.elementwise("RELU", layers.conv(x, 3))])
+    image, filters, bias, output, last = range(5)
+    assert [model.subgraphs[0].tensors[each].type for each in (image, filters, bias)] == [9, 9, 2]
+    wanted = wanted_alignments(model, 0, [KernelLibrary("mvp", "4.4.1", "dsp")])
+    assert wanted == {image: 2, filters: 2, bias: 4, output: 2}
+    assert last not in wanted
 
 
 def test_every_promise_says_where_it_was_read_and_holds_only_with_all_libraries() -> None:
