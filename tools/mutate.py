@@ -1,6 +1,6 @@
 """Mutants: small faults are put into a copy of the package, one at a time; the tests nearest to each must notice.
 
-    python tools/mutate.py [--count 30] [--seed 1] [--rooms device arena ops native] [--results FILE] [--list]
+    python tools/mutate.py [--count 30] [--seed 1] [--rooms device arena ops native] [--results FILE] [--near]
 
 A sample of mutants is drawn in turns from all rooms (``native`` is the planners' C core, which is compiled anew for
 each; ``rim`` the modules of no room), none of them twice. Each is shown to the tests named after its module or
@@ -68,7 +68,8 @@ SECONDS = 120
 QUICK = ("-m", "not slow")
 PYTEST = ("-q", "-p", "no:cacheprovider")
 CPU_SECONDS = 120
-"""Tests that compute longer than this never end."""
+"""Tests that compute longer than this are taken not to end."""
+NEVER_END = "the tests never end"
 
 SWAPS = {
     ">>": "<<",
@@ -284,7 +285,7 @@ def noticed_by(mutant: Mutant, commands: Iterable[list[str]], copy: Path, fails_
             failing = _failing(tests, copy, fails_anyway)
         finally:
             (copy / mutant.path).write_text(mutant.text, "utf-8")
-        if failing and failing not in fails_anyway:
+        if failing and failing not in (NEVER_END, *fails_anyway):
             if mutant.path.endswith(".c"):
                 _build(copy)
             fails_anyway[failing] = bool(_failing([failing], copy, {}))
@@ -326,7 +327,7 @@ def _failing(arguments: list[str], copy: Path, fails_anyway: dict[str, bool]) ->
     """
     left_out = [f"--deselect={test}" for test, fails in fails_anyway.items() if fails]
     says = copy.parent / "failing"
-    says.write_text("the tests never end")
+    says.write_text(NEVER_END)
     child = os.fork()
     if child == 0:
         os.setsid()
@@ -409,6 +410,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="which sample (default: 1)")
     parser.add_argument("--rooms", nargs="+", choices=ROOMS, default=list(ROOMS), help="default: all of them")
     parser.add_argument("--results", type=Path, metavar="FILE", help="default: build/mutants/SEED.jsonl")
+    parser.add_argument("--near", action="store_true", help="run no wider tests")
     parser.add_argument("--list", action="store_true", help="print the sample and try nothing")
     parser.add_argument("--entered", type=Path, default=ROOT / "build/entered", metavar="FOLDER")
     args = parser.parse_args()
@@ -440,11 +442,12 @@ def main() -> int:
         left = [(number, mutant) for number, mutant in enumerate(sample, 1) if not answers[mutant.key]]
         for number, mutant in left:
             show(number, mutant, near_tests(mutant))
-        print("\nthose that are left, with wider tests", flush=True)
-        record(args.entered)
-        entered_by = Entered(args.entered)
-        for number, mutant in left:
-            if not answers[mutant.key]:
+        left = [(number, mutant) for number, mutant in left if not answers[mutant.key]]
+        if left and not args.near:
+            print("\nthose that are left, with wider tests", flush=True)
+            record(args.entered)
+            entered_by = Entered(args.entered)
+            for number, mutant in left:
                 show(number, mutant, wider_tests(mutant, entered_by))
     return say(sample, answers)
 

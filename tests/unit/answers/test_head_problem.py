@@ -31,8 +31,8 @@ def test_every_name_is_there_once(simulation):
 
 
 def test_a_scratch_buffer_is_named_after_its_operator(simulation):
-    changed = problem_with(simulation, tensor=-1, scratch=2, node=5, subgraph=1)
-    assert changed.buffers[0].name == "subgraph1.op5.scratch2"
+    changed = problem_with(simulation, tensor=-1, scratch=0, node=5, subgraph=1)
+    assert changed.buffers[0].name == "subgraph1.op5.scratch0"
 
 
 def test_an_offline_offset_is_a_fixed_offset(simulation):

@@ -67,6 +67,11 @@ def test_what_is_missing_at_the_end_is_told() -> None:
     assert agreement(events[:last], SIMULATION).executed == "nothing more"
 
 
+def test_what_a_program_asks_for_beyond_the_simulation_is_told() -> None:
+    found = agreement([*seen(), TempFree(offset=0)], SIMULATION)
+    assert (found.agrees, found.executed, found.simulated) == (False, "the temp at 0 given back", "nothing more")
+
+
 def test_a_program_that_ends_where_an_operator_is_parsed_lacks_it() -> None:
     events = seen()
     parses = (at for at, one in enumerate(events) if isinstance(one, OpEvent) and one.stage is Stage.OP_PARSE)

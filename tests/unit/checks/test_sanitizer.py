@@ -263,3 +263,10 @@ def test_the_tensors_of_an_ethos_u_are_those_of_its_own_operators() -> None:
     assert npu_tensors(parse(builder.build(inputs=[one], outputs=[six]))) == NpuTensors(
         frozenset({(0, 2), (0, 3)}), (frozenset({(0, 0), (0, 1), (0, 2), (0, 3), (0, 4)}),)
     )
+
+
+def test_an_ethos_u_of_three_inputs_has_one_scratch_memory() -> None:
+    builder = ModelBuilder()
+    one, two, three, four = (builder.tensor((16,), TensorType.INT8) for _ in range(4))
+    builder.custom("ethos-u", [one, two, three], [four])
+    assert npu_tensors(parse(builder.build(inputs=[one], outputs=[four]))).memory == frozenset({(0, 2)})

@@ -150,6 +150,10 @@ def test_while_runs_the_condition_once_more_than_the_body(count: int) -> None:
     assert (invocation.findings, invocation.operators) == ((), 1 + (count + 1) + count)
 
 
+def test_a_loop_runs_twice_where_nothing_is_said() -> None:
+    assert invoke(run(loop())) == invoke(run(loop()), while_iterations=2)
+
+
 def test_a_broken_loop_is_noticed_in_its_body() -> None:
     simulation = run(loop())
     keys = [(buffer.info.subgraph, buffer.info.tensor) for buffer in simulation.buffers]

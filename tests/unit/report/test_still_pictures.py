@@ -20,7 +20,7 @@ from tflm_sim.report.categories import CATEGORIES
 from tflm_sim.report.model_explorer import VALUES, write_model_explorer
 from tflm_sim.report.perfetto import write_perfetto
 from tflm_sim.report.picture import Picture, is_tail
-from tflm_sim.report.shapes import shapes
+from tflm_sim.report.shapes import invoke_start, scope_u, shapes
 from tflm_sim.report.svg import _legend, write_svg
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import sample_path
@@ -53,6 +53,14 @@ def test_svg_shows_every_resident_and_runs_nothing(residual: Picture) -> None:
 def test_a_picture_of_a_failure_says_so_in_a_banner() -> None:
     picture = take_picture(load(sample_path("residual")), M4, arena_size=1024)
     assert f"AllocateTensors() fails in 1,024 B: {picture.failure[:40]}" in svg_of(picture)
+
+
+def test_the_last_scope_ends_where_the_picture_does_even_when_it_is_the_only_one() -> None:
+    builder = ModelBuilder()
+    tensor = builder.tensor((1, 8), TensorType.INT8)
+    alone = take_picture(parse(builder.build(inputs=[tensor], outputs=[tensor])), Configuration(preset("cortex-m4")))
+    assert len(alone.scopes) == 1
+    assert (scope_u(alone, 0), scope_u(alone, 1)) == (invoke_start(alone), 1.0)
 
 
 def test_svg_puts_two_pictures_side_by_side(residual: Picture) -> None:

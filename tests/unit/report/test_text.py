@@ -17,6 +17,7 @@ from tflm_sim.report.tables import table_lines
 from tflm_sim.report.text import failure_lines, size_lines
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.targets.presets import preset
+from tflm_sim.values import replace
 
 REFERENCE = preset("cortex-m4", kernels="reference")
 
@@ -101,6 +102,11 @@ def test_an_operator_without_a_kernel_fails_in_any_arena(chain: Callable[..., Mo
         "the device prints:",
         "    Failed to get registration from op code CUSTOM",
     ]
+
+
+def test_of_a_line_that_the_device_prints_200_characters_are_shown(chain: Callable[..., Model]) -> None:
+    answer = replace(arena_answer(simulate(chain(8, 8), REFERENCE, arena_size=256)), log=("x" * 200, " ", "y" * 201))
+    assert failure_lines(answer)[-2:] == ["    " + "x" * 200, "    …" + "y" * 199]
 
 
 def test_two_arenas_have_two_lines_of_c(chain: Callable[..., Model]) -> None:

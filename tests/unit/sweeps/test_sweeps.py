@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -375,6 +375,11 @@ def test_the_objective_is_the_arena_and_its_bound_is_below(name: str, target: st
     objective, model = arena_objective(target), load(f"sample:{name}")
     assert objective(model) == smallest_arena(model, target).multiple_of_16
     assert 0 < objective.lower_bound(model) <= smallest_arena(model, target).size
+
+
+def test_tensors_without_elements_do_not_count_in_the_objectives_bound(chain: Callable[..., Model]) -> None:
+    empty, one, seventeen = (arena_objective("cortex-m4").lower_bound(chain(size, size)) for size in (0, 1, 17))
+    assert (one - empty, seventeen - empty) == (16 + 16, 32 + 32)
 
 
 @given(st.lists(st.tuples(st.integers(1, 50), st.integers(1, 50)), max_size=30))

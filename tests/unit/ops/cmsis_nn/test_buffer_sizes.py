@@ -52,6 +52,9 @@ def test_one_row_on_mve_copies_its_padded_ends():
     # Window 3, padding 1 on both sides, 4 channels: 3 * 4 + 1 * 4.
     row = ConvParams(ONE, Tile(0, 1), ONE), dims(1, 10, 4), dims(1, 3, 4), dims(1, 10, 5)
     assert NEW.arm_convolve_wrapper_s8_get_buffer_size("mve", *row) == 16
+    # Window 4: of the padding of 3, 1 is on the left and 2 on the right, which two outputs read: 3 * 4 + 2 * 4.
+    uneven = ConvParams(ONE, Tile(0, 1), ONE), dims(1, 8, 4), dims(1, 4, 4), dims(1, 8, 5)
+    assert NEW.arm_convolve_wrapper_s8_get_buffer_size("mve", *uneven) == 20
     # A row so short that one output reads both ends: im2col, 4 columns of 3 * 4 rounded up to 16.
     short = ConvParams(ONE, Tile(0, 1), ONE), dims(1, 1, 4), dims(1, 3, 4), dims(1, 1, 5)
     assert NEW.arm_convolve_wrapper_s8_get_buffer_size("mve", *short) == 4 * 16
