@@ -6,7 +6,7 @@ import pytest
 
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.abi import AAPCS
-from tflm_sim.targets.changes import BEFORE_UPSTREAM, CHANGES, UPSTREAM
+from tflm_sim.targets.changes import BEFORE_UPSTREAM, CHANGES, EDGE_IMPULSE, REVERSED, UPSTREAM
 from tflm_sim.targets.history import commits, find_commit, find_day, main_line
 from tflm_sim.targets.libraries import find_library
 from tflm_sim.targets.presets import at_runtime, preset
@@ -126,3 +126,11 @@ def test_a_runtime_in_words_has_its_day_unless_a_document_gave_the_name_alone(ru
 @pytest.mark.parametrize("name", ["tensorflow_uint8", "dequantize_int32"])
 def test_what_tensorflows_kernels_took_ends_with_the_fourth_commit_of_tflms_own_repository(name: str) -> None:
     assert CHANGES[name].until == CHANGES["io_tensors"].position == 4
+
+
+def test_what_edge_impulse_did_on_its_own_begins_and_ends_with_its_updates() -> None:
+    own = REVERSED[EDGE_IMPULSE]
+    update = CHANGES["edge_impulse_kernels"].position  # 29ca890, as the table says
+    names = ("pad_5d", "fc_filter_zero_point", "abs_rsqrt_quantized", "expand_dims_prepares")
+    assert {name: own[name].stop for name in names} == dict.fromkeys(names, update)
+    assert own["reduce_num_axis"].start == CHANGES["edge_impulse_reductions"].position  # e8a7b5d
