@@ -57,10 +57,22 @@ def test_tables_of_targets_name_each_tflm_and_kernel_library(
     assert said == f"{line}reference"
 
 
-def test_documents_list_what_was_not_named(capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments in (("size",), ("size", "--arena-size", "4KiB"), ("check", "--limit", "4KiB")):
-        assert main([*arguments, SINE, *REFERENCE, "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["assumed"] == ["--target", "--library"]
+@pytest.mark.parametrize("arguments", [
+    ("size", SINE),
+    ("size", SINE, "--arena-size", "4KiB"),
+    ("check", SINE, "--limit", "4KiB"),
+    ("lifetimes", SINE),
+    ("plan", SINE),
+    ("explain", "Failed to allocate tail memory. Requested: 64, available 0, missing: 64", "--model", SINE),
+])  # fmt: skip
+def test_documents_list_what_was_not_named(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*arguments, *REFERENCE, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["assumed"] == ["--target", "--library"]
+
+
+def test_bisect_which_tries_versions_assumes_target_and_kernels(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["bisect", SINE, "--between", "2021-04-09", "--and", "2021-06-20", "--json"])
+    assert json.loads(capsys.readouterr().out)["assumed"] == ["--target", "--kernels"]
 
 
 @pytest.mark.parametrize("form", ["svg", "html"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from tflm_sim.answers.bisect import Build, Turn, bisect, commits_between, versions_between
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
@@ -34,11 +34,16 @@ tflm-sim bisect sample:mobilenet_v1_025 --between 2021-04-09 --and 2026-08-20 --
 
 @dataclass(frozen=True, slots=True)
 class BisectDocument:
-    """What moved a model's smallest arena between two versions of TFLM."""
+    """What moved a model's smallest arena between two versions of TFLM.
+
+    Attributes:
+        assumed: The options that the answer depends on and that were not given.
+    """
 
     between: str
     until: str = field(metadata=named("and"))
     steps: tuple[Turn, ...]
+    assumed: tuple[str, ...]
 
 
 def register(subparsers: Subparsers) -> None:
@@ -67,11 +72,12 @@ def run(args: argparse.Namespace) -> int:
     if args.runtime or args.library or args.firmware:
         raise UsageError("bisect tries the versions of TFLM itself; remove --runtime, --library and --firmware")
     is_of_kernels = args.between.partition("@")[0] in VERSIONS
-    assumed = [f"--{name}" for name in ("target", "kernels")[: 1 if is_of_kernels else 2] if not getattr(args, name)]
+    asked = ("target", "kernels")[: 1 if is_of_kernels else 2]
+    assumed = tuple(f"--{name}" for name in asked if not getattr(args, name))
     states = _kernel_states(args) if is_of_kernels else _commit_states(args)
-    document = BisectDocument(args.between, args.until, tuple(bisect(load(args.model), states)))
+    document = BisectDocument(args.between, args.until, tuple(bisect(load(args.model), states)), assumed)
     steps = document.steps
-    show(document, lambda found: _lines(found, assumed), as_json=args.json)
+    show(document, _lines, as_json=args.json)
     return int(bool(steps) and (steps[-1].after is None or (steps[0].before or 0) < steps[-1].after))
 
 
@@ -101,14 +107,14 @@ def _runtime(text: str) -> Runtime:
     return find_runtime(text) if is_day(text) or is_commit(text) else find_library(text).runtime()
 
 
-def _lines(document: BisectDocument, assumed: Sequence[str]) -> list[str]:
+def _lines(document: BisectDocument) -> list[str]:
     steps = document.steps
     if not steps:
         nothing = f"nothing between {document.between} and {document.until} moved the smallest arena"
-        return [sentence_with_assumed(nothing, assumed)]
+        return [sentence_with_assumed(nothing, document.assumed)]
     target = steps[0].state.configuration.target
     header = ("commit", "date", "bytes", "smallest", "what changed")
-    title = f"smallest arena on {with_assumed(target.name, assumed)}, {target.kernel_library.name} kernels"
+    title = f"smallest arena on {with_assumed(target.name, document.assumed)}, {target.kernel_library.name} kernels"
     lines = [title, *table_lines([header, *map(_cells, steps)], width=fitting())]
     first, last = steps[0].before, steps[-1].after
     if first is not None and last is not None:

@@ -20,9 +20,9 @@ from tflm_sim.checks.explain_failure import (
     with_what_vela_made,
 )
 from tflm_sim.cli.device_text import MARK, diagnosis_lines, event_lines
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, header
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, assumed, configuration, header
 from tflm_sim.cli.terminal import say, say_json
-from tflm_sim.document_fields import INLINE
+from tflm_sim.document_fields import INLINE, OPTIONAL
 from tflm_sim.document_types import Count
 from tflm_sim.errors import UsageError
 from tflm_sim.files import read
@@ -60,11 +60,16 @@ class FailureRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplanationDocument:
-    """The failures of a log."""
+    """The failures of a log.
+
+    Attributes:
+        assumed: With a model: the options that the answer depends on and that were not given.
+    """
 
     schema_version: Literal[1] = 1
     kind: Literal["explanation"] = "explanation"
     failures: tuple[FailureRow, ...]
+    assumed: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
 
 
 def register(subparsers: Subparsers) -> None:
@@ -99,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
             config = replace(config, target=replace(config.target, ethos_u=True))
         exact = [explain_failure(each, model, config) for each in found]
     if args.json:
-        say_json(_document(found, exact))
+        say_json(_document(found, exact, None if args.model is None else assumed(args, config)))
     else:
         if args.model is not None:
             say(*header(args, config))
@@ -152,6 +157,8 @@ def _arenas(exact: ExactExplanation) -> str:
     return f"so it is  in an arena of {ranges} (the roundest: {exact.arena_size:,} B)"
 
 
-def _document(found: list[Diagnosis], exact: list[ExactExplanation | None]) -> ExplanationDocument:
+def _document(
+    found: list[Diagnosis], exact: list[ExactExplanation | None], missing: tuple[str, ...] | None
+) -> ExplanationDocument:
     rows = (FailureRow(diagnosis, diagnosis.missing, more) for diagnosis, more in zip(found, exact, strict=True))
-    return ExplanationDocument(failures=tuple(rows))
+    return ExplanationDocument(failures=tuple(rows), assumed=missing)

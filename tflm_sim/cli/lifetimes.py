@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from tflm_sim.checks.lifetimes import Lifetimes, Preservation, cost_of_preserving
 from tflm_sim.checks.sanitizer import findings_until_failure, sanitize
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, header, simulated
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, assumed, configuration, header, simulated
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import SimulatedFailure, UsageError
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     asked = [lives.find(what) for what in args.tensor]
     costs = _costs(args, lives, config)
     if args.json:
-        say_json(lifetimes.lifetimes_document(lives, asked, costs))
+        say_json(lifetimes.lifetimes_document(lives, asked, costs, assumed=assumed(args, config)))
         return 0
     say(*header(args, config))
     for life in asked:

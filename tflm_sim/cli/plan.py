@@ -9,7 +9,16 @@ import sys
 from tflm_sim.answers.head_problem import head_problem
 from tflm_sim.answers.offline_plan import ArenaSaving, arena_saving, has_offline_plan, with_plan, without_offline_plan
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, duration, header, svg_file
+from tflm_sim.cli.options import (
+    Subparsers,
+    add_configuration,
+    add_verb,
+    assumed,
+    configuration,
+    duration,
+    header,
+    svg_file,
+)
 from tflm_sim.cli.terminal import say, show
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.files import opened, replacing, replacing_bytes
@@ -136,7 +145,7 @@ def run(args: argparse.Namespace) -> int:
     if args.csv:
         write_csv(sys.stdout, problem, best.plan if best else None)
     else:
-        _show(args, question, plan_document(problem, comparison, saving))
+        _show(args, question, plan_document(problem, comparison, saving, assumed=_assumed(args, question)))
     if args.write is not None and not _write(args.write, planned, saving):
         return 1
     return 0 if best is not None else 1
@@ -150,6 +159,10 @@ class _Question:
     original: Model | None = None
     model: Model | None = None
     simulation: Simulation | None = None
+
+
+def _assumed(args: argparse.Namespace, question: _Question) -> tuple[str, ...] | None:
+    return None if question.simulation is None else assumed(args, question.simulation.configuration)
 
 
 def _in_the_arena(question: _Question, best: Outcome | None) -> tuple[Model | None, ArenaSaving | None]:

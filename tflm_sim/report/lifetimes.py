@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from tflm_sim.checks.lifetimes import FLASH, HEAD, NOWHERE, TAIL, BufferLife, Lifetimes, Preservation
-from tflm_sim.document_fields import INLINE
+from tflm_sim.document_fields import INLINE, OPTIONAL
 from tflm_sim.document_types import Count, IndexOrNone, OneOf
 from tflm_sim.escape import printable
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, configuration_facts, model_facts
@@ -189,6 +189,7 @@ class LifetimesDocument:
         scopes: What happens in each moment of Invoke().
         sharing: Of the buffers that were asked for.
         preservation: What keeping those costs that were asked for.
+        assumed: The options that the answer depends on and that were not given.
     """
 
     schema_version: Literal[1] = 1
@@ -198,10 +199,15 @@ class LifetimesDocument:
     buffers: tuple[BufferRow, ...]
     sharing: tuple[SharingRow, ...]
     preservation: tuple[PreservationRow, ...]
+    assumed: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
 
 
 def lifetimes_document(
-    lifetimes: Lifetimes, asked: Sequence[BufferLife] = (), costs: Mapping[str, Preservation] | None = None
+    lifetimes: Lifetimes,
+    asked: Sequence[BufferLife] = (),
+    costs: Mapping[str, Preservation] | None = None,
+    *,
+    assumed: tuple[str, ...] | None = None,
 ) -> LifetimesDocument:
     """Return every buffer.
 
@@ -209,6 +215,7 @@ def lifetimes_document(
         lifetimes: Of the model.
         asked: For which to list who shares their memory: for all it would grow with the square of the buffers.
         costs: What keeping tensors costs, by what is kept.
+        assumed: The options not given, None where no options were asked for.
     """
     return LifetimesDocument(
         model=model_facts(lifetimes.model),
@@ -217,6 +224,7 @@ def lifetimes_document(
         buffers=tuple(map(_row, lifetimes.buffers)),
         sharing=tuple(SharingRow(_key(life), _sharing(lifetimes, life)) for life in asked),
         preservation=tuple(PreservationRow(what, row.cost, row) for what, row in (costs or {}).items()),
+        assumed=assumed,
     )
 
 

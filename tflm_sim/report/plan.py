@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from tflm_sim.answers.offline_plan import ArenaSaving
-from tflm_sim.document_fields import INLINE
+from tflm_sim.document_fields import INLINE, OPTIONAL
 from tflm_sim.document_types import Count, Range
 from tflm_sim.escape import printable
 from tflm_sim.planners.compare import Comparison, Outcome
@@ -67,6 +67,7 @@ class PlanDocument:
         lower_bound_bytes: The largest that is known.
         best: The first planner with the smallest valid plan.
         arena: null for a problem from a CSV file.
+        assumed: The options that the answer depends on and that were not given; of a model.
     """
 
     schema_version: Literal[1] = 1
@@ -76,10 +77,17 @@ class PlanDocument:
     best: str | None
     planners: tuple[PlannerRow, ...]
     arena: SavingFacts | None
+    assumed: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
 
 
-def plan_document(problem: Problem, comparison: Comparison, saving: ArenaSaving | None = None) -> PlanDocument:
-    """Return the comparison as a document."""
+def plan_document(
+    problem: Problem,
+    comparison: Comparison,
+    saving: ArenaSaving | None = None,
+    *,
+    assumed: tuple[str, ...] | None = None,
+) -> PlanDocument:
+    """Return the comparison as a document; ``assumed`` are the options not given, None without a model."""
     return PlanDocument(
         problem=problem.title,
         buffers=tuple(
@@ -90,6 +98,7 @@ def plan_document(problem: Problem, comparison: Comparison, saving: ArenaSaving 
         best=None if comparison.best is None else comparison.best.planner,
         planners=tuple(_planner(comparison, outcome) for outcome in comparison.outcomes),
         arena=None if saving is None else SavingFacts(saving, saving.saved),
+        assumed=assumed,
     )
 
 
