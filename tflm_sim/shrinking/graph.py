@@ -101,6 +101,11 @@ def tensor_bytes(draft: Draft, tensor: int) -> int:
     return elements(draft, tensor) * element_size(draft, tensor)
 
 
+def row_bytes(draft: Draft, tensor: int, axis: int) -> int:
+    """Return the bytes of one row of a tensor."""
+    return tensor_bytes(draft, tensor) // max(1, shape(draft, tensor)[axis])
+
+
 def planned_bytes(draft: Draft, tensor: int) -> int:
     """Return a tensor's bytes as the planner places them, in multiples of 16."""
     return align_up(tensor_bytes(draft, tensor), BUFFER_ALIGNMENT)

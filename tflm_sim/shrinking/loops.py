@@ -25,7 +25,7 @@ from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model, Operator, TensorType
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.shrinking.counted import counted_loops, distances
-from tflm_sim.shrinking.graph import element_size, operator_multiplications, shape
+from tflm_sim.shrinking.graph import element_size, operator_multiplications, row_bytes, shape
 from tflm_sim.shrinking.profile import Footprint, Profile, peak_of
 from tflm_sim.shrinking.rows import (
     OperatorSegment,
@@ -34,7 +34,6 @@ from tflm_sim.shrinking.rows import (
     find_stripe,
     flow,
     gap_of_stripe,
-    row_bytes,
     scratch_of_stripe,
     segments,
     walk,

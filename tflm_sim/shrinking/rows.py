@@ -22,17 +22,19 @@ from math import inf
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.shrinking.graph import operator_multiplications, shape, tensor_bytes
-from tflm_sim.shrinking.profile import Footprint, Profile, peak_of
+from tflm_sim.shrinking.graph import operator_multiplications, row_bytes, shape
+from tflm_sim.shrinking.profile import Footprint, Profile
 from tflm_sim.shrinking.split import (
     AXES,
     COLUMNS,
-    MAX_CONCATENATION_INPUTS,
     ROWS,
     Split,
     SplitWitness,
     concatenation,
     even_cuts,
+    growing_cuts,
+    peak_with_concatenation,
+    peak_with_neighbours,
     slice_operator,
 )
 from tflm_sim.shrinking.stripe_rules import Rule
@@ -41,6 +43,8 @@ from tflm_sim.values import dataclass, replace
 
 LONGEST_SEGMENT = 12
 PARTS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 24)
+MOST_GROWING = 6
+"""Most parts of which each is tried larger than the one before, or smaller."""
 MOST_EXTRA_ROWS = 24
 """How many rows more than needed a stripe may take so that it meets the strides."""
 
@@ -176,21 +180,30 @@ def stripe_splits(draft: Draft, facts: Profile, segment: OperatorSegment, budget
     stripe_of = cache(partial(find_stripe, segment))
     seen: set[tuple[tuple[int, int], ...]] = set()
     before = inf
-    for count in PARTS:
-        parts = even_cuts(rows, count)
-        if len(parts) < 2 or parts in seen:
-            return
-        seen.add(parts)
+
+    def split(parts: tuple[tuple[int, int], ...]) -> Split | None:
+        """Return a striping, None where there is none within the budget."""
         found = [*filter(None, (stripe_of(*part) for part in parts))]
         macs = extra_macs(segment, whole, found)
         if len(found) < len(parts) or macs > budget:
+            return None
+        peak, tail = _peak(draft, facts, segment, parts, found), _tail(facts, segment, parts, found)
+        return Split(segment.kind, segment.first, segment.end, segment.source, segment.result, parts, peak, tail, macs)
+
+    for count in PARTS:
+        parts = even_cuts(rows, count)
+        even = split(parts) if len(parts) > 1 and parts not in seen else None
+        if even is None or even.peak > before * 1.05:
             return
-        peak = _peak(draft, facts, segment, parts, found)
-        if peak > before * 1.05:
-            return
-        before = peak
-        tail = _tail(facts, segment, parts, found)
-        yield Split(segment.kind, segment.first, segment.end, segment.source, segment.result, parts, peak, tail, macs)
+        seen.add(parts)
+        before = even.peak
+        yield even
+        if count <= MOST_GROWING and _is_in_place(facts, segment):
+            # The rest of X and what there is of Y: at the end they take less than at the beginning, or more.
+            does_fall = facts.bytes[segment.source] > facts.bytes[segment.result]
+            uneven = split(growing_cuts(rows, count, first_is_smallest=does_fall))
+            if uneven is not None and uneven.peak < even.peak:
+                yield uneven
 
 
 def extra_macs(segment: OperatorSegment, whole: Sequence[int], stripes: Sequence[Mapping[int, Stripe]]) -> int:
@@ -212,11 +225,6 @@ def _trims(segment: OperatorSegment, stripes: Mapping[int, Stripe]) -> Iterator[
                 has = stripes[tensor][:2] if tensor in stripes else (0, segment.sizes[tensor])
                 if has != wanted[:2]:
                     yield index, tensor, wanted
-
-
-def row_bytes(draft: Draft, tensor: int, axis: int) -> int:
-    """Return the bytes of one row of a tensor."""
-    return tensor_bytes(draft, tensor) // max(1, shape(draft, tensor)[axis])
 
 
 def walk(
@@ -336,23 +344,6 @@ def least_peak(facts: Profile, segment: OperatorSegment) -> int:
     return across + max(sum(facts.bytes[tensor] for tensor in given), joined)
 
 
-def peak_with_concatenation(
-    facts: Profile,
-    segment: OperatorSegment | Split,
-    steps: list[Footprint],
-    pieces: list[int],
-    side: Sequence[int] = (),
-) -> int:
-    """Return the most bytes alive while the steps run and their pieces are joined to the segment's result."""
-    size = facts.bytes[segment.result]
-    if len(pieces) > MAX_CONCATENATION_INPUTS:
-        steps.append(Footprint(tuple(pieces), -(10**9), size))
-        pieces = [-(10**9)]
-    steps.append(Footprint(tuple(pieces), segment.result, size))
-    given = {tensor: facts.bytes[tensor] for tensor in (segment.source, *side)}
-    return _peak_with_neighbours(facts, segment, frozenset(given), steps, given, frozenset({segment.result}))
-
-
 def _peak_in_place(
     facts: Profile, segment: OperatorSegment, steps: list[Footprint], pieces: list[int], portions: Mapping[int, int]
 ) -> int:
@@ -362,27 +353,7 @@ def _peak_in_place(
     """
     outside = frozenset({segment.source, *segment.side})
     given = {tensor: facts.bytes[tensor] for tensor in outside if tensor != segment.source or not portions}
-    return _peak_with_neighbours(facts, segment, outside, steps, {**given, **portions}, frozenset(pieces))
-
-
-def _peak_with_neighbours(
-    facts: Profile,
-    segment: OperatorSegment | Split,
-    outside: frozenset[int],
-    steps: list[Footprint],
-    given: dict[int, int],
-    made: frozenset[int],
-) -> int:
-    """Return the most bytes alive in the steps of a segment, with what is alive all through it.
-
-    Args:
-        facts, segment, steps: The segment, and how it is run.
-        outside: The tensors that it reads.
-        given: Bytes of these, or of their parts, by key.
-        made: Keys that stay alive to the end.
-    """
-    across = facts.alive_across(segment.first, segment.end, outside)
-    return across + peak_of(steps, given, made.union(t for t in outside if facts.dies[t] >= segment.end))
+    return peak_with_neighbours(facts, segment, outside, steps, {**given, **portions}, frozenset(pieces))
 
 
 def _tail(

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator, TensorType
 from tflm_sim.shrinking.graph import shape
+from tflm_sim.shrinking.profile import Footprint, Profile, peak_of
 from tflm_sim.values import dataclass
 
 MAX_CONCATENATION_INPUTS = 10
@@ -67,6 +69,19 @@ class Split:
         return LOOP_OPERATORS if self.is_loop else OPERATORS[self.kind]
 
 
+class RunInParts(Protocol):
+    """A segment, as far as its peak depends on it: operators [first, end), X and Y."""
+
+    @property
+    def first(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def source(self) -> int: ...
+    @property
+    def result(self) -> int: ...
+
+
 @dataclass(frozen=True, slots=True)
 class SplitWitness:
     """How one part of a split computes its share: the rows (columns, channels) of each tensor, half-open.
@@ -85,6 +100,14 @@ def even_cuts(size: int, count: int, step: int = 1) -> tuple[tuple[int, int], ..
     units = -(-size // step)
     count = min(count, units)
     marks = [min(size, round(index * units / count) * step) for index in range(count)] + [size]
+    return tuple((a, b) for a, b in pairwise(marks) if b > a)
+
+
+def growing_cuts(size: int, count: int, *, first_is_smallest: bool) -> tuple[tuple[int, int], ...]:
+    """Return shares of about 1, 2, ..., ``count`` units, or the largest one first; fewer where some would be empty."""
+    units = count * (count + 1)
+    marks = [round(size * index * (index + 1) / units) for index in range(count + 1)]
+    marks = marks if first_is_smallest else [size - mark for mark in reversed(marks)]
     return tuple((a, b) for a, b in pairwise(marks) if b > a)
 
 
@@ -129,3 +152,40 @@ def add_integers(draft: Draft, values: Sequence[int]) -> int:
             if present is not None and not tensor.is_variable and bytes(present) == data:
                 return index
     return draft.add_tensor(wanted, TensorType.INT32, data=data)
+
+
+def peak_with_concatenation(
+    facts: Profile,
+    segment: RunInParts,
+    steps: list[Footprint],
+    pieces: list[int],
+    side: Sequence[int] = (),
+) -> int:
+    """Return the most bytes alive while the steps run and their pieces are joined to the segment's result."""
+    size = facts.bytes[segment.result]
+    if len(pieces) > MAX_CONCATENATION_INPUTS:
+        steps.append(Footprint(tuple(pieces), -(10**9), size))
+        pieces = [-(10**9)]
+    steps.append(Footprint(tuple(pieces), segment.result, size))
+    given = {tensor: facts.bytes[tensor] for tensor in (segment.source, *side)}
+    return peak_with_neighbours(facts, segment, frozenset(given), steps, given, frozenset({segment.result}))
+
+
+def peak_with_neighbours(
+    facts: Profile,
+    segment: RunInParts,
+    outside: frozenset[int],
+    steps: list[Footprint],
+    given: dict[int, int],
+    made: frozenset[int],
+) -> int:
+    """Return the most bytes alive in the steps of a segment, with what is alive all through it.
+
+    Args:
+        facts, segment, steps: The segment, and how it is run.
+        outside: The tensors that it reads.
+        given: Bytes of these, or of their parts, by key.
+        made: Keys that stay alive to the end.
+    """
+    across = facts.alive_across(segment.first, segment.end, outside)
+    return across + peak_of(steps, given, made.union(t for t in outside if facts.dies[t] >= segment.end))

@@ -7,11 +7,14 @@ import shrinking_models as models
 
 from tflm_sim import shrink
 from tflm_sim.device.configuration import configure
+from tflm_sim.model.draft import Draft
 from tflm_sim.planners import native
-from tflm_sim.shrinking import plan_search
+from tflm_sim.shrinking import peaks, plan_search
 from tflm_sim.shrinking.budget import Budget
 from tflm_sim.shrinking.search import PLAN, Search
+from tflm_sim.shrinking.sharing import planned_profile
 from tflm_sim.shrinking.sizing import TargetSizer
+from tflm_sim.shrinking.split import growing_cuts
 from tflm_sim.shrinking.staircase import Alive, place_groups
 from tflm_sim.shrinking.stopping import StoppedError
 
@@ -28,6 +31,24 @@ def test_single_groups_that_move_find_room_that_the_orders_miss() -> None:
     offsets, head = place_groups(groups, alive, [], steps, thorough=True)
     assert head == 128 + 80 + (16 + 128) == 352
     assert offsets[6] - offsets[7] >= 16 or offsets[7] >= offsets[6] + 128
+
+
+def test_growing_parts_are_about_one_two_three_units() -> None:
+    assert growing_cuts(6, 3, first_is_smallest=True) == ((0, 1), (1, 3), (3, 6))
+    assert growing_cuts(6, 3, first_is_smallest=False) == ((0, 3), (3, 5), (5, 6))
+    assert growing_cuts(2, 3, first_is_smallest=True) == ((0, 1), (1, 2))
+
+
+def test_with_a_plan_a_later_part_may_be_larger_where_the_image_comes_to_an_end() -> None:
+    layers = models.Layers()
+    x = layers.activation((1, 28, 28, 4))
+    model = layers.model([x], [layers.conv(layers.conv(x, 32, stride=2, same=False), 16, stride=2, same=False)])
+    draft, sizer = Draft(model), TargetSizer([configure("cortex-m4", kernels="reference")])
+    facts = planned_profile(draft, sizer, kernel_order=True)
+    peak_of = {split.parts: split.peak for split in peaks.all_splits(draft, facts, 10**9) if split.kind == "rows"}
+    # A row is 28 * 4 B of X, 13 * 32 B of A and 6 * 16 B of Y. Three equal parts take no less than two that grow.
+    assert peak_of[(0, 2), (2, 6)] == peak_of[(0, 2), (2, 4), (4, 6)] < peak_of[(0, 3), (3, 6)]
+    assert peak_of[(0, 1), (1, 3), (3, 6)] < peak_of[(0, 2), (2, 6)]
 
 
 def test_an_objection_says_which_targets_grow_and_by_how_much() -> None:
