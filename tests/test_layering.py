@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -79,12 +80,24 @@ WALLS = {
 def test_no_imports_form_a_circle() -> None:
     modules = {dotted(path): path for path in MODULES}
     below = {name: {one for one in runtime_imports(path) if one in modules} - {name} for name, path in modules.items()}
+    assert not in_circles(below), "these import each other, or what does"
+
+
+def test_no_includes_of_c_form_a_circle() -> None:
+    files = {path.name: path.read_text("utf-8") for path in PACKAGE.rglob("*.[ch]")}
+    below = {name: set(re.findall(r'^#include "(.+)"$', text, re.MULTILINE)) for name, text in files.items()}
+    assert set().union(*below.values()) <= files.keys()
+    assert not in_circles(below), "these include each other, or what does"
+
+
+def in_circles(below: dict[str, set[str]]) -> dict[str, set[str]]:
+    """Return what is left of names and what each needs, after all that need nothing else are taken away in turn."""
     while leaves := [name for name, others in below.items() if not others]:
         for leaf in leaves:
             del below[leaf]
         for others in below.values():
             others.difference_update(leaves)
-    assert not below, "these import each other, or what does"
+    return below
 
 
 def dotted(path: Path) -> str:

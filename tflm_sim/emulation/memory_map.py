@@ -29,7 +29,6 @@ _NULL = 1 << 12
 _ADDRESSES = 1 << 32
 
 _ARM_RAM = ((0x2000_0000, 0x4000_0000), (0x6000_0000, 0xA000_0000))
-_ARM_CODE_END = 0x2000_0000
 
 
 class MemoryKind(Enum):

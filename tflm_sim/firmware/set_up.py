@@ -32,7 +32,6 @@ _CHANGED_CONSTRUCTOR = re.compile(r"_ZN6tflite16MicroInterpreterC[12]E\w+\.")
 _CREATE_ALLOCATOR = re.compile(r"_ZN6tflite(?:14|23)(Recording)?MicroAllocator6CreateE(\w+)$")
 _T = TypeVar("_T")
 _CREATE_VARIABLES = re.compile(r"_ZN6tflite22MicroResourceVariables6CreateE\w+$")
-_OWN_CONSTRUCTOR = re.compile(r"_ZN6tflite(?:16MicroInterpreter|25RecordingMicroInterpreter)C[12]E")
 _GET_MODEL = re.compile(r"_ZN6tflite8GetModelEPKv$|_ZN11flatbuffers7GetRootIN6tflite5ModelE")
 _TYPE = re.compile(r"([PRK]*)(N?S\w?_|S\d?_|[a-z])")
 _HEAP = {

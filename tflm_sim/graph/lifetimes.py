@@ -257,7 +257,7 @@ class LifetimeBuilder:
         self._mark_inputs(subgraph, infos)
         for index, operator in enumerate(subgraph.operators):
             start = self._next_scope(subgraph_index, index)
-            for tensor in operator.outputs or ():
+            for tensor in operator.output_tensors:
                 self._created(infos[tensor], start)
                 if not rules.outputs_outlive_subgraphs:
                     infos[tensor].last_used = start
@@ -273,13 +273,13 @@ class LifetimeBuilder:
         self._entered.remove(subgraph_index)
 
     def _mark_inputs(self, subgraph: Subgraph, infos: Sequence[AllocationInfo]) -> None:
-        for tensor in subgraph.inputs or ():
+        for tensor in subgraph.input_tensors:
             self._created(infos[tensor], self._scope)
             if self._rules.inputs_are_used:
                 infos[tensor].last_used = self._scope
 
     def _mark_outputs(self, subgraph: Subgraph, infos: Sequence[AllocationInfo]) -> None:
-        for tensor in subgraph.outputs or ():
+        for tensor in subgraph.output_tensors:
             if self._rules.inputs_are_used:
                 infos[tensor].created(self._scope)
             infos[tensor].last_used = self._scope
@@ -294,11 +294,11 @@ class LifetimeBuilder:
     def _used(self, operator: Operator, infos: list[AllocationInfo]) -> None:
         """Mark what an operator and the subgraphs that it ran read, and wrote."""
         scope = self._scope
-        for tensor in operator.inputs or ():
+        for tensor in operator.input_tensors:
             if tensor >= 0:
                 infos[tensor].last_used = scope
         if self._rules.outputs_outlive_subgraphs:
-            for tensor in operator.outputs or ():
+            for tensor in operator.output_tensors:
                 infos[tensor].last_used = scope
 
     def _next_scope(self, subgraph: int, operator: int) -> int:

@@ -76,8 +76,8 @@ class Node:
         self.operator: Operator = model.subgraphs[subgraph_index].operators[index]
         self.subgraph_tensors = subgraph_tensors
         self.tensors = subgraph_tensors[subgraph_index]
-        self.inputs = self.operator.inputs or ()
-        self.outputs = self.operator.outputs or ()
+        self.inputs = self.operator.input_tensors
+        self.outputs = self.operator.output_tensors
         self.intermediates = self.operator.intermediates or ()
         self.resource_variables = resource_variables
         self.compressed_tensors = compressed_tensors
