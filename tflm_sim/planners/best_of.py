@@ -1,4 +1,4 @@
-"""Best-of: run the quick planners, cheapest first, and keep the smallest plan; for when time is short.
+"""Best-of: run the quick planners, cheapest first, and keep the smallest plan, where the exact planner takes too long.
 
 It ends as soon as a plan reaches the lower bound, because then no other can be smaller.
 """

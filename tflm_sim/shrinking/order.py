@@ -4,8 +4,8 @@ Operators are placed one by one; what is alive depends only on the set that has 
 the best peak that leads to it. While a level has at most ``BEAM`` sets, all are kept: the answer is then
 exact. Beyond, the best of each level go on, and the answer is an upper bound.
 
-An operator that fits below the peak so far and leaves no more alive than before is run at once, without a check of the
-others: put in front of them in any order, it makes no later set larger.
+An operator that fits below the peak so far and leaves no more alive than before is run at once, and the
+others are not tried there: put in front of them in any order, it makes no later set larger.
 
 What touches the same state keeps its order: the operators that read or write a variable tensor among themselves, and
 those with a state of their own (resource variables, sequences, random numbers) among themselves.

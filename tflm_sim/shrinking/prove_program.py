@@ -1,6 +1,6 @@
 """The proof on the user's own kernels: both models in the place of the one in a linked program, which is executed.
 
-What is compared could also be the same because nothing is looked at: a copy of the original whose weights are all
+Equal outputs would prove nothing if no fault could change them. So a copy of the original whose weights are all
 inverted runs on the same inputs every time, and has to give other outputs.
 """
 

@@ -1,10 +1,10 @@
-"""What a model says twice, or for nobody: dead operators, equal constants, known results, copies of the same bytes.
+"""Take away what a model has twice or nobody reads: dead operators, equal constants, known results, copies of bytes.
 
 A copy that is dropped is one whose output has the bytes of its input: its readers read the input instead. Before a
 FULLY_CONNECTED that flattens anyway, a RESHAPE is such a copy although the shapes differ.
 
 Source: tensorflow/lite/kernels/internal/reference/integer_ops/fully_connected.h @ 90b983c (batches are counted on the
-output's shape, the input's is not looked at).
+output's shape, the input's does not count).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What ``verify`` and the machine that it runs say of a result that is not accepted."""
+"""The error of ``verify`` for a rewritten model that may compute something else than the original."""
 
 from __future__ import annotations
 

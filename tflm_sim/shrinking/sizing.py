@@ -1,4 +1,4 @@
-"""Sizes of a rewritten model on every target: the function that the search minimises."""
+"""How large is the arena of a rewritten model on every target? The function that the search minimises."""
 
 from __future__ import annotations
 

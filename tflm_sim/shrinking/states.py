@@ -1,4 +1,4 @@
-"""Resource variables that can be variable tensors.
+"""Turn resource variables into variable tensors, which need less memory.
 
     READ_VARIABLE -> r ... readers of r ... w = op(...) -> ASSIGN_VARIABLE(w)        becomes
     readers of s   ... s = op(...)                                                   with s a variable tensor

@@ -1,4 +1,4 @@
-"""``Stopping``: a search is ended from outside, by the clock or by Ctrl-C, and its best so far stays."""
+"""``Stopping``: a search that the clock or Ctrl-C ends gives the best result that it has so far."""
 
 from __future__ import annotations
 

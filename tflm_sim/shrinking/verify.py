@@ -1,4 +1,4 @@
-"""``verify()``: two .tflite files that compute the same, said by a method that knows none of the passes.
+"""``verify()``: do two .tflite files compute the same? The method knows none of the passes.
 
 It reads both files and checks
 

@@ -1,6 +1,6 @@
 """What sums over windows make of their inputs' hashes: convolutions, pools, dense layers.
 
-What a product makes nothing of (an input at its zero point, a filter element at its own) is not hashed.
+A factor that makes a product 0 (an input or a filter element at its zero point) is not hashed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What one row may take: a watchdog that stops a computation in its own thread, on every system and in any thread.
+"""How long a row may take: a watchdog stops a computation that takes longer, on every system and in any thread.
 
 A hang in Python ends with :class:`OutOfTime` at the next byte code. Memory is limited for a whole process, by the
 operating system where it can (``RLIMIT_AS``).

@@ -1,7 +1,7 @@
 """``held()``: a lock beside a file, so that two sweeps do not write the same one.
 
-The lock is the operating system's, on ``.NAME.lock``, in which stands whose it is. It goes with its process, however
-that ends: a file that was left behind by a process that was killed is locked by nobody, and taken over.
+The lock is the operating system's, on ``.NAME.lock``, which names the process that has it. It ends with its process,
+however that ends: a file that a killed process left behind is locked by nobody, and taken over.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""``arena_objective()``: the smallest arena as the objective of a search, with a bound that costs next to nothing."""
+"""``arena_objective()``: the smallest arena as the objective of a search, and a cheap lower bound of it.
+
+objective = arena_objective("cortex-m4")
+if objective.lower_bound(model) <= budget: size = objective(model)
+"""
 
 from __future__ import annotations
 

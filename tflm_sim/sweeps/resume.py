@@ -1,4 +1,4 @@
-"""What a sweep need not do again: rows of an earlier run with the same model bytes, case and version."""
+"""``--resume``: rows of an earlier run with the same model bytes, case and version are not computed again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A row: one model on one target; with no word about who asks or where it runs."""
+"""A row of a sweep: one model on one target. Nothing here knows in which process it is computed."""
 
 from __future__ import annotations
 

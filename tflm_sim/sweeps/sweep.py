@@ -1,4 +1,4 @@
-"""``sweep()``: rows of many models on many targets, as a table or as they come."""
+"""``sweep()``: what many models need on many targets, as a pandas table, or row by row as they come."""
 
 from __future__ import annotations
 

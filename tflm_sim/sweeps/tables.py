@@ -1,4 +1,4 @@
-"""Rows in files: .jsonl, .csv or .parquet by the name's ending; written as they come, read back the same."""
+"""Files of rows, .jsonl, .csv or .parquet by the name's ending. What was written is read back the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process of a sweep: batches come in on stdin, rows go out on stdout; it belongs to whoever started it."""
+"""A process of a sweep, which ``processes`` starts: batches come in on stdin, rows go out on stdout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to say about a name that is not in a table."""
+"""The error for a name that is not in a table: it lists the likely ones, or all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only the page is told; sizes and boards are what ``size --json`` and ``compare --json`` say."""
+"""Answers that only the page asks for. Its sizes and boards are those of ``size --json`` and ``compare --json``."""
 
 from __future__ import annotations
 
