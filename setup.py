@@ -13,7 +13,15 @@ READER = Extension(
 COUNTER = Extension(
     "tflm_sim.emulation._counting",
     ["tflm_sim/emulation/counting.c"],
+    depends=["tflm_sim/emulation/noted_stores.h"],
     define_macros=[("Py_LIMITED_API", "0x030B0000")],
+    py_limited_api=True,
+    optional=True,
+)
+STORES = Extension(  # No module: QEMU loads it.
+    "tflm_sim.emulation._qemu_stores",
+    ["tflm_sim/emulation/qemu_stores.c"],
+    depends=["tflm_sim/emulation/noted_stores.h"],
     py_limited_api=True,
     optional=True,
 )
@@ -21,7 +29,7 @@ if os.environ.get("TFLM_SIM_PURE"):
     setup()
 else:
     setup(
-        ext_modules=[READER, COUNTER],
+        ext_modules=[READER, COUNTER, STORES],
         cffi_modules=["tflm_sim/planners/native/build_native.py:ffibuilder"],
         options={"bdist_wheel": {"py_limited_api": "cp311"}},
     )

@@ -21,7 +21,7 @@ numpy=numpy-2.2.5-cp313-cp313-pyodide_2025_0_wasm32.whl
   tar -xzOf bentopdf-pymupdf-wasm-0.11.16.tgz "package/assets/$numpy" > "$numpy" && rm bentopdf-pymupdf-wasm-0.11.16.tgz)
 echo "125230b4c3ecd08803e5c43f1162e017c0718d9f253146225a705a952b9c16c2  .venv/$numpy" | sha256sum --check --quiet
 echo "== clang-format, ruff, mypy, pytest" >&2
-.venv/bin/clang-format --dry-run -Werror tflm_sim/planners/native/*.[ch] tflm_sim/model/reader.c tests/native/*.c \
+.venv/bin/clang-format --dry-run -Werror tflm_sim/planners/native/*.[ch] tflm_sim/{model,emulation}/*.[ch] tests/native/*.c \
   firmware_stub/include/{arena_report,tsim_*}.h firmware_stub/src/*.c firmware_stub/tests/*.c firmware_stub/ports/*/*.[ch]
 .venv/bin/ruff check .
 .venv/bin/ruff format --check --quiet .

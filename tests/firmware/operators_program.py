@@ -31,6 +31,7 @@ struct MicroInterpreter {
   int Invoke();
 };
 }  // namespace tflite
+uint8_t below[16] = {1};
 alignas(16) uint8_t tensor_arena[1024] = {1};
 uint8_t neighbour[64] = {1};
 tflite::MicroInterpreter interpreter = {nullptr, nullptr};
@@ -42,6 +43,7 @@ __attribute__((naked)) int in_it_block(uint8_t *) {
   asm volatile(".syntax unified\\n movs r3, #0\\n movs r2, #4\\n1: adds r3, #1\\n subs r2, #1\\n cmp r2, r2\\n it eq\\n"
                " streq r3, [r0]\\n cmp r2, #0\\n bne 1b\\n subs r0, r3, #4\\n bx lr");
 }
+MORE
 extern "C" __attribute__((noinline)) void *malloc(size_t) { return (void *)0x20004000; }
 uint8_t *block;
 namespace tflite {
@@ -49,7 +51,7 @@ __attribute__((noinline)) int PrepareAdd(void *, Node *) { IN_PREPARE; return 0;
 __attribute__((noinline)) int EvalAdd(void *, Node *) { fill(tensor_arena, 8); return 0; }
 __attribute__((noinline)) int EvalMul(void *, Node *) { IN_EVAL; return 0; }
 const Registration registrations[] = {{nullptr, nullptr, PrepareAdd, EvalAdd, 0, 0, nullptr},
-                                      {nullptr, nullptr, nullptr, EvalMul, 0, 18, nullptr}};
+                                      {nullptr, nullptr, nullptr, EvalMul, 0, CODE}};
 __attribute__((noinline)) int MicroInterpreter::AllocateTensors() {
   nodes = (Node *)allocator->AllocatePersistentBuffer(2 * sizeof(Node), 4);
   if (nodes == nullptr) return 1;
@@ -71,18 +73,29 @@ MAIN = 'extern "C" int main();\n' + run_program.SOURCE.split('extern "C" int mai
 )
 
 
-def built(folder: Path, *, in_prepare: str = "(void)0", in_eval: str = "(void)0", core: str = "cortex-m4") -> Path:
+def built(
+    folder: Path,
+    *,
+    in_prepare: str = "(void)0",
+    in_eval: str = "(void)0",
+    core: str = "cortex-m4",
+    code: str = "18, nullptr",
+    more: str = "",
+) -> Path:
     """Return the program.
 
     Args:
         folder: Where it is built.
         in_prepare: A statement of ADD's Prepare.
         in_eval: A statement of MUL's Eval.
-        core: What it is built for.
+        core: What it is built for, and flags.
+        code: The builtin code of operator #1 and the name of a custom one.
+        more: Declarations that the statements need.
     """
     if shutil.which("arm-none-eabi-g++") is None:
         pytest.skip("arm-none-eabi-g++ not installed")
     defined = ["-DARENA=1024", "-DAFTERWARDS=", f"-DIN_PREPARE={in_prepare}", f"-DIN_EVAL={in_eval}"]
+    defined += [f"-DCODE={code}", f"-DMORE={more}"]
     flags = ["-O1", "-fno-inline", "-fno-toplevel-reorder", run_program.LAYOUT, *defined]
     source = {"main.cc": PARTS[0] + INTERPRETER + MAIN}
     return elf_program.build(folder, f"arm-none-eabi-g++ -mcpu={core} -mthumb", source, *flags)

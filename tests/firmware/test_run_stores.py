@@ -91,9 +91,98 @@ def test_a_conditional_store_does_not_make_the_emulator_skip_what_follows(place:
     assert tflm_sim.execute(program, invokes=1).arenas[0].allocations[0].invocations[0].status == "ok"
 
 
-def test_stores_are_not_watched_in_qemu_and_that_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    if shutil.which("qemu-system-arm") is None:
+M7 = "cortex-m7 -mfpu=fpv5-d16 -mfloat-abi=hard"
+M55 = "cortex-m55 -mfloat-abi=hard"
+MACHINES = [("cortex-m4", "unicorn"), ("cortex-m4", "qemu"), (M7, "qemu"), (M55, "qemu")]
+IN_PREPARE = "*(volatile uint32_t *)(tensor_arena + 1022) = 7"
+IN_EVAL = f"fill(below + 12, 6), fill(neighbour, 1), fill(block + 10, 5), fill((uint8_t *){NOWHERE}, 4)"
+"""Over the arena's end; below it; into the object behind it; into the heap; to nowhere."""
+
+
+def planted(folder: Path, core: str, emulator: str, **plants: str) -> Execution:
+    """Build and execute a program whose operator #1 is a custom one."""
+    if emulator == "qemu" and shutil.which("qemu-system-arm") is None:
         pytest.skip("qemu-system-arm not installed")
+    program = operators_program.built(folder, core=core, code='32, "MINE"', **plants)
+    return tflm_sim.execute(program, invokes=1, emulator=emulator)
+
+
+@pytest.mark.parametrize(("core", "emulator"), MACHINES)
+def test_every_emulator_names_the_same_stores_to_the_byte(core: str, emulator: str, tmp_path: Path) -> None:
+    execution = planted(tmp_path, core, emulator, in_prepare=IN_PREPARE, in_eval=IN_EVAL)
+    in_allocation, in_invoke = seen(execution)
+    assert in_allocation is not None
+    assert in_invoke is not None
+    assert [
+        (one.is_outside, one.function, one.name, one.op, one.symbol, one.address, one.size, one.times)
+        for one in (*in_allocation, *in_invoke)
+    ] == [
+        (False, "PrepareAdd", "ADD", 0, "neighbour", 0x20000410, 2, 1),
+        # fill() stores byte by byte: of its 6 from below + 12 on, 4 lie below the arena.
+        (False, "fill", "MINE", 1, "below", 0x20000000 + 12, 4, 4),
+        (False, "fill", "MINE", 1, "neighbour", 0x20000410, 1, 1),
+        (False, "fill", "MINE", 1, "block", HEAP + 10, 5, 5),
+        (True, "fill", "MINE", 1, "block", NOWHERE, 4, 4),
+    ]
+    assert execution.exit_code == 1
+
+
+@pytest.mark.parametrize(("core", "emulator"), MACHINES[1:])
+def test_a_program_that_stays_within_its_memory_has_no_store_to_tell_of_in_qemu(
+    core: str, emulator: str, tmp_path: Path
+) -> None:
+    execution = planted(tmp_path, core, emulator)
+    assert seen(execution) == ((), ())
+    assert execution.exit_code == 0
+
+
+def test_a_store_of_the_value_that_was_there_is_named_too(tmp_path: Path) -> None:
+    _, stores = seen(planted(tmp_path, M55, "qemu", in_eval="*(volatile uint8_t *)neighbour = *neighbour"))
+    assert stores is not None
+    assert [(one.symbol, one.offset, one.size, one.times) for one in stores] == [("neighbour", 0, 1, 1)]
+
+
+VECTORS = """
+__attribute__((naked)) void of_16(uint8_t *) { asm volatile(" vmov.i8 q0, #0\\n vstrb.8 q0, [r0]\\n bx lr"); }
+__attribute__((naked)) void first_5(uint8_t *) {
+  asm volatile(" movs r1, #5\\n vctp.8 r1\\n vmov.i8 q0, #0\\n vpst\\n vstrbt.8 q0, [r0]\\n bx lr");
+}
+__attribute__((naked)) void loop_of_21(uint8_t *) {
+  asm volatile(" push {lr}\\n vmov.i8 q0, #0\\n movs r1, #21\\n dlstp.8 lr, r1\\n"
+               "1: vstrb.8 q0, [r0], #16\\n letp lr, 1b\\n pop {pc}");
+}
+__attribute__((naked)) void scattered(uint8_t *) {
+  asm volatile(" movs r2, #0\\n vidup.u32 q1, r2, #8\\n vstrw.32 q1, [r0, q1]\\n bx lr");
+}
+"""
+MVE_ON = "*(volatile uint32_t *)0xE000ED88 = 0xF00000"
+"""CPACR. Source: Armv8-M Architecture Reference Manual, D1.2.14."""
+
+
+def test_a_vector_of_mve_is_named_by_the_elements_that_it_stores(tmp_path: Path) -> None:
+    calls = f"of_16(tensor_arena + 1016), first_5(neighbour), loop_of_21((uint8_t *){NOWHERE}), scattered(neighbour)"
+    more = " ".join(VECTORS.split("\n"))
+    _, stores = seen(planted(tmp_path, M55, "qemu", in_eval=f"{MVE_ON}, {calls}", more=more))
+    assert stores is not None
+    assert [(one.is_outside, one.function, one.symbol, one.offset, one.size, one.times) for one in stores] == [
+        # 8 of 16 bytes lie behind the arena. 5 of 16, and 16 + 5, are not masked. 4 words at 0, 8, 16 and 24.
+        (False, "of_16", "neighbour", 0, 8, 8),
+        (False, "first_5", "neighbour", 0, 5, 5),
+        (True, "loop_of_21", "block", NOWHERE - 0x20000458, 21, 21),
+        (False, "scattered", "neighbour", 0, 28, 4),
+    ]
+
+
+def test_a_qemu_that_loads_no_plugin_watches_no_stores_and_that_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    qemu = shutil.which("qemu-system-arm")
+    if qemu is None:
+        pytest.skip("qemu-system-arm not installed")
+    other = tmp_path / "qemu-system-arm"
+    other.write_text(f'#!/bin/sh\ncase "$*" in *-plugin*) exit 1;; esac\nexec {qemu} "$@"\n')
+    other.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     program = operators_program.built(tmp_path, core="cortex-m3", in_eval=f"fill((uint8_t *){NOWHERE}, 4)")
     assert seen(tflm_sim.execute(program, invokes=1, emulator="qemu")) == (None, None)
     assert main(["run", str(program), "--emulator", "qemu"]) == 0

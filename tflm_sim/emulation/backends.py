@@ -80,7 +80,9 @@ def _in_qemu(program: Program, path: str, qemu: str, is_started: bool) -> Emulat
     from tflm_sim.emulation.gdb_machine import GdbMachine
 
     memory = memory_map(program.elf, is_started=is_started)
-    machine = GdbMachine(program.core, path, qemu, _kept(program, memory.written), program.fault_handlers())
+    machine = GdbMachine(
+        program.core, path, qemu, _kept(program, memory.written), memory.devices(), program.fault_handlers()
+    )
     if is_started:
         for address, data in memory.loaded:
             machine.write(address, data)

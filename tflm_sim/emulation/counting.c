@@ -7,37 +7,8 @@
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
-#include <stdint.h>
 
-#define MOST_SPANS 16384
-#define MOST_STORES 1024
-
-/* The half-open stretch [start, end); stores to a free one are not noted. */
-typedef struct {
-  uint64_t start, end;
-  uint64_t is_free;
-} tflm_span_t;
-
-/* All stores of one instruction, for one asker, to one stretch: span is its number, or -1 for none. */
-typedef struct {
-  uint64_t code_address, low, end, times;
-  int64_t span, asker;
-} tflm_store_t;
-
-/* get_register is uc_reg_read(), program_counter the number of PC; set_register is uc_reg_write(), execution_state the
- * number of EPSR, both 0 where the core has none. */
-typedef struct {
-  uint64_t get_register, set_register;
-  int64_t program_counter, execution_state;
-  uint64_t instructions;
-  int64_t is_watching;
-  int64_t asker;
-  int64_t spans;
-  int64_t stores;
-  int64_t lost;
-  tflm_span_t span[MOST_SPANS]; /* in order, without overlap */
-  tflm_store_t store[MOST_STORES];
-} tflm_noted_t;
+#include "noted_stores.h"
 
 static void count_instruction(void *machine, uint64_t address, uint32_t size, void *noted) {
   (void)machine;
@@ -46,37 +17,10 @@ static void count_instruction(void *machine, uint64_t address, uint32_t size, vo
   ++((tflm_noted_t *)noted)->instructions;
 }
 
-/* Returns the stretch that holds an address, -1 for none. */
-static int64_t span_at(const tflm_noted_t *state, uint64_t address) {
-  int64_t low = 0, high = state->spans;
-  while (low < high) {
-    int64_t middle = (low + high) / 2;
-    if (state->span[middle].start <= address)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low > 0 && address < state->span[low - 1].end ? low - 1 : -1;
-}
-
-static void keep(void *machine, tflm_noted_t *state, int64_t span, uint64_t start, uint64_t end) {
-  tflm_store_t *store = state->store;
-  uint32_t code_address = 0;
-  ((int (*)(void *, int, void *))(uintptr_t)state->get_register)(machine, (int)state->program_counter, &code_address);
-  for (int64_t index = 0; index < state->stores; ++index, ++store) {
-    if (store->code_address == code_address && store->span == span && store->asker == state->asker) {
-      store->low = start < store->low ? start : store->low;
-      store->end = end > store->end ? end : store->end;
-      ++store->times;
-      return;
-    }
-  }
-  if (state->stores == MOST_STORES) {
-    ++state->lost;
-    return;
-  }
-  ++state->stores;
-  *store = (tflm_store_t){code_address, start, end, 1, span, state->asker};
+static uint64_t program_counter(const tflm_noted_t *state, void *machine) {
+  uint32_t found = 0;
+  ((int (*)(void *, int, void *))(uintptr_t)state->get_register)(machine, (int)state->program_counter, &found);
+  return found;
 }
 
 /* Before it calls this, Unicorn puts program counter and IT state into the processor as they stand at the store, and
@@ -94,17 +38,7 @@ static void note_store(void *machine, int type, uint64_t address, int size, int6
   end_it_block(machine, state);
   (void)type;
   (void)value;
-  if (!state->is_watching || size <= 0) return;
-  uint64_t last = address + (uint64_t)size - 1;
-  int64_t first_span = span_at(state, address), last_span = span_at(state, last);
-  if (first_span < 0 || !state->span[first_span].is_free) {
-    uint64_t end = first_span == last_span ? last + 1 : address + 1;
-    keep(machine, state, first_span, address, end);
-  }
-  if (last_span != first_span && (last_span < 0 || !state->span[last_span].is_free)) {
-    uint64_t begin = first_span < 0 ? state->span[last_span].start : state->span[first_span].end;
-    keep(machine, state, last_span, begin, last + 1);
-  }
+  tflm_note(state, address, (uint64_t)(size < 0 ? 0 : size), program_counter, machine);
 }
 
 static PyObject *hooks(PyObject *self, PyObject *ignored) {

@@ -15,7 +15,7 @@ from enum import Enum
 from typing import Any, Protocol
 
 from tflm_sim.emulation.memory_map import Span
-from tflm_sim.emulation.store_watch import Stored
+from tflm_sim.emulation.store_watch import Noted
 from tflm_sim.values import dataclass
 
 
@@ -121,14 +121,11 @@ class Emulator(Protocol):
     def count(self) -> int | None:
         """Return how many instructions were executed since the first call; None where they are not counted."""
 
-    def watch_stores(self, free: Iterable[Span], objects: Iterable[Span]) -> bool:
-        """Note stores from now on, but for those to ``free`` and to devices; False where stores are not noted."""
+    def noted(self) -> Noted | None:
+        """Return where stores are noted; None where they cannot be."""
 
-    def stores_are_for(self, asker: int) -> None:
-        """Note from now on that stores are for ``asker``, a number of the caller's; 0 at the start."""
-
-    def take_stores(self) -> list[Stored]:
-        """Return what was stored elsewhere, and watch no more."""
+    def devices(self) -> tuple[Span, ...]:
+        """Return where no memory is that a program could damage."""
 
     def run(self, limit: float, *, is_quiet: bool = False) -> Stop:
         """Run on, for at most ``limit`` seconds of processor time of the host; the clock does not tick if ``is_quiet``.

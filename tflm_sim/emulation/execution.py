@@ -55,7 +55,7 @@ class ExecutedStore:
         name: Its name, "" outside of operators.
         address: The lowest byte that was written.
         size: Bytes from there to the highest one.
-        times: How many stores.
+        times: How many stores, one for each register or element of a vector.
         symbol: The static object that holds the lowest byte, or that lies nearest; "" for none.
         offset: Bytes from the start of that object to the lowest byte; negative below it.
     """

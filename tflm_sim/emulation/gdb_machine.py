@@ -20,7 +20,8 @@ from pathlib import Path
 from tflm_sim.emulation.emulator import Core, Reason, Snapshot, Stop
 from tflm_sim.emulation.memory_map import Span
 from tflm_sim.emulation.qemu_monitor import COUNTING, QemuMonitor
-from tflm_sim.emulation.store_watch import Stored
+from tflm_sim.emulation.qemu_plugin import QemuPlugin, store_plugin
+from tflm_sim.emulation.store_watch import Noted
 from tflm_sim.errors import FirmwareError
 
 _BLOCK = 1024
@@ -54,14 +55,24 @@ class GdbMachine:
         path: Its file.
         program: QEMU's, such as qemu-system-arm.
         kept: The memory that snapshots hold.
+        devices: Where no memory is.
         faults: Where the processor goes on faults.
     """
 
-    def __init__(self, core: Core, path: str, program: str, kept: Iterable[Span], faults: Iterable[int]) -> None:
+    def __init__(
+        self,
+        core: Core,
+        path: str,
+        program: str,
+        kept: Iterable[Span],
+        devices: tuple[Span, ...],
+        faults: Iterable[int],
+    ) -> None:
         self.core = core
         self._numbers: dict[str, int] = {}
         self._general: dict[str, str] = {}
         self._kept = tuple(kept)
+        self._devices = devices
         self._faults = frozenset(faults)
         self._stops: set[int] = set()
         self._placed: dict[int, bytes] = {}
@@ -69,24 +80,32 @@ class GdbMachine:
         bios = [] if core.is_arm else ["-bios", "none"]
         self._command = [program, "-M", core.board, *bios, "-kernel", path, "-S", "-gdb", "stdio", "-nodefaults"]
         self._command += ["-display", "none", "-serial", "null", "-monitor", "none", *COUNTING]
+        self._plugin = store_plugin()
         self._launch()
 
     def _launch(self) -> None:
-        self._monitor = monitor = QemuMonitor()
-        self._qemu = subprocess.Popen(
-            [*self._command, *monitor.arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            pass_fds=[monitor.number],
-        )
-        monitor.is_inherited()
+        if not self._has_started() and self._plugin.file is not None:  # It may be a QEMU that loads no plugins.
+            self.close()
+            self._plugin = QemuPlugin()
+            self._has_started()
         self._received, self._is_gone, self._is_in_handler = b"", False, False
         self._numbers = dict(self._described())  # Who does not ask for it is not told of all registers.
         for address in self._faults | self._stops:
             self._ask(f"Z0,{address:x},2")
         for address, data in self._placed.items():
             self.write(address, data)
+
+    def _has_started(self) -> bool:
+        self._monitor = monitor = QemuMonitor()
+        shared = [] if self._plugin.file is None else [self._plugin.file.fileno()]
+        self._qemu = subprocess.Popen(
+            [*self._command, *monitor.arguments, *self._plugin.arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            pass_fds=[monitor.number, *shared],
+        )
+        return monitor.is_answered()
 
     # -- packets --------------------------------------------------------------------------------------------------
 
@@ -209,16 +228,13 @@ class GdbMachine:
         """Return how many instructions were executed, those included whose condition did not hold."""
         return self._monitor.instructions()
 
-    def watch_stores(self, free: Iterable[Span], objects: Iterable[Span]) -> bool:
-        """Stores are not noted here."""
-        return False
+    def devices(self) -> tuple[Span, ...]:
+        """Return where no memory is that a program could damage."""
+        return self._devices
 
-    def stores_are_for(self, asker: int) -> None:
-        """Stores are not noted here."""
-
-    def take_stores(self) -> list[Stored]:
-        """Stores are not noted here."""
-        return []
+    def noted(self) -> Noted | None:
+        """Return where stores are noted; None where QEMU loads no plugin, or it is not installed."""
+        return self._plugin.noted
 
     def run(self, limit: float, *, is_quiet: bool = False) -> Stop:
         """Run on."""

@@ -8,6 +8,7 @@ on with them, here 32 ns for each.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 from typing import Any
@@ -30,10 +31,10 @@ class QemuMonitor:
         self._ours = ours.makefile("rw", encoding="utf-8")
         ours.close()
 
-    def is_inherited(self) -> None:
-        """Begin to talk, when QEMU has its end."""
+    def is_answered(self) -> bool:
+        """Begin to talk, when QEMU has its end; return whether it answers."""
         self._theirs.close()
-        self._ask("qmp_capabilities")
+        return self._ask("qmp_capabilities") is not None
 
     def instructions(self) -> int | None:
         """Return how many instructions were executed since QEMU was started; None where it does not say."""
@@ -42,7 +43,8 @@ class QemuMonitor:
 
     def close(self) -> None:
         """Talk no more."""
-        self._ours.close()
+        with contextlib.suppress(OSError):  # It still has a question for a QEMU that is gone.
+            self._ours.close()
 
     def _ask(self, name: str) -> dict[str, Any] | None:
         try:

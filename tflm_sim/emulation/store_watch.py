@@ -1,4 +1,4 @@
-"""Where a program may write, and what it writes elsewhere; the form in which ``counting.c`` notes it.
+"""Where a program may write, and what it writes elsewhere; the form in which ``noted_stores.h`` notes it.
 
 free        the arenas, the stack, devices: not noted
 objects     what the program has besides: noted, by object
@@ -35,7 +35,7 @@ class _StoreNoted(Structure):
 
 
 class Noted(Structure):
-    """What the hooks in C note. ``tflm_noted_t`` there."""
+    """What is noted in C. ``tflm_noted_t`` there."""
 
     _fields_ = (
         ("get_register", c_uint64),

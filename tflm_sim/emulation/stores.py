@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tflm_sim.emulation import store_watch
 from tflm_sim.emulation.emulator import Emulator
 from tflm_sim.emulation.memory_map import Span
 from tflm_sim.emulation.program import Program
 from tflm_sim.emulation.seen import Arena, ObservedOperator, StoreSeen
-from tflm_sim.emulation.store_watch import Stored
+from tflm_sim.emulation.store_watch import Noted, Stored
 
 _BOOKKEEPING = 64
 """Bytes around the blocks of a heap in which malloc() keeps its own records."""
@@ -43,7 +44,7 @@ class Stores:
         self._blocks = blocks
         self._askers: list[ObservedOperator | None] = [None]
         self._asker: ObservedOperator | None = None
-        self._is_watching = False
+        self._noted: Noted | None = None
         self.interpreter = 0
 
     def begin(self, lent: Span, pointer: int) -> None:
@@ -58,7 +59,10 @@ class Stores:
         holder = self._program.object_bounds(self.interpreter)
         free += [Span(*holder)] if holder else []
         self._askers, self._asker = [None], None
-        self._is_watching = self._machine.watch_stores(free, [*self._program.data_spans, *self._heap()])
+        self._noted = self._machine.noted()
+        if self._noted is not None:
+            objects = [*self._program.data_spans, *self._heap()]
+            store_watch.begin(self._noted, free, objects, self._machine.devices())
 
     def _top(self, pointer: int) -> int:
         """Return where the stack begins from which its callers took theirs."""
@@ -79,14 +83,15 @@ class Stores:
         before, self._asker = self._asker, operator
         if operator not in self._askers:
             self._askers.append(operator)
-        self._machine.stores_are_for(self._askers.index(operator))
+        if self._noted is not None:
+            self._noted.asker = self._askers.index(operator)
         return before
 
     def take(self) -> list[StoreSeen] | None:
         """Return what was seen since the watch began; None where nothing was watched."""
-        if not self._is_watching:
+        if self._noted is None:
             return None
-        return [self._seen(one) for one in self._machine.take_stores() if not one.is_inside or one.asker]
+        return [self._seen(one) for one in store_watch.end(self._noted) if not one.is_inside or one.asker]
 
     def _seen(self, one: Stored) -> StoreSeen:
         return StoreSeen(self._askers[one.asker], one.code_address, one.low, one.end, one.times, not one.is_inside)

@@ -19,12 +19,11 @@ import unicorn
 from unicorn import arm_const, riscv_const
 from unicorn.unicorn_py3.unicorn import uclib
 
-from tflm_sim.emulation import store_watch
 from tflm_sim.emulation.devices import Devices
 from tflm_sim.emulation.emulator import Core, Reason, Snapshot, Stop
 from tflm_sim.emulation.exceptions import RETURN_REACHED, SVC, SVC_REACHED, Exceptions
 from tflm_sim.emulation.memory_map import CHUNK, MemoryKind, MemoryMap, Span
-from tflm_sim.emulation.store_watch import Noted, Stored
+from tflm_sim.emulation.store_watch import Noted
 from tflm_sim.units import align_up
 
 try:
@@ -197,7 +196,7 @@ class UnicornMachine:
 
     def count(self) -> int | None:
         """Return how many instructions were executed since the first call."""
-        noted = self._noting()
+        noted = self.noted()
         if noted is None:
             return None
         if not self._is_counting:
@@ -206,24 +205,12 @@ class UnicornMachine:
             self._stops_before_counting = frozenset(self._hooks)
         return int(noted.instructions) - self._counted_twice
 
-    def watch_stores(self, free: Iterable[Span], objects: Iterable[Span]) -> bool:
-        """Note the stores that are not to ``free`` or to devices."""
-        noted = self._noting()
-        if noted is not None:
-            store_watch.begin(noted, free, objects, self._memory.devices())
-        return noted is not None
+    def devices(self) -> tuple[Span, ...]:
+        """Return where no memory is that a program could damage."""
+        return self._memory.devices()
 
-    def stores_are_for(self, asker: int) -> None:
-        """Note from now on that stores are for ``asker``."""
-        if self._noted is not None:
-            self._noted.asker = asker
-
-    def take_stores(self) -> list[Stored]:
-        """Return what was stored elsewhere, and watch no more."""
-        return [] if self._noted is None else store_watch.end(self._noted)
-
-    def _noting(self) -> Noted | None:
-        """Have stores noted, unless they are already; None where that cannot be done."""
+    def noted(self) -> Noted | None:
+        """Return where stores are noted; the first call has it begin, None where that cannot be done."""
         if _counting is None or self._noted is not None:
             return self._noted
         self._noted = noted = Noted()
