@@ -6,7 +6,8 @@ A sample of mutants is drawn in turns from all rooms (``native`` is the planners
 each; ``rim`` the modules of no room), none of them twice. Each is shown to the tests named after its module or
 importing it. Those that are left are shown to the files of tests that enter their function, the quickest first; and
 where sizes come from, to a few recordings of real TFLM. Which file enters which function is recorded before that (about
-ten minutes; kept in ``--entered``, build/entered, until that is deleted).
+ten minutes; kept in ``--entered``, build/entered, until that is deleted). Where that folder is empty, the wider tests
+are all those of the mutant's room.
 
 Every answer is written at once to ``--results``, build/mutants/SEED.jsonl. While that file is there, its mutants are
 the sample, and those that nothing noticed yet are tried. Delete it to begin anew.
@@ -215,11 +216,10 @@ class Entered:
 
 
 def record(folder: Path) -> None:
-    """Run the tests with the plugin that notes what they enter; not those that were recorded already."""
-    folder.mkdir(parents=True, exist_ok=True)
-    known = [f"--ignore={ROOT / tests}" for tests in Entered(folder).seconds]
+    """Run the tests once with the plugin that notes what they enter."""
+    folder.mkdir(parents=True)
     environment = {**os.environ, "ENTERED": str(folder), "PYTHONPATH": f"{ROOT / 'tools'}:{ROOT}"}
-    command = [sys.executable, "-m", "pytest", *PYTEST, "-p", "entered", "-n", "2", "--dist", "loadfile", *known]
+    command = [sys.executable, "-m", "pytest", *PYTEST, "-p", "entered", "-n", "2", "--dist", "loadfile"]
     for tests in ((*QUICK_TESTS, *QUICK), SLOW_TESTS):
         subprocess.run([*command, *tests], cwd=ROOT, env=environment, capture_output=True, check=False)
 
@@ -250,12 +250,15 @@ def wider_tests(mutant: Mutant, entered_by: Entered) -> Iterator[list[str]]:
     room = mutant.path.split("/")[1] if mutant.path.count("/") > 1 else "rim"
     if not mutant.path.endswith(".c"):
         own, left = own_tests(mutant), float(SECONDS)
+        if quick := [test for test in own if not test.startswith(SLOW_TESTS)]:
+            yield [*quick, "-m", "slow"]
         others = [test for test in own if test.startswith(SLOW_TESTS)]
-        for test in entered_by.tests(mutant):
+        entering = entered_by.tests(mutant)
+        for test in entering:
             left -= entered_by.seconds[test]
             if left > 0 and test not in own:
                 others.append(test)
-        if not others or room in UNRECORDED:
+        if not entering or room in UNRECORDED:
             others += OTHER_TESTS.get(room, [f"tests/unit/{room}"])
         yield from _commands(others)
     if room in SIZING:
@@ -445,7 +448,8 @@ def main() -> int:
         left = [(number, mutant) for number, mutant in left if not answers[mutant.key]]
         if left and not args.near:
             print("\nthose that are left, with wider tests", flush=True)
-            record(args.entered)
+            if not args.entered.is_dir():
+                record(args.entered)
             entered_by = Entered(args.entered)
             for number, mutant in left:
                 show(number, mutant, wider_tests(mutant, entered_by))

@@ -71,6 +71,17 @@ def test_the_rows_of_the_tail_add_up_to_it(sample: str) -> None:
     assert sum(int(match[1].replace(",", "")) for match in groups) == tail
 
 
+def test_a_group_of_a_tenth_of_the_tail_lists_its_parts_where_it_has_two() -> None:
+    lines = [line.strip() for line in report(load(sample_path("streaming")))]
+    nodes, tensors, data = (
+        next(index for index, line in enumerate(lines) if line.endswith(what))
+        for what in ("nodes and registrations", "eval tensors", "builtin data")
+    )
+    assert lines[nodes + 1 : nodes + 3] == ["800 in 1 of NodeAndRegistration[25]", "192 in 1 of NodeAndRegistration[6]"]
+    assert lines[tensors + 1 : tensors + 3] == ["540 in 1 of TfLiteEvalTensor[45]", "72 in 1 of TfLiteEvalTensor[6]"]
+    assert " in 1 of " not in lines[data + 1]  # 368 B are less than a tenth
+
+
 def test_a_failure_says_what_is_needed_where_it_fails_and_what_the_device_prints(chain: Callable[..., Model]) -> None:
     assert failure(chain(8, 8), 472) == [
         "472 B is too small, 512 B are needed",
