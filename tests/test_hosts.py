@@ -251,6 +251,7 @@ OF_CODE = {
     "model/load.py": {"native_reader"},
     "model/recipes.py": {"option_recipe"},
     "model/schema.py": {"builtin_operator_code", "option_fields", "options_of_operator"},
+    "ops/eval_values.py": {"_rows"},
     "ops/evals.py": {"_rows"},
     "planners/native/__init__.py": {"_binding", "_binding_with_callbacks"},
     "schemas/generate.py": {"_documented"},

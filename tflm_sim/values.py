@@ -1,11 +1,11 @@
 """``dataclass`` and ``NamedTuple`` as the standard library has them, for programs that run for a tenth of a second.
 
-The library takes as long for its classes as all else that ``tflm-sim size`` does: it imports ``inspect``, ``typing``,
-and compiles six methods of every dataclass. Here only ``__init__`` is compiled, the other methods are shared, and
-annotations stay text. A class is complete once it is defined, so that threads and tracers find it as any other. What
-``dataclasses.fields`` and its like ask for is made by the library itself when somebody asks. There is only what this
-package uses: ``frozen``, ``slots``, ``kw_only``, ``eq``, ``repr``, and of a field its default, ``init``, ``compare``,
-``repr`` and ``metadata``.
+The library would add 57 ms of CPU time to the 115 ms of a cold ``tflm-sim size`` (the least of 40 starts each, in
+turns, on a busy machine): it imports ``inspect``, ``typing``, and compiles six methods of every dataclass. Here only
+``__init__`` is compiled, the other methods are shared, and annotations stay text. A class is complete once it is
+defined, so that threads and tracers find it as any other. What ``dataclasses.fields`` and its like ask for is made by
+the library itself when somebody asks. There is only what this package uses: ``frozen``, ``slots``, ``kw_only``,
+``eq``, ``repr``, and of a field its default, ``init``, ``compare``, ``repr`` and ``metadata``.
 """
 
 from __future__ import annotations

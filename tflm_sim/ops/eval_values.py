@@ -12,7 +12,8 @@ tensorflow/lite/micro/kernels/cumsum.cc, split.cc, split_v.cc, reduce_common.cc,
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 
 from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.model.types import TensorType
@@ -42,8 +43,9 @@ class ValueRow(NamedTuple):
     undefined: Callable[[Node], Iterator[str]] = _nothing
 
 
-def _rows(op: str) -> Iterator[ValueRow]:
-    return (row for row in REFERENCE.of_family(op, "VALUES") if op in row.ops.split())
+@cache
+def _rows(op: str) -> Sequence[ValueRow]:
+    return [row for row in REFERENCE.of_family(op, "VALUES") if op in row.ops.split()]
 
 
 def undefined_values(node: Node) -> Iterator[str]:
