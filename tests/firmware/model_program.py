@@ -62,7 +62,7 @@ __attribute__((noinline)) int MicroInterpreter::Invoke() {
   return 0;
 }
 }  // namespace tflite
-asm(".section .rodata\\n .balign 16\\n own_model: .incbin \\"own.tflite\\"\\n .previous");
+asm(".section .rodata\\n .balign 16\\n .space SKIPPED\\n own_model: .incbin \\"own.tflite\\"\\n .previous");
 extern "C" const uint8_t own_model[];
 alignas(16) uint8_t tensor_arena[ARENA] = {1};
 tflite::MicroInterpreter interpreter;
@@ -93,7 +93,13 @@ __attribute__((noinline)) void start(tflite::MicroInterpreter &one, const uint8_
 
 
 def built(
-    folder: Path, model: bytes, shapes: tuple[tuple[int, ...], tuple[int, ...]], *, stray: str = "", other: bytes = b""
+    folder: Path,
+    model: bytes,
+    shapes: tuple[tuple[int, ...], tuple[int, ...]],
+    *,
+    stray: str = "",
+    other: bytes = b"",
+    skipped: int = 0,
 ) -> Path:
     """Return the program.
 
@@ -103,6 +109,7 @@ def built(
         shapes: Of its input and its output, of elements of a byte.
         stray: A statement of Invoke(), which may write where it should not.
         other: The model of a second interpreter, with an arena of its own; b"" for none.
+        skipped: Bytes between a multiple of 16 and its first model.
     """
     if shutil.which("arm-none-eabi-g++") is None:
         pytest.skip("arm-none-eabi-g++ not installed")
@@ -110,7 +117,7 @@ def built(
     (folder / "own.tflite").write_bytes(model)
     dims = ["{" + ",".join(map(str, (len(shape), *shape))) + "}" for shape in shapes]
     defined = [f"-DINPUT={dims[0]}", f"-DOUTPUT={dims[1]}", f"-DSTRAY={stray or '(void)0'}", "-DARENA=4096"]
-    flags = ["-O1", "-fno-inline", run_program.LAYOUT, *defined, f"-Wa,-I{folder}"]
+    flags = ["-O1", "-fno-inline", run_program.LAYOUT, *defined, f"-Wa,-I{folder}", f"-Wa,--defsym,SKIPPED={skipped}"]
     if other:
         (folder / "other.tflite").write_bytes(other)
         flags.append("-DOTHER")

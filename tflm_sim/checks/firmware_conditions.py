@@ -17,6 +17,11 @@ from tflm_sim.values import replace
 
 _MOST_VARIABLES = 4096
 """More resource variables than this no firmware makes room for."""
+_ALONE = "nothing else takes memory of its allocator (another model, a second AllocateTensors(), the program itself)"
+_OTHER_PLANNERS: tuple[dict[str, object], ...] = (
+    {"planner": "linear"}, {"has_own_planner": True}, {"planner": "linear", "has_own_planner": True}
+)  # fmt: skip
+"""What MicroAllocator::Create can be told to have instead of the greedy planner that it makes."""
 
 
 class Conditions:
@@ -84,18 +89,25 @@ class Conditions:
             yield "the planner that it makes is TFLM's greedy or linear one"
         elif not self._all_calls_say("preserves_all_tensors"):
             plain = [case for case in self._likely if case.configuration.interpreter == "plain"]
-            if _differ((case.at(planner="linear"), case) for case in plain):
-                yield "preserve_all_tensors is not set"
+            is_open = plain and self._fits is not False and self._hides_set_up
+            if is_open or _differ((case.at(**other), case) for case in plain for other in _OTHER_PLANNERS):
+                yield "it has TFLM's default planner (preserve_all_tensors is not set, and it makes none itself)"
+
+    @property
+    def _hides_set_up(self) -> bool:
+        """Whether no call was read, and names do not say either that each interpreter makes an allocator of its own."""
+        firmware = self._firmware
+        hides = firmware.only_takes_allocators or not firmware.symbol_count or firmware.is_link_time_optimised
+        return hides and not any(self._calls)
 
     def _of_allocator(self) -> Iterator[str]:
-        firmware = self._firmware
-        may_share = firmware.only_takes_allocators or (not firmware.symbol_count and len(firmware.models) > 1)
-        are_many = any(len(sharers_of(self._subject, room)) >= len(PLACES) for room in self._rooms or (None,))
-        if are_many or (may_share and not any(self._calls) and not self._subject.others):
+        if any(len(sharers_of(self._subject, room)) >= len(PLACES) for room in self._rooms or (None,)):
             yield "no other model shares its allocator"
+        if self._fits is not False and self._hides_set_up:
+            yield _ALONE
         if any(call is not None and call.allocator for call in self._calls):
             yield "the program takes nothing from its allocator itself"
-        if firmware.set_up.allocates_again:
+        if self._firmware.set_up.allocates_again:
             yield "AllocateTensors() is called once (the program has more calls of it than interpreters)"
 
     def _of_kernels(self) -> Iterator[str]:

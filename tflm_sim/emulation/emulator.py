@@ -93,6 +93,8 @@ class Emulator(Protocol):
     """An emulator with a program in it. Addresses of code have no Thumb bit."""
 
     core: Core
+    ignores_alignment: bool
+    """Whether it goes on where its core faults: at a word at an address that is no multiple of 4."""
 
     def read(self, address: int, size: int) -> bytes:
         """Return bytes of memory; zeros where nothing was written yet."""

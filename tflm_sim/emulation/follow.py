@@ -36,6 +36,7 @@ _TRIAL_S = 1.0
 _INVOKES_S = 20.0
 """Seconds of the host's processor for all that a program does whose Invoke() has to be run."""
 _ALIGNED = 16
+_WORD = 4
 _BY_MESSAGES = ", TFLM's functions found by their messages"
 _MOST_OUTPUT = 20_000
 _PARTS: dict[Part, Literal["all", "persistent", "rest"]] = {
@@ -214,7 +215,7 @@ def _answers(
     machine = start.machine
     arenas = [arena for arena in follower.arenas if arena.results]
     searches = [SizeSearch(machine, program, follower, arena, _TRIAL_S) for arena in arenas]
-    found = [_size_found(search, arena) for search, arena in zip(searches, arenas, strict=True)]
+    found = [_size_found(machine, search, arena) for search, arena in zip(searches, arenas, strict=True)]
     tried = [
         tuple(_tried(search, sizes)) if size.smallest else () for search, size in zip(searches, found, strict=True)
     ]
@@ -243,9 +244,11 @@ class _SizeFound(NamedTuple):
     trials: int
 
 
-def _size_found(search: SizeSearch, arena: Arena) -> _SizeFound:
+def _size_found(machine: Emulator, search: SizeSearch, arena: Arena) -> _SizeFound:
     """Search the smallest size of an arena that works."""
-    fits = _fits(arena.results)
+    fits, unaligned = _fits(arena.results), _unaligned_model(machine, arena.results)
+    if fits and unaligned:
+        return _SizeFound(None, None, None, None, (), unaligned, 0)
     is_too_small = fits is False and any(one.refused for one in arena.results)
     if not fits and not (is_too_small and search.move()):
         return _SizeFound(fits, None, None, None, (), _reason(arena.results), 0)
@@ -260,7 +263,7 @@ def _size_found(search: SizeSearch, arena: Arena) -> _SizeFound:
     if found is None:
         reason = "AllocateTensors() succeeds, but TFLM hands out memory twice or ignores a refusal on the way"
         return _SizeFound(False, None, None, None, (), reason, search.trials)
-    smallest, succeeds_from = found[0].size, found[1].size
+    smallest, succeeds_from = found[0].size, found[1]
     below = search.attempt(smallest - 1, is_brief=True).log
     used, reason = found[0].results[-1].used, "" if fits else _reason(arena.results)
     return _SizeFound(fits, smallest, used, succeeds_from, below, reason, search.trials)
@@ -298,6 +301,19 @@ def _fits(results: list[Result]) -> bool | None:
     if any(one.status for one in results):
         return False
     return None if any(one.status is None for one in results) else True
+
+
+def _unaligned_model(machine: Emulator, results: list[Result]) -> str:
+    """Return that a model lies where reading it faults on the board, and not here; "" where none does."""
+    found = (one.model for one in results if machine.ignores_alignment and (one.model or 0) % _WORD)
+    return next(
+        (
+            f"its model, with a table at {address:#x}, is not aligned to {_WORD} bytes (use alignas({_ALIGNED})): "
+            f"a {machine.core.name} may fault where it reads it, and Unicorn does not"
+            for address in found
+        ),
+        "",
+    )
 
 
 def _reason(results: list[Result]) -> str:

@@ -69,6 +69,7 @@ class GdbMachine:
         faults: Iterable[int],
     ) -> None:
         self.core = core
+        self.ignores_alignment = False
         self._numbers: dict[str, int] = {}
         self._general: dict[str, str] = {}
         self._kept = tuple(kept)

@@ -18,9 +18,9 @@ from tflm_sim.emulation.stack_room import StackRoom, reserved_stack
 from tflm_sim.emulation.unnamed import functions_by_message
 from tflm_sim.emulation.vendors import answer_of
 from tflm_sim.errors import FirmwareError
+from tflm_sim.firmware.call_graph import CallGraph
 from tflm_sim.firmware.elf import DATA, EXECUTABLE, FUNCTION, Elf
 from tflm_sim.firmware.image import AddressIndex
-from tflm_sim.firmware.jumps import JUMPS
 from tflm_sim.firmware.symbol_names import function_name, plain_name
 
 _TOPS = ("__StackTop", "_estack", "__stack", "__stack_top", "_stack_top", "__initial_sp", "_sp", "__StackLimit")
@@ -61,6 +61,7 @@ class Program:
         if self.is_unnamed:
             self.functions |= functions_by_message(elf, is_arm=self.core.is_arm)
         self.semihosting = frozenset(self._calls())
+        self._calls_between = CallGraph(elf)
         self.has_reporter_first = any(_WITH_REPORTER in symbol.name for symbol in elf.symbols)
 
     def _calls(self) -> Iterator[int]:
@@ -168,25 +169,17 @@ class Program:
         mains = {entry.address for entry in self.functions.get(Watched.MAIN, ())}
         found: dict[int, None] = {}
         for _ in range(_DEPTH):
-            rows = (self._names.at(where) for target in called for where in self._callers.get(target, ()))
-            called = {row[0] for row in rows if row is not None and not row[2].startswith(_OF_TFLM)} - set(found)
+            callers = {one for target in called for one in self._calls_between.calling_functions(target)}
+            called = {one for one in callers if not self._is_of_tflm(one)} - set(found)
             found |= dict.fromkeys(sorted(called))
         return sorted(found.keys() - mains, key=lambda one: (not self._is_started(one), list(found).index(one)))
 
     def _is_started(self, address: int) -> bool:
         """Whether the system starts a function: by its name, or since nobody calls it."""
-        return self.name_at(address) in _STARTED or address not in self._callers
+        return self.name_at(address) in _STARTED or address not in self._calls_between.callers
 
-    @cached_property
-    def _callers(self) -> dict[int, set[int]]:
-        """Where each function is called, or jumped to."""
-        by_target: dict[int, set[int]] = {}
-        for section in self.elf.sections:
-            if section.flags & EXECUTABLE and section.has_bits:
-                code = bytes(self.elf.bytes_of(section))
-                for where, target, _ in JUMPS[self.elf.machine](section.address, code):
-                    by_target.setdefault(target, set()).add(where)
-        return by_target
+    def _is_of_tflm(self, address: int) -> bool:
+        return any(name.startswith(_OF_TFLM) for name in self._calls_between.functions[address].names)
 
     def answered(self) -> dict[int, Answer]:
         """Return what answers functions of vendors where they are not run, by address."""

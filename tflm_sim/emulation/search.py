@@ -82,7 +82,9 @@ class SizeSearch:
         self._moved = self._machine.spare(ROOM + 2 * _ALIGNED) + self._arena.address % _ALIGNED
         self._given = ROOM
         self._machine.restore(self._arena.point)
-        follower = self._follower.again(self._arena, ROOM, Interest(is_brief=True), self._moved)
+        follower = self._follower.again(
+            self._arena, ROOM, Interest(is_brief=not self._arena.is_made_later), self._moved
+        )
         follower.run(_WHOLE_RUN_S)
         results = follower.arenas[0].results
         self._wanted = max(len(results), self._wanted)
@@ -101,7 +103,8 @@ class SizeSearch:
         self.trials += 1
         assert self._arena.point is not None, "an arena that is searched has its state kept"
         self._machine.restore(self._arena.point)
-        follower = self._follower.again(self._arena, size, Interest(is_brief=is_brief), self._moved)
+        interest = Interest(is_brief=is_brief and not self._arena.is_made_later)
+        follower = self._follower.again(self._arena, size, interest, self._moved)
         arena, wanted = follower.arenas[0], self._wanted
         follower.is_over = lambda: len(arena.results) >= wanted or any(one.status for one in arena.results)
         follower.run(self._limit)
@@ -121,10 +124,11 @@ class SizeSearch:
                 raise Unfinished(trial)
         return trial
 
-    def smallest(self) -> tuple[Trial, Trial] | None:
-        """Return the smallest size that works, and the smallest in which AllocateTensors() succeeds.
+    def smallest(self) -> tuple[Trial, int] | None:
+        """Return the trial of the smallest size that works, and the size from which on AllocateTensors() succeeds.
 
         One byte less than each was tried, and fails. None where the size that the program gives is not sound.
+        Far below what works, bytes are handed out so often twice that some sizes seem to succeed by chance.
 
         Raises:
             Unfinished: The program came to no end, or goes another way than before when it is resumed.
@@ -136,7 +140,22 @@ class SizeSearch:
         low = least if 0 < least < self._given and not self.attempt(least, is_brief=True).succeeds else 0
         succeeds = self._least(*self._around(low, self._succeeds), self._succeeds)
         sound = succeeds if self._is_sound(succeeds) else self._least_sound(succeeds)
-        return None if sound is None else (self._watched[sound], self._watched[succeeds])
+        if sound is None:
+            return None
+        succeeds = self._least(*self._around_below(sound, succeeds - 1), self._succeeds)
+        return self._watched[sound], succeeds
+
+    def _around_below(self, high: int, low: int) -> tuple[int, int]:
+        """Return a size from ``low`` on in which AllocateTensors() fails, and one up to ``high`` in which it succeeds.
+
+        Args:
+            high: A size in which it succeeds.
+            low: One in which it fails.
+        """
+        step = 1
+        while high - step > low and self._succeeds(high - step):
+            high, step = high - step, 2 * step
+        return max(high - step, low), high
 
     def _least_sound(self, low: int) -> int | None:
         """Return the least size above ``low`` that works, None where the size that the program gives is not sound."""

@@ -167,6 +167,11 @@ class Arena:
         return self.address + self.size
 
     @property
+    def is_made_later(self) -> bool:
+        """Whether its size can be changed only behind ``point``, when its allocator is asked for the first time."""
+        return self.owner is None and not self.size_argument
+
+    @property
     def bounds(self) -> tuple[int, int]:
         """Where the allocator's use of it begins and ends; what stays ends at a multiple of 16."""
         return self.head, self.end & -_ALIGNED if self.part is Part.PERSISTENT else self.end

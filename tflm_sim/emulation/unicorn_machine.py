@@ -67,6 +67,7 @@ class UnicornMachine:
 
     def __init__(self, core: Core, memory: MemoryMap, vectors: int = 0) -> None:
         self.core = core
+        self.ignores_alignment = core.is_arm
         self._memory = memory
         if core.is_arm:
             self._uc = unicorn.Uc(unicorn.UC_ARCH_ARM, unicorn.UC_MODE_THUMB | unicorn.UC_MODE_MCLASS)

@@ -148,7 +148,7 @@ def read_set_up(elf: Elf, graph: CallGraph) -> SetUp:
     wanted = [f for f in graph.functions.values() if any(_OF_INTEREST.search(name) for name in f.names)]
     machine = decoder(elf) if wanted else None
     if machine is None:
-        return SetUp()
+        return SetUp(allocates_again=_allocates_again(graph, 0))
     program = _Program(graph, CodeReader(elf, machine))
     found = [call for function in wanted for call in _calls_of_constructor(program, graph, function)]
     calls = tuple(dict.fromkeys(found[:_MOST_CALLS]))

@@ -32,7 +32,8 @@ M4 = configure("cortex-m4", kernels="reference")
 INT_ENUMS = configure("esp32", kernels="reference")
 RECORDING = configure("cortex-m4", kernels="reference", interpreter="recording")
 UNTOUCHED = "the program takes nothing from its allocator itself"
-GREEDY = "preserve_all_tensors is not set"
+ALONE = "nothing else takes memory of its allocator (another model, a second AllocateTensors(), the program itself)"
+GREEDY = "it has TFLM's default planner (preserve_all_tensors is not set, and it makes none itself)"
 
 
 def room(size: int, *, at: int = 0, name: str = "tensor_arena", **facts: Any) -> ArenaRoom:
@@ -227,6 +228,23 @@ def test_a_planner_that_is_read_is_used_and_one_that_is_not_is_a_condition_where
     assert (verdict(KEYWORDS, linear).needed, verdict(KEYWORDS, linear).conditions) == (83_492, ())
     assert verdict(KEYWORDS, room(83_491)).conditions == (GREEDY,)
     assert verdict(KEYWORDS, room(83_492)).conditions == ()
+
+
+def test_a_planner_of_the_programs_own_leaves_its_bytes_to_the_model() -> None:
+    # The greedy planner in the arena takes 44 bytes, so that 22,728 B are enough without it.
+    assert verdict(KEYWORDS, room(22_771)).conditions == (GREEDY,)
+    assert verdict(KEYWORDS, room(22_727)).conditions == ()
+
+
+@pytest.mark.parametrize(
+    "facts", [{"is_link_time_optimised": True}, {"symbol_count": 0}, {"only_takes_allocators": True}]
+)
+def test_where_no_call_is_read_and_names_prove_nothing_a_yes_is_for_one_model_alone(facts: dict[str, Any]) -> None:
+    for size, fits in ((22_772, True), (1 << 20, True), (20_000, False)):
+        found = verdict(KEYWORDS, room(size), **facts)
+        assert found.fits is fits
+        assert ({GREEDY, ALONE} & set(found.conditions)) == ({GREEDY, ALONE} if fits else set())
+    assert ALONE not in verdict(KEYWORDS, room(30_000, call=call()), **facts).conditions
 
 
 def custom_model() -> Model:
