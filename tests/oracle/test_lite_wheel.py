@@ -1,6 +1,7 @@
 """The mobile runtime, live from its wheel, against ours: built models, samples, and steps after a resize."""
 
 import importlib.util
+import json
 import struct
 from pathlib import Path
 
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("ai_edge_litert") is None, reason="the wheel ai-edge-litert is absent"
 )
 WILD = Path(__file__).resolve().parents[2] / "../shared/wild"
+SPANS = Path(__file__).resolve().parents[1] / "unit/lite/wheel_spans.json"
 MODELS = 300
 MUTATED = 600
 
@@ -75,6 +77,16 @@ def test_what_32_bits_cannot_count_is_refused_as_the_wheel_refuses_it(live, data
     ours, theirs = answers(live, data, LiteSettings())
     assert ours == theirs
     assert message in ours[1]
+
+
+@pytest.mark.slow
+def test_the_spans_that_the_unit_tests_know_are_the_wheels(live):
+    def said(name, seed):
+        answer = live.answer(random_model(seed, name)[1], LiteSettings(), double=False)
+        return answer["error"] or [[graph["arena_rw_span"], graph["persistent_span"]] for graph in answer["subgraphs"]]
+
+    known = json.loads(SPANS.read_text("utf-8"))
+    assert {name: [said(name, seed) for seed in range(4)] for name in known} == known
 
 
 @pytest.mark.slow
