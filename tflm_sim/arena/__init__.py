@@ -6,6 +6,6 @@ downwards, *temporary* memory lies above the head. To read on:
     arena                    the allocator of one buffer: ``SingleArenaBufferAllocator``
     split_arena              persistent and non-persistent memory in two buffers
     events, stages           what happens, as values, and the stages in which it happens
-    state                    what the arena looks like after each event: whoever draws or judges asks this
+    state                    what the arena looks like after each event, for pictures, ledger and sanitizer
     measuring_arena, needs   the same offsets without events, for a caller who wants only the smallest size
 """

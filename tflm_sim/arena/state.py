@@ -17,7 +17,7 @@ START = Phase(Stage.START)
 class ArenaState:
     """Head, live temps, tail, stage and planner after each event (mutable); an :data:`~tflm_sim.arena.events.Observer`.
 
-    Whoever wants to do more with events gives a table: kind of event to method. The method sees the state after it.
+    An observer that does more with events gives a table: kind of event to method. The method sees the state after it.
 
     Args:
         handlers: Kind of event to what else takes it.

@@ -1,4 +1,4 @@
-"""The file of a sweep's rows, new or continued; what is done is in it or beside it, whatever ends the run.
+"""The file of a sweep's rows, new or continued. The rows that are done are kept, however the run ends.
 
 -o r.csv, r.jsonl              rows are written to it as they come
 the same with --resume         ... to .r.csv.part, which takes its place in the end
@@ -24,7 +24,7 @@ class Results:
     Args:
         name: The file; None for none.
         over: What each model is sized for.
-        resumes: Go on with the file, or with what a killed run left beside it.
+        resumes: Continue the file, or the ``.part`` file that a killed run left.
         overwrites: Start it again from nothing.
 
     Raises:

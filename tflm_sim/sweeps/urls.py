@@ -1,4 +1,4 @@
-"""Models on shared storage: fsspec URLs (s3://, gs://, file://); the web only where somebody says so."""
+"""Models on shared storage: fsspec URLs (s3://, gs://, file://). The web is not read here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def is_url(name: str) -> bool:
 def expand_url(url: str) -> Iterator[str]:
     """Yield the URLs of a pattern (``*``), or of a folder whose URL ends in a slash, sorted; any other as it is.
 
-    What cannot be listed is yielded as it is too; whoever reads it gets the reason.
+    What cannot be listed is yielded as it is too; reading it then fails with the reason.
     """
     found = []
     if not is_address(url) and (url.endswith("/") or any(sign in url for sign in "*?[")):

@@ -374,6 +374,6 @@ def _runs_a_build(machine: str, build: str) -> bool:
 
 
 def _kernels_on(library: Library, machine: str) -> str:
-    """Return the kernels that a library is meant to link on a machine: instead of CMSIS-NN, ESP-NN where that runs."""
+    """Return the kernels that builds of a library link on a machine: instead of CMSIS-NN, ESP-NN where that runs."""
     has_esp_nn = machine in PRESETS and "esp_nn" in PRESETS[machine].libraries
     return "esp_nn" if library.kernels == "cmsis_nn" and has_esp_nn else library.kernels

@@ -109,7 +109,7 @@ class Runtime:
 
 
 class _Known(dict[str, bool]):
-    """Whether a version has each change; asking for one that nobody has named is an error of whoever wrote the name."""
+    """Whether a version has each change; a name that is not in ``CHANGES`` is an error that says so."""
 
     def __missing__(self, name: str) -> bool:
         raise UsageError(f"there is no change '{name}' in tflm_sim/targets/changes.py")

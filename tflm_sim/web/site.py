@@ -2,9 +2,9 @@
 
 Pyodide itself is no part of this package: its npm archive has its core, of which five files are taken. ``shrink`` needs
 numpy, whose wheel is a file of Pyodide's whole release; a page without it says so. Both are read from files, or fetched
-where somebody says so, and then they are the ones that the hashes here and in Pyodide's lock file name. The content
-security policy allows this origin's files, WebAssembly, and the report page's own script and style by their hashes;
-nothing else, and no other origin.
+with ``--allow-download``, and must have the hashes that stand here and in Pyodide's lock file. The content security
+policy allows this origin's files, WebAssembly, and the report page's own script and style by their hashes; nothing
+else, and no other origin.
 """
 
 from __future__ import annotations
