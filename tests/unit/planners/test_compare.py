@@ -1,3 +1,4 @@
+import html
 import random
 import time
 from collections.abc import Sequence
@@ -49,6 +50,7 @@ def test_a_planner_that_refuses_is_an_outcome_without_a_plan():
     refused, greedy = comparison.outcomes
     assert refused.plan is None
     assert "fixed offset" in refused.refusal
+    assert refused.refusal in html.unescape(comparison._repr_html_())
     assert comparison.distance(refused) is None
     assert comparison.best is greedy
 

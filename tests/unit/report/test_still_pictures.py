@@ -63,6 +63,15 @@ def test_the_last_scope_ends_where_the_picture_does_even_when_it_is_the_only_one
     assert (scope_u(alone, 0), scope_u(alone, 1)) == (invoke_start(alone), 1.0)
 
 
+def test_a_planned_buffers_rectangle_is_its_bytes_and_its_scopes(residual: Picture) -> None:
+    planned = {"input", "output", "activation", "scratch"}
+    drawn = [(one.start, one.end, one.u0, one.u1) for one in shapes(residual) if one.category in planned]
+    assert drawn == [
+        (row.offset, row.offset + row.size, scope_u(residual, row.first), scope_u(residual, row.last + 1))
+        for row in residual.residents
+    ]
+
+
 def test_svg_puts_two_pictures_side_by_side(residual: Picture) -> None:
     other = take_picture(load(sample_path("residual")), Configuration(preset("esp32")))
     root = ElementTree.fromstring(svg_of(residual, other))
