@@ -41,6 +41,16 @@ def test_a_refused_resize_has_its_own_message() -> None:
     assert "Internal error" in SingleArenaBufferAllocator(64).rules.resize_refused
 
 
+def test_the_resizable_buffer_is_there_once_at_a_time() -> None:
+    lines: list[object] = []
+    arena = SplitArena(64, 64, observers=[lines.append])
+    assert arena.allocate_resizable_buffer(16, 16) == 0
+    assert arena.allocate_resizable_buffer(16, 16) is None
+    assert lines[-1] == LogLine("Cannot allocate a new resizable buffer when one is already allocated")
+    assert arena.deallocate_resizable_buffer()
+    assert arena.allocate_resizable_buffer(16, 16) == 0
+
+
 def test_arenas_smaller_than_what_their_alignment_loses() -> None:
     events: list[Event] = []
     pair = SplitArena(4, 4, persistent_address=8, non_persistent_address=8, observers=[events.append])

@@ -1,4 +1,4 @@
-"""What each kernel of LiteRT lets its arenas span, as the wheel said of models of ``tests/oracle/lite_models.py``.
+"""What each kernel of LiteRT lets its arenas span, as the wheel said of models of ``tests/oracle/lite_*models.py``.
 
 ``tests/oracle/test_lite_wheel.py`` asks the wheel itself, of many more models.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import lite_rare_models  # noqa: F401 - its recipes, too
 import pytest
 from lite_models import random_model
 

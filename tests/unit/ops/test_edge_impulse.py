@@ -78,6 +78,16 @@ def test_batch_matmul_keeps_the_transposed_right_side(kernel):
     ]
 
 
+def test_a_batch_matmul_of_one_matrix_with_several_fills_up_its_shape_with_ones(kernel):
+    bench = of(kernel, "BATCH_MATMUL", [f32(2, 4, 5), f32(5, 3)], [f32(2, 4, 3)], options={"adj_y": False})
+    assert asked(bench) == [
+        "persistent 12 transposed TfLiteEvalTensor",
+        "persistent 12 transposed dims",  # 4 + 2 * 4
+        "persistent 60 transposed data",  # 5 * 3 floats
+        "persistent 16 dims",
+    ]
+
+
 def test_hybrid_batch_matmul_quantizes_its_left_side_in_scratch(kernel):
     bench = of(kernel, "BATCH_MATMUL", [f32(2, 4, 5), int8(2, 3, 5)], [f32(2, 4, 3)], options={"adj_y": True})
     assert asked(bench) == [
