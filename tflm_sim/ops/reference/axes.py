@@ -18,7 +18,7 @@ from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
 from tflm_sim.ops.prepare import INPUT, OUTPUT, Prepare, counts, source, trusted, unchecked
 from tflm_sim.ops.reference.arithmetic import MAX_RUNTIME_RANK
-from tflm_sim.ops.reference.output_shapes import prepare_with_blocks
+from tflm_sim.ops.reference.output_shapes import check_blocks_of, prepare_with_blocks
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
 from tflm_sim.ops.roles import fail, op_data, writable_dims
 from tflm_sim.units import int32
@@ -77,13 +77,7 @@ _AXIS = source(1, "axis")
 def _batch(k: Kernel, source: KernelTensor | None, output: KernelTensor | None) -> None:
     """What SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND share."""
     k.ensure(source is not None and output is not None, "input != nullptr && output != nullptr")
-    source, output = k.require(source, "input"), k.require(output, "output")
-    named = (source, "input"), (output, "output")
-    for tensor, name in named:
-        k.ensure(len(tensor.shape) >= 3, f"NumDimensions({name}) >= kInputOutputMinDimensionNum")
-    for tensor, name in named:
-        k.ensure(len(tensor.shape) <= 4, f"NumDimensions({name}) <= kInputOutputMaxDimensionNum")
-    k.same_type(source, output)
+    check_blocks_of(k, k.require(source, "input"), k.require(output, "output"))
 
 
 def _check_depth(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:

@@ -133,13 +133,18 @@ def _batch_to_space(
         yield from writable_dims(output, shape)
 
 
-def _check_tensors(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
+def check_blocks_of(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
+    """What SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND check of their tensors in every version: 3 or 4 dims, one type."""
     named = (source, "input"), (output, "output")
     for tensor, name in named:
         k.ensure(len(tensor.shape) >= 3, f"NumDimensions({name}) >= kInputOutputMinDimensionNum")
     for tensor, name in named:
         k.ensure(len(tensor.shape) <= 4, f"NumDimensions({name}) <= kInputOutputMaxDimensionNum")
     k.same_type(source, output)
+
+
+def _check_tensors(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
+    check_blocks_of(k, source, output)
     k.one_of(source.type, (TensorType.FLOAT32, TensorType.INT8), "input->type")
     if k.node.op == "SPACE_TO_BATCH_ND":
         k.ensure(k.node.user_data is not None, "node->user_data != nullptr")
