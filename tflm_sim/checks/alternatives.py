@@ -26,7 +26,7 @@ class Alternative:
     configuration: Configuration
 
 
-def alternatives(base: Configuration, model: Model) -> Iterator[Alternative]:
+def alternatives(base: Configuration) -> Iterator[Alternative]:
     """Yield the firmwares that differ from ``base`` in one thing, then those on another target with its kernels."""
     yield from _kernels(base, base.target.name, "")
     for name in INTERPRETERS:
@@ -77,7 +77,7 @@ def explaining(
         on_progress: Called after each setting that was tried.
     """
     found: list[tuple[Alternative, ReportComparison]] = []
-    for other in alternatives(base, model):
+    for other in alternatives(base):
         try:
             comparison = compare_report(report, model, other.configuration, checks_remainders=False)
         except TflmSimError:

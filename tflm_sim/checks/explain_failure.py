@@ -305,7 +305,7 @@ def _never_so_free(wanted: Refusal, roomy: Simulation) -> str:
 def _explaining_settings(wanted: Sequence[Refusal], diagnosis: Diagnosis, roomy: Simulation) -> tuple[str, ...]:
     """Return the options of the firmwares, other in one thing, that print the log's numbers."""
     found: list[str] = []
-    for other in alternatives(roomy.configuration, roomy.model):
+    for other in alternatives(roomy.configuration):
         try:
             run = simulate(roomy.model, other.configuration)
             sizes = _find_arenas(wanted, diagnosis, run)[0] if run.status == "ok" else set()

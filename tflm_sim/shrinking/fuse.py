@@ -160,7 +160,7 @@ def _joins_channels(draft: Draft, concatenation: Operator) -> bool:
     """Whether a CONCATENATION does nothing but join the channels of images."""
     is_plain = not concatenation.options.get("fused_activation_function", 0)
     rank = len(graph.shape(draft, concatenation.output_tensors[0]))
-    return is_plain and rank == 4 and graph.axis_option(draft, concatenation, 4) == 3
+    return is_plain and rank == 4 and graph.axis_option(concatenation, 4) == 3
 
 
 def _branches(draft: Draft, concatenation: Operator) -> list[_Branch]:

@@ -135,7 +135,7 @@ def image_padding(draft: Draft, pad: Operator) -> list[int] | None:
     return paddings if is_plain else None
 
 
-def axis_option(draft: Draft, operator: Operator, rank: int) -> int:
+def axis_option(operator: Operator, rank: int) -> int:
     """Return the option ``axis`` counted from the front."""
     axis = _integer(operator.options.get("axis", 0))
     return axis + rank if axis < 0 else axis

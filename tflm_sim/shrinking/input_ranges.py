@@ -44,7 +44,7 @@ def _limits(draft: Draft, operator: Operator, read: list[int]) -> Iterator[int]:
     name, inputs = draft.name(operator), operator.input_tensors
     if name == "GATHER" and 1 in read:
         table = shape(draft, inputs[0])
-        yield table[axis_option(draft, operator, len(table))]
+        yield table[axis_option(operator, len(table))]
     elif name == "GATHER_ND" and 1 in read:
         yield min(shape(draft, inputs[0])[: shape(draft, inputs[1])[-1]])
     elif name == "EMBEDDING_LOOKUP" and 0 in read:

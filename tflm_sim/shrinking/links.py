@@ -79,7 +79,7 @@ def _viewed(draft: Draft, operator: Operator) -> _Copied:
 
 def _joined(draft: Draft, operator: Operator) -> _Copied:
     inputs, output = operator.input_tensors, operator.output_tensors[0]
-    axis = axis_option(draft, operator, len(shape(draft, output)))
+    axis = axis_option(operator, len(shape(draft, output)))
     return _parts(draft, output, inputs, axis) if len(set(inputs)) == len(inputs) else []
 
 
@@ -88,7 +88,7 @@ def _divided(draft: Draft, operator: Operator) -> _Copied:
     whole = inputs[1] if name == "SPLIT" else inputs[0]
     numbers = integers(draft, inputs[0] if name == "SPLIT" else inputs[-1]) if name != "UNPACK" else None
     rank = len(shape(draft, whole))
-    axis = numbers[0] % rank if numbers else axis_option(draft, operator, rank)
+    axis = numbers[0] % rank if numbers else axis_option(operator, rank)
     return _parts(draft, whole, operator.output_tensors, axis)
 
 

@@ -135,7 +135,7 @@ def _joined(draft: Draft, operator: Operator, output: int) -> graph.Array | None
     values = _constants(draft, operator, output)
     if values is None or len({value.dtype for value in values}) > 1:
         return None
-    axis = graph.axis_option(draft, operator, len(graph.shape(draft, output)))
+    axis = graph.axis_option(operator, len(graph.shape(draft, output)))
     return np.stack(values, axis=axis) if draft.name(operator) == "PACK" else np.concatenate(values, axis=axis)
 
 

@@ -31,11 +31,11 @@ def cut_rim(draft: Draft, choose: Chooser) -> list[Witness]:
     for position, tensor in enumerate(dict.fromkeys(draft.inputs)):
         reached = _behind(draft, tensor)
         if not isinstance(reached, str) and choose():
-            witnesses.append(_cut_input(draft, tensor, reached, position))
+            witnesses.append(_cut_input(draft, reached, position))
     for position, tensor in enumerate(dict.fromkeys(draft.outputs)):
         chain = _before(draft, tensor)
         if not isinstance(chain, str) and choose():
-            witnesses.append(_cut_output(draft, tensor, chain, position))
+            witnesses.append(_cut_output(draft, chain, position))
     return witnesses
 
 
@@ -118,7 +118,7 @@ def _is_given(draft: Draft, tensor: int) -> bool:
     return is_once and not draft.writers(tensor) and not draft.tensors[tensor].is_variable
 
 
-def _cut_input(draft: Draft, tensor: int, found: tuple[list[int], list[int]], position: int) -> Witness:
+def _cut_input(draft: Draft, found: tuple[list[int], list[int]], position: int) -> Witness:
     moved, converters = found
     made = {draft.operators[index].output_tensors[0]: draft.operators[index].input_tensors[0] for index in converters}
     like = draft.tensors[next(iter(made))]
@@ -172,7 +172,7 @@ def _why_not(draft: Draft, tensor: int, chain: list[int]) -> str:
     return ""
 
 
-def _cut_output(draft: Draft, tensor: int, chain: list[int], position: int) -> Witness:
+def _cut_output(draft: Draft, chain: list[int], position: int) -> Witness:
     converter = draft.operators[chain[0]]
     source, made = converter.input_tensors[0], converter.output_tensors[0]
     like = draft.tensors[source]

@@ -270,7 +270,7 @@ def _transposed(draft: Draft, operator: Operator, rows: _Along, axis: int) -> Ru
 
 def _joined(draft: Draft, operator: Operator, rows: _Along, axis: int) -> Rule | None:
     """Return the rule of a CONCATENATION along another axis, of activations that all differ."""
-    is_apart = len(rows[0]) == len(operator.input_tensors) and axis_option(draft, operator, 4) != axis
+    is_apart = len(rows[0]) == len(operator.input_tensors) and axis_option(operator, 4) != axis
     return Rule(*rows) if is_apart else None
 
 

@@ -87,7 +87,7 @@ def convolution(call: PrepareCall) -> None:
     ensure_steps(call, "stride_height", "stride_width", "dilation_height_factor", "dilation_width_factor")
     call.ensure(has_bias, "has_bias")
     bias = call.input(2)
-    _check_bias(call, bias, value, weights, weights.shape[0])
+    _check_bias(call, bias, value, weights.shape[0])
     if value.type == t.INT16:
         call.zero_points(input=value, output=output)
         check_bias_type(call, bias)
@@ -128,9 +128,7 @@ def _check_parameters(
         check_multiplier(call, value, weights, bias, output)
 
 
-def _check_bias(
-    call: PrepareCall, bias: TfLiteTensor, value: TfLiteTensor, weights: TfLiteTensor, channels: int
-) -> None:
+def _check_bias(call: PrepareCall, bias: TfLiteTensor, value: TfLiteTensor, channels: int) -> None:
     if value.type in (t.UINT8, t.INT8):
         call.is_type(bias, t.INT32, "bias")
         call.zero_points(bias=bias)

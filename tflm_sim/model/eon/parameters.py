@@ -66,8 +66,7 @@ def options_of(op: str, declared: Declaration | None) -> dict[str, OptionValue]:
 
 def _value(op: str, field: OptionField, value: object, *, is_raw: bool) -> OptionValue:
     if isinstance(value, str) and not is_raw:
-        value = _constant(op, value, is_float=field.type == "float")
-        return value
+        return _constant(op, value, is_float=field.type == "float")
     number = _ENUMS.get(field.enum, {}).get(value, value) if isinstance(value, int) else value
     if not isinstance(number, int | float | bool):
         raise ModelError(f"{field.name} of {op} is not supported")
