@@ -276,6 +276,16 @@ def test_of_an_arena_that_two_interpreters_share_head_and_tail_are_those_of_both
     assert [row.operator for row in answer.tail.ops] == [0, 1, 2]
 
 
+def test_bytes_that_alignment_skips_unseen_are_a_condition_of_the_figure() -> None:
+    one = execution_of(8192)
+    allocations = (replace(one.arenas[0].allocations[0], model=0x1010),)
+    for is_exact, conditions in ((True, 0), (False, 1)):
+        arena = replace(one.arenas[0], is_exact=is_exact, allocations=allocations)
+        found = measured_verdict(embedded(0x1000), "own", replace(one, is_guessed=False, arenas=(arena,)))
+        assert (found.fits, len(found.conditions)) == (True, conditions)
+    assert found.conditions[0].startswith("TFLM skips nothing for alignment at the arena's start")
+
+
 @pytest.mark.parametrize(("second", "code", "verdict"), [(1, 0, True), (2, 1, False)])
 def test_an_arena_that_its_interpreter_leaves_for_a_larger_one_does_not_count(
     second: int, code: int, verdict: bool

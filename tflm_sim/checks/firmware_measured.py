@@ -14,6 +14,9 @@ from tflm_sim.emulation.execution import ExecutedAllocation, ExecutedArena, Exec
 from tflm_sim.firmware.embedded_models import EmbeddedModel
 
 _GUESSED = "what was made up of the system around it does the same on its board"
+_SKIPPED = (
+    "TFLM skips nothing for alignment at the arena's start (up to 15 bytes, which were not seen, come to all sizes)"
+)
 
 
 def measured_verdict(model: EmbeddedModel, name: str, execution: Execution) -> FirmwareVerdict:
@@ -64,5 +67,12 @@ def _verdict(
         fits=True if failing is None else failing.fits,
         log=() if failing is None else failed.log,
         reason="" if failing is None else f"{asked}{failing.reason}",
-        conditions=(_GUESSED,) if execution.is_guessed else (),
+        conditions=tuple(_conditions(arenas, execution)),
     )  # fmt: skip
+
+
+def _conditions(arenas: tuple[ExecutedArena, ...], execution: Execution) -> Iterator[str]:
+    if execution.is_guessed:
+        yield _GUESSED
+    if any(one.smallest_arena is not None and not one.is_exact for one in arenas):
+        yield _SKIPPED
