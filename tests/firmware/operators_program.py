@@ -45,6 +45,8 @@ __attribute__((naked)) int in_it_block(uint8_t *) {
 }
 MORE
 extern "C" __attribute__((noinline)) void *malloc(size_t) { return (void *)0x20004000; }
+extern "C" __attribute__((noinline)) void *_sbrk(int) { return (void *)0x20006000; }
+extern "C" __attribute__((noinline)) void *pvPortMalloc(size_t) { return nullptr; }
 uint8_t *block;
 namespace tflite {
 __attribute__((noinline)) int PrepareAdd(void *, Node *) { IN_PREPARE; return 0; }

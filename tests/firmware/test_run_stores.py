@@ -79,6 +79,21 @@ def test_a_block_of_the_heap_is_the_programs_own_data(tmp_path: Path) -> None:
     assert [(one.is_outside, one.address, one.size) for one in stores] == [(False, HEAP + 10, 5)]
 
 
+def test_a_heap_that_grows_meanwhile_is_the_programs_own_data(tmp_path: Path) -> None:
+    # So it is where newlib's first printf() is that of a failing AllocateTensors().
+    program = operators_program.built(tmp_path, in_prepare="fill((uint8_t *)_sbrk(16), 5)")
+    stores, _ = seen(tflm_sim.execute(program, invokes=1))
+    assert stores is not None
+    assert [(one.is_outside, one.address, one.size) for one in stores] == [(False, 0x20006000, 5)]
+
+
+def test_a_heap_that_has_no_block_to_give_hides_no_store_to_nowhere(tmp_path: Path) -> None:
+    program = operators_program.built(tmp_path, in_eval="pvPortMalloc(8), fill((uint8_t *)0x20002000, 4)")
+    _, stores = seen(tflm_sim.execute(program, invokes=1))
+    assert stores is not None
+    assert [(one.is_outside, one.address, one.size) for one in stores] == [(True, 0x20002000, 4)]
+
+
 def test_a_register_of_a_device_may_be_written(tmp_path: Path) -> None:
     program = operators_program.built(tmp_path, in_eval="*(volatile uint32_t *)0x40010000 = 1")
     assert seen(tflm_sim.execute(program, invokes=1)) == ((), ())

@@ -33,6 +33,8 @@ _NEAR_STACK = 1 << 12
 """Bytes above the stack pointer in which a function's caller has its objects."""
 _ALIGNED = 64
 _BUFFER_ALIGNED = 16
+_NO_MEMORY = (0, 0xFFFF_FFFF)
+"""What malloc() and sbrk() return where there is none."""
 _SIZES = {Part.ALL: 1, Part.PERSISTENT: 1, Part.REST: 3}
 """The number of the argument of Create() that is an arena's size; the one before is the arena."""
 _NEW = {Part.ALL: (0, 1, 0, 1, 0), Part.PERSISTENT: (0, 1, 1), Part.REST: (0, 1, 0, 0)}
@@ -94,6 +96,12 @@ class Arenas:
         self.current = stays
         self._allocations[rest.head] = Allocations(self._machine, Part.REST)
         self._allocations[stays.head].join(self._allocations[rest.head])
+
+    def add_block(self, size: int) -> None:
+        """Note that a function of the heap returned a block of ``size`` bytes."""
+        address = argument(self._machine, 0)
+        if address not in _NO_MEMORY:
+            self.blocks.append((address, size))
 
     def allocator(self, role: Watched, shift: int) -> bool:
         """Note a call of an allocator's function; ``shift``: how far inside of the object its address points.

@@ -266,8 +266,7 @@ class Follower:
 
     def _allocate(self) -> None:
         """Note a block of the heap: the program's own data, or an arena whose allocator is not seen to be made."""
-        size, blocks = argument(self.machine, 0), self._book.blocks
-        self._when_returned(lambda: blocks.append((self.machine.get(self.machine.core.arguments[0]), size)))
+        self._when_returned(partial(self._book.add_block, argument(self.machine, 0)))
 
     def _allocator(self, role: Watched) -> None:
         """Note a call of an allocator; of one that is gone when its maker returns, before the next one."""

@@ -37,7 +37,7 @@ class Watched(Enum):
     PRINT = r"_Z11MicroPrintfPKcz"
     REPORT = r"_ZN6tflite13ErrorReporter6ReportEPKcz"
     LOG = r"DebugLog"
-    ALLOCATE = r"malloc|pvPortMalloc|k_malloc|heap_caps_malloc|_Znw[jm]|_Zna[jm]"
+    ALLOCATE = r"malloc|_?sbrk|pvPortMalloc|k_malloc|heap_caps_malloc|_Znw[jm]|_Zna[jm]"
     MAIN = r"main"
     CONSTRUCTORS = r"__libc_init_array"
     ABORT = (

@@ -45,6 +45,7 @@ class Stores:
         self._askers: list[ObservedOperator | None] = [None]
         self._asker: ObservedOperator | None = None
         self._noted: Noted | None = None
+        self._pointer = 0
         self.interpreter = 0
 
     def begin(self, lent: Span, pointer: int) -> None:
@@ -54,6 +55,7 @@ class Stores:
             lent: The stack on which it runs.
             pointer: The program's own stack pointer.
         """
+        self._pointer = pointer
         arenas = (Span(arena.address, arena.end) for arena in self._arenas)
         free = [lent, Span(pointer, self._top(pointer)), *arenas]
         holder = self._program.object_bounds(self.interpreter)
@@ -73,6 +75,10 @@ class Stores:
         return top if pointer <= top <= pointer + _MOST_CALLERS else pointer + _CALLERS
 
     def _heap(self) -> list[Span]:
+        """Return where blocks of the heap are; where malloc() has no name, where they may be."""
+        if self._program.is_unnamed:
+            end = max((span.end for span in self._program.data_spans), default=0)
+            return [Span(end, self._pointer if self._pointer > end else end + _MOST_CALLERS)]
         if not self._blocks:
             return []
         low = min(address for address, _ in self._blocks)
@@ -91,7 +97,10 @@ class Stores:
         """Return what was seen since the watch began; None where nothing was watched."""
         if self._noted is None:
             return None
-        return [self._seen(one) for one in store_watch.end(self._noted) if not one.is_inside or one.asker]
+        seen = map(self._seen, store_watch.end(self._noted))
+        return [one for one in seen if one.is_outside or one.operator]
 
     def _seen(self, one: Stored) -> StoreSeen:
-        return StoreSeen(self._askers[one.asker], one.code_address, one.low, one.end, one.times, not one.is_inside)
+        """Return stores for people; the heap may have grown since the watch began."""
+        is_inside = one.is_inside or any(span.start <= one.low and one.end <= span.end for span in self._heap())
+        return StoreSeen(self._askers[one.asker], one.code_address, one.low, one.end, one.times, not is_inside)
