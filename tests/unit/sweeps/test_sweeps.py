@@ -463,6 +463,15 @@ def test_a_sweep_for_nothing_is_refused() -> None:
     assert next(rows_of("x", "http://example.org/a.tflite", TWO[:1], NO_LIMITS)).error.startswith("http://")
 
 
+def test_boards_are_compared_by_their_ram_and_flash(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "sample:sine", "--boards", "pico,nano33ble"]) == 0
+    pico, nano = capsys.readouterr().out.splitlines()[-2:]
+    # 1,168 B of 264 * 1,024 and of 256 * 1,024.
+    assert pico.split()[2:8] == ["1,168", "B", "0.4", "%", "264", "KiB"]
+    assert nano.split()[2:8] == ["1,168", "B", "0.4", "%", "256", "KiB"]
+    assert [line.split()[-3:] for line in (pico, nano)] == [["2,048", "KiB", "yes"], ["1,024", "KiB", "yes"]]
+
+
 def test_compare_lists_boards_and_the_smallest_that_fit(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "sample:mobilenet_v1_025", "--boards", "pico,nano33ble,nicla-sense-me"]) == 0
     out = capsys.readouterr().out
