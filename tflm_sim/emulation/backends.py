@@ -7,10 +7,12 @@ import subprocess
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 
 from tflm_sim.emulation.emulator import Emulator
-from tflm_sim.emulation.memory_map import Span, memory_map
+from tflm_sim.emulation.memory_map import Span, memory_map, writable
 from tflm_sim.emulation.program import Program
+from tflm_sim.emulation.xtensa import Chip, chip_of
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.extras import command_for
 from tflm_sim.values import NamedTuple
@@ -20,6 +22,8 @@ EMULATORS = (UNICORN, QEMU)
 _STACK = 1 << 16
 """Bytes below the first stack pointer that snapshots of QEMU hold, where nothing else says how large it is."""
 _LARGEST_GAP = 1 << 18
+_WINDOW_VECTORS = "_WindowOverflow4"
+"""The first of an Xtensa program's vectors."""
 
 
 class Backend(NamedTuple):
@@ -55,14 +59,63 @@ def backend(program: Program, path: str, wanted: str = "") -> Backend:
 
         return Backend(f"Unicorn {unicorn.__version__}", partial(_in_unicorn, program))
     found = _qemu(program)
+    if program.core.is_windowed:
+        return _of_espressif(program, path, found)
     if found is None:
         raise UsageError(f"a program for a {core.name} needs {_qemu_name(program)}, which is not on PATH: install QEMU")
-    said = subprocess.run([found, "--version"], capture_output=True, text=True, timeout=60, check=False).stdout
-    version = said.split("version", 1)[-1].split()[0] if "version" in said else "of an unknown version"
-    return Backend(f"QEMU {version} ({core.board})", partial(_in_qemu, program, path, found))
+    return Backend(f"QEMU {_version(found)} ({core.board})", partial(_in_qemu, program, path, found))
+
+
+def _version(qemu: str) -> str:
+    said = _said(qemu, "--version")
+    return said.split("version", 1)[-1].split()[0] if "version" in said else "of an unknown version"
+
+
+def _said(qemu: str, *arguments: str) -> str:
+    return subprocess.run([qemu, *arguments], capture_output=True, text=True, timeout=60, check=False).stdout
+
+
+def _of_espressif(program: Program, path: str, qemu: str | None) -> Backend:
+    """Return the QEMU of Espressif.
+
+    Raises:
+        FirmwareError: It is not there, has no boot ROM, or the program says not where its vectors are.
+    """
+    chip = chip_of(program.elf)
+    assert chip is not None, "the program's core is that of a chip"
+    if qemu is None or chip.cpu not in _said(qemu, "-cpu", "help").split():
+        raise FirmwareError(
+            f"a program for an {chip.name} is executed by qemu-system-xtensa of Espressif (github.com/espressif/qemu, "
+            f"or 'idf_tools.py install qemu-xtensa'): put it on PATH; {_which(qemu)}. Or use the board, whose log "
+            "'tflm-sim monitor' compares"
+        )
+    folders = [Path(line) for line in _said(qemu, "-L", "help").splitlines()]
+    rom = next((folder / chip.rom for folder in folders if (folder / chip.rom).is_file()), None)
+    if rom is None:
+        raise FirmwareError(f"{qemu} has not its file {chip.rom}, the boot ROM of an {chip.name}: install it whole")
+    vectors = next((one.value for one in program.elf.symbols if one.name == _WINDOW_VECTORS), None)
+    if vectors is None:
+        raise FirmwareError(f"it has no symbol {_WINDOW_VECTORS}: name the ELF file from before it was stripped")
+    name = f"QEMU {_version(qemu)} of Espressif (core {chip.cpu})"
+    return Backend(name, partial(_in_xtensa, program, path, qemu, (chip, vectors, rom)))
+
+
+def _which(qemu: str | None) -> str:
+    return "there is none" if qemu is None else f"{qemu} has not this core"
+
+
+def _in_xtensa(program: Program, path: str, qemu: str, its: tuple[Chip, int, Path], is_started: bool) -> Emulator:
+    from tflm_sim.emulation.xtensa_machine import XtensaMachine
+
+    chip, *_ = its
+    kept = [chip.memory, *(span for span in writable(program.elf) if not chip.memory.contains(span.start))]
+    kept += [] if program.external_heap is None else [chip.external]
+    return XtensaMachine(program.core, path, qemu, kept, *its)
 
 
 def _qemu_name(program: Program) -> str:
+    if program.core.is_windowed:
+        return "qemu-system-xtensa"
     return "qemu-system-arm" if program.core.is_arm else "qemu-system-riscv32"
 
 

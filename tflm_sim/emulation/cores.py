@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tflm_sim.emulation.emulator import Core
+from tflm_sim.emulation.xtensa import chip_of
 from tflm_sim.errors import FirmwareError
 from tflm_sim.firmware.attributes import CPU_ARCHITECTURE, MVE, attributes
 from tflm_sim.firmware.elf import Elf
 
 _ARM = (("r0", "r1", "r2", "r3"), "lr")
 _RISCV = (tuple(f"a{index}" for index in range(8)), "ra")
+_XTENSA = (tuple(f"a{index}" for index in range(2, 8)), "a0")
 
 _FP_ARCHITECTURE = 10
 _DOUBLE_PRECISION = frozenset({7})
@@ -28,8 +30,8 @@ _MODELS = {
 """Tag_CPU_arch -> the core, Unicorn's model of it, QEMU's board with it. Unicorn has neither the low-overhead loops nor
 the vectors of v8.1-M."""
 _OTHERS = {
-    "Xtensa": "Unicorn has no Xtensa core, and qemu-system-xtensa of QEMU none of an ESP32; the QEMU of Espressif runs "
-    "it, or the board itself, whose log 'tflm-sim monitor' compares",
+    "Xtensa": "of the chips with this processor only the ESP32 has an emulator; the board itself runs it, whose log "
+    "'tflm-sim monitor' compares",
     "x86-64": "it is a program for a computer: run it there",
     "i386": "it is a program for a computer: run it there",
     "AArch64": "its processor is an application processor: run it there",
@@ -46,6 +48,9 @@ def core_of(elf: Elf) -> Core:
         return _arm(attributes(elf, ".ARM.attributes", "aeabi"))
     if elf.machine == "RISC-V" and elf.bits == 32:
         return Core("RISC-V 32", False, "UC_CPU_RISCV32_ANY", "virt", *_RISCV)
+    chip = chip_of(elf) if elf.machine == "Xtensa" else None
+    if chip is not None:
+        return Core(chip.name, False, "", "sim", *_XTENSA, is_windowed=True)
     why = _OTHERS.get(elf.machine, "no emulator here has this processor")
     raise FirmwareError(f"a program for {elf.machine} ({elf.bits} bits) cannot be executed here: {why}")
 

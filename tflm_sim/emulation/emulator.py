@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from tflm_sim.emulation.memory_map import Span
 from tflm_sim.emulation.store_watch import Noted
+from tflm_sim.emulation.xtensa import CALL_BYTES, RETURN_STUB
 from tflm_sim.values import dataclass
 
 
@@ -50,11 +51,13 @@ class Core:
 
     Attributes:
         name: For people.
-        is_arm: Whether it is an Arm core in Thumb state; a RISC-V of 32 bits otherwise.
+        is_arm: Whether it is an Arm core in Thumb state.
         model: Which of Unicorn's models stands for it, "" where none can.
         board: Which machine of QEMU has it, "" where none has.
         arguments: The registers of arguments, in order.
         link: The register of the return address.
+        is_windowed: Whether it is an Xtensa core, whose calls move a window of registers; where neither this nor an Arm
+            core, it is a RISC-V of 32 bits.
     """
 
     name: str
@@ -63,6 +66,7 @@ class Core:
     board: str
     arguments: tuple[str, ...]
     link: str
+    is_windowed: bool = False
 
     @property
     def code_bit(self) -> int:
@@ -176,7 +180,11 @@ def return_address(machine: Emulator) -> int:
 
 def return_stub(machine: Emulator) -> int:
     """Return an address for a function that is called to return to; the machine stops there."""
-    address = machine.place(_ENDLESS_ARM if machine.core.is_arm else _ENDLESS_RISCV)
+    core = machine.core
+    if core.is_windowed:
+        address = machine.place(RETURN_STUB) + CALL_BYTES
+    else:
+        address = machine.place(_ENDLESS_ARM if core.is_arm else _ENDLESS_RISCV)
     machine.stop_at([address])
     return address
 

@@ -38,7 +38,7 @@ def execute(
     """Execute a linked program up to the end of its AllocateTensors(), with arenas of many sizes.
 
     The program runs in an emulator, in a process of its own: Cortex-M0 to M33 and RISC-V of 32 bits in Unicorn
-    (``pip install 'tflm_sim[run]'``), Cortex-M7 with doubles and M55 in the user's QEMU.
+    (``pip install 'tflm_sim[run]'``), Cortex-M7 with doubles and M55 in the user's QEMU, an ESP32 in Espressif's.
     It reaches nothing outside: its semihosting may print and end.
 
     Args:

@@ -80,7 +80,8 @@ class ExecutedInvoke:
     Attributes:
         status: "ok"; "error": it returned an error; "stopped": it did not return.
         ending: Why it did not return, "" where it did.
-        stack: Bytes of stack that it used at most, its own frame included; null where it did not return.
+        stack: Bytes of stack that it used at most, its own frame included; null where it did not return, or where that
+            was not measured.
         instructions: How many instructions it took; null where they were not counted. No cycles, and no time.
         operators: Each call of an operator, in order; empty where they were not found.
         stores: Stores out of bounds, and those of operators to the program's own data; null where stores were not

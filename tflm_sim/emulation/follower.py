@@ -202,12 +202,12 @@ class Follower:
             self._conclude(result)
             arena.results.append(result)
 
-    def call(self, address: int, first: int, limit: float) -> int | None:
+    def call(self, address: int, arguments: Sequence[int], limit: float) -> int | None:
         """Call a function of the program from where it stands, and return what it returns.
 
         Args:
             address: The function.
-            first: Its first argument.
+            arguments: Its arguments, those of registers.
             limit: As in :meth:`run`.
 
         Returns:
@@ -219,9 +219,9 @@ class Follower:
             self._handlers[self._end] = self._returned
         core = self.machine.core
         stack = self.machine.get("sp") & -_STACK_ALIGNED
-        for register, value in (
-            ("sp", stack), (core.arguments[0], first), (core.link, self._end | core.code_bit), ("pc", address)
-        ):  # fmt: skip
+        self.machine.set("pc", address)
+        self.machine.set("sp", stack)
+        for register, value in zip((core.link, *core.arguments), (self._end | core.code_bit, *arguments), strict=False):
             self.machine.set(register, value)
         handler = self._handlers.get(address)
         if self._interest.measures and handler is not None:
@@ -255,7 +255,7 @@ class Follower:
         handler = self._handlers.get(address)
         if handler is not None:
             handler()
-        elif not self.program.is_function(address + self.machine.core.code_bit):
+        elif not self.program.is_code(address):
             self.ending = "the function in which it was started returned"
 
     def _when_returned(self, act: Callable[[], None]) -> None:
@@ -305,7 +305,7 @@ class Follower:
         """Whether an interpreter lies there; seen by its model, and asked only where functions have no names."""
         return not self.program.is_unnamed or model_of(self.machine, address) is not None
 
-    def _allocated_on(self, result: Result, stack: int) -> None:
+    def _allocated_on(self, result: Result, stack: int | None) -> None:
         result.stack, result.stores = stack, self._stores.take()
         self._allocated()
 
@@ -385,7 +385,7 @@ class Follower:
         """Call Invoke() of an interpreter whose AllocateTensors() returned, and measure it."""
         entries = self.program.functions.get(Watched.INVOKE, ())
         if entries:
-            self.call(entries[0].address, interpreter, limit)
+            self.call(entries[0].address, [interpreter], limit)
 
     def _invoke(self) -> None:
         """Answer Invoke() with success, unless it is to be run."""

@@ -26,7 +26,7 @@ from tflm_sim.errors import FirmwareError
 
 _BLOCK = 1024
 """Bytes of memory in a packet; QEMU takes packets of 4096 characters."""
-_SPARE = {"mps2-an505": 0x80F0_0000, "mps3-an547": 0x6F00_0000, "virt": 0x8780_0000}
+_SPARE = {"mps2-an505": 0x80F0_0000, "mps3-an547": 0x6F00_0000, "virt": 0x8780_0000, "sim": 0x67F0_0000}
 """The end of memory that hardly any program uses, by board."""
 _SPARE_ELSEWHERE = 0x21F0_0000
 _INCLUDED = re.compile(r'<xi:include href="([^"]+)"')
@@ -78,11 +78,14 @@ class GdbMachine:
         self._stops: set[int] = set()
         self._placed: dict[int, bytes] = {}
         self._spare = _SPARE.get(core.board, _SPARE_ELSEWHERE)
-        bios = [] if core.is_arm else ["-bios", "none"]
-        self._command = [program, "-M", core.board, *bios, "-kernel", path, "-S", "-gdb", "stdio", "-nodefaults"]
-        self._command += ["-display", "none", "-serial", "null", "-monitor", "none", *COUNTING]
-        self._plugin = store_plugin()
+        self._command = [program, "-M", core.board, *self._arguments(), "-kernel", path, "-S", "-gdb", "stdio"]
+        self._command += ["-nodefaults", "-display", "none", "-serial", "null", "-monitor", "none", *COUNTING]
+        self._plugin = QemuPlugin() if core.is_windowed else store_plugin()
         self._launch()
+
+    def _arguments(self) -> list[str]:
+        """Return what else QEMU is told about the board."""
+        return [] if self.core.is_arm else ["-bios", "none"]
 
     def _launch(self) -> None:
         if not self._has_started() and self._plugin.file is not None:  # It may be a QEMU that loads no plugins.

@@ -39,11 +39,14 @@ class Measuring:
         self._invocation: InvokeSeen | None = None
         self._inner: list[int] = []
 
-    def stack(self, act: Callable[[int], None]) -> None:
+    def stack(self, act: Callable[[int | None], None]) -> None:
         """Have the function run on a painted stack, and ``act`` called with the bytes that it used of it.
 
-        Its stores are watched meanwhile.
+        Its stores are watched meanwhile. With windows of registers neither is done: not each call writes to the stack.
         """
+        if self._machine.core.is_windowed:
+            self._when_returned(partial(act, None))
+            return
         if self._base is None:
             self._base = self._machine.spare(STACK)
         self._machine.write(self._base, _PAINT * STACK)
@@ -53,7 +56,7 @@ class Measuring:
         self._stores.begin(Span(self._base, self._base + STACK), own)
         self._when_returned(partial(self._returned, self._base, own, lent, act))
 
-    def _returned(self, base: int, own: int, lent: int, act: Callable[[int], None]) -> None:
+    def _returned(self, base: int, own: int, lent: int, act: Callable[[int | None], None]) -> None:
         used = self._machine.read(base, lent - base).lstrip(_PAINT)
         self._machine.set("sp", own)
         act(len(used))
@@ -65,7 +68,7 @@ class Measuring:
         self.stack(partial(self._invoked, invocation, self._machine.count()))
         return invocation
 
-    def _invoked(self, invocation: InvokeSeen, before: int | None, stack: int) -> None:
+    def _invoked(self, invocation: InvokeSeen, before: int | None, stack: int | None) -> None:
         after = self._machine.count()
         self.is_running, invocation.stack = False, stack
         invocation.stores = self._stores.take()

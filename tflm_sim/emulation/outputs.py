@@ -52,7 +52,7 @@ def compute(
             if len(data) != place.size:
                 raise FirmwareError(f"an input of {place.size} bytes is given {len(data)}")
             machine.write(place.address, data)
-        status = follower.call(invoke[0].address, result.interpreter, seconds)
+        status = follower.call(invoke[0].address, [result.interpreter], seconds)
         if status is None or status & 0xFF:
             says = follower.ending if status is None else "; ".join(follower.log[-2:])
             raise FirmwareError(f"Invoke() fails in run {number}: {says}")

@@ -6,8 +6,9 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from functools import cached_property, partial
 from operator import itemgetter
-from struct import Struct
+from struct import Struct, iter_unpack
 
+from tflm_sim.emulation import xtensa
 from tflm_sim.emulation.boot_rom import Answer, rom_answer
 from tflm_sim.emulation.cores import core_of
 from tflm_sim.emulation.emulator import give_back
@@ -33,6 +34,10 @@ _DEPTH = 6
 """Functions between the one that is started directly and AllocateTensors()."""
 _STARTED = frozenset({"setup", "app_main"})
 """What Arduino's and ESP-IDF's own main() calls."""
+_HEAP, _CONSTRUCTORS = "heap_caps_init", ("__init_array_start", "__init_array_end")
+_LIBRARY = frozenset({"esp_newlib_init", "esp_setup_syscall_table", "esp_libc_init"})
+_ADD_TO_HEAP = "heap_caps_add_region_with_caps"
+_HAS_EXTERNAL = ("esp_psram_extram_add_to_heap_allocator", "esp_spiram_add_to_heapalloc")
 _GLOBAL_POINTER = "__global_pointer$"
 _OF_TFLM = ("_ZN6tflite", "_ZNK6tflite")
 EXECUTABLE_SEGMENT = 1
@@ -59,9 +64,9 @@ class Program:
         self.functions = functions_by_role(elf.symbols, self.core.code_bit)
         self.is_unnamed = not any(symbol.type == FUNCTION for symbol in elf.symbols)
         if self.is_unnamed:
-            self.functions |= functions_by_message(elf, is_arm=self.core.is_arm)
+            self.functions |= {} if self.core.is_windowed else functions_by_message(elf, is_arm=self.core.is_arm)
         self.semihosting = frozenset(self._calls())
-        self._calls_between = CallGraph(elf)
+        self._calls_between = CallGraph(elf, xtensa.calls if self.core.is_windowed else None)
         self.has_reporter_first = any(_WITH_REPORTER in symbol.name for symbol in elf.symbols)
 
     def _calls(self) -> Iterator[int]:
@@ -121,9 +126,11 @@ class Program:
 
     def is_function(self, value: int) -> bool:
         """Whether a word is the address of code, with the Thumb bit where there is one."""
-        address = value & ~self.core.code_bit
-        has_bit = value & 1 == self.core.code_bit
-        return has_bit and any(start <= address < end for start, end in self._code)
+        return value & 1 == self.core.code_bit and self.is_code(value)
+
+    def is_code(self, address: int) -> bool:
+        """Whether an address lies in code."""
+        return any(start <= address < end for start, end in self._code)
 
     @cached_property
     def _code(self) -> tuple[tuple[int, int], ...]:
@@ -159,6 +166,31 @@ class Program:
         """What RISC-V code expects in gp; None where no symbol says."""
         return next((one.value for one in self.elf.symbols if one.name == _GLOBAL_POINTER), None)
 
+    def initialisers(self) -> Iterator[int]:
+        """Yield what ESP-IDF calls before its first task and needs no device: for heap and library, then constructors.
+
+        Source: esp-idf components/esp_system/startup.c: do_global_ctors() @ v5.4.
+        """
+        values = {symbol.name: symbol.value for symbol in self.elf.symbols}
+        yield from (one for one in (values.get(_HEAP), self.external_heap) if one is not None)
+        yield from self.library_initialisers
+        start, end = (values.get(name, 0) for name in _CONSTRUCTORS)
+        for segment in self.elf.segments:
+            if start in range(segment.address, segment.address + segment.file_size):
+                at = segment.offset + start - segment.address
+                yield from [one for (one,) in iter_unpack("<I", self.elf.data[at : at + end - start])][::-1]
+
+    @cached_property
+    def library_initialisers(self) -> list[int]:
+        """The functions that prepare the C library of ESP-IDF; they need nothing of the system."""
+        return list({symbol.value: None for symbol in self.elf.symbols if symbol.name in _LIBRARY})
+
+    @cached_property
+    def external_heap(self) -> int | None:
+        """The function that adds memory outside of an Espressif chip to the heap; None where the program has none."""
+        values = {symbol.name: symbol.value for symbol in self.elf.symbols}
+        return values.get(_ADD_TO_HEAP) if any(name in values for name in _HAS_EXTERNAL) else None
+
     def callers(self) -> list[int]:
         """Return the functions from which AllocateTensors() is reached, the likeliest to be started directly first.
 
@@ -184,8 +216,12 @@ class Program:
     def answered(self) -> dict[int, Answer]:
         """Return what answers functions of vendors where they are not run, by address."""
         bit = self.core.code_bit
-        rows = ((one.value & ~bit, answer_of(one.name)) for one in self.elf.symbols if one.type == FUNCTION)
+        is_windowed = self.core.is_windowed
+        functions = [one for one in self.elf.symbols if one.type == FUNCTION or (is_windowed and xtensa.is_in_rom(one))]
+        rows = ((one.value & ~bit, answer_of(one.name)) for one in functions)
         found: dict[int, Answer] = {address: partial(give_back, value=row.value) for address, row in rows if row}
+        own = xtensa.ANSWERS if is_windowed else {}
+        found |= {one.value: partial(give_back, value=own[one.name]) for one in functions if one.name in own}
         roms = ((one.value & ~bit, rom_answer(one.name)) for one in self.elf.symbols)
         return found | {address: answer for address, answer in roms if answer is not None}
 

@@ -1,6 +1,7 @@
-"""QEMU's monitor for programs (QMP), of which one question is asked: how many instructions were executed.
+"""QEMU's monitor for programs (QMP), which is asked how many instructions were executed, and for memory at large.
 
     {"execute": "query-replay"}     ->      {"return": {"mode": "none", "icount": 3667}}
+    {"execute": "pmemsave", ...}    ->      {"return": {}}, and the bytes in a file
 
 With ``-icount`` QEMU counts each instruction, also a conditional one whose condition does not hold; and its clock goes
 on with them, here 32 ns for each.
@@ -11,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 import socket
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 COUNTING = ("-icount", "shift=5,sleep=off")
@@ -41,14 +43,20 @@ class QemuMonitor:
         answer = self._ask("query-replay")
         return None if answer is None else int(answer["icount"])
 
+    def memory(self, address: int, size: int) -> bytes:
+        """Return bytes of physical memory, many at once; none where QEMU is gone."""
+        with NamedTemporaryFile() as file:
+            self._ask("pmemsave", val=address, size=size, filename=file.name)
+            return file.read()
+
     def close(self) -> None:
         """Talk no more."""
         with contextlib.suppress(OSError):  # It still has a question for a QEMU that is gone.
             self._ours.close()
 
-    def _ask(self, name: str) -> dict[str, Any] | None:
+    def _ask(self, name: str, **arguments: object) -> dict[str, Any] | None:
         try:
-            self._ours.write(json.dumps({"execute": name}) + "\n")
+            self._ours.write(json.dumps({"execute": name, "arguments": arguments}) + "\n")
             self._ours.flush()
             answers = map(json.loads, self._ours)  # Events come between.
             return next((one.get("return") for one in answers if "return" in one or "error" in one), None)

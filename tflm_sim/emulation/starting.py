@@ -13,8 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from tflm_sim.emulation.emulator import Emulator, Reason, Snapshot, return_stub
+from tflm_sim.emulation.follower import Follower, Interest
 from tflm_sim.emulation.functions import Watched
 from tflm_sim.emulation.program import Program
+from tflm_sim.emulation.xtensa import EXTERNAL_MEMORY, chip_of
 from tflm_sim.values import dataclass
 
 _START_S = 3.0
@@ -46,22 +48,44 @@ def starts(program: Program, make: Callable[[bool], Emulator]) -> Iterator[Start
         program: The program.
         make: Makes a machine with the program in it; whether its data stand where start-up code would put them.
     """
-    machine = make(False)
-    _reset(program, machine)
-    yield Started("started from reset", machine, False)
-    machine, at_main = _at_main(program, make)
+    if not program.core.is_windowed:
+        machine = make(False)
+        _reset(program, machine)
+        yield Started("started from reset", machine, False)
+    machine, at_main = _prepared(program, make) if program.core.is_windowed else _at_main(program, make)
     entry = next((one.address for one in program.functions.get(Watched.MAIN, ())), None)
-    if entry is not None:
+    if entry is not None and not program.core.is_windowed:
         machine.restore(at_main)
         machine.set("pc", entry)
         yield Started("started in main(), functions of vendors answered", machine, True)
     for address in program.callers()[:_MOST_CALLERS]:
         machine.restore(at_main)
         machine.set("pc", address)
+        machine.set(machine.core.link, return_stub(machine) | machine.core.code_bit)
         for register in machine.core.arguments:
             machine.set(register, 0)
-        machine.set(machine.core.link, return_stub(machine) | machine.core.code_bit)
         yield Started(f"started in {program.name_at(address)}(), functions of vendors answered", machine, True, True)
+
+
+def _prepared(program: Program, make: Callable[[bool], Emulator]) -> tuple[Emulator, Snapshot]:
+    """Return a program for an Espressif chip with its data in place, after its heap and constructors are made.
+
+    The devices that its start-up code sets up are not there.
+    """
+    machine = make(True)
+    begin = machine.get("sp")
+    for address in program.initialisers():
+        arguments: tuple[int, ...] = ()
+        if address == program.external_heap:
+            chip = chip_of(program.elf)
+            assert chip is not None, "there is a machine with it"
+            arguments = machine.place(EXTERNAL_MEMORY), chip.external.start, chip.external.end
+        before = machine.save()
+        follower = Follower(machine, program, Interest(answers_vendors=address not in program.library_initialisers))
+        if follower.call(address, arguments, _CONSTRUCTORS_S) is None:
+            machine.restore(before)
+        machine.set("sp", begin)
+    return machine, machine.save()
 
 
 def _reset(program: Program, machine: Emulator) -> None:

@@ -25,7 +25,7 @@ ANSWERS = (
     VendorAnswer("Zephyr", r"v?printk|z?_?log_\w+", 0),
     VendorAnswer("STM32 HAL", r"HAL_(?!GetTick)\w+|SystemClock_Config|MX_\w+", 0),
     VendorAnswer("Nordic", r"nrfx?_\w+|bsp_\w+", 0),
-    VendorAnswer("ESP-IDF", r"esp_(?!nn_)\w+|(?:gpio|uart|i2[cs]|ets|rtc)_\w+", 0),
+    VendorAnswer("ESP-IDF", r"esp_(?!nn_|cpu_|heap_|ptr_)\w+|(?:gpio|uart|i2[cs]|ets|rtc)_\w+", 0),
     VendorAnswer("Arduino", r"delay(?:Microseconds)?|pinMode|(?:digital|analog)Write", 0),
     VendorAnswer("Arduino", r"_ZN(?:5Print|14HardwareSerial|4UART)\w+", 0),
     VendorAnswer("Pico SDK", r"stdio_(?:usb_)?init(?:_all)?|sleep_(?:ms|us|until)|busy_wait_\w+|clocks_init", 0),

@@ -7,11 +7,11 @@ Data that looks like a call counts as one here. Callers who need certainty follo
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from tflm_sim.firmware.elf import EXECUTABLE, FUNCTION, Elf, Section
-from tflm_sim.firmware.jumps import JUMPS
+from tflm_sim.firmware.jumps import JUMPS, Jump
 from tflm_sim.values import NamedTuple
 
 _MOST_CODE = 16 * 1024**2
@@ -36,10 +36,16 @@ class Function(NamedTuple):
 
 
 class CallGraph:
-    """The functions of a program and the calls between them."""
+    """The functions of a program and the calls between them.
 
-    def __init__(self, elf: Elf) -> None:
+    Args:
+        elf: The program.
+        find: What yields each direct call or jump in code at an address; None for what its processor has.
+    """
+
+    def __init__(self, elf: Elf, find: Callable[[int, bytes], Iterator[Jump]] | None = None) -> None:
         self.elf = elf
+        self._find = find
 
     @cached_property
     def functions(self) -> dict[int, Function]:
@@ -69,7 +75,7 @@ class CallGraph:
     def callers(self) -> dict[int, tuple[int, ...]]:
         """Addresses of the calls (and jumps) to each function."""
         code = list(_code(self.elf))
-        find = JUMPS.get(self.elf.machine)
+        find = self._find or JUMPS.get(self.elf.machine)
         found: dict[int, list[int]] = {}
         if find is None or sum(section.size for section in code) > _MOST_CODE:
             return {}

@@ -64,15 +64,19 @@ def _compared_line(compared: Compared, name: str) -> str:
 
 def execution_lines(document: Execution) -> list[str]:
     """Return how the program ran, and what was seen of each arena, one line each."""
+    core = f"{'an' if document.core.startswith('E') else 'a'} {document.core}"
     lines = [
-        _row("file", f"{printable(document.file or '-', 200)}: executed for a {document.core} in {document.emulator}"),
+        _row("file", f"{printable(document.file or '-', 200)}: executed for {core} in {document.emulator}"),
         _row("run", f"{printable(document.start, 200)}; {printable(document.ending, 300)}"),
     ]
     if document.is_guessed:
         lines.append(_row("caution", "parts of the system around it were made up: on its board it may go another way"))
     several = len({one.interpreter for arena in document.arenas for one in arena.allocations}) > 1
-    if any(one.stack is not None and one.stores is None for arena in document.arenas for one in arena.allocations):
+    unwatched = [one for arena in document.arenas for one in arena.allocations if one.stores is None]
+    if any(one.stack is not None for one in unwatched):
         lines.append(_row("caution", "stores are not watched in this emulator: what goes out of bounds is not known"))
+    elif any(one.status == "ok" for one in unwatched):
+        lines.append(_row("caution", "neither the stack nor stores out of bounds were measured"))
     for arena in document.arenas:
         lines += _arena_lines(arena, several=several)
         lines += [_row("", "it does not count: the program goes on in another arena")] * document.is_left(arena)
@@ -110,10 +114,11 @@ def _arena_lines(arena: ExecutedArena, *, several: bool) -> Iterator[str]:
 
 def _invoke_lines(invoke: ExecutedInvoke) -> Iterator[str]:
     count = "" if invoke.instructions is None else f", {invoke.instructions:,} instructions"
-    if invoke.stack is None:
+    stack = "" if invoke.stack is None else f", {invoke.stack:,} B of stack"
+    if invoke.status == "stopped":
         yield _row("result", f"Invoke(): {invoke.status}: {printable(invoke.ending, 300)}")
     else:
-        yield _row("result", f"Invoke(): {invoke.status}, {invoke.stack:,} B of stack{count}")
+        yield _row("result", f"Invoke(): {invoke.status}{stack}{count}")
     if invoke.instructions:
         for one in invoke.operators:
             share = 100 * one.instructions / invoke.instructions
