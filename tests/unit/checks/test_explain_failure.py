@@ -4,7 +4,7 @@ from tflm_sim.answers.simulation import simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.board.diagnosis import Diagnosis, diagnose
 from tflm_sim.board.dialects import parse_log
-from tflm_sim.checks.explain_failure import _same_node, explain_failure
+from tflm_sim.checks.explain_failure import _roundness, _same_node, explain_failure
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.load import load
 from tflm_sim.samples import sample_path
@@ -111,3 +111,8 @@ def test_the_operator_of_the_log_is_the_one_that_fails_where_both_name_one(ours,
         return Diagnosis("failed", "prepare", place[1], place[0], (), None, None, (), (), ())
 
     assert _same_node(failed(ours), failed(logged)) is is_same
+
+
+def test_of_the_sizes_that_a_log_fits_round_ones_come_first() -> None:
+    # Whole KiB, multiples of 16, of 4, and the rest; the largest of each first.
+    assert sorted([1001, 1000, 1024, 2000, 2048, 1004], key=_roundness) == [2048, 1024, 2000, 1004, 1000, 1001]

@@ -14,6 +14,7 @@ from tflm_sim.graph.outline import outlines
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
+from tflm_sim.values import replace
 
 INT8, BOOL = TensorType.INT8, TensorType.BOOL
 
@@ -122,6 +123,22 @@ def test_offline_offsets_follow_a_header_of_three_words() -> None:
     assert offsets == (64, -1)
     infos = LifetimeBuilder(model, eval_tensors(model), offsets).build().infos
     assert [info.offline_offset for info in infos] == [64, -1]
+
+
+@pytest.mark.parametrize(("is_across", "inside"), [(True, 32), (False, 64)])
+def test_offsets_of_a_second_subgraph_follow_the_first_ones_or_before_march_2023_are_the_same(
+    is_across: bool, inside: int
+) -> None:
+    builder = ModelBuilder()
+    a = builder.tensor((4,), INT8)
+    builder.operator("RELU", [a], [a])
+    other = builder.add_subgraph()
+    b = other.tensor((4,), INT8)
+    other.operator("RELU", [b], [b])
+    model = parse(builder.build(inputs=[a], outputs=[a]))
+    rules = replace(lifetimes.NEWEST_RULES, offline_across_subgraphs=is_across)
+    infos = LifetimeBuilder(model, eval_tensors(model), (64, 32), rules).build().infos
+    assert [info.offline_offset for info in infos] == [64, inside]
 
 
 def test_offline_metadata_may_end_with_its_last_offset() -> None:

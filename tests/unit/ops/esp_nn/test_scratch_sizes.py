@@ -2,7 +2,7 @@
 
 import pytest
 
-from tflm_sim.ops.esp_nn.dims import DataDims, Layer
+from tflm_sim.ops.esp_nn.dims import DataDims, Layer, in_c
 from tflm_sim.ops.esp_nn.scratch_sizes import SCRATCH_SIZES
 from tflm_sim.ops.reference.window import Extent
 from tflm_sim.targets.kernel_library import EDGE_IMPULSE_2022, EDGE_IMPULSE_2023, UNRELEASED, VERSIONS, versions_of
@@ -172,3 +172,15 @@ def test_dimensions_are_cut_to_16_bits():
 def test_sizes_wrap_at_32_bits():
     # 2^16 * 2^16 is 0, which asks for the margin alone... and a size below 0 for nothing.
     assert conv("1.1.2", "esp32s3", (1, 1, 65528), (1, 1, 65528), (1, 1, 65528)) == 65528 * 65528 + 32 - 2**32
+
+
+@pytest.mark.parametrize(("width", "read"), [(65_535, 65_535), (65_536, 0), (65_537, 1)])
+def test_dimensions_are_read_into_16_bits(width, read):
+    size = in_c(lambda layer: layer.image.width + layer.result.width, keeps_extent=False)
+    assert size(Layer(DataDims(1, width, 1), DataDims(1, 1, 1), DataDims(1, width, 1), ONE, NONE)) == 2 * read
+
+
+def test_a_convolutions_output_is_read_in_full():
+    size = in_c(lambda layer: layer.image.width + layer.result.width, keeps_extent=True)
+    layer = Layer(DataDims(1, 65_536, 1), DataDims(1, 1, 1), DataDims(1, 65_536, 1), ONE, NONE)
+    assert size(layer) == 0 + 65_536

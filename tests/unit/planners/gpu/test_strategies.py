@@ -11,6 +11,14 @@ from tflm_sim.planners.gpu.equality import equality, equality_with_hash
 from tflm_sim.planners.gpu.min_cost_flow import min_cost_flow, min_cost_flow_object_ids
 
 
+def test_records_exist_together_when_they_share_a_task_be_it_the_last_of_one():
+    first, touching, later = (TensorUsageRecord(8, *tasks) for tasks in ((1, 3), (3, 5), (4, 5)))
+    assert first.exists_with(touching)
+    assert touching.exists_with(first)
+    assert not first.exists_with(later)
+    assert not later.exists_with(first)
+
+
 def test_the_two_equalities_take_different_free_objects():
     # objects 0 and 1 are both free at task 3; 1 was freed last
     records = [TensorUsageRecord(8, 0, 1), TensorUsageRecord(8, 0, 2), TensorUsageRecord(8, 3, 3)]
