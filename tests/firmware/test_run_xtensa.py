@@ -131,6 +131,13 @@ def test_without_the_qemu_of_espressif_it_is_refused_with_what_would_do(
     assert ("has not this core" if has_qemu else "there is none") in said
 
 
+def test_another_chip_is_refused(tmp_path: Path) -> None:
+    # The constants of an ESP32-S3 lie at 0x3C000000.
+    program = xtensa_program.built(tmp_path, 1024, "-Wl,--section-start=.rodata=0x3C000020")
+    with pytest.raises(FirmwareError, match=r"only the ESP32 is one whose programs were tried in an emulator"):
+        tflm_sim.execute(program)
+
+
 def test_a_qemu_without_the_boot_rom_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = xtensa_program.built(tmp_path)
     folder = tmp_path / "bin"
