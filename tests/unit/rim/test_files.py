@@ -102,6 +102,11 @@ def test_what_is_too_long_or_no_file_is_refused_in_one_sentence(name: str, tmp_p
         read(tmp_path / name, most=1000, error=ModelError)
 
 
+def test_what_is_as_long_as_allowed_when_a_piece_ends_may_still_go_on() -> None:
+    with pytest.raises(ModelError, match="it has more than 1,052,672 bytes"):  # 4,096 at first, then pieces of 1 MiB
+        read("/dev/zero", most=4096 + (1 << 20), error=ModelError)
+
+
 @pytest.mark.parametrize(
     "text", ["[" * 100_000, '{"a": 1e999}', "[NaN]", "[-Infinity]", "{", "\ud800", "1" * 5000, '{"a":' * 100_000]
 )
