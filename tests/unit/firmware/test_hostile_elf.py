@@ -177,3 +177,16 @@ def test_a_name_by_index_needs_its_whole_offset(offsets: bytes, is_known: bool) 
     shapes = COMPILE_UNIT + shape(2, 0x13, (3, 0x25), (0x0B, 0x0B)) + b"\0"
     parts = debug_parts(UNIT + b"\2\0\x08", shapes, STRINGS)
     assert (read(*parts, Part(".debug_str_offsets", offsets)).debug is not None) == is_known
+
+
+@pytest.mark.parametrize(
+    ("form", "block"),
+    [(0x0A, b"\2ab"), (0x03, b"\2\0ab"), (0x04, b"\2\0\0\0ab"), (0x09, b"\2ab"), (0x18, b"\2ab")],
+    ids=["block1", "block2", "block4", "block", "exprloc"],
+)
+def test_what_stands_behind_a_block_is_read(form: int, block: bytes) -> None:
+    # struct TfLiteNode: its name, a DW_AT_location of two bytes, 8 bytes.
+    shapes = COMPILE_UNIT + shape(2, 0x13, (3, 0x0E), (0x02, form), (0x0B, 0x0B)) + b"\0"
+    debug = read(*debug_parts(UNIT + b"\2" + NAME + block + b"\x08", shapes, STRINGS)).debug
+    assert debug is not None
+    assert debug.structs["TfLiteNode"].size == 8
