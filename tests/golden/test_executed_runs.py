@@ -7,8 +7,8 @@ arena in which it succeeds (by bisection in the program, of its first arena or o
 too high, or came to no end), and the bytes of a painted stack that AllocateTensors() and Invoke() used.
 ``executed``: what ``tflm-sim run`` said of the ELF file. Stack is that of the function called, without its callers.
 
-Of the last 47 rows, stack was not printed; of the last 45, an arena's smallest size was tried by building the program
-with it and with one byte less. Four programs were refused: link-time optimisation put the making of their arena into
+Of the last 47 rows, stack was not printed; of the last 45, the smallest size, where a row has it, was tried by building
+the program with it and with one byte less. Four programs were refused: link-time optimisation put the making of their arena into
 its caller; the second of those 47 rows is one of that kind, executed later. None is told a figure that it does not
 print.
 """
