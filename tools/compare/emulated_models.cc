@@ -5,11 +5,13 @@
 //     OUTPUTS      for each run, every output tensor's bytes after one another
 //
 // What it says ends with "ok", or with what failed. The linker script gives it nothing but code and a stack: model and
-// arena lie in the PSRAM of the MPS2 boards.
+// arena lie in the RAM of the MPS boards.
 
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
+#include <string>
 
 #include "tensorflow/lite/micro/micro_interpreter.h"
 #include "tensorflow/lite/micro/micro_mutable_op_resolver.h"
@@ -25,6 +27,9 @@ void* __dso_handle = nullptr;
 void _init(void) {}
 void _fini(void) {}
 void _start(void) {
+#ifdef __ARM_FEATURE_MVE
+  *reinterpret_cast<volatile uint32_t*>(0xE000ED88) |= 0xFu << 20;  // CPACR: floating point and MVE
+#endif
   initialise_monitor_handles();
   __libc_init_array();
   exit(main());
@@ -34,25 +39,27 @@ void DebugLog(const char* format, va_list args) { vprintf(format, args); }
 
 namespace {
 
-constexpr uintptr_t kPsram = 0x21000000;
+#ifdef __ARM_FEATURE_MVE
+constexpr uintptr_t kRam = 0x60000000, kStack = 0x20080000;  // DDR and DTCM of the MPS3 board with a Cortex-M55
+#else
+constexpr uintptr_t kRam = 0x21000000, kStack = 0x20400000;  // PSRAM and SSRAM of the MPS2 boards
+#endif
 constexpr long kModelBytes = 8 << 20;
 constexpr long kArenaBytes = 8 << 20;
 
 [[gnu::section(".vectors"), gnu::used]] const void* const kVectors[2] = {
-    reinterpret_cast<void*>(0x20400000), reinterpret_cast<const void*>(&_start)};
+    reinterpret_cast<void*>(kStack), reinterpret_cast<const void*>(&_start)};
 
-#define OPERATORS(X)                                                                                                  \
-  X(Abs) X(Add) X(AssignVariable) X(AveragePool2D) X(BatchMatMul) X(BatchToSpaceNd)       \
-  X(CallOnce) X(Cast) X(Concatenation) X(Conv2D) X(Cos)             \
-  X(DepthToSpace) X(DepthwiseConv2D) X(Dequantize) X(Div) X(Elu) X(ExpandDims)       \
-  X(FullyConnected) X(Gather) X(HardSwish)       \
-  X(L2Normalization) X(LeakyRelu) X(Log)    \
-  X(Logistic) X(LogSoftmax) X(Maximum) X(MaxPool2D) X(Mean) X(Minimum) X(Mul) X(Neg) X(Pack) \
-  X(Pad) X(PadV2) X(Prelu) X(Quantize) X(ReadVariable) X(ReduceMax) X(ReduceMin) X(Relu) X(Relu6) X(Reshape)          \
-  X(ResizeBilinear) X(ResizeNearestNeighbor) X(Rsqrt) X(SelectV2) X(Shape) X(Sin) X(Slice)        \
-  X(Softmax) X(SpaceToBatchNd) X(Split) X(SplitV) X(Squeeze) X(Sqrt) X(Square) X(SquaredDifference)   \
-  X(StridedSlice) X(Sub) X(Sum) X(Svdf) X(Tanh) X(Transpose) X(TransposeConv) X(UnidirectionalSequenceLSTM)           \
-  X(Unpack) X(VarHandle) 
+#define OPERATORS(X)                                                                                                 \
+  X(Abs) X(Add) X(AssignVariable) X(AveragePool2D) X(BatchMatMul) X(BatchToSpaceNd) X(CallOnce) X(Cast)              \
+  X(Concatenation) X(Conv2D) X(Cos) X(DepthToSpace) X(DepthwiseConv2D) X(Dequantize) X(Div)                          \
+  X(DynamicUpdateSlice) X(Elu) X(ExpandDims) X(Fill) X(FullyConnected) X(Gather) X(HardSwish) X(L2Normalization)     \
+  X(LeakyRelu) X(Less) X(Log) X(Logistic) X(LogSoftmax) X(Maximum) X(MaxPool2D) X(Mean) X(Minimum) X(Mul) X(Neg)     \
+  X(Pack) X(Pad) X(PadV2) X(Prelu) X(Quantize) X(ReadVariable) X(ReduceMax) X(ReduceMin) X(Relu) X(Relu6)            \
+  X(Reshape) X(ResizeBilinear) X(ResizeNearestNeighbor) X(Rsqrt) X(SelectV2) X(Shape) X(Sin) X(Slice) X(Softmax)     \
+  X(SpaceToBatchNd) X(Split) X(SplitV) X(Sqrt) X(Square) X(SquaredDifference) X(Squeeze) X(StridedSlice) X(Sub)      \
+  X(Sum) X(Svdf) X(Tanh) X(Transpose) X(TransposeConv) X(UnidirectionalSequenceLSTM) X(Unpack) X(VarHandle)          \
+  X(While)
 
 int Fail(const char* what) {
   printf("%s\n", what);
@@ -69,8 +76,8 @@ int main() {
       fscanf(job, "%255s %u %u %255s %255s", model_path, &arena_bytes, &runs, inputs_path, outputs_path) != 5) {
     return Fail("no job");
   }
-  auto* model_bytes = reinterpret_cast<uint8_t*>(kPsram);
-  auto* arena = reinterpret_cast<uint8_t*>(kPsram + kModelBytes);
+  auto* model_bytes = reinterpret_cast<uint8_t*>(kRam);
+  auto* arena = reinterpret_cast<uint8_t*>(kRam + kModelBytes);
   FILE* file = fopen(model_path, "rb");
   if (file == nullptr || fread(model_bytes, 1, kModelBytes, file) == 0 || arena_bytes > kArenaBytes) {
     return Fail("no model, or no room");
@@ -81,13 +88,14 @@ int main() {
   tflite::MicroAllocator* allocator = tflite::MicroAllocator::Create(arena, arena_bytes);
   tflite::MicroResourceVariables* variables = nullptr;
   const tflite::Model* model = tflite::GetModel(model_bytes);
-  unsigned handles = 0;
+  std::set<std::string> names;
   for (const tflite::SubGraph* subgraph : *model->subgraphs()) {
     for (const tflite::Operator* each : *subgraph->operators()) {
-      handles += model->operator_codes()->Get(each->opcode_index())->builtin_code() == tflite::BuiltinOperator_VAR_HANDLE;
+      const auto* handle = each->builtin_options_as_VarHandleOptions();
+      if (handle != nullptr && handle->shared_name() != nullptr) names.insert(handle->shared_name()->str());
     }
   }
-  if (handles > 0) variables = tflite::MicroResourceVariables::Create(allocator, static_cast<int>(handles));
+  if (!names.empty()) variables = tflite::MicroResourceVariables::Create(allocator, static_cast<int>(names.size()));
   tflite::MicroInterpreter interpreter(model, resolver, allocator, variables);
   if (interpreter.AllocateTensors() != kTfLiteOk) return Fail("AllocateTensors failed");
   FILE* inputs = fopen(inputs_path, "rb");

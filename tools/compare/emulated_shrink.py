@@ -1,12 +1,14 @@
-"""Run whole models on emulated Cortex-M cores with CMSIS-NN, as they were and as ``shrink`` makes them, byte by byte.
+"""Run whole models on emulated Cortex-M cores, as they were and as ``shrink`` makes them, byte by byte.
 
     python tools compare emulated_shrink --firmware cortex-m3=m3.elf --firmware cortex-m4=m4.elf [--write]
     python tools compare emulated_shrink                 does shrink still give the files that ran? no emulator needed
 
 The firmware is ``emulated_models.cc`` linked with TFLM and CMSIS-NN, neither of which is in this repository: for
-cortex-m3 CMSIS-NN's plain C, for cortex-m4 its DSP code; code at 0, data at 0x20000000. QEMU's MPS2 boards run it,
-files come and go by semihosting. Each result runs in exactly the arena that is predicted for it, and must fail with 16
-bytes less.
+cortex-m3 CMSIS-NN's plain C, for cortex-m4 its DSP code, for cortex-m55 its MVE code; for esp-nn on a Cortex-M4 the
+plain C of ESP-NN (esp_nn_ansi_c.h), with esp-tflite-micro's kernels. Code lies at 0, data at 0x20000000. QEMU's MPS
+boards run it, files come and go by semihosting. Each result runs in exactly the arena that is predicted for it, and
+must fail with 16 bytes less. On the last two cores every result has all options: inputs and outputs are converted as
+``shrink`` says.
 
 What ran is written down in tests/oracle/emulated_shrink.json by the hashes of the files, and tests compare shrink with
 it: a result that is another file has not been run, and they say so.
@@ -19,10 +21,11 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, product
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +36,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "unit" / 
 import shrinking_models as models
 
 from tflm_sim import load, parse, shrink, smallest_arena
-from tflm_sim.device.configuration import configure
+from tflm_sim.device.configuration import Configuration, configure
+from tflm_sim.documents import as_json
 from tflm_sim.errors import TflmSimError
 from tflm_sim.graph.multiplications import total_multiplications
 from tflm_sim.model.draft import Draft
@@ -41,11 +45,14 @@ from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model
 from tflm_sim.shrinking.contracts import DIAGONAL, promised
 from tflm_sim.shrinking.diagonal import needed_distance
-from tflm_sim.shrinking.graph import DTYPES
+from tflm_sim.shrinking.graph import DTYPES, Array
 from tflm_sim.shrinking.kernel_use import use_of
 from tflm_sim.shrinking.plan import with_offsets
-from tflm_sim.shrinking.wheel_worker import stimulus
+from tflm_sim.shrinking.shrunk import Conversion
+from tflm_sim.shrinking.wheel_worker import converted, stimulus
+from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.units import align_up
+from tflm_sim.values import replace
 
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = ROOT.parent / "shared" / "models"
@@ -54,13 +61,23 @@ RUNS, SEED = 20, 14
 LAYERS, CONTROLS = 60, 3
 MOST_MACS = 16_000_000
 ROOMY_ARENA = 8 << 20
-BOARDS = {"cortex-m3": "mps2-an385", "cortex-m4": "mps2-an386"}
+BOARDS = {
+    "cortex-m3": "mps2-an385",
+    "cortex-m4": "mps2-an386",
+    "cortex-m55": "mps3-an547",
+    "esp-nn": "mps2-an386",
+}
+WITH_ALL_OPTIONS = ("cortex-m55", "esp-nn")
+UNDEFINED = {"cortex-m55": "TRANSPOSE_CONV"}
+"""CMSIS-NN 4ab83cc's transposed convolution with MVE: outputs, the originals' too, depend on what lay in the arena."""
+ESP_NN = KernelLibrary("esp_nn", "1.2.3", "ansi")
 _TIMEOUT_S = 1800
 
 OPTIONS: dict[str, dict[str, bool]] = {
     "": {},
     "--kernel-order": {"kernel_order": True},
     "--offline-plan": {"offline_plan": True},
+    "all options": {"kernel_order": True, "int8_io": True, "loops": True},
 }
 """What shrink is asked for, by what is written down."""
 NAMED = (
@@ -73,8 +90,18 @@ NAMED = (
 )
 """Models of ../shared/models that tests compare with what ran."""
 
-Found = tuple[Model, bytes, int]
-"""A model, the file that is made of it, and the arena that the file needs."""
+RANDOM = 70
+"""Random models with all options."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A model, the file that is made of it, the arena that the file needs, and what the firmware converts for it."""
+
+    model: Model
+    result: bytes
+    arena: int
+    conversions: Sequence[Conversion] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +117,12 @@ class Case:
     must_agree: bool = True
 
 
-def cases() -> Iterator[Case]:
-    """Yield every case: those built here, then ../shared/models, the named ones first."""
+def cases(target: str) -> Iterator[Case]:
+    """Yield every case of a core: those built here, then ../shared/models, the named ones first."""
+    if target in WITH_ALL_OPTIONS:
+        yield from cases_with_all_options()
+        yield from (shared_case(name, "all options") for name in NAMED)
+        return
     yield from built_cases()
     rest = sorted(path.stem for path in MODELS.glob("*.tflite") if path.stem not in NAMED)
     for name, options in chain(product(NAMED, list(OPTIONS)[:2]), product(rest, list(OPTIONS)[:1])):
@@ -105,26 +136,51 @@ def shared_case(name: str, options: str) -> Case:
     return Case(f"{name} {options}".strip(), partial(shrunk_for, partial(load, MODELS / f"{name}.tflite"), options))
 
 
+def cases_with_all_options() -> Iterator[Case]:
+    """Yield layers with and without a contract, a small model a pass, and random models."""
+    yield from layer_cases()
+    for name, make in models.MODELS.items():
+        yield Case(f"{name} all options", partial(shrunk_for, make, "all options"))
+    for seed in range(RANDOM):
+        make = partial(models.random_model, seed)
+        yield Case(f"random {seed} all options", partial(shrunk_for, make, "all options"))
+
+
 def built_cases() -> Iterator[Case]:
-    """Yield layers that overlap as far as contracts go, layers without a contract, and a small model a pass."""
+    """Yield layers with and without a contract, and a small model a pass."""
+    yield from layer_cases()
+    for options in list(OPTIONS)[:3]:
+        for name, make in models.MODELS.items():
+            yield Case(f"{name} {options}".strip(), partial(shrunk_for, make, options))
+
+
+def layer_cases() -> Iterator[Case]:
+    """Yield layers that overlap as far as contracts go, and layers without a contract."""
     for seed in range(LAYERS):
         yield Case(f"layer {seed}", partial(overlapping, partial(models.random_layer, seed), True))
     for seed in range(CONTROLS):
         yield Case(
             f"control {seed}", partial(overlapping, partial(models.pointwise_layer, seed), False), must_agree=False
         )
-    for options in OPTIONS:
-        for name, make in models.MODELS.items():
-            yield Case(f"{name} {options}".strip(), partial(shrunk_for, make, options))
+
+
+def configuration_of(target: str) -> Configuration:
+    """Return a core with its kernels; ESP-NN's C is on none of ours, so a Cortex-M4 gets it."""
+    if target != "esp-nn":
+        return configure(target)
+    core = configure("cortex-m4")
+    return replace(core, target=replace(core.target, kernel_library=ESP_NN))
 
 
 def shrunk_for(make: Callable[[], Model], options: str, target: str) -> Found | None:
     """Return what shrink makes of a model."""
     try:
-        shrunk = shrink(make(), target, **OPTIONS[options])  # type: ignore[arg-type]
+        shrunk = shrink(make(), configuration_of(target), **OPTIONS[options])  # type: ignore[arg-type]
     except TflmSimError:
         return None
-    return (shrunk.origin, shrunk.data, shrunk.gains[0].after.arena) if shrunk.has_gained else None
+    if not shrunk.has_gained:
+        return None
+    return Found(shrunk.origin, shrunk.data, shrunk.gains[0].after.arena, shrunk.conversions)
 
 
 def overlapping(make: Callable[[], Model], is_promised: bool, target: str) -> Found | None:
@@ -134,11 +190,12 @@ def overlapping(make: Callable[[], Model], is_promised: bool, target: str) -> Fo
     (operator,) = draft.operators
     use = use_of(draft.name(operator), operator, draft.tensors)
     distance = needed_distance(draft, operator)
-    if promised(use, DIAGONAL, [configure(target).target.kernel_library]) is not is_promised or distance is None:
+    core = configuration_of(target)
+    if promised(use, DIAGONAL, [core.target.kernel_library]) is not is_promised or distance is None:
         return None
     source, output = draft.inputs[0], draft.outputs[0]
     data = encode(with_offsets(model, {source: align_up(distance, 16), output: 0}))
-    return model, data, smallest_arena(parse(data), target).size
+    return Found(model, data, smallest_arena(parse(data), core).size)
 
 
 def digest(data: bytes | memoryview) -> str:
@@ -166,15 +223,33 @@ class Board:
         return (folder / "outputs").read_bytes() if said[-1:] == ["ok"] else " / ".join(said)[-200:]
 
 
-def inputs_of(model: Model) -> bytes:
-    """Return the bytes of all inputs of all runs: the extremes first, then noise of several kinds."""
+def inputs_of(model: Model) -> list[list[Array]]:
+    """Return the inputs of each run: the extremes first, then noise of several kinds."""
     rng = np.random.default_rng(SEED)
     tensors = [model.subgraphs[0].tensors[index] for index in model.subgraphs[0].input_tensors]
-    return b"".join(
-        stimulus(rng, np.dtype(DTYPES[tensor.type]), tensor.shape or (), run).tobytes()
+    return [
+        [stimulus(rng, np.dtype(DTYPES[tensor.type]), tensor.shape or (), run) for tensor in tensors]
         for run in range(RUNS)
-        for tensor in tensors
-    )
+    ]
+
+
+def written(runs: Sequence[Sequence[Array]], ends: Mapping[int, Mapping[str, Any]]) -> bytes:
+    """Return the bytes of all arrays of all runs, those that ``ends`` names after they were converted."""
+    return b"".join(array.tobytes() for run in runs for array in converted(run, ends))
+
+
+def outputs_of(model: Model, data: bytes) -> list[list[Array]]:
+    """Return the outputs of each run, read from their bytes."""
+    tensors = [model.subgraphs[0].tensors[index] for index in model.subgraphs[0].output_tensors]
+    runs: list[list[Array]] = []
+    place = 0
+    while place < len(data):
+        runs.append([])
+        for tensor in tensors:
+            count, dtype = prod(tensor.shape or ()), np.dtype(DTYPES[tensor.type])
+            runs[-1].append(np.frombuffer(data, dtype, count, place).reshape(tensor.shape or ()))
+            place += count * dtype.itemsize
+    return runs
 
 
 def prove(case: Case, target: str, board: Board, ran: Mapping[str, Any] | None) -> dict[str, Any] | str | None:
@@ -186,27 +261,34 @@ def prove(case: Case, target: str, board: Board, ran: Mapping[str, Any] | None) 
     found = case.make(target)
     if found is None:
         return None
-    model, result, arena = found
+    model, result, arena = found.model, found.result, found.arena
+    given, wanted = (
+        {each.index: as_json(each) for each in found.conversions if each.what == what} for what in ("input", "output")
+    )
     facts = {"original": digest(model.source), "result": digest(result), "arena": arena}
     if ran is not None and facts.items() <= ran.items():
         return dict(ran)
     if total_multiplications(model) > MOST_MACS:
         return "skipped: too much for an emulator"
+    draft = Draft(model)
+    if any(draft.name(each) == UNDEFINED.get(target) for each in draft.operators):
+        return f"skipped: what {UNDEFINED[target]} computes there is undefined"
     try:
         inputs = inputs_of(model)
     except KeyError:
         return "skipped: inputs of another type"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        before = board.run(folder, model.source, ROOMY_ARENA, inputs, RUNS)
+        before = board.run(folder, model.source, ROOMY_ARENA, written(inputs, {}), RUNS)
         if isinstance(before, str):
             return f"skipped: the original does not run: {before}"
-        after = board.run(folder, result, arena, inputs, RUNS)
+        after = board.run(folder, result, arena, written(inputs, given), RUNS)
         if isinstance(after, str):
             return f"WRONG: the result does not run in {arena:,} B: {after}"
+        after = written(outputs_of(parse(result), after), wanted)
         if (after == before) is not case.must_agree:
             return f"WRONG: {sum(a != b for a, b in zip(after, before, strict=True)):,} bytes of the outputs differ"
-        if not isinstance(board.run(folder, result, arena - 16, inputs, 1), str):
+        if not isinstance(board.run(folder, result, arena - 16, written(inputs, given), 1), str):
             return f"WRONG: the result runs in {arena - 16:,} B, too"
     size = len(before) // RUNS
     distinct = len({before[run * size : (run + 1) * size] for run in range(RUNS)})
@@ -224,10 +306,13 @@ def still_the_same(case: Case, target: str, row: Mapping[str, Any]) -> str:
     found = case.make(target)
     if found is None:
         return "nothing gains any more"
-    model, result, arena = found
-    if digest(model.source) != row["original"]:
+    if digest(found.model.source) != row["original"]:
         return "the model is another one"
-    return "" if (digest(result), arena) == (row["result"], row["arena"]) else "the result is a file that never ran"
+    return (
+        ""
+        if (digest(found.result), found.arena) == (row["result"], row["arena"])
+        else "the result is a file that never ran"
+    )
 
 
 def main() -> int:
@@ -237,14 +322,14 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="write down what ran")
     parser.add_argument("--only", default="", help="cases whose name has this")
     args = parser.parse_args()
-    chosen = [case for case in cases() if args.only in case.key]
     if not args.firmware:
-        return _compare(chosen)
+        return _compare(args.only)
     ran = recorded() if RECORD.exists() else {}
     boards = {target: Board(BOARDS[target], Path(elf)) for target, _, elf in (p.partition("=") for p in args.firmware)}
     wrong = 0
-    for case, (target, board) in product(chosen, boards.items()):
-        rows = ran.setdefault(target, {})
+    chosen = [(target, case) for target in boards for case in cases(target) if args.only in case.key]
+    for target, case in chosen:
+        rows, board = ran.setdefault(target, {}), boards[target]
         answer = prove(case, target, board, rows.pop(case.key, None))
         if isinstance(answer, dict):
             rows[case.key] = answer
@@ -271,11 +356,11 @@ def _write(ran: dict[str, dict[str, dict[str, Any]]]) -> None:
     RECORD.write_text(f'{{"about": {json.dumps(about)},\n"ran": {{\n' + ",\n".join(lines) + "\n}}\n")
 
 
-def _compare(chosen: list[Case]) -> int:
+def _compare(only: str) -> int:
     """Say which recorded results shrink gives no more."""
-    by_key = {case.key: case for case in chosen}
     failures = total = 0
     for target, rows in recorded().items():
+        by_key = {case.key: case for case in cases(target) if only in case.key}
         for key, row in rows.items():
             if key in by_key:
                 total += 1

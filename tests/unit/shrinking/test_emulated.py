@@ -1,6 +1,6 @@
-"""What ``shrink`` gives today is what ran on emulated Cortex-M cores with CMSIS-NN, file for file.
+"""What ``shrink`` gives today is what ran on emulated Cortex-M cores with CMSIS-NN and ESP-NN's C, file for file.
 
-TFLM and CMSIS-NN are not in this repository, so no test here runs the emulator: ``compare emulated_shrink`` did, and
+TFLM and its kernels are not in this repository, so no test here runs the emulator: ``compare emulated_shrink`` did, and
 wrote down the hashes of what it ran. A result that is another file has not been run; the tool says how to do it again.
 """
 
@@ -14,6 +14,7 @@ from compare import emulated_shrink
 from tflm_sim.planners import native
 
 TARGETS = ("cortex-m3", "cortex-m4")
+CORES = (*TARGETS, *emulated_shrink.WITH_ALL_OPTIONS)
 needs_c = pytest.mark.skipif(not native.available(), reason="the exact planner is C")
 
 
@@ -30,15 +31,15 @@ def differences(cases: list[Any], target: str) -> dict[str, str]:
 
 
 @needs_c
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", CORES)
 def test_layers_that_overlap_as_far_as_a_contract_allows_ran_with_the_same_bytes(target: str) -> None:
-    assert differences([case for case in emulated_shrink.built_cases() if case.key.startswith("layer")], target) == {}
+    assert differences([case for case in emulated_shrink.layer_cases() if case.key.startswith("layer")], target) == {}
 
 
 @needs_c
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", CORES)
 def test_layers_without_a_contract_ran_and_gave_other_bytes(target: str) -> None:
-    controls = [case for case in emulated_shrink.built_cases() if case.key.startswith("control")]
+    controls = [case for case in emulated_shrink.layer_cases() if case.key.startswith("control")]
     assert not any(case.must_agree for case in controls)
     assert differences(controls, target) == {}
 
@@ -52,6 +53,17 @@ def test_each_pass_ran_with_the_same_bytes(target: str) -> None:
         case for case in emulated_shrink.built_cases() if not case.key.startswith(skipped) and "--off" not in case.key
     ]
     assert differences(models, target) == {}
+
+
+@needs_c
+@pytest.mark.slow
+@pytest.mark.parametrize("target", emulated_shrink.WITH_ALL_OPTIONS)
+def test_each_pass_and_random_models_with_all_options_ran_with_the_same_bytes(target: str) -> None:
+    named = [case for case in emulated_shrink.cases_with_all_options() if case.key.endswith("all options")]
+    ran = emulated_shrink.recorded()[target]
+    # What the firmware has no operator for, or has another input type, did not run.
+    assert differences([case for case in named if case.key in ran], target) == {}
+    assert sum(case.key in ran for case in named) >= 40
 
 
 @needs_c
@@ -71,5 +83,6 @@ def test_what_is_held_against_gave_more_than_one_output() -> None:
         for options in ("", "--kernel-order")
     }
     rows = [row for target in TARGETS for key, row in emulated_shrink.recorded()[target].items() if key in keys]
-    assert len(rows) > 2 * 60
+    rows += [row for target in emulated_shrink.WITH_ALL_OPTIONS for row in emulated_shrink.recorded()[target].values()]
+    assert len(rows) > 4 * 60
     assert all(row["distinct"] > 1 for row in rows)
