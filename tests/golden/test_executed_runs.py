@@ -8,9 +8,9 @@ too high, or came to no end), and the bytes of a painted stack that AllocateTens
 ``executed``: what ``tflm-sim run`` said of the ELF file. Stack is that of the function called, without its callers.
 
 Of the last 47 rows, stack was not printed; of the last 45, the smallest size, where a row has it, was tried by building
-the program with it and with one byte less. Four programs were refused: link-time optimisation put the making of their arena into
-its caller; the second of those 47 rows is one of that kind, executed later. None is told a figure that it does not
-print.
+the program with it and with one byte less. Four programs were refused: link-time optimisation put the making of their
+arena into its caller; the second of those 47 rows is one of that kind, executed later. None is told a figure that it
+does not print.
 """
 
 from __future__ import annotations
