@@ -7,8 +7,8 @@ import argparse
 from tflm_sim.checks.execution import compare
 from tflm_sim.cli.options import Subparsers, add_interpreter, add_verb, duration
 from tflm_sim.cli.terminal import say_verdict, show
-from tflm_sim.emulation.backends import EMULATORS
 from tflm_sim.emulation.execute import TIMEOUT_S, execute
+from tflm_sim.emulation.execution import EMULATORS
 from tflm_sim.errors import UsageError
 from tflm_sim.firmware.firmware import examine
 from tflm_sim.firmware.image import load_image

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tflm_sim.emulation.emulator import Emulator
+from tflm_sim.emulation.execution import QEMU, UNICORN
 from tflm_sim.emulation.memory_map import Span, memory_map, writable
 from tflm_sim.emulation.program import Program
 from tflm_sim.emulation.xtensa import Chip, chip_of
@@ -17,8 +18,6 @@ from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.extras import command_for
 from tflm_sim.values import NamedTuple
 
-UNICORN, QEMU = "unicorn", "qemu"
-EMULATORS = (UNICORN, QEMU)
 _STACK = 1 << 16
 """Bytes below the first stack pointer that snapshots of QEMU hold, where nothing else says how large it is."""
 _LARGEST_GAP = 1 << 18
@@ -42,7 +41,7 @@ def backend(program: Program, path: str, wanted: str = "") -> Backend:
     Args:
         program: The program.
         path: Its file.
-        wanted: One of :data:`EMULATORS`, "" for the first that has its core.
+        wanted: One of :data:`~tflm_sim.emulation.execution.EMULATORS`, "" for the first that has its core.
 
     Raises:
         UsageError: It is not installed.

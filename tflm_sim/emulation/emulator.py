@@ -10,6 +10,7 @@ debugger for is answered in ``semihosting.py``.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any, Protocol
@@ -161,8 +162,7 @@ def set_word(machine: Emulator, address: int, value: int) -> None:
 
 def words(machine: Emulator, address: int, count: int) -> tuple[int, ...]:
     """Return ``count`` 32-bit words from ``address`` on."""
-    data = machine.read(address, 4 * count)
-    return tuple(int.from_bytes(data[at : at + 4], "little") for at in range(0, 4 * count, 4))
+    return struct.unpack(f"<{count}I", machine.read(address, 4 * count))
 
 
 def argument(machine: Emulator, index: int) -> int:

@@ -8,6 +8,10 @@ from tflm_sim.document_types import Count
 from tflm_sim.emulation.stack_room import StackRoom
 from tflm_sim.values import NamedTuple, dataclass, short_repr
 
+UNICORN, QEMU = "unicorn", "qemu"
+EMULATORS = (UNICORN, QEMU)
+"""What can execute a program, the first choice first."""
+
 
 class ExecutedEvent(NamedTuple):
     """Something that the allocator was asked for, or where TFLM was then; offsets are bytes from the aligned arena.

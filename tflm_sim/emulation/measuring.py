@@ -57,9 +57,9 @@ class Measuring:
         self._when_returned(partial(self._returned, self._base, own, lent, act))
 
     def _returned(self, base: int, own: int, lent: int, act: Callable[[int | None], None]) -> None:
-        used = self._machine.read(base, lent - base).lstrip(_PAINT)
+        stack = self._machine.read(base, lent - base)
         self._machine.set("sp", own)
-        act(len(used))
+        act(len(stack) - _painted(stack))
 
     def invoke(self) -> InvokeSeen:
         """Measure an Invoke()."""
@@ -99,3 +99,15 @@ class Measuring:
         invocation.by_operator.append((operator, after - before - inner))
         if self._inner:
             self._inner[-1] += after - before
+
+
+def _painted(stack: bytes) -> int:
+    """Return how many bytes at the start still have the paint: long stretches are compared at once."""
+    low, high = 0, len(stack)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if stack.startswith(_PAINT * (middle - low), low):
+            low = middle
+        else:
+            high = middle - 1
+    return low

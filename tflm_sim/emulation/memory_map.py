@@ -106,10 +106,6 @@ class MemoryMap:
         for start, end in zip(sorted(edges), sorted(edges)[1:], strict=False):
             yield start, end - start, not any(span.contains(start) for span in self.constant)
 
-    def is_writable(self, base: int) -> bool:
-        """Whether any of the 64 KiB at ``base`` can be written."""
-        return any(is_writable for _, _, is_writable in self.pages(base))
-
 
 def memory_map(elf: Elf, *, is_started: bool = False) -> MemoryMap:
     """Return the memory of a program.

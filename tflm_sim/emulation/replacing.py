@@ -9,6 +9,7 @@ context hold the model, the graph its subgraphs. Source: micro_interpreter.h, mi
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping, Sequence
 
 from tflm_sim.emulation.emulator import Emulator, set_word, word, words
@@ -17,6 +18,8 @@ from tflm_sim.emulation.program import Program
 _INTERPRETER = 64
 """Words of an interpreter among which its model stands."""
 _VERSION = 3
+_OFFSETS = struct.Struct("<5H")
+"""How a table of a flatbuffer says where its fields are: its own size, the table's, then one offset a field."""
 _MOST_SUBGRAPHS = 1000
 
 
@@ -110,7 +113,7 @@ def subgraphs_of(machine: Emulator, address: int) -> int | None:
     if address % 4 or address < 16:
         return None
     table = (address - word(machine, address)) & 0xFFFFFFFF
-    size, _, version, _, subgraphs = (int.from_bytes(machine.read(table + 2 * at, 2), "little") for at in range(5))
+    size, _, version, _, subgraphs = _OFFSETS.unpack(machine.read(table, _OFFSETS.size))
     if size < 10 or not version or not subgraphs or word(machine, address + version) != _VERSION:
         return None
     field = address + subgraphs

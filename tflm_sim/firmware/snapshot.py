@@ -12,6 +12,7 @@ the same to us. Where several are left, each is a candidate, and an answer holds
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import pairwise, product
 
 from tflm_sim.document_types import Count
@@ -130,6 +131,7 @@ class _Fit(NamedTuple):
     first: int
     end: int
     runtime: Runtime
+    is_fork: bool = False
 
 
 def _fits(measured: tuple[MeasuredStruct, ...], abi: Abi, start: int, end: int) -> Iterator[_Fit]:
@@ -140,10 +142,10 @@ def _fits(measured: tuple[MeasuredStruct, ...], abi: Abi, start: int, end: int) 
             runtime = replace(_runtime(before - 1), compression=compression, optimize_kernels_for=purpose)
             if runtime.has("compression") or not compression:
                 yield _Fit(_mismatches(measured, abi, runtime), first, before, runtime)
-    for fork in _FORKS if measured else ():
+    for fork in _forks() if measured else ():
         position = fork.position(UPSTREAM)
         if start <= position < end:
-            yield _Fit(_mismatches(measured, abi, fork), position, position + 1, fork)
+            yield _Fit(_mismatches(measured, abi, fork), position, position + 1, fork, is_fork=True)
 
 
 def _best(fits: list[_Fit], *, compression: bool) -> list[_Fit]:
@@ -151,7 +153,7 @@ def _best(fits: list[_Fit], *, compression: bool) -> list[_Fit]:
     fewest = min(len(fit.mismatches) for fit in fits)
     best = [fit for fit in fits if len(fit.mismatches) == fewest]
     best = [fit for fit in best if fit.runtime.compression == compression] or best
-    return [fit for fit in best if fit.runtime not in _FORKS] or best
+    return [fit for fit in best if not fit.is_fork] or best
 
 
 def _with_its_checks(fits: list[_Fit], absent: tuple[AbsentCheck, ...]) -> tuple[list[_Fit], tuple[AbsentCheck, ...]]:
@@ -170,8 +172,15 @@ _FOR_SIZE = "cmsis_nn/svdf.CmsisNnOpDataSvdf"
 """The struct that has another size where kernels are optimized for size."""
 
 
-def _esp_runtimes() -> tuple[Runtime, ...]:
-    """Return one of each esp-tflite-micro between whose releases a change lies, the newest first."""
+_ESP_LIBRARY = ESP.rpartition("/")[2]
+
+
+@cache
+def esp_runtimes() -> tuple[Runtime, ...]:
+    """Return what ESP-NN's kernels are modelled in, the newest first: the newest TFLM, with the newest kernels.
+
+    There is one of each esp-tflite-micro between whose releases a change lies.
+    """
     releases = [row.runtime() for row in LIBRARIES if row.name == _ESP_LIBRARY and row.is_modelled]
     return tuple({_changes(runtime): runtime for runtime in (*releases, Runtime())}.values())[::-1]
 
@@ -180,11 +189,9 @@ def _changes(runtime: Runtime) -> frozenset[str]:
     return frozenset(change for change in CHANGES if runtime.has(change))
 
 
-_ESP_LIBRARY = ESP.rpartition("/")[2]
-ESP_RUNTIMES = _esp_runtimes()
-"""What ESP-NN's kernels are modelled in; the newest is the newest TFLM, with the newest kernels."""
-_FORKS = (*(runtime for runtime in ESP_RUNTIMES if runtime.forks), Runtime(CHIRALE_SNAPSHOT, static_memory=False))
-"""Builds whose structs upstream never had, for want of a better fit."""
+def _forks() -> tuple[Runtime, ...]:
+    """Return builds whose structs upstream never had, for want of a better fit."""
+    return *(runtime for runtime in esp_runtimes() if runtime.forks), Runtime(CHIRALE_SNAPSHOT, static_memory=False)
 
 
 def _stretches(start: int, end: int) -> list[tuple[int, int]]:

@@ -24,7 +24,7 @@ from tflm_sim.firmware.firmware import Firmware
 from tflm_sim.firmware.grounds import Condition, Ground
 from tflm_sim.firmware.kernel_proof import LIBRARY_NAMES, file_name, linked_kernels, usual_kernels
 from tflm_sim.firmware.set_up import InterpreterCall
-from tflm_sim.firmware.snapshot import ESP_RUNTIMES, Snapshots, StructMismatch, commit_at, find_snapshots
+from tflm_sim.firmware.snapshot import Snapshots, StructMismatch, commit_at, esp_runtimes, find_snapshots
 from tflm_sim.targets.abi import AAPCS, ILP32, Abi
 from tflm_sim.targets.kernel_library import VERSIONS, KernelLibrary, versions_of
 from tflm_sim.targets.libraries import find_library
@@ -270,7 +270,7 @@ def _alternatives(
     if base is not None and base.runtime != Runtime():
         return (target,), Ground("TFLM", base.runtime.snapshot, f"as in {base.name}", "named")
     is_esp = target.kernel_library.name == "esp_nn"
-    found, refusal = _modelled_with(target, snapshots, ESP_RUNTIMES if is_esp else snapshots.runtimes)
+    found, refusal = _modelled_with(target, snapshots, esp_runtimes() if is_esp else snapshots.runtimes)
     if not found:
         ground = _rules(snapshots)
         refusal = refusal or "the ESP-NN kernels of no release of esp-tflite-micro of that time are modelled"
