@@ -41,7 +41,14 @@ class StandIn(XtensaMachine):
         return ["-cpu", self._chip.cpu, "-m", "2G"]
 
 
-def executed(path: Path, invokes: int = 0) -> Execution:
+class OpenStandIn(StandIn):
+    """A machine whose programs may ask for files of the computer that it runs on."""
+
+    def _arguments(self) -> list[str]:
+        return [*super()._arguments(), "-semihosting"]
+
+
+def executed(path: Path, invokes: int = 0, machine: type[StandIn] = StandIn) -> Execution:
     """Return what the program does on the core that stands in for an ESP32's."""
     if shutil.which("qemu-system-xtensa") is None:
         pytest.skip("qemu-system-xtensa not installed")
@@ -51,7 +58,7 @@ def executed(path: Path, invokes: int = 0) -> Execution:
 
     def make(is_started: bool) -> Emulator:
         kept = writable(program.elf)
-        return StandIn(program.core, str(path), "qemu-system-xtensa", kept, _STAND_IN, 0x4008_0000, None)
+        return machine(program.core, str(path), "qemu-system-xtensa", kept, _STAND_IN, 0x4008_0000, None)
 
     return follow(program, make, emulator="QEMU", file=str(path), invokes=invokes)
 
@@ -86,6 +93,18 @@ def test_a_fault_is_told_where_it_is(tmp_path: Path) -> None:
     trap = '-DFAILED=({ asm volatile("ill"); 1; })'
     (arena,) = executed(xtensa_program.built(tmp_path, 60, trap)).arenas
     assert arena.reason.startswith("it runs into an undefined instruction in AllocateTensors() at 0x400d0")
+
+
+@pytest.mark.parametrize(("machine", "is_made"), [(StandIn, False), (OpenStandIn, True)])
+def test_a_program_makes_no_file_on_the_computer(machine: type[StandIn], is_made: bool, tmp_path: Path) -> None:
+    file = tmp_path / "made"
+    create = (  # simcall: open() for writing, made where there is none
+        f'({{ register int call asm("a2") = 5; register const char *name asm("a3") = "{file}"; '
+        'register int flags asm("a4") = 0x41; register int mode asm("a5") = 0600; '
+        'asm volatile(".byte 0, 0x51, 0" : "+r"(call) : "r"(name), "r"(flags), "r"(mode) : "memory"); })'
+    )
+    executed(xtensa_program.built(tmp_path, 1024, f"-DAFTERWARDS={create}"), 1, machine)
+    assert file.exists() == is_made
 
 
 def test_instructions_are_counted_those_included_that_spill_windows(tmp_path: Path) -> None:
