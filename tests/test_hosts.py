@@ -248,6 +248,7 @@ OF_VERSIONS = {
 """... that work out the rules of one version of TFLM, or of an ABI, for 64 of them at the most."""
 OF_CODE = {
     "documents.py": {"fields_of", "types_of"},
+    "firmware/snapshot.py": {"esp_runtimes"},
     "model/load.py": {"native_reader"},
     "model/recipes.py": {"option_recipe"},
     "model/schema.py": {"builtin_operator_code", "option_fields", "options_of_operator"},
