@@ -88,10 +88,10 @@ class GdbMachine:
         return [] if self.core.is_arm else ["-bios", "none"]
 
     def _launch(self) -> None:
-        if not self._has_started() and self._plugin.file is not None:  # It may be a QEMU that loads no plugins.
+        if not self._start() and self._plugin.file is not None:  # It may be a QEMU that loads no plugins.
             self.close()
             self._plugin = QemuPlugin()
-            self._has_started()
+            self._start()
         self._received, self._is_gone, self._is_in_handler = b"", False, False
         self._numbers = dict(self._described())  # Who does not ask for it is not told of all registers.
         for address in self._faults | self._stops:
@@ -99,7 +99,8 @@ class GdbMachine:
         for address, data in self._placed.items():
             self.write(address, data)
 
-    def _has_started(self) -> bool:
+    def _start(self) -> bool:
+        """Start QEMU; return whether it answers."""
         self._monitor = monitor = QemuMonitor()
         shared = [] if self._plugin.file is None else [self._plugin.file.fileno()]
         self._qemu = subprocess.Popen(
