@@ -65,6 +65,8 @@ STANDS_FOR = {
     "MODEL...": "model.tflite",
     "MODELS": "models/",
     "SMALL.tflite": "small.tflite",
+    "OLD.tflite": "model.tflite",
+    "NEW.tflite": "small.tflite",
     "/m/model.tflite": "model.tflite",
     "before.json": "release.json",
     "after.json": "release.json",

@@ -17,7 +17,7 @@ from tflm_sim.report.execution_text import ExecutionDocument, document_lines, ve
 
 ABOUT = """
 Use it if the program has kernels of its own, or to measure the stack and the
-instructions. It works for Cortex-M and 32-bit RISC-V programs.
+instructions. It works for Cortex-M, 32-bit RISC-V and ESP32 programs.
 """
 EXAMPLES = """
 tflm-sim run build/app.elf
