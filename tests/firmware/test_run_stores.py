@@ -35,6 +35,23 @@ def test_a_program_that_stays_within_its_memory_has_no_store_to_tell_of(tmp_path
     assert execution.exit_code == 0
 
 
+def test_where_too_many_instructions_store_to_nowhere_the_last_ones_are_told_together(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    address = f"movw r1, #{NOWHERE & 0xFFFF}; movt r1, #{NOWHERE >> 16}"
+    many = f'asm volatile("{address}; .rept 1100; strb r0, [r1], #1; .endr" : : : "r1")'
+    program = operators_program.built(tmp_path, in_eval=many)
+    _, stores = seen(tflm_sim.execute(program, invokes=1))
+    assert stores is not None
+    assert [(one.address, one.size, one.times) for one in stores[:-1]] == [(NOWHERE + at, 1, 1) for at in range(1023)]
+    # 1,024 rows in all: the last one is for the 1,100 - 1,023 = 77 that are left.
+    last = stores[-1]
+    assert (last.code_address, last.function, last.name, last.is_outside) == (0, "", "", True)
+    assert (last.address, last.size, last.times) == (NOWHERE + 1023, 77, 77)
+    assert main(["run", str(program), "--invoke", "1"]) == 1
+    assert ", by instructions that are too many to be told apart\n" in capsys.readouterr().out
+
+
 def test_a_store_to_nowhere_is_named_by_address_object_function_and_operator(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -53,7 +53,7 @@ class ExecutedStore:
     Attributes:
         is_outside: Whether they go neither to an arena, the stack, a device nor the program's own data.
         function: The function that stores, "" where no symbol says.
-        code_address: The instruction.
+        code_address: The instruction; 0 for the last ones together where there would be more than 1,024 rows.
         subgraph: Of the operator for which it is executed, -1 outside of operators.
         op: That operator's index in its subgraph, or -1.
         name: Its name, "" outside of operators.

@@ -403,7 +403,7 @@ def _store(program: Program, seen: StoreSeen) -> ExecutedStore:
     symbol, offset = program.near(seen.low)
     return ExecutedStore(
         is_outside=seen.is_outside,
-        function=program.name_at(seen.code_address),
+        function=program.name_at(seen.code_address) if seen.code_address else "",
         code_address=seen.code_address,
         subgraph=-1 if operator is None else operator.subgraph,
         op=-1 if operator is None else operator.index,

@@ -16,7 +16,8 @@ typedef struct {
   uint64_t is_free;
 } tflm_span_t;
 
-/* All stores of one instruction, for one asker, to one stretch: span is its number, or -1 for none. */
+/* All stores of one instruction, for one asker, to one stretch: span is its number, or -1 for none. The last of
+ * MOST_STORES rows is for all that have no row: its code_address is 0 then, its asker nobody, its span the least. */
 typedef struct {
   uint64_t code_address, low, end, times;
   int64_t span, asker;
@@ -32,7 +33,6 @@ typedef struct {
   int64_t asker;
   int64_t spans;
   int64_t stores;
-  int64_t lost;
   tflm_span_t span[MOST_SPANS]; /* in order, without overlap */
   tflm_store_t store[MOST_STORES];
 } tflm_noted_t;
@@ -51,21 +51,22 @@ static inline int64_t tflm_spans_until(const tflm_noted_t *noted, uint64_t addre
 }
 
 static inline void tflm_keep(tflm_noted_t *noted, uint64_t code_address, int64_t span, uint64_t start, uint64_t end) {
-  tflm_store_t *store = noted->store;
-  for (int64_t index = 0; index < noted->stores; ++index, ++store) {
-    if (store->code_address == code_address && store->span == span && store->asker == noted->asker) {
-      store->low = start < store->low ? start : store->low;
-      store->end = end > store->end ? end : store->end;
-      ++store->times;
-      return;
-    }
+  tflm_store_t *store = noted->store, *behind = store + noted->stores;
+  while (store < behind &&
+         !(store->code_address == code_address && store->span == span && store->asker == noted->asker))
+    ++store;
+  if (noted->stores < MOST_STORES && store == behind) {
+    ++noted->stores;
+    *store = (tflm_store_t){code_address, start, end, 0, span, noted->asker};
+  } else if (store == behind) {
+    --store;
+    store->code_address = 0;
+    store->asker = 0;
+    store->span = span < store->span ? span : store->span;
   }
-  if (noted->stores == MOST_STORES) {
-    ++noted->lost;
-    return;
-  }
-  ++noted->stores;
-  *store = (tflm_store_t){code_address, start, end, 1, span, noted->asker};
+  store->low = start < store->low ? start : store->low;
+  store->end = end > store->end ? end : store->end;
+  ++store->times;
 }
 
 /* Returns where the stretch, or the gap, ends that holds an address, *span being its number, or -1 for a gap. */

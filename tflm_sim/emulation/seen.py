@@ -51,7 +51,7 @@ class StoreSeen:
 
     Attributes:
         operator: For which, None outside of operators.
-        code_address: The instruction.
+        code_address: The instruction; 0 where there are too many to be told apart.
         low: The lowest byte that was written.
         end: The one after the highest.
         times: How many stores.

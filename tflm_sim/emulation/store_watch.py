@@ -47,7 +47,6 @@ class Noted(Structure):
         ("asker", c_int64),
         ("spans", c_int64),
         ("stores", c_int64),
-        ("lost", c_int64),
         ("span", _SpanNoted * MOST_SPANS),
         ("store", _StoreNoted * _MOST_STORES),
     )
@@ -57,12 +56,12 @@ class Stored(NamedTuple):
     """All stores of one instruction, for one asker, to one object or to none.
 
     Attributes:
-        code_address: The instruction.
-        asker: A number, as it was given.
+        code_address: The instruction; 0 for all those together that come when there are ``_MOST_STORES`` rows.
+        asker: A number, as it was given; ``NOBODY`` for those.
         low: The lowest byte.
         end: The one after the highest.
         times: How many stores.
-        is_inside: Whether they are to one of the program's own objects.
+        is_inside: Whether all are to the program's own objects.
     """
 
     code_address: int
@@ -84,10 +83,13 @@ def begin(noted: Noted, free: Iterable[Span], objects: Iterable[Span], devices: 
     stretches = _apart(
         [_MarkedRange(span, is_free) for spans, is_free in rows for span in spans if span.start < span.end]
     )
-    for index, (span, is_free) in enumerate(stretches[:MOST_SPANS]):
+    if len(stretches) > MOST_SPANS:  # What cannot be told apart is taken for free.
+        rest = Span(stretches[MOST_SPANS - 1].span.start, stretches[-1].span.end)
+        stretches[MOST_SPANS - 1 :] = [_MarkedRange(rest, is_free=True)]
+    for index, (span, is_free) in enumerate(stretches):
         noted.span[index] = _SpanNoted(span.start, span.end, is_free)
-    noted.spans = min(len(stretches), MOST_SPANS)
-    noted.stores = noted.lost = 0
+    noted.spans = len(stretches)
+    noted.stores = 0
     noted.asker = NOBODY
     noted.is_watching = 1
 

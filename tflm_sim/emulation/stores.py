@@ -98,7 +98,7 @@ class Stores:
         if self._noted is None:
             return None
         seen = map(self._seen, store_watch.end(self._noted))
-        return [one for one in seen if one.is_outside or one.operator]
+        return [one for one in seen if one.is_outside or one.operator or not one.code_address]
 
     def _seen(self, one: Stored) -> StoreSeen:
         """Return stores for people; the heap may have grown since the watch began."""

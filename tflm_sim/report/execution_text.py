@@ -146,6 +146,7 @@ def _store_lines(stores: tuple[ExecutedStore, ...] | None) -> Iterator[str]:
     for one in stores or ():
         who = f"{printable(one.name, 60)} #{one.op}" + (f" of subgraph {one.subgraph}" if one.subgraph > 0 else "")
         where = (f"{printable(one.function, 100)}() at " if one.function else "") + f"{one.code_address:#x}"
+        where = where if one.code_address else "instructions that are too many to be told apart"
         times = f" in {one.times:,} stores" if one.times > 1 else ""
         text = f"{one.size:,} B at {one.address:#010x}{times}, {_beside(one)}, by {where}"
         yield _row("outside" if one.is_outside else "own data", text + (f" for {who}" if one.name else ""))
