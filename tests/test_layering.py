@@ -84,10 +84,22 @@ def test_no_imports_form_a_circle() -> None:
 
 
 def test_no_includes_of_c_form_a_circle() -> None:
+    """Between units: the sources and headers that have the first two words of their name in common."""
     files = {path.name: path.read_text("utf-8") for path in PACKAGE.rglob("*.[ch]")}
-    below = {name: set(re.findall(r'^#include "(.+)"$', text, re.MULTILINE)) for name, text in files.items()}
-    assert set().union(*below.values()) <= files.keys()
-    assert not in_circles(below), "these include each other, or what does"
+    included = {name: set(re.findall(r'^#include "(.+)"$', text, re.MULTILINE)) for name, text in files.items()}
+    assert set().union(*included.values()) <= files.keys()
+    assert not in_circles({name: set(others) for name, others in included.items()}), "these include each other"
+    units: dict[str, set[str]] = {}
+    for name, others in included.items():
+        units.setdefault(unit_of(name), set()).update(unit_of(other) for other in others)
+    for unit, others in units.items():
+        others.discard(unit)
+    assert not in_circles(units), "these units need each other, or what does"
+
+
+def unit_of(name: str) -> str:
+    """Return the unit of a C file: "exact_search" for exact_search.c and its part exact_search_deduce.h."""
+    return "_".join(name.partition(".")[0].split("_")[:2])
 
 
 def in_circles(below: dict[str, set[str]]) -> dict[str, set[str]]:

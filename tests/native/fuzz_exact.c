@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "exact.h"
+#include "exact_build.h"
 #include "exact_packing.h"
 #include "exact_search.h"
 #include "exact_split.h"
@@ -226,7 +228,8 @@ static void check_split(void) {
                                            TFLM_EXACT_FREE};
   problem_t p;
   if (tflm_exact_problem_init(&p, b, count, (int)draw(0, 1)) != TFLM_PLAN_OK) fail("no memory", b, count);
-  split_task_t task = {capacity, (uint64_t)draw(0, 9), draw(1, 4), limits(2000), (int)draw(0, 1), 0, 0};
+  split_task_t task = {
+      tflm_exact_solve, capacity, (uint64_t)draw(0, 9), draw(1, 4), limits(2000), (int)draw(0, 1), 0, 0};
   if (tflm_exact_split_run(&p, b, &task, units) == SEARCH_FOUND) {
     if (tflm_exact_peak(&p, units) > capacity) fail("storeys are too high", b, count);
     for (int i = 0; i < p.count; i++) offsets[p.original[i]] = units[i] * p.unit;

@@ -55,7 +55,7 @@ HEURISTICS: dict[str, tuple[Change, ...]] = {
     "first strategies": (("exact_strategy.c", "turn < FIRST_STRATEGIES", "turn < 0"),),
     "longer and longer": (("exact_strategy.c", "turn % LONG_EVERY == LONG_EVERY - 1", "0"),),
     "remembered failures": (("exact_search_choose.h", "return f->state.a == state.a &&", "return 0 &&"),),
-    "twins in order": (("exact_problem.c", "if (memcmp(rows[k].key,", "if (0 && memcmp(rows[k].key,"),),
+    "twins in order": (("exact_build.c", "if (memcmp(rows[k].key,", "if (0 && memcmp(rows[k].key,"),),
     "harmless ones": (("exact_search.c", "f->harmless = !push_neighbours", "f->harmless = 0 * push_neighbours"),),
     "not first": (("exact_search_deduce.h", "!raise_not_first(s, r)", "1"),),
     "stacks in nodes": (("exact_search_deduce.h", "if (s->p->most_align == 1) return 1;", "return 1;"),),
@@ -78,7 +78,7 @@ def compiled(directory: Path, changes: Sequence[Change]) -> Any:
     sources = [str(directory / name) for name in build_native.SOURCES]
     subprocess.run(["cc", "-O2", "-w", "-shared", "-fPIC", "-pthread", *sources, "-o", str(library)], check=True)
     ffi = FFI()
-    for header in ("tflm_plan.h", "exact.h"):
+    for header in ("tflm_plan.h", "exact_types.h", "exact.h"):
         ffi.cdef(build_native.declarations((NATIVE / header).read_text(encoding="utf-8")))
     return ffi, ffi.dlopen(str(library))
 

@@ -11,11 +11,12 @@ from pathlib import Path
 from cffi import FFI
 
 HERE = Path("tflm_sim/planners/native")
-HEADERS = ("tflm_plan.h", "hill_climb.h", "shared_objects.h", "exact.h", "stairs.h")
+HEADERS = ("tflm_plan.h", "hill_climb.h", "shared_objects.h", "exact_types.h", "exact.h", "stairs.h")
 SOURCES = (
     "by_size_objects.c",
     "exact.c",
     "exact_block.c",
+    "exact_build.c",
     "exact_canonical.c",
     "exact_improve.c",
     "exact_orders.c",

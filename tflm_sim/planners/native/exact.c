@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "exact_block.h"
+#include "exact_build.h"
 #include "exact_improve.h"
 #include "exact_packing.h"
 #include "exact_split.h"
@@ -235,6 +236,7 @@ static int split(worker_t *w) {
   w->task.capacity = capacity >= 0 ? capacity : e->bound + gap - (gap >> turn % SPLIT_TARGETS);
   unlock(e);
   if (over) return 0;
+  task.solve = tflm_exact_solve;
   task.capacity = w->task.capacity;
   task.limits.is_over = search_is_over;
   task.limits.context = w;
@@ -361,7 +363,7 @@ static int improve(effort_t *e) {
   const limits_t limits = {INT64_MAX, effort_is_over, e, 0};
   const int has_limit = e->options->time_limit >= 0 || e->options->node_limit >= 0;
   improvement_t m;
-  const int code = tflm_exact_improve_init(&m, e->p, &limits, e->units);
+  const int code = tflm_exact_improve_init(&m, e->p, tflm_exact_solve, &limits, e->units);
   memcpy(e->units, e->best, sizeof *e->units * (size_t)e->p->count);
   for (int64_t misses[2] = {0, 0}, cost[2] = {0, 0}; code == TFLM_PLAN_OK && (has_limit || misses[0] < PATIENCE);) {
     if (exact_ask(&limits) || answered(e)) break;

@@ -2,10 +2,10 @@
  *
  * THE ORDER OF WORK, and the file of each step
  *
- *  1. bytes become units, moments become sections (exact_problem.c): a section is a moment at which as many buffers are
+ *  1. bytes become units, moments become sections (exact_build.c): a section is a moment at which as many buffers are
  *     alive as can be; every pair that ever meets, meets in one.
  *  2. all guises of a problem become one (exact_canonical.c): sorted, time in the direction that sorts first.
- *  3. lower bounds: the load of a section (exact_problem.c); where alignments differ, its lowest stack (exact_stack.c).
+ *  3. lower bounds: the load of a section (exact_build.c); where alignments differ, its lowest stack (exact_stack.c).
  *  4. first plans: the caller's, and first fit in five orders (exact_orders.c). At the bound the work ends.
  *  5. more than 2,048 buffers: windows of the best plan are planned anew, each as a small problem (exact_improve.c).
  *  6. else turns are taken (exact.c) until plan and bound meet, or a limit comes:
@@ -27,7 +27,7 @@
  *   section       what lies at t or above: t + sizes <= capacity                                  the same
  *   not first     who as the lowest of a section would push it over the capacity has one below    the same
  *   stack         what is left of a section has an order that fits, with its alignments' gaps     the same
- *   twins         of buffers that differ in nothing, the first is the lower one                   exact_problem.c
+ *   twins         of buffers that differ in nothing, the first is the lower one                   exact_build.c
  *   harmless      who can be placed without raising anybody, is placed; there is no second case   exact_search.c
  *   parts         where no unplaced buffer crosses, what is left falls apart in time              exact_search.c
  *   failures      a part that had no plan has none at the same or a lower capacity                exact_search_choose.h
@@ -83,44 +83,8 @@
 #ifndef TFLM_EXACT_H_
 #define TFLM_EXACT_H_
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "exact_types.h"
 #include "tflm_plan.h"
-
-#define TFLM_EXACT_MAX_BYTES (INT64_C(1) << 60)
-
-/* offset of a buffer that the planner may place. */
-enum { TFLM_EXACT_FREE = -1 };
-
-typedef struct {
-  int64_t size, first, last, alignment, offset;
-} tflm_exact_buffer_t;
-
-/* What is known at a moment: the best plan's peak (-1: none yet), the proved bound, and the work so far. */
-typedef struct {
-  int64_t peak, lower_bound, nodes;
-  double seconds;
-} tflm_exact_status_t;
-
-/* Called about ten times a second, on the thread that called tflm_exact_solve; nonzero ends the search. */
-typedef int (*tflm_exact_progress_t)(void *context, const tflm_exact_status_t *status);
-
-typedef struct {
-  int64_t capacity;   /* stop at the first plan within so many bytes; negative: minimise */
-  int64_t node_limit; /* negative: none */
-  double time_limit;  /* seconds; negative: none */
-  int workers;        /* threads, at least 1 */
-  tflm_exact_progress_t progress;
-  void *context;
-  const int64_t *start; /* a plan to begin with, bytes by buffer; NULL: none */
-} tflm_exact_options_t;
-
-typedef struct {
-  tflm_exact_status_t status;
-  int proved;     /* the question is answered: peak == lower_bound, a plan within capacity, or infeasible */
-  int infeasible; /* no plan exists within capacity, or the fixed buffers collide */
-} tflm_exact_result_t;
 
 /* Fill result, and offsets[count] with the best plan found (untouched when the fixed buffers collide).
  * TFLM_PLAN_E_ARGUMENT for a size, alignment, lifetime, fixed offset or count out of range; TFLM_PLAN_E_OVERFLOW when

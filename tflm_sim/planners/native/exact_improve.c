@@ -34,8 +34,9 @@ static void lay_out(void *object, tflm_workspace_t *workspace) {
   m->tried = tflm_carve(workspace, (size_t)m->p->count, sizeof *m->tried);
 }
 
-int tflm_exact_improve_init(improvement_t *m, const problem_t *p, const limits_t *limits, int64_t *units) {
-  *m = (improvement_t){.p = p, .units = units, .seed = 1, .limits = *limits, .least = INT64_MAX};
+int tflm_exact_improve_init(improvement_t *m, const problem_t *p, tflm_exact_solver_t solve, const limits_t *limits,
+                            int64_t *units) {
+  *m = (improvement_t){.p = p, .solve = solve, .units = units, .seed = 1, .limits = *limits, .least = INT64_MAX};
   m->block = tflm_exact_block_new(m, lay_out);
   return m->block != NULL ? TFLM_PLAN_OK : TFLM_PLAN_E_MEMORY;
 }
@@ -114,7 +115,7 @@ int tflm_exact_improve_once(improvement_t *m, int64_t peak) {
   while (freed < count && m->part[freed].offset == TFLM_EXACT_FREE) freed++;
   const tflm_exact_options_t options = {peak - 1, (int64_t)freed * NODES_PER_FREED + 500, -1.0, 1, ask, m, NULL};
   tflm_exact_result_t result;
-  if (tflm_exact_solve(m->part, (size_t)count, &options, &result, m->offsets) != TFLM_PLAN_OK) return 0;
+  if (m->solve(m->part, (size_t)count, &options, &result, m->offsets) != TFLM_PLAN_OK) return 0;
   m->limits.nodes += result.status.nodes;
   if (result.infeasible || result.status.peak >= peak) return 0;
   for (int k = 0; k < freed; k++) m->units[m->named[k]] = m->offsets[k] / m->p->unit;

@@ -9,6 +9,7 @@
 typedef struct {
   void *block; /* the arrays */
   const problem_t *p;
+  tflm_exact_solver_t solve;
   int64_t *units;            /* the plan, in units; what is found is written here */
   uint64_t seed;             /* drawn from, and changed */
   tflm_exact_buffer_t *part; /* room for MOST_SEARCHED buffers, their names and offsets */
@@ -23,7 +24,8 @@ typedef struct {
 } improvement_t;
 
 /* Begin with the plan in units; TFLM_PLAN_OK or TFLM_PLAN_E_MEMORY. tflm_exact_improve_free is safe after both. */
-int tflm_exact_improve_init(improvement_t *m, const problem_t *p, const limits_t *limits, int64_t *units);
+int tflm_exact_improve_init(improvement_t *m, const problem_t *p, tflm_exact_solver_t solve, const limits_t *limits,
+                            int64_t *units);
 void tflm_exact_improve_free(improvement_t *m);
 
 /* Free one of the highest buffers and some of those around it, and place them again below `peak` (bytes), with all

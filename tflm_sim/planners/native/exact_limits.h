@@ -2,6 +2,7 @@
 #ifndef TFLM_EXACT_LIMITS_H_
 #define TFLM_EXACT_LIMITS_H_
 
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct {

@@ -63,6 +63,7 @@ typedef struct {
   int64_t *united;
   tflm_exact_buffer_t *buffers; /* of the storey that is planned, and their offsets */
   int64_t *offsets;
+  tflm_exact_solver_t solve;
 } deal_t;
 
 static void lay_out(void *object, tflm_workspace_t *workspace) {
@@ -323,7 +324,7 @@ static int64_t plan_storey(const deal_t *d, const tflm_exact_buffer_t *buffers, 
     if (d->storey_of[i] == side) d->buffers[count++] = buffers[p->original[i]];
   const tflm_exact_options_t options = {capacity, limits->node_limit, -1, 1, ask, limits, NULL};
   tflm_exact_result_t result;
-  if (tflm_exact_solve(d->buffers, count, &options, &result, d->offsets) != TFLM_PLAN_OK) return -1;
+  if (d->solve(d->buffers, count, &options, &result, d->offsets) != TFLM_PLAN_OK) return -1;
   limits->nodes += result.status.nodes;
   if (result.status.peak > capacity) return -1;
   for (int i = 0, k = 0; i < p->count; i++)
@@ -354,7 +355,7 @@ static int plan_both(const deal_t *d, const tflm_exact_buffer_t *buffers, split_
 }
 
 int tflm_exact_split_run(const problem_t *p, const tflm_exact_buffer_t *buffers, split_task_t *task, int64_t *units) {
-  deal_t d = {.p = p, .limits = &task->limits, .capacity = task->capacity / p->unit};
+  deal_t d = {.p = p, .solve = task->solve, .limits = &task->limits, .capacity = task->capacity / p->unit};
   d.is_even = task->is_even;
   d.most = d.capacity / 2 >> (d.is_even ? 0 : task->seed % FAMILY_SIZES);
   int verdict = SEARCH_STOPPED, is_free = p->count > 0;

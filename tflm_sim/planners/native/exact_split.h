@@ -5,13 +5,14 @@
 #include "exact_search.h"
 
 typedef struct {
-  int64_t capacity; /* bytes */
-  uint64_t seed;    /* every seed deals the families out in another way */
-  int64_t deals;    /* so many ways are tried, and the one that leaves the storeys least in common is planned */
-  limits_t limits;  /* node_limit: for each storey */
-  int is_even;      /* the line is in the middle: two programs of one size; else anywhere */
-  int is_dealt;     /* out: was there a way to deal the families out? */
-  int has_two;      /* out: and the storeys have hardly a moment in common */
+  tflm_exact_solver_t solve; /* plans a storey */
+  int64_t capacity;          /* bytes */
+  uint64_t seed;             /* every seed deals the families out in another way */
+  int64_t deals;   /* so many ways are tried, and the one that leaves the storeys least in common is planned */
+  limits_t limits; /* node_limit: for each storey */
+  int is_even;     /* the line is in the middle: two programs of one size; else anywhere */
+  int is_dealt;    /* out: was there a way to deal the families out? */
+  int has_two;     /* out: and the storeys have hardly a moment in common */
 } split_task_t;
 
 /* All tries at one problem. */

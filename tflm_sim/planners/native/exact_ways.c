@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "exact_block.h"
+#include "exact_build.h"
 
 static void lay_out(void *object, tflm_workspace_t *workspace) {
   ways_t *ways = object;
