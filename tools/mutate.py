@@ -54,7 +54,6 @@ OTHER_TESTS = {
     "cli": ["tests/cli"],
     "emulation": ["tests/firmware/test_run.py", "tests/firmware/test_run_model.py", "tests/firmware/test_executed.py"],
     "pytest_plugin": ["tests/plugin"],
-    "schemas": ["tests/unit/test_schemas.py", "tests/cli/test_documents.py"],
     "rim": ["tests/unit/rim", "tests/test_public_api.py", "tests/cli"],
 }
 """Tests of the rooms that have no folder of their name in ``tests/unit``."""

@@ -142,8 +142,7 @@ def _keywords(mark: Range | OneOf | Pattern) -> Json:
 
 
 def _any_of(schemas: Sequence[Json]) -> Json:
-    simple = [schema for schema in schemas if schema.keys() & {"type"} and not schema.keys() & {"enum", "properties"}]
-    if len(simple) == len(schemas):
+    if all("type" in schema and "enum" not in schema for schema in schemas):
         merged: Json = {}
         for schema in schemas:
             merged |= schema
