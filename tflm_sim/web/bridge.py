@@ -111,8 +111,8 @@ class OpenModels:
             chosen: Settings = json.loads(settings)
             simulation = configured(model, chosen)
             yield size_document(simulation, assumed=_assumed(simulation.configuration, chosen))
-            if chosen.get("board") and simulation.smallest is not None:
-                yield _board_verdict(simulation, board(chosen["board"]))
+            if chosen.get("board") and (smallest := simulation.smallest) is not None:
+                yield _board_verdict(simulation, smallest.multiple_of_16, board(chosen["board"]))
 
         return _answers(name, sized)
 
@@ -210,9 +210,15 @@ def _judged(firmware: Firmware, settings: Settings) -> FirmwareAnswer:
     subjects = map(embedded_subject, repeat(firmware), firmware.models, rooms)
     verdicts = [judge_firmware(subject, firmware, configurations, found.conditions) for subject in subjects]
     document = firmware_document(firmware, found, verdicts)
-    answers = {verdict.fits for verdict in verdicts}
-    fits = False if False in answers else None if None in answers else True
-    return FirmwareAnswer(fits, tuple(verdict_lines(document)), tuple(fact_lines(document)))
+    return FirmwareAnswer(
+        _all_of(verdict.fits for verdict in verdicts), tuple(verdict_lines(document)), tuple(fact_lines(document))
+    )
+
+
+def _all_of(answers: Iterable[bool | None]) -> bool | None:
+    """Return whether all are yes: no where one is no, else None where one is not known."""
+    found = {*answers}
+    return False if False in found else None if None in found else True
 
 
 def _target_of(firmware: Firmware, settings: Settings) -> FirmwareTarget:
@@ -240,11 +246,11 @@ def _assumed(configuration: Configuration, settings: Settings) -> tuple[str, ...
     )
 
 
-def _board_verdict(simulation: Simulation, chosen: Board) -> BoardVerdict:
-    """Judge an arena by the largest bank of a board, and the file by its flash."""
+def _board_verdict(simulation: Simulation, needed: int, chosen: Board) -> BoardVerdict:
+    """Judge an arena of ``needed`` bytes by the largest bank of a board, and the file by its flash."""
     verdict = judge("", simulation.model, simulation.configuration, Room(None, chosen))
-    bank, needed = chosen.largest_bank, verdict.needed
-    if needed is None or bank is None:
+    bank = chosen.largest_bank
+    if bank is None:
         return BoardVerdict(verdict.fits, verdict.reason)
     left = bank.size - needed
     if left < 0:

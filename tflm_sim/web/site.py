@@ -92,10 +92,9 @@ def package_archive(planners: bytes | None = None) -> bytes:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(_PACKAGE.rglob("*")):
             inside = path.relative_to(_PACKAGE)
-            is_left_out = any(inside.is_relative_to(name) for name in _LEFT_OUT) or "__pycache__" in inside.parts
-            if path.is_dir() or path.suffix in _LEFT_OUT_SUFFIXES or is_left_out:
-                continue
-            _add(archive, path, path.read_bytes())
+            is_left_out = path.suffix in _LEFT_OUT_SUFFIXES or any(map(inside.is_relative_to, _LEFT_OUT))
+            if path.is_file() and not is_left_out:
+                _add(archive, path, path.read_bytes())
         if planners is not None:
             _add(archive, _PACKAGE / "planners" / "native" / BROWSER_LIBRARY, planners)
     return file.getvalue()
@@ -240,10 +239,11 @@ def site_files(pyodide: Pyodide, planners: bytes | None = None) -> dict[str, byt
     files["index.html"] = files["index.html"].replace(b"@POLICY@", content_security_policy().encode())
     files["tflm_sim.zip"] = package_archive(planners)
     files |= {f"pyodide/{name}": data for name, data in pyodide.core.items()}
-    wheel = None if pyodide.numpy is None else f"pyodide/{pyodide.numpy[0]}"
-    if pyodide.numpy is not None and wheel is not None:
-        files[wheel] = pyodide.numpy[1]
-    files["worker.js"] = files["worker.js"].replace(b'"@NUMPY@"', json.dumps(wheel and f"./{wheel}").encode())
+    wheel = None
+    if pyodide.numpy is not None:
+        name, data = pyodide.numpy
+        files[f"pyodide/{name}"], wheel = data, f"./pyodide/{name}"
+    files["worker.js"] = files["worker.js"].replace(b'"@NUMPY@"', json.dumps(wheel).encode())
     release = hashlib.sha256(b"".join(hashlib.sha256(data).digest() for data in files.values())).hexdigest()[:16]
     worker = (_SITE / "sw.js").read_bytes()
     listed = json.dumps({"release": release, "files": sorted(files)}).encode()

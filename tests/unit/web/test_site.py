@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import subprocess
 import tarfile
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ import pytest
 from tflm_sim.cli import main
 from tflm_sim.errors import UsageError
 from tflm_sim.model.download import ALLOWED
+from tflm_sim.planners.native import BROWSER_LIBRARY
 from tflm_sim.web import site
 from tflm_sim.web.site import (
     PYODIDE_FILES,
@@ -138,6 +141,42 @@ def test_a_site_without_numpy_says_where_it_is(tmp_path: Path, capsys: pytest.Ca
 def test_the_archive_of_the_package_has_its_python_and_no_folders_or_machine_code() -> None:
     with zipfile.ZipFile(io.BytesIO(package_archive())) as packed:
         names = packed.namelist()
+        assert {entry.date_time for entry in packed.infolist()} == {(1980, 1, 1, 0, 0, 0)}  # zip knows no earlier one
     assert {"tflm_sim/__init__.py", "tflm_sim/ops/places.txt", "tflm_sim/web/bridge.py"} <= set(names)
     assert [name for name in names if name.endswith(("/", ".so", ".pyc", ".c"))] == []
     assert [name for name in names if "__pycache__" in name] == []
+    assert not [name for name in names if name.startswith(("tflm_sim/cli/", "tflm_sim/web/site", "tflm_sim/keras"))]
+    assert not any(name.endswith(BROWSER_LIBRARY) for name in names)
+    with zipfile.ZipFile(io.BytesIO(package_archive(b"the planners"))) as packed:
+        assert packed.namelist() == [*names, f"tflm_sim/planners/native/{BROWSER_LIBRARY}"]
+        assert packed.read(packed.namelist()[-1]) == b"the planners"
+
+
+def test_of_an_archive_only_files_of_its_folder_with_the_names_of_pyodide_are_read() -> None:
+    written = io.BytesIO()
+    with tarfile.open(fileobj=written, mode="w:gz") as tar:
+        for name, kind in (
+            ("package/pyodide.mjs", tarfile.REGTYPE),
+            ("pyodide/numpy-1.whl", tarfile.REGTYPE),
+            ("pyodide/numpy-1.txt", tarfile.REGTYPE),
+            ("pyodide/scipy-1.whl", tarfile.REGTYPE),
+            ("package/package.json", tarfile.SYMTYPE),
+            ("package/pyodide-lock.json", tarfile.DIRTYPE),
+            ("elsewhere/pyodide.asm.js", tarfile.REGTYPE),
+        ):
+            entry = tarfile.TarInfo(name)
+            entry.type = kind
+            tar.addfile(entry)
+    assert site._of_archive("p", written.getvalue()).keys() == {"pyodide.mjs", "numpy-1.whl"}
+
+
+def test_a_release_is_known_by_16_digits_that_change_with_a_file(pyodide: Pyodide) -> None:
+    def release(files: dict[str, bytes]) -> str:
+        (digits,) = re.findall(rb'"release": "(\w+)"', files["sw.js"])
+        return str(digits.decode())
+
+    with_numpy = site_files(replace(pyodide, numpy=("n.whl", b"")))
+    assert re.fullmatch("[0-9a-f]{16}", release(with_numpy))
+    assert release(with_numpy) != release(site_files(pyodide))
+    (listed,) = re.findall(rb'"files": (\[.*?\])', with_numpy["sw.js"])
+    assert json.loads(listed) == sorted(with_numpy.keys() - {"sw.js"})
