@@ -140,7 +140,7 @@ def read(
                 raise error(f"{path} cannot be read: it has more than {most:,} bytes")
             pieces, count = [data], len(data)
             while pieces[-1] and START <= count <= most:  # in pieces: Python takes the room for all that is asked for
-                pieces.append(file.read(max(size + 1 - count, PIECE)))
+                pieces.append(file.read(max(size, PIECE)))
                 count += len(pieces[-1])
     except OSError as reason:
         raise error(f"{path} cannot be read: {reason.strerror or reason}") from None

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tflm_sim.escape import json_text, one_line, printable
+from tflm_sim.escape import html_table, json_text, one_line, printable
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,10 @@ from tflm_sim.escape import json_text, one_line, printable
         ("a\u202eb\u200b", "a\\u202eb\\u200b"),
         ("\U000e0001", "\\U000e0001"),
         ("\ud800", "\\ud800"),
+        ("\xad", "\\xad"),
+        ("\u0600", "\\u0600"),
+        ("\ufffe\uffff", "\\ufffe\\uffff"),
+        ("\U00010fff", "\\U00010fff"),
         ("::error::x", "\\x3a:error::x"),
         ("\u00a0::error::x", "\u00a0\\x3a:error::x"),
         ("##[error]x", "\\x23#[error]x"),
@@ -35,6 +39,29 @@ def test_hostile_characters_are_escapes(text: str, shown: str) -> None:
 def test_of_a_long_name_the_end_is_kept() -> None:
     assert printable("x" * 100 + "/bias", 10) == "…xxxx/bias"
     assert printable("\n" * 4, 10) == "…a\\x0a\\x0a"
+    assert printable("x" * 10, 10) == "x" * 10
+    assert printable("x" * 11, 10) == "…" + "x" * 9
+    assert printable("\n" + "x" * 6, 10) == "\\x0axxxxxx"
+    assert printable("\n" + "x" * 7, 10) == "…0axxxxxxx"
+    assert (printable("x" * 60), printable("x" * 61)) == ("x" * 60, "…" + "x" * 59)
+
+
+def test_the_cells_of_a_table_have_200_characters_and_no_tags() -> None:
+    table = html_table("<t>", [("<b>", "x" * 201)], head=["a&b"])
+    assert "&lt;t&gt;</caption>" in table
+    assert '<th scope="col">a&amp;b</th>' in table
+    assert f'&lt;b&gt;</th><td style="text-align:left">…{"x" * 199}</td>' in table
+    assert "<thead>" not in html_table("t", [("a",)])
+
+
+def test_json_is_compact_unless_it_is_indented() -> None:
+    assert json_text({"a": [1, 2]}) == '{"a":[1,2]}'
+    assert json_text({"a": 1}, indent=1) == '{\n "a": 1\n}'
+
+
+def test_colours_stay_where_they_may() -> None:
+    line = "a\x1b[31mb\x1b[0mc\x1b[2Jd"
+    assert one_line(line, may_color=True) == "a\x1b[31mb\x1b[0mc\\x1b[2Jd"
 
 
 @given(st.text(), st.integers(1, 80))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -10,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from tflm_sim import files
 from tflm_sim.errors import ModelError, UsageError
-from tflm_sim.files import append, read, read_json, replacing, replacing_bytes
+from tflm_sim.files import PIECE, START, append, opened, read, read_json, replacing, replacing_bytes
 
 
 def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
@@ -119,3 +121,80 @@ def test_what_is_no_json_of_ours_is_refused(text: str, tmp_path: Path) -> None:
 def test_a_byte_order_mark_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_bytes(b'\xef\xbb\xbf{"a": 1.5}')
     assert read_json(tmp_path / "x.json") == {"a": 1.5}
+
+
+def test_while_it_is_written_it_has_a_name_of_its_own_and_nobody_else_may_read_it(tmp_path: Path) -> None:
+    name = "n" * 65
+    (tmp_path / name).write_text("old")
+    with replacing(tmp_path / name):
+        (own,) = {*os.listdir(tmp_path)} - {name}
+        assert re.fullmatch(r"\.n{64}\.[0-9a-f]{16}\.tmp", own)  # 8 bytes of chance
+        assert stat.S_IMODE((tmp_path / own).stat().st_mode) == 0o600
+
+
+def test_a_value_error_of_who_writes_is_passed_on(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"^of the caller$"), replacing_bytes(tmp_path / "x"):
+        raise ValueError("of the caller")
+
+
+def test_the_reason_is_the_systems_words_alone_and_a_reason_without_them_is_told_as_it_is(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as failure:
+        read(tmp_path / "absent", most=1)
+    assert str(failure.value) == f"{tmp_path}/absent cannot be read: No such file or directory"
+    with pytest.raises(UsageError) as failure, replacing(tmp_path / "absent" / "x"):
+        pass
+    assert str(failure.value) == f"{tmp_path}/absent/x cannot be written: No such file or directory"
+    assert str(files._unwritable("x", OSError("no words"))) == "x cannot be written: no words"
+
+
+@pytest.mark.parametrize("size", [0, 1, START - 1, START, START + 1, PIECE, START + PIECE, START + PIECE + 1])
+def test_a_file_is_read_whole_up_to_the_byte_that_is_allowed(size: int, tmp_path: Path) -> None:
+    data = bytes(range(256)) * (size // 256 + 1)
+    (tmp_path / "x").write_bytes(data[:size])
+    assert read(tmp_path / "x", most=size) == data[:size]
+    if size:
+        with pytest.raises(UsageError, match=f"it has more than {size - 1:,} bytes"):
+            read(tmp_path / "x", most=size - 1)
+
+
+def test_of_what_does_not_say_how_long_it_is_4_kib_are_read_at_first_and_then_pieces_of_a_mebibyte() -> None:
+    assert (START, PIECE) == (4096, 1024 * 1024)
+    seen = []
+
+    def most(data: bytes) -> int:
+        seen.append(data)
+        return 4096
+
+    with pytest.raises(UsageError, match="it has more than 4,096 bytes"):
+        read("/dev/zero", most=most)
+    assert seen == [bytes(4096)]
+
+
+def test_a_pipe_is_read_to_its_end_and_one_that_says_nothing_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "PIPE_SECONDS", 0.05)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError, match=r"it is a pipe, and nothing was written to it for 0\.05 seconds"):
+        read(tmp_path / "pipe", most=9)
+    keeper = os.open(tmp_path / "pipe", os.O_RDWR)
+    os.write(keeper, b"said")
+    with opened(tmp_path / "pipe") as file:
+        assert os.get_blocking(file.fileno())
+        os.close(keeper)
+        assert file.read() == b"said"
+
+
+def test_a_dash_is_standard_input() -> None:
+    code = "from tflm_sim.files import read; print(read('-', most=5))"
+    done = subprocess.run([sys.executable, "-c", code], input=b"hello", capture_output=True, check=True)
+    assert done.stdout == b"b'hello'\n"
+
+
+def test_a_system_without_pipes_that_do_not_wait_opens_files_to_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "x").write_bytes(b"abc")
+    monkeypatch.delattr(os, "O_NONBLOCK")
+    with opened(tmp_path / "x") as file:
+        assert file.read() == b"abc"

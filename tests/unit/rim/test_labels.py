@@ -32,3 +32,22 @@ def test_labels_are_one_a_name_on_one_line_and_never_too_long(names: list[str], 
     labels = short_names(names)
     assert len(labels) == len(names)
     assert all(len(fitted(label, room)) <= room and "\n" not in label for label in labels)
+
+
+def test_a_beginning_is_left_out_that_half_of_the_names_share_and_no_fewer() -> None:
+    assert short_names(["a/x", "a/y", "b", "c"]) == ["x", "y", "b", "c"]
+    assert short_names(["a/x", "a/y", "b", "c", "d"]) == ["a/x", "a/y", "b", "c", "d"]
+    assert short_names(["a/x", "b"]) == ["a/x", "b"]
+    assert short_names(["a/", "a/"]) == ["a/", "a/"]  # nothing would be left
+
+
+def test_a_beginning_of_400_characters_is_looked_for() -> None:
+    names = [f"{'a' * 399}/{end}" for end in "xy"]
+    assert short_names(names) == ["x", "y"]
+    assert short_names([f"a{name}" for name in names]) == ["a" * 39 + "…"] * 2
+
+
+def test_of_a_long_name_the_first_40_characters_are_told_and_what_is_hostile_counts_as_it_is_shown() -> None:
+    assert short_names(["x" * 40]) == ["x" * 40]
+    assert short_names(["x" * 41]) == ["x" * 39 + "…"]
+    assert short_names(["\n" * 20]) == ["…x0a" + "\\x0a" * 8 + "\\x0…"]
