@@ -48,7 +48,7 @@ def held(path: Path) -> Iterator[None]:
 def _locked(name: Path) -> BinaryIO | None:
     """Return the lock's file, open and locked; None where somebody else has locked it."""
     while True:
-        lock = os.fdopen(os.open(name, os.O_RDWR | os.O_CREAT, 0o666), "r+b", buffering=0)
+        lock = os.fdopen(os.open(name, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
         if not _lock(lock):
             lock.close()
             return None

@@ -76,8 +76,9 @@ class _LogScale:
 
     def __init__(self, values: Sequence[int], start: float, end: float) -> None:
         self.start, self.end = start, end
-        self.low = 10 ** math.floor(math.log10(min(values, default=1)))
-        self.high = max(10 ** math.ceil(math.log10(max(values, default=10))), self.low * 10)
+        decades = [math.log10(value) for value in values] or [0]
+        self.low = 10 ** math.floor(min(decades))
+        self.high = max(10 ** math.ceil(max(decades)), self.low * 10)
 
     def at(self, value: float) -> float:
         share = math.log10(value / self.low) / math.log10(self.high / self.low)

@@ -87,12 +87,13 @@ class Results:
             self._written += rows
 
     def __exit__(self, *_: object) -> None:
-        if self._writer is None or self._path is None:
-            return
-        with self._lock:
-            self._close(self._writer, self._path)
+        if self._writer is not None:
+            with self._lock:
+                self._close(self._writer)
 
-    def _close(self, writer: Writer, path: Path) -> None:
+    def _close(self, writer: Writer) -> None:
+        path = self._path
+        assert path is not None, "there is a file to close"
         if self._resumes:
             writer.write(self.done.left(self._written))
         writer.close()

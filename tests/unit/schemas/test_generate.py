@@ -112,7 +112,7 @@ def test_a_record_is_an_object_with_its_docstring_and_what_is_inline_stands_in_i
 
 
 def test_a_record_without_a_docstring_has_an_empty_description() -> None:
-    bare = dataclass(type("Bare", (), {"__annotations__": {"low": "int"}, "__module__": __name__}))
+    bare: Any = dataclass(type("Bare", (), {"__annotations__": {"low": "int"}, "__module__": __name__}))
     assert schema_of(bare, title="")["description"] == ""
 
 

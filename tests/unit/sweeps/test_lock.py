@@ -6,11 +6,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tflm_sim.cli import main
 from tflm_sim.errors import UsageError
+from tflm_sim.sweeps import lock
 from tflm_sim.sweeps.lock import held
 from tflm_sim.sweeps.results import Results
 from tflm_sim.sweeps.rows import Row
@@ -21,6 +23,7 @@ CASES = cases(["cortex-m4"])
 HOLDER = """
 import sys
 from pathlib import Path
+from tflm_sim.sweeps import lock
 from tflm_sim.sweeps.lock import held
 with held(Path(sys.argv[1])):
     print("held", flush=True)
@@ -74,3 +77,32 @@ def test_a_refused_run_leaves_no_lock(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"rows.csv cannot be locked with .rows.csv.lock: No such file or directory"):
         Results(str(tmp_path / "absent" / "rows.csv"), CASES, resumes=False, overwrites=False)
+
+
+def test_a_lock_has_the_permissions_of_any_other_file(tmp_path: Path) -> None:
+    (tmp_path / "other").touch()
+    with held(tmp_path / "rows.csv"):
+        assert (tmp_path / ".rows.csv.lock").stat().st_mode == (tmp_path / "other").stat().st_mode
+        assert (tmp_path / ".rows.csv.lock").read_text().startswith(f"process {os.getpid()} on ")
+
+
+def test_of_an_owner_300_bytes_are_told_and_without_a_word_it_has_just_begun(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"x" * 301)
+    (tmp_path / "b").touch()
+    assert [lock._owner(tmp_path / name) for name in "abc"] == ["x" * 300, "just begun", "just ended"]
+
+
+@pytest.mark.parametrize("is_free", [True, False])
+def test_on_windows_a_byte_beyond_what_is_written_is_locked(monkeypatch: pytest.MonkeyPatch, is_free: bool) -> None:
+    done: list[object] = []
+
+    def locking(*how: object) -> None:
+        done.append(how)
+        if not is_free:
+            raise PermissionError
+
+    monkeypatch.setitem(sys.modules, "msvcrt", SimpleNamespace(LK_NBLCK=2, locking=locking))  # type: ignore[arg-type]
+    file = SimpleNamespace(seek=done.append, fileno=lambda: 9)
+    assert lock._lock_on_windows(file) is is_free  # type: ignore[arg-type]
+    # A mebibyte from the start, one byte; what is written begins at 0.
+    assert done == [1024 * 1024, (9, 2, 1), 0][: 3 if is_free else 2]

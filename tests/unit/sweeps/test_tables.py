@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 from tflm_sim.errors import UsageError
 from tflm_sim.sweeps.rows import COLUMNS, Row, as_dict
@@ -121,3 +122,40 @@ def test_a_damaged_row_is_named_by_its_line_from_1(tmp_path: Path) -> None:
     path.write_text(f"{lines[0]}\n{{\n{lines[1]}\n")
     with pytest.raises(UsageError, match=r"r\.jsonl, line 2,"):
         list(read_rows(path))
+
+
+def test_ten_thousand_rows_are_a_group_of_a_parquet_file(tmp_path: Path) -> None:
+    path = tmp_path / "r.parquet"
+    writer = open_writer(path)
+    writer.write([Row("m")] * 10_000)
+    assert writer._rows == []  # type: ignore[attr-defined]
+    writer.write([Row("m")] * 10_001)
+    writer.close()
+    facts = parquet.ParquetFile(path).metadata
+    assert [facts.row_group(number).num_rows for number in range(facts.num_row_groups)] == [10_000, 10_000, 1]
+
+
+def test_the_line_that_is_no_row_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path / "r.jsonl", Row("a"))
+    with path.open("a") as file:
+        file.write("{\n")
+    with pytest.raises(UsageError, match=re.escape(f"{path}, line 2, cannot be read as JSON")):
+        list(read_rows(path))
+
+
+@pytest.mark.parametrize(("value", "is_one"), [(2**63 - 1, True), (1 - 2**63, True), (2**63, False), (True, False)])
+def test_a_number_has_63_bits(value: int, is_one: bool, tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text(json.dumps({**as_dict(Row("a")), "limit": value}) + "\n")
+    if is_one:
+        assert [row.limit for row in read_rows(path)] == [value]
+    else:
+        with pytest.raises(UsageError, match=f"limit is {value}$"):
+            list(read_rows(path))
+
+
+def test_the_reason_is_the_systems_words_alone(tmp_path: Path) -> None:
+    path = tmp_path / "absent" / "r.csv"
+    with pytest.raises(UsageError) as failure:
+        open_writer(path)
+    assert str(failure.value) == f"{path} cannot be written: No such file or directory"
