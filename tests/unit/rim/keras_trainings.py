@@ -1,6 +1,6 @@
 """``tflm_sim.keras`` in real trainings, by Keras on JAX; only the conversion to a .tflite file is another one.
 
-``test_keras.py`` runs this file in a process of its own.
+``test_keras_trainings.py`` runs this file in a process of its own.
 """
 
 from __future__ import annotations
