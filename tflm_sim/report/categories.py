@@ -15,7 +15,7 @@ class Category:
         title: For people.
         section: "head", "temp" or "tail".
         light, dark: Fill colour (#rrggbb) on a light and on a dark ground.
-        ansi: Nearest colour of the 256 that terminals have.
+        ansi: Nearest colour to ``light`` that terminals have (of 256) and no other category.
         letter: What stands for it where there is no colour.
     """
 
@@ -38,21 +38,21 @@ _ROWS = (
     Category("input", "inputs", "head", "#2a9d8f", "#3dbfae", 36, "i"),
     Category("output", "outputs", "head", "#d1495b", "#ee6c7d", 167, "o"),
     Category("activation", "activations", "head", "#3f7fd1", "#5b9bf0", 68, "a"),
-    Category("scratch", "scratch buffers", "head", "#8e5bc4", "#ad83e0", 97, "s"),
-    Category("planned_variable", "variables, offline", "head", "#5c6bc0", "#7f8de0", 62, "v"),
-    Category("requests", "scratch requests", "head", "#b39ddb", "#8d7bb8", 140, "r"),
-    Category("plan", "reserved for the plan", "head", "#a9c7ef", "#31527f", 110, "#"),
+    Category("scratch", "scratch buffers", "head", "#8e5bc4", "#ad83e0", 98, "s"),
+    Category("planned_variable", "variables, offline", "head", "#5c6bc0", "#7f8de0", 61, "v"),
+    Category("requests", "scratch requests", "head", "#b39ddb", "#8d7bb8", 146, "r"),
+    Category("plan", "reserved for the plan", "head", "#a9c7ef", "#31527f", 153, "#"),
     Category("temp", "temporary, in Prepare", "temp", "#f0a13c", "#f5b45f", 215, "t"),
     Category("planning", "temporary, planning", "temp", "#d9822b", "#d98a3d", 172, "p"),
     Category("planner", "planner's tables", "temp", "#c1571a", "#e8793a", 130, "P"),
-    Category("eval tensors", "eval tensors", "tail", "#6b8e4e", "#8fb56d", 107, "="),
-    Category("nodes and registrations", "nodes and registrations", "tail", "#93b371", "#6f9150", 150, "="),
+    Category("eval tensors", "eval tensors", "tail", "#6b8e4e", "#8fb56d", 71, "="),
+    Category("nodes and registrations", "nodes and registrations", "tail", "#93b371", "#6f9150", 107, "="),
     Category("kernel data", "kernel data", "tail", "#4f7942", "#5f8f50", 65, "="),
-    Category("builtin data", "builtin data", "tail", "#b5c99a", "#a3bd83", 151, "="),
-    Category("variable tensors", "variable tensors", "tail", "#1f6f6b", "#3a938e", 30, "="),
-    Category("input and output tensors", "input and output tensors", "tail", "#7d8f69", "#93a67e", 108, "="),
+    Category("builtin data", "builtin data", "tail", "#b5c99a", "#a3bd83", 150, "="),
+    Category("variable tensors", "variable tensors", "tail", "#1f6f6b", "#3a938e", 23, "="),
+    Category("input and output tensors", "input and output tensors", "tail", "#7d8f69", "#93a67e", 101, "="),
     Category("scratch buffer handles", "scratch buffer handles", "tail", "#a5a58d", "#b7b79f", 144, "="),
-    Category("subgraph structs", "subgraph structs", "tail", "#8a8a72", "#9c9c84", 102, "="),
+    Category("subgraph structs", "subgraph structs", "tail", "#8a8a72", "#9c9c84", 244, "="),
     Category("resource variable table", "resource variable table", "tail", "#6d7f8b", "#8497a3", 66, "="),
     Category("allocator objects", "allocator objects", "tail", "#5f6b73", "#76838c", 242, "="),
 )

@@ -1,0 +1,137 @@
+"""The SVG of a small picture, in pixels worked out by hand.
+
+``small_picture.svg`` is 1150 x 790. The longest moment has 15 letters of 6.8, so that the bytes begin at 40 + 102 = 142
+and end 24 before the right edge: 984 pixels for 4,096 B, and 123 for 512 B. Time has 790 - 118 - 84 = 588 pixels from
+118 on: 34 % of them, 199.92, for the 10 steps of AllocateTensors(), and 194.04 for each of the two scopes.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tflm_sim.report.categories import CATEGORIES
+from tflm_sim.report.picture import Moment, Picture, Resident, Step
+from tflm_sim.report.svg import _legend, write_svg
+
+Make = Callable[..., Picture]
+
+
+def svg(*pictures: Picture) -> str:
+    file = io.StringIO()
+    write_svg(file, pictures)
+    return file.getvalue()
+
+
+def test_the_picture_is_what_the_arithmetic_says(small_picture: Make) -> None:
+    assert svg(small_picture()) == (Path(__file__).with_name("small_picture.svg")).read_text("utf-8")
+
+
+def test_two_pictures_have_one_scale_and_stand_side_by_side(small_picture: Make) -> None:
+    text = svg(small_picture(), small_picture(arena_bytes=8192))
+    assert 'viewBox="0 0 2300 790" width="2300"' in text
+    assert re.findall(r'<g transform="translate\((\d+) 0\)">', text) == ["0", "1150"]
+    # 984 pixels for 8,192 B: 4,096 B are 492.
+    assert re.findall(r'width="([\d.]+)" height="588.00" fill="#eef1f5"', text) == ["492.00", "984.00"]
+
+
+@pytest.mark.parametrize(
+    ("arena", "labels"),
+    [
+        (0, ["0"]),
+        (12, [f"{number}" for number in range(13)]),
+        (13, ["0", "2", "4", "6", "8", "10", "12"]),
+        (6 * 1024, ["0", *(f"{number * 512:,}" for number in range(1, 13))]),
+        (6 * 1024 + 1, ["0 K", "1 K", "2 K", "3 K", "4 K", "5 K", "6 K"]),
+        (12 * 1024 * 1024, ["0 K", *(f"{number * 1024:,} K" for number in range(1, 13))]),
+    ],
+)
+def test_the_axis_has_at_most_twelve_steps_that_are_powers_of_two(
+    small_picture: Make, arena: int, labels: list[str]
+) -> None:
+    text = svg(small_picture(arena_bytes=arena, blocks=(), residents=(), limits=()))
+    assert re.findall(r'y="96.0" [^>]*text-anchor="middle">([^<]*)<', text) == labels
+
+
+def test_what_is_smaller_than_a_pixel_can_be_seen_and_a_section_without_bytes_has_no_bar(small_picture: Make) -> None:
+    one = Resident("input", "in", 0, 0, -1, 1, 0, 0, 0, 0)
+    text = svg(small_picture(blocks=(), residents=(one,), scopes=((0, 0),) * 2000, live_bytes=(16, *(0,) * 1999)))
+    # A byte is 0.24 pixels, and a scope 588 * 0.66 / 2000 = 0.19: both are 0.4; the frame around it is 1.5 high.
+    assert 'width="0.40" height="0.40" fill="#2a9d8f"' in text
+    assert 'height="1.5" fill="none"' in text
+    assert re.findall(r'y="113" width="([^"]*)"', text) == ["3.8"]  # 16 B of the head, and no tail
+
+
+def test_a_border_is_drawn_from_three_pixels_on(small_picture: Make) -> None:
+    # 12 B are 2.9 pixels, 13 B are 3.1.
+    for size, has_border in ((12, False), (13, True)):
+        text = svg(small_picture(blocks=(), residents=(Resident("input", "in", 0, 0, -1, size, 0, 0, 1, 0),)))
+        assert ('stroke-width="0.6"' in text) is has_border
+
+
+def test_a_label_is_cut_to_its_rectangle(small_picture: Make) -> None:
+    def label(size: int, name: str) -> str:
+        text = svg(small_picture(blocks=(), residents=(Resident("input", name, 0, 0, -1, size, 0, 0, 1, 0),)))
+        found = re.search(r'fill="#ffffff">([^<]*)</text>', text)
+        return found[1] if found else ""
+
+    # 8 pixels of margin and 6.2 a letter: ten letters need 70 pixels, which 292 B have, and 291 B do not.
+    assert (label(292, "abcdefghij"), label(291, "abcdefghij")) == ("abcdefghij", "abcdefgh…")
+    assert (label(137, "abcdefghij"), label(136, "abcdefghij")) == ("abc…", "")
+
+
+def test_a_name_at_the_side_that_has_no_room_is_left_out(small_picture: Make) -> None:
+    moments = tuple(Moment("create", -1, -1, step) for step in range(0, 1000, 10))
+    text = svg(small_picture(moments=moments, steps=(Step("enter", 0),) * 1000, limits=()))
+    places = [float(y) for y in re.findall(r'y="([\d.]+)" fill="#5c6877" text-anchor="end"', text)]
+    # A step is 0.19992 pixels, a moment 2: a name takes 12, and every seventh one, 14 below the one before, has room.
+    assert places[:3] == [127.0, 141.0, 155.0]
+    assert all(after - before >= 12 for before, after in pairwise(places))
+    none = {"scopes": (), "live_bytes": (), "limits": (), "residents": (), "blocks": ()}
+    for step, shown in ((12, 2), (11, 1), (579, 1), (578, 2)):  # a pixel a step; a name needs 9 above the lower edge
+        moments = tuple(Moment("create", -1, -1, at) for at in (0, step))
+        text = svg(small_picture(moments=moments, steps=(Step("enter", 0),) * 588, **none))
+        assert text.count(">create</text>") == shown
+
+
+def test_of_a_moment_44_letters_are_told_and_make_the_margin(small_picture: Make) -> None:
+    text = svg(small_picture(op_names=(("X" * 60,),)))
+    assert f">…{'X' * 43}<" in text
+    assert 'x="339.20" y="118.00"' in text  # 40 + 44 * 6.8
+
+
+def test_a_failure_is_a_banner_instead_of_the_fullest_moment(small_picture: Make) -> None:
+    text = svg(small_picture(failure="f" * 400, scopes=(), residents=(), live_bytes=(), limits=()))
+    assert '<rect x="12" y="55" width="1114" height="19" rx="3" fill="#c81e4a"/>' in text
+    (banner,) = re.findall(r'<text x="20.0" y="69.0" fill="#ffffff" font-weight="600">([^<]*)</text>', text)
+    assert len(banner) == 165
+    assert "fullest" not in text
+    # Without a plan AllocateTensors() has all of the height, 588, and its name stands in the middle.
+    assert re.findall(r"translate\(14 (\d+)\) rotate\(-90\)", text) == ["412"]
+    assert "fullest" not in svg(small_picture(failure="it fails"))
+
+
+def test_of_a_title_200_letters_and_of_a_name_60_are_told(small_picture: Make) -> None:
+    text = svg(small_picture(title="t" * 201))
+    assert f">…{'t' * 199}<" in text
+    size: Any = small_picture().size
+    size.model.path = ""
+    assert "<title>model</title>" in svg(small_picture(size=size))
+
+
+def test_the_legend_begins_a_line_where_a_title_would_leave_the_picture() -> None:
+    marks = re.findall(r'<rect x="(\d+)" y="(\d+)"', "".join(_legend([*CATEGORIES])))
+    x, y, expected = 20.0, 732, []
+    for row in CATEGORIES.values():
+        width = 26 + len(row.title) * 6.2
+        if x + width > 1150 - 24:
+            x, y = 20.0, y + 20
+        expected.append((f"{x:.0f}", f"{y - 9}"))
+        x += width
+    assert marks == expected
