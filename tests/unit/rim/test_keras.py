@@ -1,4 +1,4 @@
-"""``ArenaBudget`` with a stand-in for Keras; ``test_keras_trainings.py`` is the real one, which takes longer to be imported."""
+"""``ArenaBudget`` with a stand-in for Keras; ``test_keras_trainings.py`` has the real one, which takes longer."""
 
 from __future__ import annotations
 
