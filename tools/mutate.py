@@ -4,10 +4,10 @@
 
 A sample of mutants is drawn in turns from all rooms (``native`` is the planners' C core, which is compiled anew for
 each; ``rim`` the modules of no room), none of them twice. Each is shown to the tests named after its module or
-importing it. Those that are left are shown to the files of tests that enter their function, the quickest first; and
-where sizes come from, to a few recordings of real TFLM. Which file enters which function is recorded before that (about
-ten minutes; kept in ``--entered``, build/entered, until that is deleted). Where that folder is empty, the wider tests
-are all those of the mutant's room.
+importing it. Those that are left are shown to the files of tests that enter their function, the quickest first, and to
+what knows most about the room (``NETS``). Which file enters which function is recorded before that (about ten minutes;
+kept in ``--entered``, build/entered, until that is deleted). Where that folder is empty, the wider tests are all those
+of the mutant's room, then ``NETS``.
 
 Every answer is written at once to ``--results``, build/mutants/SEED.jsonl. While that file is there, its mutants are
 the sample, and those that nothing noticed yet are tried. Delete it to begin anew.
@@ -49,7 +49,6 @@ ROOMS = {
     "native": "tflm_sim/planners/native/*.c",
     "rim": "tflm_sim/*.py",
 }
-SIZING = ("answers", "arena", "device", "graph", "model", "ops", "planners", "targets")
 OTHER_TESTS = {
     "cli": ["tests/cli"],
     "emulation": ["tests/firmware/test_run.py", "tests/firmware/test_run_model.py", "tests/firmware/test_executed.py"],
@@ -59,13 +58,46 @@ OTHER_TESTS = {
 """Tests of the rooms that have no folder of their name in ``tests/unit``."""
 UNRECORDED = ("emulation", "pytest_plugin")
 """Rooms that are entered in a process of their own, or in a run of pytest inside of another, where nobody looks."""
-RECORDINGS = ("tests/golden/test_golden.py", "-k", "hello_world or person_detect or micro_speech")
+QUICK = ("-m", "not slow")
+HISTORY = ("tests/golden/test_history.py",)
+GOLDEN = ("tests/golden/test_golden.py", "-k")
+RECORDINGS = (HISTORY, (*GOLDEN, "hello_world or person_detect or micro_speech or mnist_lstm"))
+FIRMWARES = (
+    ("tests/oracle/test_elf_against_pyelftools.py", "tests/golden/test_firmware_builds.py"),
+    ("tests/firmware/test_elf_structs.py", "tests/firmware/test_executed.py"),
+    ("tests/firmware/test_run.py", "tests/firmware/test_run_model.py"),
+)
+NETS = {
+    "lite": (
+        ("tests/golden/test_mobile.py", "tests/golden/test_tflite_arena.py"),
+        ("tests/oracle/test_lite_wheel.py", "tests/oracle/test_lite_states.py"),
+    ),
+    "ops": (
+        HISTORY,
+        ("tests/golden/test_esp_nn_sizes.py", "tests/oracle/test_cmsis_nn_sizes.py"),
+        (*GOLDEN, "cm4_cmsis_nn or cm55_cmsis_nn"),
+        ("tests/golden/test_edge_impulse_kernels.py", "tests/golden/test_runs.py", "tests/golden/test_eon_runs.py"),
+        ("tests/oracle", "-k", "test_wheel"),
+    ),
+    **dict.fromkeys(("answers", "arena", "device", "graph", "planners", "targets"), RECORDINGS),
+    "model": (
+        ("tests/oracle/test_models_against_flatbuffers.py", "tests/oracle/test_flexbuffers.py"),
+        ("tests/property/test_model_bytes.py", "tests/property/test_build_parse.py"),
+        *RECORDINGS,
+    ),
+    "emulation": FIRMWARES,
+    "firmware": FIRMWARES,
+    "shrinking": (
+        ("tests/unit/shrinking", "--ignore=tests/unit/shrinking/test_verify.py", *QUICK),
+        ("tests/oracle/test_wheel_shrink.py",),
+    ),
+}
+"""What knows most about a room, other programs' answers above all. Each takes less than half of ``CPU_SECONDS``."""
 NATIVE_TESTS = ("tests/unit/planners", "tests/upstream/test_tflm_planners.py", "tests/property/test_planners.py")
 QUICK_TESTS = ("tests/unit", "tests/cli", "tests/plugin", "tests/test_public_api.py", "tests/docs/test_docs.py")
 SLOW_TESTS = ("tests/property", "tests/firmware", "tests/golden")
 SECONDS = 120
 """The tests that enter a function may take so long together, as recorded; those that would take more are left out."""
-QUICK = ("-m", "not slow")
 PYTEST = ("-q", "-p", "no:cacheprovider")
 CPU_SECONDS = 120
 """Tests that compute longer than this are taken not to end."""
@@ -260,8 +292,7 @@ def wider_tests(mutant: Mutant, entered_by: Entered) -> Iterator[list[str]]:
         if not entering or room in UNRECORDED:
             others += OTHER_TESTS.get(room, [f"tests/unit/{room}"])
         yield from _commands(others)
-    if room in SIZING:
-        yield list(RECORDINGS)
+    yield from map(list, NETS.get(room, ()))
 
 
 def _commands(tests: list[str]) -> Iterator[list[str]]:

@@ -8,11 +8,10 @@ Source: libstdc++-v3/include/bits/hashtable.h, stl_algo.h, src/c++11/hashtable_c
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterator
 
-_FIRST_PRIMES = (2, 2, 2, 3, 5, 5, 7, 7, 11, 11, 11, 11, 13, 13)
-_SMALLEST_TABLE = 11
+TABLE_SIZES = (13, 29, 59, 127, 257, 541, 1109, 2357, 5087, 10273, 20753, 42043, 85229)
+"""How many buckets a set has as it grows: the smallest prime of __prime_list that is twice the last or more."""
 _SORT_THRESHOLD = 16
 
 
@@ -22,14 +21,10 @@ class IntSet:
     def __init__(self) -> None:
         self._order: list[int] = []
         self._values: set[int] = set()
-        self._buckets = 1
-        self._next_resize = 0
+        self._buckets = TABLE_SIZES[0]
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._order)
-
-    def __contains__(self, value: int) -> bool:
-        return value in self._values
 
     def __len__(self) -> int:
         return len(self._order)
@@ -39,19 +34,12 @@ class IntSet:
         if value in self._values:
             return
         self._values.add(value)
-        if len(self._order) + 1 > self._next_resize:
-            self._grow(len(self._order) + 1)
+        if len(self._order) == self._buckets:
+            self._buckets = next(size for size in TABLE_SIZES if size > self._buckets)
+            values, self._order = self._order, []
+            for each in values:
+                self._insert(each)
         self._insert(value)
-
-    def _grow(self, count: int) -> None:
-        wanted = max(count, 0 if self._next_resize else _SMALLEST_TABLE)
-        if wanted < self._buckets:
-            self._next_resize = self._buckets
-            return
-        self._buckets = self._next_resize = _next_prime(max(wanted + 1, 2 * self._buckets))
-        values, self._order = self._order, []
-        for value in values:
-            self._insert(value)
 
     def _insert(self, value: int) -> None:
         """Put a value in front of its bucket's others; a bucket's first goes to the front of all."""
@@ -59,25 +47,6 @@ class IntSet:
         place = next((at for at, other in enumerate(self._order) if other % self._buckets == bucket), 0)
         self._order.insert(place, value)
 
-
-def _next_prime(count: int) -> int:
-    if count < len(_FIRST_PRIMES):
-        return _FIRST_PRIMES[count]
-    return _PRIMES[bisect_left(_PRIMES, count)]
-
-
-# The growth table of the library (__prime_list), as far as sets of one node's tensors go.
-# fmt: off
-_PRIMES = (
-    2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 103, 109, 113,
-    127, 137, 139, 149, 157, 167, 179, 193, 199, 211, 227, 241, 257, 277, 293, 313, 337, 359, 383, 409, 439, 467,
-    503, 541, 577, 619, 661, 709, 761, 823, 887, 953, 1031, 1109, 1193, 1289, 1381, 1493, 1613, 1741, 1879, 2029,
-    2179, 2357, 2549, 2753, 2971, 3209, 3469, 3739, 4027, 4349, 4703, 5087, 5503, 5953, 6427, 6949, 7517, 8123,
-    8783, 9497, 10273, 11113, 12011, 12983, 14033, 15173, 16411, 17749, 19183, 20753, 22447, 24281, 26267, 28411,
-    30727, 33223, 35933, 38873, 42043, 45481, 49201, 53201, 57557, 62233, 67307, 72817, 78779, 85229, 92203, 99733,
-    107897, 116731, 126271, 136607, 147793,
-)
-# fmt: on
 
 Less = Callable[[int, int], bool]
 
@@ -87,12 +56,9 @@ def std_sort(values: list[int], less: Less) -> None:
     if len(values) < 2:
         return
     _introsort(values, 0, len(values), 2 * (len(values).bit_length() - 1), less)
-    if len(values) > _SORT_THRESHOLD:
-        _insertion_sort(values, 0, _SORT_THRESHOLD, less)
-        for place in range(_SORT_THRESHOLD, len(values)):
-            _unguarded_insert(values, place, less)
-    else:
-        _insertion_sort(values, 0, len(values), less)
+    _insertion_sort(values, 0, min(len(values), _SORT_THRESHOLD), less)
+    for place in range(_SORT_THRESHOLD, len(values)):
+        _unguarded_insert(values, place, less)
 
 
 def _introsort(values: list[int], first: int, last: int, depth: int, less: Less) -> None:
