@@ -87,11 +87,13 @@ class Conditions:
             return
         if any(call is not None and call.has_own_planner for call in self._calls):
             yield "the planner that it makes is TFLM's greedy or linear one"
-        elif not self._all_calls_say("preserves_all_tensors"):
-            plain = [case for case in self._likely if case.configuration.interpreter == "plain"]
-            is_open = plain and self._fits is not False and self._hides_set_up
-            if is_open or _differ((case.at(**other), case) for case in plain for other in _OTHER_PLANNERS):
-                yield "it has TFLM's default planner (preserve_all_tensors is not set, and it makes none itself)"
+        elif not self._all_calls_say("preserves_all_tensors") and self._depends_on_planner():
+            yield "it has TFLM's default planner (preserve_all_tensors is not set, and it makes none itself)"
+
+    def _depends_on_planner(self) -> bool:
+        plain = [case for case in self._likely if case.configuration.interpreter == "plain"]
+        is_open = bool(plain) and self._fits is not False and self._hides_set_up
+        return is_open or _differ((case.at(**other), case) for case in plain for other in _OTHER_PLANNERS)
 
     @property
     def _hides_set_up(self) -> bool:

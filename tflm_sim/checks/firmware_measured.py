@@ -52,8 +52,7 @@ def _verdict(
 ) -> FirmwareVerdict:
     first = arenas[0]
     failing = next((one for one in arenas if one.fits is not True), None)
-    failed = next((one for one in first.allocations if one.status != "ok"), first.allocations[0])
-    asked = "" if failed.status == "ok" or _is_of(model, failed) else "of another model in this arena, "
+    log, reason = ((), "") if failing is None else _why_not(model, first, failing)
     room = ArenaRoom(
         " and ".join(one.symbol or f"an arena at {one.address:#x}" for one in arenas),
         sum(one.size for one in arenas),
@@ -65,10 +64,17 @@ def _verdict(
         multiple_of_16=sum_if_known(one.smallest_arena_multiple_of_16 for one in arenas),
         used=first.arena_used_bytes or 0,
         fits=True if failing is None else failing.fits,
-        log=() if failing is None else failed.log,
-        reason="" if failing is None else f"{asked}{failing.reason}",
+        log=log,
+        reason=reason,
         conditions=tuple(_conditions(arenas, execution)),
     )  # fmt: skip
+
+
+def _why_not(model: EmbeddedModel, first: ExecutedArena, failing: ExecutedArena) -> tuple[tuple[str, ...], str]:
+    """Return the log of what failed, or else of the first allocation; and the reason."""
+    failed = next((one for one in first.allocations if one.status != "ok"), first.allocations[0])
+    asked = "" if failed.status == "ok" or _is_of(model, failed) else "of another model in this arena, "
+    return failed.log, f"{asked}{failing.reason}"
 
 
 def _conditions(arenas: tuple[ExecutedArena, ...], execution: Execution) -> Iterator[str]:

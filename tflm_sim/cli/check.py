@@ -109,10 +109,7 @@ def run(args: argparse.Namespace) -> int:
                 verdict_document(rows, assumed=assumed if len(configurations) == 1 else ("--library",)), indent=None
             )
     else:
-        if len(judged) > 1:
-            say_verdict(sentence_with_assumed(headline([deciding(rows)[0] for rows in judged]), assumed))
-        for rows in judged:
-            _say(rows, args.board, assumed, is_alone=len(judged) == 1)
+        _say_all(judged, args.board, assumed)
         say(*about)
     return _exit_code(verdicts)
 
@@ -150,6 +147,13 @@ def _exit_code(verdicts: list[Verdict]) -> int:
     """Return 1 where a model does not fit, else the largest of the codes."""
     codes = [verdict.exit_code for verdict in verdicts]
     return 1 if 1 in codes else max(codes)
+
+
+def _say_all(judged: Sequence[Judged], board_name: str, assumed: Sequence[str]) -> None:
+    if len(judged) > 1:
+        say_verdict(sentence_with_assumed(headline([deciding(rows)[0] for rows in judged]), assumed))
+    for rows in judged:
+        _say(rows, board_name, assumed, is_alone=len(judged) == 1)
 
 
 def _say(judged: Judged, board_name: str, assumed: Sequence[str], *, is_alone: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TextIO
@@ -16,6 +17,7 @@ from tflm_sim.board.monitor import MonitorEvent, Noise, Repeated
 from tflm_sim.board.prefixes import log_text
 from tflm_sim.checks.alternatives import explaining
 from tflm_sim.checks.device_report import DeviceReport, ModelIdentity, ReportComparison, compare_report, identify
+from tflm_sim.cli.options import configuration
 from tflm_sim.cli.terminal import Spinner, say, say_json
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import INLINE, OPTIONAL
@@ -39,17 +41,20 @@ class Expected:
     identity: ModelIdentity
 
 
-def expect_model(name: str, configuration: Configuration) -> Expected:
-    """Load the model that the board is said to run.
+def expect_model(args: argparse.Namespace) -> Expected | None:
+    """Load the model that the board is said to run; None without --model.
 
     Raises:
         UsageError: No such sample.
         ModelError: The file cannot be read as a model.
     """
+    if args.model is None:
+        return None
+    name, config = args.model, configuration(args)
     model = load(name)
     prefix, _, sample = name.partition(":")
     data = (sample_path(sample) if prefix == "sample" else Path(name)).read_bytes()
-    return Expected(name, model, configuration, identify(data))
+    return Expected(name, model, config, identify(data))
 
 
 INCONCLUSIVE = 3

@@ -6,6 +6,7 @@ import argparse
 import os.path
 import re
 import sys
+from collections.abc import Sequence
 from typing import Literal
 
 from tflm_sim.answers.npu import npu_memory
@@ -20,14 +21,16 @@ from tflm_sim.checks.explain_failure import (
     with_what_vela_made,
 )
 from tflm_sim.cli.device_text import MARK, diagnosis_lines, event_lines
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, assumed, configuration, header
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, arena_size, assumed, configuration, header
 from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import INLINE, OPTIONAL
 from tflm_sim.document_types import Count
 from tflm_sim.errors import UsageError
 from tflm_sim.files import read
 from tflm_sim.model.load import load
-from tflm_sim.units import format_size, parse_size
+from tflm_sim.model.types import Model
+from tflm_sim.units import format_size
 from tflm_sim.values import dataclass, field, replace
 
 ABOUT = """
@@ -93,25 +96,31 @@ def register(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb: exit code 0 when the log holds something that we know, else 1."""
     events = parse_log(_read(args.log))
-    size = parse_size(args.arena_size) if args.arena_size is not None else None
-    config = configuration(args)
+    size, config = arena_size(args), configuration(args)
     found = [with_what_the_library_has(each, config.target) for each in diagnose(events, arena_size=size)]
-    exact: list[ExactExplanation | None] = [None] * len(found)
+    exact: Sequence[ExactExplanation | None] = [None] * len(found)
     if args.model is not None:
-        model = load(args.model)
-        found = [with_what_vela_made(each, model) for each in found]
-        if npu_memory(model) and any(each.is_of_the_arena for each in found):  # so it has the kernel
-            config = replace(config, target=replace(config.target, ethos_u=True))
-        exact = [explain_failure(each, model, config) for each in found]
+        found, exact, config = _explained(found, load(args.model), config)
     if args.json:
         say_json(_document(found, exact, None if args.model is None else assumed(args, config)))
-    else:
-        if args.model is not None:
-            say(*header(args, config))
+    elif args.model is not None:
+        say(*header(args, config))
         _say(events, found, exact)
-        if args.model is None and any(diagnosis.is_of_the_arena for diagnosis in found):
+    else:
+        _say(events, found, exact)
+        if any(diagnosis.is_of_the_arena for diagnosis in found):
             say("--model MODEL, with --target or --library, gives the smallest arena that works")
     return 0 if events else 1
+
+
+def _explained(
+    found: list[Diagnosis], model: Model, config: Configuration
+) -> tuple[list[Diagnosis], list[ExactExplanation | None], Configuration]:
+    """Return the diagnoses with what the model adds, and the configuration that it shows the firmware to have."""
+    found = [with_what_vela_made(each, model) for each in found]
+    if npu_memory(model) and any(each.is_of_the_arena for each in found):  # so it has the kernel
+        config = replace(config, target=replace(config.target, ethos_u=True))
+    return found, [explain_failure(each, model, config) for each in found], config
 
 
 def _read(log: str) -> bytes:
@@ -124,7 +133,7 @@ def _read(log: str) -> bytes:
     return log.replace("\\n", "\n").encode("utf-8", "surrogateescape") + b"\n"
 
 
-def _say(events: list[LogEvent], found: list[Diagnosis], exact: list[ExactExplanation | None]) -> None:
+def _say(events: list[LogEvent], found: list[Diagnosis], exact: Sequence[ExactExplanation | None]) -> None:
     if not events:
         say("nothing of TensorFlow Lite Micro is in this log")
         return
@@ -158,7 +167,7 @@ def _arenas(exact: ExactExplanation) -> str:
 
 
 def _document(
-    found: list[Diagnosis], exact: list[ExactExplanation | None], missing: tuple[str, ...] | None
+    found: list[Diagnosis], exact: Sequence[ExactExplanation | None], missing: tuple[str, ...] | None
 ) -> ExplanationDocument:
     rows = (FailureRow(diagnosis, diagnosis.missing, more) for diagnosis, more in zip(found, exact, strict=True))
     return ExplanationDocument(failures=tuple(rows), assumed=missing)

@@ -14,12 +14,11 @@ from typing import BinaryIO
 from tflm_sim.board.itm import ItmStream
 from tflm_sim.board.session import watch
 from tflm_sim.board.transport import DEFAULT_BAUD, Port, open_port
-from tflm_sim.cli.device_text import INCONCLUSIVE, EventPrinter, Expected, expect_model
+from tflm_sim.cli.device_text import INCONCLUSIVE, EventPrinter, expect_model
 from tflm_sim.cli.live_view import LiveView
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, header
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, arena_size, header
 from tflm_sim.cli.terminal import say
 from tflm_sim.errors import UsageError
-from tflm_sim.units import parse_size
 
 ABOUT = """
 Use it to find out whether your board measures what the simulation says. It
@@ -80,29 +79,24 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("--seconds", type=float, metavar="S", help="end after S seconds (default: end on Ctrl-C)")
 
 
-def _expected(args: argparse.Namespace) -> Expected | None:
-    return None if args.model is None else expect_model(args.model, configuration(args))
-
-
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
-    expected = _expected(args)
+    expected = expect_model(args)
     clock = _utc if args.timestamps else str
     printer = EventPrinter(sys.stdout, expected, show_log=not args.quiet, as_json=args.json, clock=clock)
     if expected is not None and not args.json:
         printer.say_all(header(args, expected.configuration))
     view = LiveView(args.port) if args.live else None
-    size = parse_size(args.arena_size) if args.arena_size is not None else None
+    size = arena_size(args)
     in_time = _until(args.seconds)
 
     def keep_going() -> bool:
         return in_time() and not (args.exit_on_report and printer.has_result)
 
     with ExitStack() as stack:
-        record = stack.enter_context(_open_record(args.record)) if args.record is not None else None
+        record = None if args.record is None else stack.enter_context(_open_record(args.record))
         if view is not None:
-            stack.enter_context(view)
-            view.shows(printer)
+            stack.enter_context(view).shows(printer)
         try:
             watch(
                 lambda: _open(args),

@@ -424,6 +424,11 @@ def load_custom_ops(path: str) -> tuple[OpModel, ...]:
     return found
 
 
+def arena_size(args: argparse.Namespace) -> int | None:
+    """Return the bytes of --arena-size, None without it."""
+    return None if args.arena_size is None else parse_size(args.arena_size)
+
+
 def simulated(model: Model, config: Configuration, arena_size: int | None = None) -> Simulation:
     """Return the simulation, by default in a roomy arena; a line on stderr shows how far it is when it takes long."""
     with ProgressLine("simulating", model) as progress:

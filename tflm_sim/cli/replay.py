@@ -11,10 +11,9 @@ from typing import Any
 from tflm_sim.board.encodings import Utf8Stream
 from tflm_sim.board.monitor import Monitor
 from tflm_sim.cli.device_text import INCONCLUSIVE, EventPrinter, expect_model
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, header
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, arena_size, header
 from tflm_sim.errors import UsageError
 from tflm_sim.files import opened
-from tflm_sim.units import parse_size
 
 ABOUT = """
 Use it like 'monitor', for a log that is already in a file.
@@ -53,11 +52,11 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
-    expected = expect_model(args.model, configuration(args)) if args.model is not None else None
+    expected = expect_model(args)
     printer = EventPrinter(sys.stdout, expected, show_log=not args.quiet, as_json=args.json)
     if expected is not None and not args.json:
         printer.say_all(header(args, expected.configuration))
-    monitor = Monitor(parse_size(args.arena_size) if args.arena_size is not None else None)
+    monitor = Monitor(arena_size(args))
     for piece in pieces(args.log):
         for event in monitor.feed(piece):
             printer(event)

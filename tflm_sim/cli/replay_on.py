@@ -12,11 +12,11 @@ from tflm_sim.board.replay import ReplayOutcome, ReplayScript, run_script
 from tflm_sim.board.session import Session
 from tflm_sim.board.transport import DEFAULT_BAUD, open_port
 from tflm_sim.checks.device_replay import replay_script
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration, header
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, arena_size, configuration, header
 from tflm_sim.cli.terminal import say
 from tflm_sim.errors import EXIT_CODES, UsageError
 from tflm_sim.model.load import load
-from tflm_sim.units import format_size, parse_size
+from tflm_sim.units import format_size
 
 ABOUT = """
 The board needs the replay firmware of this repository (firmware_stub/), but
@@ -57,7 +57,7 @@ def register(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb: exit code 0 when device and simulation agree on everything, else 1."""
     config, model = configuration(args), load(args.model)
-    size = parse_size(args.arena_size) if args.arena_size is not None else None
+    size = arena_size(args)
     if size is None:
         size = smallest_arena(model, config).multiple_of_16
     script = replay_script(simulate(model, config, arena_size=size))

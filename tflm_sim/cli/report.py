@@ -16,6 +16,7 @@ from tflm_sim.cli.options import (
     add_configuration,
     add_executed,
     add_verb,
+    arena_size,
     assumed,
     configuration,
     is_executed,
@@ -39,7 +40,7 @@ from tflm_sim.report.picture_document import picture_document, read_document
 from tflm_sim.report.svg import write_svg
 from tflm_sim.report.take_picture import take_picture, title_of
 from tflm_sim.targets.boards import board
-from tflm_sim.units import format_size, parse_size
+from tflm_sim.units import format_size
 from tflm_sim.values import TypeAlias, replace
 
 ABOUT = """
@@ -180,14 +181,13 @@ def _pictures(args: argparse.Namespace) -> list[Picture]:
         ]
     _refuse(args)
     config, needs, candidates = _chosen(args, model)
-    size = None if args.arena_size is None else parse_size(args.arena_size)
     cases = [*(candidates if args.candidates else [(model, config, "")]), *_comparisons(args, model, config)]
     with ProgressLine("simulating", model, runs=2 * len(cases)) as progress:
         first, *others = [
             take_picture(
                 each,
                 case,
-                arena_size=size,
+                arena_size=arena_size(args),
                 title=title,
                 observers=progress.observers,
                 assumed=assumed(

@@ -12,6 +12,7 @@ from tflm_sim.cli.options import (
     add_configuration,
     add_executed,
     add_verb,
+    arena_size,
     configuration,
     header,
     is_executed,
@@ -22,7 +23,6 @@ from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.model.load import load
 from tflm_sim.report.trace import trace_line, trace_row
-from tflm_sim.units import parse_size
 
 ABOUT = """
 Use it to see which step of AllocateTensors() allocates what, in order.
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("no model is given; only with --firmware APP.elf --executed can it be left out")
     config = configuration(args)
     model = load(args.model)
-    simulation = simulated(model, config, None if args.arena_size is None else parse_size(args.arena_size))
+    simulation = simulated(model, config, arena_size(args))
     if args.arena_size is None and simulation.smallest is not None:
         simulation = simulated(model, config, simulation.smallest.multiple_of_16)
     _say(args, header(args, config), simulation.events)

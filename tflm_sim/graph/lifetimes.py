@@ -242,7 +242,7 @@ class LifetimeBuilder:
 
     def _check_intermediates(self, subgraph: int, tensors: Sequence[EvalTensor]) -> None:
         for operator in self._model.subgraphs[subgraph].operators:
-            for tensor in operator.intermediates or ():
+            for tensor in operator.intermediate_tensors:
                 if size := byte_length(tensors[tensor]):
                     message = f"Does not support intermediate tensor with non-zero size: {size}"
                     raise PlanningError(message, device_message=message)

@@ -165,7 +165,7 @@ def _add_operator(subgraph: TfLiteSubgraph, operator: Operator, registrations: S
             registration,
             operator.input_tensors,
             operator.output_tensors,
-            intermediates=operator.intermediates or (),
+            intermediates=operator.intermediate_tensors,
             options=None if is_custom or not _has_parameters(registration.op) else operator.options,
             init_data=operator.custom_options if is_custom else None,
         )

@@ -286,7 +286,7 @@ class Draft:
     def _named_tensors(self) -> set[int]:
         named = {*self.inputs, *self.outputs}
         for operator in self.operators:
-            named.update((*operator.named_tensors, *(operator.intermediates or ())))
+            named.update((*operator.named_tensors, *operator.intermediate_tensors))
         for signature in self.origin.signatures:
             if signature.subgraph_index == 0:
                 named.update(tensor for _, tensor in (*signature.inputs, *signature.outputs))

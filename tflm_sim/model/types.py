@@ -236,6 +236,11 @@ class Operator:
         return self.outputs or ()
 
     @property
+    def intermediate_tensors(self) -> tuple[int, ...]:
+        """``intermediates``, empty where the file has no vector."""
+        return self.intermediates or ()
+
+    @property
     def named_tensors(self) -> tuple[int, ...]:
         """The input and output tensors, without those that are absent."""
         return tuple(tensor for tensor in (*self.input_tensors, *self.output_tensors) if tensor >= 0)

@@ -78,7 +78,7 @@ class Node:
         self.tensors = subgraph_tensors[subgraph_index]
         self.inputs = self.operator.input_tensors
         self.outputs = self.operator.output_tensors
-        self.intermediates = self.operator.intermediates or ()
+        self.intermediates = self.operator.intermediate_tensors
         self.resource_variables = resource_variables
         self.compressed_tensors = compressed_tensors
         self.user_data: object = None

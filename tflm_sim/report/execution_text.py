@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tflm_sim.checks.execution import Compared
 from tflm_sim.document_fields import INLINE
@@ -71,16 +71,22 @@ def execution_lines(document: Execution) -> list[str]:
     ]
     if document.is_guessed:
         lines.append(_row("caution", "parts of the system around it were made up: on its board it may go another way"))
-    several = len({one.interpreter for arena in document.arenas for one in arena.allocations}) > 1
-    unwatched = [one for arena in document.arenas for one in arena.allocations if one.stores is None]
-    if any(one.stack is not None for one in unwatched):
-        lines.append(_row("caution", "stores are not watched in this emulator: what goes out of bounds is not known"))
-    elif any(one.status == "ok" for one in unwatched):
-        lines.append(_row("caution", "neither the stack nor stores out of bounds were measured"))
+    allocations = [one for arena in document.arenas for one in arena.allocations]
+    lines += _unwatched_lines(one for one in allocations if one.stores is None)
+    several = len({one.interpreter for one in allocations}) > 1
     for arena in document.arenas:
         lines += _arena_lines(arena, several=several)
         lines += [_row("", "it does not count: the program goes on in another arena")] * document.is_left(arena)
     return lines
+
+
+def _unwatched_lines(unwatched: Iterable[ExecutedAllocation]) -> Iterator[str]:
+    """Yield the caution about allocations whose stores were not watched."""
+    statuses = {(one.status == "ok", one.stack is not None) for one in unwatched}
+    if any(has_stack for _, has_stack in statuses):
+        yield _row("caution", "stores are not watched in this emulator: what goes out of bounds is not known")
+    elif any(is_ok for is_ok, _ in statuses):
+        yield _row("caution", "neither the stack nor stores out of bounds were measured")
 
 
 def _row(name: str, text: str) -> str:
@@ -102,14 +108,18 @@ def _arena_lines(arena: ExecutedArena, *, several: bool) -> Iterator[str]:
         which = f" {number} of {len(arena.allocations)}" if len(arena.allocations) > 1 else ""
         whose = f" of interpreter {one.interpreter}" if several else ""
         yield _row("result", f"AllocateTensors(){which}{whose}: {_result(one)}")
-        if one.damage:
-            yield _row("caution", f"bytes in use are handed out again: {one.damage}")
-        if one.status != "ok" or arena.fits is not True:
-            yield from (_row("log", printable(line, 300)) for line in one.log)
-        yield from _stack_lines("AllocateTensors()", one.stack, one.stack_room)
-        yield from _store_lines(one.stores)
-        for invoke in one.invocations:
-            yield from _invoke_lines(invoke)
+        yield from _allocation_lines(one, shows_log=one.status != "ok" or arena.fits is not True)
+
+
+def _allocation_lines(one: ExecutedAllocation, *, shows_log: bool) -> Iterator[str]:
+    if one.damage:
+        yield _row("caution", f"bytes in use are handed out again: {one.damage}")
+    if shows_log:
+        yield from (_row("log", printable(line, 300)) for line in one.log)
+    yield from _stack_lines("AllocateTensors()", one.stack, one.stack_room)
+    yield from _store_lines(one.stores)
+    for invoke in one.invocations:
+        yield from _invoke_lines(invoke)
 
 
 def _invoke_lines(invoke: ExecutedInvoke) -> Iterator[str]:

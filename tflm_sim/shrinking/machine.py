@@ -367,7 +367,7 @@ class Machine:
     ) -> dict[int, Hashes]:
         """Return outputs that depend on all that is read, on the subgraphs that run, and on the kernel's own state."""
         tensors = self.subgraph.tensors
-        between = [kind(tensors[index]) for index in call.operator.intermediates or () if 0 <= index < len(tensors)]
+        between = [kind(tensors[index]) for index in call.operator.intermediate_tensors if 0 <= index < len(tensors)]
         total = opaque(call, between, *self._nested(call.operator))
         self.opaque[int(total)] = name
         if name.startswith(_KEEPING):

@@ -99,26 +99,28 @@ class _Arena:
         self.nested: dict[int, list[_Room]] = {}
         for planned in simulation.buffers:
             info = planned.info
-            element = 1
             if info.tensor >= 0:
                 element = TYPE_SIZES.get(model.subgraphs[info.subgraph].tensors[info.tensor].type, 1)
-            room = _Room(planned.offset, info.size, element)
-            if info.tensor >= 0:
-                self.places[info.subgraph, info.tensor] = room
+                room = self.places[info.subgraph, info.tensor] = _Room(planned.offset, info.size, element)
             else:
+                room = _Room(planned.offset, info.size, 1)
                 self.scratch.setdefault((info.subgraph, info.node), []).append(room)
             self.nested.setdefault(info.subgraph, []).append(room)
+        self._check_alignments()
+        everything = [*self.places.values(), *(p for each in self.scratch.values() for p in each)]
+        size = max((room.end for room in everything), default=0)
+        if size > MOST_BYTES:
+            raise refuse(f"its plan has a head of {size:,} bytes, more than the {MOST_BYTES:,} that are looked at here")
+        self.bytes: NDArray[np.uint64] = np.zeros(size, np.uint64)
+
+    def _check_alignments(self) -> None:
+        model = self.model
         for index in range(len(model.subgraphs)):
             for tensor, alignment in wanted_alignments(model, index, [self.library]).items():
                 if (place := (index, tensor)) in self.places and self.places[place].start % alignment:
                     raise self._refuse(
                         f"tensor {tensor} lies at {self.places[place].start:,} B, no multiple of {alignment}"
                     )
-        everything = [*self.places.values(), *(p for each in self.scratch.values() for p in each)]
-        size = max((room.end for room in everything), default=0)
-        if size > MOST_BYTES:
-            raise refuse(f"its plan has a head of {size:,} bytes, more than the {MOST_BYTES:,} that are looked at here")
-        self.bytes: NDArray[np.uint64] = np.zeros(size, np.uint64)
 
     def run(self) -> None:
         """Invoke the model once, from an unknown state."""

@@ -289,9 +289,7 @@ class _Reader:
             yield self._operator(row, op, None)
 
     def _operator(self, row: str | Initializer, op: str | Initializer, data_at: int | None) -> EonOperator:
-        name = named(op).removeprefix("OP_")
-        if name not in BUILTIN_OPERATORS and name not in _CUSTOM:
-            raise ModelError(f"the operator {name[:60] or '?'} is not one of TensorFlow Lite's: it is not modelled")
+        name = _operator_name(op)
         if not isinstance(row, list) or len(row) < 3:
             raise ModelError(f"the node of {name} is not supported")
         places = [named(item) for item in row]
@@ -306,6 +304,13 @@ class _Reader:
             {} if is_custom else options_of(name, declared),
             self._data(data) if is_custom and declared else None,
         )
+
+
+def _operator_name(op: str | Initializer) -> str:
+    name = named(op).removeprefix("OP_")
+    if name not in BUILTIN_OPERATORS and name not in _CUSTOM:
+        raise ModelError(f"the operator {name[:60] or '?'} is not one of TensorFlow Lite's: it is not modelled")
+    return name
 
 
 def _offset(place: str | Initializer) -> int:

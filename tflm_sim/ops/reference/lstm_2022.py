@@ -92,7 +92,7 @@ def prepare(node: Node) -> Steps[None]:
     cell = yield from k.input(_CELL_STATE, "cell_state")
     _check_shapes(k, source, (hidden, cell), k.require(output, "output"), sizes)
     if source.type == TensorType.INT8:
-        k.ensure(len(node.operator.intermediates or ()) == 5, "num_intermediate_tensors == 5")
+        k.ensure(len(node.intermediates) == 5, "num_intermediate_tensors == 5")
     to_input = yield from k.optional_input(_INPUT_TO_INPUT)
     batches, cells = sizes.batch, sizes.cell
     if source.type == TensorType.INT8:
