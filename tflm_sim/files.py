@@ -151,17 +151,17 @@ def read(
     return b"".join(pieces)
 
 
-def read_json(path: str | os.PathLike[str], *, error: type[TflmSimError] = UsageError) -> Any:
-    """Return the value of a JSON file; what JSON does not have (NaN, infinity, 1e999) is refused.
-
-    Raises:
-        TflmSimError: ``error``: it cannot be read or is not JSON; one sentence.
-    """
-    return parse_json(read(path, most=LARGEST_DOCUMENT, error=error), path=str(path), error=error)
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """Return the value of a JSON file; UsageError where it cannot be read; otherwise like :func:`parse_json`."""
+    return parse_json(read(path, most=LARGEST_DOCUMENT), path=str(path))
 
 
 def parse_json(data: bytes | str, *, path: str, error: type[TflmSimError] = UsageError) -> Any:
-    """Return the value of JSON in UTF-8, with or without a byte order mark; like :func:`read_json`."""
+    """Return the value of JSON in UTF-8, with or without a byte order mark.
+
+    Raises:
+        TflmSimError: ``error``: it is not JSON, or has what JSON does not have (NaN, infinity, 1e999); one sentence.
+    """
     import json  # Slow to import.
 
     try:

@@ -11,7 +11,7 @@ import pytest
 from tflm_sim.cli import main
 from tflm_sim.cli.terminal import ProgressLine, Spinner, wants_color
 from tflm_sim.model.load import load
-from tflm_sim.report.picture_document import read_document, read_pictures
+from tflm_sim.report.picture_document import read_document
 from tflm_sim.samples import sample_path
 
 
@@ -62,7 +62,7 @@ def test_a_saved_picture_keeps_its_table_of_boards(tmp_path: Path, capsys: pytes
 def test_targets_and_planners_come_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
     others = ["--compare-target", "esp32-s3", "--compare-planner", "linear", "--compare-planner", "gpu_greedy_by_size"]
     assert main(["report", "sample:residual", "-o", "-", "--format", "json", *others]) == 0
-    pictures = read_pictures(capsys.readouterr().out)
+    pictures = read_document(capsys.readouterr().out).pictures
     assert [picture.size.configuration.target.name for picture in pictures] == [
         "cortex-m4",
         "esp32-s3",
@@ -80,7 +80,7 @@ def test_targets_and_planners_come_side_by_side(capsys: pytest.CaptureFixture[st
 def test_boards_come_side_by_side_each_with_its_ram(capsys: pytest.CaptureFixture[str]) -> None:
     others = ["--compare-board", "pico", "--compare-board", "esp32-s3"]
     assert main(["report", "sample:residual", "-o", "-", "--format", "json", "--target", "cortex-m4", *others]) == 0
-    _, pico, esp = read_pictures(capsys.readouterr().out)
+    _, pico, esp = read_document(capsys.readouterr().out).pictures
     assert pico.title.startswith("pico, SRAM 264 KiB: cortex-m0plus, TFLM of ")
     assert esp.size.configuration.target.name == "esp32-s3"
     assert main(["report", "sample:residual", "-o", "-", "--candidates"]) == 2
@@ -90,7 +90,7 @@ def test_boards_come_side_by_side_each_with_its_ram(capsys: pytest.CaptureFixtur
 def test_an_arena_that_is_too_small_is_reported_with_exit_code_4(tmp_path: Path) -> None:
     path = tmp_path / "o.json"
     assert main(["report", "sample:sine", "-o", str(path), "--arena-size", "900"]) == 4
-    assert read_pictures(path.read_text("utf-8"))[0].failure
+    assert read_document(path.read_text("utf-8")).pictures[0].failure
 
 
 @pytest.mark.parametrize(

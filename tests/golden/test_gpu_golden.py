@@ -23,7 +23,7 @@ from tflm_sim.planners.gpu import (
 from tflm_sim.planners.gpu.by_size import best_fit_offsets, by_size_object_ids
 from tflm_sim.planners.gpu.equality import equality, equality_with_hash
 from tflm_sim.planners.gpu.min_cost_flow import min_cost_flow_object_ids
-from tflm_sim.planners.gpu.records import positional_maximums, reallocation_graph, task_profiles
+from tflm_sim.planners.gpu.records import positional_maximums, profiles_at, reallocation_graph
 
 GOLDEN = Path(__file__).parents[3] / "shared/planners/gpu_golden.json.gz"
 SIZE_TYPES = {
@@ -93,7 +93,8 @@ def test_offsets_and_profiles(instance):
         aligned = assign_offsets_to_tensors(records, by_size, base_addr_align_bytes=int(alignment))
         assert aligned == offsets(answer), alignment
         assert best_fit_offsets(records, int(alignment)) == answer["offsets"], alignment
-    assert [list(profile) for profile in task_profiles(records)] == instance["profile"]["task_profiles"]
+    profiles = instance["profile"]["task_profiles"]
+    assert [list(row.tensors) for row in profiles_at(records, range(len(profiles)))] == profiles
     assert positional_maximums(records) == instance["profile"]["positional_max"]
 
 

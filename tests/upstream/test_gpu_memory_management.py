@@ -17,13 +17,7 @@ from tflm_sim.planners.gpu import (
     assign_offsets_to_tensors,
     objects_to_offsets,
 )
-from tflm_sim.planners.gpu.records import (
-    offsets_lower_bound,
-    positional_maximums,
-    reallocation_graph,
-    shared_objects_lower_bound,
-    task_profiles,
-)
+from tflm_sim.planners.gpu.records import positional_maximums, profiles_at, reallocation_graph
 
 CASES = Path(__file__).parents[3] / "shared/planners/gpu_upstream_cases.json"
 SIZE_TYPES = {"uint2": UInt2, "uint3": UInt3, "bhwc": BHWC}
@@ -70,7 +64,8 @@ def check_objects_to_offsets(case, check):
 
 
 def check_task_profiles(case, check):
-    assert [list(profile) for profile in task_profiles(records_of(case))] == check["expect_task_profiles"]
+    profiles = check["expect_task_profiles"]
+    assert [list(row.tensors) for row in profiles_at(records_of(case), range(len(profiles)))] == profiles
 
 
 def check_positional_maximums(case, check):
@@ -97,9 +92,9 @@ def test_upstream(case, check):
     CALLS[check["call"]](case, check)
 
 
-def test_the_two_lower_bounds_of_complex_records():
-    # sizes 32, 32, 8, 16, 8, 64, 8, 8, 16: task 5 holds 64 + 16 + 8 + 8 bytes; positions hold 64, 32, 8, 8
+def test_the_profiles_that_bound_complex_records():
+    # Task 5 holds 64 + 16 + 8 + 8 = 96 bytes, the bound of offsets; that of objects is 64 + 32 + 8 + 8 = 112.
     uses = [(32, 0, 1), (32, 1, 4), (8, 2, 5), (16, 3, 5), (8, 4, 5), (64, 5, 7), (8, 6, 8), (8, 7, 8), (16, 8, 9)]
     records = [TensorUsageRecord(*use) for use in uses]
-    assert offsets_lower_bound(records) == 96
-    assert shared_objects_lower_bound(records) == 112
+    assert max(sum(records[i].tensor_size for i in row.tensors) for row in profiles_at(records, range(10))) == 96
+    assert positional_maximums(records) == [64, 32, 8, 8]

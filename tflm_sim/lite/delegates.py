@@ -108,13 +108,12 @@ class SimpleDelegate:
         subgraph.replace_node_subsets_with_delegate_kernels(registration, delegated, self)
 
 
-def flex_delegate(invoke: Kernel | None = None, prepare_kernel: Kernel | None = None) -> SimpleDelegate:
+def flex_delegate(invoke: Kernel | None = None) -> SimpleDelegate:
     """Return a delegate that takes the custom operators whose names begin with "Flex": TensorFlow's own."""
     return SimpleDelegate(
         "TfLiteFlexDelegate",
         supports=lambda node: is_flex_op(node.registration),
         invoke=invoke,
-        prepare_kernel=prepare_kernel,
         flags=DelegateFlags.ALLOWS_DYNAMIC_TENSORS,
     )
 

@@ -66,11 +66,6 @@ def picture_document(pictures: Sequence[Picture], boards: Sequence[Sequence[str]
     return {**document, "strings": list(strings)}
 
 
-def read_pictures(text: bytes | str, *, path: str = "") -> tuple[Picture, ...]:
-    """Return the pictures of a saved document; like :func:`read_document`."""
-    return read_document(text, path=path).pictures
-
-
 def read_document(text: bytes | str, *, path: str = "") -> PictureDocument:
     """Return a saved document.
 

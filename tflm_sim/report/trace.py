@@ -6,7 +6,7 @@ line; our own facts (category, label) are left out of the rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from tflm_sim.arena import events as ev
@@ -85,11 +85,6 @@ def trace_row(event: ev.Event) -> Row:
     if type(event) not in _ROWS:
         raise not_a("an event (of simulate(...).events)", event)
     return _ROWS[type(event)](event)
-
-
-def trace_rows(events: Iterable[ev.Event]) -> Iterator[Row]:
-    """Yield :func:`trace_row` of each event."""
-    return map(trace_row, events)
 
 
 def trace_line(event: ev.Event) -> str:

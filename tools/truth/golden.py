@@ -20,7 +20,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.ops.registry import registrations
 from tflm_sim.ops.roles import op_data
-from tflm_sim.report.trace import trace_rows
+from tflm_sim.report.trace import trace_row
 from tflm_sim.targets.presets import preset
 from tflm_sim.targets.target import Target
 
@@ -217,7 +217,7 @@ def recorded(run: Simulation) -> dict[str, dict[str, int]]:
 
 
 def _events(golden: Golden, runs: dict[str, Simulation]) -> Iterator[str]:
-    ours = (row for run in runs.values() for row in trace_rows(run.events) if row["e"] not in _OWN_ROWS)
+    ours = (row for run in runs.values() for row in map(trace_row, run.events) if row["e"] not in _OWN_ROWS)
     for index, theirs in enumerate(golden.trace()):
         if (row := next(ours, None)) != theirs:
             yield f"event {index}: {row!r} here, {theirs!r} on the device"

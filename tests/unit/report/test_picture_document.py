@@ -17,7 +17,7 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import ModelError
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
-from tflm_sim.report.picture_document import picture_document, read_pictures
+from tflm_sim.report.picture_document import picture_document, read_document
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.schemas.generate import published
@@ -32,19 +32,19 @@ def test_documents_follow_the_schema_and_come_back_as_they_were(name: str) -> No
     pictures = [take_picture(load(sample_path(name)), Configuration(preset(t))) for t in ("cortex-m4", "esp32")]
     document = picture_document(pictures)
     jsonschema.validate(document, published("report"))
-    assert read_pictures(json.dumps(document)) == tuple(pictures)
+    assert read_document(json.dumps(document)).pictures == tuple(pictures)
 
 
 def test_a_failed_run_comes_back_too() -> None:
     pictures = [take_picture(load(sample_path("sine")), M4, arena_size=900)]
     document = picture_document(pictures)
     jsonschema.validate(document, published("report"))
-    assert read_pictures(json.dumps(document)) == tuple(pictures)
+    assert read_document(json.dumps(document)).pictures == tuple(pictures)
 
 
 def test_hostile_names_are_kept_as_they_are(hostile: Model) -> None:
     pictures = [take_picture(hostile, M4)]
-    (again,) = read_pictures(json.dumps(picture_document(pictures)))
+    (again,) = read_document(json.dumps(picture_document(pictures))).pictures
     names = [tensor.name for tensor in hostile.subgraphs[0].tensors]
     assert [row.name for row in again.residents] == names
 
@@ -52,7 +52,7 @@ def test_hostile_names_are_kept_as_they_are(hostile: Model) -> None:
 @pytest.mark.parametrize("text", ["", "[]", "{}", "null", '{"kind": "tflm_sim picture"}', '"text"', "{" * 2000])
 def test_other_files_are_refused(text: str) -> None:
     with pytest.raises(ModelError, match="cannot be read as "):
-        read_pictures(text, path="saved.json")
+        read_document(text, path="saved.json")
 
 
 @pytest.mark.parametrize("change", [lambda rows: rows[:-1], lambda rows: [*rows, 0]])
@@ -60,12 +60,12 @@ def test_scopes_and_their_live_bytes_are_as_many(change: Callable[[list[int]], l
     document = copy.deepcopy(SINE)
     document["pictures"][0]["live_bytes"] = change(document["pictures"][0]["live_bytes"])
     with pytest.raises(ModelError, match="numbers of live bytes"):
-        read_pictures(json.dumps(document))
+        read_document(json.dumps(document))
 
 
 def test_another_version_is_refused() -> None:
     with pytest.raises(ModelError, match="version 1"):
-        read_pictures(json.dumps({**SINE, "schema_version": 2}))
+        read_document(json.dumps({**SINE, "schema_version": 2}))
 
 
 JUNK = st.sampled_from([None, -5, 10**9, "text", [], {}, 1.5, True])
@@ -84,4 +84,4 @@ def test_a_damaged_document_is_read_or_refused(data: st.DataObject) -> None:
             break
         place = child
     with contextlib.suppress(ModelError):
-        read_pictures(json.dumps(document))
+        read_document(json.dumps(document))

@@ -116,12 +116,6 @@ def profiles_at(records: Sequence[TensorUsageRecord[int]], tasks: Iterable[int])
         yield TaskProfile(task, tuple(i for _, i in existing))
 
 
-def task_profiles(records: Sequence[TensorUsageRecord[int]]) -> list[tuple[int, ...]]:
-    """Return for every task the indices of the tensors that exist during it, largest first, then by index."""
-    num_tasks = max((record.last_task + 1 for record in records), default=0)
-    return [profile.tensors for profile in profiles_at(records, range(num_tasks))]
-
-
 def widest_profiles(records: Sequence[TensorUsageRecord[int]], deadline: Deadline = NEVER) -> list[TaskProfile]:
     """Return the profiles of the tasks at which a tensor begins: every other profile is a part of an earlier one.
 
@@ -138,16 +132,6 @@ def positional_maximums(records: Sequence[TensorUsageRecord[int]], deadline: Dea
     for row in rows:
         maximums = [max(pair) for pair in zip_longest(maximums, row, fillvalue=0)]
     return maximums
-
-
-def offsets_lower_bound(records: Sequence[TensorUsageRecord[int]]) -> int:
-    """Return the bytes of the widest profile: no block can be smaller."""
-    return max((sum(records[i].tensor_size for i in row.tensors) for row in widest_profiles(records)), default=0)
-
-
-def shared_objects_lower_bound(records: Sequence[TensorUsageRecord[int]]) -> int:
-    """Return the sum of the positional maximums: shared objects together cannot be smaller."""
-    return sum(positional_maximums(records))
 
 
 def reallocation_graph(deps_graph: UsageGraph) -> list[list[int]]:
