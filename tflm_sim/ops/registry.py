@@ -56,8 +56,10 @@ def _table(runtime: Runtime, layers: tuple[bool, ...]) -> Mapping[str, OpModel]:
             table = OpTable(package, families, rows=rows, base=table)
     later = _missing(OPERATORS_SINCE, runtime)
     table = table.without(frozenset(later)) if later else table
-    if EDGE_IMPULSE not in dict(runtime.forks):
-        return table
+    return _of_edge_impulse(table, runtime) if EDGE_IMPULSE in dict(runtime.forks) else table
+
+
+def _of_edge_impulse(table: OpTable, runtime: Runtime) -> Mapping[str, OpModel]:
     if not runtime.has("edge_impulse_kernels"):
         return edge_impulse.table_until_2023(table, runtime)
     missing = _missing(edge_impulse.SINCE, runtime)

@@ -136,29 +136,17 @@ class _Generic:
         for across in layer.columns.spans():
             first = 0
             while first < layer.rows.result:
-                programs, last = self._programs(across, layer.rows.span(first))
+                programs, first = self._programs(across, layer.rows.span(first))
                 if programs == 0:
                     return False
                 count += programs
-                first = last + 1
         window = layer.rows.window * layer.columns.window
         return window * layer.rows.result * layer.columns.result * layer.out_channels // count >= _ENOUGH_PRODUCTS
 
     def _programs(self, across: Positions, down: Positions) -> tuple[int, int]:
-        """Return how many programs a part of the result takes, 0 when they do not fit, and its last row."""
+        """Return how many programs a part of the result takes, 0 when they do not fit, and the row behind it."""
         source, result = self._source.over(across, down), self._result.over(across, down)
-        size, groups = down.positions, 1
-        if source.should_flatten(_ROW, _COLUMN):
-            if source.flat_size(_ROW, _COLUMN) > MAX_COUNT:
-                size = max(1, -(-down.taken // self._layer.rows.stride))
-                groups = down.positions // size
-                source.group(size, groups)
-                result.group(size, groups)
-            source.flatten(_ROW, _COLUMN)
-        if source.should_flatten(_ROW_GROUP, _WINDOW_ROW):
-            source.flatten(_ROW_GROUP, _WINDOW_ROW)
-        if result.should_flatten(_ROW, _COLUMN):
-            result.flatten(_ROW, _COLUMN)
+        size, groups = self._flattened(source, result, down)
         repeats = result.spread_groups(size)
         is_apart = len(source.moving) > _MAX_DIMENSIONS
         fits = groups > 0
@@ -172,7 +160,23 @@ class _Generic:
         depth = self._layer.in_channels
         rounds = 1 if is_apart else depth, self._multiplier, size, across.positions, groups, down.taken, across.taken
         fits &= self._is_written(source, result, rounds, repeats)
-        return (depth if is_apart else 1) if fits else 0, down.first + size * groups - 1
+        return (depth if is_apart else 1) if fits else 0, down.first + size * groups
+
+    def _flattened(self, source: _Walker, result: _Walker, down: Positions) -> tuple[int, int]:
+        """Flatten loops for which an array has no dimension; return the rows of a group, and how many groups."""
+        size, groups = down.positions, 1
+        if source.should_flatten(_ROW, _COLUMN):
+            if source.flat_size(_ROW, _COLUMN) > MAX_COUNT:
+                size = max(1, -(-down.taken // self._layer.rows.stride))
+                groups = down.positions // size
+                source.group(size, groups)
+                result.group(size, groups)
+            source.flatten(_ROW, _COLUMN)
+        if source.should_flatten(_ROW_GROUP, _WINDOW_ROW):
+            source.flatten(_ROW_GROUP, _WINDOW_ROW)
+        if result.should_flatten(_ROW, _COLUMN):
+            result.flatten(_ROW, _COLUMN)
+        return size, groups
 
     def _is_written(self, source: _Walker, result: _Walker, rounds: tuple[int, ...], repeats: int) -> bool:
         """Return whether a program with these rounds of its loops fits."""

@@ -62,20 +62,20 @@ class Positions(NamedTuple):
 
     Attributes:
         first: The first position.
-        last: The last one.
+        end: The one behind the last.
         start: The first element of the window that lies in the image.
         taken: How many elements of the window lie there.
     """
 
     first: int
-    last: int
+    end: int
     start: int
     taken: int
 
     @property
     def positions(self) -> int:
         """The number of positions."""
-        return self.last - self.first + 1
+        return self.end - self.first
 
 
 class Axis(NamedTuple):
@@ -97,7 +97,7 @@ class Axis(NamedTuple):
         origin = first * self.stride - self.pad
         is_whole = origin >= 0 and self.image - origin >= self.window
         last = (self.image - self.window + self.pad) // self.stride if is_whole else first
-        return Positions(first, last, max(0, -origin), self.taken(first))
+        return Positions(first, last + 1, max(0, -origin), self.taken(first))
 
     def spans(self) -> Iterator[Positions]:
         """Yield all positions."""
@@ -105,7 +105,7 @@ class Axis(NamedTuple):
         while first < self.result:
             span = self.span(first)
             yield span
-            first = span.last + 1
+            first = span.end
 
 
 @dataclass(frozen=True, slots=True)

@@ -303,13 +303,14 @@ MODELS: tuple[OpModel, ...] = (
     ),
 )
 
+_INPUT = Switch("i0", "FLOAT32 INT8 INT16", PLAIN)
 _BIAS = Switch("i2", "INT32 INT64", "Bias type {name} ({number}) not supported.", when="i0 INT16")
 _HYBRID = "Hybrid models are not supported on TFLite Micro."
-_FILTER = "Filter type {name} ({number}) not supported."
+_INT4_WEIGHTS = Switch("i1", INT8_OR_4, "Filter type {name} ({number}) not supported.", when="i0 INT8")
 _FILTER_FOR = "Filter type {name} ({number}) for input type {input} not supported."
 
 _CONV = (
-    Switch("i0", "FLOAT32 INT8 INT16", PLAIN),
+    _INPUT,
     _BIAS,
     Switch("i1", INT8_OR_4, "Weight type {name} ({number}) not supported.", when="i0 INT8"),
 )
@@ -322,25 +323,11 @@ _DEPTHWISE = (
 # Of ESP-NN: kernels/esp_nn of esp-tflite-micro @ v1.2.0 (upstream of 2023-09-29), v1.3.0 (2024-04-29) and v1.3.1.
 EVALS: tuple[EvalRow, ...] = (
     EvalRow("CONV_2D", _CONV, 879),
-    EvalRow("CONV_2D", (Switch("i0", "FLOAT32 INT8 INT16", PLAIN), _BIAS), 637),
+    EvalRow("CONV_2D", (_INPUT, _BIAS), 637),
     known_types("CONV_2D", "i0", "FLOAT32 INT8 INT16", PLAIN, 139),
     known_types("CONV_2D", "i0", "FLOAT32 INT8", PLAIN),
-    EvalRow(
-        "CONV_2D",
-        (
-            Switch("i0", "FLOAT32 INT8 INT16", PLAIN),
-            Switch("i1", INT8_OR_4, _FILTER, when="i0 INT8"),
-            _BIAS,
-        ),
-        1289,
-        CMSIS_NN,
-    ),
-    EvalRow(
-        "CONV_2D",
-        (Switch("i0", "FLOAT32 INT8 INT16", PLAIN), Switch("i1", INT8_OR_4, _FILTER, when="i0 INT8")),
-        940,
-        CMSIS_NN,
-    ),
+    EvalRow("CONV_2D", (_INPUT, _INT4_WEIGHTS, _BIAS), 1289, CMSIS_NN),
+    EvalRow("CONV_2D", (_INPUT, _INT4_WEIGHTS), 940, CMSIS_NN),
     known_types("CONV_2D", "i0", "FLOAT32 INT8 INT16", PLAIN, 139, CMSIS_NN),
     EvalRow("CONV_2D", _CONV, 1472, ESP_NN),
     EvalRow(
@@ -354,18 +341,9 @@ EVALS: tuple[EvalRow, ...] = (
         ESP_NN,
     ),
     EvalRow("DEPTHWISE_CONV_2D", _DEPTHWISE, 1267),
-    EvalRow(
-        "DEPTHWISE_CONV_2D",
-        (Switch("i0", "FLOAT32 INT8", INPUT_TYPE), Switch("i1", INT8_OR_4, _FILTER, when="i0 INT8")),
-        942,
-    ),
+    EvalRow("DEPTHWISE_CONV_2D", (Switch("i0", "FLOAT32 INT8", INPUT_TYPE), _INT4_WEIGHTS), 942),
     known_types("DEPTHWISE_CONV_2D", "i0", "FLOAT32 INT8", PLAIN),
-    EvalRow(
-        "DEPTHWISE_CONV_2D",
-        (Switch("i0", "FLOAT32 INT8 INT16", PLAIN), Switch("i1", INT8_OR_4, _FILTER, when="i0 INT8")),
-        942,
-        CMSIS_NN,
-    ),
+    EvalRow("DEPTHWISE_CONV_2D", (_INPUT, _INT4_WEIGHTS), 942, CMSIS_NN),
     known_types("DEPTHWISE_CONV_2D", "i0", "FLOAT32 INT8 INT16", PLAIN, 664, CMSIS_NN),
     EvalRow("DEPTHWISE_CONV_2D", _DEPTHWISE, 1472, ESP_NN),
     known_types("DEPTHWISE_CONV_2D", "i0", "FLOAT32 INT8", PLAIN, 0, ESP_NN),
