@@ -263,10 +263,7 @@ FURTHER_ARGUMENTS: dict[str, tuple[Callable[[Any], object], str]] = {
     "count": (lambda given: tflm_sim.invoke(SINE, M4, count=given), "how many times, as a number,"),
     "offsets": (lambda given: tflm_sim.invoke(SINE, M4, offsets=given), "the offsets of a plan in bytes"),
     "names": (lambda given: tflm_sim.compare_planners([], given), "the names of planners"),
-    "planners": (
-        lambda given: tflm_sim.compare_planners([], planners=given),
-        "planners by name, as a dictionary,",
-    ),
+    "planners": (lambda given: tflm_sim.compare_planners([], planners=given), "planners by name, as a dictionary,"),
     "planner_name": (lambda given: tflm_sim.with_offline_plan(SINE, M4, given), "the name of a planner"),
     "time_limit": (lambda given: tflm_sim.compare_planners([], time_limit=given), "a time limit in seconds"),
     "time_limit of shrink": (lambda given: tflm_sim.shrink(SINE, M4, time_limit=given), "a time limit in seconds"),

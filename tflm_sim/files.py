@@ -118,10 +118,7 @@ def _wait_for_pipe(file: BinaryIO, seconds: float | None) -> None:
 
 
 def read(
-    path: str | os.PathLike[str],
-    *,
-    most: int | Callable[[bytes], int],
-    error: type[TflmSimError] = UsageError,
+    path: str | os.PathLike[str], *, most: int | Callable[[bytes], int], error: type[TflmSimError] = UsageError
 ) -> bytes:
     """Return the bytes of a file.
 

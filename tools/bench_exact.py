@@ -310,12 +310,7 @@ def run_ours(problem: Problem, capacity: int | None, args: argparse.Namespace) -
             cancel.set()
 
     result = solve(
-        problem.buffers,
-        capacity=capacity,
-        node_limit=ENDLESS,
-        on_progress=watch,
-        cancel=cancel,
-        workers=args.workers,
+        problem.buffers, capacity=capacity, node_limit=ENDLESS, on_progress=watch, cancel=cancel, workers=args.workers
     )
     cpu_s = time.process_time() - start
     assert result.offsets is None or not validate(problem.buffers, plan_of(problem.buffers, result.offsets))

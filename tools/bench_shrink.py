@@ -212,13 +212,7 @@ def _row(columns: dict[str, Column], case: Case, **limits: Any) -> Row:
         shrunk = shrink(load(model), targets, **column.options, **limits)
     except TflmSimError as error:
         said = str(error).replace(f"{model!s}: ", "")
-        return Row(
-            name,
-            title,
-            seconds=_cpu_seconds() - began,
-            refused=said,
-            differs=isinstance(error, ProofFailed),
-        )
+        return Row(name, title, seconds=_cpu_seconds() - began, refused=said, differs=isinstance(error, ProofFailed))
     proof = shrunk.proof
     return Row(
         name,

@@ -55,11 +55,7 @@ def compare(name: str, record: dict[str, Any], configuration: str) -> dict[str, 
 
 def _differences(answer: LiteDocument, step: dict[str, Any]) -> list[str]:
     ours, theirs = json.loads(json.dumps(as_json(answer.subgraphs))), step.get("subgraphs", [])
-    columns = {
-        "tensors": ("tensors",),
-        "spans": ("arena_rw_span", "persistent_span"),
-        "temporaries": ("temporaries",),
-    }
+    columns = {"tensors": ("tensors",), "spans": ("arena_rw_span", "persistent_span"), "temporaries": ("temporaries",)}
     found = [
         column
         for column, keys in columns.items()

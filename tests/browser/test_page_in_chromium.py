@@ -25,13 +25,7 @@ from tflm_sim.targets.presets import preset
 M4 = Configuration(preset("cortex-m4"))
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "models"
 LARGEST = 6000
-FIGURES = (
-    "smallest_arena_bytes",
-    "smallest_arena_multiple_of_16",
-    "head_bytes",
-    "tail_bytes",
-    "arena_used_bytes",
-)
+FIGURES = ("smallest_arena_bytes", "smallest_arena_multiple_of_16", "head_bytes", "tail_bytes", "arena_used_bytes")
 
 
 def thousands_of_operators() -> Model:

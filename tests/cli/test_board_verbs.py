@@ -106,11 +106,7 @@ def test_standard_input_is_read(capsys: pytest.CaptureFixture[str], monkeypatch:
 
 
 def test_a_log_without_tflm_and_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(capsys, "explain", "hello world of wifi") == (
-        1,
-        "nothing of TensorFlow Lite Micro is in this log\n",
-        "",
-    )
+    assert run(capsys, "explain", "hello world of wifi") == (1, "nothing of TensorFlow Lite Micro is in this log\n", "")
     code, _, err = run(capsys, "explain", "nope.log")
     assert (code, err) == (2, "tflm-sim explain: there is no file 'nope.log'; put a line of a log in quotes\n")
 
@@ -122,10 +118,7 @@ def test_a_log_without_a_report_says_so_and_proves_nothing(capsys: pytest.Captur
     (tmp_path / "run.log").write_text("wifi up\n")
     code, out, _ = run(capsys, "replay", str(tmp_path / "run.log"))
     assert code == 3
-    assert out.splitlines() == [
-        "wifi up",
-        "tflm-sim| no report and no failure of TensorFlow Lite Micro is in this log",
-    ]
+    assert out.splitlines() == ["wifi up", "tflm-sim| no report and no failure of TensorFlow Lite Micro is in this log"]
     (tmp_path / "run.log").write_text("AllocateTensors() failed\n")
     assert run(capsys, "replay", str(tmp_path / "run.log"))[0] == 0
 

@@ -37,11 +37,7 @@ CASES: dict[str, tuple[Sequence[str], int, str]] = {
         2,
         "is not a baseline of arena sizes: sizes: '\\x1b[31m' is no object",
     ),
-    "json_b.json_2.json": (
-        ("check", "sample:sine", "--limit", "64KiB", "--baseline", "FILE"),
-        2,
-        "is out of range",
-    ),
+    "json_b.json_2.json": (("check", "sample:sine", "--limit", "64KiB", "--baseline", "FILE"), 2, "is out of range"),
     "diff_1.jsonl": (("sweep", "--diff", "FILE", "FILE"), 2, "holds no results of a sweep: "),
     "diff_2.jsonl": (("sweep", "--diff", "FILE", "FILE"), 2, "holds no results of a sweep: "),
     "diff_3.jsonl": (("sweep", "--diff", "FILE", "FILE"), 2, "holds no results of a sweep: "),

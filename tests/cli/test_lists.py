@@ -22,10 +22,7 @@ def lines_of(capsys: pytest.CaptureFixture[str], *argv: str) -> list[str]:
     return capsys.readouterr().out.splitlines()
 
 
-@pytest.mark.parametrize(
-    ("verb", "notes"),
-    [("boards", 3), ("targets", 1), ("libraries", 1), ("ops", 4)],
-)
+@pytest.mark.parametrize(("verb", "notes"), [("boards", 3), ("targets", 1), ("libraries", 1), ("ops", 4)])
 def test_a_list_has_a_line_for_each_row_and_fits_80_columns(
     verb: str, notes: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -51,9 +48,7 @@ def test_long_has_every_column_on_a_line(
     assert not any(row.startswith(" ") for row in rows)
 
 
-def test_a_library_that_is_not_modelled_has_what_is_nearest_below_the_table(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_library_that_is_not_modelled_has_what_is_nearest_below_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     lines = lines_of(capsys, "libraries", "silabs-mltk")
     assert lines[1].split() == ["silabs-mltk", "no", "2024-03-26", "7005d60ed"]
     assert lines[3].startswith("silabs-mltk is not modelled: --library silabs-gsdk@4.4.1")

@@ -112,20 +112,14 @@ def test_a_file_that_is_no_model_is_a_row_and_the_others_are_still_judged(
         ("models = ['a']\n[[firmware]]\nname = 'x'", "firmware 'x' needs either a limit or a board"),
         ("models = 'a'\n[[firmware]]\nlimit = '1'", "models: 'a' is no list"),
         ("models = ['a']\n[[firmware]]\nlimits = '1'", "[[firmware]] number 1 says 'limits'; what it can say: "),
-        (
-            "model = ['a']\n[[firmware]]\nlimit = '1'",
-            "the file says 'model'; what it can say: baseline,",
-        ),
+        ("model = ['a']\n[[firmware]]\nlimit = '1'", "the file says 'model'; what it can say: baseline,"),
         ("models = ['a']\n[[firmware]]\nlimit = 65536", "firmware: limit: 65536 is no text"),
         ("models = ['a']\n[[firmware]]\nlimit = 'x'", "firmware 'cortex-m4': 'x' is not a size"),
         (
             "models = ['a']\n[[firmware]]\nlimit = '1'\ntarget = 'z80'",
             "firmware 'z80': unknown target 'z80'; use one of: ",
         ),
-        (
-            "models = ['a']\n" + "[[firmware]]\nlimit = '1'\n" * 2,
-            "two firmwares are called 'cortex-m4'; give",
-        ),
+        ("models = ['a']\n" + "[[firmware]]\nlimit = '1'\n" * 2, "two firmwares are called 'cortex-m4'; give"),
         ("models = ", "Invalid value (at end of document)"),
     ],
 )
@@ -144,10 +138,7 @@ def test_what_the_file_cannot_say_is_one_sentence(
     ("arguments", "message"),
     [
         (["m.tflite"], "give --limit or --board, or write a tflm-sim.toml in this folder"),
-        (
-            ["m.tflite", "--target", "esp32"],
-            "--target needs --limit or --board; without them, set it in tflm-sim.toml",
-        ),
+        (["m.tflite", "--target", "esp32"], "--target needs --limit or --board; without them, set it in tflm-sim.toml"),
         (
             ["--limit", "1"],
             "no model is given; check takes the models of tflm-sim.toml only without --limit and --board",

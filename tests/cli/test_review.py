@@ -218,10 +218,7 @@ def github(repository: Path, api: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_pull_request_has_one_comment_that_is_kept_up_to_date(
-    repository: Path,
-    forge: tuple[Forge, str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    repository: Path, forge: tuple[Forge, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kept, api = forge
     stranger = {"id": 3, "user": {"type": "User", "login": "x"}, "body": f"{MARK}\nall is well"}
@@ -232,11 +229,7 @@ def test_a_pull_request_has_one_comment_that_is_kept_up_to_date(
         (repository / "kws.tflite").write_bytes(sample_path(model).read_bytes())
         assert main(["review", "--comment"]) == (0 if model == "sine" else 1)
         said.append(capsys.readouterr().err)
-    assert said == [
-        "the comment is written\n",
-        "the comment is up to date\n",
-        "the comment is brought up to date\n",
-    ]
+    assert said == ["the comment is written\n", "the comment is up to date\n", "the comment is brought up to date\n"]
     assert len(kept.comments) == 102
     assert stranger["body"] == f"{MARK}\nall is well"
     assert kept.comments[-1]["body"].startswith(
@@ -250,10 +243,7 @@ def test_a_pull_request_has_one_comment_that_is_kept_up_to_date(
 
 
 def test_a_merge_request_of_gitlab_has_it_too(
-    repository: Path,
-    forge: tuple[Forge, str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    repository: Path, forge: tuple[Forge, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kept, api = forge
     for name, value in {
@@ -278,10 +268,7 @@ def test_a_merge_request_of_gitlab_has_it_too(
 
 
 def test_a_fork_may_not_write_and_has_the_summary(
-    repository: Path,
-    forge: tuple[Forge, str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    repository: Path, forge: tuple[Forge, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kept, api = forge
     kept.may_write = False

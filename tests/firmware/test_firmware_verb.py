@@ -165,10 +165,7 @@ def test_a_struct_of_another_size_is_used_as_measured_and_its_rules_are_called_a
         tmp_path, ARM, {"main.cc": source, kernel: elf_program.own_struct(rows["concatenation.OpData"], rows)}, "-g"
     )
     document = json.loads(run(capsys, str(changed), "--json")[1])
-    assert [row["struct"] for row in document["mismatches"]] == [
-        "MicroAllocator",
-        "RecordingMicroAllocator",
-    ]
+    assert [row["struct"] for row in document["mismatches"]] == ["MicroAllocator", "RecordingMicroAllocator"]
     assert document["verdicts"][0]["smallest_arena"] == before + 16
     tflm = next(ground for ground in document["grounds"] if ground["part"] == "TFLM")
     assert tflm["how"] == "assumed"

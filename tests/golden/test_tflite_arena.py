@@ -70,9 +70,7 @@ def run(planner, command):
 
 def planner_for(graph, description):
     return ArenaPlanner(
-        graph,
-        preserves_all_tensors=description["preserve_all_tensors"],
-        tensor_alignment=description["alignment"],
+        graph, preserves_all_tensors=description["preserve_all_tensors"], tensor_alignment=description["alignment"]
     )
 
 

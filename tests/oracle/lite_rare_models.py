@@ -294,11 +294,7 @@ def audio(case):
 @recipe
 def detection(case):
     boxes, classes = case.pick(6, 10), case.pick(2, 3)
-    inputs = [
-        case.value((1, boxes, 4)),
-        case.value((1, boxes, classes + 1)),
-        case.constant((boxes, 4)),
-    ]
+    inputs = [case.value((1, boxes, 4)), case.value((1, boxes, classes + 1)), case.constant((boxes, 4))]
     numbers = {"max_detections": 3, "max_classes_per_detection": 1, "num_classes": classes, "detections_per_class": 2}
     scales = {"y_scale": 10, "x_scale": 10, "h_scale": 5, "w_scale": 5, "nms_iou_threshold": 1}
     outputs = [case.output() for _ in range(4)]

@@ -10,19 +10,7 @@ import base64
 import contextlib
 import json
 import sys
-from ctypes import (
-    CFUNCTYPE,
-    POINTER,
-    Structure,
-    addressof,
-    byref,
-    c_char_p,
-    c_int,
-    c_int32,
-    c_uint64,
-    c_void_p,
-    cast,
-)
+from ctypes import CFUNCTYPE, POINTER, Structure, addressof, byref, c_char_p, c_int, c_int32, c_uint64, c_void_p, cast
 
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 from lite_worker import PREPARE, Context, NativeDelegate, Watcher, ints

@@ -108,11 +108,7 @@ def test_the_limit_of_the_marker_is_held_without_the_fixture(pytester: pytest.Py
 
 
 def test_what_is_alive(pytester: pytest.Pytester) -> None:
-    write(
-        pytester,
-        "arena.assert_alive('input', during=0)",
-        "arena.assert_alive('input', during='FULLY_CONNECTED')",
-    )
+    write(pytester, "arena.assert_alive('input', during=0)", "arena.assert_alive('input', during='FULLY_CONNECTED')")
     result = run(pytester)
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines([

@@ -60,10 +60,6 @@ def models(draw: st.DrawFn) -> Model:
 
 
 @settings(max_examples=60)
-@given(
-    st.lists(models(), min_size=1, max_size=3),
-    st.sampled_from(TARGETS),
-    st.sampled_from(["greedy", "linear"]),
-)
+@given(st.lists(models(), min_size=1, max_size=3), st.sampled_from(TARGETS), st.sampled_from(["greedy", "linear"]))
 def test_on_any_models_that_share_an_arena(drawn: list[Model], preset: str, planner: str) -> None:
     hold_the_invariant(drawn, preset, planner)

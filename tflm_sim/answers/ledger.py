@@ -42,13 +42,7 @@ class TailLedger(ArenaState):
         self.ops: dict[tuple[int, int, str], TailBytes] = {}
         self.log: list[str] = []
         self.scratch_labels: list[str] = []
-        super().__init__(
-            {
-                Persist: self._persisted,
-                LogLine: self._logged,
-                ScratchRequest: self._scratch_asked,
-            }
-        )
+        super().__init__({Persist: self._persisted, LogLine: self._logged, ScratchRequest: self._scratch_asked})
 
     def __repr__(self) -> str:
         return f"<TailLedger of {sum(holding.used for holding in self.groups.values()):,} B>"

@@ -37,13 +37,7 @@ class MeasuringArena(SingleArenaBufferAllocator):
     __slots__ = ("_place", "_planner_tables", "_spans", "_table_bytes", "needs")
 
     def __init__(
-        self,
-        size: int,
-        *,
-        address: int = 0,
-        pointer_size: int = 4,
-        table_bytes: int,
-        rules: ArenaRules = NEWEST_RULES,
+        self, size: int, *, address: int = 0, pointer_size: int = 4, table_bytes: int, rules: ArenaRules = NEWEST_RULES
     ) -> None:
         super().__init__(size, address=address, pointer_size=pointer_size, rules=rules)
         self.needs = Needs()

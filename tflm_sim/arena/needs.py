@@ -257,12 +257,5 @@ def _tails_used(prefix: Sequence[tuple[int, int, int]], remainder: int) -> list[
 def _constraint(row: _Noted) -> Constraint:
     kind, facts = row.place
     return Constraint(
-        row.floor,
-        row.tail_used,
-        row.persist_count,
-        row.kind,
-        row.size,
-        row.alignment,
-        row.label,
-        str(kind(*facts)),
+        row.floor, row.tail_used, row.persist_count, row.kind, row.size, row.alignment, row.label, str(kind(*facts))
     )

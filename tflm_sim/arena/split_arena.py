@@ -75,10 +75,7 @@ class SplitArena(EventSender):
         end = align_down(persistent_address + persistent_size, ALIGNMENT)
         start = align_up(non_persistent_address, ALIGNMENT)
         self.persistent = SingleArenaBufferAllocator(
-            end - persistent_address,
-            address=persistent_address,
-            pointer_size=pointer_size,
-            observers=observers,
+            end - persistent_address, address=persistent_address, pointer_size=pointer_size, observers=observers
         )
         self.non_persistent = NonPersistentArenaBufferAllocator(
             non_persistent_address + non_persistent_size - start,

@@ -22,15 +22,7 @@ from __future__ import annotations
 from enum import Enum
 
 from tflm_sim.board import link_events
-from tflm_sim.board.framing import (
-    SCHEMA,
-    SEQUENCE_MODULUS,
-    BadFrame,
-    FieldValue,
-    Frame,
-    encode_frame,
-    split_line,
-)
+from tflm_sim.board.framing import SCHEMA, SEQUENCE_MODULUS, BadFrame, FieldValue, Frame, encode_frame, split_line
 from tflm_sim.board.lines import LineAssembler, RawLine
 from tflm_sim.board.messages import REPLY_FIELDS, schema_problem
 from tflm_sim.board.report_builder import MOST_LINES, ReportCandidates

@@ -44,11 +44,7 @@ PREFIX_FORMS = (
         r"\[\d+d\d\dh\d\dm\d\ds\] \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S* <(?P<severity>[A-Z]{3})> (?:\[(?P<tag>[^\]]+)\] )?",
         "jomjol/AI-on-the-edge-device ClassLogFile.cpp",
     ),
-    _form(
-        "zephyr",
-        r"\[[\d:.,]+\] <(?P<severity>dbg|inf|wrn|err)> (?P<tag>[^:]+): ",
-        "Zephyr services/logging",
-    ),
+    _form("zephyr", r"\[[\d:.,]+\] <(?P<severity>dbg|inf|wrn|err)> (?P<tag>[^:]+): ", "Zephyr services/logging"),
     _form("zephyr-minimal", r"(?P<severity>[EWID]): ", "Zephyr CONFIG_LOG_MODE_MINIMAL"),
     _form("arduino-ide", r"\d\d:\d\d:\d\d\.\d{3} (?:->|>) ", "Arduino IDE serial monitor; PlatformIO filter 'time'"),
     _form(
@@ -57,9 +53,7 @@ PREFIX_FORMS = (
         "arduino-cli monitor --timestamp; esp-idf-monitor --timestamps; pytest-embedded",
     ),
     _form(
-        "defmt",
-        r"\d+\.\d{3,6} (?P<severity>TRACE|DEBUG|INFO|WARN|ERROR) +",
-        "probe-rs / defmt-print default format",
+        "defmt", r"\d+\.\d{3,6} (?P<severity>TRACE|DEBUG|INFO|WARN|ERROR) +", "probe-rs / defmt-print default format"
     ),
     _form("edge-impulse", r"(?:\[SER\] |(?P<severity>ERR|DEBUG): )", "Edge Impulse inferencing SDK and CLI"),
     _form("mlek", r"(?P<severity>TRACE|DEBUG|INFO|WARN|ERROR|TFLM) - ", "Arm ml-embedded-evaluation-kit log_macros.h"),

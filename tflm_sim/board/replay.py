@@ -114,13 +114,7 @@ def run_script(script: ReplayScript, ask: Ask, *, stop_after: int = 20) -> Repla
     if carried_out == len(script.steps):
         mismatches += _compare_figures(script, figures)
     return ReplayOutcome(
-        tuple(mismatches),
-        carried_out,
-        figures["head"],
-        figures["tail"],
-        figures["mark"],
-        figures["bad"],
-        figures["at"],
+        tuple(mismatches), carried_out, figures["head"], figures["tail"], figures["mark"], figures["bad"], figures["at"]
     )
 
 

@@ -135,12 +135,7 @@ class _ScriptBuilder(ArenaState):
         self._step("head", fields, value, f"the head takes {event.size} bytes", ok=event.ok)
 
     def _plan_add(self, event: events.PlanAdd) -> None:
-        fields: dict[str, FieldValue] = {
-            "s": event.size,
-            "f": event.first,
-            "l": event.last,
-            "p": event.offline_offset,
-        }
+        fields: dict[str, FieldValue] = {"s": event.size, "f": event.first, "l": event.last, "p": event.offline_offset}
         self._step("add", fields, self._planned, f"buffer {self._planned} of {event.size} bytes")
         self._planned += 1
         self._most_planned = max(self._most_planned, self._planned)

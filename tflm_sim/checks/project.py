@@ -232,10 +232,7 @@ def cells(project: Project, only: Iterable[str] | None = None, *, simulate: Simu
 def _room_and_configurations(project: Project, firmware: ProjectFirmware) -> tuple[Room, tuple[Configuration, ...]]:
     try:
         room = room_on(
-            firmware.board,
-            limit=firmware.limit,
-            ram_free=firmware.ram_free,
-            has_external_ram=firmware.external_ram,
+            firmware.board, limit=firmware.limit, ram_free=firmware.ram_free, has_external_ram=firmware.external_ram
         )
         return room, configurations_of(firmware)
     except UsageError as error:
@@ -252,12 +249,7 @@ def models_of(project: Project, firmware: ProjectFirmware) -> list[str]:
 
 
 def _verdict(
-    project: Project,
-    name: str,
-    configuration: Configuration,
-    room: Room,
-    known: Mapping[str, int],
-    simulate: Simulate,
+    project: Project, name: str, configuration: Configuration, room: Room, known: Mapping[str, int], simulate: Simulate
 ) -> Verdict:
     key = baseline_key(name, configuration)
     before = known.get(key)

@@ -44,9 +44,7 @@ def register(subparsers: Subparsers) -> None:
     )
     parser.add_argument("elf", metavar="APP.elf", help="the linked program")
     parser.add_argument(
-        "--model",
-        metavar="FILE",
-        help="replace the program's model by this one; its operators and kernels stay",
+        "--model", metavar="FILE", help="replace the program's model by this one; its operators and kernels stay"
     )
     add_interpreter(parser, "--model")
     parser.add_argument(

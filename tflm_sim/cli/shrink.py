@@ -215,10 +215,7 @@ def _executed(args: argparse.Namespace, shrunk: Shrunk, configurations: Sequence
         for model in (shrunk.origin, load(shrunk.data))
     )
     return ExecutedGain(
-        before=before.facts,
-        arena_before=before.smallest,
-        after=after.facts,
-        arena_after=after.smallest,
+        before=before.facts, arena_before=before.smallest, after=after.facts, arena_after=after.smallest
     )
 
 

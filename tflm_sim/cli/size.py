@@ -46,12 +46,7 @@ EXITS = {1: "--arena-size: that arena is not enough", 4: "AllocateTensors() fail
 def register(subparsers: options.Subparsers) -> None:
     summary = "print the smallest arena for a model, and what each byte is used for"
     parser = options.add_verb(subparsers, "size", summary, EXAMPLES, about=ABOUT, exits=EXITS)
-    parser.add_argument(
-        "models",
-        nargs="+",
-        metavar="MODEL",
-        help=options.MODELS_HELP,
-    )
+    parser.add_argument("models", nargs="+", metavar="MODEL", help=options.MODELS_HELP)
     options.add_configuration(parser)
     parser.add_argument(
         "--board", metavar="B", help="use this board's target, unless --target is given; 'tflm-sim boards' lists them"

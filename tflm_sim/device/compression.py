@@ -72,8 +72,7 @@ class CompressedTensorsAllocator:
             )
             size = self._target.sizeof("LookupTableData")
             self._struct(
-                "LookupTableData",
-                f"Compressions: failed to allocate memory for LookupTableData, {size} bytes required",
+                "LookupTableData", f"Compressions: failed to allocate memory for LookupTableData, {size} bytes required"
             )
             if (message := self._bad_tensor(subgraph, lut_tensor)) is not None:
                 self._arena.log(message)

@@ -225,12 +225,7 @@ def _nodes(model: Model, target: Target, kernels: Mapping[str, OpModel]) -> Iter
             if kernel is None:
                 raise ModelError(f"no kernel for {op} is modelled in {target.runtime.snapshot}")
             node = Node(
-                model=model,
-                target=target,
-                subgraph_index=subgraph_index,
-                index=index,
-                op=op,
-                subgraph_tensors=tensors,
+                model=model, target=target, subgraph_index=subgraph_index, index=index, op=op, subgraph_tensors=tensors
             )
             yield node, kernel
 

@@ -69,8 +69,7 @@ def linked_kernels(firmware: Firmware, base: Target | None, kernels: str | None)
     variants = _variants(firmware, base)
     if name not in variants:
         raise FirmwareError(
-            f"links {name} ({grounds}) for an unknown processor; name it with --target",
-            path=firmware.image.path,
+            f"links {name} ({grounds}) for an unknown processor; name it with --target", path=firmware.image.path
         )
     library = parse_kernels(kernels or name, variants=variants)
     version = "as named" if kernels and "@" in kernels else "its version is assumed"

@@ -116,11 +116,6 @@ def _compare(instruction: Any, name: str, operands: list[Any]) -> list[step.Step
 
 
 _RULES = step.by_name(
-    {
-        "lea mov movabs movzx": _move,
-        "xor add sub": _sum,
-        "push pop leave": _stack,
-        "cmp test": _compare,
-    }
+    {"lea mov movabs movzx": _move, "xor add sub": _sum, "push pop leave": _stack, "cmp test": _compare}
 )
 """What is read of x86-64's instructions, as in arm_code.py."""

@@ -54,11 +54,7 @@ class ArenaPlanner:
     """
 
     def __init__(
-        self,
-        graph: GraphInfo,
-        *,
-        preserves_all_tensors: bool = False,
-        tensor_alignment: int = DEFAULT_TENSOR_ALIGNMENT,
+        self, graph: GraphInfo, *, preserves_all_tensors: bool = False, tensor_alignment: int = DEFAULT_TENSOR_ALIGNMENT
     ) -> None:
         self.graph = graph
         self.preserves_all_tensors = preserves_all_tensors

@@ -73,10 +73,7 @@ def sparsity_refusal(model: Model, tensor: Tensor) -> str | None:
         kind = dimension.scalar(_FORMAT, SCALARS["byte"])
         if kind not in (_DENSE, _COMPRESSED):
             return f"The {index}th dimension has unknown type: {kind}."
-        if kind == _COMPRESSED and None in (
-            _numbers(dimension, _SEGMENTS),
-            _numbers(dimension, _INDICES),
-        ):
+        if kind == _COMPRESSED and None in (_numbers(dimension, _SEGMENTS), _numbers(dimension, _INDICES)):
             return f"The {index}th sparse dimension has invalid parameters."
     return None
 

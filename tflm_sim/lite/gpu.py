@@ -18,14 +18,7 @@ from tflm_sim.lite.graph_info import TfLiteNode, TfLiteTensor, present
 from tflm_sim.lite.partition import NodeSubset, partition
 from tflm_sim.lite.subgraph import TfLiteSubgraph
 from tflm_sim.model.types import TensorType
-from tflm_sim.planners.gpu import (
-    BHWC,
-    MemoryStrategy,
-    TensorUsageRecord,
-    UInt2,
-    UInt3,
-    assign_objects_to_tensors,
-)
+from tflm_sim.planners.gpu import BHWC, MemoryStrategy, TensorUsageRecord, UInt2, UInt3, assign_objects_to_tensors
 from tflm_sim.planners.gpu.by_size import greedy_by_size_offsets
 from tflm_sim.values import dataclass
 

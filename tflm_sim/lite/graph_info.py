@@ -39,11 +39,7 @@ class AllocationType(Enum):
         return "none" if self is AllocationType.MEM_NONE else self.name.lower()
 
 
-RESIZABLE = frozenset(AllocationType) - {
-    AllocationType.MEM_NONE,
-    AllocationType.MMAP_RO,
-    AllocationType.VARIANT_OBJECT,
-}
+RESIZABLE = frozenset(AllocationType) - {AllocationType.MEM_NONE, AllocationType.MMAP_RO, AllocationType.VARIANT_OBJECT}
 """The types of the tensors whose shape a kernel may set."""
 
 

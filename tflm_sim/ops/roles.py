@@ -15,15 +15,7 @@ from tflm_sim.errors import PrepareError
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.places import full_place
-from tflm_sim.ops.requests import (
-    FreeTempTensor,
-    KernelTensor,
-    Persistent,
-    Scratch,
-    SetShape,
-    Steps,
-    TempTensor,
-)
+from tflm_sim.ops.requests import FreeTempTensor, KernelTensor, Persistent, Scratch, SetShape, Steps, TempTensor
 from tflm_sim.units import int32
 
 INT_ARRAY_ALIGNMENT = 4

@@ -6,13 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from tflm_sim.checks.execution import Compared
 from tflm_sim.document_fields import INLINE
-from tflm_sim.emulation.execution import (
-    ExecutedAllocation,
-    ExecutedArena,
-    ExecutedInvoke,
-    ExecutedStore,
-    Execution,
-)
+from tflm_sim.emulation.execution import ExecutedAllocation, ExecutedArena, ExecutedInvoke, ExecutedStore, Execution
 from tflm_sim.emulation.stack_room import StackRoom
 from tflm_sim.escape import printable
 from tflm_sim.values import dataclass, field

@@ -18,14 +18,7 @@ from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.shrinking.channel_rules import ChainLink, first_link, next_link
 from tflm_sim.shrinking.graph import array, shape, tensor_bytes
 from tflm_sim.shrinking.profile import Footprint, Profile
-from tflm_sim.shrinking.split import (
-    CHANNELS,
-    Split,
-    SplitWitness,
-    concatenation,
-    even_cuts,
-    peak_with_concatenation,
-)
+from tflm_sim.shrinking.split import CHANNELS, Split, SplitWitness, concatenation, even_cuts, peak_with_concatenation
 from tflm_sim.units import align_up
 from tflm_sim.values import replace
 

@@ -12,17 +12,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from tflm_sim.shrinking.symbolic import (
-    BITS,
-    FLOAT_TYPES,
-    Call,
-    Hashes,
-    bits_hash,
-    coefficients,
-    kind,
-    mix,
-    zero_hash,
-)
+from tflm_sim.shrinking.symbolic import BITS, FLOAT_TYPES, Call, Hashes, bits_hash, coefficients, kind, mix, zero_hash
 from tflm_sim.shrinking.window_evaluators import convolution, dense, depthwise, is_said, pool, transposed
 
 Evaluator = Callable[[Call], Sequence[Hashes] | None]

@@ -155,11 +155,7 @@ def add_integers(draft: Draft, values: Sequence[int]) -> int:
 
 
 def peak_with_concatenation(
-    facts: Profile,
-    segment: RunInParts,
-    steps: list[Footprint],
-    pieces: list[int],
-    side: Sequence[int] = (),
+    facts: Profile, segment: RunInParts, steps: list[Footprint], pieces: list[int], side: Sequence[int] = ()
 ) -> int:
     """Return the most bytes alive while the steps run and their pieces are joined to the segment's result."""
     size = facts.bytes[segment.result]

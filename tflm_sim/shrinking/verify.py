@@ -67,11 +67,7 @@ class Verified:
 
 
 def verify(
-    original: ModelLike,
-    result: ModelLike,
-    targets: Where | Iterable[Where] = ("cortex-m4",),
-    *,
-    int8_io: bool = False,
+    original: ModelLike, result: ModelLike, targets: Where | Iterable[Where] = ("cortex-m4",), *, int8_io: bool = False
 ) -> Verified:
     """Check that two files compute the same.
 

@@ -272,11 +272,7 @@ _EDGE_IMPULSE: dict[str, Change] = {
     "edge_impulse_mean": Change(42, "0e0ecbd", "2021-06-29", "MEAN of int8, REDUCE_MAX", EDGE_IMPULSE),
     "edge_impulse_2021": Change(44, "be7b099", "2021-08-31", "TFLM of April 2021", EDGE_IMPULSE),
     "edge_impulse_2022": Change(
-        49,
-        "4c96547",
-        "2022-09-16",
-        "COMPLEX_ABS GATHER IMAG REAL RFFT2D SELECT SELECT_V2 SLICE SUM",
-        EDGE_IMPULSE,
+        49, "4c96547", "2022-09-16", "COMPLEX_ABS GATHER IMAG REAL RFFT2D SELECT SELECT_V2 SLICE SUM", EDGE_IMPULSE
     ),
     "edge_impulse_2023": Change(
         50, "85471be", "2023-03-17", "BATCH_MATMUL REDUCE_MIN SQUARED_DIFFERENCE TRANSPOSE", EDGE_IMPULSE
@@ -316,7 +312,7 @@ REVERSED: dict[str, dict[str, range]] = {
         "expand_dims_prepares": range(50, 54),  # likewise
         "select_frees": range(58, NEWEST + 1),  # 3b2f7cd, 2024-06-24: taken
         "reduce_num_axis": range(59, NEWEST + 1),  # e8a7b5d, 2024-08-12: undone
-    },
+    }
 }
 """Changes of upstream that a library took, or undid, on its own: at which positions in its history."""
 

@@ -15,11 +15,7 @@ from tflm_sim.targets.runtime import Runtime
 READINGS = "four readings on a board (mcufit-bench)"
 """What proves a target beside a recording."""
 _OWN_FUNCTIONS = "the library's own size functions"
-_LIBRARY_PROOF = {
-    "scalar": _OWN_FUNCTIONS,
-    "dsp": "cm4_cmsis_nn",
-    "mve": "cm55_cmsis_nn",
-}
+_LIBRARY_PROOF = {"scalar": _OWN_FUNCTIONS, "dsp": "cm4_cmsis_nn", "mve": "cm55_cmsis_nn"}
 _PROVED_WITH_LIBRARY = ("cortex-m4", "cortex-m55")
 """The very machines of those configurations."""
 

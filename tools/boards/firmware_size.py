@@ -40,14 +40,7 @@ LIBRARIES: tuple[tuple[str, tuple[str, ...], str, str, str], ...] = (
     ("report", ("tsim_frame.c", "tsim_paint.c", "arena_report.c"), "tsim_report_", "tsim_report_t", "arena_report.h"),
     (
         "replay",
-        (
-            "tsim_frame.c",
-            "tsim_paint.c",
-            "tsim_parse.c",
-            "tsim_arena.c",
-            "tsim_replay.c",
-            "tflm_plan.c",
-        ),
+        ("tsim_frame.c", "tsim_paint.c", "tsim_parse.c", "tsim_arena.c", "tsim_replay.c", "tflm_plan.c"),
         "tsim_replay_",
         "tsim_replay_t",
         "tsim_replay.h",

@@ -18,11 +18,7 @@ from typing import Any
 
 from tflm_sim.ops.cmsis_nn.dims import Isa, Tile
 
-_MACROS: dict[Isa, tuple[str, ...]] = {
-    "scalar": (),
-    "dsp": ("ARM_MATH_DSP",),
-    "mve": ("ARM_MATH_DSP", "ARM_MATH_MVEI"),
-}
+_MACROS: dict[Isa, tuple[str, ...]] = {"scalar": (), "dsp": ("ARM_MATH_DSP",), "mve": ("ARM_MATH_DSP", "ARM_MATH_MVEI")}
 _MACRO = r"#define (?:[^\n]*\\\n)*[^\n]*"
 _SIZE = r"(?:__STATIC_INLINE )?int32_t\s+arm_\w+_get_buffer_size\w*\([^;{]*\)\s*\{.*?^\}"
 _FUNCTION = re.compile(f"^{_MACRO}|^{_SIZE}", re.MULTILINE | re.DOTALL)

@@ -61,12 +61,7 @@ RUNS, SEED = 20, 14
 LAYERS, CONTROLS = 60, 3
 MOST_MACS = 16_000_000
 ROOMY_ARENA = 8 << 20
-BOARDS = {
-    "cortex-m3": "mps2-an385",
-    "cortex-m4": "mps2-an386",
-    "cortex-m55": "mps3-an547",
-    "esp-nn": "mps2-an386",
-}
+BOARDS = {"cortex-m3": "mps2-an385", "cortex-m4": "mps2-an386", "cortex-m55": "mps3-an547", "esp-nn": "mps2-an386"}
 WITH_ALL_OPTIONS = ("cortex-m55", "esp-nn")
 UNDEFINED = {"cortex-m55": "TRANSPOSE_CONV"}
 """CMSIS-NN 4ab83cc's transposed convolution with MVE: outputs, the originals' too, depend on what lay in the arena."""

@@ -159,13 +159,7 @@ def run(data: bytes, kind: str, options: argparse.Namespace) -> str:
     return kind
 
 
-FUZZER = Fuzzer(
-    doc=__doc__,
-    defaults={"memory": 2048},
-    make_case=make_case,
-    run=run,
-    expected=(TflmSimError,),
-)
+FUZZER = Fuzzer(doc=__doc__, defaults={"memory": 2048}, make_case=make_case, run=run, expected=(TflmSimError,))
 
 if __name__ == "__main__":
     sys.exit(FUZZER.main())

@@ -124,11 +124,7 @@ def run(data: bytes, made: Case, options: argparse.Namespace) -> str:
 
 
 FUZZER = Fuzzer(
-    doc=__doc__,
-    defaults={"count": 1500, "max_size": 300_000, "limit": 30.0},
-    make_case=make_case,
-    run=run,
-    expected=(),
+    doc=__doc__, defaults={"count": 1500, "max_size": 300_000, "limit": 30.0}, make_case=make_case, run=run, expected=()
 )
 
 if __name__ == "__main__":

@@ -240,11 +240,7 @@ def run(data: bytes, original: bytes, options: argparse.Namespace) -> str:
 
 
 FUZZER = Fuzzer(
-    doc=__doc__,
-    defaults={"count": 1000, "limit": 30.0, "memory": 4096},
-    make_case=make_case,
-    run=run,
-    expected=(),
+    doc=__doc__, defaults={"count": 1000, "limit": 30.0, "memory": 4096}, make_case=make_case, run=run, expected=()
 )
 
 if __name__ == "__main__":

@@ -23,11 +23,7 @@ OTHERS = st.sampled_from(
     ]
 )
 TEXTS = (
-    st.builds(
-        lambda size, data: (bytes([size]) + data, data),
-        st.just(1),
-        st.binary(min_size=1, max_size=1),
-    )
+    st.builds(lambda size, data: (bytes([size]) + data, data), st.just(1), st.binary(min_size=1, max_size=1))
     | st.builds(lambda data: (b"\x02" + data, data), st.binary(min_size=2, max_size=2))
     | st.builds(lambda data: (b"\x03" + data, data), st.binary(min_size=4, max_size=4))
 )

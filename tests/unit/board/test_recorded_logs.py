@@ -77,10 +77,7 @@ def app(line: int, kind: str, text: str) -> Message:
 
 def reboot(first: int, rom_line: str) -> list[LogEvent]:
     """One boot of the ESP32-S3 that fails: ROM line, reset cause, two lines of log, the failure, the program's line."""
-    return [
-        Reset(first, "ESP-ROM:esp32s3-20210327"),
-        Reset(first + 1, rom_line),
-    ]
+    return [Reset(first, "ESP-ROM:esp32s3-20210327"), Reset(first + 1, rom_line)]
 
 
 EXPECTED: dict[str, list[LogEvent]] = {

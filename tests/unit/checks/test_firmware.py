@@ -271,10 +271,7 @@ def test_kernels_for_speed_and_for_size_are_both_told_where_the_file_does_not_sa
     )
     found = verdict(SINE, room(1_312), configurations=both)
     assert found.fits is None
-    assert needs(found) == [
-        ("kernels optimized for speed", 1_300, True),
-        ("kernels optimized for size", 1_396, False),
-    ]
+    assert needs(found) == [("kernels optimized for speed", 1_300, True), ("kernels optimized for size", 1_396, False)]
 
 
 def test_both_interpreters_are_told_where_both_are_linked() -> None:

@@ -134,10 +134,7 @@ def test_a_buffer_that_is_not_there_halts() -> None:
 
 def test_a_dynamic_output() -> None:
     builder = relu(shape=(1, -1))
-    assert run(builder).log == (
-        "Op#0 (RELU) of subgraph 0 has dynamic tensor #1",
-        "Dynamic tensors are not supported",
-    )
+    assert run(builder).log == ("Op#0 (RELU) of subgraph 0 has dynamic tensor #1", "Dynamic tensors are not supported")
 
 
 def test_an_intermediate_tensor_with_bytes() -> None:

@@ -51,16 +51,7 @@ def by_size(name: str) -> dict[int | None, InterpreterCall]:
 @on_each_processor
 def test_every_call_is_found_once(name: str) -> None:
     sizes = sorted(size for size in by_size(name) if size is not None)
-    assert sizes == [
-        2000,
-        2500,
-        2999,
-        3000,
-        5000,
-        7000,
-        9000,
-        10_240,
-    ]
+    assert sizes == [2000, 2500, 2999, 3000, 5000, 7000, 9000, 10_240]
     assert len(set_up(name).interpreters) == 9
 
 

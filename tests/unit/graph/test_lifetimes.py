@@ -82,14 +82,7 @@ def test_both_branches_of_an_if_lie_inside_its_lifetime() -> None:
 def test_scopes_name_their_operator() -> None:
     model = if_model()
     found = LifetimeBuilder(model, eval_tensors(model), None).build()
-    assert found.scopes == [
-        (0, -1),
-        (0, 0),
-        (1, -1),
-        (1, 0),
-        (2, -1),
-        (2, 0),
-    ]
+    assert found.scopes == [(0, -1), (0, 0), (1, -1), (1, 0), (2, -1), (2, 0)]
 
 
 def test_a_subgraph_that_runs_itself_overflows_the_stack() -> None:

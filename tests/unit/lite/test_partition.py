@@ -22,11 +22,7 @@ def subsets(*rows):
 
 
 FORK = ([0], [2, 3], [([0], [1]), ([1], [2]), ([1], [3])])
-COMPLEX = (
-    [0],
-    [4, 7],
-    [([0], [1]), ([1], [2, 5]), ([2], [3]), ([3], [4]), ([5], [6]), ([6], [7])],
-)
+COMPLEX = ([0], [4, 7], [([0], [1]), ([1], [2, 5]), ([2], [3]), ([3], [4]), ([5], [6]), ([6], [7])])
 CASES = {
     "Nodes0PartitionNodes0": (([], [], []), [], True, []),
     "Nodes0PartitionNodes0Tensors1": (([0], [0], []), [], True, []),
@@ -53,12 +49,7 @@ CASES = {
         True,
         [(True, [0], [0], [1]), (False, [1], [1], [2]), (True, [2], [1, 2], [3])],
     ),
-    "Nodes3PartitionNodes2Greedily": (
-        FORK,
-        [0, 2],
-        True,
-        [(True, [0, 2], [0], [1, 3]), (False, [1], [1], [2])],
-    ),
+    "Nodes3PartitionNodes2Greedily": (FORK, [0, 2], True, [(True, [0, 2], [0], [1, 3]), (False, [1], [1], [2])]),
     "Nodes3PartitionNodes2ClusteredNonGreedily": (
         FORK,
         [0, 2],
@@ -71,12 +62,7 @@ CASES = {
         True,
         [(True, [0, 1], [0], [1, 2]), (False, [2], [2], [3]), (True, [3, 4], [1, 3], [4])],
     ),
-    "ComplexGreedily": (
-        COMPLEX,
-        [0, 1, 4, 5],
-        True,
-        [(True, [0, 1, 4, 5], [0], [2, 7]), (False, [2, 3], [2], [4])],
-    ),
+    "ComplexGreedily": (COMPLEX, [0, 1, 4, 5], True, [(True, [0, 1, 4, 5], [0], [2, 7]), (False, [2, 3], [2], [4])]),
     "ComplexNonGreedily": (
         COMPLEX,
         [0, 1, 4, 5],

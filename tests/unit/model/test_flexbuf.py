@@ -12,8 +12,7 @@ def flex(text: str) -> memoryview:
 
 # A packed type is type << 2 | log2(width): INT 8-bit 0x04, INT 16-bit 0x05, UINT 0x08, FLOAT 32-bit 0x0e, BOOL 0x68.
 @pytest.mark.parametrize(
-    ("data", "number"),
-    [("ff 04 01", -1), ("ff 08 01", 255), ("2c01 05 02", 300), ("01 68 01", 1), ("00 00 01", 0)],
+    ("data", "number"), [("ff 04 01", -1), ("ff 08 01", 255), ("2c01 05 02", 300), ("01 68 01", 1), ("00 00 01", 0)]
 )
 def test_scalars_at_the_root(data: str, number: int) -> None:
     value = read_root(flex(data))

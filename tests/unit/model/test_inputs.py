@@ -64,10 +64,7 @@ def test_an_array_with_comments_between_its_numbers() -> None:
 
 def test_an_archive_gives_its_models_with_their_paths() -> None:
     data = archive(tflite_dash_model__a_dot_cpp=source(), b_dot_tflite=SINE, readme_dot_md=b"#")
-    assert [label for label, _ in unpack("e.zip", data)] == [
-        "e.zip:tflite_dash_model/a.cpp:g_model",
-        "e.zip:b.tflite",
-    ]
+    assert [label for label, _ in unpack("e.zip", data)] == ["e.zip:tflite_dash_model/a.cpp:g_model", "e.zip:b.tflite"]
 
 
 @pytest.mark.parametrize(
@@ -196,9 +193,7 @@ def test_a_gigabyte_of_zeros_is_not_read(tmp_path: Path) -> None:
         load(tmp_path / "sparse.tflite")
 
 
-def test_sources_without_a_model_are_passed_over_in_a_folder_that_says_what_it_is_without_any(
-    tmp_path: Path,
-) -> None:
+def test_sources_without_a_model_are_passed_over_in_a_folder_that_says_what_it_is_without_any(tmp_path: Path) -> None:
     export = tmp_path / "tflite-model"
     export.mkdir()
     (export / "learn.cpp").write_text(f"const unsigned char learn[] = {{{', '.join(map(str, SINE))}}};")

@@ -82,11 +82,7 @@ def test_a_record_is_an_object_with_its_docstring_and_what_is_inline_stands_in_i
                 "type": "object",
                 "description": "A cell.",
                 "properties": {
-                    "name": {
-                        "type": "array",
-                        "items": {"type": "integer", "minimum": 0},
-                        "description": "Its name.",
-                    },
+                    "name": {"type": "array", "items": {"type": "integer", "minimum": 0}, "description": "Its name."},
                     "size": {"type": "array", "items": {"type": "integer", "minimum": 0}},
                 },
                 "required": ["name", "size"],
@@ -140,10 +136,7 @@ def test_a_record_without_a_docstring_has_an_empty_description() -> None:
         ),
         (int | None, {"type": ["integer", "null"]}),
         (Optional[Count], {"type": ["integer", "null"], "minimum": 0}),  # noqa: UP045 - as it was written once
-        (
-            Annotated[int, OneOf(1, 2)] | None,
-            {"anyOf": [{"type": "integer", "enum": [1, 2]}, {"type": "null"}]},
-        ),
+        (Annotated[int, OneOf(1, 2)] | None, {"anyOf": [{"type": "integer", "enum": [1, 2]}, {"type": "null"}]}),
         (Literal[1] | None, {"anyOf": [{"const": 1}, {"type": "null"}]}),
     ],
 )

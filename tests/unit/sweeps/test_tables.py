@@ -90,8 +90,7 @@ def test_a_row_that_no_sweep_wrote_is_a_sentence(change: dict[str, Any], words: 
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["[" * 100_000, "[]", "1", "null", '"x"', '{"a": NaN}', "9" * 5000, "\x00", '{"model": 1', "x" * 2_000_000],
+    "line", ["[" * 100_000, "[]", "1", "null", '"x"', '{"a": NaN}', "9" * 5000, "\x00", '{"model": 1', "x" * 2_000_000]
 )
 def test_a_line_that_is_no_row_is_a_sentence(line: str, tmp_path: Path) -> None:
     for form in (".jsonl", ".csv"):

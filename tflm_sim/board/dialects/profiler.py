@@ -16,10 +16,7 @@ MOST_ROWS = 16_384
 """Rows; MicroProfiler has room for 4,096 events. A table that goes on is cut there."""
 
 _TOOK = re.compile(r" took\s+(?P<ticks>-?\d{1,20}) ?(?:ticks|cks) \((?P<ms>-?\d{1,20}) ms\)")
-_HEADERS = {
-    '"Event","Tag","Ticks"': "event",
-    '"Unique Tag","Total ticks across all events with that tag."': "tag",
-}
+_HEADERS = {'"Event","Tag","Ticks"': "event", '"Unique Tag","Total ticks across all events with that tag."': "tag"}
 _EVENT_ROW = re.compile(r"^(\d{1,10}),([^,]+),(-?\d{1,20})$")
 _TAG_ROW = re.compile(r"^([^,\"]+), (-?\d{1,20})$")
 _TOTAL_ROW = re.compile(r"^\"?total number of ticks\"?, (-?\d{1,20})$")

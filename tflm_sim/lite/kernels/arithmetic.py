@@ -100,17 +100,7 @@ def squared_difference(call: PrepareCall) -> None:
     call.resize(output, binary_shape(call))
 
 
-_MULTIPLIED = (
-    t.FLOAT32,
-    t.FLOAT16,
-    t.INT32,
-    t.INT64,
-    t.COMPLEX64,
-    t.INT16,
-    t.UINT32,
-    t.UINT8,
-    t.INT8,
-)
+_MULTIPLIED = (t.FLOAT32, t.FLOAT16, t.INT32, t.INT64, t.COMPLEX64, t.INT16, t.UINT32, t.UINT8, t.INT8)
 
 
 def multiply(call: PrepareCall) -> None:

@@ -56,15 +56,10 @@ _MANNERS = {
         takes_diagonals=True,
     ),
     "bidirectional_sequence_lstm.cc": _CheckStyle(
-        ("forget", "input", "cell", "output"),
-        "input_to_forget_weights->type",
-        "projecton_tensors_consistent == true",
+        ("forget", "input", "cell", "output"), "input_to_forget_weights->type", "projecton_tensors_consistent == true"
     ),
 }
-_WEIGHTS = {
-    "lstm.cc": ("Float32", "UInt8", "Int8"),
-    "bidirectional_sequence_lstm.cc": ("Float32", "Int8", "UInt8"),
-}
+_WEIGHTS = {"lstm.cc": ("Float32", "UInt8", "Int8"), "bidirectional_sequence_lstm.cc": ("Float32", "Int8", "UInt8")}
 
 
 class _Checks:

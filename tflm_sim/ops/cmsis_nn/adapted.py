@@ -206,12 +206,7 @@ MODELS: tuple[OpModel, ...] = (
         op_data("cmsis_nn/add.OpData"),
         Prepare("cmsis_nn/add.cc", OP_DATA, takes=OPERANDS, body=_add),
     ),
-    OpModel(
-        "MUL",
-        "TfLiteMulParams",
-        op_data("OpDataMul"),
-        _prepare_mul,
-    ),
+    OpModel("MUL", "TfLiteMulParams", op_data("OpDataMul"), _prepare_mul),
     OpModel("AVERAGE_POOL_2D", "TfLitePoolParams", op_data("cmsis_nn/pooling.OpData"), _prepare_average_pool),
     OpModel("MAX_POOL_2D", "TfLitePoolParams", op_data("cmsis_nn/pooling.OpData"), _prepare_max_pool),
     OpModel("SOFTMAX", "TfLiteSoftmaxParams", op_data("cmsis_nn/softmax.CMSISNNSoftmaxParams"), _prepare_softmax),

@@ -221,11 +221,7 @@ MODELS: tuple[OpModel, ...] = (
         "TfLiteDepthwiseConvParams",
         op_data("cmsis_nn/depthwise_conv.OpData"),
         Prepare(
-            "cmsis_nn/depthwise_conv.cc",
-            OP_DATA,
-            takes=(INPUT, FILTER, OUTPUT),
-            body=_depthwise_conv,
-            frees=(2, 0, 1),
+            "cmsis_nn/depthwise_conv.cc", OP_DATA, takes=(INPUT, FILTER, OUTPUT), body=_depthwise_conv, frees=(2, 0, 1)
         ),
     ),
     OpModel(

@@ -77,10 +77,6 @@ def _product_shape(node: Node, lhs: KernelTensor, rhs: KernelTensor) -> tuple[in
 
 MODELS: tuple[OpModel, ...] = (
     OpModel(
-        "BATCH_MATMUL",
-        "TfLiteBatchMatMulParams",
-        op_data("OpDataBatchMatmul"),
-        _prepare,
-        source="batch_matmul.cc",
+        "BATCH_MATMUL", "TfLiteBatchMatMulParams", op_data("OpDataBatchMatmul"), _prepare, source="batch_matmul.cc"
     ),
 )

@@ -19,14 +19,7 @@ from tflm_sim.ops.roles import op_data
 
 _FLOAT32, _COMPLEX64 = TensorType.FLOAT32, TensorType.COMPLEX64
 _COMPLEX_BYTES = 8
-_SCATTERED = (
-    _FLOAT32,
-    TensorType.UINT8,
-    TensorType.BOOL,
-    TensorType.INT8,
-    TensorType.INT64,
-    TensorType.INT32,
-)
+_SCATTERED = (_FLOAT32, TensorType.UINT8, TensorType.BOOL, TensorType.INT8, TensorType.INT64, TensorType.INT32)
 
 
 def _complex(node: Node) -> Steps[None]:

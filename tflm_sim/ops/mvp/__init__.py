@@ -5,7 +5,5 @@ Source: SiliconLabs/gecko_sdk 911f6cdef (4.4.1), util/third_party/tensorflow_ext
 
 from __future__ import annotations
 
-FAMILIES = {
-    "kernels": "ADD AVERAGE_POOL_2D CONV_2D DEPTHWISE_CONV_2D FULLY_CONNECTED MAX_POOL_2D MUL TRANSPOSE_CONV",
-}
+FAMILIES = {"kernels": "ADD AVERAGE_POOL_2D CONV_2D DEPTHWISE_CONV_2D FULLY_CONNECTED MAX_POOL_2D MUL TRANSPOSE_CONV"}
 """Module name to the operators that it models."""

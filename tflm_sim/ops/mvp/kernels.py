@@ -53,16 +53,7 @@ from tflm_sim.ops.reference.quantization import (
 )
 from tflm_sim.ops.reference.window import Extent, dilations, padding_before, strides
 from tflm_sim.ops.requests import FreeTempTensors, KernelTensor, Log, Persistent, Steps
-from tflm_sim.ops.roles import (
-    abort,
-    fail,
-    op_data,
-    optional_input,
-    optional_output,
-    present,
-    size_of,
-    undefined,
-)
+from tflm_sim.ops.roles import abort, fail, op_data, optional_input, optional_output, present, size_of, undefined
 from tflm_sim.values import NamedTuple
 
 _FLOAT32, _INT8 = TensorType.FLOAT32, TensorType.INT8
@@ -391,18 +382,6 @@ MODELS: tuple[OpModel, ...] = (
         _FOLDER + "fully_connected.cc",
         parse_fully_connected,
     ),
-    OpModel(
-        "ADD",
-        "TfLiteAddParams",
-        op_data("siliconlabs/add.OpData"),
-        _prepare_add,
-        _FOLDER + "add.cc",
-    ),
-    OpModel(
-        "MUL",
-        "TfLiteMulParams",
-        op_data("siliconlabs/mul.SlOpDataMul"),
-        _prepare_mul,
-        _FOLDER + "mul.cc",
-    ),
+    OpModel("ADD", "TfLiteAddParams", op_data("siliconlabs/add.OpData"), _prepare_add, _FOLDER + "add.cc"),
+    OpModel("MUL", "TfLiteMulParams", op_data("siliconlabs/mul.SlOpDataMul"), _prepare_mul, _FOLDER + "mul.cc"),
 )

@@ -159,9 +159,7 @@ MODELS: tuple[OpModel, ...] = (
 EVALS: tuple[EvalRow, ...] = (
     known_types("BATCH_TO_SPACE_ND SPACE_TO_BATCH_ND", "i0", "FLOAT32 INT8", PLAIN),
     EvalRow(
-        "CUMSUM",
-        (Switch("i0", "FLOAT32 INT8", "CUMSUM only supports FLOAT32 and INT8, got {name}.", named="o0"),),
-        14,
+        "CUMSUM", (Switch("i0", "FLOAT32 INT8", "CUMSUM only supports FLOAT32 and INT8, got {name}.", named="o0"),), 14
     ),
     known_types("CUMSUM", "i0", "FLOAT32", "Unsupported input type, CUMSUM only supports FLOAT32."),
     EvalRow(

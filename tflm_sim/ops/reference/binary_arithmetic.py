@@ -184,10 +184,7 @@ MODELS: tuple[OpModel, ...] = (
         "SUB", "TfLiteSubParams", op_data("OpDataSub"), Prepare("sub_common.cc", OP_DATA, takes=OPERANDS, body=_sub)
     ),
     OpModel(
-        "MUL",
-        "TfLiteMulParams",
-        op_data("OpDataMul"),
-        Prepare("mul_common.cc", OP_DATA, takes=OPERANDS, body=_product),
+        "MUL", "TfLiteMulParams", op_data("OpDataMul"), Prepare("mul_common.cc", OP_DATA, takes=OPERANDS, body=_product)
     ),
     OpModel("DIV", "TfLiteDivParams", op_data("div.OpDataDiv"), Prepare("div.cc", OP_DATA, takes=OPERANDS, body=_div)),
     OpModel(

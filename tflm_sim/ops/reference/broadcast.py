@@ -142,10 +142,7 @@ EVALS: tuple[EvalRow, ...] = (
     known_types("FILL", "i1", "FLOAT32 INT32 INT8", "Fill only currently supports float32 for input 1, got ?.", 337),
     known_types("FILL", "i1", "FLOAT32", "Fill only currently supports float32 for input 1, got ?."),
     known_types(
-        "SELECT_V2",
-        "i1",
-        "FLOAT32 INT8 INT16",
-        "Does not support type other than int8|int16|float32, but got {name}",
+        "SELECT_V2", "i1", "FLOAT32 INT8 INT16", "Does not support type other than int8|int16|float32, but got {name}"
     ),
     known_types(
         "ZEROS_LIKE",

@@ -309,11 +309,7 @@ _HYBRID = "Hybrid models are not supported on TFLite Micro."
 _INT4_WEIGHTS = Switch("i1", INT8_OR_4, "Filter type {name} ({number}) not supported.", when="i0 INT8")
 _FILTER_FOR = "Filter type {name} ({number}) for input type {input} not supported."
 
-_CONV = (
-    _INPUT,
-    _BIAS,
-    Switch("i1", INT8_OR_4, "Weight type {name} ({number}) not supported.", when="i0 INT8"),
-)
+_CONV = (_INPUT, _BIAS, Switch("i1", INT8_OR_4, "Weight type {name} ({number}) not supported.", when="i0 INT8"))
 _DEPTHWISE = (
     Switch("i0", "FLOAT32 INT8 INT16", INPUT_TYPE),
     Switch("i1", INT8_OR_4, _FILTER_FOR, when="i0 INT8"),

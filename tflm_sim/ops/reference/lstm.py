@@ -229,10 +229,5 @@ def _gate(node: Node, inputs: Inputs, input_weights: int, recurrent_weights: int
 
 
 MODELS: tuple[OpModel, ...] = (
-    OpModel(
-        "UNIDIRECTIONAL_SEQUENCE_LSTM",
-        "TfLiteUnidirectionalSequenceLSTMParams",
-        _init,
-        _prepare,
-    ),
+    OpModel("UNIDIRECTIONAL_SEQUENCE_LSTM", "TfLiteUnidirectionalSequenceLSTMParams", _init, _prepare),
 )

@@ -64,9 +64,6 @@ EVALS: tuple[EvalRow, ...] = (
         324,
     ),
     known_types(
-        "RESIZE_NEAREST_NEIGHBOR",
-        "o0",
-        "FLOAT32 INT8",
-        "Output type is {number}, requires float, uint8_t or int8_t.",
+        "RESIZE_NEAREST_NEIGHBOR", "o0", "FLOAT32 INT8", "Output type is {number}, requires float, uint8_t or int8_t."
     ),
 )

@@ -171,14 +171,7 @@ MODELS: tuple[OpModel, ...] = (
         "STRIDED_SLICE",
         "TfLiteStridedSliceParams",
         op_data("StridedSliceParams"),
-        Prepare(
-            "strided_slice_common.cc",
-            OP_DATA,
-            counts(4),
-            takes=_PARTS,
-            body=strided_slice,
-            frees_always=True,
-        ),
+        Prepare("strided_slice_common.cc", OP_DATA, counts(4), takes=_PARTS, body=strided_slice, frees_always=True),
     ),
     OpModel("SLICE", prepare=_prepare_slice),
 )

@@ -3,14 +3,7 @@
 Source: tflite/delegates/gpu/common/memory_management @ google-ai-edge/LiteRT f67457790
 """
 
-from tflm_sim.planners.gpu.records import (
-    BHWC,
-    ObjectsAssignment,
-    OffsetsAssignment,
-    TensorUsageRecord,
-    UInt2,
-    UInt3,
-)
+from tflm_sim.planners.gpu.records import BHWC, ObjectsAssignment, OffsetsAssignment, TensorUsageRecord, UInt2, UInt3
 from tflm_sim.planners.gpu.strategies import (
     MemoryStrategy,
     assign_objects_to_tensors,

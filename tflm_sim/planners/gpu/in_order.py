@@ -14,14 +14,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import TypeVar
 
-from tflm_sim.planners.gpu.records import (
-    ObjectsAssignment,
-    TensorUsageRecord,
-    UInt2,
-    UInt3,
-    UsageGraph,
-    contains,
-)
+from tflm_sim.planners.gpu.records import ObjectsAssignment, TensorUsageRecord, UInt2, UInt3, UsageGraph, contains
 
 TextureSize = TypeVar("TextureSize", UInt2, UInt3)
 

@@ -44,11 +44,7 @@ def test_conv_of_int16_copies_columns_too(kernel):
     ("source", "kernel_spec", "message"),
     [
         (((8, 8, 4), T.INT8), KERNEL, "conv.cc:85 input->dims->size != 4 (3 != 4)"),
-        (
-            ((1, 8, 8, 5), T.INT8),
-            KERNEL,
-            "conv.cc:92 input->dims->data[3] % filter->dims->data[3] != 0 (1 != 0)",
-        ),
+        (((1, 8, 8, 5), T.INT8), KERNEL, "conv.cc:92 input->dims->data[3] % filter->dims->data[3] != 0 (1 != 0)"),
         (((1, 8, 8, 4), T.INT8), ((6, 3, 3, 4), T.INT16), "conv.cc Hybrid models are not supported on TFLite Micro."),
     ],
 )
