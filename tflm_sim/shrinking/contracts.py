@@ -9,7 +9,9 @@ A plan may let an output share bytes with an input only where a row here says so
   then lies below the input, as far as ``plan_check`` proves that no byte is written that is still to be read;
 * *part*: of the tensor that is cut, or written into in place, no byte beyond the rows that are named is touched;
 * *choice*: along an axis where the window has one tap, a dilation of 2 is the same window, and makes the library choose
-  another kernel, which gives the same bytes.
+  another kernel, which gives the same bytes;
+* *no bias*: without a bias the kernel computes what it computes with one of zeros;
+* *dense*: of a pointwise convolution with a scale for each channel, FULLY_CONNECTED computes the same bytes.
 
 A library, version or instruction set that is in no row has no such contract, and its operators get bytes of their own.
 
@@ -26,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import CONVOLUTIONS, WINDOWED
@@ -46,6 +49,10 @@ from tflm_sim.targets.kernel_library import VERSIONS, KernelLibrary
 from tflm_sim.values import dataclass
 
 COPY, IN_PLACE, DIAGONAL, PART, CHOICE = "copy", "in place", "diagonal", "part", "choice"
+NO_BIAS, DENSE = "no bias", "dense"
+SINCE = {NO_BIAS: "conv_without_bias", DENSE: "fc_per_channel"}
+"""The change of TFLM from which on a promise holds. FULLY_CONNECTED looks whether it has a third input since 28034b021,
+which is older."""
 _ALL = ("reference", "cmsis_nn", "esp_nn")
 
 
@@ -55,7 +62,7 @@ class Contract:
 
     Attributes:
         operators: Who gives it.
-        kind: ``COPY``, ``IN_PLACE``, ``DIAGONAL``, ``PART`` or ``CHOICE``.
+        kind: ``COPY``, ``IN_PLACE``, ``DIAGONAL``, ``PART``, ``CHOICE``, ``NO_BIAS`` or ``DENSE``.
         libraries: Of whose kernels.
         variants: Of which instruction sets; () for any.
         types: Of which element types; () for any.
@@ -353,6 +360,22 @@ CONTRACTS = (
         "reference/integer_ops/conv.h, depthwise_conv.h: one kernel for every dilation",
         types=(TensorType.INT8,),
     ),
+    Contract(
+        ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"),
+        NO_BIAS,
+        ("reference",),
+        "kernels/conv.cc, depthwise_conv.cc, fully_connected.cc: no third input, a null pointer; reference/conv.h, "
+        "depthwiseconv_float.h, fully_connected.h, integer_ops/...: it is asked for, and nothing, or 0.0, is added",
+        types=(TensorType.INT8, TensorType.FLOAT32),
+    ),
+    Contract(
+        ("CONV_2D",),
+        DENSE,
+        ("reference",),
+        "reference/integer_ops/conv.h, fully_connected.h FullyConnectedPerChannel, kernels/fully_connected_common.cc: "
+        "pixel by pixel, channel by channel the same sum, multiplier, rounding and clamp",
+        types=(TensorType.INT8,),
+    ),
 )  # fmt: skip
 """Every promise. What is missing was not read, or does not hold: CMSIS-NN's 1x1 convolution walks channels outside and
 overwrites its input, its maximum pool writes a pixel while it still reads it, and on MVE its depthwise convolution goes
@@ -412,3 +435,10 @@ def promises(draft: Draft, operator: Operator, kind: str, libraries: Iterable[Ke
     """Return whether the kernels of all libraries promise it of an operator of a draft, which has an output."""
     name = draft.name(operator)
     return bool(operator.output_tensors) and promised(use_of(name, operator, draft.tensors), kind, libraries)
+
+
+def promised_since(use: Use, kind: str, configurations: Iterable[Configuration]) -> bool:
+    """Return whether the kernels of all targets promise it, and their TFLM is not older than that (``SINCE``)."""
+    targets = [configuration.target for configuration in configurations]
+    is_new = all(target.runtime.has(SINCE[kind]) for target in targets)
+    return is_new and promised(use, kind, [target.kernel_library for target in targets])

@@ -234,7 +234,7 @@ def plain_slices(draft: Draft, choose: Chooser) -> list[Witness]:
     for index, operator in enumerate(draft.operators):
         bounds = _plain_bounds(draft, operator)
         if bounds is not None and choose():
-            draft.operators[index] = _slice_to(draft, operator.input_tensors[0], bounds, operator.output_tensors[0])
+            draft.operators[index] = slice_to(draft, operator.input_tensors[0], bounds, operator.output_tensors[0])
             witnesses.append(Witness(f"#{index} STRIDED_SLICE", "takes every element, as SLICE does"))
     return witnesses
 
@@ -250,7 +250,7 @@ def _plain_bounds(draft: Draft, operator: Operator) -> list[tuple[int, int]] | N
     return bounds if is_whole and _is_sliced(draft, source, output) else None
 
 
-def _slice_to(draft: Draft, source: int, bounds: Sequence[tuple[int, int]], output: int) -> Operator:
+def slice_to(draft: Draft, source: int, bounds: Sequence[tuple[int, int]], output: int) -> Operator:
     """Return a SLICE of [start, end) along each axis: a length to the end is -1, the same constant for many tensors."""
     sizes = zip(bounds, graph.shape(draft, source), strict=True)
     lengths = [-1 if end == size else end - start for (start, end), size in sizes]

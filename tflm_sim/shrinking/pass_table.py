@@ -11,6 +11,7 @@ from tflm_sim.shrinking import choice
 from tflm_sim.shrinking.descent import descend
 from tflm_sim.shrinking.fuse import join_depthwise, pad_to_same, plain_slices
 from tflm_sim.shrinking.graph import draft_multiplications
+from tflm_sim.shrinking.lean import dense_layers, drop_shapes, drop_zero_biases, slice_pieces
 from tflm_sim.shrinking.order import reorder
 from tflm_sim.shrinking.passes import Chooser
 from tflm_sim.shrinking.plan_search import plan
@@ -54,6 +55,19 @@ def _choose_kernels(search: Search) -> None:
     search.attempt("kernel choice", lambda draft, choose: choice.drop_scratch(draft, facts, libraries, choose))
 
 
+def _drop_operands(search: Search) -> None:
+    """Leave out operands that say nothing; which, the kernels decide."""
+    targets = search.sizer.configurations
+    search.attempt(
+        "operands", lambda draft, choose: drop_shapes(draft, choose) + drop_zero_biases(draft, choose, targets)
+    )
+
+
+def _dense_layers(search: Search) -> None:
+    targets = search.sizer.configurations
+    search.attempt("dense layers", lambda draft, choose: dense_layers(draft, choose, targets))
+
+
 def _order(search: Search) -> None:
     facts = search.profile(Draft(search.model))
     search.attempt(ORDER, lambda draft, choose: reorder(draft, facts, choose, search.stopping))
@@ -69,11 +83,14 @@ PASSES: tuple[PassRow, ...] = (
     PassRow("depthwise branches", "a few MACs", join_depthwise, needs=_may_alter),
     PassRow("copies", "nothing", drop_copies),
     PassRow("plain slices", "nothing", plain_slices),
+    PassRow("slices of pieces", "nothing", slice_pieces),
+    PassRow("operands", "nothing", run=_drop_operands),
     PassRow("prune", "nothing", _tidy),
     PassRow("kernel choice", "time: these kernels are slower", run=_choose_kernels, needs=lambda s: s.kernel_order),
     PassRow(ORDER, "nothing", run=_order),
     PassRow(SPLITS, "operators, per-operator memory, MACs for stripes", run=descend, needs=_may_alter),
     PassRow("prune", "nothing", _tidy),
+    PassRow("dense layers", "nothing", run=_dense_layers),
     PassRow(PLAN, "flash; a plan holds for the same outputs only", run=plan, needs=lambda s: s.offline_plan),
 )
 """Every pass in the order in which they run. Those that occur twice find more to do after the ones between."""

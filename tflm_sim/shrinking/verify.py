@@ -23,19 +23,21 @@ import numpy as np
 from tflm_sim.answers.invoke_problem import invoke_problem
 from tflm_sim.answers.offline_plan import has_offline_plan
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.device.configuration import Where, configure_each
+from tflm_sim.device.configuration import Configuration, Where, configure_each
 from tflm_sim.errors import ModelError, SimulatedFailure
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model, Operator, Subgraph, Tensor
+from tflm_sim.shrinking.contracts import DENSE, NO_BIAS, promised_since
 from tflm_sim.shrinking.counted import counted_loops
 from tflm_sim.shrinking.evaluators import EVALUATORS
 from tflm_sim.shrinking.initial_states import StateKey
 from tflm_sim.shrinking.interface import ChangedEnd, changed_ends, ends_of
+from tflm_sim.shrinking.kernel_use import Use, use_of
 from tflm_sim.shrinking.machine import Machine, fresh_inputs
 from tflm_sim.shrinking.plan_check import check_plan
 from tflm_sim.shrinking.refusal import VerificationFailed, refuse
-from tflm_sim.shrinking.symbolic import Call, Hashes, kind, salt, symbols
+from tflm_sim.shrinking.symbolic import Call, Hashes, kind, operator_name, salt, symbols
 from tflm_sim.values import dataclass, replace
 
 __all__ = ["VerificationFailed", "Verified", "verify"]
@@ -86,6 +88,7 @@ def verify(
     original, result, configurations = load(original), load(result), configure_each(targets)
     _allocated(original, configurations[0], "original")
     simulations = [_runs(result, configuration) for configuration in configurations]
+    _check_kernels(original, result, configurations)
     ends = _check_interface(original, result, int8_io=int8_io)
     for model in (original, result):
         _check_size(model)
@@ -109,6 +112,29 @@ def _runs(result: Model, target: Where) -> Simulation:
     if problem is not None:
         raise refuse(f"the result {problem}")
     return simulation
+
+
+def _check_kernels(original: Model, result: Model, configurations: Sequence[Configuration]) -> None:
+    """Refuse operators that only some kernels compute as those of the original, which has none like them."""
+    known = {(promise, name) for promise, name, _ in _demanding(original)}
+    for promise, name, use in _demanding(result):
+        if (promise, name) not in known and not promised_since(use, promise, configurations):
+            raise refuse(f"a {name} of the result needs a promise that not all kernels give ({promise})")
+
+
+def _demanding(model: Model) -> Iterator[tuple[str, str, Use]]:
+    """Yield (promise, operator, as kernels see it) of layers without a bias, and dense ones with a scale a channel."""
+    for subgraph in model.subgraphs:
+        for operator in subgraph.operators:
+            name = operator_name(model, operator)
+            if name not in ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED") or not operator.output_tensors:
+                continue
+            inputs = (*operator.input_tensors, -1, -1, -1)
+            if inputs[2] < 0:
+                yield NO_BIAS, name, use_of(name, operator, subgraph.tensors)
+            quantization = subgraph.tensors[inputs[1]].quantization if inputs[1] >= 0 else None
+            if name == "FULLY_CONNECTED" and quantization is not None and len(quantization.scale) > 1:
+                yield DENSE, name, use_of("CONV_2D", operator, subgraph.tensors)
 
 
 def _allocated(model: Model, target: Where, what: str) -> Simulation:

@@ -11,10 +11,12 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from tflm_sim.model.types import TensorType
 from tflm_sim.shrinking.symbolic import (
     FLOAT_TYPES,
     Call,
     Hashes,
+    bits_hash,
     coefficients,
     kind,
     mix,
@@ -108,8 +110,14 @@ def _channel_facts(call: Call, channels: int, bias: Hashes | None) -> Hashes:
     return mix(facts + bias.ravel())
 
 
-def _bias(call: Call) -> Hashes | None:
-    return call.values[2] if len(call.values) > 2 else None
+def _bias(call: Call, channels: int) -> Hashes | None:
+    """Return the bias; one that is left out is zeros, but where sums of int16 are as wide as their bias, then None."""
+    source = call.inputs[0]
+    assert source is not None, "a convolution has an input"
+    if len(call.values) > 2 and call.values[2] is not None:
+        return call.values[2]
+    is_plain = source.type == TensorType.INT8 or source.type in FLOAT_TYPES
+    return bits_hash(np.zeros(channels, np.uint64)) if is_plain else None
 
 
 def _filter_kind(call: Call) -> tuple[object, ...]:
@@ -124,6 +132,26 @@ _GEOMETRY_OPTIONS = (
     "padding", "stride_h", "stride_w", "dilation_h_factor", "dilation_w_factor", "filter_height", "filter_width",
     "depth_multiplier",
 )  # fmt: skip
+
+
+def _sum_salt(call: Call, channels: int, *, is_convolution: bool = False) -> np.uint64:
+    """Return a number for what CONV_2D or FULLY_CONNECTED does to the sums of products.
+
+    It is the same for both where int8 filters have a zero point of 0 and a scale for each channel: both then multiply
+    with input scale * filter scale / output scale, in double precision, and clamp. With one scale for all, CONV_2D does
+    so too, and FULLY_CONNECTED does not.
+
+    Source: PopulateConvolutionQuantizationParams in tensorflow/lite/kernels/kernel_util.cc,
+    CalculateOpDataFullyConnected in tensorflow/lite/micro/kernels/fully_connected_common.cc @ 90b983c.
+    """
+    source, filters = call.inputs[:2]
+    assert source is not None, "a layer has an input"
+    assert filters is not None, "a layer has a filter"
+    own = filters.quantization
+    is_int8 = source.type == filters.type == call.outputs[0].type == TensorType.INT8
+    if own is not None and is_int8 and not any(own.zero_point) and (is_convolution or len(own.scale) == channels > 1):
+        return salt("sum", call.option("fused_activation_function"), kind(source), kind(call.outputs[0]))
+    return call.salt(_filter_kind(call), without=(*_GEOMETRY_OPTIONS, "keep_num_dims"))
 
 
 def _without_zero_taps(
@@ -167,9 +195,11 @@ def convolution(call: Call) -> Sequence[Hashes] | None:
     for tap, part, read in _taps(value, target[1:3], geometry, (rows, columns)):
         digest[part] += read.reshape(*read.shape[:3], groups, depth) @ taps[tap]
     shared = coefficients("weights", rows * columns * depth).reshape(rows, columns, depth)
-    own = mix((weights * shared).sum(axis=(1, 2, 3), dtype=np.uint64)) + _channel_facts(call, channels, _bias(call))
+    own = mix((weights * shared).sum(axis=(1, 2, 3), dtype=np.uint64)) + _channel_facts(
+        call, channels, _bias(call, channels)
+    )
     whole = np.repeat(digest, channels // groups, axis=3) + own
-    return [mix(whole + call.salt(_filter_kind(call), without=_GEOMETRY_OPTIONS))]
+    return [mix(whole + _sum_salt(call, channels, is_convolution=True))]
 
 
 def depthwise(call: Call) -> Sequence[Hashes] | None:
@@ -192,7 +222,7 @@ def depthwise(call: Call) -> Sequence[Hashes] | None:
     for tap, part, read in _taps(value, target[1:3], geometry, (rows, columns)):
         factor = mix(weights[0][tap] + places[tap]) | np.uint64(1) if is_float else used[0][tap]
         digest[part] += np.repeat(read, channels // value.shape[3], axis=3) * factor
-    own = _channel_facts(call, channels, _bias(call))
+    own = _channel_facts(call, channels, _bias(call, channels))
     return [mix(digest + own + call.salt(_filter_kind(call), without=_GEOMETRY_OPTIONS))]
 
 
@@ -280,9 +310,10 @@ def dense(call: Call) -> Sequence[Hashes] | None:
     rows = value.reshape(-1, weights.shape[1])
     if target[-1] != weights.shape[0] or rows.shape[0] * weights.shape[0] != prod(target):
         return None
-    shared = coefficients("dense", weights.shape[1])
+    shared = coefficients("taps", weights.shape[1])
     digest = (rows * shared).sum(axis=1, dtype=np.uint64)[:, None]
-    inner = coefficients("dense weights", weights.shape[1])
-    own = mix((weights * inner).sum(axis=1, dtype=np.uint64)) + _channel_facts(call, weights.shape[0], _bias(call))
-    number = call.salt(_filter_kind(call), without=("keep_num_dims",))
-    return [mix(digest + own + number).reshape(target)]
+    inner = coefficients("weights", weights.shape[1])
+    own = mix((weights * inner).sum(axis=1, dtype=np.uint64)) + _channel_facts(
+        call, weights.shape[0], _bias(call, weights.shape[0])
+    )
+    return [mix(digest + own + _sum_salt(call, weights.shape[0])).reshape(target)]

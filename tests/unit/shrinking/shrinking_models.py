@@ -44,7 +44,16 @@ class Layers:
     def _numbers(self, count: int) -> list[int]:
         return [self.rng.randrange(*self.limits) for _ in range(count)]
 
-    def conv(self, x: int, channels: int, *, kernel: int = 3, stride: int = 1, same: bool = True) -> int:
+    def conv(
+        self,
+        x: int,
+        channels: int,
+        *,
+        kernel: int = 3,
+        stride: int = 1,
+        same: bool = True,
+        biases: Sequence[int] | None = None,
+    ) -> int:
         batch, rows, columns, depth = self.shapes[x]
         weights = self.b.tensor(
             (channels, kernel, kernel, depth),
@@ -52,7 +61,7 @@ class Layers:
             data=self._numbers(channels * kernel * kernel * depth),
             scale=[self.scale * (1 + 0.1 * channel) for channel in range(channels)],
         )
-        bias = self.b.tensor((channels,), self.bias_type, data=self._numbers(channels))
+        bias = self.b.tensor((channels,), self.bias_type, data=list(biases or self._numbers(channels)))
         sides = [-(-side // stride) if same else (side - kernel) // stride + 1 for side in (rows, columns)]
         y = self.activation((batch, *sides, channels))
         options = {"padding": "SAME" if same else "VALID", "stride_w": stride, "stride_h": stride}
@@ -240,6 +249,31 @@ def sliced_model() -> Model:
         places = [layers.integers(numbers) for numbers in ((0, 5, 0, 0), (1, 12, 8, 4), steps)]
         layers.b.operator("STRIDED_SLICE", [layers.conv(x, 4, kernel=1), *places], [output])
     return layers.model([x], [y, z])
+
+
+def pieces_model() -> Model:
+    """Return a SLICE of two images one behind the other that takes rows 1 and 2 of the second one only."""
+    layers = Layers()
+    x = layers.activation((1, 4, 4, 4))
+    whole = layers.concatenation([layers.conv(x, 4, kernel=1), layers.conv(x, 4, kernel=1)], 1)
+    cut = layers.activation((1, 2, 4, 4))
+    layers.b.operator("SLICE", [whole, layers.integers([0, 5, 0, 0]), layers.integers([1, 2, 4, 4])], [cut])
+    return layers.model([x], [layers.conv(cut, 8)])
+
+
+def operands_model() -> Model:
+    """Return a RESHAPE whose shape the output has too, between a bias of zeros and one that counts."""
+    layers = Layers()
+    x = layers.activation((1, 4, 4, 8))
+    y = layers.reshape(layers.conv(x, 8, biases=[0] * 8), (1, 16, 1, 8))
+    return layers.model([x], [layers.conv(y, 8)])
+
+
+def dense_model() -> Model:
+    """Return a 1x1 convolution with a scale for each channel, and a FULLY_CONNECTED."""
+    layers = Layers()
+    x = layers.activation((1, 4, 4, 8))
+    return layers.model([x], [layers.dense(layers.conv(layers.conv(x, 8), 8, kernel=1), 4, depth=128)])
 
 
 def flatten_model() -> Model:
@@ -499,6 +533,9 @@ MODELS = {
     "PAD is SAME": pad_same_model,
     "PAD is SAME, a tap more": wide_window_model,
     "plain slices": sliced_model,
+    "slices of pieces": pieces_model,
+    "operands": operands_model,
+    "dense layers": dense_model,
     "copies": flatten_model,
     "operator order": order_model,
     "depthwise branches": mixed_model,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,19 +12,23 @@ import pytest
 import shrinking_models as models
 
 from tflm_sim import parse, shrink
+from tflm_sim.device.configuration import Where, configure
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import ConstantData, Model, Operator, Quantization
-from tflm_sim.shrinking import channels, fuse, graph, prune, rows, split, states, stripe_rules
+from tflm_sim.shrinking import channels, fuse, graph, lean, prune, rows, split, states, stripe_rules
 from tflm_sim.shrinking.pass_table import PASSES
 from tflm_sim.shrinking.passes import Chooser
 from tflm_sim.shrinking.verify import VerificationFailed, _pairs_of_equal, verify
 
+REFERENCE = configure("cortex-m4", kernels="reference")
+"""The kernels for which every pass runs."""
 
-def refused(original: Model, result: Model) -> str:
+
+def refused(original: Model, result: Model, target: Where = REFERENCE) -> str:
     """Return why ``verify`` refuses, "" where it does not."""
     try:
-        verify(original, result)
+        verify(original, result, target)
     except VerificationFailed as failure:
         return str(failure)
     return ""
@@ -32,9 +37,33 @@ def refused(original: Model, result: Model) -> str:
 @pytest.mark.parametrize("name", models.MODELS)
 def test_what_each_pass_does_is_verified(name: str) -> None:
     model = models.MODELS[name]()
-    shrunk = shrink(model, "cortex-m4")
+    shrunk = shrink(model, REFERENCE)
     assert name.split(",")[0] in [step.name for step in shrunk.steps] or name == "channels" or name.endswith("rows")
     assert "same expressions" in shrunk.verified
+
+
+def test_kernels_that_promise_nothing_get_no_layer_without_a_bias_and_none_that_is_dense_instead() -> None:
+    for name, promise in (("operands", "no bias"), ("dense layers", "dense")):
+        model = models.MODELS[name]()
+        result = shrink(model, REFERENCE).model
+        assert refused(model, result) == ""
+        assert promise in refused(model, result, configure("cortex-m4", kernels="cmsis_nn"))
+        old = configure("cortex-m4", kernels="reference", runtime="2023-06-15")
+        assert ("bias is a null pointer" if promise == "no bias" else promise) in refused(model, result, old)
+        assert refused(result, result, "cortex-m4") == "", "what the original has itself is nobody's promise"
+
+
+def test_with_one_scale_for_all_channels_a_dense_layer_is_no_pointwise_convolution() -> None:
+    """CONV_2D multiplies scales in double precision, FULLY_CONNECTED then in single precision."""
+    model = models.dense_model()
+    tensors, main = list(model.subgraphs[0].tensors), model.subgraphs[0]
+    filters = main.operators[1].input_tensors[1]
+    tensors[filters] = replace(tensors[filters], quantization=Quantization((0.003,), (0,)))
+    same = replace(model, subgraphs=(replace(main, tensors=tuple(tensors)),))
+    draft = Draft(same)
+    assert lean.dense_layers(draft, Chooser(), [REFERENCE]) == []
+    draft.operators[1] = lean._dense(draft, draft.operators[1])
+    assert "has other outputs" in refused(same, parse(encode(draft.model())))
 
 
 def test_a_model_is_the_same_as_itself() -> None:
@@ -123,12 +152,34 @@ BROKEN: dict[str, tuple[str, Any, str, Breaking]] = {
     "a slice of other rows": (
         "plain slices",
         fuse,
-        "_slice_to",
+        "slice_to",
         lambda sound: (
             lambda draft, source, bounds, output: sound(
                 draft, source, [(a, b) if a == 0 else (a - 1, b - 1) for a, b in bounds], output
             )
         ),
+    ),
+    "rows of a piece that are others": (
+        "slices of pieces",
+        lean,
+        "slice_to",
+        lambda sound: (
+            lambda draft, source, bounds, output: sound(
+                draft, source, [(a, b) if a == 0 else (a - 1, b - 1) for a, b in bounds], output
+            )
+        ),
+    ),
+    "a bias that counts": (
+        "operands",
+        lean,
+        "_has_zero_bias",
+        lambda sound: lambda draft, operator: _is_last(draft, operator),
+    ),
+    "a dense layer with another activation": (
+        "dense layers",
+        lean,
+        "_dense",
+        lambda sound: lambda draft, operator: sound(draft, _clamped(operator)),
     ),
     "zero rows behind the filter": (
         "depthwise branches",
@@ -150,6 +201,14 @@ BROKEN: dict[str, tuple[str, Any, str, Breaking]] = {
 def _early(sound: Callable[[Any, int, int], tuple[int, int]]) -> Any:
     """Return a rule that takes inner rows for those one before them."""
     return lambda self, start, end: tuple(row - (start > 0) for row in sound(self, start, end))
+
+
+def _is_last(draft: Draft, operator: Operator) -> bool:
+    return operator.output_tensors == draft.outputs
+
+
+def _clamped(operator: Operator) -> Operator:
+    return replace(operator, options={**operator.options, "fused_activation_function": 1})
 
 
 def _short_overlap(segment: Any, start: int, end: int) -> Any:
@@ -213,9 +272,10 @@ def _model(name: str) -> Model:
 
 def _rewritten(model: Model) -> Iterator[Model]:
     """Yield what the passes make of a model, without the search: one by one, and the splits."""
-    for edit in dict.fromkeys(row.edit for row in PASSES if row.edit is not None):
+    by_kernels = [partial(edit, configurations=[REFERENCE]) for edit in (lean.drop_zero_biases, lean.dense_layers)]
+    for edit in (*dict.fromkeys(row.edit for row in PASSES if row.edit is not None), lean.drop_shapes, *by_kernels):
         draft = Draft(model)
-        if edit(draft, Chooser()):
+        if edit(draft, choose=Chooser()):
             yield parse(encode(draft.model()))
     yield from _striped(model)
     draft = Draft(model)
@@ -336,7 +396,7 @@ def _mutants(model: Model) -> Iterator[tuple[str, Model]]:
 @pytest.mark.parametrize("name", models.MODELS)
 def test_every_faulty_file_is_refused(name: str) -> None:
     model = models.MODELS[name]()
-    result = shrink(model, "cortex-m4").model
+    result = shrink(model, REFERENCE).model
     faults = dict(_mutants(result))
     accepted = [fault for fault, mutant in faults.items() if not refused(model, parse(encode(mutant)))]
     assert len(faults) >= 5
