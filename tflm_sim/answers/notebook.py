@@ -52,7 +52,7 @@ def _picture(simulation: Simulation) -> str:
         return ""
     file = io.StringIO()
     peak = simulation.peak
+    assert peak is not None, "something is planned"
     plan = plan_of(problem.buffers, [planned.offset for planned in buffers])
-    live = 0 if peak is None else peak.live_bytes
-    write_plan_svg(file, problem, plan, planner=simulation.configuration.planner, lower_bound=live)
+    write_plan_svg(file, problem, plan, planner=simulation.configuration.planner, lower_bound=peak.live_bytes)
     return f'<div style="max-width:760px">{file.getvalue()}</div>'

@@ -89,7 +89,7 @@ class Device:
         if offsets is None:
             return plans
         offsets = each_of(offsets, int, "the offsets of a plan in bytes")
-        if len(offsets) != sum(map(len, plans)) or min(offsets, default=0) < 0:
+        if len(offsets) != sum(map(len, plans)) or any(offset < 0 for offset in offsets):
             raise UsageError(f"a plan is one offset, 0 or more, for each of the {sum(map(len, plans))} buffers")
         chosen = iter(offsets)
         return [dict(zip(plan, chosen, strict=False)) for plan in plans]

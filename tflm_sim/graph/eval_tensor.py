@@ -75,7 +75,7 @@ class EvalTensor:
             KeyError: TFLM cannot size the type.
         """
         count = prod(self.shape)
-        return (count if 0 <= count < 1 << 31 else int32(count)) * TYPE_SIZES[self.type]
+        return (count if abs(count) < 0x80000000 else int32(count)) * TYPE_SIZES[self.type]
 
     @property
     def file_byte_length(self) -> int:
@@ -98,7 +98,7 @@ _TYPES_SINCE: dict[int, str] = {
 """The change that brought a type to ``ConvertTensorType``."""
 
 
-@lru_cache(maxsize=64)
+@lru_cache
 def types_that_convert(runtime: Runtime) -> frozenset[int]:
     """Return the ``TensorType`` numbers that a version's ``ConvertTensorType`` knows."""
     since = _TYPES_SINCE.get

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from tflm_sim.model.operator_facts import CHANNEL_AXES, CONVOLUTIONS
-from tflm_sim.model.schema import BUILTIN_OPERATORS
+from tflm_sim.model.schema import builtin_operator_name
 from tflm_sim.model.types import Model
 
 Shape = Sequence[int]
@@ -47,7 +47,6 @@ def total_multiplications(model: Model) -> int:
     total = 0
     for operator in subgraph.operators:
         if 0 <= operator.opcode_index < len(model.operator_codes):
-            code = model.operator_codes[operator.opcode_index].builtin_code
-            name = BUILTIN_OPERATORS[code] if 0 <= code < len(BUILTIN_OPERATORS) else ""
+            name = builtin_operator_name(model.operator_codes[operator.opcode_index].builtin_code)
             total += multiplications(name, shapes(operator.inputs), shapes(operator.outputs))
     return total

@@ -46,19 +46,20 @@ class Kinds:
 def _tensor_facts(start: TensorStart) -> Hashable:
     """Return what alike tensors have alike."""
     tensor, _, data, affine = start
+    facts = tensor.type, tensor.shape or (), type(data)
     if affine is None:
-        return tensor.type, tensor.shape or (), data is None
+        return facts
     scales = affine.scale_count, affine.zero_point_count, affine.quantized_dimension
-    return tensor.type, tensor.shape or (), data is None, *scales
+    return *facts, *scales
 
 
-def _tensors_of(indices: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+def _tensors_of(indices: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int | None, ...] | None]:
     """Return the tensors that are there, each once, and where they stand; None where all stand once, in order."""
     tensors = tuple(dict.fromkeys(indices))
     if len(tensors) == len(indices) and not (tensors and min(tensors) < 0):
         return tensors, None
     tensors = tuple([index for index in tensors if index >= 0])
-    return tensors, tuple([tensors.index(index) if index >= 0 else -1 for index in indices])
+    return tensors, tuple([tensors.index(index) if index >= 0 else None for index in indices])
 
 
 def _operator_facts(subgraph: Subgraph, kinds: list[int]) -> Iterator[tuple[Hashable, tuple[int, ...]]]:

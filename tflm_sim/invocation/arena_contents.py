@@ -64,7 +64,7 @@ class Slot:
         self.size = size
         self.is_variable = False
         self.content: Content | None = None
-        self.writer = Place(0, -1, "nobody")
+        self.writer = Place.moment("nobody")
         self.time = 0
         self.resource_id: int | None = None
 
@@ -186,7 +186,7 @@ def _noise(size: int) -> memoryview:
     """Return noise of at least ``size`` bytes, always the same."""
     from random import Random  # It loads a crypto library, which whoever only sizes a model need not wait for.
 
-    return memoryview(Random(0).randbytes(_PERIOD) * (size // _PERIOD + 1))
+    return memoryview(Random(0).randbytes(_PERIOD) * -(-size // _PERIOD))
 
 
 def _overwritten(victim: Slot, offender: Slot) -> str:

@@ -60,6 +60,11 @@ class Place(NamedTuple):
     operator: int
     name: str
 
+    @classmethod
+    def moment(cls, name: str) -> Place:
+        """Return a moment around the operators."""
+        return cls(0, -1, name)
+
     def __str__(self) -> str:
         if self.operator < 0:
             return self.name

@@ -52,7 +52,7 @@ class Invocation:
 def _ends(simulation: Simulation, plans: Sequence[Mapping[int, int]]) -> Iterator[int]:
     """Return where each planned buffer ends, in bytes of the arena."""
     placed = [offset for plan in plans for offset in plan.values()]
-    if min(placed, default=0) < 0:
+    if any(offset < 0 for offset in placed):
         raise ModelError(f"a buffer is fixed at {min(placed)}: the device writes outside of its arena")
     return (offset + buffer.info.size for offset, buffer in zip(placed, simulation.buffers, strict=True))
 
@@ -103,5 +103,5 @@ def invoke(
         count,
         sum(invoker.operators for invoker in invokers),
         contents.checked_bytes,
-        invokers[0].inputs_alive() if invokers else (),
+        invokers[0].inputs_alive(),
     )

@@ -53,8 +53,8 @@ def _dynamic_update_slice(run: Invoker, place: Place) -> None:
 
 def _reshape(run: Invoker, place: Place) -> None:
     inputs, outputs = run.ends(place)
-    run.copy(_keys(place.subgraph, inputs[:1]), _keys(place.subgraph, outputs[:1]), place)
-    run.check(run.slots(place.subgraph, [inputs[0], outputs[0]]), place)
+    run.copy(_keys(place.subgraph, inputs), _keys(place.subgraph, outputs), place)  # To the one output from the first.
+    run.check(run.slots(place.subgraph, [inputs[0], *outputs]), place)
 
 
 def _read_variable(run: Invoker, place: Place) -> None:

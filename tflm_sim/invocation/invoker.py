@@ -102,7 +102,7 @@ class Invoker:
 
     def _fill_variable(self, slot: Slot, value: int) -> None:
         slot.is_variable = True
-        self.contents.write(slot, bytes([value & 0xFF]) * slot.size, Place(0, -1, "AllocateTensors()"))
+        self.contents.write(slot, bytes([value & 0xFF]) * slot.size, Place.moment("AllocateTensors()"))
 
     # -- one invocation ---------------------------------------------------------------------------------------------
 
@@ -111,7 +111,7 @@ class Invoker:
         for slot in self._tensors.values():
             if not slot.is_variable:
                 slot.content = None
-        application = Place(0, -1, "the application, before Invoke()")
+        application = Place.moment("the application, before Invoke()")
         inputs = list(self.slots(0, self.model.subgraphs[0].inputs))
         for slot in inputs:
             self.contents.fill(slot, application)
@@ -120,7 +120,7 @@ class Invoker:
             self.run_subgraph(0)
         except InvokeFailed:
             return
-        end = Place(0, -1, "the end of Invoke()")
+        end = Place.moment("the end of Invoke()")
         self.check(self.slots(0, self.model.subgraphs[0].outputs), end, FindingCode.OUTPUT_OVERWRITTEN)
         self.check((slot for slot in self.contents.slots if slot.is_variable), end)
 

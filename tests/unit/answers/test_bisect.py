@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from tflm_sim.answers.bisect import bisect, commits_between, versions_between
 from tflm_sim.device.configuration import configure
-from tflm_sim.model.load import load
-from tflm_sim.model.types import Model
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.load import load, parse
+from tflm_sim.model.types import Model, TensorType
 from tflm_sim.samples import sample_path
 
 
@@ -44,3 +45,36 @@ def test_cmsis_nn_is_the_one_of_each_commit() -> None:
         ("925909cf6", "cmsis_nn@d071e9f (dsp)"),
         ("6f2828619", "cmsis_nn@dc64e48 (dsp)"),
     ]
+
+
+def test_a_change_at_the_very_first_state_is_none_and_one_at_the_last_is() -> None:
+    # 2022-02-11 is at position 512: tensors of UINT16 are known.
+    target = configure("cortex-m4")
+    (first,) = commits_between(target, 512, 512)
+    assert (first.date, first.summaries) == ("2022-02-11", ())
+    *_, last = commits_between(target, 511, 512)
+    assert (last.name, last.summaries[0]) == (first.name, "tensors of UINT16 are known")
+
+
+def test_where_the_device_prints_nothing_the_turn_says_why_it_fails() -> None:
+    """Until 2021-11-16 an operator needed vectors of inputs and outputs, which CALL_ONCE here does not have."""
+    builder = ModelBuilder()
+    x, y = (builder.tensor((4,), TensorType.INT8) for _ in range(2))
+    builder.operator("RELU", [x], [y])
+    builder.operator("CALL_ONCE", None, None, options={"init_subgraph_index": builder.add_subgraph().index})
+    model = parse(builder.build(inputs=[x], outputs=[y]))
+    before, after = (next(commits_between(configure("cortex-m4"), position, position)) for position in (360, 380))
+    (turn,) = bisect(model, [before, after])
+    assert (turn.before, turn.message) == (None, "")
+    (back,) = bisect(model, [after, before])
+    assert (back.before, back.after) == (turn.after, None)
+    assert "a null pointer is read" in back.message
+
+
+def test_what_the_device_prints_where_it_fails_is_the_message_of_the_turn() -> None:
+    builder = ModelBuilder()
+    x = builder.tensor((4,), TensorType.UINT16)
+    model = parse(builder.build(inputs=[x], outputs=[]))
+    known, unknown = (next(commits_between(configure("cortex-m4"), position, position)) for position in (512, 511))
+    (turn,) = bisect(model, [known, unknown])
+    assert (turn.after, turn.message) == (None, "Failed to initialize tensor 0")

@@ -53,6 +53,9 @@ def test_a_kernel_that_prints_nothing_is_told_by_the_type():
     assert found.reason == "INT16 is not supported"
     assert found.log == ("Node MIRROR_PAD (number 0) failed to invoke with status 1",)
     assert problem(mirror_pad(T.INT8)) is None
+    paddings = ((2, 2), T.INT32, {"data": bytes(16)})
+    found = problem(one("MIRROR_PAD", [((4, 4), T.INT8, HALF), paddings], [((4, 4), T.INT16, HALF)]))
+    assert found.reason == "INT8 to INT16 is not supported"
 
 
 def test_a_sizer_that_knows_the_operator_says_it_too():

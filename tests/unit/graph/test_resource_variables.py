@@ -41,3 +41,20 @@ def test_comparing_with_a_null_pointer_is_an_error(first, second):
     assert table.create_id_if_none_found(*first) == 0
     with pytest.raises(ValueError, match="without a name"):
         table.create_id_if_none_found(*second)
+
+
+def test_a_name_that_is_left_out_in_a_container_of_its_own_is_compared_with_none():
+    table = ResourceVariables(3)
+    assert table.create_id_if_none_found("x", None) == 0
+    assert table.create_id_if_none_found("y", "a") == 1
+
+
+def test_rows_that_did_not_fit_are_used_only_where_there_is_room_for_a_name():
+    assert ResourceVariables(0, has_rows=False).create_id_if_none_found("", "a") is None
+    with pytest.raises(ValueError, match="the rows of the table did not fit"):
+        ResourceVariables(1, has_rows=False).create_id_if_none_found("", "a")
+
+
+def test_a_table_has_its_rows_unless_something_else_is_said():
+    table = ResourceVariables(2)
+    assert (table.capacity, table.has_rows, table.stored) == (2, True, [])

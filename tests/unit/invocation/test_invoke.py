@@ -348,3 +348,164 @@ def test_a_branch_reads_the_variable_whose_id_it_is_given() -> None:
     (found,) = invoke(run(model, resource_variable_count=1)).findings
     assert (found.code, found.noticed) == (FindingCode.COPY_SIZES_DIFFER, (else_graph.index, 0))
     assert found.offender == BufferId("resource variable", 0, 0)
+
+
+def ethos_u(*inputs: int) -> Model:
+    """Return a model whose operator has, as inputs, as many bytes each; all but the first two are no constants."""
+    builder = ModelBuilder()
+    own = [builder.tensor((size,), TensorType.UINT8, data=bytes(size)) for size in inputs[:2]]
+    own += [builder.tensor((size,), TensorType.UINT8) for size in inputs[2:]]
+    result = builder.tensor((1, 16), INT8, scale=0.5)
+    builder.custom("ethos-u", own, [result], options=b"\1\4\1")
+    return parse(builder.build(inputs=[], outputs=[result]))
+
+
+@pytest.mark.parametrize(("inputs", "unwritten"), [((64, 64), []), ((64, 64, 32), []), ((64, 64, 32, 48, 8), [4])])
+def test_an_ethos_u_may_have_less_memory_than_two_inputs_and_reads_those_behind(
+    inputs: tuple[int, ...], unwritten: list[int]
+) -> None:
+    target = replace(preset("cortex-m55", kernels="reference"), ethos_u=True)
+    findings = invoke(simulate(ethos_u(*inputs), target)).findings
+    assert [(found.code, found.victim) for found in findings] == [
+        (FindingCode.READ_BEFORE_WRITTEN, tensor(index)) for index in unwritten
+    ]
+
+
+def on_a_variable(**arenas: int) -> list[FindingCode]:
+    """Invoke a model whose output is planned at the offset at which its variable lies in the tail."""
+    builder = ModelBuilder()
+    a, b = (builder.tensor((1, 4), FLOAT32) for _ in range(2))
+    state = builder.tensor((1, 4), FLOAT32, is_variable=True)
+    builder.operator("ADD", [a, state], [b])
+    simulation = simulate(parse(builder.build(inputs=[a], outputs=[b])), TARGET, **arenas)  # type: ignore[arg-type]
+    (interpreter,) = simulation.device.interpreters
+    assert interpreter.allocation is not None
+    (offset,) = interpreter.allocation.variable_offsets.values()
+    return [finding.code for finding in invoke(simulation, offsets=[0, offset]).findings]
+
+
+@pytest.mark.parametrize("size", [1 << 12, 1 << 26])
+def test_a_plan_may_reach_into_persistent_memory_up_to_the_largest_arena(size: int) -> None:
+    # When the operator ends, and in the end.
+    assert on_a_variable(arena_size=size) == [FindingCode.VARIABLE_TOUCHED] * 2
+
+
+def test_a_plan_of_two_arenas_reaches_into_none() -> None:
+    assert on_a_variable(arena_size=1 << 12, non_persistent_arena_size=1 << 12) == []
+
+
+def test_a_model_is_invoked_once_where_nothing_is_said(chain: Chain) -> None:
+    simulation = run(chain(16, 16, 16))
+    found = invoke(simulation)
+    assert (found.count, found.operators) == (1, 2)
+    # The input before Invoke(); before and after each operator its input, and its output; the output in the end.
+    assert found.checked_bytes == 16 * (1 + 2 * 3 + 1)
+    assert invoke(simulation, count=3).checked_bytes == 3 * found.checked_bytes
+
+
+def test_where_nothing_is_planned_nothing_is_compared() -> None:
+    found = invoke(run(parse(ModelBuilder().build(inputs=[], outputs=[]))))
+    assert (found.operators, found.checked_bytes, found.inputs_alive, found.ok) == (0, 0, (), True)
+
+
+@pytest.mark.parametrize(("handle", "finding"), [
+    (struct_of(0), [FindingCode.COPY_SIZES_DIFFER]),  # The id of the variable, which has 16 bytes.
+    (struct_of(0) + b"\0", [FindingCode.COPY_SIZES_DIFFER]),
+    (struct_of(1), []),  # No variable has this id,
+    (b"\0\0\0", []),  # and three bytes are none.
+])  # fmt: skip
+def test_a_constant_names_a_resource_variable_by_its_first_four_bytes(
+    handle: bytes, finding: list[FindingCode]
+) -> None:
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 4), FLOAT32), builder.tensor((1, 2), FLOAT32)
+    made = builder.tensor((1,), TensorType.RESOURCE)
+    constant = builder.tensor((1,), TensorType.RESOURCE, data=handle)
+    builder.operator("VAR_HANDLE", [], [made], options={"shared_name": "v"})
+    builder.operator("ASSIGN_VARIABLE", [made, x], [])
+    builder.operator("READ_VARIABLE", [constant], [y])
+    model = parse(builder.build(inputs=[x], outputs=[y]))
+    findings = invoke(run(model, resource_variable_count=1)).findings
+    assert [found.code for found in findings] == finding
+
+
+def test_the_condition_of_an_if_is_checked() -> None:
+    """A RELU writes over the condition, which IF then reads."""
+    builder = ModelBuilder()
+    condition, x, y, z = (builder.tensor((1, size), kind) for size, kind in ((1, BOOL), *[(16, FLOAT32)] * 3))
+    for graph in (builder.add_subgraph(), builder.add_subgraph()):
+        source, result = graph.tensor((1, 16), FLOAT32), graph.tensor((1, 16), FLOAT32)
+        graph.operator("RELU", [source], [result])
+        graph.inputs, graph.outputs = [source], [result]
+    builder.operator("RELU", [x], [z])
+    builder.operator("IF", [condition, x], [y], options={"then_subgraph_index": 1, "else_subgraph_index": 2})
+    model = parse(builder.build(inputs=[condition, x], outputs=[y, z]))
+    simulation = run(model)
+    place = {(buffer.info.subgraph, buffer.info.tensor): i for i, buffer in enumerate(simulation.buffers)}
+    offsets = [64 * i for i in range(len(place))]
+    offsets[place[0, z]] = 64 * len(place)
+    assert invoke(simulation, offsets=offsets).findings == ()
+    offsets[place[0, condition]] = offsets[place[0, z]]
+    findings = invoke(simulation, count=20, offsets=offsets).findings
+    assert (FindingCode.TENSOR_OVERWRITTEN, tensor(condition), (0, 1)) in {
+        (found.code, found.victim, found.noticed) for found in findings
+    }
+
+
+def updated_slice(*offsets: int) -> list[tuple[BufferId | None, BufferId | None]]:
+    """Invoke DYNAMIC_UPDATE_SLICE(16 bytes, 4 bytes, constant start) with its operand, update and output there."""
+    builder = ModelBuilder()
+    operand, update, result = (builder.tensor((size,), INT8) for size in (16, 4, 16))
+    start = builder.tensor((1,), TensorType.INT32, data=[0])
+    builder.operator("DYNAMIC_UPDATE_SLICE", [operand, update, start], [result])
+    simulation = run(parse(builder.build(inputs=[operand, update], outputs=[result])))
+    return [(found.victim, found.offender) for found in invoke(simulation, offsets=offsets).findings]
+
+
+def test_a_slice_is_updated_in_place_where_operand_and_output_are_one_and_nowhere_else() -> None:
+    assert updated_slice(0, 16, 32) == []
+    assert updated_slice(0, 16, 0) == []
+    assert updated_slice(0, 16, 8) == [(tensor(0), tensor(2)), (tensor(1), tensor(2))]
+    assert updated_slice(16, 0, 0) == [(tensor(1), tensor(2))]  # The update is no operand.
+
+
+def test_an_id_that_is_handed_on_to_a_branch_of_a_branch_still_names_its_variable() -> None:
+    builder = ModelBuilder()
+    condition, x, y = builder.tensor((1,), BOOL), builder.tensor((1, 4), FLOAT32), builder.tensor((1, 2), FLOAT32)
+    handle = builder.tensor((1,), TensorType.RESOURCE)
+    builder.operator("VAR_HANDLE", [], [handle], options={"shared_name": "v"})
+    builder.operator("ASSIGN_VARIABLE", [handle, x], [])
+    outer, inner = builder.add_subgraph(), builder.add_subgraph()
+    builder.operator("IF", [condition, condition, handle], [y], options=dict.fromkeys(IF_OPTIONS, outer.index))
+    again, given, value = (
+        outer.tensor((1,), BOOL),
+        outer.tensor((1,), TensorType.RESOURCE),
+        outer.tensor((1, 2), FLOAT32),
+    )
+    outer.operator("IF", [again, given], [value], options=dict.fromkeys(IF_OPTIONS, inner.index))
+    outer.inputs, outer.outputs = [again, given], [value]
+    given, value = inner.tensor((1,), TensorType.RESOURCE), inner.tensor((1, 2), FLOAT32)
+    inner.operator("READ_VARIABLE", [given], [value])
+    inner.inputs, inner.outputs = [given], [value]
+    model = parse(builder.build(inputs=[condition, x], outputs=[y]))
+    # The variable has 16 bytes, which are read into 8.
+    (found,) = invoke(run(model, resource_variable_count=1)).findings
+    assert (found.code, found.noticed) == (FindingCode.COPY_SIZES_DIFFER, (inner.index, 0))
+
+
+IF_OPTIONS = ("then_subgraph_index", "else_subgraph_index")
+
+
+def test_of_the_results_of_a_condition_only_the_first_is_read() -> None:
+    builder = ModelBuilder()
+    x, y = builder.tensor((1, 1), FLOAT32), builder.tensor((1, 1), FLOAT32)
+    condition, body = builder.add_subgraph(), builder.add_subgraph()
+    source, result, never = (condition.tensor((1, 1), kind) for kind in (FLOAT32, BOOL, FLOAT32))
+    condition.operator("GREATER", [source, source], [result])
+    condition.inputs, condition.outputs = [source], [result, never]
+    source, out = body.tensor((1, 1), FLOAT32), body.tensor((1, 1), FLOAT32)
+    body.operator("RELU", [source], [out])
+    body.inputs, body.outputs = [source], [out]
+    options = {"cond_subgraph_index": condition.index, "body_subgraph_index": body.index}
+    builder.operator("WHILE", [x], [y], options=options)
+    assert invoke(run(parse(builder.build(inputs=[x], outputs=[y])))).findings == ()
