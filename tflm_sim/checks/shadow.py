@@ -48,12 +48,12 @@ class ShadowMemory:
     def owned(self, start: int, end: int) -> Iterator[tuple[int, int, Owner]]:
         """Yield the runs of [start, end) that somebody owns: first byte, byte after the last, owner."""
         index = bisect_right(self._starts, start) - 1
-        while index < len(self._starts) and self._starts[index] < end:
-            stop = self._starts[index + 1] if index + 1 < len(self._starts) else end
+        while start < end:
+            stop = min(end, self._starts[index + 1]) if index + 1 < len(self._starts) else end
             owner = self._owners[index]
-            if owner is not None and max(start, self._starts[index]) < min(end, stop):
-                yield max(start, self._starts[index]), min(end, stop), owner
-            index += 1
+            if owner is not None:
+                yield start, stop, owner
+            start, index = stop, index + 1
 
     def paint(self, start: int, end: int, owner: Owner | None) -> None:
         """Give [start, end) to an owner; None frees it."""
@@ -61,7 +61,7 @@ class ShadowMemory:
             return
         after = self[end]
         low, high = self._split(start), bisect_right(self._starts, end)
-        ends_here = high > 0 and self._starts[high - 1] == end
+        ends_here = self._starts[high - 1] == end
         high -= ends_here
         self._starts[low:high] = [start] if ends_here else [start, end]
         self._owners[low:high] = [owner] if ends_here else [owner, after]

@@ -110,6 +110,10 @@ def test_of_the_name_of_what_is_open_200_characters_are_told() -> None:
     (model,) = json.loads(models.add(name, sample_path("sine").read_bytes()))
     (program,) = json.loads(models.add(name, write_elf(Part(".text", b"abc", flags=6))))
     assert model["name"] == program["name"] == "…" + "n" * 199
+    assert model["number"] == 0
+    (second,) = json.loads(models.add("second.tflite", sample_path("residual").read_bytes()))
+    assert second == {"number": 1, "name": "second.tflite", "bytes": len(sample_path("residual").read_bytes())}
+    assert models.data(1) == sample_path("residual").read_bytes()
 
 
 def test_an_error_has_500_characters_or_the_name_of_its_kind() -> None:
