@@ -60,7 +60,6 @@ _LEFT_OUT = (
 )
 """What the page does not run."""
 _LEFT_OUT_SUFFIXES = (".so", ".pyd", ".c", ".h", ".pyc")
-_EARLIEST = (1980, 1, 1, 0, 0, 0)
 
 
 def content_security_policy() -> str:
@@ -101,7 +100,7 @@ def package_archive(planners: bytes | None = None) -> bytes:
 
 
 def _add(archive: zipfile.ZipFile, path: Path, data: bytes) -> None:
-    entry = zipfile.ZipInfo(f"tflm_sim/{path.relative_to(_PACKAGE).as_posix()}", _EARLIEST)
+    entry = zipfile.ZipInfo(f"tflm_sim/{path.relative_to(_PACKAGE).as_posix()}")  # of 1980, the earliest day
     archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
 
 
