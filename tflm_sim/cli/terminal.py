@@ -71,8 +71,7 @@ def _wrapped(line: str, width: int) -> str:
     margin = " " * (min(len(line) - len(line.lstrip()), width // 4) + 4)
     pieces = []
     while len(line) > width:
-        cut = line.rfind(" ", len(margin) + 1, width + 1)
-        cut = cut if cut > 0 else width
+        cut = max(line.rfind(" ", len(margin) + 1, width + 1), 0) or width
         pieces.append(line[:cut].rstrip())
         line = margin + line[cut:].lstrip()
     return "\n".join([*pieces, line])
@@ -150,8 +149,8 @@ def terminal_width() -> int:
     if (asked := os.environ.get("COLUMNS", "")).isdecimal() and int(asked):
         return int(asked)
     try:
-        return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ is not None else -1).columns or 80
-    except (ValueError, OSError):
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):
         return 80
 
 
