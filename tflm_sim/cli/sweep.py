@@ -208,7 +208,7 @@ def _client(url: str, tls: Mapping[str, str]) -> Iterator[Any]:
             security = Security(require_encryption=True, **files) if tls else None  # type: ignore[no-untyped-call]
             client = Client(url, timeout="10s", security=security)  # type: ignore[no-untyped-call]
         except (OSError, ValueError) as failure:
-            raise UsageError(f"--scheduler {url}: {failure or 'no answer'}") from failure
+            raise UsageError(f"--scheduler {url}: {str(failure) or 'no answer'}") from failure
         try:
             yield client
         finally:

@@ -1,0 +1,272 @@
+"""``sweep`` around its rows: what is refused, how they are counted, and the lines about them."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tflm_sim.cli import main, sweep
+from tflm_sim.cli.sweep import Tally
+from tflm_sim.errors import UsageError
+from tflm_sim.samples import sample_path
+from tflm_sim.sweeps.difference import RowChange
+from tflm_sim.sweeps.limits import Limits
+from tflm_sim.sweeps.rows import Row
+from tflm_sim.sweeps.tables import open_writer
+
+TLS = {"ca": "a", "cert": "b", "key": "c"}
+
+
+def given(**how: Any) -> argparse.Namespace:
+    known = {"tls_ca": None, "tls_cert": None, "tls_key": None, "scheduler": None, "row_seconds": 60.0}
+    return argparse.Namespace(**{**known, "worker_memory": None, **how})
+
+
+def test_seconds_and_memory_are_limits() -> None:
+    assert sweep._limits(given(row_seconds=0.0)) == Limits(0, 0)
+    assert sweep._limits(given(worker_memory="2KiB")) == Limits(60, 2048)
+    with pytest.raises(UsageError, match=r"^--row-seconds -0\.5 is negative; use 0 for no limit$"):
+        sweep._limits(given(row_seconds=-0.5))
+
+
+def test_files_for_tls_need_a_scheduler() -> None:
+    assert sweep._tls(given()) == {}
+    assert sweep._tls(given(scheduler="s")) == {}
+    assert sweep._tls(given(tls_ca="a", scheduler="s")) == {"ca": "a"}
+    with pytest.raises(UsageError, match="--tls-ca, --tls-cert and --tls-key need --scheduler"):
+        sweep._tls(given(tls_key="c"))
+
+
+class Client:
+    """What dask's client is given."""
+
+    error: Exception | None = None
+    made: tuple[Any, ...] = ()
+    is_open = False
+
+    def __init__(self, url: str, *, timeout: str, security: Any) -> None:
+        if Client.error is not None:
+            raise Client.error
+        Client.made, Client.is_open = (url, timeout, security), True
+
+    def close(self) -> None:
+        Client.is_open = False
+
+
+@pytest.fixture
+def dask(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = SimpleNamespace(Client=Client, Security=lambda **files: files)
+    monkeypatch.setitem(sys.modules, "distributed", module)  # type: ignore[arg-type]
+    monkeypatch.setattr(Client, "error", None)
+
+
+@pytest.mark.usefixtures("dask")
+def test_a_scheduler_is_connected_in_the_clear_or_with_all_files_of_tls() -> None:
+    with sweep._client("tcp://h:1", {}):
+        assert (Client.made, Client.is_open) == (("tcp://h:1", "10s", None), True)
+    assert not Client.is_open
+    with sweep._client("tls://h:1", TLS):
+        assert Client.made[2] == {
+            "require_encryption": True, "tls_ca_file": "a", "tls_client_cert": "b", "tls_client_key": "c",
+        }  # fmt: skip
+    for url, tls in (("tcp://h:1", TLS), ("tls://h:1", {}), ("tls://h:1", {"ca": "a"})):
+        with pytest.raises(UsageError, match="needs --tls-ca, --tls-cert and --tls-key; tcp:// takes none"):
+            sweep._client(url, tls).__enter__()
+
+
+@pytest.mark.usefixtures("dask")
+@pytest.mark.parametrize(("error", "words"), [(OSError("it is away"), "it is away"), (OSError(), "no answer")])
+def test_a_scheduler_that_does_not_answer_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, error: OSError, words: str
+) -> None:
+    monkeypatch.setattr(Client, "error", error)
+    with pytest.raises(UsageError) as failure:
+        sweep._client("tcp://h:1", {}).__enter__()
+    assert str(failure.value) == f"--scheduler tcp://h:1: {words}"
+
+
+def test_what_is_missing_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sweep"]) == 2
+    assert "no models are given; name files, folders or patterns" in capsys.readouterr().err
+    assert main(["sweep", "sample:sine"]) == 2
+    assert "no output is given; add -o FILE (.csv, .jsonl or .parquet)" in capsys.readouterr().err
+
+
+def test_a_plot_alone_is_an_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sweep", "sample:sine", "--plot", str(tmp_path / "p.svg"), "--jobs", "1"]) == 0
+    assert 'aria-label="1 dots"' in (tmp_path / "p.svg").read_text()
+    said = capsys.readouterr().out.replace("\n", " ")
+    assert "1 models, 1 rows in " in said
+    assert "not named, so assumed: --targets, --runtime, --kernels" in said
+    assert main(["sweep", "sample:sine", "--targets", "cortex-m4", "--kernels", "reference", "--jobs", "1",
+                 "-o", str(tmp_path / "r.csv")]) == 0  # fmt: skip
+    assert "not named, so assumed: --runtime" in capsys.readouterr().out.replace("\n", " ")
+    assert main(["sweep", "sample:sine", "--boards", "nano33ble", "--jobs", "1", "-o", str(tmp_path / "b.csv")]) == 0
+    assert "--targets" not in capsys.readouterr().out
+
+
+def test_a_list_on_stdin_is_models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sweep, "sys", SimpleNamespace(stdin=io.StringIO("a\n\n  \nb\n")))
+    assert list(sweep._names(["x", "-", "y"])) == ["x", "a", "b", "y"]
+    (tmp_path / "sub").mkdir()
+    for name in ("a.tflite", "b.tflite", "sub/c.tflite", "notes.md"):
+        (tmp_path / name).write_bytes(sample_path("sine").read_bytes())
+    assert sweep._files([str(tmp_path), f"{tmp_path}/a.tflite", f"{tmp_path}/*.tflite"]) == 3 + 1 + 2
+    assert sweep._files([str(tmp_path), "-"]) is None
+
+
+def row(model: str, status: str = "ok", error: str = "") -> Row:
+    return Row(model, status=status, error=error)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [100.0]
+    monkeypatch.setattr(sweep, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    return now
+
+
+def test_rows_are_counted_by_status_and_models_by_name(clock: list[float]) -> None:
+    tally = Tally(())
+    assert tally.lines() == ["0 models, 0 rows in 0.0 s (0 a second): none"]
+    tally.count([row("a"), row("a"), row("b", "error", "e"), row("c", "unreadable")])
+    clock[0] = 102
+    assert tally.lines() == [
+        "3 models, 4 rows in 2.0 s (2 a second): 2 ok, 1 error, 1 unreadable",
+        "error: b: e",
+        "unreadable: c",
+    ]
+    document = tally.document()
+    assert (document.models, document.rows, document.statuses) == (3, 4, {"error": 1, "ok": 2, "unreadable": 1})
+    assert (document.interrupted, document.schema_version, tally.read_none()) == (False, 1, False)
+    tally.interrupted = True
+    assert tally.lines()[0].startswith("interrupted: what is done is kept; --resume goes on. 3 models")
+    nothing = Tally(())
+    assert not nothing.read_none()
+    nothing.count([row("a", "unreadable")])
+    assert nothing.read_none()
+
+
+@pytest.mark.parametrize(("count", "more"), [(10, []), (11, ["1 more reasons, in the column 'error'"])])
+def test_ten_reasons_are_told_the_commonest_first(clock: list[float], count: int, more: list[str]) -> None:
+    tally = Tally(())
+    tally.count([row("m", "error", f"e{number}") for number in range(count) for _ in range(number + 1)])
+    _, *reasons = tally.lines()
+    assert reasons[0] == f"error: m ({count} rows): e{count - 1}"
+    assert reasons[10:] == more
+    assert len(reasons) == 10 + len(more)
+
+
+@pytest.mark.parametrize(
+    ("models", "line"),
+    [
+        ({"a": 1}, "error: a: e"),
+        ({"a": 2}, "error: a (2 rows): e"),
+        ({"a": 1, "b": 1, "c": 1}, "error: a, b, c: e"),
+        ({"a": 1, "b": 1, "c": 1, "d": 1}, "error: a, b, c and 1 more models: e"),
+        ({"a": 1000, "b": 1}, "error: a, b (1,001 rows): e"),
+    ],
+)
+def test_a_reason_names_three_models(models: dict[str, int], line: str) -> None:
+    assert sweep._reason(("error", "e"), Counter(models)) == line
+    assert sweep._reason(("error", ""), Counter(models)) == line.removesuffix(": e")
+
+
+class Bar:
+    """Notes what the progress bar is told."""
+
+    def __init__(self) -> None:
+        self.told: list[Any] = []
+
+    def add_task(self, what: str, total: int | None) -> int:
+        self.told.append((what, total))
+        return 7
+
+    def start(self) -> None:
+        self.told.append("start")
+
+    def update(self, task: int, **facts: Any) -> None:
+        self.told.append((task, facts))
+
+    def stop(self) -> None:
+        self.told.append("stop")
+
+
+def test_a_terminal_is_told_how_far_it_is(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
+    bar = Bar()
+    monkeypatch.setattr(sweep, "_progress", lambda: bar)
+    monkeypatch.setattr(sweep, "_files", lambda models: 2)
+    tally = Tally(["x"])
+    assert bar.told == [("sizing", 2)]
+    assert list(tally.taking("abc")) == ["a", "b", "c"]  # type: ignore[arg-type]
+    clock[0] = 102
+    tally.count([row("a"), row("a"), row("b"), row("b")])
+    tally.close()
+    tally.close()
+    words = {"description": "2 models, 4 rows, 2 a second", "completed": 2, "total": 3}
+    assert bar.told[1:] == ["start", (7, words), "stop"]
+    monkeypatch.setattr(sweep, "_files", lambda models: None)
+    tally = Tally(["x"])
+    tally.count([row("a")])
+    assert bar.told[-1][1]["total"] is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "cells"),
+    [
+        (16, 32, ("m", "t", "16 B", "32 B", "+16 B", "")),
+        (1600, 1600, ("m", "t", "1,600 B", "1,600 B", "", "")),
+        (16, None, ("m", "t", "16 B", "error", "", "")),
+        (16, "gone", ("m", "t", "16 B", "-", "", "gone")),
+        ("new", 16, ("m", "t", "-", "16 B", "", "new")),
+    ],
+)
+def test_a_change_is_cells(before: Any, after: Any, cells: tuple[str, ...]) -> None:
+    def side(size: Any) -> Row | None:
+        if isinstance(size, str):
+            return None
+        return Row("m", target="t", multiple_of_16=size, status="ok" if size else "error")
+
+    assert sweep._change_cells(sweep._change_row(RowChange(side(before), side(after)))) == cells
+
+
+def test_a_board_stands_in_the_place_of_its_target() -> None:
+    change = RowChange(Row("m", target="t", board="b", multiple_of_16=16), None)
+    assert sweep._change_cells(sweep._change_row(change))[1] == "b"
+
+
+def test_a_difference_is_the_worse_ones_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, sizes in (("a.csv", (16, 16)), ("b.csv", (32, 16)), ("none.csv", ())):
+        writer = open_writer(tmp_path / name)
+        writer.write([Row(f"m{number}", multiple_of_16=size) for number, size in enumerate(sizes)])
+        writer.close()
+    a, b, none = (str(tmp_path / name) for name in ("a.csv", "b.csv", "none.csv"))
+    for pair, code, last in (
+        ((a, b), 1, "1 changed, 1 for the worse"),
+        ((b, a), 0, "1 changed, 0 for the worse"),
+        ((a, a), 0, "0 changed, 0 for the worse"),
+    ):
+        assert main(["sweep", "--diff", *pair]) == code
+        assert capsys.readouterr().out.splitlines()[-1] == last
+    assert main(["sweep", "--diff", a, b, "--json"]) == 1
+    assert '"worse": 1' in capsys.readouterr().out
+    assert main(["sweep", "--diff", a, none]) == 2
+    assert f"{none} holds no rows of a sweep" in capsys.readouterr().err.replace("\n    ", " ")
+
+
+def test_loggers_of_dask_are_silent_while_it_is_connected() -> None:
+    import logging
+
+    ours, theirs, off = (logging.getLogger(name) for name in ("other.part", "distributed.part", "tornado.off"))
+    off.disabled = True
+    with sweep._silence():
+        assert (ours.disabled, theirs.disabled, off.disabled) == (False, True, True)
+    assert (ours.disabled, theirs.disabled, off.disabled) == (False, False, True)
+    off.disabled = False
