@@ -114,10 +114,7 @@ def test_a_diagnosis_says_what_is_known_of_it() -> None:
             {"at_least": 140, "refusals": (Refusal("tail", 100, 60, 40),)},
             "at least 40 B more than now, and no less than 140 B; a later allocation can need more",
         ),
-        (
-            {"at_least": 0},
-            "at least 0 B more than now, and no less than 0 B; a later allocation can need more",
-        ),
+        ({"at_least": 0}, "at least 0 B more than now, and no less than 0 B; a later allocation can need more"),
     ],
 )
 def test_the_arena_that_is_needed_is_told_where_it_is_known(facts: dict[str, Any], line: str) -> None:
