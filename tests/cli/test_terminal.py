@@ -101,6 +101,7 @@ def test_where_there_is_no_stdout_nothing_is_said(monkeypatch: pytest.MonkeyPatc
         ("yes: it fits", "\x1b[1;32myes\x1b[0m: it fits"),
         ("m: no, yes: x", "m: \x1b[1;31mno\x1b[0m, yes: x"),
         ("none: yes", "none: yes"),
+        ("a: no, b: yes, c", "a: \x1b[1;31mno\x1b[0m, b: yes, c"),
         ("it says yes: no", "it says yes: no"),
     ],
 )

@@ -1,0 +1,121 @@
+"""Options that several verbs share: times, help, pairs, and what goes with ``--executed``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import pytest
+
+from tflm_sim.cli import options
+from tflm_sim.errors import EXIT_CODES, UsageError
+from tflm_sim.targets.presets import preset
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("60", 60), ("60s", 60), ("1.5 s", 1.5), ("500ms", 0.5), ("2m", 120), ("0.5min", 30), (" 7 ", 7)],
+)
+def test_a_time_has_a_unit(text: str, seconds: float) -> None:
+    assert options.duration(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "s", "-1", "1h", "1 2"])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="is not a time; write 60s, 500ms or 2m"):
+        options.duration(text)
+
+
+def verb(**how: Any) -> argparse.ArgumentParser:
+    subparsers: Any = argparse.ArgumentParser().add_subparsers()
+    return options.add_verb(subparsers, "v", "tell it", "\ntflm-sim v a\n  tflm-sim v b\n", about="When.\n", **how)
+
+
+def test_help_says_when_and_how_and_which_exit_codes_there_are() -> None:
+    parser = verb(exits={1: "no", 3: "nobody knows"})
+    assert parser.description == "Tell it.\n\nWhen."
+    assert (parser.epilog or "").split("\n") == [
+        "examples:",
+        "  tflm-sim v a",
+        "  tflm-sim v b",
+        "",
+        "exit codes:",
+        f"  0    {EXIT_CODES[0]}",
+        "  1    no",
+        f"  2    {EXIT_CODES[2]}",
+        "  3    nobody knows",
+        f"  70   {EXIT_CODES[70]}",
+        f"  130  {EXIT_CODES[130]}",
+    ]
+    codes = [line.split()[0] for line in (verb().epilog or "").split("exit codes:\n")[1].splitlines()]
+    assert codes == ["0", "2", "3", "70", "130"]
+
+
+def given(**how: Any) -> argparse.Namespace:
+    known = {"executed": False, "into": 0, "firmware": None, "board": None, "planner": None, "target": None}
+    return argparse.Namespace(**{**known, **how})
+
+
+def test_executed_needs_a_program_and_into_needs_executed() -> None:
+    assert options.is_executed(given()) is False
+    assert options.is_executed(given(executed=True, firmware="f")) is True
+    assert options.is_executed(given(executed=True, firmware="f", into=2), "board") is True
+    assert options.is_executed(given(into=1, prove="p")) is False
+    for how in ({"into": 1}, {"into": -1}, {"into": -1, "executed": True, "firmware": "f"}, {"into": 1, "prove": None}):
+        with pytest.raises(UsageError, match="--into N needs --executed, and N starts at 1"):
+            options.is_executed(given(**how))
+    with pytest.raises(UsageError, match=r"--executed needs --firmware APP\.elf"):
+        options.is_executed(given(executed=True))
+    with pytest.raises(UsageError, match=r"--executed measures AllocateTensors\(\); remove --ram-free"):
+        options.is_executed(given(executed=True, firmware="f", ram_free="1"), "board", "ram_free")
+
+
+def test_of_several_targets_the_first_is_assumed_and_it_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    one = preset("cortex-m4")
+    assert options._likeliest((one,)) is one
+    assert capsys.readouterr().err == ""
+    assert options._likeliest((one, preset("esp32"), preset("esp32-s3"))) is one
+    assert "is assumed; the file fits 3 targets" in capsys.readouterr().err.replace("\n    ", " ")
+
+
+def test_a_board_names_the_target_where_nothing_else_does() -> None:
+    assert options.on_board(given(board="esp32")).target == "esp32"
+    for how in ({}, {"board": "esp32", "target": "cortex-m4"}, {"board": "esp32", "firmware": "f"}):
+        args = given(**how)
+        assert options.on_board(args) is args
+
+
+def test_a_pair_is_what_is_given_twice_and_what_is_given_once_holds_for_both() -> None:
+    args = argparse.Namespace(**dict.fromkeys(options.PAIRED), other="o")
+    args.target, args.kernels = ["a", "b"], ["k"]
+    before, after = options.pair(args)
+    assert (before.target, after.target) == ("a", "b")
+    assert before.kernels == after.kernels == "k"
+    assert (before.library, after.other) == (None, "o")
+    args.arena_address = [1, 2, 3]
+    with pytest.raises(UsageError, match=r"^--arena-address is given 3 times; give it at most twice"):
+        options.pair(args)
+
+
+def test_an_arena_has_a_size_where_it_is_given() -> None:
+    assert options.arena_size(given(arena_size=None)) is None
+    assert options.arena_size(given(arena_size="1KiB")) == 1024
+
+
+@pytest.mark.parametrize(("name", "is_taken"), [("a.svg", True), ("a", True), ("a.PNG", False), ("a.pdf", False)])
+def test_a_picture_is_an_svg(name: str, is_taken: bool) -> None:
+    if is_taken:
+        assert options.svg_file(name) == name
+    else:
+        with pytest.raises(argparse.ArgumentTypeError, match=r"the picture is an SVG; name it \.svg"):
+            options.svg_file(name)
+
+
+def test_custom_operators_are_those_that_a_file_defines(tmp_path: Any) -> None:
+    path = tmp_path / "ops.py"
+    path.write_text("from tflm_sim import OpModel\nA = OpModel('A')\nB = OpModel('B')\n")
+    assert [row.op for row in options.load_custom_ops(str(path))] == ["A", "B"]
+    for text, words in (("x = 1", "defines no OpModel"), ("1 / 0", "fails: ZeroDivisionError: division by zero")):
+        path.write_text(text)
+        with pytest.raises(UsageError, match=words):
+            options.load_custom_ops(str(path))
