@@ -76,11 +76,6 @@ def test_the_same_reason_is_told_once() -> None:
 def test_exit_codes_and_what_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Any, capsys: Any) -> None:
     asked: list[Any] = []
 
-    def rows_of(*given: Any) -> list[Row]:
-        asked.append(given)
-        return found
-
-    monkeypatch.setattr(compare, "rows_of", rows_of)
     for given, found, code in (
         ([], [row(fits=True)], 0),
         ([], [row(fits=None)], 1),
@@ -89,6 +84,7 @@ def test_exit_codes_and_what_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path:
         ([], [row(status="unreadable", error="e"), row(fits=True)], 3),
         ([], [row(status="unreadable", error="e")], 3),
     ):
+        monkeypatch.setattr(compare, "rows_of", lambda *how, found=found: [asked.append(how)][:0] or found)
         assert main(["compare", "m", *given]) == code
     assert asked[0][3] == Limits(0)
     assert len(asked[0][2]) == len(BOARDS)

@@ -124,7 +124,7 @@ class _Panel:
                 free = y + 3
         boundary = self.y(invoke_start(self.picture))
         halves = (("AllocateTensors()", (_TOP + boundary) / 2), ("Invoke()", (boundary + _TOP + _PLOT_HEIGHT) / 2))
-        for name, y in halves[: 2 if self.picture.scopes else 1]:
+        for name, y in halves if self.picture.scopes else halves[:1]:
             yield f'<text transform="translate(14 {y:.0f}) rotate(-90)" text-anchor="middle">{name}</text>\n'
 
     def _marks(self) -> Iterator[str]:
