@@ -83,6 +83,7 @@ def test_pictures_side_by_side_have_one_scale_and_a_legend_of_what_they_show(sma
     assert tuple(figure.get_size_inches()) == (10, 4)
     first, second = figure.axes
     assert first.get_xlim() == second.get_xlim() == (0, 8192)
+    assert first.get_gridspec().get_geometry() == (1, 2)
     assert first.get_subplotspec().colspan.start == 0
     assert second.get_subplotspec().colspan.start == 1
     assert (len(second.patches), len(second.lines)) == (0, 1)

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from tflm_sim.report.categories import CATEGORIES
-from tflm_sim.report.picture import Moment, Picture, Resident, Step
+from tflm_sim.report.picture import Block, Moment, Picture, Resident, Step
 from tflm_sim.report.svg import _legend, write_svg
 
 Make = Callable[..., Picture]
@@ -135,3 +135,16 @@ def test_the_legend_begins_a_line_where_a_title_would_leave_the_picture() -> Non
         expected.append((f"{x:.0f}", f"{y - 9}"))
         x += width
     assert marks == expected
+
+
+def test_a_label_needs_a_line_of_13_pixels_and_a_section_with_its_bytes_more_than_90(small_picture: Make) -> None:
+    # 29 scopes have 588 * 0.66 / 29 = 13.4 pixels each, 30 have 12.9.
+    for scopes, has_label in ((29, True), (30, False)):
+        one = Resident("input", "name", 0, 0, -1, 2000, 0, 0, 0, 0)
+        picture = small_picture(residents=(one,), blocks=(), scopes=((0, 0),) * scopes, live_bytes=(0,) * scopes)
+        assert (">name</text>" in svg(picture)) is has_label
+    # In an arena of 984 B a byte is a pixel.
+    for size, label in ((90, "tail"), (91, "tail 91 B")):
+        block = Block("eval tensors", 984 - size, size, 0, 0, 10, "", 0)
+        text = svg(small_picture(arena_bytes=984, residents=(), blocks=(block,), limits=()))
+        assert f'fill="#4f7942">{label}</text>' in text
