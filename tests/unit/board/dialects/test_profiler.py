@@ -23,8 +23,8 @@ def read(*texts: str) -> list[Any]:
 @pytest.mark.parametrize(
     "text", ["CONV took 123 ticks (4 ms).", "CONV took  123cks (4 ms)", "CONV took 123 ticks (4 ms)"]
 )
-def test_an_event_is_a_line(took: str) -> None:
-    assert read(f"CONV {took}") == [ProfiledOp(5, "CONV", 123, 4)]
+def test_an_event_is_a_line(text: str) -> None:
+    assert read(text) == [ProfiledOp(5, "CONV", 123, 4)]
 
 
 def test_a_line_without_a_tag_or_before_a_table_is_not_taken() -> None:
