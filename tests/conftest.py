@@ -30,9 +30,10 @@ settings.register_profile("everybody", deadline=None, suppress_health_check=[Hea
 settings.register_profile("ci", settings.get_profile("everybody"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "everybody")
 
-SHARED = Path(__file__).resolve().parents[2] / "shared"
+TESTS = Path(__file__).resolve().parent
+SHARED = TESTS.parents[1] / "shared"
 
-# The folders whose tests are left out by -m "not slow": other people's answers, whole programs, searches.
+# The folders of tests/ whose tests are left out by -m "not slow": other people's answers, whole programs, searches.
 SLOW_FOLDERS = frozenset(
     {"browser", "cluster", "firmware", "golden", "native", "notebooks", "oracle", "property", "upstream"}
 )
@@ -47,7 +48,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Mark the slow folders, and leave out what needs recordings that are not beside this checkout."""
     absent = []
     for item in items:
-        if SLOW_FOLDERS & {part.name for part in item.path.parents}:
+        if item.path.is_relative_to(TESTS) and item.path.relative_to(TESTS).parts[0] in SLOW_FOLDERS:
             item.add_marker("slow")
         if _needs_recordings(item):
             absent.append(item)

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tflm_sim.cli import main
-from tflm_sim.errors import FirmwareError
+from tflm_sim.errors import FirmwareError, ModelError
+from tflm_sim.firmware import embedded_models
 from tflm_sim.firmware.embedded_models import WalkedFlatBuffer, find_models
 from tflm_sim.firmware.firmware import examine
 from tflm_sim.firmware.image import AddressIndex, Piece, parse_image
@@ -149,3 +150,113 @@ def test_an_empty_file_is_wrong_from_its_first_byte() -> None:
     with pytest.raises(FirmwareError) as caught:
         parse_image(b"")
     assert caught.value.offset == 0
+
+
+def uf2_block(address: int, data: bytes, *, flags: int = 0, size: int | None = None, end: int = 0x0AB16F30) -> bytes:
+    size = len(data) if size is None else size
+    head = struct.pack("<8I", 0x0A324655, 0x9E5D5157, flags, address, size, 0, 1, 0)
+    return head + data.ljust(476, b"\0") + struct.pack("<I", end)
+
+
+def pieces(data: bytes) -> list[tuple[int, bytes]]:
+    return [(piece.address, bytes(piece.data)) for piece in parse_image(data).pieces]
+
+
+def test_of_uf2_only_what_is_flashed_counts() -> None:
+    # 1: not main flash; 0x2000: a family of chips is said.
+    data = uf2_block(0x100, b"kept", flags=0x2000) + uf2_block(0x200, b"lost", flags=1)
+    assert pieces(data + uf2_block(0x100, b"last")) == [(0x100, b"last")]
+    assert pieces(data + uf2_block(0x104, b"x" * 476) + b"rest") == [(0x100, b"kept" + b"x" * 476)]
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        uf2_block(0, b"", size=477),
+        uf2_block(0, b"", end=0),
+        b"\0" + uf2_block(0, b"")[1:],
+        uf2_block(0, b"")[:4] + b"\0" + uf2_block(0, b"")[5:],
+    ],
+)
+def test_what_is_no_block_is_refused_with_its_place(second: bytes) -> None:
+    with pytest.raises(FirmwareError, match="this block is not UF2") as caught:
+        parse_image(uf2_block(0, b"") + second)
+    assert caught.value.offset == 512
+
+
+@pytest.mark.parametrize(
+    ("kind", "upper", "address"), [(2, b"\x12\x34", 0x12340 + 0x5678), (4, b"\x12\x34", 0x1234_0000 + 0x5678)]
+)
+def test_upper_address_bits_are_a_segment_or_a_half(kind: int, upper: bytes, address: int) -> None:
+    text = (
+        record(kind, 0, upper) + record(5, 0, b"\0\0\0\1") + record(0, 0x5678, b"ab") + "\n" + record(0, 0x567A, b"c")
+    )
+    assert pieces((text + record(1, 0, b"") + record(0, 0, b"no more")).encode()) == [(address, b"abc")]
+
+
+@pytest.mark.parametrize(
+    "line", [":00000001FE\n", ":0100000041BF\n", ":00\n", "x0000000000\n", ":zz\n", ":000000000000\n"]
+)
+def test_a_line_that_is_no_record_is_refused_with_its_place(line: str) -> None:
+    first = record(0, 0, b"abcd")
+    with pytest.raises(FirmwareError, match="this line is not an Intel HEX record") as caught:
+        parse_image((first + line).encode())
+    assert caught.value.offset == len(first)
+
+
+def elf_with_segment(*, machine: int = 40) -> bytes:
+    """Return a program without a section table: a header of 52 bytes, two rows of 32, four bytes at 116."""
+    head = struct.pack("<HHIIIIIHHHHHH", 2, machine, 1, 0x8001, 52, 0, 0, 52, 32, 2, 40, 0, 0)
+    loaded = struct.pack("<8I", 1, 116, 0x2000_0000, 0x0800_0000, 4, 6, 6, 4)
+    note = struct.pack("<8I", 4, 0, 0, 0, 0, 0, 4, 4)
+    return b"\x7fELF\x01\x01\x01" + bytes(9) + head + note + loaded + b"data"
+
+
+def test_a_program_without_sections_is_its_segments() -> None:
+    assert pieces(elf_with_segment()) == [(0x2000_0000, b"data")]
+    elf = parse_image(elf_with_segment()).elf
+    assert elf is not None
+    (segment,) = elf.segments
+    assert (segment.load_address, segment.memory_size, segment.flags, segment.is_writable) == (0x0800_0000, 6, 6, True)
+    assert (elf.entry, elf.bits, elf.machine, elf.flags) == (0x8001, 32, "ARM", 0)
+
+
+@pytest.mark.parametrize(("count", "is_refused"), [(3, False), (5, True)])
+def test_sections_may_hold_four_times_the_file(count: int, is_refused: bool) -> None:
+    # The sections are the whole file each, but for 20 bytes for the names that are held besides.
+    size = len(write_elf(*[Part(".text", (0, 1), flags=6)] * count)) - 20
+    data = write_elf(*[Part(".text", (0, size), flags=6)] * count)
+    if is_refused:
+        with pytest.raises(FirmwareError, match="its sections overlap: they hold"):
+            parse_image(data)
+    else:
+        assert len(parse_image(data).pieces) == count
+
+
+@pytest.mark.parametrize(
+    ("root", "vtable", "is_looked_at"),
+    [
+        (16, struct.pack("<HH", 4, 4), True),
+        (16, struct.pack("<HH", 64, 256), True),
+        (16, struct.pack("<HH", 66, 4), False),
+        (16, struct.pack("<HH", 5, 4), False),
+        (16, struct.pack("<HH", 2, 4), False),
+        (16, struct.pack("<HH", 4, 3), False),
+        (16, struct.pack("<HH", 4, 257), False),
+        (400, struct.pack("<HH", 4, 4), False),
+    ],
+)
+def test_only_what_looks_like_a_table_is_parsed(
+    root: int, vtable: bytes, is_looked_at: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def parse(flatbuffer: WalkedFlatBuffer) -> None:
+        asked.append(flatbuffer.size)
+        raise ModelError("no")
+
+    monkeypatch.setattr(embedded_models, "parse_flatbuffer", parse)
+    # The table at 16 says that its vtable is 4 before it.
+    data = b"code" + struct.pack("<I", root) + b"TFL3" + bytes(4) + vtable + struct.pack("<i", 4) + bytes(300)
+    assert find_models([Piece("", 0, memoryview(data))]) == ()
+    assert asked == ([len(data) - 4] if is_looked_at else [])

@@ -98,7 +98,7 @@ def test_appended_bytes_stay_where_they_were_unless_the_file_grew() -> None:
     assert Appended(8, b"").behind(b"12345") == b"12345"
 
 
-def file_with(kind: str, slot: int, scalar: int | None) -> Model:
+def file_with(kind: str, slot: int, scalar: int | None, scalar_type: str = "int") -> Model:
     """Return a file whose only table of a kind has one more field: a vector, or an int that may be the default."""
     tables = {
         name: TableNode() for name in ("Model", "SubGraph", "Tensor", "Operator", "OperatorCode", "Conv2DOptions")
@@ -113,7 +113,7 @@ def file_with(kind: str, slot: int, scalar: int | None) -> Model:
     if scalar is None:
         tables[kind].child(slot, TableVector([]))
     else:
-        tables[kind].scalars[slot] = ("int", scalar)
+        tables[kind].scalars[slot] = (scalar_type, scalar)
     return parse(serialize(tables["Model"], b"TFL3"))
 
 
@@ -142,9 +142,24 @@ def test_a_field_that_would_be_lost_is_refused_by_name(kind: str, slot: int, sen
         refuse_unwritable(file_with(kind, slot, None))
 
 
-@pytest.mark.parametrize(("kind", "slot"), [("SubGraph", 5), ("Operator", 13)])
-def test_a_default_that_is_written_out_is_no_loss(kind: str, slot: int) -> None:
-    refuse_unwritable(file_with(kind, slot, -1))
+# Source: schema.fbs @ 90b983c, tables Tensor, Operator and SubGraph.
+@pytest.mark.parametrize(
+    ("kind", "slot", "scalar", "default", "name"),
+    [
+        ("SubGraph", 5, "int", -1, "debug_metadata_index"),
+        ("Tensor", 10, "uint", 0, "external_buffer"),
+        ("Operator", 6, "byte", 0, "custom_options_format"),
+        ("Operator", 9, "ulong", 0, "large_custom_options_offset"),
+        ("Operator", 10, "ulong", 0, "large_custom_options_size"),
+        ("Operator", 13, "int", -1, "debug_metadata_index"),
+    ],
+)
+def test_a_default_that_is_written_out_is_no_loss_and_any_other_number_is(
+    kind: str, slot: int, scalar: str, default: int, name: str
+) -> None:
+    refuse_unwritable(file_with(kind, slot, default, scalar))
+    with pytest.raises(ModelError, match=f" has the field {name},"):
+        refuse_unwritable(file_with(kind, slot, default + 1, scalar))
 
 
 def test_options_that_the_schema_does_not_have_are_refused() -> None:
