@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tflm_sim.escape import html_table, json_text, one_line, printable
+from tflm_sim.escape import _escape, html_table, json_text, one_line, printable
 
 
 @pytest.mark.parametrize(
@@ -57,6 +57,11 @@ def test_the_cells_of_a_table_have_200_characters_and_no_tags() -> None:
 def test_json_is_compact_unless_it_is_indented() -> None:
     assert json_text({"a": [1, 2]}) == '{"a":[1,2]}'
     assert json_text({"a": 1}, indent=1) == '{\n "a": 1\n}'
+
+
+def test_an_escape_has_as_many_digits_as_its_letter_needs() -> None:
+    letters = "\xff\u0100\uffff\U00010000"
+    assert [_escape(letter) for letter in letters] == ["\\xff", "\\u0100", "\\uffff", "\\U00010000"]
 
 
 def test_colours_stay_where_they_may() -> None:
