@@ -39,6 +39,7 @@ PAIRED = (
 )
 """What can differ between two firmwares."""
 
+_DEFAULTS = (f"the library's, or {TARGET}", "the library's or target's", "the library's, or the newest")
 _ALWAYS = (0, 2, 3, 70, 130)
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -115,26 +116,25 @@ def add_configuration(
     """
     group = parser.add_argument_group("firmware" + (" (given twice: before, after)" if is_pair else ""))
     store = "append" if is_pair else "store"
+    target, kernels, runtime = _DEFAULTS if with_firmware else ("the file's",) * 3
     group.add_argument(
-        "--target", action=store, metavar="T", help=f"the processor (default: {TARGET}); 'tflm-sim targets' lists them"
+        "--target", action=store, metavar="T", help=f"the processor (default: {target}); 'tflm-sim targets' lists them"
     )
     if with_firmware:
-        group.add_argument(
-            "--firmware", action=store, metavar="APP.elf", help="read the target from this linked program (ELF)"
-        )
+        group.add_argument("--firmware", action=store, metavar="APP.elf", help="read the target from a linked program")
     else:
         parser.set_defaults(firmware=None)
     group.add_argument(
         "--kernels",
         action=store,
         metavar="LIB",
-        help="the kernel library: reference, cmsis_nn or esp_nn, with an optional @VERSION",
+        help=f"the kernel library: reference, cmsis_nn or esp_nn, with an optional @VERSION (default: {kernels})",
     )
     group.add_argument(
         "--runtime",
         action=store,
         metavar="R",
-        help="the version of TFLM: a day (2023-06-15), a commit of upstream's main, or LIBRARY@VERSION",
+        help=f"the version of TFLM: a day (2023-06-15), a commit, or LIBRARY@VERSION (default: {runtime})",
     )
     group.add_argument(
         "--library",

@@ -44,7 +44,8 @@ from tflm_sim.units import format_size
 from tflm_sim.values import TypeAlias, replace
 
 ABOUT = """
-It writes an interactive page, a picture or a trace file.
+Use it to see which tensor is where and when, or to show it to somebody. It
+writes an interactive page, a picture or a trace file.
 """
 EXAMPLES = """
 tflm-sim report model.tflite -o report.html
