@@ -16,6 +16,7 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.report.map import MOST_ROWS, fit, map_lines
+from tflm_sim.report.picture import Block, Moment, Picture, Resident, Step
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.targets.presets import preset
@@ -106,3 +107,132 @@ def test_operators_have_whole_names_and_rows_that_stand_for_several_have_a_headi
     names = [line[:24].split("  ")[0] for line in lines if line.startswith("#")]
     assert names[:3] == ["#0 HARD_SWISH", "#2 HARD_SWISH", "#5 HARD_SWISH"]
     assert "#1 DEPTHWISE_CONV_2D" in "\n".join(map_lines(PICTURES["mobilenet_v1_025"], width=60))
+
+
+Make = Callable[..., Picture]
+
+# 80 columns: 20 for names (a quarter), a blank, the end and the mark leave 57; 4,096 / 57 are 72 B each. Of the tail,
+# 3,000 to 4,096, columns 41 to 56; of 512 B the first 8; of 1,000 B the first 14.
+PLAIN = [
+    "m.tflite: arena of 4,096 B; one column is 72 B",
+    "a title",
+    "",
+    "AllocateTensors()",
+    "start                tttttttt...............................................==|",
+    "structs              tttttttt.................................================|",
+    "prepare              .........................................================|",
+    "plan                 .........................................================|",
+    "Invoke()",
+    "inputs               AAAAAAAAAAAAAA...........................================|",
+    "#0 RELU              AAAAAAAAAAAAAABBBBBBBCC..................================|<",
+    "",
+    ". free  t temporary, in Prepare  = tail, for good  A-Z a-z buffers of the head",
+    "< fullest in #0 RELU: 1,632 B of the head's 1,632",
+    "  A        1,000 B at          0  in",
+    "  B          500 B at      1,008  tensor 1",
+    "  C          100 B at      1,520  scratch 7",
+]
+
+
+def test_the_map_is_what_the_arithmetic_says(small_picture: Make) -> None:
+    assert map_lines(small_picture()) == PLAIN
+
+
+def test_at_least_40_columns_are_taken(small_picture: Make) -> None:
+    lines = map_lines(small_picture(), width=10)
+    assert lines == map_lines(small_picture(), width=40)
+    # 12 for names and 25 for 4,096 B: 164 each.
+    assert lines[0] == "m.tflite: arena of 4,096 B; one column …"
+    assert lines[4] == "start        tttt....................=|"
+    assert lines[-3:] == [
+        "  A        1,000 B at          0  in",
+        "  B          500 B at      1,008  tenso…",
+        "  C          100 B at      1,520  scrat…",
+    ]
+
+
+def test_colours_are_those_of_the_categories_with_letters_that_can_be_read(small_picture: Make) -> None:
+    lines = map_lines(small_picture(), color=True)
+    # 215 is light, so its letters are dark (16); 242 is dark, so its are white (231).
+    assert (
+        lines[4] == f"start{' ' * 16}\x1b[48;5;215;38;5;16mtttttttt\x1b[0m{'.' * 47}\x1b[48;5;242;38;5;231m==\x1b[0m|"
+    )
+    legend = lines[lines.index("", 3) + 1 : -4]
+    assert [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in legend] == [
+        ". free    inputs    outputs    scratch buffers  t temporary, in Prepare",
+        "= eval tensors  = allocator objects",
+    ]
+    assert lines[-1] == "  \x1b[48;5;98;38;5;231mC\x1b[0m          100 B at      1,520  scratch 7"
+
+
+@pytest.mark.parametrize(
+    ("width", "letters", "label"),
+    [(80, 40, 20), (200, 40, 30), (200, 22, 25), (60, 40, 15), (44, 3, 12), (120, 12, 15)],
+)
+def test_names_have_a_quarter_up_to_30_or_what_they_need_up_to_two_fifths(
+    small_picture: Make, width: int, letters: int, label: int
+) -> None:
+    lines = map_lines(small_picture(op_names=(("X" * letters,),)), width=width)
+    bars = {max(line.find("tttt"), line.find("AAAA")) for line in lines if "tttt" in line or "AAAA" in line}
+    assert bars == {max(label, min(letters + 3, width * 2 // 5), min(30, width // 4)) + 1}
+
+
+@pytest.mark.parametrize(("count", "each"), [(48, 1), (49, 2), (96, 2), (97, 3)])
+def test_48_rows_stand_for_all_operators(small_picture: Make, count: int, each: int) -> None:
+    live = tuple(index % 7 for index in range(count))
+    picture = small_picture(scopes=((0, 0),) * count, live_bytes=live)
+    lines = map_lines(picture)
+    head = f"Invoke(), of each {each} operators in turn the one with most bytes" if each > 1 else "Invoke()"
+    rows = lines[lines.index(head) + 1 : lines.index("", 5)]
+    assert len(rows) == -(-count // each)
+    assert [number for number, row in enumerate(rows) if row.endswith("<")] == [6 // each]
+
+
+def test_letters_begin_again_after_52_and_small_ones_lie_over_large_ones(small_picture: Make) -> None:
+    rows = tuple(Resident("input", "", 0, number, -1, 72, 72 * number, 0, 0, 0) for number in range(54))
+    whole = Resident("input", "", 0, 99, -1, 57 * 72, 0, 0, 0, 0)
+    lines = map_lines(small_picture(residents=(*rows, whole), blocks=(), scopes=((0, 0),), live_bytes=(1,)))
+    (row,) = [line for line in lines if line.endswith("|<")]
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+    assert row[21:] == f"{letters}ABCCC|<"
+    assert len([line for line in lines if " B at " in line]) == 8
+
+
+def test_what_is_cut(small_picture: Make) -> None:
+    rows = (Resident("scratch", "n" * 61, 0, 7, 0, 5, 0, 0, 0, 0), Resident("scratch", "", 0, 7, 0, 0, 0, 0, 0, 0))
+    lines = map_lines(
+        small_picture(title="t" * 201, failure="f" * 301, residents=rows, scopes=((0, 0),), live_bytes=(5,)), width=300
+    )
+    assert lines[1] == "…" + "t" * 199
+    assert f"AllocateTensors() fails: …{'f' * 299}" in lines
+    assert lines[-2].endswith("  …" + "n" * 59)
+    assert lines[-1].endswith("  scratch 7")
+    # A buffer without bytes has no letter in its row.
+    assert [line[line.index(" ", 20) :].count("B") for line in lines if line.endswith("<")] == [0]
+    long = map_lines(small_picture(op_names=(("X" * 200,),)), width=400)
+    assert f"< fullest in …{'X' * 59}: 1,632 B of the head's 1,632" in long
+
+
+def test_a_stage_shows_its_fullest_step_and_prepare_whose_that_is(small_picture: Make) -> None:
+    moments = (Moment("op_prepare", 0, 3, 0), Moment("op_prepare", 0, 4, 2), Moment("plan", -1, -1, 6))
+    blocks = (
+        Block("temp", 0, 72, 0, 0, 1, "", 0),
+        Block("temp", 0, 144, 0, 3, 4, "", 0),
+        Block("temp", 72, 36, 0, 4, 9, "", 0),
+        Block("eval tensors", 4024, 72, 0, 5, 10, "", 0),
+        Block("eval tensors", 3952, 72, 0, 6, 10, "", 0),
+    )
+    none = {"residents": (), "scopes": (), "live_bytes": ()}
+    lines = map_lines(small_picture(moments=moments, blocks=blocks, steps=(Step("temp", 0),) * 9, **none))
+    prepare, plan = lines[4:6]
+    assert prepare == f"prepare at #4        tt{'.' * 53}==|"
+    assert plan == f"plan                 .t{'.' * 52}===|"
+
+
+def test_a_picture_without_a_plan_has_no_invoke(small_picture: Make) -> None:
+    size = small_picture().size
+    size.model.path = ""
+    lines = map_lines(small_picture(size=size, residents=(), scopes=(), live_bytes=()))
+    assert "Invoke()" not in lines
+    assert lines[0].startswith("model: arena")
+    assert lines[-1].startswith(". free")

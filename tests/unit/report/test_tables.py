@@ -41,7 +41,7 @@ def test_the_widest_column_but_the_first_is_broken_until_all_fit() -> None:
     assert table_lines(rows, width=34) == [f"{'a' * 20}  two    bb", f"{'a' * 20}  words".replace("a", " ")]
     # No column is narrower than six letters for that.
     assert table_lines([("a", "bbbbbb", "cccccc")], width=1) == ["a  bbbbbb  cccccc"]
-    assert table_lines([("a", "b bbbbb", "cccccc")], width=1) == ["a  b       cccccc", "   bbbbb"]
+    assert table_lines([("a", "b bbbbb", "cccccc")], width=1) == ["a  b      cccccc", "   bbbbb"]
 
 
 def test_a_broken_cell_leaves_the_others_empty_below_it() -> None:
