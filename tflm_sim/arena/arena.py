@@ -189,7 +189,7 @@ class SingleArenaBufferAllocator(EventSender):
                 f"available {unsigned(size - missing)}, missing: {unsigned(missing)}"
             )
             return None
-        if offset < self.temp and (end := self.live_temp_end) > offset:
+        if (end := self.live_temp_end) > offset:
             self.tell(Corruption, f"tail: {size} bytes at {offset} overwrite temps that end at {end}")
         used = self.tail - offset
         self.tail = offset

@@ -7,7 +7,7 @@ its needs with those that follow from the other arena's events.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache
 
 from tflm_sim.arena.arena import NEWEST_RULES, ArenaRules, SingleArenaBufferAllocator, Temps
 from tflm_sim.arena.events import Event, OpEvent, Phase, PlanDone, PlanFits
@@ -15,9 +15,6 @@ from tflm_sim.arena.needs import PERIOD, ArenaStep, Needs, PlaceFacts
 from tflm_sim.arena.stages import Stage
 from tflm_sim.units import align_up
 from tflm_sim.values import Any
-
-MOST_SPANS = 1 << 12
-"""Groups of temps, each from some address modulo 16, of which an arena keeps where they lie."""
 
 
 class MeasuringArena(SingleArenaBufferAllocator):
@@ -43,8 +40,7 @@ class MeasuringArena(SingleArenaBufferAllocator):
         self.needs = Needs()
         self._table_bytes = table_bytes
         self._place: PlaceFacts = Phase, (Stage.START,)
-        self._planner_tables = 0
-        self._spans = lru_cache(MOST_SPANS)(_spans)
+        self._spans = cache(_spans)
 
     @property
     def ends_modulo_16(self) -> tuple[int, int]:
@@ -123,10 +119,7 @@ class MeasuringArena(SingleArenaBufferAllocator):
             taken.append((first,))
         self._temp_count += len(spans)
         self.temp = end
-        if end + needs.tail_used > needs.late_need:
-            needs.below(end, "temp", *groups[-1][-1], "", self._place)
-        elif end > needs.non_persistent:
-            needs.non_persistent = end
+        needs.below(end, "temp", *groups[-1][-1], "", self._place)
         return taken
 
     def reset_temp_allocations(self) -> bool:
@@ -147,15 +140,9 @@ class MeasuringArena(SingleArenaBufferAllocator):
         """Set the head to ``size`` bytes from the arena's start."""
         if size == self.head == self.temp and self.needs.is_settled and not self.address % alignment:
             return True
-        if self.head != self.temp or self.address % alignment or not 0 <= size <= self.tail:
-            ok = super().resize_buffer(size, alignment)
-        else:
-            self.head = self.temp = size
-            ok = True
-        needs, head = self.needs, self.head
-        needs.head = head
-        if head + needs.tail_used > needs.late_need or head > needs.non_persistent:
-            needs.below(head, "head", size, alignment, "", self._place)
+        ok = super().resize_buffer(size, alignment)
+        self.needs.head = self.head
+        self.needs.below(self.head, "head", size, alignment, "", self._place)
         return ok
 
 

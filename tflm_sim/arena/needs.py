@@ -141,13 +141,11 @@ class Needs:
             self.is_settled = alignment % PERIOD == 0
         self._persist_count += 1
         self.tail_used = tail_used
-        if floor + tail_used > self.late_need:
-            self._add(floor, "tail", size, alignment, label, place)
+        self._add(floor, "tail", size, alignment, label, place)
 
     def below(self, floor: int, kind: str, size: int, alignment: int, label: str, place: PlaceFacts) -> None:
         """Note that ``floor`` bytes from the arena's start are in use by head, temp or planner."""
-        if floor > self.non_persistent:
-            self.non_persistent = floor
+        self.non_persistent = max(self.non_persistent, floor)
         self._add(floor, kind, size, alignment, label, place)
 
     def plan(self, needed: int, place: PlaceFacts) -> None:
@@ -163,8 +161,6 @@ class Needs:
         if self.is_settled:
             self._late, self.late_need = row, need
         else:
-            while self._early and self._early[-1].need + 2 * PERIOD < need:
-                self._early.pop()  # Wherever the arena ends, the tail of either row moves by less than PERIOD.
             self._early.append(row)
 
     def as_step(self) -> ArenaStep:
@@ -179,8 +175,8 @@ class Needs:
             count, tail_used = self._persist_count + late.persist_count, self.tail_used + late.tail_used
             what = late.kind, late.size, late.alignment, late.label
             self._late = _noted((need, count, head + late.floor, tail_used, *what, place))
-        if step.non_persistent and head + step.non_persistent > self.non_persistent:
-            self.non_persistent = head + step.non_persistent
+        if step.non_persistent:
+            self.non_persistent = max(self.non_persistent, head + step.non_persistent)
         self.tail_used += step.tail
         self._persist_count += step.persist_count
 
@@ -215,7 +211,7 @@ class Needs:
         they differ by a constant.
         """
         prefix = self._prefix[:-1] if self.is_settled else self._prefix
-        period = max((alignment for _, alignment, _ in prefix), default=1)
+        period = max((alignment for _, alignment, _ in prefix), default=PERIOD)
         first = next((count for count, row in enumerate(prefix, start=1) if row[1] == period), 0)
         before = [row for row in self._early if row.persist_count < first]
         after = max((row for row in self._early if row.persist_count >= first), key=lambda row: row.need, default=None)
@@ -247,7 +243,7 @@ class Needs:
 def _tails_used(prefix: Sequence[tuple[int, int, int]], remainder: int) -> list[int]:
     """Return the tail bytes before the first of some allocations and after each, from an end with a remainder."""
     used = [0]
-    tail = end = (1 << 40) + remainder
+    tail = end = remainder
     for size, alignment, _ in prefix:
         tail = (tail - size) // alignment * alignment
         used.append(end - tail)

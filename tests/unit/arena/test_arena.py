@@ -4,6 +4,8 @@ import pytest
 
 from tflm_sim.arena.arena import SingleArenaBufferAllocator
 from tflm_sim.arena.events import Corruption, Event, LogLine, Persist, Resize, Temp
+from tflm_sim.arena.measuring_arena import MeasuringArena
+from tflm_sim.arena.split_arena import NonPersistentArenaBufferAllocator
 from tflm_sim.errors import ArenaOverflowError
 
 
@@ -141,6 +143,47 @@ def test_a_negative_size_stops_the_simulation_because_the_device_pointer_wraps()
             arena.allocate_persistent_buffer(size, 16, label="a kernel buffer")
         assert failure.value.status == "abort"
         assert arena.tail == 64
+
+
+def test_a_size_is_negative_from_two_gibibytes_on_and_none_is_a_size() -> None:
+    arena, events = make(64)
+    assert arena.allocate_persistent_buffer(0, 1) == 64
+    assert arena.allocate_persistent_buffer(2**31 - 1, 1) is None
+    assert events[-1] == LogLine(
+        f"Failed to allocate tail memory. Requested: {2**31 - 1}, available 64, missing: {2**31 - 1 - 64}"
+    )
+    wide = SingleArenaBufferAllocator(64, pointer_size=8)
+    assert wide.allocate_persistent_buffer(2**31, 1) is None
+    assert wide.allocate_persistent_buffer(2**63 - 1, 1) is None
+    with pytest.raises(ArenaOverflowError, match=f"^tail: {2**64 - 1} bytes for a buffer wrap around: the device"):
+        wide.allocate_persistent_buffer(-1, 1)
+    with pytest.raises(ArenaOverflowError, match=f"^tail: {2**32 - 1} bytes for a name wrap around: the device"):
+        arena.allocate_persistent_buffer(-1, 1, label="a name")
+
+
+def test_the_head_is_compared_with_what_is_free_behind_skipped_bytes() -> None:
+    arena, events = make(64, address=13)  # From 16 on there are 61 bytes.
+    assert arena.resize_buffer(61, 16)
+    assert not arena.resize_buffer(62, 16)
+    assert events[-2] == LogLine("Failed to resize buffer. Requested: 62, available 61, missing: 1")
+
+
+def test_a_head_of_no_bytes_begins_where_the_arena_does() -> None:
+    arena, events = make(64, address=13)
+    assert arena.allocate_resizable_buffer(8, 1) == 0
+    assert arena.deallocate_resizable_buffer()
+    assert events[-1] == Resize(0, 1, True, 0, 64)
+
+
+def test_an_arena_starts_at_address_0_of_a_32_bit_machine_unless_something_else_is_said() -> None:
+    for arena in (
+        SingleArenaBufferAllocator(0),
+        NonPersistentArenaBufferAllocator(0),
+        MeasuringArena(0, table_bytes=0),
+    ):
+        assert arena.address == 0
+        arena.temp = 16
+        assert arena.available_memory(16) == 2**32 - 16
 
 
 def test_a_temp_that_is_freed_twice_is_counted_as_the_device_counts() -> None:

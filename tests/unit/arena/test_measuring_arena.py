@@ -63,10 +63,22 @@ def works(requests: Walk, size: int, address: int) -> SingleArenaBufferAllocator
     return None if bad or any(isinstance(event, Corruption) for event in events) else arena
 
 
+def late_walk(seed: int) -> Walk:
+    """Return requests of which only the last ones are aligned to 16, as those of kernels are."""
+    chance = Random(seed)
+    early, temps, late = chance.choice([2, 4, 8]), (10, 30, 50, 61, 75), chance.randrange(30, 90)
+    requests = []
+    for _ in range(chance.randrange(1, 5)):
+        requests.append(("persistent", chance.choice((1, 3, 6, 10, 18)), chance.choice((1, 2, early))))
+        requests.append(("temp", chance.choice(temps), 1))
+        requests.append(("reset", 0, 0))
+    return [*requests, ("persistent", chance.choice((1, 6, 16)), 16), ("temp", late, 1)]
+
+
+@pytest.mark.parametrize("requests", [*map(walk, range(40)), *map(late_walk, range(60))], ids=lambda _: "")
 @pytest.mark.parametrize("address", [0, 4, 13])
-@pytest.mark.parametrize("seed", range(40))
-def test_the_smallest_arena_is_the_one_that_trying_every_size_finds(seed: int, address: int) -> None:
-    requests = [*walk(seed), ("persistent", 1, 1)]
+def test_the_smallest_arena_is_the_one_that_trying_every_size_finds(requests: Walk, address: int) -> None:
+    requests = [*requests, ("persistent", 1, 1)]
     if address % 16:  # The head starts where the arena does.
         requests = [request for request in requests if request[0] != "head"]
     arena = MeasuringArena(ROOM - address, address=address, table_bytes=0)
@@ -149,6 +161,26 @@ def test_groups_of_temps_lie_as_if_each_was_taken_alone(address: int) -> None:
     arena.deallocate_temp(0)
     assert arena.reset_temp_allocations()
     assert arena.temp == 0
+
+
+def test_the_last_temp_of_a_group_lies_below_persistent_memory_until_it_is_given_back() -> None:
+    arena = MeasuringArena(ROOM, table_bytes=0)
+    arena.allocate_persistent_buffer(16, 16)
+    taken = arena.allocate_temp_groups(GROUPS)
+    arena.allocate_persistent_buffer(16, 16)
+    assert taken is not None
+    assert arena.needs.late_need == 32 + 32
+    arena.deallocate_temps(taken[1])
+    arena.allocate_persistent_buffer(32, 16)
+    assert arena.needs.late_need == 28 + 64  # The first group ends at 28.
+
+
+def test_as_many_temps_as_were_taken_but_not_these_are_not_all() -> None:
+    arena = MeasuringArena(ROOM, table_bytes=0)
+    arena.deallocate_temps([arena.allocate_temp(8, 4) or 0])
+    arena.allocate_temp(8, 4)
+    arena.deallocate_temps([16])
+    assert not arena.reset_temp_allocations()
 
 
 def test_groups_are_left_to_others_before_the_tail_is_settled_and_where_they_do_not_fit() -> None:

@@ -77,5 +77,62 @@ def test_the_smallest_arena_wins_and_not_the_one_with_the_smallest_tail() -> Non
 
 
 def test_where_temps_begin_and_the_tail_stands_is_told_modulo_16() -> None:
-    # 4 + 0 = 4; 4 + 1000 = 1004 = 62 * 16 + 12.
-    assert MeasuringArena(1000, address=4, table_bytes=0).ends_modulo_16 == (4, 12)
+    # 4 + 3 = 7; 4 + 1001 = 1005 = 62 * 16 + 13.
+    arena = MeasuringArena(1001, address=4, table_bytes=0)
+    arena.allocate_temp(3, 1)
+    assert arena.ends_modulo_16 == (7, 13)
+
+
+def test_nothing_is_needed_at_first() -> None:
+    found = Needs()
+    assert (found.head, found.tail_used, found.non_persistent, found.is_settled) == (0, 0, 0, False)
+    assert found.as_step() == ArenaStep(0, 0, 0, None)
+
+
+def test_without_persistent_memory_the_arena_is_as_large_as_what_lies_in_it() -> None:
+    found = Needs()
+    found.below(50, "temp", 50, 4, "", HERE)
+    assert found.smallest_of_all(0, 0)[:3] == (50, 64, 0)
+
+
+def test_what_needs_no_byte_is_a_need_too() -> None:
+    found = Needs()
+    found.persist(0, 0, 16, 0, "nothing", HERE)
+    size, aligned, tail, binding = found.smallest_of_all(0, 0)
+    assert (size, aligned, tail, binding.label) == (0, 0, 0, "nothing")
+
+
+def test_of_a_step_and_a_need_before_it_that_are_equal_the_need_before_binds() -> None:
+    found = needs()
+    found.below(68, "head", 68, 16, "", HERE)  # 32 of tail and 68: 100
+    step = needs().as_step()
+    assert step.late is None or step.late.need <= 32
+    late = Needs()
+    late.is_settled = True
+    late.below(20, "temp", 20, 4, "", HERE)
+    found.take_step(late.as_step(), 48, HERE)  # 48 + 32 + 20: 100
+    assert found.late_need == 100
+    assert found.smallest_of_all(0, 0)[3].kind == "head"
+    found.take_step(late.as_step(), 49, HERE)
+    assert found.smallest_of_all(0, 0)[3].kind == "temp"
+
+
+def test_of_an_early_and_a_late_need_that_are_equal_the_early_one_binds() -> None:
+    for late, kind in ((84, "temp"), (85, "head")):
+        found = Needs()
+        found.persist(0, 16, 8, 16, "a", HERE)
+        found.below(100, "temp", 100, 4, "", HERE)  # 116 with a
+        found.persist(0, 16, 16, 32, "b", HERE)
+        found.below(late, "head", late, 16, "", HERE)  # 116 with a and b
+        assert found.smallest_of_all(0, 0)[3].kind == kind
+
+
+def test_which_of_two_early_needs_binds_depends_on_where_the_arena_ends() -> None:
+    """At a multiple of 16: a takes 8, b 8: 60 + 8 < 53 + 16. At 2 modulo 16: a takes 6, b 4: 60 + 6 > 53 + 10."""
+    found = Needs()
+    found.persist(0, 6, 4, 8, "a", HERE)
+    found.below(60, "head", 60, 16, "", HERE)
+    found.persist(0, 4, 8, 16, "b", HERE)
+    found.below(53, "temp", 53, 4, "", HERE)
+    size, aligned, tail, binding = found.smallest_of_all(0, 0)
+    assert (size, aligned, tail, binding.kind) == (66, 80, 10, "head")

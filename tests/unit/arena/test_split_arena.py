@@ -58,3 +58,50 @@ def test_arenas_smaller_than_what_their_alignment_loses() -> None:
     assert (pair.persistent.size, pair.non_persistent.size) == (-8, -4)
     assert pair.allocate_persistent_buffer(24, 4) is None
     assert events == [LogLine("Failed to allocate tail memory. Requested: 24, available 4294967288, missing: 32")]
+
+
+def test_both_arenas_start_at_address_0_of_a_32_bit_machine_unless_something_else_is_said() -> None:
+    arena = SplitArena(16, 32)
+    assert (arena.persistent.size, arena.non_persistent.size) == (16, 32)
+    assert (arena.persistent.address, arena.non_persistent.address) == (0, 0)
+    arena.allocate_temp(24, 1)
+    assert arena.available_memory(32) == 0
+    arena.allocate_temp(8, 1)
+    assert arena.available_memory(64) == 2**32 - 64  # 32 down to 0, 32 up to 64.
+
+
+def test_pointers_of_eight_bytes_wrap_later() -> None:
+    arena = SplitArena(16, 32, persistent_address=8, non_persistent_address=8, pointer_size=8)
+    # From 16 on there are 24 bytes: 16 and 40. Aligned to 64 both ways that is 0 - 64, as addresses.
+    assert (arena.persistent.size, arena.non_persistent.size, arena.non_persistent.address) == (8, 24, 16)
+    assert arena.available_memory(64) == 2**64 - 64
+
+
+def test_a_buffer_that_does_not_fit_was_never_there() -> None:
+    lines: list[object] = []
+    arena = SplitArena(64, 16, observers=[lines.append])
+    assert arena.allocate_resizable_buffer(17, 16) is None
+    assert arena.allocate_resizable_buffer(16, 16) == 0
+    arena.allocate_temp(0, 1)
+    arena.non_persistent.temp = 16
+    assert arena.non_persistent.deallocate_resizable_buffer()
+    assert arena.allocate_resizable_buffer(16, 16) == 0
+
+
+def test_a_head_that_cannot_be_given_back_is_still_taken() -> None:
+    lines: list[object] = []
+    arena = SplitArena(64, 64, observers=[lines.append])
+    assert arena.allocate_resizable_buffer(16, 16) == 0
+    arena.allocate_temp(4, 4)
+    assert not arena.deallocate_resizable_buffer()
+    assert arena.allocate_resizable_buffer(16, 16) is None
+    assert lines[-1] == LogLine("Cannot allocate a new resizable buffer when one is already allocated")
+
+
+def test_what_was_never_taken_can_be_given_back_and_is_not_taken_then() -> None:
+    arena = SplitArena(64, 64)
+    arena.allocate_temp(4, 4)
+    assert not arena.deallocate_resizable_buffer()
+    arena.deallocate_temp(0)
+    assert arena.reset_temp_allocations()
+    assert arena.allocate_resizable_buffer(16, 16) == 0
