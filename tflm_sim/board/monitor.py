@@ -13,7 +13,7 @@ from tflm_sim.board.dialects.events import AllocationReport, ArenaConfigured, Lo
 from tflm_sim.board.dialects.parser import LogParser
 from tflm_sim.board.link_events import LinkEvent, Text
 from tflm_sim.board.messages import ArenaReport
-from tflm_sim.values import dataclass, replace
+from tflm_sim.values import Any, dataclass, replace
 
 _BLOCK = 256
 _NOISE_PERCENT = 30
@@ -140,6 +140,6 @@ def _content(event: _Report) -> tuple[object, int]:
     """What a report or a failure says, without where it stands; and its first line."""
     if isinstance(event, Diagnosis):
         return event.content, event.lines[0]
-    if isinstance(event, ArenaReport):
-        return replace(event, first_line=0, last_line=0, number=0, digest=0), event.first_line
-    return replace(event, first_line=0, last_line=0), event.first_line
+    numbers = ("first_line", "last_line", *(("number", "digest") if isinstance(event, ArenaReport) else ()))
+    without: dict[str, Any] = dict.fromkeys(numbers)
+    return replace(event, **without), event.first_line
