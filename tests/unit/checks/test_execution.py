@@ -92,6 +92,10 @@ def test_a_program_that_goes_on_where_a_check_halts_was_built_without_it() -> No
     assert (found.agrees, found.executed) == (False, "the temp at 0 given back")
     assert "filter->params.zero_point == 0 does not hold, the device halts" in found.simulated
     assert "NDEBUG" in found.meaning
+    last = max(at for at, event in enumerate(halted.events) if isinstance(event, Persist))
+    earlier = agreement(halted.events[:last], halted)
+    assert (earlier.agrees, earlier.executed) == (False, "nothing more")
+    assert "halt" not in earlier.simulated
 
 
 def test_of_several_arenas_that_is_judged_which_needs_most(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,10 +41,7 @@ def arena(machine: Callable[[str], Any]) -> Callable[..., Allocations]:
 
 def test_a_persistent_buffer_is_what_the_tail_moved_by(arena: Callable[..., Allocations]) -> None:
     allocations = arena((Watched.PERSISTENT, 10, 8, (0, 1008, 0)), (Watched.PERSISTENT, 0, 4, (0, 1008, 0)))
-    assert allocations.events == [
-        Persist(10, 8, 1008, 16, 16, "", ""),
-        Persist(0, 4, 1008, 0, 16, "", ""),
-    ]
+    assert allocations.events == [Persist(10, 8, 1008, 16, 16, "", ""), Persist(0, 4, 1008, 0, 16, "", "")]
     assert allocations.total() == (16, 0, "")
 
 
@@ -167,8 +164,5 @@ def test_two_arenas_of_one_interpreter_keep_one_list(machine: Callable[[str], An
     rest.begin(Watched.TEMP, 0x200, 0)
     arm.write_words(0x20C, 0x3000 + 48)
     assert persistent.total() == (32 + 48, 0, "")
-    assert rest.take() == [
-        Persist(24, 16, 1024 - 32, 32, 32, "", ""),
-        Temp(24, 16, 24, 48, 1024),
-    ]
+    assert rest.take() == [Persist(24, 16, 1024 - 32, 32, 32, "", ""), Temp(24, 16, 24, 48, 1024)]
     assert persistent.events == []

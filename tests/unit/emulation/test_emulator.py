@@ -117,12 +117,7 @@ def test_the_heap_is_not_known(machine: Machines) -> None:
 
 @pytest.mark.parametrize(
     ("operation", "about", "words", "status"),
-    [
-        (24, 0x20026, (), 0),
-        (24, 0x20023, (), 1),
-        (32, 0x1000, (0x20026, 7), 7),
-        (32, 0x1000, (0x20023, 7), 1),
-    ],
+    [(24, 0x20026, (), 0), (24, 0x20023, (), 1), (32, 0x1000, (0x20026, 7), 7), (32, 0x1000, (0x20023, 7), 1)],
 )
 def test_a_program_ends_itself(machine: Machines, operation: int, about: int, words: Any, status: int) -> None:
     one = machine("ARM")

@@ -92,11 +92,7 @@ def test_spare_memory_is_16_mib_that_the_program_does_not_use(used: list[Span], 
 
 def test_64_kib_are_cut_where_constants_begin_and_end() -> None:
     memory = a_map(constant=(Span(0x1_1000, 0x1_3000), Span(0x2_F000, 0x4_0000)))
-    assert [*memory.pages(0x1_0000)] == [
-        (0x1_0000, 0x1000, True),
-        (0x1_1000, 0x2000, False),
-        (0x1_3000, 0xD000, True),
-    ]
+    assert [*memory.pages(0x1_0000)] == [(0x1_0000, 0x1000, True), (0x1_1000, 0x2000, False), (0x1_3000, 0xD000, True)]
     assert [*memory.pages(0x2_0000)] == [(0x2_0000, 0xF000, True), (0x2_F000, 0x1000, False)]
     assert [*memory.pages(0x3_0000)] == [(0x3_0000, 0x1_0000, False)]
     assert [*memory.pages(0x4_0000)] == [(0x4_0000, 0x1_0000, True)]

@@ -72,10 +72,10 @@ def test_numbers_are_those_of_pyelftools() -> None:
     ]
     kinds, indices = enums.ENUM_ST_INFO_TYPE, enums.ENUM_ST_SHNDX
     assert enums.ENUM_P_TYPE_BASE["PT_LOAD"] == our_elf.LOAD
-    assert (
-        kinds["STT_FUNC"],
-        frozenset({kinds["STT_NOTYPE"], kinds["STT_OBJECT"]}),
-    ) == (our_elf.FUNCTION, our_elf.DATA)
+    assert (kinds["STT_FUNC"], frozenset({kinds["STT_NOTYPE"], kinds["STT_OBJECT"]})) == (
+        our_elf.FUNCTION,
+        our_elf.DATA,
+    )
     assert (indices["SHN_ABS"], indices["SHN_UNDEF"]) == (our_elf.ABSOLUTE, our_elf.UNDEFINED)
     segment = our_elf.Segment(0, 0, 0, 0, 0, constants.P_FLAGS.PF_W)
     assert segment.is_writable

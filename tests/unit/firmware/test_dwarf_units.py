@@ -193,8 +193,7 @@ def test_a_unit_has_the_name_and_the_compiler_of_its_first_entry(tag: int) -> No
 
 
 @pytest.mark.parametrize(
-    ("form", "index"),
-    [(0x1A, b"\1"), (0x25, b"\1"), (0x26, b"\1\0"), (0x27, b"\1\0\0"), (0x28, b"\1\0\0\0")],
+    ("form", "index"), [(0x1A, b"\1"), (0x25, b"\1"), (0x26, b"\1\0"), (0x27, b"\1\0\0"), (0x28, b"\1\0\0\0")]
 )
 def test_a_name_by_index_is_in_the_units_part_of_the_table(form: int, index: bytes) -> None:
     offsets = struct.pack("<4I", 0xBAD, 0xBAD, 9, 1)  # of version 5, 8 bytes stand before the first
