@@ -53,11 +53,8 @@ def _verdict(
     first = arenas[0]
     failing = next((one for one in arenas if one.fits is not True), None)
     log, reason = ((), "") if failing is None else _why_not(model, first, failing)
-    room = ArenaRoom(
-        " and ".join(one.symbol or f"an arena at {one.address:#x}" for one in arenas),
-        sum(one.size for one in arenas),
-        first.address,
-    )
+    names = " and ".join(one.symbol or f"an arena at {one.address:#x}" for one in arenas)
+    room = ArenaRoom(names, sum(one.size for one in arenas), first.address)
     return FirmwareVerdict(
         name, model.extent, place, room,
         needed=sum_if_known(one.smallest_arena for one in arenas),

@@ -76,9 +76,12 @@ def run(args: argparse.Namespace) -> int:
     assumed = tuple(f"--{name}" for name in asked if not getattr(args, name))
     states = _kernel_states(args) if is_of_kernels else _commit_states(args)
     document = BisectDocument(args.between, args.until, tuple(bisect(load(args.model), states)), assumed)
-    steps = document.steps
     show(document, _lines, as_json=args.json)
-    return int(bool(steps) and (steps[-1].after is None or (steps[0].before or 0) < steps[-1].after))
+    return int(_has_grown(document.steps))
+
+
+def _has_grown(steps: tuple[Turn, ...]) -> bool:
+    return bool(steps) and (steps[-1].after is None or (steps[0].before or 0) < steps[-1].after)
 
 
 def _kernel_states(args: argparse.Namespace) -> Iterable[Build]:

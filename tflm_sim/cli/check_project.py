@@ -26,10 +26,7 @@ def run_project(args: argparse.Namespace) -> int:
     _refuse(args)
     project = read_project()
     found = list(cells(project, args.models or None, simulate=simulated))
-    for name in sorted({os.path.normpath(name) for name in args.models} - {cell.model for cell in found}):
-        if not os.path.exists(name):
-            raise UsageError(f"{name}: there is no such file, and {PROJECT_FILE} does not name it")
-        say(f"{name}: {PROJECT_FILE} does not name it, so nothing is checked", file=sys.stderr)
+    _say_unnamed({os.path.normpath(name) for name in args.models} - {cell.model for cell in found})
     if args.update_baseline:
         _remember(project, found)
     if args.markdown is not None:
@@ -40,6 +37,14 @@ def run_project(args: argparse.Namespace) -> int:
     else:
         _say(found)
     return exit_code(found)
+
+
+def _say_unnamed(models: set[str]) -> None:
+    """Say which files were given that the project does not name; refuse those that do not exist."""
+    for name in sorted(models):
+        if not os.path.exists(name):
+            raise UsageError(f"{name}: there is no such file, and {PROJECT_FILE} does not name it")
+        say(f"{name}: {PROJECT_FILE} does not name it, so nothing is checked", file=sys.stderr)
 
 
 def _refuse(args: argparse.Namespace) -> None:

@@ -142,15 +142,14 @@ class Arenas:
         """
         start, end = fields[1:3]
         part = Part.PERSISTENT if role is Watched.PERSISTENT else Part.REST
-        is_new = 0 < start < end and fields[1 : 1 + len(_NEW[part])] == tuple((start, end)[one] for one in _NEW[part])
-        if not is_new:
+        new = tuple((start, end)[one] for one in _NEW[part])
+        if not 0 < start < end or fields[1 : 1 + len(new)] != new:
             return None
         if part is Part.PERSISTENT:
             self._begin(start, end - start, owner, 0, part)
             return None if self.current is None else (1, self.current)
-        stays = next(
-            (one for one in self.made[::-1] if one.part is Part.PERSISTENT and one.head <= owner < one.end), None
-        )
+        persistent = (one for one in self.made[::-1] if one.part is Part.PERSISTENT)
+        stays = next((one for one in persistent if one.head <= owner < one.end), None)
         return None if stays is None else self._hidden_rest(stays, owner, (start, end))
 
     def _hidden_rest(self, stays: Arena, owner: int, bounds: tuple[int, int]) -> tuple[int, Arena] | None:
@@ -252,12 +251,15 @@ class Arenas:
         given, program = argument(self._machine, 0), self._program
         is_code = program.is_function(given | self._machine.core.code_bit)
         is_given = not is_code and model_of(self._machine, given) is not None and self._holding(given) is not None
-        if is_given or program.is_unnamed:
-            return given
+        static = [] if is_given or program.is_unnamed else self._static_interpreters()
+        return static[0] if len(static) == 1 else given
+
+    def _static_interpreters(self) -> list[int]:
+        """Return the addresses of objects of the program that hold a model and point into an arena."""
+        program = self._program
         spans = (one for one in program.data_spans if program.object_bounds(one.start) == (one.start, one.end))
         held = [one.start for one in spans if model_of(self._machine, one.start, one.end - one.start) is not None]
-        static = [one for one in held if self._holding(one) is not None]
-        return static[0] if len(static) == 1 else given
+        return [one for one in held if self._holding(one) is not None]
 
     def allocations(self) -> Allocations | None:
         """Return what the allocator of the current arena was asked for, None where it was not asked yet."""

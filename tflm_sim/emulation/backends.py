@@ -88,15 +88,20 @@ def _of_espressif(program: Program, path: str, qemu: str | None) -> Backend:
             f"or 'idf_tools.py install qemu-xtensa'): put it on PATH; {_which(qemu)}. Or use the board, whose log "
             "'tflm-sim monitor' compares"
         )
-    folders = [Path(line) for line in _said(qemu, "-L", "help").splitlines()]
-    rom = next((folder / chip.rom for folder in folders if (folder / chip.rom).is_file()), None)
-    if rom is None:
-        raise FirmwareError(f"{qemu} has not its file {chip.rom}, the boot ROM of an {chip.name}: install it whole")
+    rom = _boot_rom(qemu, chip)
     vectors = next((one.value for one in program.elf.symbols if one.name == _WINDOW_VECTORS), None)
     if vectors is None:
         raise FirmwareError(f"it has no symbol {_WINDOW_VECTORS}: name the ELF file from before it was stripped")
     name = f"QEMU {_version(qemu)} of Espressif (core {chip.cpu})"
     return Backend(name, partial(_in_xtensa, program, path, qemu, (chip, vectors, rom)))
+
+
+def _boot_rom(qemu: str, chip: Chip) -> Path:
+    folders = [Path(line) for line in _said(qemu, "-L", "help").splitlines()]
+    for rom in (folder / chip.rom for folder in folders):
+        if rom.is_file():
+            return rom
+    raise FirmwareError(f"{qemu} has not its file {chip.rom}, the boot ROM of an {chip.name}: install it whole")
 
 
 def _which(qemu: str | None) -> str:

@@ -236,37 +236,36 @@ class _SizeFound(NamedTuple):
     """What is known of an arena's size; as in :class:`ExecutedArena`."""
 
     fits: bool | None
-    smallest: int | None
-    used: int | None
-    succeeds_from: int | None
-    below: tuple[str, ...]
     reason: str
-    trials: int
+    trials: int = 0
+    smallest: int | None = None
+    used: int | None = None
+    succeeds_from: int | None = None
+    below: tuple[str, ...] = ()
 
 
 def _size_found(machine: Emulator, search: SizeSearch, arena: Arena) -> _SizeFound:
     """Search the smallest size of an arena that works."""
     fits, unaligned = _fits(arena.results), _unaligned_model(machine, arena.results)
     if fits and unaligned:
-        return _SizeFound(None, None, None, None, (), unaligned, 0)
+        return _SizeFound(None, unaligned)
     is_too_small = fits is False and any(one.refused for one in arena.results)
     if not fits and not (is_too_small and search.move()):
-        return _SizeFound(fits, None, None, None, (), _reason(arena.results), 0)
+        return _SizeFound(fits, _reason(arena.results))
     try:
         found = search.smallest()
     except Unfinished as problem:
-        trial = problem.trial
-        if not fits:
-            return _SizeFound(fits, None, None, None, (), _reason(arena.results), search.trials)
-        reason = f"AllocateTensors() works, but resumed with {trial.size:,} B the program did not: {trial.ending}"
-        return _SizeFound(None, None, None, None, (), reason, search.trials)
+        size, ending = problem.trial.size, problem.trial.ending
+        resumed = f"AllocateTensors() works, but resumed with {size:,} B the program did not: {ending}"
+        fits, reason = (None, resumed) if fits else (fits, _reason(arena.results))
+        return _SizeFound(fits, reason, search.trials)
     if found is None:
         reason = "AllocateTensors() succeeds, but TFLM hands out memory twice or ignores a refusal on the way"
-        return _SizeFound(False, None, None, None, (), reason, search.trials)
+        return _SizeFound(False, reason, search.trials)
     smallest, succeeds_from = found[0].size, found[1]
     below = search.attempt(smallest - 1, is_brief=True).log
     used, reason = found[0].results[-1].used, "" if fits else _reason(arena.results)
-    return _SizeFound(fits, smallest, used, succeeds_from, below, reason, search.trials)
+    return _SizeFound(fits, reason, search.trials, smallest, used, succeeds_from, below)
 
 
 def _answer(
@@ -333,12 +332,7 @@ def _observed(machine: Emulator, follower: Follower, arena: Arena, runs: Runs) -
     seen, wanted = again.arenas[0], len(arena.results)
     its_own = 0 if follower.has_other_model else runs.invokes
 
-    def is_over() -> bool:
-        used = [result for result in seen.results if result.status == 0 or result is seen.results[-1]]
-        last = {result.interpreter: result for result in used}.values()
-        return len(seen.results) >= wanted and all(result.invocations_done >= its_own for result in last)
-
-    again.is_over = is_over
+    again.is_over = lambda: len(seen.results) >= wanted and _are_invoked(seen.results, its_own)
     again.run(runs.seconds if its_own else _TRIAL_S)
     if len(seen.results) < wanted:
         return arena.results
@@ -350,6 +344,13 @@ def _observed(machine: Emulator, follower: Follower, arena: Arena, runs: Runs) -
         for _ in range(runs.invokes):
             again.invoke(told[-1].interpreter, runs.seconds)
     return seen.results
+
+
+def _are_invoked(results: list[Result], times: int) -> bool:
+    """Whether each interpreter was invoked so often after its last AllocateTensors() that counts."""
+    used = [result for result in results if result.status == 0 or result is results[-1]]
+    last = {result.interpreter: result for result in used}.values()
+    return all(result.invocations_done >= times for result in last)
 
 
 def _allocation(program: Program, arena: Arena, result: Result, is_called: bool) -> ExecutedAllocation:

@@ -20,7 +20,7 @@ from tflm_sim.emulation.unnamed import functions_by_message
 from tflm_sim.emulation.vendors import answer_of
 from tflm_sim.errors import FirmwareError
 from tflm_sim.firmware.call_graph import CallGraph
-from tflm_sim.firmware.elf import DATA, EXECUTABLE, FUNCTION, Elf
+from tflm_sim.firmware.elf import DATA, EXECUTABLE, FUNCTION, Elf, Symbol
 from tflm_sim.firmware.image import AddressIndex
 from tflm_sim.firmware.symbol_names import function_name, plain_name
 
@@ -215,15 +215,19 @@ class Program:
 
     def answered(self) -> dict[int, Answer]:
         """Return what answers functions of vendors where they are not run, by address."""
-        bit = self.core.code_bit
-        is_windowed = self.core.is_windowed
-        functions = [one for one in self.elf.symbols if one.type == FUNCTION or (is_windowed and xtensa.is_in_rom(one))]
-        rows = ((one.value & ~bit, answer_of(one.name)) for one in functions)
-        found: dict[int, Answer] = {address: partial(give_back, value=row.value) for address, row in rows if row}
-        own = xtensa.ANSWERS if is_windowed else {}
-        found |= {one.value: partial(give_back, value=own[one.name]) for one in functions if one.name in own}
+        bit, own = self.core.code_bit, xtensa.ANSWERS if self.core.is_windowed else {}
+        found: dict[int, Answer] = {}
+        for one in filter(self._is_function, self.elf.symbols):
+            if row := answer_of(one.name):
+                found[one.value & ~bit] = partial(give_back, value=row.value)
+        for one in filter(self._is_function, self.elf.symbols):
+            if one.name in own:
+                found[one.value] = partial(give_back, value=own[one.name])
         roms = ((one.value & ~bit, rom_answer(one.name)) for one in self.elf.symbols)
         return found | {address: answer for address, answer in roms if answer is not None}
+
+    def _is_function(self, symbol: Symbol) -> bool:
+        return symbol.type == FUNCTION or (self.core.is_windowed and xtensa.is_in_rom(symbol))
 
     def stack_room(self, pointer: int, *, is_called: bool) -> StackRoom | None:
         """Return what is reserved for the stack at ``pointer``; None where nothing says.

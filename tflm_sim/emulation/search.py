@@ -108,21 +108,23 @@ class SizeSearch:
         arena, wanted = follower.arenas[0], self._wanted
         follower.is_over = lambda: len(arena.results) >= wanted or any(one.status for one in arena.results)
         follower.run(self._limit)
-        results = tuple(arena.results)
-        trial = Trial(
-            size,
-            succeeds=len(results) >= wanted and all(result.status == 0 for result in results),
-            is_sound=not any(result.refused or result.damage for result in results),
-            is_cut=follower.is_cut,
-            results=results,
-            ending=follower.ending,
-        )
+        trial = self._seen(size, follower, tuple(arena.results))
         if trial.is_cut and not trial.succeeds:
             if is_brief:
                 return self.attempt(size)
             if trial.is_sound:
                 raise Unfinished(trial)
         return trial
+
+    def _seen(self, size: int, follower: Follower, results: tuple[Result, ...]) -> Trial:
+        return Trial(
+            size,
+            succeeds=len(results) >= self._wanted and all(result.status == 0 for result in results),
+            is_sound=not any(result.refused or result.damage for result in results),
+            is_cut=follower.is_cut,
+            results=results,
+            ending=follower.ending,
+        )
 
     def smallest(self) -> tuple[Trial, int] | None:
         """Return the trial of the smallest size that works, and the size from which on AllocateTensors() succeeds.

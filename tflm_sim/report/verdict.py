@@ -145,15 +145,15 @@ def _answer(verdict: Verdict) -> str:
 
 def headline(verdicts: Sequence[Verdict]) -> str:
     """Return the verdict on several models in a sentence."""
-    bad = [verdict for verdict in verdicts if verdict.exit_code == 1]
-    open_ones = [verdict for verdict in verdicts if verdict.exit_code == 3]
+    codes = [verdict.exit_code for verdict in verdicts]
+    count, bad, unknown = len(codes), codes.count(1), codes.count(3)
     if bad:
-        also = f"; {len(open_ones)} cannot be told" if open_ones else ""
-        return f"no: {len(bad)} of {len(verdicts)} {'does' if len(bad) == 1 else 'do'} not fit, or grew{also}"
-    if open_ones:
-        others = "; the others fit" if len(open_ones) < len(verdicts) else ""
-        return f"{len(open_ones)} of {len(verdicts)} cannot be told{others}"
-    return f"yes: all {len(verdicts)} fit" if verdicts else "no model to check"
+        also = f"; {unknown} cannot be told" if unknown else ""
+        return f"no: {bad} of {count} {'does' if bad == 1 else 'do'} not fit, or grew{also}"
+    if unknown:
+        others = "; the others fit" if unknown < count else ""
+        return f"{unknown} of {count} cannot be told{others}"
+    return f"yes: all {count} fit" if count else "no model to check"
 
 
 def verdict_document(

@@ -104,9 +104,12 @@ class Layout:
             shift = one[link.parent] + link.offset - other[link.child]
             if one is not other and self._is_safe(link, one, other, shift):
                 joined = _joined(one, other, shift)
-                if not any(at % self.alignment.get(tensor, 1) for tensor, at in joined.items()):
+                if self._is_aligned(joined):
                     group_of.update(dict.fromkeys(joined, joined))
         return list({id(group): group for group in group_of.values()}.values())
+
+    def _is_aligned(self, group: SharingGroup) -> bool:
+        return not any(at % self.alignment.get(tensor, 1) for tensor, at in group.items())
 
     def _is_safe(self, link: SharingLink, one: SharingGroup, other: SharingGroup, shift: int) -> bool:
         """Return whether the tensors of one group may share bytes with those of another one, ``shift`` bytes up."""
@@ -194,19 +197,22 @@ def layout_of(model: Model, measured: Sequence[Measured]) -> Layout:
     starts = [*accumulate((len(subgraph.tensors) for subgraph in model.subgraphs), initial=0)]
     planned = {0}.union(*((loop.condition, loop.body) for loop in loops))
     alive, others = _tensor_lifetimes(allocation, planned, starts)
-    scope_of = {operator: scope for scope, (subgraph, operator) in enumerate(allocation.scopes) if subgraph == 0}
-    layout = Layout(model, draft, alive, scope_of, others + _scratch_buffers(measured))
+    layout = Layout(model, draft, alive, _scopes_of(allocation, 0), others + _scratch_buffers(measured))
     for loop in loops:
         layout.carry(loop, starts)
     for index in (0, *(loop.body for loop in loops)):
         part = Draft(replace(model, subgraphs=(model.subgraphs[index],), signatures=()))
-        own = {operator: scope for scope, (subgraph, operator) in enumerate(allocation.scopes) if subgraph == index}
-        layout.subgraphs.append(PlacedSubgraph(part, starts[index], own))
+        layout.subgraphs.append(PlacedSubgraph(part, starts[index], _scopes_of(allocation, index)))
     libraries = [each.configuration.target.kernel_library for each in measured]
     for index in planned:
         for tensor, alignment in wanted_alignments(model, index, libraries).items():
             layout.alignment[starts[index] + tensor] = alignment
     return layout
+
+
+def _scopes_of(allocation: ModelAllocation, index: int) -> dict[int, int]:
+    """Return the scope of each operator of a subgraph."""
+    return {operator: scope for scope, (subgraph, operator) in enumerate(allocation.scopes) if subgraph == index}
 
 
 def _tensor_lifetimes(

@@ -42,17 +42,28 @@ class VectorScratch:
 
 def vector_scratch(draft: Draft, operator: Operator, library: KernelLibrary) -> VectorScratch | None:
     """Return how an operator's scratch depends on its shapes, None where it does not."""
-    name, inputs = draft.name(operator), operator.input_tensors
+    name = draft.name(operator)
     if library.name != "esp_nn" or library.variant not in ("esp32s3", "esp32p4") or name not in CONVOLUTIONS:
         return None
+    layer = _layer(draft, operator)
+    if layer is None:
+        return None
+    sizes = SCRATCH_SIZES[library.version][cast(Implementation, library.variant)]
+    is_depthwise = name == "DEPTHWISE_CONV_2D"
+    own = sizes.esp_nn_get_depthwise_conv_scratch_size if is_depthwise else sizes.esp_nn_get_conv_scratch_size
+    return VectorScratch(own, layer)
+
+
+def _layer(draft: Draft, operator: Operator) -> Layer | None:
+    """Return the shapes of a convolution of int8, None of another one."""
+    inputs = operator.input_tensors
     source, kernel, target = (shape(draft, tensor) for tensor in (*inputs[:2], operator.output_tensors[0]))
     if not len(source) == len(kernel) == len(target) == 4 or draft.tensors[inputs[0]].type != TensorType.INT8:
         return None
     sides = [window(draft, operator, axis) for axis in (1, 2)]
     before = [side.output(size)[1] for side, size in zip(sides, source[1:3], strict=True)]
-    sizes = SCRATCH_SIZES[library.version][cast(Implementation, library.variant)]
-    is_depthwise = name == "DEPTHWISE_CONV_2D"
-    layer = Layer(
+    is_depthwise = draft.name(operator) == "DEPTHWISE_CONV_2D"
+    return Layer(
         DataDims(*source[1:]),
         DataDims(*kernel[1:]),
         DataDims(*target[1:]),
@@ -60,5 +71,3 @@ def vector_scratch(draft: Draft, operator: Operator, library: KernelLibrary) -> 
         Extent(*before),
         target[3] // max(1, source[3]) if is_depthwise else 0,
     )
-    own = sizes.esp_nn_get_depthwise_conv_scratch_size if is_depthwise else sizes.esp_nn_get_conv_scratch_size
-    return VectorScratch(own, layer)

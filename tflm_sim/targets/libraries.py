@@ -372,13 +372,17 @@ def find_library(text: str) -> Library:
 
 def _no_version(versions: Sequence[Library], version: str) -> UsageError:
     named = [row for row in versions if row.version]
-    listed = ", ".join(row.versions for row in named)
-    modelled = [row for row in named if row.is_modelled]
-    older = [row for row in modelled if _numbers(row.version) <= _numbers(version)]
-    nearest = f"; the nearest: --library {(older or modelled[:1])[-1].label}" if modelled and _numbers(version) else ""
-    return UsageError(
-        f"{versions[0].name} has no version '{version}' here; use one of: {listed or 'no version'}{nearest}"
-    )
+    listed = ", ".join(row.versions for row in named) or "no version"
+    nearest = _nearest([row for row in named if row.is_modelled], _numbers(version))
+    return UsageError(f"{versions[0].name} has no version '{version}' here; use one of: {listed}{nearest}")
+
+
+def _nearest(modelled: Sequence[Library], numbers: tuple[int, ...]) -> str:
+    """Return the words that name the last version up to the one with these numbers, or else the first."""
+    if not modelled or not numbers:
+        return ""
+    older = [row for row in modelled if _numbers(row.version) <= numbers]
+    return f"; the nearest: --library {(older or modelled[:1])[-1].label}"
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -96,9 +96,7 @@ def runtime_proof(library: KernelLibrary, runtime: Runtime) -> str:
     from tflm_sim.targets.libraries import find_library
 
     if EDGE_IMPULSE in dict(runtime.forks):
-        if not runtime.has("edge_impulse_kernels"):
-            return _EON_PROOF if runtime.has("edge_impulse_2021") else _EARLY_EON_PROOF
-        return _EDGE_IMPULSE_ESP_NN_PROOF if library.name == "esp_nn" else _EDGE_IMPULSE_PROOF
+        return _edge_impulse_proof(library, runtime)
     if runtime.snapshot in _BUILT_LIBRARIES and library.name == find_library(runtime.snapshot).kernels:
         return _BUILT_PROOF
     if library == REFERENCE:
@@ -108,6 +106,12 @@ def runtime_proof(library: KernelLibrary, runtime: Runtime) -> str:
     if library.name == "cmsis_nn":
         return _CMSIS_NN_PROOF.get(library.version, _OWN_FUNCTIONS)
     return _ESP_PROOF.get(find_library(runtime.snapshot).holds or runtime.snapshot, _BY_HASH)
+
+
+def _edge_impulse_proof(library: KernelLibrary, runtime: Runtime) -> str:
+    if not runtime.has("edge_impulse_kernels"):
+        return _EON_PROOF if runtime.has("edge_impulse_2021") else _EARLY_EON_PROOF
+    return _EDGE_IMPULSE_ESP_NN_PROOF if library.name == "esp_nn" else _EDGE_IMPULSE_PROOF
 
 
 def library_proof(name: str, structs: str, runtime: Runtime, library: KernelLibrary) -> str:

@@ -44,6 +44,14 @@ class Layers:
     def _numbers(self, count: int) -> list[int]:
         return [self.rng.randrange(*self.limits) for _ in range(count)]
 
+    def _filters(self, channels: int, kernel: int, depth: int) -> int:
+        return self.b.tensor(
+            (channels, kernel, kernel, depth),
+            INT8,
+            data=self._numbers(channels * kernel * kernel * depth),
+            scale=[self.scale * (1 + 0.1 * channel) for channel in range(channels)],
+        )
+
     def conv(
         self,
         x: int,
@@ -55,12 +63,7 @@ class Layers:
         biases: Sequence[int] | None = None,
     ) -> int:
         batch, rows, columns, depth = self.shapes[x]
-        weights = self.b.tensor(
-            (channels, kernel, kernel, depth),
-            INT8,
-            data=self._numbers(channels * kernel * kernel * depth),
-            scale=[self.scale * (1 + 0.1 * channel) for channel in range(channels)],
-        )
+        weights = self._filters(channels, kernel, depth)
         bias = self.b.tensor((channels,), self.bias_type, data=list(biases or self._numbers(channels)))
         sides = [-(-side // stride) if same else (side - kernel) // stride + 1 for side in (rows, columns)]
         y = self.activation((batch, *sides, channels))
@@ -122,12 +125,7 @@ class Layers:
 
     def transposed(self, x: int, channels: int, *, kernel: int = 3, stride: int = 2, same: bool = True) -> int:
         batch, rows, columns, depth = self.shapes[x]
-        weights = self.b.tensor(
-            (channels, kernel, kernel, depth),
-            INT8,
-            data=self._numbers(channels * kernel * kernel * depth),
-            scale=[self.scale * (1 + 0.1 * channel) for channel in range(channels)],
-        )
+        weights = self._filters(channels, kernel, depth)
         sides = [side * stride if same else (side - 1) * stride + kernel for side in (rows, columns)]
         y = self.activation((batch, *sides, channels))
         options = {"padding": "SAME" if same else "VALID", "stride_w": stride, "stride_h": stride}

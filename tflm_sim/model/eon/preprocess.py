@@ -56,13 +56,19 @@ def _kept(lines: list[str], known: dict[str, str]) -> Iterator[str]:
             _enter(levels, is_taken=is_read and _is_true(name, rest, known))
         elif name in ("elif", "else", "endif"):
             _go_on(levels, name, rest, known)
-        elif is_read and name == "define":
-            known.update([_definition(rest)])
-        elif is_read and name == "error":
-            words = rest.strip('" ')[:300]
-            raise ModelError(f"the source stops the compiler: {words} (tflm-sim eon -D NAME defines a macro)")
+        elif is_read:
+            _carry_out(name, rest, known)
     if levels:
         raise ModelError("an #if of the source has no #endif: it is incomplete")
+
+
+def _carry_out(name: str, rest: str, known: dict[str, str]) -> None:
+    """Do what a directive says that is no condition."""
+    if name == "define":
+        known.update([_definition(rest)])
+    elif name == "error":
+        words = rest.strip('" ')[:300]
+        raise ModelError(f"the source stops the compiler: {words} (tflm-sim eon -D NAME defines a macro)")
 
 
 def _definition(rest: str) -> tuple[str, str]:
