@@ -116,7 +116,7 @@ def calls(address: int, code: bytes) -> Iterator[Jump]:
         at = match.start()
         offset = int.from_bytes(code[at : at + 3], "little") >> 6
         yield Jump(address + at, ((address + at) & -4) + 4 * (offset - (offset >> 17 << 18)) + 4, True)
-    for match in _MAY_LOAD.finditer(code, 0, max(len(code) - 2, 0)):
+    for match in _MAY_LOAD.finditer(code):
         at = match.start()
         literal = ((address + at + 3) & -4) + 4 * (int.from_bytes(code[at + 1 : at + 3], "little") - 0x1_0000) - address
         call = bytes([0xE0, code[at] >> 4, 0])
