@@ -246,12 +246,12 @@ def _around(size: int) -> range:
 
 
 def _node_of(state: ArenaState) -> int | None:
-    return state.place.op if isinstance(state.place, OpEvent) and state.stage is Stage.OP_PREPARE else -1
+    return state.place.op if isinstance(state.place, OpEvent) and state.stage is Stage.OP_PREPARE else None
 
 
 def _roundness(size: int) -> tuple[bool, bool, bool, int]:
     """Order sizes by how likely a person wrote them."""
-    return size % 1024 != 0, size % BUFFER_ALIGNMENT != 0, size % 4 != 0, -size
+    return bool(size % 1024), bool(size % BUFFER_ALIGNMENT), bool(size % 4), -size
 
 
 def _numbers(refusals: Sequence[Refusal]) -> list[tuple[str, int | None, int | None]]:
@@ -281,12 +281,12 @@ def _contradiction(wanted: Sequence[Refusal], diagnosis: Diagnosis, simulation: 
     found = _diagnose_simulation(simulation)
     if found is None or not found.refusals:
         return f"in an arena of {simulation.arena_size:,} B this model does not fail on this target"
-    differing = ((a, b) for a, b in zip(wanted, found.refusals, strict=False) if _numbers([a]) != _numbers([b]))
-    log, ours = next(differing, (None, None))
-    if log is None or ours is None:
+    both = [(a, b) for a, b in zip(wanted, found.refusals, strict=False) if _numbers([a]) != _numbers([b])]
+    if not both:
         ends = f"{len(wanted)} refusals, the simulation with {len(found.refusals)}"
         at = f" at node {found.node}" if found.node not in (None, diagnosis.node) else ""
         return f"the log ends with {ends}{at}: {others}"
+    log, ours = both[0]
     if ours.requested != log.requested:
         return f"the log asks for {log.requested} bytes, the simulation for {ours.requested}: {others}"
     return (

@@ -44,6 +44,8 @@ CHAIN = (([0], [1]), ([1], [2]))
         # An input is there from the start, though it is read at the second operator.
         ((16, 32, 48, 64), (([0], [1]), ([1, 3], [2])), {"inputs": (0, 3), "outputs": (2,)}, 64 + 32 + 48),
         ((160, 32, 48, 64), (([0], [1]), ([1, 3], [2])), {"inputs": (0, 3), "outputs": (2,)}, 160 + 32 + 64),
+        # An input that nobody reads is there at the first operator: 16 + 32 + 160, then 32 + 48.
+        ((16, 32, 48, 160), CHAIN, {"inputs": (0, 3), "outputs": (2,)}, 16 + 32 + 160),
         # Without being an input it is alive where it is read.
         ((160, 32, 48, 64), (([0], [1]), ([1, 3], [2])), {"inputs": (0,), "outputs": (2,)}, 160 + 32),
         # What nobody makes and nobody reads lives at the end.
