@@ -30,8 +30,9 @@ class PictureBuilder(ArenaState):
         self._split_at = split_at
         self._blocks: list[Block] = []
         self._temp_blocks: dict[int, int] = {}
-        self._head_block, self._drawn_head = -1, 0
-        self._planner_end = -1
+        self._head_block: int | None = None
+        self._drawn_head = 0
+        self._planner_end: int | None = None
         self._planner_levels: list[int] = []
         self._part = "prepare"
         self.moments: list[Moment] = []
@@ -71,11 +72,11 @@ class PictureBuilder(ArenaState):
 
     def _note_level(self) -> None:
         """Keep the sections where one moves; how far the planner's tables reach is known when the plan is done."""
-        is_planning = self._planner_end >= 0
-        temp = self._planner_end if is_planning else max(self.temp_end, self.head)
+        temp = max(self.temp_end, self.head) if self._planner_end is None else self._planner_end
         level = Level(len(self.steps), self.head, temp, self.tail_used)
-        if not self.levels or self.levels[-1][1:] != level[1:] or (is_planning and not self._planner_levels):
-            if is_planning:
+        begins_planning = self._planner_end is not None and not self._planner_levels
+        if not self.levels or self.levels[-1][1:] != level[1:] or begins_planning:
+            if self._planner_end is not None:
                 self._planner_levels.append(len(self.levels))
             self.levels.append(level)
 
@@ -125,16 +126,16 @@ class PictureBuilder(ArenaState):
             self._step("free", block)
 
     def _temps_reset(self, event: events.TempReset) -> None:
-        self._planner_end = -1
+        self._planner_end = None
         self._step("reset", event.head if event.ok else event.temp_end, "" if event.ok else "refused")
 
     def _resized(self, event: events.Resize) -> None:
         if event.ok:
-            self._planner_end = -1
+            self._planner_end = None
         if event.ok and event.head != self._drawn_head:
-            if self._head_block >= 0:
+            if self._head_block is not None:
                 self._release(self._head_block)
-                self._head_block = -1
+                self._head_block = None
             if event.head:
                 category = "plan" if self._part == "running" else "requests"
                 self._head_block = self._take(category, 0, event.head, "")
@@ -150,8 +151,8 @@ class PictureBuilder(ArenaState):
         self._step("place", event.planner_index)
 
     def _plan_done(self, event: events.PlanDone) -> None:
-        block = next((i for i in reversed(range(len(self._blocks))) if self._blocks[i].category == "planner"), -1)
-        if block >= 0:
+        block = next((i for i in reversed(range(len(self._blocks))) if self._blocks[i].category == "planner"), None)
+        if block is not None:
             start = self._blocks[block].offset
             tables = event.buffer_count * self._per_buffer_size
             self._blocks[block] = self._blocks[block]._replace(size=tables)
@@ -160,8 +161,8 @@ class PictureBuilder(ArenaState):
             self._need(align_up(start + tables, BUFFER_ALIGNMENT), step=self._blocks[block].begin)
         self._part = "running"
 
-    def _need(self, floor: int, *, step: int = -1) -> None:
-        limit = Limit(self._part, floor, self.tail_used, step if step >= 0 else len(self.steps))
+    def _need(self, floor: int, *, step: int | None = None) -> None:
+        limit = Limit(self._part, floor, self.tail_used, len(self.steps) if step is None else step)
         known = self.limits.get(self._part)
         if known is None or limit.need > known.need:
             self.limits[self._part] = limit
