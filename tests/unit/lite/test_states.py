@@ -136,3 +136,45 @@ def test_one_failing_delegate_leaves_no_subgraph_with_one():
         "Node number 1 (Taker) failed to prepare.Restored original execution plan after delegate application failure."
         "Failed to apply delegates.\n"
     )
+
+
+def failing_again(status="error"):
+    """Return an interpreter whose only kernel prepares twice and then fails: when it is built, and here."""
+    left = [None, None]
+
+    def prepare(_subgraph, _node):
+        if left:
+            left.pop()
+            return
+        raise PrepareError("worse", device_message="worse", status=status)
+
+    resolver = MutableOpResolver()
+    resolver.add_builtin("ABS", TfLiteRegistration(prepare=prepare))
+    interpreter = chain(resolver=resolver, ops=("ABS",))
+    interpreter.allocate_tensors()
+    return interpreter, left
+
+
+def test_where_the_original_plan_fails_too_both_are_told_one_after_the_other():
+    def refuse(_subgraph, _node):
+        raise PrepareError("no", device_message="no")
+
+    interpreter, left = failing_again()
+    left[:] = [None]  # before the delegate is asked, dynamic tensors are looked for
+    with pytest.raises(PrepareError) as error:
+        interpreter.modify_graph_with_delegate(takes("ABS", prepare_kernel=refuse))
+    assert error.value.device_message == (
+        "noNode number 1 (Taker) failed to prepare.worseNode number 0 (ABS) failed to prepare."
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "told"), [("error", "worseNode number 0 (ABS) failed to prepare."), ("abort", "worse")]
+)
+def test_what_ends_the_process_names_no_node(status, told):
+    interpreter, left = failing_again(status)
+    left.clear()
+    interpreter.resize_input(0, (32,))
+    with pytest.raises(PrepareError) as error:
+        interpreter.allocate_tensors()
+    assert error.value.device_message == told
