@@ -33,14 +33,16 @@ def test_an_arena_that_is_named_has_to_be_there(monkeypatch: pytest.MonkeyPatch)
 
     def read(elf: str, **how: Any) -> Any:
         asked.append(how)
-        return SimpleNamespace(arenas=arenas)
+        return SimpleNamespace(arenas=found)
 
     monkeypatch.setattr(module, "read_firmware", read)
     monkeypatch.setattr(module, "_judged", lambda *_: 7)
     monkeypatch.setattr(module, "_executed", lambda *_: 8)
-    for symbol, arenas, code in ((None, (), 7), ("a", ("a",), 7), (None, ("a",), 7)):
-        assert module.run(args(arena_symbol=symbol, ram="2KiB")) == code
-    arenas = ()
+    found: tuple[str, ...] = ("a",)
+    for symbol in (None, "a"):
+        assert module.run(args(arena_symbol=symbol, ram="2KiB")) == 7
+    found = ()
+    assert module.run(args()) == 7
     with pytest.raises(FirmwareError, match=r"^app\.elf: there is no object named a$"):
         module.run(args(arena_symbol="a"))
     assert module.run(args(executed=True)) == 8
