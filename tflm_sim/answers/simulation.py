@@ -21,7 +21,6 @@ from tflm_sim.answers.smallest_arena import (
     smallest_arena,
     smallest_of,
     smallest_pair,
-    table_bytes,
 )
 from tflm_sim.arena.events import Corruption, Event, LogLine, Observer, each_observer
 from tflm_sim.arena.needs import Needs
@@ -228,7 +227,7 @@ class Simulation:
     @cached_property
     def needs(self) -> Needs:
         """What must fit into an arena, from the events of a roomy one."""
-        return NeedsObserver(table_bytes(self.configuration)).fold(self.events).needs
+        return NeedsObserver(self.configuration).fold(self.events).needs
 
 
 def simulate(

@@ -76,15 +76,16 @@ class NeedsObserver(ArenaState):
     """Collects what must fit from the events of a roomy run (mutable); an observer.
 
     Args:
-        table_bytes: Bytes of the planner's tables for one buffer.
+        configuration: How TFLM is set up.
 
     Attributes:
         needs: What must fit.
     """
 
-    def __init__(self, table_bytes: int) -> None:
+    def __init__(self, configuration: Configuration) -> None:
         self.needs = Needs()
-        self._table_bytes = table_bytes
+        self._table_bytes = table_bytes(configuration)
+        self._address = configuration.target.arena_address + lost_bytes(configuration)
         super().__init__(
             {
                 Persist: self._persisted,
@@ -110,12 +111,11 @@ class NeedsObserver(ArenaState):
         self.needs.below(event.head, "head", event.size, event.alignment, "", self._here())
 
     def _plan_fits(self, event: PlanFits) -> None:
-        self.needs.plan(event.needed, self._here())
+        self.needs.plan(event.needed, self._address, self._here())
 
     def _plan_done(self, event: PlanDone) -> None:
         tables = event.buffer_count * self._table_bytes
-        floor = align_up(self.planner_tables + tables, PERIOD)
-        self.needs.below(floor, "planner", tables, 0, str(event.buffer_count), self._here())
+        self.needs.tables(self.planner_tables, tables, event.buffer_count, self._address, self._here())
 
 
 def smallest_arena(
@@ -195,7 +195,7 @@ def _run_to(
     """Run the models in a roomy arena that ends at ``end`` modulo 16; return the device and what had to fit."""
     less = -end % PERIOD
     if watching:
-        observer = NeedsObserver(table_bytes(configuration))
+        observer = NeedsObserver(configuration)
         room = roomy_arena(configuration.target) - less
         arena = make_arena(configuration, arena_size=room, observers=(observer, *watching))
         return run(models, configuration, arena), observer.needs

@@ -63,12 +63,11 @@ class MeasuringArena(SingleArenaBufferAllocator):
         if kind is OpEvent or kind is Phase:
             self._place = kind, facts
         elif kind is PlanFits:
-            self.needs.plan(facts[0], self._place)
+            self.needs.plan(facts[0], self.address, self._place)
         elif kind is PlanDone:
             buffers = facts[3]
             tables = buffers * self._table_bytes
-            floor = align_up(self._planner_tables + tables, PERIOD)
-            self.needs.below(floor, "planner", tables, 0, str(buffers), self._place)
+            self.needs.tables(self._planner_tables, tables, buffers, self.address, self._place)
 
     def log(self, message: str) -> None:
         """Nobody reads it."""

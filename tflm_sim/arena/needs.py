@@ -148,10 +148,15 @@ class Needs:
         self.non_persistent = max(self.non_persistent, floor)
         self._add(floor, kind, size, alignment, label, place)
 
-    def plan(self, needed: int, place: PlaceFacts) -> None:
-        """Note that a plan of ``needed`` bytes is compared with what is free above the head."""
-        floor = align_up(self.head, PERIOD) + align_up(needed, PERIOD)
+    def plan(self, needed: int, address: int, place: PlaceFacts) -> None:
+        """Note that a plan of ``needed`` bytes is compared with what is free above the head, from ``address`` on."""
+        floor = align_up(align_up(address + self.head, PERIOD) + needed, PERIOD) - address
         self.below(floor, "plan", needed, PERIOD, str(self.head), place)
+
+    def tables(self, start: int, size: int, buffer_count: int, address: int, place: PlaceFacts) -> None:
+        """Note the planner's tables, which have all that is free from ``start`` on, between multiples of 16."""
+        floor = align_up(address + start + size, PERIOD) - address
+        self.below(floor, "planner", size, 0, str(buffer_count), place)
 
     def _add(self, floor: int, kind: str, size: int, alignment: int, label: str, place: PlaceFacts) -> None:
         need = floor + self.tail_used

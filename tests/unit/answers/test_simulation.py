@@ -6,16 +6,20 @@ from collections.abc import Callable
 
 import pytest
 
+from tflm_sim.answers.ledger import TailBytes
 from tflm_sim.answers.peak import find_peak, live_bytes
-from tflm_sim.answers.simulation import Simulation, simulate
+from tflm_sim.answers.simulation import Simulation, simulate, simulation_of
 from tflm_sim.answers.smallest_arena import smallest_arena, table_bytes
 from tflm_sim.arena.events import Persist, Phase
 from tflm_sim.arena.stages import GROUPS, Stage
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.device.recording import AllocationRecorder
+from tflm_sim.errors import UsageError
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
+from tflm_sim.ops.op_model import Node, OpModel
+from tflm_sim.ops.requests import FreeTempBuffer, Persistent, Steps, TempBuffer
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.targets.presets import preset
 
@@ -66,7 +70,14 @@ def test_the_groups_add_up_to_the_tail_and_their_parts_to_them(sample: str) -> N
 
 def test_an_operator_holds_its_builtin_data_and_its_kernel_data(chain: Callable[..., Model]) -> None:
     holding = measured(chain(8, 8)).ledger.ops[0, 0, "RELU"]
-    assert (holding.requested, holding.count) == (28, 1)  # ReluOpData; RELU has no builtin data
+    # ReluOpData; RELU has no builtin data. Aligned to 16 it takes 32 bytes, and what the handle before left of 16.
+    assert (holding.requested, holding.count) == (28, 1)
+    assert 32 <= holding.used < 32 + 16
+    assert TailBytes() == TailBytes(0, 0, 0)
+    found = TailBytes()
+    for size, used in ((28, 36), (4, 4)):
+        found.add(Persist(size, 4, 0, used, used, "", ""))
+    assert (found.requested, found.used, found.count) == (32, 40, 2)
 
 
 def test_after_a_failure_there_is_no_smallest_arena_but_the_figure_of_that_moment() -> None:
@@ -131,3 +142,102 @@ def test_what_works_in_no_arena_has_no_smallest_one() -> None:
 @pytest.mark.parametrize(("planner", "size"), [("greedy", 40), ("linear", 0)])
 def test_only_the_greedy_planner_keeps_a_table_of_buffers_in_temp(planner: str, size: int) -> None:
     assert table_bytes(configure("cortex-m4", planner=planner)) == size
+
+
+# -- what it is called, and whether it fits -----------------------------------------------------------------------
+
+
+def test_it_says_how_many_models_it_is_of(chain: Callable[..., Model]) -> None:
+    one = simulate(chain(16, 16), REFERENCE, arena_size=1 << 16)
+    assert repr(one) == "<Simulation of 1 model on cortex-m4: ok, 65,536 B>"
+    two = simulate([chain(16, 16), chain(16, 16)], REFERENCE, arena_size=100)
+    assert repr(two) == "<Simulation of 2 models on cortex-m4: abort, 100 B>"
+
+
+def _over_temps(node: Node) -> Steps[None]:
+    offset = yield TempBuffer(1000, 4)
+    yield Persistent(200, "over temps")
+    yield FreeTempBuffer(offset)
+
+
+def over_temps(**settings: int) -> Simulation:
+    """Simulate a kernel that takes persistent memory while it has a temp, with which TFLM does not compare it."""
+    builder = ModelBuilder()
+    x, y = (builder.tensor((1, 16), TensorType.INT8, scale=0.5) for _ in range(2))
+    builder.custom("MINE", [x], [y])
+    row = OpModel("MINE", None, None, _over_temps, "mine.cc")
+    return simulate(parse(builder.build(inputs=[x], outputs=[y])), REFERENCE, custom_ops=[row], **settings)  # type: ignore[arg-type]
+
+
+def test_a_run_fits_where_nothing_stops_it_and_no_byte_in_use_is_overwritten() -> None:
+    roomy = over_temps()
+    assert roomy.fits
+    assert roomy.smallest is not None
+    least = roomy.smallest.size
+    assert over_temps(arena_size=least).fits
+    damaged, failed = over_temps(arena_size=least - 1), over_temps(arena_size=100)
+    assert (damaged.status, len(damaged.corruptions), damaged.fits) == ("ok", 1, False)
+    assert (failed.status, failed.corruptions, failed.fits) == ("abort", (), False)
+
+
+def test_arenas_that_overwrite_the_same_bytes_as_one_byte_less_pass_unnoticed() -> None:
+    roomy = over_temps()
+    assert roomy.smallest is not None
+    least = roomy.smallest.size
+    alike = least - 1
+    while over_temps(arena_size=alike - 1).corruptions == over_temps(arena_size=least - 1).corruptions:
+        alike -= 1
+    assert roomy.unnoticed_from == alike < least - 1
+    assert over_temps(arena_size=alike - 1).corruptions != over_temps(arena_size=alike).corruptions
+
+
+def test_where_a_byte_less_fails_nothing_passes_unnoticed(chain: Callable[..., Model]) -> None:
+    assert measured(chain(16, 16)).unnoticed_from is None
+    assert measured(chain(16, 4096, 16)).unnoticed_from is None
+    assert measured(parse(ModelBuilder().build(inputs=None, outputs=[]))).unnoticed_from is None
+
+
+# -- one arena or two ---------------------------------------------------------------------------------------------
+
+
+def test_the_second_arena_is_roomy_where_nothing_is_said_and_is_none_where_there_is_one(
+    chain: Callable[..., Model],
+) -> None:
+    model, room = chain(16, 16), 1 << 30
+    assert simulate(model, REFERENCE).non_persistent_arena_size is None
+    both = simulate(model, REFERENCE, is_split=True)
+    assert (both.arena_size, both.non_persistent_arena_size) == (room, room)
+    assert both.roomy is both
+    one = simulate(model, REFERENCE, arena_size=4096, is_split=True)
+    assert (one.arena_size, one.non_persistent_arena_size) == (4096, room)
+    assert one.roomy is not one
+    small = simulate(model, REFERENCE, non_persistent_arena_size=4096)
+    assert (small.arena_size, small.non_persistent_arena_size) == (room, 4096)
+    assert small.roomy is not small
+    assert small.configuration.is_split
+    none = simulate(model, REFERENCE, arena_size=4096, non_persistent_arena_size=0)
+    assert (none.device.arena.size, none.fits) == (4096, False)
+
+
+def test_a_simulation_is_roomy_where_its_arena_is(chain: Callable[..., Model]) -> None:
+    roomy = simulate(chain(16, 16), REFERENCE)
+    assert roomy.roomy is roomy
+    assert roomy.arena_size == 1 << 30
+    small = simulate(chain(16, 16), REFERENCE, arena_size=4096)
+    assert small.roomy.arena_size == 1 << 30
+
+
+# -- a simulation, or a model to simulate -------------------------------------------------------------------------
+
+
+def test_a_simulation_has_its_target_and_settings_already(chain: Callable[..., Model]) -> None:
+    model = chain(16, 16)
+    done = simulate(model, REFERENCE)
+    assert simulation_of(done, None) is done
+    with pytest.raises(UsageError, match="already has a target and settings"):
+        simulation_of(done, REFERENCE)
+    with pytest.raises(UsageError, match="already has a target and settings"):
+        simulation_of(done, None, planner="linear")
+    with pytest.raises(UsageError, match="a model needs a target"):
+        simulation_of(model, None)
+    assert simulation_of(model, REFERENCE, planner="linear").configuration.planner == "linear"

@@ -274,6 +274,23 @@ def test_tables_that_start_behind_the_head_end_behind_it() -> None:
     assert arena.needs.non_persistent == 160  # 32 + 120 = 152
 
 
+def test_tables_lie_between_multiples_of_16_as_addresses_are() -> None:
+    arena = MeasuringArena(ROOM, address=4, table_bytes=40)
+    arena.allocate_persistent_buffer(16, 16)
+    arena.tell(Phase, Stage.PLANNER_ARENA, ())
+    assert arena.allocate_temp(1000, 16) == 12
+    arena.tell(PlanDone, 0, 0, 0, 3)
+    assert arena.needs.non_persistent == 140  # Addresses 16 + 120 = 136, up to 144.
+
+
+def test_a_plan_is_compared_between_multiples_of_16_as_addresses_are() -> None:
+    arena = MeasuringArena(ROOM, address=4, table_bytes=0)
+    arena.allocate_persistent_buffer(16, 16)
+    arena.resize_buffer(13, 1)
+    arena.tell(PlanFits, 50, 7)
+    assert arena.needs.non_persistent == 32 + 64 - 4  # Address 17 up to 32, and 50 up to 64.
+
+
 def test_a_plan_of_old_versions_is_compared_above_the_head() -> None:
     arena = MeasuringArena(ROOM, table_bytes=0)
     arena.allocate_persistent_buffer(16, 16)

@@ -1,0 +1,112 @@
+"""The smallest arena is the one that a simulation of every size finds, wherever the arena starts."""
+
+from __future__ import annotations
+
+import pytest
+
+from tflm_sim.answers.simulation import simulate
+from tflm_sim.answers.sizing import MOST_PREPARES, Sizer
+from tflm_sim.answers.smallest_arena import SmallestArena, smallest_arena
+from tflm_sim.arena.events import Event
+from tflm_sim.device.configuration import Configuration, configure
+from tflm_sim.errors import SimulatedFailure, UsageError
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.load import load, parse
+from tflm_sim.model.types import TensorType as T
+from tflm_sim.targets.presets import preset
+
+REFERENCE = preset("cortex-m4", kernels="reference")
+OVERRUNNING = "esp32-s3-esphome"
+SINE = load("sample:sine")
+
+
+def convolution_and_softmax() -> bytes:
+    """CONV_2D of esp-tflite-micro 1.3.3 writes over the softmax's beta where the arena ends badly."""
+    builder = ModelBuilder()
+    source = builder.tensor((1, 8, 8, 16), T.INT8, scale=0.5)
+    weights = builder.tensor((6, 3, 3, 16), T.INT8, scale=0.1, data=bytes(6 * 9 * 16))
+    middle, result = (builder.tensor((1, 8, 8, 6), T.INT8, scale=1 / 256, zero_point=-128) for _ in range(2))
+    builder.operator("CONV_2D", [source, weights], [middle], options={"padding": 0, "stride_w": 1, "stride_h": 1})
+    builder.operator("SOFTMAX", [middle], [result], options={"beta": 1.0})
+    return builder.build(inputs=[source], outputs=[result])
+
+
+@pytest.mark.parametrize(("interpreter", "address", "runtime"), [
+    *(("plain", address, "2026-01-01") for address in (0, 4, 13)),
+    *(("recording", address, "2026-01-01") for address in (0, 4, 8, 12)),  # Which does not align the arena.
+    *(("recording", address, "2021-06-01") for address in (0, 4, 12)),  # When the plan was compared with what is free.
+])  # fmt: skip
+def test_a_byte_less_does_not_fit(interpreter: str, address: int, runtime: str) -> None:
+    where = configure(REFERENCE, interpreter=interpreter, arena_address=address, runtime=runtime)
+    found = smallest_arena(SINE, where)
+    runs = {size: simulate(SINE, where, arena_size=size) for size in range(found.size - 40, found.size + 32)}
+    fitting = [size for size, run in runs.items() if run.fits]
+    assert min(fitting) == found.size
+    assert min(size for size in fitting if size % 16 == 0) == found.multiple_of_16
+    assert runs[found.size].arena_used_bytes == found.arena_used_bytes
+
+
+@pytest.mark.parametrize("address", [0, 4])
+@pytest.mark.parametrize("interpreter", ["plain", "recording"])
+def test_who_watches_sees_the_same(address: int, interpreter: str) -> None:
+    where = configure(REFERENCE, arena_address=address, interpreter=interpreter)
+    events: list[Event] = []
+    assert smallest_arena(SINE, where, observers=[events.append]) == smallest_arena(SINE, where)
+    simulation = simulate(SINE, where)
+    assert tuple(events) == simulation.events
+    assert simulation.smallest == smallest_arena(SINE, where)
+
+
+@pytest.mark.parametrize("address", [0, 4])
+def test_an_arena_whose_end_the_device_does_not_survive_is_passed_over(address: int) -> None:
+    model, where = parse(convolution_and_softmax()), configure(OVERRUNNING, arena_address=address)
+    found = smallest_arena(model, where)
+    sizes = range(found.size - 48, found.size + 48)
+    fitting = [size for size in sizes if simulate(model, where, arena_size=size).fits]
+    assert min(fitting) == found.size
+    assert min(size for size in fitting if size % 16 == 0) == found.multiple_of_16
+    assert simulate(model, where, arena_size=found.size).arena_used_bytes == found.arena_used_bytes
+    assert Sizer().smallest_arena(model, where) == smallest_arena(model, where, observers=[print]) == found
+
+
+@pytest.mark.parametrize("end", range(0, 16, 4))
+def test_a_roomy_arena_ends_where_no_neighbour_is_harmed(end: int) -> None:
+    """The first of the roomy one, and 4, 8 and 12 bytes less, in which nothing is overwritten."""
+    model, where = parse(convolution_and_softmax()), configure(OVERRUNNING, arena_address=end)
+    room = (1 << 30) - end
+    fitting = [size for less in (0, 4, 8, 12) if simulate(model, where, arena_size=(size := room - less)).fits]
+    assert simulate(model, where).arena_size == fitting[0]
+    assert simulate(model, where, arena_size=room).arena_size == room
+
+
+def test_facts_for_people() -> None:
+    found = smallest_arena(SINE, REFERENCE)
+    assert found.facts() == [
+        ("for the firmware", f"alignas(16) uint8_t tensor_arena[{found.multiple_of_16}];"),
+        ("arena_used_bytes()", f"{found.arena_used_bytes:,} B"),
+        ("does not fit in a byte less", f"{found.binding.detail}, in '{found.binding.place}'"),
+    ]
+    assert f"smallest arena: {found.size:,} B" in found._repr_html_()
+
+
+def test_what_fails_in_any_arena_raises_what_stopped_it() -> None:
+    nothing = parse(ModelBuilder().build(inputs=None, outputs=[]))
+    for ask in (smallest_arena, Sizer().smallest_arena):
+        with pytest.raises(SimulatedFailure):
+            ask(nothing, REFERENCE)
+
+
+def test_a_sizer_remembers_eight_thousand_prepares_unless_it_is_told_otherwise() -> None:
+    assert repr(Sizer()) == "Sizer(most_prepares=8192, remembered=0)"
+    assert MOST_PREPARES == 8 * 1024
+    assert repr(Sizer(most_prepares=1)) == "Sizer(most_prepares=1, remembered=0)"
+    with pytest.raises(UsageError, match="a Sizer that remembers 0 Prepares is useless"):
+        Sizer(most_prepares=0)
+
+
+def test_the_first_model_of_several_is_the_one() -> None:
+    other = load("sample:streaming")
+    sized = Sizer().sizing([SINE, other], Configuration(REFERENCE))
+    assert sized.model is SINE
+    assert sized.peak is not None
+    assert isinstance(sized.smallest, SmallestArena)
