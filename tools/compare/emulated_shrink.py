@@ -5,10 +5,10 @@
 
 The firmware is ``emulated_models.cc`` linked with TFLM and CMSIS-NN, neither of which is in this repository: for
 cortex-m3 CMSIS-NN's plain C, for cortex-m4 its DSP code, for cortex-m55 its MVE code; for esp-nn on a Cortex-M4 the
-plain C of ESP-NN (esp_nn_ansi_c.h), with esp-tflite-micro's kernels. Code lies at 0, data at 0x20000000. QEMU's MPS
-boards run it, files come and go by semihosting. Each result runs in exactly the arena that is predicted for it, and
-must fail with 16 bytes less. On the last two cores every result has all options: inputs and outputs are converted as
-``shrink`` says.
+plain C of ESP-NN (esp_nn_ansi_c.h), with esp-tflite-micro's kernels; for reference on a Cortex-M4 TFLM's own kernels.
+Code lies at 0, data at 0x20000000. QEMU's MPS boards run it, files come and go by semihosting. Each result runs in
+exactly the arena that is predicted for it, and must fail with 16 bytes less. On the last three cores every result has
+all options: inputs and outputs are converted as ``shrink`` says.
 
 What ran is written down in tests/oracle/emulated_shrink.json by the hashes of the files, and tests compare shrink with
 it: a result that is another file has not been run, and they say so.
@@ -61,8 +61,14 @@ RUNS, SEED = 20, 14
 LAYERS, CONTROLS = 60, 3
 MOST_MACS = 16_000_000
 ROOMY_ARENA = 8 << 20
-BOARDS = {"cortex-m3": "mps2-an385", "cortex-m4": "mps2-an386", "cortex-m55": "mps3-an547", "esp-nn": "mps2-an386"}
-WITH_ALL_OPTIONS = ("cortex-m55", "esp-nn")
+BOARDS = {
+    "cortex-m3": "mps2-an385",
+    "cortex-m4": "mps2-an386",
+    "cortex-m55": "mps3-an547",
+    "esp-nn": "mps2-an386",
+    "reference": "mps2-an386",
+}
+WITH_ALL_OPTIONS = ("cortex-m55", "esp-nn", "reference")
 UNDEFINED = {"cortex-m55": "TRANSPOSE_CONV"}
 """CMSIS-NN 4ab83cc's transposed convolution with MVE: outputs, the originals' too, depend on what lay in the arena."""
 ESP_NN = KernelLibrary("esp_nn", "1.2.3", "ansi")
@@ -161,6 +167,8 @@ def layer_cases() -> Iterator[Case]:
 
 def configuration_of(target: str) -> Configuration:
     """Return a core with its kernels; ESP-NN's C is on none of ours, so a Cortex-M4 gets it."""
+    if target == "reference":
+        return configure("cortex-m4", kernels="reference")
     if target != "esp-nn":
         return configure(target)
     core = configure("cortex-m4")

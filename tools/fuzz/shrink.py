@@ -1,13 +1,13 @@
 """Shrink random models and compare every result with the original in the real TFLM (the pip wheel).
 
-    python tools fuzz shrink --count 300 --jobs 2 [--first SEED] [--elementwise | --state] [--all-options]
+    python tools fuzz shrink --count 300 --jobs 2 [--first SEED] [--elementwise | --state | --lean] [--all-options]
     python tools fuzz shrink --only 4711 --keep case.tflite      one case again, and its file
 
-A model is a graph of a few layers (tests/unit/shrinking/shrinking_models.py), or of elementwise operators on int8,
-int16 and float32, or of queues, sums, SVDFs and LSTMs (stateful_models.py), both always with a plan; the targets,
-limits and options are drawn too. Each result must be verified, need what is predicted on every target, run in the wheel
-in exactly its predicted arena, fail there with 16 bytes less, and give the same bytes on a sequence of inputs. Exit
-code 1 at a difference.
+A model is a graph of a few layers (tests/unit/shrinking/shrinking_models.py), also with operands that can be left out
+and for reference kernels always, or of elementwise operators on int8, int16 and float32, or of queues, sums, SVDFs
+and LSTMs (stateful_models.py), both always with a plan; the targets, limits and options are drawn too. Each result
+must be verified, need what is predicted on every target, run in the wheel in exactly its predicted arena, fail there
+with 16 bytes less, and give the same bytes on a sequence of inputs. Exit code 1 at a difference.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import argparse
 import os
 import random
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,15 +40,18 @@ MODELS = {
     "layers": models.random_model,
     "elementwise": models.random_elementwise,
     "state": stateful_models.random_state_model,
+    "lean": models.random_lean_model,
 }
 
 
-def shrunk_at_random(model: Any, seed: int, *, is_planned: bool = False, has_all: bool = False) -> Shrunk:
+def shrunk_at_random(
+    model: Any, seed: int, *, is_planned: bool = False, has_all: bool = False, targets: Sequence[str] = TARGETS
+) -> Shrunk:
     """Return what shrink makes of a model for targets and options that the seed draws, and those asked for."""
     rng = random.Random(seed)
     return shrink(
         model,
-        rng.sample(TARGETS, rng.choice((1, 1, 1, 2))),
+        rng.sample(targets, rng.choice((1, 1, 1, 2)) if len(targets) > 1 else 1),
         max_macs=rng.choice((1.0, 1.35, 3.0)),
         offline_plan=rng.random() < 0.3 or is_planned or has_all,
         kernel_order=rng.random() < 0.3 or has_all,
@@ -106,7 +110,7 @@ def _is_enough(data: bytes, arena: int) -> bool:
 
 def make_case(number: int, options: argparse.Namespace) -> tuple[str, bytes, int]:
     """Return a random model: what it is, its bytes, and its seed."""
-    name = "elementwise" if options.elementwise else "state" if options.state else "layers"
+    name = next((name for name in MODELS if name in options and getattr(options, name)), "layers")
     model = MODELS[name](number)
     return name, bytes(model.source), number
 
@@ -119,7 +123,10 @@ def run(data: bytes, seed: int, options: argparse.Namespace) -> str:
     """
     try:
         is_planned = options.elementwise or options.state
-        shrunk = shrunk_at_random(parse(data), seed, is_planned=is_planned, has_all=options.all_options)
+        targets = [WHEEL_TARGET] if options.lean else TARGETS
+        shrunk = shrunk_at_random(
+            parse(data), seed, is_planned=is_planned, has_all=options.all_options, targets=targets
+        )
     except TflmSimError as error:
         return f"refused: {str(error)[:60]}"
     for each in shrunk.rejected:
@@ -134,6 +141,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what only this fuzzer takes."""
     parser.add_argument("--elementwise", action="store_true", help="elementwise operators of all types, with plans")
     parser.add_argument("--state", action="store_true", help="operators with a state, with plans")
+    parser.add_argument("--lean", action="store_true", help="with operands that can be left out, for reference kernels")
     parser.add_argument("--all-options", action="store_true", help="each with every option that saves more")
 
 

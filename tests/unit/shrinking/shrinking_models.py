@@ -9,7 +9,10 @@ from typing import Any
 
 from tflm_sim import parse
 from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.draft import Draft
+from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model, TensorType
+from tflm_sim.values import replace
 
 INT8, INT16, INT32 = TensorType.INT8, TensorType.INT16, TensorType.INT32
 POINT = -3
@@ -370,6 +373,31 @@ def random_model(seed: int) -> Model:
         flat = layers.reshape(made[-1], (1, count)) if rng.random() < 0.7 else made[-1]
         outputs[0] = layers.dense(flat, 5, depth=count)
     return layers.model([x], outputs)
+
+
+def random_lean_model(seed: int) -> Model:
+    """Return a random model with biases of zeros, and with SLICEs of what is joined."""
+    rng, draft = random.Random(seed), Draft(random_model(seed))
+    for index, operator in enumerate(draft.operators):
+        inputs = operator.input_tensors
+        if draft.name(operator) in BIASED and len(inputs) == 3 and rng.random() < 0.5:
+            bias = draft.tensors[inputs[2]]
+            zeros = draft.add_tensor(bias.dims, bias.type, data=bytes(len(draft.data(inputs[2]) or b"")))
+            draft.operators[index] = replace(operator, inputs=(*inputs[:2], zeros))
+    for join in [operator for operator in draft.operators if draft.name(operator) == "CONCATENATION"]:
+        (whole,) = join.output_tensors
+        sizes = [rng.randint(1, size) for size in draft.tensors[whole].dims]
+        begins = [rng.randint(0, there - size) for there, size in zip(draft.tensors[whole].dims, sizes, strict=True)]
+        cut = draft.add_like(whole, sizes)
+        bounds = [
+            draft.add_tensor((4,), INT32, data=b"".join(n.to_bytes(4, "little") for n in v)) for v in (begins, sizes)
+        ]
+        draft.operators.append(draft.operator("SLICE", (whole, *bounds), (cut,)))
+        draft.outputs = (*draft.outputs, cut)
+    return parse(encode(draft.model()))
+
+
+BIASED = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
 
 
 def random_rim(seed: int) -> Model:
