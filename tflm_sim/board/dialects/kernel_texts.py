@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from functools import cache
 
 from tflm_sim.board.dialects.templates import Template, conversions
@@ -45,14 +46,17 @@ def _by_word() -> dict[str, list[tuple[Template, str]]]:
 
 def find_kernel_text(text: str) -> KernelText | None:
     """Return what a line says if a kernel of some version prints it; of several formats the longest counts."""
-    table, best, longest = _by_word(), None, -1
-    place = _PLACE.match(text)
+    found = list(_found(text))
+    return max(found, key=lambda one: one[0])[1] if found else None
+
+
+def _found(text: str) -> Iterator[tuple[int, KernelText]]:
+    """Yield each format that a line has, with how many characters are its own."""
+    table, place = _by_word(), _PLACE.match(text)
     start = place.end() if place is not None else 0
     for word in dict.fromkeys(_WORD.findall(text)):
         for template, path in table.get(word, ()):
             for _, first, last in template.find_all(text):
                 is_whole = first <= start and last >= len(text) - 1
-                size = template.literal_size
-                if (is_whole or size >= _LONG) and size > longest:
-                    best, longest = KernelText(text[max(first, start) :].strip(), path), size
-    return best
+                if is_whole or template.literal_size >= _LONG:
+                    yield template.literal_size, KernelText(text[max(first, start) :].strip(), path)
