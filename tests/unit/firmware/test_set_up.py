@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 from tflm_sim.firmware.call_graph import CallGraph
 from tflm_sim.firmware.elf import Elf
 from tflm_sim.firmware.machine_code import decoder
-from tflm_sim.firmware.machine_steps import Branch, CallTo, Compare, Forget, Load, SetTo, Step, Store
 from tflm_sim.firmware.set_up import InterpreterCall, SetUp, _roles, read_set_up
 
 PROGRAMS = {
@@ -176,52 +175,3 @@ def test_the_arguments_of_a_constructor_are_known_by_their_types() -> None:
     mangled = "PKNS_5ModelERKNS_15MicroOpResolverEPhjPNS_22MicroResourceVariablesEPNS_22MicroProfilerInterfaceEb"
     roles = {"model": 1, "resolver": 2, "arena": 3, "size": 4, "variables": 5, "preserve": 7}
     assert _roles(mangled) == roles
-
-
-# What instructions at 0x8002 do. Thumb's pc is four bytes on, rounded down to a word: 0x8004.
-INSTRUCTIONS = [
-    ("cortex-m4", "d1e90223", [Load("r2", "r1", 8, 4), Load("r3", "r1", 12, 4)]),  # ldrd r2, r3, [r1, #8]
-    ("cortex-m4", "c1e90223", [Store("r1", 8, 4, "r2"), Store("r1", 12, 4, "r3")]),  # strd r2, r3, [r1, #8]
-    ("cortex-m4", "10b5", [SetTo("sp", "sp", -8), Store("sp", 0, 4, "r4"), Store("sp", 4, 4, "lr")]),  # push {r4, lr}
-    ("cortex-m4", "10bd", [Load("r4", "sp", 0, 4), SetTo("sp", "sp", 8), Branch(None, False)]),  # pop {r4, pc}
-    ("cortex-m4", "2ded028b", [Store("sp", -8, 8, None), SetTo("sp", "sp", -8)]),  # vpush {d8}
-    ("cortex-m4", "bdec028b", [SetTo("sp", "sp", 8)]),  # vpop {d8}
-    ("cortex-m4", "c2f20000", [SetTo("r0", "r0", 0x2000 << 16)]),  # movt r0, #0x2000
-    ("cortex-m4", "02a0", [SetTo("r0", "", 0x8004 + 8)]),  # adr r0, #8
-    ("cortex-m4", "0148", [Load("r0", "", 0x8004 + 4, 4)]),  # ldr r0, [pc, #4]
-    ("cortex-m4", "8889", [Load("r0", "r1", 12, 2)]),  # ldrh r0, [r1, #12]
-    ("cortex-m4", "51f8040f", [Forget("r0"), Forget("r1")]),  # ldr r0, [r1, #4]!
-    ("cortex-m4", "41f8040f", [Store("r1", None, 0, None), Forget("r1")]),  # str r0, [r1, #4]!
-    ("cortex-m4", "10b1", [Compare("r0", 0), Branch(0x8002 + 4 + 4, True, True)]),  # cbz r0, 0x800a
-    ("cortex-m4", "10b9", [Compare("r0", 0), Branch(0x8002 + 4 + 4, True, False)]),  # cbnz r0, 0x800a
-    ("riscv32", "37050020", [SetTo("a0", "", 0x20000 << 12)]),  # lui a0, 0x20000
-    ("riscv32", "17150000", [SetTo("a0", "", 0x8002 + (1 << 12))]),  # auipc a0, 1
-    ("riscv32", "2e85", [SetTo("a0", "a1", 0)]),  # mv a0, a1
-    ("riscv32", "3ec2", [Store("sp", 4, 4, "a5")]),  # c.swsp a5, 4(sp)
-    ("riscv32", "9247", [Load("a5", "sp", 4, 4)]),  # c.lwsp a5, 4(sp)
-    ("riscv32", "03d5c500", [Load("a0", "a1", 12, 2)]),  # lhu a0, 12(a1)
-    ("riscv32", "11c1", [Compare("a0", 0), Branch(0x8002 + 4, True, True)]),  # beqz a0, 0x8006
-    ("riscv32", "6300b500", [Compare(None, 0), Branch(0x8002, True, None)]),  # beq a0, a1, 0x8002
-    ("riscv32", "ef008000", [CallTo(0x8002 + 8)]),  # jal 0x800a
-    ("x86-64", "58", [Load("rax", "rsp", 0, 8), SetTo("rsp", "rsp", 8)]),  # pop rax
-    ("x86-64", "50", [SetTo("rsp", "rsp", -8), Store("rsp", 0, 8, "rax")]),  # push rax
-    ("x86-64", "6a05", [SetTo("rsp", "rsp", -8), SetTo("number", "", 5), Store("rsp", 0, 8, "number")]),  # push 5
-    ("x86-64", "ff30", [SetTo("rsp", "rsp", -8), Store("rsp", 0, 8, None)]),  # push [rax]
-    ("x86-64", "c9", [SetTo("rsp", "rbp", 8), Load("rbp", "rbp", 0, 8)]),  # leave
-    ("x86-64", "488d0d10000000", [SetTo("rcx", "", 0x8002 + 7 + 16)]),  # lea rcx, [rip + 16]
-    ("x86-64", "8b4708", [Load("rax", "rdi", 8, 4)]),  # mov eax, [rdi + 8]
-    ("x86-64", "884708", [Store("rdi", 8, 1, None)]),  # mov [rdi + 8], al
-    ("x86-64", "31c0", [SetTo("rax", "", 0), Compare(None, 0)]),  # xor eax, eax
-    ("x86-64", "4883ec10", [SetTo("rsp", "rsp", -16), Compare(None, 0)]),  # sub rsp, 16
-    ("x86-64", "85c0", [Compare("rax", 0)]),  # test eax, eax
-    ("x86-64", "83f805", [Compare("rax", 5)]),  # cmp eax, 5
-    ("x86-64", "7402", [Branch(0x8002 + 2 + 2, True, True)]),  # je 0x8006
-    ("x86-64", "eb02", [Branch(0x8002 + 2 + 2, False, None)]),  # jmp 0x8006
-]
-
-
-@pytest.mark.parametrize(("processor", "code", "steps"), INSTRUCTIONS, ids=lambda value: str(value)[:12])
-def test_an_instruction_does_what_its_manual_says(processor: str, code: str, steps: list[Step]) -> None:
-    machine = decoder(program(processor))
-    assert machine is not None
-    assert machine.decode(bytes.fromhex(code), 0x8002) == (len(code) // 2, steps)
