@@ -22,6 +22,7 @@ from typing import Protocol
 from tflm_sim.errors import PrepareError, SimulatedFailure
 from tflm_sim.lite.delegates import Delegable, Delegate, DelegateFlags
 from tflm_sim.lite.graph_info import TfLiteNode, TfLiteTensor
+from tflm_sim.lite.op_resolver import refused
 
 _RESTORED = "Restored original execution plan after delegate application failure."
 _NO_DYNAMIC = "Cannot allow dynamic tensors due to previous delegation, resetting to original execution plan."
@@ -168,8 +169,3 @@ def _refuse_dynamic_tensors(graph: Delegated) -> None:
     if graph.has_dynamic_tensors:
         graph.ensure_memory_allocations()
         raise PrepareError(_STATIC_ONLY, device_message="")  # a warning in the log, no report
-
-
-def refused(message: str) -> PrepareError:
-    """Return the error of a runtime that says ``message``."""
-    return PrepareError(message.strip(), device_message=message)

@@ -13,9 +13,8 @@ from collections.abc import Iterator, Sequence
 
 from tflm_sim.errors import PrepareError
 from tflm_sim.lite import file_checks
-from tflm_sim.lite.delegation import refused
 from tflm_sim.lite.graph_info import AllocationType, TfLiteRegistration, TfLiteTensor
-from tflm_sim.lite.op_resolver import MutableOpResolver, registration_for
+from tflm_sim.lite.op_resolver import MutableOpResolver, refused, registration_for
 from tflm_sim.lite.subgraph import TfLiteSubgraph
 from tflm_sim.lite.tensor_bytes import SIZE_UNKNOWN, bytes_required
 from tflm_sim.model.flatbuf import SCALARS, FlatBuffer, Table

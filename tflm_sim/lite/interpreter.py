@@ -12,10 +12,10 @@ from contextlib import contextmanager
 
 from tflm_sim.errors import PrepareError, SimulatedFailure
 from tflm_sim.lite.delegates import Delegate
-from tflm_sim.lite.delegation import DelegationError, refused
+from tflm_sim.lite.delegation import DelegationError
 from tflm_sim.lite.file_parts import fill_subgraph, registrations_of
 from tflm_sim.lite.graph_info import TfLiteRegistration
-from tflm_sim.lite.op_resolver import MutableOpResolver, is_flex_op
+from tflm_sim.lite.op_resolver import MutableOpResolver, is_flex_op, refused
 from tflm_sim.lite.subgraph import TfLiteSubgraph
 from tflm_sim.model.types import Model
 

@@ -61,21 +61,21 @@ def registration_for(code: OperatorCode, resolver: MutableOpResolver) -> TfLiteR
         PrepareError: A builtin operator that is not registered for its version, or a custom one without a name.
     """
     if code.builtin_code >= len(BUILTIN_OPERATORS):
-        raise _refused(
+        raise refused(
             f"Op builtin_code out of range: {code.builtin_code}. Are you using old TFLite binary with newer model?"
         )
     op = builtin_operator_name(code.builtin_code)
     if op != "CUSTOM":
         found = resolver.find_builtin(op, code.version)
         if found is None:
-            raise _refused(
+            raise refused(
                 f"Didn't find op for builtin opcode '{op}' version '{code.version}'. "
                 "An older version of this builtin might be supported. "
                 "Are you using an old TFLite binary with a newer model?\n"
             )
         return found
     if code.custom_code is None:
-        raise _refused("Operator with CUSTOM builtin_code has no custom_code.\n")
+        raise refused("Operator with CUSTOM builtin_code has no custom_code.\n")
     unresolved = TfLiteRegistration(custom_name=code.custom_code, is_unresolved=True)
     return resolver.find_custom(code.custom_code, code.version) or unresolved
 
@@ -100,5 +100,6 @@ def unresolved_op_message(registration: TfLiteRegistration) -> str:
     )
 
 
-def _refused(message: str) -> PrepareError:
+def refused(message: str) -> PrepareError:
+    """Return the error of a runtime that says ``message``."""
     return PrepareError(message.strip(), device_message=message)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tflm_sim.lite.delegation import refused
 from tflm_sim.lite.graph_info import TfLiteTensor
+from tflm_sim.lite.op_resolver import refused
 
 
 def tensor_at(tensors: Sequence[TfLiteTensor], index: int, line: int) -> TfLiteTensor:

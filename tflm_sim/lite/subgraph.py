@@ -18,7 +18,7 @@ from typing import Any
 from tflm_sim.errors import PrepareError, SimulatedFailure, UnsupportedOpError
 from tflm_sim.lite.arena_planner import ArenaPlanner
 from tflm_sim.lite.delegates import Delegate, DelegateParams
-from tflm_sim.lite.delegation import Delegation, State, refused
+from tflm_sim.lite.delegation import Delegation, State
 from tflm_sim.lite.graph_info import (
     NO_TYPE,
     OPTIONAL_TENSOR,
@@ -30,7 +30,7 @@ from tflm_sim.lite.graph_info import (
     TfLiteTensor,
     present,
 )
-from tflm_sim.lite.op_resolver import unresolved_op_message
+from tflm_sim.lite.op_resolver import refused, unresolved_op_message
 from tflm_sim.lite.partition import partition
 from tflm_sim.lite.shape_signature import check_signature, tensor_at
 from tflm_sim.lite.tensor_bytes import SIZE_UNKNOWN, bytes_required

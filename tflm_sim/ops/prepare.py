@@ -64,6 +64,11 @@ def counts(inputs: int, outputs: int = 1) -> Check:
     return lambda k: k.counts(inputs, outputs)
 
 
+def input_count(count: int) -> Check:
+    """Return the check of how many inputs there are."""
+    return lambda k: k.ensure_eq(len(k.node.inputs), count, "NumInputs(node)")
+
+
 def checked_op_data(name: str = "node->user_data") -> Check:
     """Return the check that Init got its memory."""
 

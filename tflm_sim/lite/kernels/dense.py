@@ -10,6 +10,7 @@ from math import prod
 from tflm_sim.lite.graph_info import NO_TYPE, AllocationType, TfLiteTensor
 from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import PrepareCall, Shape, values_of
+from tflm_sim.units import align_up
 
 _PERSISTENT = AllocationType.ARENA_RW_PERSISTENT
 _NARROW = (t.UINT8, t.INT8, t.INT4, t.INT2)
@@ -107,11 +108,11 @@ def _place_hybrid(call: PrepareCall, first: int, value: TfLiteTensor, weights: T
             return True
         call.node.user_data["batch"] = batch
         rows = next(rows for rows in (4, 2, 1) if batch >= rows and rows <= _LARGEST_ROWS)
-        padded, columns = _up(batch, rows), _up(value.elements // batch, _FILTER_DEPTH)
+        padded, columns = align_up(batch, rows), align_up(value.elements // batch, _FILTER_DEPTH)
         call.take(*range(first, first + 5))
         call.temporary(first, t.INT8, (padded, columns))
         call.temporary(first + 1, t.FLOAT32, (padded,))
-        call.temporary(first + 2, t.INT32, (padded, _up(units, _FILTER_WIDTH)))
+        call.temporary(first + 2, t.INT32, (padded, align_up(units, _FILTER_WIDTH)))
         call.temporary(first + 3, t.INT32, (padded,))
         return False
     call.take(*range(first, first + 5 + weights.is_sparse))
@@ -144,10 +145,6 @@ def check_multiplier(
         is_small = difference <= 0.02 * output.scale if output.scale else False
         here.ensure(is_small, "scale_diff / output_scale <= 0.02")
     here.ensure(products >= 0, "input_product_scale >= 0")
-
-
-def _up(size: int, multiple: int) -> int:
-    return -(-size // multiple) * multiple
 
 
 def batch_matmul(call: PrepareCall) -> None:

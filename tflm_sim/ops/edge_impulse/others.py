@@ -13,6 +13,7 @@ from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.prepare import OUTPUT, result, source
 from tflm_sim.ops.reference.arithmetic import flat_size
+from tflm_sim.ops.reference.broadcast import init_select
 from tflm_sim.ops.reference.reduce import init_reduce, prepare_min_max
 from tflm_sim.ops.requests import Persistent, Scratch, Steps
 from tflm_sim.ops.roles import op_data
@@ -62,11 +63,6 @@ def _prepare_select(node: Node) -> Steps[None]:
         yield from k.free(*tensors)
 
 
-def _init_select(node: Node) -> Steps[object]:
-    yield Persistent(node.target.sizeof("select.OpData"), "select.OpData")
-    return "select.OpData"
-
-
 def _init_tile(node: Node) -> Steps[object]:
     if node.target.runtime.has("edge_impulse_tile_data"):
         yield Persistent(node.target.sizeof("edge_impulse/tile.OpData"), "tile.OpData")
@@ -103,7 +99,7 @@ MODELS: tuple[OpModel, ...] = (
     ),
     OpModel("RFFT2D", None, op_data("edge_impulse/rfft2d.OpData"), _rfft2d, source="rfft2d.cc"),
     OpModel("SCATTER_ND", prepare=_scatter_nd, source="scatter_nd.cc"),
-    OpModel("SELECT", None, _init_select, _prepare_select, source="select.cc"),
+    OpModel("SELECT", None, init_select, _prepare_select, source="select.cc"),
     OpModel("TreeEnsembleClassifier", None, op_data("edge_impulse/tree.OpDataTree"), _tree, source=_TREE),
     OpModel("TILE", None, _init_tile, _tile, source="tile.cc"),
     OpModel("TOPK_V2", prepare=_topk, source="topk_v2.cc"),

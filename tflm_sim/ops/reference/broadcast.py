@@ -59,7 +59,8 @@ def _broadcast_args(k: Kernel, shape1: KernelTensor, shape2: KernelTensor, outpu
         k.rank(tensor, 1, name)
 
 
-def _init_select(node: Node) -> Steps[object]:
+def init_select(node: Node) -> Steps[object]:
+    """What Init of SELECT_V2 asks for, and goes on without."""
     yield Persistent(node.target.sizeof("select.OpData"), "select.OpData")
     return "select.OpData"
 
@@ -132,7 +133,7 @@ def _ensure_dims(k: Kernel, shape: tuple[int, ...], dims: KernelTensor) -> None:
 MODELS: tuple[OpModel, ...] = (
     OpModel("BROADCAST_TO", prepare=Prepare("broadcast_to.cc", _two_inputs, takes=_TO, body=_broadcast_to)),
     OpModel("BROADCAST_ARGS", prepare=Prepare("broadcast_args.cc", _two_inputs, takes=_ARGS, body=_broadcast_args)),
-    OpModel("SELECT_V2", init=_init_select, prepare=_prepare_select, source="select.cc"),
+    OpModel("SELECT_V2", init=init_select, prepare=_prepare_select, source="select.cc"),
     OpModel("FILL", prepare=Prepare("fill.cc", takes=(source(0, "dims"), source(1, "value"), OUTPUT), body=_fill)),
     OpModel("ZEROS_LIKE", prepare=Prepare("zeros_like.cc", counts(1))),
 )

@@ -19,7 +19,7 @@ from tflm_sim.ops.eval_values import ValueRow, axes_outside, constant_integers
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import fused_activation
-from tflm_sim.ops.prepare import Prepare, source, trusted
+from tflm_sim.ops.prepare import Prepare, input_count, source, trusted
 from tflm_sim.ops.reference.arithmetic import MAX_RUNTIME_RANK
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
 from tflm_sim.ops.roles import decompression_scratch, fail, op_data, size_of
@@ -127,16 +127,12 @@ def _some_inputs(k: Kernel) -> None:
     k.check(k.node.operator.inputs is not None, "node->inputs != nullptr")
 
 
-def _three_inputs(k: Kernel) -> None:
-    k.ensure_eq(len(k.node.inputs), 3, "NumInputs(node)")
-
-
 def _constant_axis(k: Kernel, axis: KernelTensor) -> None:
     k.is_constant(axis, "axis", before="Non constant axis tensor not supported")
 
 
 _SPLIT = Prepare("split.cc", _some_inputs, takes=(source(0, "axis"),), body=_constant_axis)
-_SPLIT_V = Prepare("split_v.cc", _three_inputs, takes=trusted(source(2, "axis")), body=_constant_axis)
+_SPLIT_V = Prepare("split_v.cc", input_count(3), takes=trusted(source(2, "axis")), body=_constant_axis)
 
 
 def _split_axis(position: int, axis: int) -> Callable[[Node], Iterator[tuple[str, str]]]:

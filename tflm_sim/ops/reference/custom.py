@@ -15,7 +15,7 @@ from tflm_sim.model.types import TensorType
 from tflm_sim.ops.eval_types import PLAIN, EvalRow, known_types
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
-from tflm_sim.ops.prepare import INPUT, OUTPUT, Prepare, source, trusted, unchecked
+from tflm_sim.ops.prepare import INPUT, OUTPUT, Prepare, input_count, source, trusted, unchecked
 from tflm_sim.ops.reference.custom_options import int_entries, int_slots
 from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, Steps
 from tflm_sim.ops.roles import op_data, size_of
@@ -86,10 +86,6 @@ def _scratch_sizes(node: Node, boxes: KernelTensor, scores: KernelTensor) -> tup
     )
 
 
-def _three_inputs(k: Kernel) -> None:
-    k.ensure_eq(len(k.node.inputs), 3, "NumInputs(node)")
-
-
 def _detect(k: Kernel, boxes: KernelTensor, scores: KernelTensor, anchors: KernelTensor) -> Steps[None]:
     for tensor, rank, take in zip((boxes, scores, anchors), (3, 3, 2), _INPUTS, strict=True):
         k.rank(tensor, rank, take.name)
@@ -131,7 +127,7 @@ MODELS: tuple[OpModel, ...] = (
     OpModel(
         "TFLite_Detection_PostProcess",
         init=_init_detection,
-        prepare=Prepare(_DETECTION_FILE, _three_inputs, takes=trusted(*_INPUTS), body=_detect),
+        prepare=Prepare(_DETECTION_FILE, input_count(3), takes=trusted(*_INPUTS), body=_detect),
     ),
 )
 

@@ -18,6 +18,7 @@ from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.options import option
 from tflm_sim.ops.prepare import INPUT, OUTPUT, Prepare, counts, source
+from tflm_sim.ops.reference.arithmetic import runtime_flat_size
 from tflm_sim.ops.reference.window import dilations, strides
 from tflm_sim.ops.requests import KernelTensor, SetShape, Steps
 from tflm_sim.ops.roles import fail, writable_dims
@@ -107,7 +108,7 @@ def _space_to_batch(
     shape = (batch, *dims[1:])
     if shape == output.shape:
         return
-    if _flat_size(shape) > output.flat_size and output.is_constant:
+    if runtime_flat_size(shape) > output.flat_size and output.is_constant:
         raise fail("SPACE_TO_BATCH_ND: resizing flatbuffer tensor data is not supported")
     _check_same_rank(k, source, output)
     yield from writable_dims(output, shape)
@@ -129,7 +130,7 @@ def _batch_to_space(
         dims[dim + 1] = int32(dims[dim + 1] * block - amounts[dim * 2] - amounts[dim * 2 + 1])
     shape = (batch, *dims[1:])
     if shape != output.shape:
-        k.ensure(_flat_size(shape) <= output.flat_size, "output_shape.FlatSize() <= old_output_shape.FlatSize()")
+        k.ensure(runtime_flat_size(shape) <= output.flat_size, "output_shape.FlatSize() <= old_output_shape.FlatSize()")
         yield from writable_dims(output, shape)
 
 
@@ -170,13 +171,6 @@ def _constants(
 
 def _check_same_rank(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
     k.ensure_eq(len(source.shape), len(output.shape), "input_dims->size", "output->dims->size")
-
-
-def _flat_size(shape: tuple[int, ...]) -> int:
-    size = 1
-    for dim in shape:
-        size = int32(size * dim)
-    return size
 
 
 _PREPARES = {
