@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import random
 import threading
 from functools import partial
@@ -11,13 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tflm_sim.errors import TflmSimError, UsageError
-from tflm_sim.planners import native
-from tflm_sim.planners.buffers import Buffer, plan_of
+from tflm_sim.planners import exact, native
+from tflm_sim.planners.buffers import Buffer, Plan, plan_of
+from tflm_sim.planners.deadline import Deadline
 from tflm_sim.planners.exact import Progress
 from tflm_sim.planners.exact import solve as solve_without_limit
 from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.planners.problem import read_csv
+from tflm_sim.planners.registry import planner
 from tflm_sim.planners.validate import validate
+from tflm_sim.values import Any
 
 SPEED = Path(__file__).parents[4] / "shared" / "planners" / "speed"
 
@@ -375,3 +379,91 @@ def test_without_the_extension_the_error_says_what_to_do(monkeypatch: pytest.Mon
     monkeypatch.setattr(native, "available", lambda: False)
     with pytest.raises(TflmSimError, match="C compiler"):
         solve([Buffer(1, 0, 1)])
+
+
+class Steps:
+    """Watches whether the quick planners are asked for a plan to go on with."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.asked = 0
+        real = exact._improved
+
+        def improved(*arguments: Any) -> exact.ExactResult:
+            self.asked += 1
+            return real(*arguments)
+
+        monkeypatch.setattr(exact, "_EASY_SECONDS", 0.0)
+        monkeypatch.setattr(exact, "_improved", improved)
+
+
+HARD = [Buffer(draw, start, start + 9) for start, draw in enumerate([7, 13, 5, 29, 3, 17, 11, 23, 19, 2] * 12)]
+
+
+def test_what_is_not_solved_at_once_begins_anew_with_the_plan_of_the_quick_planners(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    steps = Steps(monkeypatch)
+    best = min(planner(name)(HARD).peak for name in ("greedy", "vela_greedy"))
+    result = exact.solve(HARD, time_limit=0.5)
+    assert steps.asked == 1
+    assert result.peak is not None
+    assert result.peak <= best
+
+
+@pytest.mark.parametrize("limits", [
+    {"node_limit": 1},
+    {"capacity": 10_000, "time_limit": 0.5},
+    {"start": planner("greedy")(HARD), "time_limit": 0.2},
+    {"time_limit": math.inf, "node_limit": 1},
+])  # fmt: skip
+def test_with_a_limit_of_its_own_or_a_plan_to_start_with_it_searches_once(
+    monkeypatch: pytest.MonkeyPatch, limits: dict[str, Any]
+) -> None:
+    steps = Steps(monkeypatch)
+    exact.solve(HARD, **limits)
+    assert steps.asked == 0
+
+
+def test_a_search_that_was_ended_does_not_begin_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = Steps(monkeypatch)
+    cancel = threading.Event()
+    cancel.set()
+    assert exact.solve(HARD, time_limit=0.5, cancel=cancel).peak is not None
+    assert steps.asked == 0
+    cancel.clear()
+    exact.solve(HARD, time_limit=0.2, cancel=cancel)
+    assert steps.asked == 1
+
+
+def test_nodes_of_both_searches_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = exact.ExactResult((0,), 8, 8, False, False, 5, 1.0)
+    second = exact.ExactResult((0,), 8, 8, True, False, 7, 2.0)
+    done = exact._improved(first, lambda *_: (second, False), [Buffer(8, 0, 1)], Deadline(10.0))
+    assert (done.nodes, done.proved) == (12, True)
+    assert 1.0 <= done.seconds < 2.0
+
+
+@pytest.mark.parametrize(("time_limit", "node_limit", "seconds"), [
+    (None, None, 60.0),
+    (None, 5, None),
+    (3.0, 5, 3.0),
+    (3.0, None, 3.0),
+    (math.inf, None, None),
+])  # fmt: skip
+def test_a_search_takes_a_minute_unless_a_limit_is_given(
+    time_limit: float | None, node_limit: int | None, seconds: float | None
+) -> None:
+    assert exact._seconds(time_limit, node_limit) == seconds
+
+
+def test_a_plan_to_start_with_is_one() -> None:
+    two = [Buffer(8, 0, 1), Buffer(8, 0, 1)]
+    with pytest.raises(UsageError, match="^no plan to start with: "):
+        exact.solve(two, start=Plan((0, 4), 12))
+    assert exact.solve(two, start=Plan((0, 8), 16)).peak == 16
+
+
+@pytest.mark.parametrize("workers", [0, -1])
+def test_a_search_has_a_thread(workers: int) -> None:
+    with pytest.raises(UsageError):
+        exact.solve([Buffer(8, 0, 1)], workers=workers)
