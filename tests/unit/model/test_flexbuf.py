@@ -131,3 +131,66 @@ def test_nan_is_not_an_integer() -> None:
 def test_a_vector_of_bools() -> None:
     # VECTOR_BOOL (36): count 3, three bytes; root slot: 3 back, type 36 << 2
     assert [item.as_int() for item in read_root(flex("03 01 00 01 03 90 01")).as_vector()] == [1, 0, 1]
+
+
+def test_types_have_the_numbers_of_the_flatbuffers_package() -> None:
+    theirs = pytest.importorskip("flatbuffers.flexbuffers").Type
+    named = {one.name.removesuffix("_DEPRECATED"): one.value for one in theirs}
+    assert {one.name: one.value for one in FlexType} == {one.name: named[one.name] for one in FlexType}
+
+
+@pytest.mark.parametrize("index", [-1, 2])
+def test_a_slot_before_or_behind_the_others_is_refused(index: int) -> None:
+    with pytest.raises(ModelError, match=f"the kernel reads custom option {index} of 2"):
+        read_slots(flex(MAP)).as_bool(index)
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8])
+def test_numbers_of_every_width_are_what_the_flatbuffers_package_writes(width: int) -> None:
+    theirs = pytest.importorskip("flatbuffers.flexbuffers")
+    large = (1 << 8 * width) - 1
+    builder = theirs.Builder()
+    with builder.Map():
+        builder.UInt("a", large)
+        builder.Int("b", -(large // 2) - 1)
+        builder.Bool("c", True)
+        builder.IndirectInt("d", -(large // 2), byte_width=width)
+        builder.IndirectUInt("e", large, byte_width=width)
+        builder.IndirectFloat("f", 0.5, byte_width=max(width, 4))
+        builder.Blob("g", b"\0\1" * 150)
+        builder.String("h", "x" * 300)
+        builder.TypedVectorFromElements("i", [1, 2, -(large // 2)])
+        builder.FixedTypedVectorFromElements("j", [1, large // 2, 3])
+        builder.VectorFromElements("k", [None, 7])
+    found = read_root(memoryview(bytes(builder.Finish()))).as_map()
+    assert [found[key].as_int() for key in "abcde"] == [large, -(large // 2) - 1, 1, -(large // 2), large]
+    assert (found["f"].as_float(), bytes(found["g"].as_bytes()), found["h"].as_text()) == (
+        0.5,
+        b"\0\1" * 150,
+        "x" * 300,
+    )
+    assert [[one.as_int() for one in found[key].as_vector()] for key in "ijk"] == [
+        [1, 2, -(large // 2)],
+        [1, large // 2, 3],
+        [0, 7],
+    ]
+    assert [one.is_null for one in found["k"].as_vector()] == [True, False]
+    assert (found["i"].as_int(), found["h"].as_vector(), bytes(found["a"].as_bytes())) == (3, (), b"")
+
+
+@pytest.mark.parametrize("is_inside", [True, False])
+def test_what_is_read_may_begin_with_the_first_byte_and_not_before(is_inside: bool) -> None:
+    # A vector of one element whose count is the first byte; the root slot says 2 or 4 bytes back.
+    data = flex("01 07 04" + ("02" if is_inside else "04") + "28 01")
+    if is_inside:
+        assert [one.as_int() for one in read_root(data).as_vector()] == [7]
+    else:
+        with pytest.raises(ModelError, match="would lie at"):
+            read_root(data).as_vector()
+
+
+@pytest.mark.parametrize("length", [0, 1, 255, 256, 257, 600])
+def test_a_key_of_any_length(length: int) -> None:
+    body = b"k" * length + b"\0"
+    slot = len(body).to_bytes(2, "little")
+    assert read_root(memoryview(body + slot + bytes([4 << 2, 2]))).as_text() == "k" * length
