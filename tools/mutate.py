@@ -51,11 +51,11 @@ ROOMS = {
 }
 OTHER_TESTS = {
     "cli": ["tests/cli"],
-    "emulation": ["tests/firmware/test_run.py", "tests/firmware/test_run_model.py", "tests/firmware/test_executed.py"],
+    "emulation": ["tests/unit/emulation"],
     "pytest_plugin": ["tests/plugin"],
     "rim": ["tests/unit/rim", "tests/test_public_api.py", "tests/cli"],
 }
-"""Tests of the rooms that have no folder of their name in ``tests/unit``."""
+"""Tests of the rooms that have no folder of their name in ``tests/unit``, or are entered where nobody looks."""
 UNRECORDED = ("emulation", "pytest_plugin")
 """Rooms that are entered in a process of their own, or in a run of pytest inside of another, where nobody looks."""
 QUICK = ("-m", "not slow")
