@@ -458,7 +458,7 @@ def test_a_search_takes_a_minute_unless_a_limit_is_given(
 
 def test_a_plan_to_start_with_is_one() -> None:
     two = [Buffer(8, 0, 1), Buffer(8, 0, 1)]
-    with pytest.raises(UsageError, match="^no plan to start with: "):
+    with pytest.raises(UsageError, match=r"^no plan to start with: "):
         exact.solve(two, start=Plan((0, 4), 12))
     assert exact.solve(two, start=Plan((0, 8), 16)).peak == 16
 

@@ -35,21 +35,21 @@ def test_the_frame_holds_the_title_and_all_that_is_drawn() -> None:
 
 
 def test_a_buffer_is_as_wide_as_it_lives_and_as_high_as_it_is_large() -> None:
-    """Left 90, right 20: 890 for 5 moments, 178 each. Above 40, below 80: 480 for 240 bytes, 2 each; byte 0 at 520."""
-    assert (
-        [line for line in picture(BUFFERS, 80, 0, 160) if line.startswith("<g>")]
-        == [
-            "<g><title>t0: 160 bytes at 80, times 0 to 1</title>"
-            f'<rect x="90.00" y="40.00" width="356.00" height="320.00" fill="#e9a23b" {EDGE}/>'
-            '<text x="268.0" y="204.0" text-anchor="middle">t0</text></g>',  # Its middle is at 200, the foot of the text 4 below.
-            "<g><title>t1: 80 bytes at 0, times 1 to 3</title>"
-            f'<rect x="268.00" y="360.00" width="534.00" height="160.00" fill="#e9a23b" {EDGE}/>'
-            '<text x="535.0" y="444.0" text-anchor="middle">t1</text></g>',
-            "<g><title>t2: 40 bytes at 160, times 3 to 4</title>"
-            f'<rect x="624.00" y="120.00" width="356.00" height="80.00" fill="#b79bd9" {EDGE}/>'
-            '<text x="802.0" y="164.0" text-anchor="middle">t2</text></g>',
-        ]
-    )
+    """Left 90, right 20: 890 for 5 moments, 178 each. Above 40, below 80: 480 for 240 bytes, 2 each; byte 0 at 520.
+
+    The foot of a text is 4 below the middle of what it names.
+    """
+    assert [line for line in picture(BUFFERS, 80, 0, 160) if line.startswith("<g>")] == [
+        "<g><title>t0: 160 bytes at 80, times 0 to 1</title>"
+        f'<rect x="90.00" y="40.00" width="356.00" height="320.00" fill="#e9a23b" {EDGE}/>'
+        '<text x="268.0" y="204.0" text-anchor="middle">t0</text></g>',
+        "<g><title>t1: 80 bytes at 0, times 1 to 3</title>"
+        f'<rect x="268.00" y="360.00" width="534.00" height="160.00" fill="#e9a23b" {EDGE}/>'
+        '<text x="535.0" y="444.0" text-anchor="middle">t1</text></g>',
+        "<g><title>t2: 40 bytes at 160, times 3 to 4</title>"
+        f'<rect x="624.00" y="120.00" width="356.00" height="80.00" fill="#b79bd9" {EDGE}/>'
+        '<text x="802.0" y="164.0" text-anchor="middle">t2</text></g>',
+    ]
 
 
 def plain(lines: list[str], start: str) -> list[str]:
