@@ -5,10 +5,11 @@ from string import Formatter
 import pytest
 
 from tflm_sim.arena.stages import Stage
-from tflm_sim.board.diagnosis import Diagnosis, FailureCollector, diagnose
+from tflm_sim.board.diagnosis import Diagnosis, FailureCollector, diagnose, refusal_in_words
 from tflm_sim.board.dialects import parse_log
+from tflm_sim.board.dialects.events import ArenaConfigured, LogEvent, Message, Reset
 from tflm_sim.board.dialects.kernel_texts import KernelText
-from tflm_sim.board.dialects.messages import MESSAGES
+from tflm_sim.board.dialects.messages import BY_KIND, MESSAGES
 
 LOGS = Path(__file__).parent / "logs"
 
@@ -96,9 +97,9 @@ def test_a_sound_log_has_no_diagnosis() -> None:
 
 def test_a_firmware_that_fails_in_a_loop_does_not_fill_the_memory() -> None:
     collector, found = FailureCollector(), []
+    (event,) = parse_log(b"Failed to resize buffer. Requested: 3, available 1, missing: 2\n")
     for number in range(10_000):
-        for event in parse_log(b"Failed to resize buffer. Requested: 3, available 1, missing: 2\n"):
-            found += collector.feed(replace(event, line=number))
+        found += collector.feed(replace(event, line=number))
     assert len(found) == 10_000 // 64
     assert len(collector.close()[0].messages) == 10_000 % 64
 
@@ -141,3 +142,104 @@ def test_every_note_needs_only_fields_that_its_kind_has() -> None:
 
 def test_every_phase_of_a_message_is_a_stage_of_the_one_table() -> None:
     assert {row.phase for row in MESSAGES} - {""} <= {stage.value for stage in Stage}
+
+
+def message(kind: str, line: int = 1, **values: int | str) -> Message:
+    return Message(line, kind, tuple(values.items()), cut=False, text="t")
+
+
+def collected(*events: LogEvent, arena_size: int | None = None) -> list[Diagnosis]:
+    collector = FailureCollector(arena_size)
+    return [*(one for event in events for one in collector.feed(event)), *collector.close()]
+
+
+HEAD = {"requested": 100, "available": 60, "missing": 40}
+
+
+@pytest.mark.parametrize(
+    ("values", "numbers", "missing", "at_least"),
+    [
+        (HEAD, ": 100 B asked for, 60 B free, 40 B missing", 40, 100),
+        ({"requested": 100, "available": 60}, ": 100 B asked for, 60 B free, 40 B missing", 40, 100),
+        ({"requested": 0, "available": 0, "missing": 0}, ": 0 B asked for, 0 B free, 0 B missing", 0, 0),
+        ({"available": 60}, ": 60 B free", None, None),
+        ({"requested": 100}, "", None, None),
+        ({"missing": 40}, "", 40, 0),
+        ({"requested": 100, "missing": 40}, "", 40, 100),
+        ({"available": 60, "missing": 40}, ": 60 B free", 40, 0),
+    ],
+)
+def test_a_refusal_has_the_numbers_that_were_read(
+    values: dict[str, int], numbers: str, missing: int | None, at_least: int | None
+) -> None:
+    (diagnosis,) = collected(message("head", **values))
+    assert diagnosis.what == BY_KIND["head"].says + numbers
+    assert (diagnosis.missing, diagnosis.at_least) == (missing, at_least)
+    assert refusal_in_words(diagnosis.refusals[0]).endswith(numbers)
+
+
+def test_the_arena_is_what_somebody_knows_else_what_the_log_says_last() -> None:
+    said = [ArenaConfigured(1, size, "arena_size") for size in (1000, 2000)]
+    failure = message("head", **HEAD)
+    assert [one.at_least for one in collected(*said, failure)] == [2040]
+    assert [one.at_least for one in collected(*said, failure, arena_size=500)] == [540]
+    assert [one.at_least for one in collected(*said, failure, arena_size=0)] == [40]
+    (several,) = collected(failure, message("tail", requested=300, available=10, missing=290), arena_size=1000)
+    assert (several.missing, several.at_least) == (290, 1290)
+    (unknown,) = collected(failure, message("tail", requested=50, available=10))
+    assert unknown.at_least == 100
+
+
+def test_eight_other_lines_end_a_failure_and_a_line_about_the_arena_begins_to_count_anew() -> None:
+    collector = FailureCollector()
+    assert collector.feed_other_line() == []
+    collector.feed(message("head", **HEAD))
+    assert [collector.feed_other_line() for _ in range(7)] == [[]] * 7
+    collector.feed(ArenaConfigured(2, 1000, "arena_size"))
+    assert [collector.feed_other_line() for _ in range(7)] == [[]] * 7
+    (ended,) = collector.feed_other_line()
+    assert ended.at_least == 1040
+    assert [collector.feed_other_line() for _ in range(9)] == [[]] * 9
+
+
+def test_after_the_programs_own_line_another_message_is_another_failure() -> None:
+    head, app = message("head", 1, **HEAD), message("allocate_failed", 2)
+    (one,) = collected(head, app, message("allocate_failed", 3))
+    assert len(one.messages) == 3
+    assert [len(each.messages) for each in collected(head, app, message("head", 3, **HEAD))] == [2, 1]
+    assert [each.lines for each in collected(app, message("head", 3, **HEAD), app)] == [(2,), (3,)]
+
+
+def test_a_restart_ends_a_failure_and_a_fault_is_part_of_it() -> None:
+    head = message("head", 1, **HEAD)
+    power, fault = Reset(5, "rst:0x1 (POWERON)"), Reset(5, "Guru Meditation Error: Core 0 panic'ed (StoreProhibited)")
+    assert [len(one.messages) for one in collected(head, power)] == [1]
+    (found,) = collected(head, fault)
+    assert [one.kind for one in found.messages] == ["head", "panic"]
+    assert collected(fault) == collected(power) == []
+
+
+def test_notes_alone_are_no_failure() -> None:
+    assert collected(message("unaligned", lost=4)) == []
+    (found,) = collected(message("unaligned", lost=4), message("head", **HEAD))
+    assert found.lines == (1,)
+    assert len(found.messages) == 2
+
+
+@pytest.mark.parametrize(
+    ("kinds", "is_of_the_arena"),
+    [(("head",), True), (("allocate_failed",), True), (("op_missing",), False), (("op_missing", "head"), True)],
+)
+def test_a_failure_is_the_arenas_where_the_allocator_refuses_or_nobody_says(
+    kinds: tuple[str, ...], is_of_the_arena: bool
+) -> None:
+    (found,) = collected(*(message(kind) for kind in kinds))
+    assert found.is_of_the_arena is is_of_the_arena
+
+
+def test_an_operator_is_the_first_that_is_named_with_its_node() -> None:
+    node = message("node_prepare", op="ADD", node=0, status=1)
+    (found,) = collected(message("head", **HEAD), node)
+    assert (found.op, found.node, found.phase) == ("ADD", 0, "op_prepare")
+    (bare,) = collected(message("head", **HEAD))
+    assert (bare.op, bare.node) == ("", None)
