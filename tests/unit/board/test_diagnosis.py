@@ -1,4 +1,3 @@
-from dataclasses import replace
 from pathlib import Path
 from string import Formatter
 
@@ -10,6 +9,7 @@ from tflm_sim.board.dialects import parse_log
 from tflm_sim.board.dialects.events import ArenaConfigured, LogEvent, Message, Reset
 from tflm_sim.board.dialects.kernel_texts import KernelText
 from tflm_sim.board.dialects.messages import BY_KIND, MESSAGES
+from tflm_sim.values import replace
 
 LOGS = Path(__file__).parent / "logs"
 
