@@ -208,6 +208,10 @@ def _init(cls: Any, fields: Sequence[_Field], *, frozen: bool, slots: bool) -> C
     return written
 
 
+_ALIKE: dict[type, Any] = {}
+"""What the library made of a class: each takes milliseconds."""
+
+
 class _OfLibrary:
     """What the library's functions ask a dataclass for, taken from one that the library makes of the same fields."""
 
@@ -215,6 +219,12 @@ class _OfLibrary:
         self._name = name
 
     def __get__(self, instance: object, owner: Any) -> Any:
+        if owner not in _ALIKE:
+            _ALIKE[owner] = self._alike(owner)
+        return getattr(_ALIKE[owner], self._name)
+
+    @staticmethod
+    def _alike(owner: Any) -> Any:
         import dataclasses
 
         def given(field: _Field) -> dict[str, Any]:
@@ -222,8 +232,7 @@ class _OfLibrary:
             return {name: value for name in names if (value := getattr(field, name)) is not _ABSENT}
 
         rows = [(field.name, field.type, dataclasses.field(**given(field))) for field in _fields_of(owner)]
-        alike = dataclasses.make_dataclass(owner.__name__, rows, frozen=owner.__setattr__ is _refuse)
-        return getattr(alike, self._name)
+        return dataclasses.make_dataclass(owner.__name__, rows, frozen=owner.__setattr__ is _refuse)
 
 
 _OF_LIBRARY = {name: _OfLibrary(name) for name in ("__dataclass_fields__", "__dataclass_params__")}

@@ -253,3 +253,8 @@ def test_a_short_repr_shows_sixty_characters_of_a_field(value: object, shown: st
         __repr__ = values.short_repr
 
     assert repr(Answer(value)).endswith(f"Answer(field={shown})")
+
+
+def test_what_the_library_asks_for_is_made_once() -> None:
+    assert dataclasses.fields(AtTop)[0] is dataclasses.fields(AtTop(1))[0]
+    assert dataclasses.fields(OURS["Frozen"])[0] is not dataclasses.fields(OURS["Open"])[0]
