@@ -300,7 +300,7 @@ _EDGE_IMPULSE: dict[str, Change] = {
     ),
     "edge_impulse_esp32p4": Change(66, "02cf3d3", "2024-11-22", "ESP-NN for the ESP32-P4", EDGE_IMPULSE),
     "eon_overflow_armv8": Change(
-        73, "5363795", "2025-05-06", "EON: 50 buffers may lie on the heap on Armv8-M", EDGE_IMPULSE
+        73, "5363795", "2025-05-20", "EON: 50 buffers may lie on the heap on Armv8-M", EDGE_IMPULSE
     ),
 }
 

@@ -6,9 +6,9 @@ import pytest
 
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.abi import AAPCS
-from tflm_sim.targets.changes import BEFORE_UPSTREAM, CHANGES, EDGE_IMPULSE, REVERSED, UPSTREAM
+from tflm_sim.targets.changes import BEFORE_UPSTREAM, CHANGES, EDGE_IMPULSE, ESP, NEWEST, REVERSED, UPSTREAM
 from tflm_sim.targets.history import commits, find_commit, find_day, main_line
-from tflm_sim.targets.libraries import find_library
+from tflm_sim.targets.libraries import LIBRARIES, find_library
 from tflm_sim.targets.presets import at_runtime, preset
 from tflm_sim.targets.runtime import FIRST_BUILD, REFERENCE_DAY, REFERENCE_SNAPSHOT, Runtime, find_runtime
 from tflm_sim.targets.structs import layouts
@@ -134,3 +134,81 @@ def test_what_edge_impulse_did_on_its_own_begins_and_ends_with_its_updates() -> 
     names = ("pad_5d", "fc_filter_zero_point", "abs_rsqrt_quantized", "expand_dims_prepares")
     assert {name: own[name].stop for name in names} == dict.fromkeys(names, update)
     assert own["reduce_num_axis"].start == CHANGES["edge_impulse_reductions"].position  # e8a7b5d
+
+
+EDGE_IMPULSE_HISTORY = """
+7e29702@2020-12-24 6100079@2021-01-19 68b3945@2021-02-03 dcc5ca1@2021-02-12 7adcab5@2021-03-10
+547eaa3@2021-03-18 6b402ac@2021-04-12 6887772@2021-05-11 0e0ecbd@2021-06-29 00ea795@2021-07-07
+be7b099@2021-08-31 64736ab@2021-10-14 0c351be@2021-10-27 f0e6213@2021-12-28 144730e@2022-04-21
+4c96547@2022-09-16 85471be@2023-03-17 f351785@2023-03-21 63d49e4@2023-06-30 abf7f15@2023-08-25
+29ca890@2023-11-15 3fc7065@2023-12-07 6b61a84@2024-03-29 cd64dd7@2024-05-19 3b2f7cd@2024-06-24
+e8a7b5d@2024-08-12 bf70bf7@2024-08-12 f58efea@2024-09-05 2b8c471@2024-09-12 f1ed5f0@2024-09-18
+c4864e2@2024-10-14 776c46f@2024-10-25 02cf3d3@2024-11-22 38a79b4@2024-11-22 4ec5868@2024-11-27
+89e5576@2024-12-02 5573a81@2025-05-20 9f2b818@2025-05-20 15fd14e@2025-05-20 5363795@2025-05-20
+"""
+"""The commits of Edge Impulse's SDK at the positions from 34 on, and their days, UTC.
+
+Source: git log --first-parent --reverse in edgeimpulse/inferencing-sdk-cpp @ 919819f.
+"""
+
+
+def edge_impulse() -> dict[str, tuple[int, str]]:
+    rows = (entry.split("@") for entry in EDGE_IMPULSE_HISTORY.split())
+    return {commit: (position, day) for position, (commit, day) in enumerate(rows, start=34)}
+
+
+def test_edge_impulses_changes_stand_at_the_positions_of_their_commits() -> None:
+    history = edge_impulse()
+    changes = {name: change for name, change in CHANGES.items() if change.tree == EDGE_IMPULSE}
+    merged = changes.pop("edge_impulse_pads_once")  # 380fe7a came with a merge: between two commits of the main line.
+    assert history["29ca890"][0] < merged.position <= history["6b61a84"][0]
+    assert {name: (row.position, row.date) for name, row in changes.items()} == {
+        name: history[row.commit] for name, row in changes.items()
+    }
+
+
+def test_what_edge_impulse_did_on_its_own_begins_with_its_commits() -> None:
+    positions = {commit: position for commit, (position, _) in edge_impulse().items()}
+    assert {name: where.start for name, where in REVERSED[EDGE_IMPULSE].items()} == {
+        "pad_5d": positions["be7b099"],
+        "fc_filter_zero_point": positions["be7b099"],
+        "abs_rsqrt_quantized": positions["85471be"],
+        "expand_dims_prepares": positions["85471be"],
+        "select_frees": positions["3b2f7cd"],
+        "reduce_num_axis": positions["e8a7b5d"],
+    }
+    newest = Runtime("x", upstream=4, forks=((EDGE_IMPULSE, NEWEST),))
+    for name in ("select_frees", "reduce_num_axis"):  # Which last to the end of the history.
+        assert newest.has(name) != Runtime("x", upstream=4).has(name)
+
+
+def test_a_release_of_edge_impulse_stands_at_the_commit_of_its_day() -> None:
+    by_day = {day: position for position, day in reversed(edge_impulse().values())}
+    releases = {row.version: row.fork for row in LIBRARIES if row.name == "edge-impulse"}
+    assert releases.pop("1.93.20") == (EDGE_IMPULSE, 131)
+    assert releases == {version: (EDGE_IMPULSE, by_day[version]) for version in releases}
+    assert len(releases) == 14
+
+
+ESP_TAGS = {
+    "1.2.0": 107, "1.3.0": 131, "1.3.1": 133, "1.3.2": 141, "1.3.3": 147, "1.3.3~1": 147, "1.3.4": 157, "1.3.5": 164,
+    "1.3.7": 173, "1.3.8": 174,
+}  # fmt: skip
+"""Source: git rev-list --first-parent --count TAG in espressif/esp-tflite-micro; v1.4.0 has no tag there."""
+
+
+def test_a_release_of_esp_tflite_micro_stands_at_its_tag() -> None:
+    forks = {row.version: row.fork for row in LIBRARIES if row.name == "esp-tflite-micro" and row.fork[0]}
+    assert forks.pop("1.4.0") == (ESP, 176)  # 99f49e1 of 2026-08-14
+    assert forks == {version: (ESP, position) for version, position in ESP_TAGS.items()}
+
+
+def test_changes_of_esp_tflite_micro_stand_at_the_positions_of_their_commits() -> None:
+    # Counted likewise: 5be29f4 of 2024-01-15, 0032f17 of 2024-06-03, 1171b51 of 2025-09-01.
+    positions = {"5be29f4": (120, "2024-01-15"), "0032f17": (133, "2024-06-03"), "1171b51": (157, "2025-09-01")}
+    own = [change for change in CHANGES.values() if change.tree == ESP]
+    assert [(change.position, change.date) for change in own] == [positions[change.commit] for change in own]
+
+
+def test_a_change_ends_behind_its_beginning() -> None:
+    assert all(change.until > change.position for change in CHANGES.values())
