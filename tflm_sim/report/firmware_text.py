@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from tflm_sim.escape import printable
@@ -102,7 +103,7 @@ def _cases(row: FirmwareVerdictRow) -> str:
         groups.setdefault((each.smallest_arena, each.fits), []).append(printable(each.case, 120))
     verdicts = {None: "", True: ", which fits", False: ", which does not fit"}
     parts = []
-    for (need, fits), cases in sorted(groups.items(), key=lambda group: -(group[0][0] or 1 << 60)):
+    for (need, fits), cases in sorted(groups.items(), key=lambda group: -(group[0][0] or math.inf)):
         verdict = verdicts[fits if row.fits is None else None]
         parts.append(f"{_spans(cases)}: " + ("fails" if need is None else f"{_bytes(need)}{verdict}"))
     if len(parts) > _MOST_CASES:
