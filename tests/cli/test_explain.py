@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from tflm_sim.board.dialects.kernel_texts import find_kernel_text
 from tflm_sim.cli import main
+from tflm_sim.cli.explain import exact_lines
 
 FULL = "Failed to resize buffer. Requested: 33488, available 20472, missing: 13016"
 HINT = "--model MODEL, with --target or --library, gives the smallest arena that works"
@@ -143,3 +146,41 @@ def test_the_rest_of_a_format_is_no_operator(capsys: pytest.CaptureFixture[str])
     assert not [line for line in lines if line.startswith("  operator")]
     both = "Didn't find op for builtin opcode 'MUL' version '1'\nFailed to get registration from op code  d"
     assert "  operator  MUL" in explained(capsys, both)
+
+
+def explanation(*arenas: tuple[int, int], **facts: Any) -> Any:
+    known = {"place": "p", "arena_size": 1024, "contradiction": "", "settings": (), "never": "n"}
+    smallest = SimpleNamespace(size=1590, multiple_of_16=1600)
+    return SimpleNamespace(**{**known, "smallest": smallest, "arenas": arenas, **facts})
+
+
+SMALLEST = "  smallest  1,590 B; as a multiple of 16: 1,600 B"
+
+
+@pytest.mark.parametrize(
+    ("exact", "lines"),
+    [
+        (explanation((1500, 1500)), ["  exactly   in an arena of 1,500 B, at: p", SMALLEST]),
+        (
+            explanation((1500, 1510)),
+            ["  so it is  in an arena of 1,500 to 1,510 B (the roundest: 1,024 B), at: p", SMALLEST],
+        ),
+        (
+            explanation((5, 5), (1500, 1510)),
+            ["  so it is  in an arena of 5 B or 1,500 to 1,510 B (the roundest: 1,024 B), at: p", SMALLEST],
+        ),
+        (
+            explanation((5, 5), (7, 7)),
+            ["  so it is  in an arena of 5 B or 7 B (the roundest: 1,024 B), at: p", SMALLEST],
+        ),
+        (explanation((5, 5), place=""), [SMALLEST]),
+        (explanation(arena_size=None), [SMALLEST]),
+        (
+            explanation(place="", contradiction="c", settings=("--x",)),
+            ["  but       c", "  with      --x these numbers come", SMALLEST],
+        ),
+        (explanation(place="", smallest=None), ["  smallest  no arena is enough: n"]),
+    ],
+)
+def test_what_the_simulation_adds_is_a_line_each(exact: Any, lines: list[str]) -> None:
+    assert exact_lines(exact) == lines

@@ -160,8 +160,9 @@ def exact_lines(exact: ExactExplanation) -> list[str]:
 
 
 def _arenas(exact: ExactExplanation) -> str:
-    if all(low == high for low, high in exact.arenas[:1]) and len(exact.arenas) == 1:
-        return f"exactly   in an arena of {format_size(exact.arenas[0][0])}"
+    (first, last), *others = exact.arenas
+    if first == last and not others:
+        return f"exactly   in an arena of {format_size(first)}"
     ranges = " or ".join(f"{low:,} to {high:,} B" if low != high else f"{low:,} B" for low, high in exact.arenas)
     return f"so it is  in an arena of {ranges} (the roundest: {exact.arena_size:,} B)"
 
