@@ -104,10 +104,9 @@ def run(args: argparse.Namespace) -> int:
     if args.markdown is not None:
         append(args.markdown, "".join(verdict_markdown(each, assumed) for each in verdicts) + about_markdown(about))
     if args.json:
+        not_named = assumed if len(configurations) == 1 else ("--library",)
         for rows in judged:
-            say_json(
-                verdict_document(rows, assumed=assumed if len(configurations) == 1 else ("--library",)), indent=None
-            )
+            say_json(verdict_document(rows, assumed=not_named), indent=None)
     else:
         _say_all(judged, args.board, assumed)
         say(*about)

@@ -148,9 +148,10 @@ class Arenas:
         if part is Part.PERSISTENT:
             self._begin(start, end - start, owner, 0, part)
             return None if self.current is None else (1, self.current)
-        persistent = (one for one in self.made[::-1] if one.part is Part.PERSISTENT)
-        stays = next((one for one in persistent if one.head <= owner < one.end), None)
-        return None if stays is None else self._hidden_rest(stays, owner, (start, end))
+        for stays in reversed(self.made):
+            if stays.part is Part.PERSISTENT and stays.head <= owner < stays.end:
+                return self._hidden_rest(stays, owner, (start, end))
+        return None
 
     def _hidden_rest(self, stays: Arena, owner: int, bounds: tuple[int, int]) -> tuple[int, Arena] | None:
         """Note the other arena of ``stays``, whose allocator at ``owner`` is asked for the first time."""
