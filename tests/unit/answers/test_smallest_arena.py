@@ -13,6 +13,7 @@ from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import TensorType as T
+from tflm_sim.samples import SAMPLES
 from tflm_sim.targets.presets import preset
 
 REFERENCE = preset("cortex-m4", kernels="reference")
@@ -55,6 +56,22 @@ def test_who_watches_sees_the_same(address: int, interpreter: str) -> None:
     simulation = simulate(SINE, where)
     assert tuple(events) == simulation.events
     assert simulation.smallest == smallest_arena(SINE, where)
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_an_arena_that_only_measures_finds_the_same(sample: str) -> None:
+    model = load(f"sample:{sample}")
+    watched = smallest_arena(model, REFERENCE, observers=[lambda event: None])
+    assert smallest_arena(model, REFERENCE) == watched == Sizer().smallest_arena(model, REFERENCE)
+
+
+def test_absent_tensors_are_measured_as_they_are_taken() -> None:
+    builder = ModelBuilder()
+    x, w, y = builder.tensor((1, 8), T.INT8, scale=0.5), builder.tensor((4, 8), T.INT8, scale=0.5, data=bytes(32)), 2
+    assert builder.tensor((1, 4), T.INT8, scale=0.5) == y
+    builder.operator("FULLY_CONNECTED", [x, w, -1], [y])
+    model = parse(builder.build(inputs=[x], outputs=[y]))
+    assert smallest_arena(model, REFERENCE) == smallest_arena(model, REFERENCE, observers=[lambda event: None])
 
 
 @pytest.mark.parametrize("address", [0, 4])

@@ -166,3 +166,20 @@ def test_a_temp_that_is_absent_ends_what_is_taken_only_where_it_is_needed() -> N
     assert [tensor is None for tensor in found] == [False, True, False]
     found = one.allocator.allocate_temp_tensors(tensors, ((-1, True), (0, False)), 0)
     assert found == [None]
+
+
+def test_a_model_of_one_operator_takes_so_many_bytes_of_the_tail() -> None:
+    """The allocator's objects, the model's structs, the kernel's data, then the tensors that the user sees."""
+    taken = [(event.size, event.label) for event in simulate(relus(), M4).events if isinstance(event, Persist)]
+    assert taken[:8] == [
+        (36, "SingleArenaBufferAllocator"),
+        (44, "GreedyMemoryPlanner"),
+        (36, "MicroAllocator"),
+        (8, "micro_allocator.MicroBuiltinDataAllocator"),
+        (8, "SubgraphAllocations[1]"),
+        (2 * 12, "TfLiteEvalTensor[2]"),
+        (32, "NodeAndRegistration[1]"),
+        (28, "ReluOpData"),
+    ]
+    tensor = [(32, "TfLiteTensor"), (12, "TfLiteAffineQuantization"), (8, "quantization zero_point")]
+    assert taken[8:] == [(4, "input tensor pointers"), *tensor, (4, "output tensor pointers"), *tensor]
