@@ -3,6 +3,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tflm_sim.answers.offline_plan import ArenaSaving
 from tflm_sim.documents import as_json
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.compare import compare
@@ -114,3 +115,27 @@ def test_the_picture_begins_with_the_first_buffer_and_ends_with_the_last():
     assert rects[0] == rects[1]
     last = rects[0][-1]
     assert float(last["x"]) + float(last["width"]) == 1000 - 20  # the picture's width, and its margin
+
+
+@pytest.mark.parametrize(
+    ("after", "binding", "verdict"),
+    [
+        (900, "head", "saves 100 (10.0%) of the arena"),
+        (999, "head", "saves 1 (0.1%) of the arena"),
+        (1000, "head", "saves nothing of the arena: the head must fit"),
+        (1000, "tail", "saves nothing of the arena: the tail must fit"),
+        (1001, "temp", "saves nothing of the arena: what is allocated for a while must fit"),
+        (1001, "planner", "saves nothing of the arena: the planner's own tables must fit"),
+    ],
+)
+def test_a_plan_in_the_model_saves_a_byte_or_says_what_has_to_fit(after: int, binding: str, verdict: str):
+    saving = ArenaSaving(500, 400, 1000, after, binding)
+    document = plan_document(PROBLEM, compare(PROBLEM.buffers, ["linear", "greedy"]), saving)
+    figures = f"head 500 -> 400, smallest arena 1,000 -> {after:,} bytes"
+    assert plan_lines(document)[-2:] == ["", f"greedy in the model's metadata: {figures}; {verdict}"]
+    assert as_json(document)["arena"]["saved_bytes"] == 1000 - after
+
+
+def test_a_buffer_is_used_up_to_its_last_time():
+    rows = plan_document(PROBLEM, compare(PROBLEM.buffers, ["linear"])).buffers
+    assert [(row.first_time_used, row.last_time_used) for row in rows] == [(0, 0), (1, 1)]
