@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -73,6 +74,17 @@ def test_a_report_ends_the_monitor_and_every_line_has_a_time(
     (report,) = [row for row in rows if row["event"] == "AllocationReport"]
     assert (report["total"], report["head"], report["tail"]) == (928, 64, 864)
     assert all(len(row["time"]) == len("12:34:56.789") for row in rows)
+
+
+def test_a_report_that_the_first_one_cuts_off_does_not_count(
+    capsys: pytest.CaptureFixture[str], at_each_opening: Arrange
+) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs/board.md").read_text("utf-8")
+    report = "".join(f"{line}\r\n" for line in re.findall(r"^    (\$TSIM,.*)$", page, re.MULTILINE))
+    with board() as (master, path):
+        at_each_opening(lambda: os.write(master, (report + report[:200]).encode()))
+        code, rows = rows_of(capsys, path)
+    assert (code, [row["event"] for row in rows]) == (0, ["ArenaReport"])
 
 
 def test_a_trace_pin_is_read(capsys: pytest.CaptureFixture[str], at_each_opening: Arrange) -> None:

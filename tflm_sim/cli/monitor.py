@@ -90,8 +90,8 @@ def run(args: argparse.Namespace) -> int:
     size = arena_size(args)
     in_time = _until(args.seconds)
 
-    def keep_going() -> bool:
-        return in_time() and not (args.exit_on_report and printer.has_result)
+    def has_ended() -> bool:
+        return args.exit_on_report and printer.has_result
 
     with ExitStack() as stack:
         record = None if args.record is None else stack.enter_context(_open_record(args.record))
@@ -100,10 +100,10 @@ def run(args: argparse.Namespace) -> int:
         try:
             watch(
                 lambda: _open(args),
-                on_event=printer,
+                on_event=lambda event: None if has_ended() else printer(event),
                 on_status=printer.say if view is None else view.tell,
                 record=record,
-                keep_going=keep_going,
+                keep_going=lambda: in_time() and not has_ended(),
                 arena_size=size,
                 reconnect=not args.once,
             )
