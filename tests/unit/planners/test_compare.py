@@ -141,3 +141,74 @@ def test_the_exact_planner_begins_with_the_best_plan_of_the_others() -> None:
     exact, *others = comparison.outcomes
     assert exact.plan is not None
     assert all(other.plan is not None and exact.plan.peak <= other.plan.peak for other in others)
+
+
+def test_a_planner_takes_as_many_buffers_as_it_says_and_no_more():
+    place = Planner("few", "", PLANNERS["linear"].place, most_buffers=2)
+    assert place([Buffer(8, 0, 1)] * 2).peak == 16
+    with pytest.raises(UsageError, match=r"^few would take minutes with more than 2 buffers$"):
+        place([Buffer(8, 0, 1)] * 3)
+    limits = {name: place.most_buffers for name, place in PLANNERS.items() if place.most_buffers is not None}
+    assert limits == {"gpu_mincostflow": 1000}
+
+
+def test_the_best_of_the_quick_ones_stops_at_the_bound_and_begins_with_greedy(monkeypatch):
+    asked = []
+
+    def placing(name, peak):
+        def place(buffers, *, time_limit):
+            asked.append((name, time_limit is None))
+            return Plan((0,), peak)
+
+        return place
+
+    monkeypatch.setattr(best_of.greedy, "plan", placing("greedy", 12))
+    monkeypatch.setattr(best_of, "_PLANNERS", (placing("second", 8), placing("third", 10)))
+    monkeypatch.setattr(best_of.hill_climb, "plan", placing("hill_climb", 9))
+    free, fixed = [Buffer(8, 0, 1)], [Buffer(8, 0, 1, offset=0)]
+    assert best_of.plan(free).peak == 8
+    assert asked == [("greedy", True), ("second", True)]
+    asked.clear()
+    assert best_of.plan(fixed).peak == 9  # Of the others none keeps fixed offsets.
+    assert [name for name, _ in asked] == ["greedy", "hill_climb"]
+    asked.clear()
+    assert best_of.plan([Buffer(7, 0, 1)]).peak == 8
+    assert [name for name, _ in asked] == ["greedy", "second", "third", "hill_climb"]
+
+
+def test_where_no_quick_one_has_a_plan_the_refusal_of_hill_climb_is_the_answer(monkeypatch):
+    def refuse(buffers, *, time_limit):
+        raise NoPlanInTime("late")
+
+    monkeypatch.setattr(best_of.greedy, "plan", refuse)
+    monkeypatch.setattr(best_of, "_PLANNERS", ())
+    monkeypatch.setattr(best_of.hill_climb, "plan", refuse)
+    with pytest.raises(NoPlanInTime, match="late"):
+        best_of.plan([Buffer(8, 0, 1)])
+    monkeypatch.setattr(best_of.greedy, "plan", lambda buffers, *, time_limit: Plan((0,), 9))
+    assert best_of.plan([Buffer(8, 0, 1)]).peak == 9
+
+
+def test_a_quick_one_has_a_quarter_of_the_time(monkeypatch):
+    given = []
+
+    def place(buffers, *, time_limit):
+        given.append(time_limit)
+        return Plan((0,), 9)
+
+    monkeypatch.setattr(best_of.greedy, "plan", place)
+    monkeypatch.setattr(best_of, "_PLANNERS", ())
+    monkeypatch.setattr(best_of.hill_climb, "plan", place)
+    best_of.plan([Buffer(8, 0, 1)], time_limit=100.0)
+    quick, climb = given
+    assert 20.0 < quick <= 25.0
+    assert 90.0 < climb <= 100.0
+
+
+def test_findings_of_a_plan_stand_in_its_row():
+    comparison = compare([Buffer(8, 0, 1, offset=0), Buffer(8, 0, 1, offset=4)], ["greedy"])
+    (outcome,) = comparison.outcomes
+    text = html.unescape(comparison._repr_html_())
+    assert outcome.refusal == ""
+    assert outcome.findings[0].message in text
+    assert "12 B" in text  # Its peak all the same.

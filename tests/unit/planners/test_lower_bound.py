@@ -26,3 +26,10 @@ def test_slack_of_a_buffer_that_ended_does_not_count():
     assert lower_bound([Buffer(1, 0, 1, 16), Buffer(17, 1, 3, 16), Buffer(32, 2, 3, 16)]) == 49
     # at time 1 the slack-15 buffer is gone: 32 + 32
     assert lower_bound([Buffer(1, 0, 1, 16), Buffer(32, 1, 2, 16), Buffer(32, 1, 2, 16)]) == 64
+
+
+def test_a_buffer_without_bytes_needs_room_only_where_it_is_fixed():
+    assert lower_bound([]) == lower_bound([Buffer(0, 0, 1, 64)]) == 0
+    assert lower_bound([Buffer(0, 0, 1, offset=100), Buffer(8, 0, 1)]) == 100
+    # Alignments of what has no bytes do not round the others up.
+    assert lower_bound([Buffer(0, 0, 1, 1), Buffer(8, 0, 1, 16), Buffer(8, 0, 1, 16)]) == 16 + 8

@@ -36,3 +36,15 @@ def test_the_63rd_buffer_is_drawn_as_the_first():
 def test_shared_columns_are_marked():
     buffers = [BufferRequirements(50, 0, 0, 1), BufferRequirements(50, 30, 0, 1)]
     assert memory_plan_lines(buffers, [0, 30])[2] == f"   0: {'0' * 30}{'!' * 20}{'1' * 30} (1k)"
+
+
+def test_bytes_are_rounded_up_to_kib():
+    for size, shown in ((1024, 1), (1025, 2), (1 << 20, 1024), ((1 << 20) + 1, 1025)):
+        assert memory_plan_lines([BufferRequirements(size, -1, 0, 0)], [0])[1].endswith(f" ({shown}k)")
+
+
+def test_what_has_no_offset_is_listed_and_not_drawn():
+    rows = memory_plan_lines([BufferRequirements(80, -1, 0, 1), BufferRequirements(40, -1, 0, 1)], [-1, 40])
+    assert rows[0] == "0 (id=0): size=80, offset=-1, first_used=0 last_used=1"
+    assert rows[2] == f"   0: {'.' * 40}{'1' * 40} (1k)"
+    assert len(memory_plan_lines([BufferRequirements(80, -1, -5, -3)], [0])) == 2

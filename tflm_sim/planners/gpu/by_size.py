@@ -185,7 +185,7 @@ def greedy_by_size_objects(
         NoPlanInTime: The deadline came first.
     """
     descending = [-maximum for maximum in positional_maximums(records, deadline)]
-    positions = [bisect_right(descending, -record.tensor_size) - 1 for record in records]
+    positions = [bisect_right(descending, -record.tensor_size) for record in records]
     if native.available():
         rows = ((r.tensor_size, r.first_task, r.last_task, p) for r, p in zip(records, positions, strict=True))
         return objects_of(records, native.by_size_objects(rows, likely_objects=2 * len(descending), deadline=deadline))

@@ -6,9 +6,15 @@ from tflm_sim.errors import PlanningError, UsageError
 from tflm_sim.planners import greedy, native
 from tflm_sim.planners.buffers import Buffer
 from tflm_sim.planners.gpu import MemoryStrategy, TensorUsageRecord, UInt2, assign_objects_to_tensors, plan
-from tflm_sim.planners.gpu.by_size import greedy_by_size_offsets
+from tflm_sim.planners.gpu.by_size import (
+    best_fit_offsets,
+    by_size_object_ids,
+    greedy_by_size_objects,
+    greedy_by_size_offsets,
+)
 from tflm_sim.planners.gpu.equality import equality, equality_with_hash
 from tflm_sim.planners.gpu.min_cost_flow import min_cost_flow, min_cost_flow_object_ids
+from tflm_sim.planners.gpu.records import positional_maximums
 
 
 def test_records_exist_together_when_they_share_a_task_be_it_the_last_of_one():
@@ -83,3 +89,39 @@ def test_the_plan_is_in_the_order_of_the_buffers():
 def test_sizes_are_rounded_up_to_the_alignment_that_serves_all():
     buffers = [Buffer(1, 0, 1, 4), Buffer(1, 0, 1, 6), Buffer(1, 0, 1)]
     assert plan(buffers, MemoryStrategy.NAIVE).offsets == (0, 12, 24)
+
+
+def drawn(seed: int, count: int, sizes: range) -> list[TensorUsageRecord[int]]:
+    """Return any records, many of them alike."""
+    chance = random.Random(seed)
+    starts = [chance.randrange(12) for _ in range(count)]
+    return [TensorUsageRecord(chance.choice(sizes), start, start + chance.randrange(6)) for start in starts]
+
+
+@pytest.mark.skipif(not native.available(), reason="the C core was not built")
+@pytest.mark.parametrize("sizes", [range(1, 3), range(1, 100), range(5)], ids=str)
+def test_objects_by_size_are_the_same_in_c_as_in_python(sizes):
+    for seed in range(40):
+        records = drawn(seed, seed, sizes)
+        maximums = positional_maximums(records)
+        positions = [sum(size <= most for most in maximums) for size in (row.tensor_size for row in records)]
+        assert list(greedy_by_size_objects(records).object_ids) == by_size_object_ids(records, positions)
+
+
+@pytest.mark.parametrize("sizes", [range(1, 3), range(1, 100), range(5)], ids=str)
+@pytest.mark.parametrize("alignment", [1, 4, 12])
+def test_offsets_by_size_are_the_same_in_c_as_in_python(sizes, alignment):
+    for seed in range(40):
+        records = drawn(seed, seed, sizes)
+        offsets = best_fit_offsets(records, alignment)
+        found = greedy_by_size_offsets(records, base_addr_align_bytes=alignment)
+        assert list(found.offsets) == offsets
+        assert found.total_size == max(
+            (offset + row.tensor_size for offset, row in zip(offsets, records, strict=True)), default=0
+        )
+
+
+def test_a_gap_of_just_the_size_is_taken():
+    """The first at 0, the second at 9, the third behind both at 17: at task 0 the fourth lies from 9 to 17."""
+    uses = [(9, 0, 1), (8, 1, 1), (7, 0, 1), (8, 0, 0)]
+    assert best_fit_offsets([TensorUsageRecord(*use) for use in uses], 1) == [0, 9, 17, 9]
