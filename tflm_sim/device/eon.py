@@ -153,14 +153,14 @@ class EonRun:
         return self.low - self.room.tensors_end
 
     @property
-    def refused(self) -> EonRequest | None:
-        """The first request that is past a limit of the source; None where both hold."""
+    def refused(self) -> tuple[EonRequest, str] | None:
+        """The first request that is past a limit of the source, "SCRATCH" or "OVERFLOW"; None where both hold."""
         heap, scratch = 0, 0
         for row in self.requests:
             if row.kind == "scratch" and exceeds_limit(scratch, self.room.scratch_limit):
-                return row
+                return row, "SCRATCH"
             if row.offset is None and exceeds_limit(heap, self.room.overflow_limit):
-                return row
+                return row, "OVERFLOW"
             scratch += row.kind == "scratch"
             heap += row.offset is None
         return None

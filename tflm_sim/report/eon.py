@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Annotated, Literal
 
 from tflm_sim.answers.eon import EonAnswer
-from tflm_sim.device.eon import EonRequest, exceeds_limit
+from tflm_sim.device.eon import EonRequest
 from tflm_sim.document_types import Count, OneOf
 from tflm_sim.escape import printable
 from tflm_sim.report.circumstances import sentence_with_assumed, target_line
@@ -138,13 +138,12 @@ def eon_failure(answer: EonAnswer) -> str | None:
     run, source = answer.run, answer.source
     if source.tensors_end > source.arena_size:
         return "the arena does not hold the tensors: it says 'tensor arena is too small'"
-    row = run.refused
-    if row is None:
+    if run.refused is None:
         return run.failure or None
-    macro, kind = ("OVERFLOW", "buffer on the heap") if row.offset is None else ("SCRATCH", "scratch buffer")
-    limit = source.overflow_limit if row.offset is None else source.scratch_limit
-    if row.kind == "scratch" and exceeds_limit(run.scratch.index(row), source.scratch_limit):
-        macro, kind, limit = "SCRATCH", "scratch buffer", source.scratch_limit
+    row, macro = run.refused
+    kind, limit = "buffer on the heap", source.overflow_limit
+    if macro == "SCRATCH":
+        kind, limit = "scratch buffer", source.scratch_limit
     assert limit is not None, "past a limit that there is not"
     return (
         f"{row.op} #{row.operator} asks for {kind} number {limit + 1} ({row.size:,} B, {row.label}): the source keeps "

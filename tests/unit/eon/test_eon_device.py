@@ -71,12 +71,10 @@ def test_room_is_asked_for_in_whole_steps_though_less_is_taken() -> None:
 
 def test_the_first_request_past_a_limit_is_refused() -> None:
     assert run(200, 200, limits=(2, 0)).refused is None
-    found = run(200, 200, 300, limits=(2, 0)).refused
-    assert found is not None
-    assert found.size == 300
-    found = run(8, scratch=(1, 2, 3), limits=(0, 2)).refused
-    assert found is not None
-    assert (found.kind, found.size) == ("scratch", 3)
+    late = run(200, 200, 300, limits=(2, 0))
+    assert late.refused == (late.requests[2], "OVERFLOW")
+    many = run(8, scratch=(1, 2, 3), limits=(0, 2))
+    assert many.refused == (many.scratch[2], "SCRATCH")
 
 
 def test_a_prepare_may_take_as_many_tensors_as_there_are_slots() -> None:
