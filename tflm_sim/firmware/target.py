@@ -96,7 +96,7 @@ def firmware_target(
     recordings, interpreter_ground = _interpreters(firmware, interpreter)
     measured = _measured(firmware)
     named_runtime = Runtime() if base is None or library is not None else base.runtime
-    target = replace(_machine(firmware, abis[0], named_runtime, linked), interpreter=recordings[0])
+    target = _machine(firmware, abis[0], named_runtime, linked)
     snapshots = find_snapshots(
         measured, abis[0], firmware.traces, firmware.absent_checks, compression=firmware.has_compression
     )
