@@ -54,7 +54,7 @@ def proved(shrunk: Shrunk, runs: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", models.MODELS)
 def test_each_pass_gives_the_same_bytes(name: str, wheel: Any) -> None:
-    proved(shrink(models.MODELS[name](), "cortex-m4"), 10)
+    proved(shrink(models.MODELS[name](), configure("cortex-m4", kernels="reference")), 10)
 
 
 def loop_model(*, residual: bool) -> Model:
@@ -211,4 +211,12 @@ def test_a_byte_that_differs_refuses_the_result_and_nothing_is_written(
 def test_random_models_with_random_limits_give_the_same_bytes(seed: int, wheel: Any) -> None:
     shrunk = fuzz_shrink.shrunk_at_random(models.random_model(seed), seed)
     assert [row for row in shrunk.rejected if "does not understand" in row.reason or "refused" in row.reason] == []
+    assert not shrunk.has_gained or fuzz_shrink.difference(shrunk) == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12))
+def test_random_models_give_the_same_bytes_with_reference_kernels_and_fewer_operands(seed: int, wheel: Any) -> None:
+    model = models.random_lean_model(seed)
+    shrunk = fuzz_shrink.shrunk_at_random(model, seed, targets=[fuzz_shrink.WHEEL_TARGET])
     assert not shrunk.has_gained or fuzz_shrink.difference(shrunk) == ""
