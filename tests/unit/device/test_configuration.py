@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,8 @@ from tflm_sim.answers.simulation import simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.checks.lifetimes import cost_of_preserving, lifetimes
 from tflm_sim.checks.sanitizer import sanitize
-from tflm_sim.device.configuration import Configuration, Where, configure
+from tflm_sim.device.cases import cases_of, range_of
+from tflm_sim.device.configuration import Configuration, Where, configure, configure_each, planner_words
 from tflm_sim.errors import UsageError
 from tflm_sim.model.load import load
 from tflm_sim.ops.op_model import OpModel
@@ -74,3 +76,57 @@ def test_only_one_arena_with_the_plain_interpreter_takes_a_planner() -> None:
     for settings in ({"interpreter": "recording"}, {"is_split": True}):
         with pytest.raises(UsageError, match=r"only MicroAllocator::Create with one arena takes a planner"):
             configure("cortex-m4", has_own_planner=True, **settings)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("settings", "says"), [
+    ({"optimize_kernels_for": "fun"}, "kernels are optimized for one of speed, size, neither, not for 'fun'"),
+    ({"interpreter": "quick"}, "interpreter 'quick' is not one of plain, recording"),
+    ({"planner": "best"}, "planner 'best' is not one of greedy, linear"),
+    ({"resource_variable_count": -1}, "-1 resource variables: the number must not be negative"),
+    ({"interpreter": "recording", "planner": "linear"}, "RecordingMicroAllocator::Create always creates a Greedy"),
+    ({"interpreter": "recording", "is_split": True}, "RecordingMicroAllocator::Create takes one arena"),
+    ({"library": "chirale", "runtime": "2023-06-15"}, "library='chirale' says which TFLM is linked"),
+])  # fmt: skip
+def test_what_has_no_meaning_is_refused(settings: dict[str, object], says: str) -> None:
+    with pytest.raises(UsageError, match=f"^{re.escape(says)}"):
+        configure("cortex-m4", **settings)  # type: ignore[arg-type]
+
+
+def test_what_has_a_meaning_is_kept() -> None:
+    assert configure("cortex-m4", resource_variable_count=0).resource_variable_count == 0
+    assert configure("cortex-m4", optimize_kernels_for="size").target.runtime.kernels_for_size
+    assert not configure("cortex-m4").target.runtime.kernels_for_size
+    assert configure("cortex-m4", variable_arena_size="1KiB").variable_arena_size == 1024
+    assert configure("cortex-m4", ethos_u=True).target.ethos_u is True
+    assert configure("cortex-m4", preserved=[(0, 1)]).preserved == frozenset({(0, 1)})
+    assert configure("cortex-m4", has_own_planner=True).has_own_planner
+    assert configure("cortex-m4").custom_ops == ()
+
+
+def test_a_target_takes_a_runtime_and_no_library_or_kernels() -> None:
+    assert configure(M4, runtime="2023-06-15").target.runtime.day == "2023-06-15"
+    assert configure(Configuration(M4), runtime="2023-06-15").target.runtime.day == "2023-06-15"
+    with pytest.raises(UsageError, match="it goes with the name of a target alone"):
+        configure(M4, library="chirale")
+
+
+def test_one_target_or_several() -> None:
+    assert configure_each("cortex-m4") == configure_each([M4]) == [Configuration(M4)]
+    assert len(configure_each(["cortex-m4", "esp32"])) == 2
+    with pytest.raises(UsageError, match="at least one target is needed; there are none"):
+        configure_each([])
+    with pytest.raises(UsageError, match="a target"):
+        configure_each(5)  # type: ignore[arg-type]
+
+
+def test_a_planner_in_words_may_be_the_firmwares_own() -> None:
+    assert [planner_words("greedy", own) for own in (False, True)] == ["greedy planner", "own greedy planner"]
+
+
+def test_cases_name_only_what_differs() -> None:
+    one, other = (configure("cortex-m4", optimize_kernels_for=purpose) for purpose in ("speed", "size"))
+    assert cases_of([one, other]) == ["kernels optimized for speed", "kernels optimized for size"]
+    assert cases_of([one, one]) == ["", ""]
+    recording = replace(other, interpreter="recording")
+    assert cases_of([one, recording])[1] == "kernels optimized for size, recording interpreter"
+    assert range_of(["b, x", "a, x"]) == "a to b, x"
