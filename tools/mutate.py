@@ -77,7 +77,7 @@ NETS = {
         ("tests/golden/test_esp_nn_sizes.py", "tests/oracle/test_cmsis_nn_sizes.py"),
         (*GOLDEN, "cm4_cmsis_nn or cm55_cmsis_nn"),
         ("tests/golden/test_edge_impulse_kernels.py", "tests/golden/test_runs.py", "tests/golden/test_eon_runs.py"),
-        ("tests/oracle", "-k", "test_wheel"),
+        ("tests/oracle", "-k", "test_wheel and not shrink"),
     ),
     **dict.fromkeys(("answers", "arena", "device", "graph", "planners", "targets"), RECORDINGS),
     "model": (
@@ -87,10 +87,7 @@ NETS = {
     ),
     "emulation": FIRMWARES,
     "firmware": FIRMWARES,
-    "shrinking": (
-        ("tests/unit/shrinking", "--ignore=tests/unit/shrinking/test_verify.py", *QUICK),
-        ("tests/oracle/test_wheel_shrink.py",),
-    ),
+    "shrinking": (("tests/unit/shrinking", "--ignore=tests/unit/shrinking/test_verify.py", *QUICK),),
 }
 """What knows most about a room, other programs' answers above all. Each takes less than half of ``CPU_SECONDS``."""
 NATIVE_TESTS = ("tests/unit/planners", "tests/upstream/test_tflm_planners.py", "tests/property/test_planners.py")
