@@ -33,3 +33,9 @@ def test_of_a_results_file_the_mutants_that_the_code_still_has_are_the_sample(
 def test_every_equivalent_mutant_is_in_the_code() -> None:
     keys = mutate.equivalents().keys()
     assert keys <= mutate.by_key({mutate.ROOT / key.split(":")[0] for key in keys}).keys()
+
+
+def test_what_knows_most_about_a_room_is_there() -> None:
+    assert mutate.NETS.keys() <= mutate.ROOMS.keys()
+    named = {word for nets in mutate.NETS.values() for net in nets for word in net if word.startswith("tests/")}
+    assert {path for path in named if not (mutate.ROOT / path).exists()} == set()
