@@ -64,3 +64,9 @@ def test_a_board_without_known_banks_has_no_largest_one() -> None:
 def test_a_near_miss_is_answered_with_the_likely_names() -> None:
     with pytest.raises(UsageError, match=r"unknown board 'nano33'; did you mean nano33ble"):
         board("nano33")
+
+
+def test_banks_in_words() -> None:
+    assert board("stm32f4-discovery").ram_text == "SRAM 128 KiB + CCM 64 KiB"
+    assert Board("mine", "", "cortex-m4", (), None, "").ram_text == "RAM that is not known"
+    assert board("esp32").flash is None

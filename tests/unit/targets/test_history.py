@@ -212,3 +212,20 @@ def test_changes_of_esp_tflite_micro_stand_at_the_positions_of_their_commits() -
 
 def test_a_change_ends_behind_its_beginning() -> None:
     assert all(change.until > change.position for change in CHANGES.values())
+
+
+def test_the_first_commit_with_a_library_is_a_runtime_and_the_day_of_each_is_its_own() -> None:
+    assert find_runtime("a37043ff7").upstream == FIRST_BUILD == 4
+    assert all(Runtime("x", upstream=commit.position).day == commit.day for commit in main_line()[3:])
+    with pytest.raises(UsageError, match=r"up to 90b983c2b \(2026-08-20\) begins with 0000000$"):
+        find_commit("0000000")
+
+
+def test_positions_in_other_histories() -> None:
+    assert Runtime().position(UPSTREAM) == 1928  # 90b983c2b
+    assert Runtime().position(EDGE_IMPULSE) == 0
+    assert Runtime().position(ESP) == NEWEST
+    assert preset("nano33ble-chirale").runtime.position(UPSTREAM) == find_commit("0c425da36").position == 981
+    edge = find_library("edge-impulse").runtime()
+    assert edge.position(ESP) == ESP_TAGS["1.2.0"]  # Where Edge Impulse took ESP-NN from.
+    assert Runtime("esp-tflite-micro-1.3.3").position(ESP) == ESP_TAGS["1.3.3"]

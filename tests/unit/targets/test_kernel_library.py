@@ -115,3 +115,8 @@ def test_every_version_of_cmsis_nn_has_its_buffer_sizes() -> None:
 
 def test_a_library_says_all_that_decides_its_bytes() -> None:
     assert str(preset("cortex-m55", kernels="cmsis_nn").kernel_library) == "cmsis_nn@4ab83cc (mve)"
+
+
+def test_the_mvps_kernels_stand_before_cmsis_nns() -> None:
+    assert KernelLibrary("mvp").layers == ("mvp", "cmsis_nn")
+    assert KernelLibrary("esp_nn").layers == ("esp_nn",)

@@ -8,7 +8,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.ops import places
 from tflm_sim.targets.changes import CHANGES, UPSTREAM
 from tflm_sim.targets.history import find_commit
-from tflm_sim.targets.libraries import LIBRARIES, find_library, libraries_like
+from tflm_sim.targets.libraries import LIBRARIES, find_library, libraries_like, library_of_day
 from tflm_sim.targets.library import Library
 from tflm_sim.targets.presets import PRESETS, at_runtime, library_target, preset
 
@@ -205,3 +205,37 @@ def test_some_libraries_have_a_short_name() -> None:
 ])  # fmt: skip
 def test_a_librarys_cmsis_nn_has_the_sizes_of_the_commit_that_upstream_fetched(label: str, pin: str) -> None:
     assert library_target(label).kernel_library.version == pin
+
+
+@pytest.mark.parametrize(("day", "version"), [
+    (None, "1.93.20"), ("2019-01-01", "2020-12-24"), ("2021-08-31", "2021-08-31"), ("2021-09-01", "2021-08-31"),
+    ("2022-04-20", "2021-08-31"), ("2024-10-14", "2024-10-14"), ("2024-10-15", "1.93.20"),
+])  # fmt: skip
+def test_the_version_of_a_day_is_the_newest_of_it(day: str | None, version: str) -> None:
+    assert library_of_day("edge-impulse", day).version == version
+
+
+@pytest.mark.parametrize(("name", "static_memory", "commits"), [
+    ("MicroTFLite", False, ("4e62ea7b8", "a8c2ebf58")),
+    ("tflm_esp32@1.0.0", False, ("a3e7bdad0", "8184347d0")),
+    ("tflm_esp32@2.0.0", True, ("dc4dcb743", "0cc2e49fd")),
+    ("spresense", True, ("7da3703be", "6698e1aff")),
+    ("Harvard_TinyMLx", False, ("", "")),
+])  # fmt: skip
+def test_rows_in_words_are_read(name: str, static_memory: bool, commits: tuple[str, str]) -> None:
+    row = find_library(name)
+    assert (row.static_memory, row.commits) == (static_memory, commits)
+    assert row.source
+
+
+@pytest.mark.parametrize(("version", "commit", "position"), [
+    ("1.3.3", "10ebaab9f", 1614), ("1.3.4", "3b209129c", 1663), ("1.2.0", "4bbdef5f8", 1332),
+])  # fmt: skip
+def test_a_library_is_at_the_first_commit_that_it_may_hold(version: str, commit: str, position: int) -> None:
+    row = find_library(f"esp-tflite-micro@{version}")
+    assert (row.commits[0], row.runtime().upstream) == (commit, position)
+
+
+def test_the_nearest_version_may_be_the_very_one_written_otherwise() -> None:
+    with pytest.raises(UsageError, match=r"^esp-tflite-micro has no version 'v1\.3\.5' here; .*-micro@1\.3\.5$"):
+        find_library("esp-tflite-micro@v1.3.5")

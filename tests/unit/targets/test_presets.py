@@ -1,8 +1,11 @@
+import pickle
+
 import pytest
 
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.kernel_library import KernelLibrary
-from tflm_sim.targets.presets import PRESETS, at_runtime, library_target, preset
+from tflm_sim.targets.names import unknown
+from tflm_sim.targets.presets import PRESETS, at_runtime, has_default_kernels, library_target, preset
 from tflm_sim.targets.proofs import proof_in_words
 
 
@@ -176,3 +179,52 @@ def test_the_mvps_kernels_come_with_silicon_labs_sdk_alone() -> None:
             library_target(library, name="cortex-m33", kernels="mvp")
     with pytest.raises(UsageError, match="not for 90b983c2b"):
         preset("cortex-m33", kernels="mvp")
+
+
+@pytest.mark.parametrize(("name", "says"), [
+    ("esp-tflite-micro@1.3.3", "'esp-tflite-micro@1.3.3' is a library: --library esp-tflite-micro@1.3.3; 'tflm-sim "
+     "libraries esp-tflite-micro' shows it"),
+    ("Chirale", "'Chirale' is a library: --library Chirale; 'tflm-sim libraries Chirale' shows it"),
+    ("PICO", "'PICO' is a board: --target cortex-m0plus; 'size' and 'check' take --board pico"),
+])  # fmt: skip
+def test_a_board_or_library_is_no_target(name: str, says: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        preset(name)
+    assert str(caught.value) == says
+
+
+def test_presets_with_a_library_take_its_newest_version_unless_kernels_are_named() -> None:
+    assert {name for name in PRESETS if not has_default_kernels(name)} == {
+        name for name, row in PRESETS.items() if not row.libraries or row.default_kernels
+    }
+    assert has_default_kernels("cortex-m4")
+    assert not has_default_kernels("x86_64")
+    assert not has_default_kernels("abacus")
+
+
+@pytest.mark.parametrize(("machine", "runs"), [
+    ("cortex-m4", True), ("cortex-m7", True), ("nano33ble-chirale", True),
+    ("cortex-m55", False), ("cortex-m0plus", False), ("esp32", False), ("x86_64", False), ("abacus", False),
+])  # fmt: skip
+def test_a_library_that_is_one_build_runs_where_cores_have_its_layout_and_its_kernels(machine: str, runs: bool) -> None:
+    if runs:
+        assert library_target("chirale", name=machine).name == "nano33ble-chirale"
+        return
+    with pytest.raises(UsageError, match=r"^chirale@2\.0\.0 is one build, for nano33ble-chirale; remove --target$"):
+        library_target("chirale", name=machine)
+
+
+def test_a_pickled_target_finds_its_structs_anew() -> None:
+    of = preset("cortex-m4")
+    assert of.structs["TfLiteNode"].size > 0
+    assert "structs" in vars(of)
+    again = pickle.loads(pickle.dumps(of))
+    assert again == of
+    assert "structs" not in vars(again)
+    assert again.sizeof("TfLiteNode") == of.sizeof("TfLiteNode")
+
+
+def test_three_names_that_are_near_are_likely() -> None:
+    known = ["board1", "board2", "board3", "board4"]
+    assert str(unknown("board", "board", known)).count("board") == 2 + 3
+    assert str(unknown("board", "zzz", known)) == f"unknown board 'zzz'; use one of: {', '.join(known)}"
