@@ -192,14 +192,17 @@ def _run_to(
     end: int = 0,
     known: KnownPrepares | None = None,
 ) -> tuple[Device, Needs]:
-    """Run the models in a roomy arena that ends at ``end`` modulo 16; return the device and what had to fit."""
-    less = -end % PERIOD
+    """Run the models in a roomy arena that ends at ``end`` modulo 16, at 0 where somebody watches.
+
+    Returns:
+        The device, and what had to fit.
+    """
     if watching:
         observer = NeedsObserver(configuration)
-        room = roomy_arena(configuration.target) - less
+        room = roomy_arena(configuration.target)
         arena = make_arena(configuration, arena_size=room, observers=(observer, *watching))
         return run(models, configuration, arena), observer.needs
-    measuring = _measuring_arena(configuration, less)
+    measuring = _measuring_arena(configuration, -end % PERIOD)
     return run(models, configuration, measuring, known), measuring.needs
 
 

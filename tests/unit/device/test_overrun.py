@@ -84,6 +84,7 @@ def test_where_every_multiple_of_16_halts_another_size_is_the_answer() -> None:
     for of in halting_at_0:
         answer = simulate(of, TARGET)
         assert answer.fits
+        assert answer.arena_size == (1 << 30) - 4  # Which ends at 12: not among the four that halt.
         smallest = answer.smallest
         assert smallest is not None
         assert smallest.multiple_of_16 == smallest.size
