@@ -17,9 +17,8 @@ from tflm_sim.board.link_events import CountedBack, DuplicateFrame, Gap, Hello, 
 from tflm_sim.board.messages import ArenaReport
 from tflm_sim.board.monitor import Noise, Repeated
 from tflm_sim.checks.device_report import ComparedFigure, ReportComparison
-from tflm_sim.cli import device_text
+from tflm_sim.cli import build_parser, device_text
 from tflm_sim.cli.device_text import EventPrinter, comparison_lines, diagnosis_lines, event_lines, expect_model
-from tflm_sim.device.configuration import configure
 from tflm_sim.samples import sample_path
 
 
@@ -238,9 +237,13 @@ def test_in_json_each_event_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_model_that_is_expected_is_a_sample_or_a_file(tmp_path: Any) -> None:
-    configuration = configure("cortex-m4")
     path = tmp_path / "m.tflite"
     path.write_bytes(sample_path("sine").read_bytes())
-    file, sample = (expect_model(name, configuration) for name in (str(path), "sample:sine"))
-    assert file.identity == sample.identity
-    assert expect_model("sample:residual", configuration).identity != sample.identity
+    parser = build_parser("replay")
+    names = (str(path), "sample:sine", "sample:residual")
+    file, sine, residual = (expect_model(parser.parse_args(["replay", "run.log", "--model", name])) for name in names)
+    assert file is not None
+    assert sine is not None
+    assert residual is not None
+    assert file.identity == sine.identity != residual.identity
+    assert expect_model(parser.parse_args(["replay", "run.log"])) is None
