@@ -180,3 +180,11 @@ def test_an_arena_elsewhere_and_an_arena_for_the_variables(capsys: pytest.Captur
     assert apart["tail_bytes"] < together["tail_bytes"] - 400
     assert [len(names) for names in apart["operators"]] == [len(names) for names in together["operators"]]
     assert run(capsys, *argv, "--variable-arena", "-1")[0] == 2
+
+
+def test_an_arena_that_begins_beside_a_multiple_of_16_is_not_declared_as_if_it_did(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shown = run(capsys, "size", "sample:sine", "--arena-address", "4")[1]
+    assert "\n    uint8_t tensor_arena[1168];  // at an address that is a multiple of 16, plus 4\n" in shown
+    assert "alignas" not in shown

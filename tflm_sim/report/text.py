@@ -87,9 +87,14 @@ def _answer_lines(answer: SizeAnswer, arena_address: int) -> list[str]:
         note = "AllocateTensors() halts in every one, for a kernel overwrites its neighbour; put in the firmware:"
         rows[1] = ("multiple of 16", "none", note)
     used = answer.arena_used_bytes
+    declaration = f"alignas(16) uint8_t tensor_arena[{rounded}];"
+    if arena_address:
+        declaration = (
+            f"uint8_t tensor_arena[{rounded}];  // at an address that is a multiple of 16, plus {arena_address}"
+        )
     lines = [
         *table_lines(rows),
-        f"    alignas(16) uint8_t tensor_arena[{rounded}];",
+        f"    {declaration}",
         "",
         f"arena_used_bytes() reports {format_size(used)} in a large arena"
         + (f": head {answer.head_bytes:,} + tail {answer.tail_bytes:,}" if answer.tail_bytes else ""),

@@ -70,7 +70,7 @@ def test_a_buffer_lies_with_those_at_its_bytes() -> None:
         "tensor 0 (a), 1,024 B",
         "    bytes [0 .. 1,024) of the head, from the inputs (scope 0) to ADD #0 (1)",
         "    gone after Invoke(): ADD #1 overwrites bytes 1,000 to 1,023 with tensor 1",
-        "    shares memory with 1 others:",
+        "    shares memory with 1 other:",
         "        bytes             scopes  buffer",
         "        [1,000 .. 1,024)    2..3  tensor 1",
         "",
