@@ -47,8 +47,13 @@ def drop_shapes(draft: Draft, choose: Chooser) -> list[Witness]:
 
 
 def _said_shape(draft: Draft, operator: Operator) -> list[int] | None:
-    """Return the constant shape that a RESHAPE names, if it is its output's but for a -1, else None."""
+    """Return the constant shape that a RESHAPE names, if it is its output's but for a -1, else None.
+
+    Where input and output are of different kinds, ``verify`` does not know what a RESHAPE does.
+    """
     if draft.name(operator) != "RESHAPE" or len(operator.input_tensors) != 2:
+        return None
+    if not graph.same_kind(draft, operator.input_tensors[0], operator.output_tensors[0]):
         return None
     there = graph.shape(draft, operator.output_tensors[0])
     said = graph.integers(draft, operator.input_tensors[1])

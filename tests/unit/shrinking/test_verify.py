@@ -66,6 +66,16 @@ def test_with_one_scale_for_all_channels_a_dense_layer_is_no_pointwise_convoluti
     assert "has other outputs" in refused(same, parse(encode(draft.model())))
 
 
+def test_a_reshape_between_two_quantizations_keeps_its_shape_for_what_it_does_then_is_not_known() -> None:
+    model = models.operands_model()
+    draft = Draft(model)
+    (index,) = (at for at, each in enumerate(draft.operators) if draft.name(each) == "RESHAPE")
+    assert len(lean.drop_shapes(draft, Chooser())) == 1
+    draft = Draft(model)
+    _stale(draft, draft.operators[index].output_tensors[0])
+    assert lean.drop_shapes(draft, Chooser()) == []
+
+
 def test_a_model_is_the_same_as_itself() -> None:
     for make in models.MODELS.values():
         assert refused(make(), make()) == ""
