@@ -122,8 +122,8 @@ def test_a_source_does_what_it_did_when_it_was_compiled(run: str, name: str) -> 
         assert (found.low, len(found.scratch)) == (recorded["low"], recorded["scratch"])
     else:
         assert found.refused is not None
-        end = found.requests.index(found.refused)
-        until = found.requests[: end + (found.refused.offset is None)]
+        refused, _ = found.refused
+        until = found.requests[: found.requests.index(refused) + (refused.offset is None)]
         assert asked[: len(recorded["asked"])] == recorded["asked"]
         assert [row.size for row in until if row.offset is None][: len(recorded["heap"])] == recorded["heap"]
 
@@ -132,4 +132,5 @@ def test_the_export_that_is_known_to_crash_on_an_esp32_s3_passes_its_limit() -> 
     _, found = run_of("2023-11-15 s3", "mobilenet_v2")
     assert RECORDED["runs"]["2023-11-15 s3"]["mobilenet_v2"]["status"] == 1
     assert found.refused is not None
-    assert len([row for row in found.on_heap if found.requests.index(row) < found.requests.index(found.refused)]) == 30
+    end = found.requests.index(found.refused[0])
+    assert len([row for row in found.on_heap if found.requests.index(row) < end]) == 30

@@ -106,15 +106,15 @@ def row(kind: str, size: int, offset: int | None) -> EonRequest:
 def test_the_first_request_past_a_limit_is_refused() -> None:
     rows = (row("persistent", 16, None), row("scratch", 16, 0), row("scratch", 16, None), row("persistent", 16, None))
 
-    def refused(heap: int | None, scratch: int | None) -> EonRequest | None:
+    def refused(heap: int | None, scratch: int | None) -> tuple[EonRequest, str] | None:
         return EonRun(EonRoom(200, 64, heap, scratch, None), rows, 0, "").refused
 
     assert refused(None, None) is refused(3, 2) is None
-    assert refused(2, 2) is rows[3]
-    assert refused(1, 2) is rows[2]
-    assert refused(0, 2) is rows[0]
-    assert refused(3, 1) is rows[2]
-    assert refused(3, 0) is rows[1]
+    assert refused(2, 2) == (rows[3], "OVERFLOW")
+    assert refused(1, 2) == (rows[2], "OVERFLOW")
+    assert refused(0, 2) == (rows[0], "OVERFLOW")
+    assert refused(3, 1) == (rows[2], "SCRATCH")
+    assert refused(3, 0) == (rows[1], "SCRATCH")
 
 
 def test_the_smallest_arena_has_room_for_all_above_the_tensors() -> None:
