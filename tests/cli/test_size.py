@@ -186,5 +186,5 @@ def test_an_arena_that_begins_beside_a_multiple_of_16_is_not_declared_as_if_it_d
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     shown = run(capsys, "size", "sample:sine", "--arena-address", "4")[1]
-    assert "\n    uint8_t tensor_arena[1168];  // at an address that is a multiple of 16, plus 4\n" in shown
+    assert "\n    uint8_t tensor_arena[1168];  // 4 bytes behind a multiple of 16\n" in shown
     assert "alignas" not in shown

@@ -111,11 +111,8 @@ def tensor_lines(lifetimes: Lifetimes, life: BufferLife) -> list[str]:
         (f"[{row.start:,} .. {row.end:,})", f"{row.other.first}..{row.other.last}", buffer_name(row.other))
         for row in shared[:ROWS]
     ]
-    lines.append(
-        f"    shares memory with {len(shared)} other{'s' * (len(shared) != 1)}:"
-        if shared
-        else "    shares memory with nobody"
-    )
+    others = f"{len(shared)} other{'s' * (len(shared) > 1)}:" if shared else "nobody"
+    lines.append(f"    shares memory with {others}")
     if shared:
         lines += [f"        {line}" for line in table_lines([("bytes", "scopes", "buffer"), *rows])]
     if len(shared) > ROWS:

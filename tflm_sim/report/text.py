@@ -87,11 +87,10 @@ def _answer_lines(answer: SizeAnswer, arena_address: int) -> list[str]:
         note = "AllocateTensors() halts in every one, for a kernel overwrites its neighbour; put in the firmware:"
         rows[1] = ("multiple of 16", "none", note)
     used = answer.arena_used_bytes
-    declaration = f"alignas(16) uint8_t tensor_arena[{rounded}];"
-    if arena_address:
-        declaration = (
-            f"uint8_t tensor_arena[{rounded}];  // at an address that is a multiple of 16, plus {arena_address}"
-        )
+    array = f"uint8_t tensor_arena[{rounded}];"
+    declaration = (
+        f"{array}  // {arena_address} bytes behind a multiple of 16" if arena_address else f"alignas(16) {array}"
+    )
     lines = [
         *table_lines(rows),
         f"    {declaration}",
