@@ -62,7 +62,7 @@ def _counted(draft: Draft, index: int, operator: Operator) -> CountedLoop | None
         return None
     options, nested = operator.options, draft.nested
     condition, body = (options.get(f"{name}_subgraph_index") for name in ("cond", "body"))
-    if not isinstance(condition, int) or not isinstance(body, int) or not {condition, body} < set(range(len(nested))):
+    if not isinstance(condition, int) or not isinstance(body, int) or not {condition, body} <= {*range(1, len(nested))}:
         return None
     limited = _limited(draft, nested[condition])
     if limited is None:
@@ -170,7 +170,8 @@ def _distance(read: _Spans, written: _Spans) -> int:
     ends = [max(span.stop for span in spans) for spans in zip(*written, strict=True)]
     reach = accumulate(ends, max)
     rest = [*accumulate(reversed(starts), min)][::-1]
-    return max((end - start for end, start in zip(reach, rest[1:], strict=False) if end > start), default=0)
+    above: list[int] = [end - start for end, start in zip(reach, rest[1:], strict=False)]
+    return max([0, *above])
 
 
 def _spans(draft: Draft, loop: CountedLoop, place: int) -> tuple[_Spans | None, _Spans]:
@@ -190,14 +191,14 @@ def _spans(draft: Draft, loop: CountedLoop, place: int) -> tuple[_Spans | None, 
 
 def _rows_of(draft: Draft, loop: CountedLoop, operator: Operator, tensor: int) -> list[range] | None:
     """Return the bytes that SLICE takes of a tensor or DYNAMIC_UPDATE_SLICE puts there, by iteration; else None."""
-    body, (source, *others) = draft.nested[loop.body], operator.input_tensors
-    if source != tensor or tensor in others:
+    body, (_, *others) = draft.nested[loop.body], operator.input_tensors
+    if tensor in others:
         return None
     match draft.name(operator):
         case "SLICE":
             cut, begin = operator.output_tensors[0], others[0]
         case "DYNAMIC_UPDATE_SLICE":
-            cut, begin = others[:2]
+            cut, begin = others
         case _:
             return None
     begins = _looked_up(draft, loop, begin)
@@ -210,7 +211,7 @@ def _span(whole: Tensor, cut: Tensor, begin: Sequence[int]) -> range:
     for size, part, start in zip(whole.dims, cut.dims, begin, strict=True):
         at = min(max(0, start), size - part)
         first, last = first * size + at, last * size + at + part - 1
-    element = TYPE_SIZES.get(whole.type, 1)
+    element = TYPE_SIZES[whole.type]
     return range(first * element, (last + 1) * element)
 
 
