@@ -257,7 +257,7 @@ OF_CODE = {
     "planners/native/__init__.py": {"_binding", "_binding_with_callbacks"},
     "schemas/generate.py": {"_documented"},
     "targets/declarations.py": {"_declarations", "_members"},
-    "values.py": {"_ALIKE: dict[type, Any] = {}"},
+    "values.py": {"_LIBRARY_CLASSES: dict[type, Any] = {}"},
 }
 """... that work out what follows from the package's own classes, texts, schema and extensions."""
 

@@ -98,8 +98,8 @@ def __getattr__(name: str) -> object:
     except ModuleNotFoundError as missing:
         if missing.name != "numpy":
             raise
-        from tflm_sim.extras import command_for
+        from tflm_sim.extras import install_command
 
-        raise ImportError(f"tflm_sim.{name} needs numpy: {command_for('numpy')}", name="numpy") from missing
+        raise ImportError(f"tflm_sim.{name} needs numpy: {install_command('numpy')}", name="numpy") from missing
     globals()[name] = value
     return value

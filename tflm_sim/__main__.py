@@ -3,19 +3,19 @@
 import gc
 import sys
 
-UNCOLLECTED = 50_000
-"""So many more objects than at the last time, and cycles are looked for; an answer about a small model makes 20,000."""
+COLLECTION_THRESHOLD = 50_000
+"""New objects after which Python looks for reference cycles; an answer about a small model makes 20,000."""
 
 
 def command() -> int:
     """Run the command line and return its exit code; the process ends with it.
 
-    What is there at the end are modules and one answer, and the system takes it back in any case: to look through it
-    for cycles, again and again and once more at the end, was a fifth of the time of ``tflm-sim size``.
+    Nearly all objects live until the end, when the operating system frees them. Looking for reference cycles among
+    them, several times and once more at the end, took a fifth of the time of ``tflm-sim size``.
     """
     is_counting = sys.implementation.name == "cpython"
     if is_counting:
-        gc.set_threshold(UNCOLLECTED)
+        gc.set_threshold(COLLECTION_THRESHOLD)
     from tflm_sim.cli import main  # Only now: most of the objects are made here.
 
     try:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 INLINE = {"as": "inline"}
-"""Its own fields stand in its place."""
+"""The keys of the field's object are inserted into the surrounding object."""
 HIDDEN = {"as": "hidden"}
-"""For people only: JSON does not have it."""
+"""The field is for the text output only; JSON does not contain it."""
 OPTIONAL = {"as": "optional"}
-"""Left out where it is None."""
+"""The key is omitted where the field is None."""
 INTERNED = {"as": "interned"}
-"""Its texts are indices into the document's ``strings``."""
+"""Texts are stored once in the document's ``strings``; the field has indices into that list."""
 
 
 def columns(row: type) -> dict[str, type]:
-    """Return the metadata of many named tuples of a kind: a column for each of their fields, texts interned."""
+    """Return the metadata of a field with many named tuples of one class: JSON has a column for each field of it."""
     return {"row": row}
 
 
 def named(key: str) -> dict[str, str]:
-    """Return the metadata of a field whose name Python does not have."""
+    """Return the metadata of a field that has another name in JSON, such as a keyword of Python."""
     return {"key": key}

@@ -37,13 +37,21 @@ if TYPE_CHECKING:
     import dataclasses
 
 T = TypeVar("T")
-LARGEST = (1 << 63) - 1
-"""The largest number of a document, either sign: every reader of JSON has room for it."""
+MAX_INTEGER = (1 << 63) - 1
+"""The largest integer of a document, and its negative the smallest: every reader of JSON can represent them."""
 Json = dict[str, Any]
 
 
 class JsonField(NamedTuple):
-    """A field: its name here and in JSON, how it stands there, the row of its columns, and its type."""
+    """How a field is written in JSON.
+
+    Attributes:
+        name: The attribute's name in Python.
+        key: The name in JSON.
+        form: "inline", "hidden", "optional", "interned" (``document_fields.py``), or "" for a plain value.
+        row: The class of named tuple that is written as columns, else None.
+        has_default: Whether the key may be missing in what is read.
+    """
 
     name: str
     key: str
@@ -62,8 +70,8 @@ def _field(row: dataclasses.Field[Any]) -> JsonField:
 
 @cache
 def fields_of(kind: Hashable) -> tuple[JsonField, ...] | None:
-    """Return the fields of a document or of a row in one; None for any other type."""
-    import dataclasses  # Slow to import; who writes no JSON needs no fields.
+    """Return the fields of a dataclass or a named tuple; None for any other type."""
+    import dataclasses  # slow to import, and only needed for JSON
 
     if dataclasses.is_dataclass(kind):
         return tuple(map(_field, dataclasses.fields(kind)))
@@ -193,7 +201,7 @@ def _read_plain(hint: Any, value: Any) -> Any:
 
 
 def _read_any(hints: Sequence[Any], value: Any, strings: Sequence[str]) -> Any:
-    """Return null, or what the first type makes of it that can."""
+    """Return None for null, else the value read as the first of several types that it fits."""
     if value is None:
         return None
     *others, last = [each for each in hints if each is not type(None)]
@@ -244,7 +252,7 @@ def _interned_text(value: object, strings: Sequence[str]) -> str:
 
 
 def _marked(mark: Range | OneOf | Pattern, value: Any) -> Any:
-    """Return a value that is what its type says besides, null aside."""
+    """Return a value after checking the range, choice or pattern that its annotation demands; null passes."""
     if isinstance(mark, OneOf):
         if value not in mark or isinstance(value, bool) is not isinstance(mark[0], bool):
             raise ValueError(f"{_brief(value)} is not {' or '.join(map(repr, mark))}")
@@ -259,7 +267,7 @@ def _marked(mark: Range | OneOf | Pattern, value: Any) -> Any:
 def _number(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise ValueError(f"{_brief(value)} is not a whole number")
-    if not -LARGEST <= value <= LARGEST:
+    if not -MAX_INTEGER <= value <= MAX_INTEGER:
         raise ValueError(f"{_brief(value)} is out of range")
     return value
 

@@ -32,9 +32,9 @@ class _Tensor(Protocol):
 
 
 class KernelChecks:
-    """The checks of a kernel; a runtime's kernel says where they stand and what is raised (``_refuse``).
+    """The checks of a kernel. A subclass for each runtime says in which source line a check is and what is raised.
 
-    ``number`` says which check is meant where a function, or LiteRT's file, has several of one text: 1 is the first.
+    ``number`` tells checks with the same text apart, in one function of TFLM or one file of LiteRT: 1 is the first.
     """
 
     __slots__ = ()
@@ -42,9 +42,10 @@ class KernelChecks:
     type_name = staticmethod(type_name)
 
     def _refuse(self, text: str, says: str, sides: tuple[str, str], number: int) -> None:
-        """Fail at a check, where the runtime has it: it prints ``text`` and ``says``.
+        """Fail at a check. The runtime prints ``text`` and ``says``, and before them the check's source line.
 
-        ``sides`` are the texts of what is compared; the second is "" for a condition.
+        ``sides`` are the source texts of the two compared values, by which the line is found; for a condition the
+        second is "".
         """
         raise NotImplementedError
 
@@ -97,7 +98,7 @@ class KernelChecks:
     def ensure_near(
         self, a: float, b: float, a_text: str, b_text: str, shown: Callable[[float], str] = "{:f}".format
     ) -> None:
-        """TF_LITE_ENSURE_NEAR within a thousandth of ``b``, which a value that is no number passes."""
+        """TF_LITE_ENSURE_NEAR within a thousandth of ``b``; NaN passes, as it does upstream."""
         if float32(abs(a - b)) > float32(0.001) * b:
             self._refuse(f"{a_text} not near {b_text}", f" ({shown(a)} != {shown(b)})", (a_text, b_text), 1)
 
@@ -105,7 +106,7 @@ class KernelChecks:
         """Fail at a TF_LITE_ENSURE_EQ that prints ``values``."""
         self._refuse(f"{a_text} != {b_text}", f" ({values})", (a_text, b_text), number)
 
-    # -- what many check --------------------------------------------------------------------------------------------
+    # -- checks that many kernels have ------------------------------------------------------------------------------
 
     def counts(self, inputs: int, outputs: int = 1, number: int = 1) -> None:
         """``TF_LITE_ENSURE_EQ`` of NumInputs and of NumOutputs."""

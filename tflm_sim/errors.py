@@ -99,7 +99,7 @@ class ModelError(FileError):
 
 
 class NoModelError(ModelError):
-    """The file is something else than a model, and no attempt at one."""
+    """The file contains nothing that looks like a model, so that a directory search may skip it."""
 
 
 class FirmwareError(FileError):
@@ -107,7 +107,7 @@ class FirmwareError(FileError):
 
 
 class UnsupportedOpError(ModelError):
-    """TFLM has this operator and we have no model of it for the asked kernel library.
+    """TFLM has this operator, but the package does not model it for the kernel library in question.
 
     Attributes:
         op: The operator's name.
@@ -160,7 +160,7 @@ class PrepareError(SimulatedFailure):
 
 
 class NoPlanInTime(TflmSimError):
-    """A limit that the caller named came before there was an answer."""
+    """The time limit that the caller gave ended before the planner had a plan."""
 
 
 class PlanningError(SimulatedFailure):

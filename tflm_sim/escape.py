@@ -40,7 +40,7 @@ def one_line(text: str, *, may_color: bool = False) -> str:
 
 def json_text(document: Any, *, indent: int | None = None) -> str:
     """Return ``document`` as ASCII JSON, compact without an indent, that holds no command for a CI's runner."""
-    import json  # Slow to import, as what is imported below; most texts are ASCII for people.
+    import json  # slow to import, and needed only for JSON
 
     text = json.dumps(document, indent=indent, separators=(",", ":") if indent is None else None)
     return text.replace("##[", "#\\u0023[")

@@ -11,7 +11,7 @@ import sys
 from importlib.util import find_spec
 
 
-def command_for(extra: str) -> str:
+def install_command(extra: str) -> str:
     """Return the command that installs what an extra names, such as ``.venv/bin/python -m pip install rich``."""
     return f"{_installer()} {shlex.join(_requirements(extra))}"
 

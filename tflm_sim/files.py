@@ -15,7 +15,7 @@ import stat
 from collections.abc import Callable, Iterator
 
 from tflm_sim.errors import TflmSimError, UsageError
-from tflm_sim.limits import LARGEST_DOCUMENT
+from tflm_sim.limits import MAX_DOCUMENT_BYTES
 from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -73,15 +73,15 @@ def append(path: str | os.PathLike[str], text: str) -> None:
         raise UsageError(f"{path} cannot be written: a name has no null character") from error
 
 
-START = 4096
-"""Bytes of a file that :func:`read` shows before it reads on."""
+FIRST_READ_BYTES = 4096
+"""Bytes of a file from which :func:`read` lets its caller decide how much more is read."""
 
-PIECE = 1 << 20
-"""Bytes that it asks for at the least where a file does not say how long it is."""
+MIN_READ_BYTES = 1 << 20
+"""The least number of bytes that it asks for at a time, where a file does not say how long it is."""
 
 
 PIPE_SECONDS = 10.0
-"""How long :func:`opened` waits for a named pipe to say something."""
+"""How long :func:`opened` waits until something is written to a named pipe."""
 
 
 @contextlib.contextmanager
@@ -105,7 +105,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """Open a file; a pipe without waiting for its writer."""
+    """Open a file, or a pipe before anybody writes to it."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
@@ -124,20 +124,22 @@ def read(
 
     Args:
         path: The file; a device or a pipe is read too; "-" is standard input.
-        most: Bytes; a longer file is refused before it is read. Or what says them of the first ``START`` bytes; it may
-            raise.
-        error: What is raised when it cannot be read or is longer; one sentence.
+        most: The limit in bytes: a longer file is refused before it is read. Or a function that returns the limit,
+            given the file's first ``FIRST_READ_BYTES`` bytes; it may raise.
+        error: The class of error that is raised when the file cannot be read or is longer.
     """
     try:
         with opened(path) as file:
             size = os.fstat(file.fileno()).st_size
-            data = file.read(START)
+            data = file.read(FIRST_READ_BYTES)
             most = most if isinstance(most, int) else most(data)
             if size > most:
                 raise error(f"{path} cannot be read: it has more than {most:,} bytes")
             pieces, count = [data], len(data)
-            while pieces[-1] and START <= count <= most:  # in pieces: Python takes the room for all that is asked for
-                pieces.append(file.read(max(size, PIECE)))
+            while (
+                pieces[-1] and FIRST_READ_BYTES <= count <= most
+            ):  # in pieces: Python takes the room for all that is asked for
+                pieces.append(file.read(max(size, MIN_READ_BYTES)))
                 count += len(pieces[-1])
     except OSError as reason:
         raise error(f"{path} cannot be read: {reason.strerror or reason}") from None
@@ -150,7 +152,7 @@ def read(
 
 def read_json(path: str | os.PathLike[str]) -> Any:
     """Return the value of a JSON file; UsageError where it cannot be read; otherwise like :func:`parse_json`."""
-    return parse_json(read(path, most=LARGEST_DOCUMENT), path=str(path))
+    return parse_json(read(path, most=MAX_DOCUMENT_BYTES), path=str(path))
 
 
 def parse_json(data: bytes | str, *, path: str, error: type[TflmSimError] = UsageError) -> Any:

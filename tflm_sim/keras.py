@@ -18,14 +18,14 @@ from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.device.configuration import Settings, Where, configure
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.escape import printable
-from tflm_sim.extras import command_for
+from tflm_sim.extras import install_command
 from tflm_sim.model.load import parse
 from tflm_sim.units import format_size, parse_size
 
 try:
     import keras
 except ModuleNotFoundError as missing:
-    raise ImportError(f"tflm_sim.keras needs Keras: {command_for('keras')}", name=missing.name) from missing
+    raise ImportError(f"tflm_sim.keras needs Keras: {install_command('keras')}", name=missing.name) from missing
 
 Converter = Callable[[Any], bytes]
 _SAMPLES = 8
@@ -54,11 +54,11 @@ class ArenaBudget(keras.callbacks.Callback):  # type: ignore[misc, unused-ignore
     Args:
         limit: Bytes of the arena, or text: "64KiB".
         target: What the model will run on: a name, a target, or a configuration.
-        convert: From the Keras model to a .tflite file; default :func:`to_tflite`.
+        convert: A function that returns the .tflite file of a Keras model; default :func:`to_tflite`.
         settings: See :class:`~tflm_sim.device.configuration.Settings`.
 
     Attributes:
-        simulation: Of the model, None until it was judged.
+        simulation: The simulation of the model; None until the model was judged.
 
     Raises:
         ArenaBudgetExceededError: In ``fit``: the model does not fit.
@@ -113,9 +113,9 @@ def to_tflite(model: Any, *, quantize: bool = True, samples: Any = None) -> byte
 
     Args:
         model: The model; its shapes but the batch must be known.
-        quantize: To 8-bit integers, inputs and outputs too; else it stays in floating point.
-        samples: Arrays that calibrate the quantization, a list of one per input each; None for random ones, which are
-            good enough to size the arena and for nothing else.
+        quantize: Convert to 8-bit integers, inputs and outputs too; False keeps floating point.
+        samples: What calibrates the quantization: lists of arrays, one array per input. None for random values, which
+            are enough to size the arena but do not give a usable model.
 
     Raises:
         UsageError: Keras runs on another backend than TensorFlow.

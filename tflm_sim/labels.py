@@ -10,10 +10,10 @@ from tflm_sim.escape import printable
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """Return labels for names (harmless to show, at most 40 characters).
+    """Return labels of at most 40 characters for names, without control characters.
 
-    A converter joins the names of what it fused with ";": the first stands for all. The longest beginning, up to a
-    "/", "_" or ".", that at least half of the names share is left out.
+    A converter joins the names of fused operators with ";": only the first is kept. The longest beginning, up to a "/",
+    "_" or ".", that at least half of the names share is left out.
     """
     firsts = [name.partition(";")[0] for name in names]
     prefix = _shared_beginning(firsts)
@@ -22,7 +22,7 @@ def short_names(names: Sequence[str]) -> list[str]:
 
 
 def fitted(label: str, room: int) -> str:
-    """Return a label in ``room`` characters, "" where fewer than three of its own would be left."""
+    """Return a label, cut to ``room`` characters; "" where fewer than three of its own would be left."""
     if len(label) <= room:
         return label
     return f"{label[: room - 1]}…" if room >= 4 else ""

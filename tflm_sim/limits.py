@@ -6,28 +6,28 @@ take time and memory in proportion to what they read.
 
 from __future__ import annotations
 
-LARGEST_MODEL = (1 << 31) - 1
-"""A .tflite file: the offsets of a flatbuffer reach no further."""
-LARGEST_SOURCE = 128 << 20
-"""A C source: of some 20 MiB of weights, as text."""
-LARGEST_ARCHIVE = 512 << 20
-"""A zip archive, packed."""
-MOST_UNPACKED = 512 << 20
-"""What the members of an archive that are read hold together, unpacked."""
-MOST_MEMBERS = 100_000
-"""Members of an archive, whatever they are."""
+MAX_MODEL_BYTES = (1 << 31) - 1
+"""A .tflite file: a flatbuffer's offsets cannot address more."""
+MAX_SOURCE_BYTES = 128 << 20
+"""A C source: the text of some 20 MiB of weights."""
+MAX_ARCHIVE_BYTES = 512 << 20
+"""A zip archive, compressed."""
+MAX_UNPACKED_BYTES = 512 << 20
+"""All members of an archive that are read, together, uncompressed."""
+MAX_ARCHIVE_MEMBERS = 100_000
+"""All members of an archive, also those that are not read."""
 
-LARGEST_DOWNLOAD = 512 << 20
+MAX_DOWNLOAD_BYTES = 512 << 20
 DOWNLOAD_SECONDS = 600.0
-"""For the whole of an answer, however slowly it comes."""
+"""For a whole download."""
 SILENCE_SECONDS = 60.0
-"""Between two pieces of an answer."""
+"""Without any data from the server."""
 
-LARGEST_FIRMWARE = 256 << 20
-MOST_INFLATED = 128 << 20
-"""What all compressed sections of an ELF file hold together."""
+MAX_FIRMWARE_BYTES = 256 << 20
+MAX_INFLATED_BYTES = 128 << 20
+"""All compressed sections of an ELF file together, uncompressed."""
 
-LARGEST_DOCUMENT = 1 << 30
-"""A JSON document of ours."""
-LONGEST_ROW = 1 << 20
+MAX_DOCUMENT_BYTES = 1 << 30
+"""A JSON document, such as the output of ``size --json``."""
+MAX_ROW_BYTES = 1 << 20
 """A line of a sweep's results."""

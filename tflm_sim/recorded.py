@@ -14,9 +14,9 @@ class RecordedAllocationType(StrEnum):
     """Upstream's enum in its order, with upstream's names as values.
 
     Attributes:
-        recording_title: What ``RecordingMicroAllocator`` prints.
-        recording_unit: What it says that it counts.
-        benchmark_title: What the benchmark's table prints.
+        recording_title: The category's name in the report of ``RecordingMicroAllocator``.
+        recording_unit: The unit in which that report counts the category's allocations.
+        benchmark_title: The category's name in the table of the generic benchmark.
     """
 
     recording_title: str

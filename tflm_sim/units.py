@@ -64,14 +64,14 @@ def parse_size(text: str) -> int:
 
 
 def as_size(given: int | str | None, name: str) -> int | None:
-    """Return the bytes that an argument says: a number, or text as :func:`parse_size` reads it; None stays None.
+    """Return a size argument in bytes: a number, or text as :func:`parse_size` reads it; None stays None.
 
     Args:
         given: The argument.
-        name: What it is called, for messages.
+        name: The argument's name, for messages.
 
     Raises:
-        UsageError: It says none, or fewer than none.
+        UsageError: It is not a size, or negative.
     """
     if given is None:
         return None

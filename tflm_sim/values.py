@@ -22,7 +22,7 @@ _FIELDS = "_lazy_fields"
 
 
 class _Field:
-    """What is said about a field; ``name`` and ``type`` are known once its class is."""
+    """The settings of a dataclass field; ``name`` and ``type`` are set when its class is created."""
 
     __slots__ = ("compare", "default", "default_factory", "init", "kw_only", "metadata", "name", "repr", "type")
 
@@ -52,7 +52,7 @@ def _dataclass(
     eq: bool = True,
     repr: bool = True,
 ) -> Any:
-    """Make a class a dataclass; as ``dataclasses.dataclass``."""
+    """Make a class a dataclass, as ``dataclasses.dataclass`` does."""
 
     def make(bare: type) -> Any:
         own = list(_own_fields(bare, kw_only))
@@ -76,7 +76,7 @@ def _own_fields(cls: type, kw_only: bool) -> Iterator[_Field]:
 
 
 def _with_slots(cls: type, own: Sequence[_Field], members: dict[str, Any]) -> Any:
-    """Return the class once more: slots have to be there from the start."""
+    """Return a copy of the class with slots, which cannot be added to an existing class."""
     names = tuple([field.name for field in own])
     left_out = {*names, "__dict__", "__weakref__"}
     kept = {name: value for name, value in vars(cls).items() if name not in left_out}
@@ -98,11 +98,11 @@ def _with_defaults(cls: type, own: Sequence[_Field], members: dict[str, Any]) ->
 def _members(
     own: Mapping[str, Any], fields: tuple[_Field, ...], *, frozen: bool, slots: bool, eq: bool, repr: bool
 ) -> dict[str, Any]:
-    """Return what a class with the members ``own`` is given; its own methods stay."""
+    """Return the methods that a dataclass gets, except those that the class defines itself (``own``)."""
     members: dict[str, Any] = {
         _FIELDS: fields,
         "__match_args__": tuple([field.name for field in fields if field.init and not field.kw_only]),
-        **_OF_LIBRARY,
+        **_LIBRARY_ATTRIBUTES,
     }
     if repr and "__repr__" not in own:
         members["__repr__"] = _repr
@@ -133,9 +133,9 @@ _SHOWN = 60
 
 
 def short_repr(self: Any) -> str:
-    """Return a dataclass's value as one short line: of a long field its type, and how many elements it has.
+    """Return a dataclass's value as one short line: a long field is shown as its type and number of elements.
 
-    For a class's ``__repr__``, where the answer is large.
+    Classes with large fields use it as ``__repr__``.
     """
     shown = ", ".join(f"{field.name}={_brief(getattr(self, field.name))}" for field in _fields_of(self) if field.repr)
     return f"{type(self).__qualname__}({shown})"
@@ -208,23 +208,23 @@ def _init(cls: Any, fields: Sequence[_Field], *, frozen: bool, slots: bool) -> C
     return written
 
 
-_ALIKE: dict[type, Any] = {}
+_LIBRARY_CLASSES: dict[type, Any] = {}
 """What the library made of a class: each takes milliseconds."""
 
 
-class _OfLibrary:
-    """What the library's functions ask a dataclass for, taken from one that the library makes of the same fields."""
+class _LibraryAttribute:
+    """An attribute that functions of ``dataclasses`` read; it comes from a library dataclass with the same fields."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def __get__(self, instance: object, owner: Any) -> Any:
-        if owner not in _ALIKE:
-            _ALIKE[owner] = self._alike(owner)
-        return getattr(_ALIKE[owner], self._name)
+        if owner not in _LIBRARY_CLASSES:
+            _LIBRARY_CLASSES[owner] = self._library_class(owner)
+        return getattr(_LIBRARY_CLASSES[owner], self._name)
 
     @staticmethod
-    def _alike(owner: Any) -> Any:
+    def _library_class(owner: Any) -> Any:
         import dataclasses
 
         def given(field: _Field) -> dict[str, Any]:
@@ -235,7 +235,7 @@ class _OfLibrary:
         return dataclasses.make_dataclass(owner.__name__, rows, frozen=owner.__setattr__ is _refuse)
 
 
-_OF_LIBRARY = {name: _OfLibrary(name) for name in ("__dataclass_fields__", "__dataclass_params__")}
+_LIBRARY_ATTRIBUTES = {name: _LibraryAttribute(name) for name in ("__dataclass_fields__", "__dataclass_params__")}
 
 
 def _replace(value: Any, /, **changes: Any) -> Any:
@@ -264,7 +264,7 @@ class _NamedTuple(metaclass=_Rows):
 
 
 class _Protocol:
-    """What ``typing.Protocol`` is to a class that nobody asks for its instances."""
+    """A ``typing.Protocol`` that is only used in annotations, never in ``isinstance``."""
 
 
 def _cast(kind: object, value: Any) -> Any:
@@ -273,17 +273,17 @@ def _cast(kind: object, value: Any) -> Any:
 
 
 class _TypedDict(dict):  # type: ignore[type-arg]
-    """What ``typing.TypedDict`` is to a class that is only a type."""
+    """A ``typing.TypedDict`` that is only used in annotations."""
 
     def __init_subclass__(cls, *, total: bool = True) -> None:
-        """Take it."""
+        """Accept ``total`` and do nothing."""
 
 
-if TYPE_CHECKING:  # To whoever checks types they are the library's.
+if TYPE_CHECKING:  # a type checker sees the standard library's
     from dataclasses import dataclass, field, replace
     from typing import Any, NamedTuple, NoReturn, Protocol, Self, TypeAlias, TypedDict, Unpack, cast
 else:
-    Any = NoReturn = Self = TypeAlias = Unpack = None  # Nobody evaluates the annotations in which they stand.
+    Any = NoReturn = Self = TypeAlias = Unpack = None  # annotations are never evaluated
     dataclass, field, replace, NamedTuple = _dataclass, _Field, _replace, _NamedTuple
     Protocol, TypedDict, cast = _Protocol, _TypedDict, _cast
 

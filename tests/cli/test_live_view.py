@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tflm_sim.cli import live_view
-from tflm_sim.cli.device_text import MARK
+from tflm_sim.cli.device_text import OWN_LINE_PREFIX
 from tflm_sim.errors import UsageError
 
 
@@ -19,10 +19,10 @@ def test_how_the_connection_was_and_what_was_recognised_stay(
     monkeypatch.setattr(live_view, "is_shown", lambda: True)
     with live_view.LiveView("/dev/ttyACM0") as view:
         view.write("boot\n")
-        view.write(f"{MARK}an arena of 928 bytes, which is\n    as expected\n")
+        view.write(f"{OWN_LINE_PREFIX}an arena of 928 bytes, which is\n    as expected\n")
         view.tell("reconnecting")
-    stays = [line for line in capsys.readouterr().out.splitlines() if line.startswith(MARK)]
-    assert stays == [f"{MARK}an arena of 928 bytes, which is as expected", f"{MARK}reconnecting"]
+    stays = [line for line in capsys.readouterr().out.splitlines() if line.startswith(OWN_LINE_PREFIX)]
+    assert stays == [f"{OWN_LINE_PREFIX}an arena of 928 bytes, which is as expected", f"{OWN_LINE_PREFIX}reconnecting"]
 
 
 @pytest.fixture
@@ -58,10 +58,10 @@ def test_twelve_lines_that_were_recognised_stand_above_the_end_of_the_log(view: 
     assert panels(view, 40)[1:] == ["nothing recognised yet", ""]
     for number in range(600):
         view.write(f"log {number}\n")
-        view.write(f"12:00 {MARK}said {number} {MARK}\n")
+        view.write(f"12:00 {OWN_LINE_PREFIX}said {number} {OWN_LINE_PREFIX}\n")
     head, said, log = panels(view, 40)
     assert head.endswith("600 lines")
-    assert said.split("\n") == [f"12:00 said {number} {MARK}" for number in range(588, 600)]
+    assert said.split("\n") == [f"12:00 said {number} {OWN_LINE_PREFIX}" for number in range(588, 600)]
     assert log.split("\n") == [f"log {number}" for number in range(580, 600)]  # 40 - 12 - 8 rows
     assert panels(view, 22)[2].split("\n") == ["log 597", "log 598", "log 599"]
     assert len(view._said) == len(view._log) == 500

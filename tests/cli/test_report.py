@@ -142,7 +142,7 @@ def test_progress_is_shown_after_a_second_and_wiped(monkeypatch: pytest.MonkeyPa
     from tflm_sim.answers.simulation import simulate
     from tflm_sim.targets.presets import preset
 
-    monkeypatch.setattr("tflm_sim.cli.terminal.PATIENCE_S", 0.0)
+    monkeypatch.setattr("tflm_sim.cli.terminal.PROGRESS_DELAY_S", 0.0)
     monkeypatch.setattr("tflm_sim.cli.terminal._INTERVAL_S", 0.0)
     model, file = load(sample_path("residual")), Terminal()
     with ProgressLine("simulating", model, file=file) as progress:

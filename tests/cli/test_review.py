@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tflm_sim.cli import main
-from tflm_sim.cli.forge import MARK
+from tflm_sim.cli.forge import COMMENT_MARK
 from tflm_sim.samples import sample_path
 
 yaml = pytest.importorskip("yaml")
@@ -221,7 +221,7 @@ def test_a_pull_request_has_one_comment_that_is_kept_up_to_date(
     repository: Path, forge: tuple[Forge, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kept, api = forge
-    stranger = {"id": 3, "user": {"type": "User", "login": "x"}, "body": f"{MARK}\nall is well"}
+    stranger = {"id": 3, "user": {"type": "User", "login": "x"}, "body": f"{COMMENT_MARK}\nall is well"}
     kept.comments = [{"id": n, "user": {"type": "Bot"}, "body": "hello"} for n in range(100)] + [stranger]
     github(repository, api, monkeypatch)
     said = []
@@ -231,9 +231,9 @@ def test_a_pull_request_has_one_comment_that_is_kept_up_to_date(
         said.append(capsys.readouterr().err)
     assert said == ["the comment is written\n", "the comment is up to date\n", "the comment is brought up to date\n"]
     assert len(kept.comments) == 102
-    assert stranger["body"] == f"{MARK}\nall is well"
+    assert stranger["body"] == f"{COMMENT_MARK}\nall is well"
     assert kept.comments[-1]["body"].startswith(
-        f"{MARK}\n### ✅ Tensor arenas: yes: all 2 fit; not named, so assumed: library\n"
+        f"{COMMENT_MARK}\n### ✅ Tensor arenas: yes: all 2 fit; not named, so assumed: library\n"
     )
     assert {path for _, path in kept.asked} == {
         "/repos/someone/doorbell/issues/7/comments",
@@ -254,7 +254,7 @@ def test_a_merge_request_of_gitlab_has_it_too(
         "TFLM_SIM_TOKEN": "secret",
     }.items():
         monkeypatch.setenv(name, value)
-    kept.comments = [{"id": 1, "author": {"username": "x"}, "body": f"{MARK}\nall is well"}]
+    kept.comments = [{"id": 1, "author": {"username": "x"}, "body": f"{COMMENT_MARK}\nall is well"}]
     assert main(["review", "--comment"]) == 1
     kept.comments[-1]["author"] = kept.comments[-1].pop("user")
     (repository / "kws.tflite").write_bytes(sample_path("sine").read_bytes())
@@ -308,4 +308,4 @@ def test_the_step_of_the_action_writes_the_summary_and_the_comment(
     )
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "the comment is written\n")
     assert (repository.parent / "summary.md").read_text("utf-8").startswith(TABLE)
-    assert kept.comments[0]["body"].startswith(f"{MARK}\n{TABLE}")
+    assert kept.comments[0]["body"].startswith(f"{COMMENT_MARK}\n{TABLE}")

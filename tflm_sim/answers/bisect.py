@@ -1,7 +1,8 @@
-"""Which change of a history made a model's arena another size, and by how many bytes.
+"""``bisect``: which commits of TFLM, or versions of a kernel library, changed a model's smallest arena.
 
-Upstream: two snapshots can only differ where a row of ``CHANGES`` lies between them; so the model is run at each of
-them, and the steps are the differences. Every step is found, not one. A kernel library: its versions, in order.
+Two versions of TFLM can only differ in the simulation where a row of ``CHANGES`` lies between them. So the model is
+sized at the position of each such row, and all positions where the size differs from the one before are reported, not
+only one. Versions of a kernel library are tried in order.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from tflm_sim.values import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)
-class Build:
-    """A point of a history.
+class HistoryPoint:
+    """A commit of TFLM, or a version of a kernel library.
 
     Attributes:
-        name: The commit, nine digits, or a version.
-        date: Its day, UTC; "" for a version.
-        summaries: What changed there.
-        configuration: On what the model runs there.
+        name: The commit, nine digits, or the version.
+        date: The commit's day, UTC; "" for a version.
+        summaries: What changed with it.
+        configuration: The configuration with it, on which the model is sized.
     """
 
     name: str = field(metadata=named("commit"))
@@ -40,33 +41,33 @@ class Build:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """A commit or version that moved the smallest arena.
+class SizeChangePoint:
+    """A commit or version that changed the smallest arena.
 
     Attributes:
-        state: The point.
-        before: The smallest arena before it, in bytes; null where AllocateTensors() fails in any.
-        after: Likewise with it.
+        state: The commit or version.
+        before: The smallest arena before it, in bytes; null where AllocateTensors() fails in an arena of any size.
+        after: The smallest arena with it; null likewise.
         message: What the device prints where it fails with it.
     """
 
-    state: Build = field(metadata=INLINE)
+    state: HistoryPoint = field(metadata=INLINE)
     before: Count | None
     after: Count | None
     message: str = ""
 
 
-def bisect(model: Model, states: Iterable[Build]) -> Iterator[Turn]:
-    """Yield each of ``states`` that moves the model's smallest arena; the first is where it begins."""
+def bisect(model: Model, states: Iterable[HistoryPoint]) -> Iterator[SizeChangePoint]:
+    """Yield each of ``states`` at which the smallest arena differs from that of the state before it."""
     before: tuple[int | None, str] | None = None
     for state in states:
         after = _need(model, state.configuration)
         if before is not None and after[0] != before[0]:
-            yield Turn(state, before[0], *after)
+            yield SizeChangePoint(state, before[0], *after)
         before = after
 
 
-def commits_between(configuration: Configuration, first: int, last: int) -> Iterator[Build]:
+def commits_between(configuration: Configuration, first: int, last: int) -> Iterator[HistoryPoint]:
     """Yield the state at position ``first`` of upstream's history, then each commit up to ``last`` with a change."""
     found: dict[int, list[str]] = {first: []}
     for change in CHANGES.values():
@@ -78,16 +79,16 @@ def commits_between(configuration: Configuration, first: int, last: int) -> Iter
     for position, summaries in sorted(found.items()):
         commit = main_line()[position - 1]
         at = replace(configuration, target=at_runtime(machine, commit.short))
-        yield Build(commit.short, commit.day, tuple(dict.fromkeys(summaries)), at)
+        yield HistoryPoint(commit.short, commit.day, tuple(dict.fromkeys(summaries)), at)
 
 
-def versions_between(configuration: Configuration, older: str, newer: str) -> Iterator[Build]:
+def versions_between(configuration: Configuration, older: str, newer: str) -> Iterator[HistoryPoint]:
     """Yield the versions of the configuration's kernel library from ``older`` to ``newer``."""
     library = configuration.target.kernel_library
     versions = versions_of(library.name, library.variant)[::-1]
     for version in versions[versions.index(older) : versions.index(newer) + 1]:
         target = replace(configuration.target, kernel_library=replace(library, version=version))
-        yield Build(version, "", (f"{library.name} {version}",), replace(configuration, target=target))
+        yield HistoryPoint(version, "", (f"{library.name} {version}",), replace(configuration, target=target))
 
 
 def _need(model: Model, configuration: Configuration) -> tuple[int | None, str]:

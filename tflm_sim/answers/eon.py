@@ -19,15 +19,15 @@ from tflm_sim.values import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class EonAnswer:
-    """A source on a target.
+    """A source of the EON compiler on a target.
 
     Attributes:
-        path: What the source is called.
-        target: Where it runs.
-        source: What it declares, for that target.
-        run: Its initialisation.
-        model: The same as a model.
-        interpreter: It with TFLM's interpreter; None where the SDK's is not modelled.
+        path: The source's name.
+        target: The target.
+        source: What the source declares, for that target.
+        run: Its simulated initialisation.
+        model: The same network as a model.
+        interpreter: The simulation of that model with TFLM's interpreter; None where that SDK's TFLM is not modelled.
     """
 
     path: str
@@ -39,16 +39,16 @@ class EonAnswer:
 
 
 def eon_answer(path: str, data: bytes, target: Target, macros: Mapping[str, str] | None = None) -> EonAnswer:
-    """Return what a source needs.
+    """Return what a source of the EON compiler needs on a target.
 
     Args:
-        path: What it is called.
+        path: The source's name, for messages.
         data: The source.
-        target: Where it runs, with a TFLM of Edge Impulse's SDK.
-        macros: What the build defines besides what the target implies.
+        target: A target with the TFLM of Edge Impulse's SDK.
+        macros: Macros that the build defines, besides those that the target implies.
 
     Raises:
-        ModelError: It is no source of the EON compiler, or one for an SDK that is not modelled.
+        ModelError: The file is not a source of the EON compiler, or was made for an SDK that is not modelled.
     """
     source = read_eon_source(data, {**eon_macros(target), **(macros or {})})
     refuse_another_sdk(source, target)
@@ -69,10 +69,10 @@ def eon_answer(path: str, data: bytes, target: Target, macros: Mapping[str, str]
 
 
 def refuse_another_sdk(source: EonSource, target: Target) -> None:
-    """Refuse a source whose runtime is not that of an SDK.
+    """Refuse a source that was made for another runtime than the target's SDK has.
 
     Raises:
-        ModelError: It is not.
+        ModelError: The runtimes differ.
     """
     if source.has_eval_tensors != target.runtime.has("edge_impulse_2021"):
         when = "of May 2021 or later" if source.has_eval_tensors else "before May 2021"

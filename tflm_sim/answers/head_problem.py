@@ -1,4 +1,4 @@
-"""``head_problem``: what the memory planner was asked to place in the head, as a problem for any planner."""
+"""``head_problem``: the buffers that the memory planner had to place in the head, as a problem for any planner."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def head_problem(
     """Return the buffers of a simulation of one model, in the order in which TFLM plans them.
 
     Args:
-        simulation: AllocateTensors() as it went; or a model, to be simulated on ``target`` in a roomy arena.
-        target: What a model runs on; None for a simulation, which has its own.
-        title: Where the buffers come from, for people.
-        settings: Of a model; see :class:`~tflm_sim.device.configuration.Settings`.
+        simulation: A simulation; or a model, which is simulated on ``target`` in a roomy arena.
+        target: What the model runs on; None for a simulation, which has its own target.
+        title: The problem's title, for people.
+        settings: Settings for a model; see :class:`~tflm_sim.device.configuration.Settings`.
 
     Raises:
         SimulatedFailure: The simulation failed.

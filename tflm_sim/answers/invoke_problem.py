@@ -27,11 +27,11 @@ class InvokeProblem:
     """The first operator that no Invoke() gets past, though AllocateTensors() accepts it.
 
     Attributes:
-        status: error: Invoke() returns kTfLiteError. undefined: the kernel computes something else, or uses bytes that
-            are not the tensor's; nothing tells.
-        subgraph, operator: Which.
-        op: Its name.
-        reason: What it is that Eval does not know.
+        status: "error": Invoke() returns kTfLiteError. "undefined": the kernel computes something else, or uses bytes
+            that are not the tensor's, and no message says so.
+        subgraph, operator: The operator's indices.
+        op: The operator's name.
+        reason: What the kernel's Eval does not support.
         log: The lines that the device prints.
     """
 
@@ -49,10 +49,10 @@ class InvokeProblem:
 
 
 def invoke_problem(device: Device, configuration: Configuration, bodies: Collection[int] = ()) -> InvokeProblem | None:
-    """Return what stops Invoke() of the first model that never gets through it; None where nothing is known to.
+    """Return why every Invoke() fails, for the first model of which that is known; None where no reason is known.
 
-    Looked at are the operators that every Invoke() runs: those of the main subgraph, of WHILE's conditions and of
-    CALL_ONCE, and of the subgraphs ``bodies``, which are known to run. Kernels of one's own are not judged.
+    Only operators are checked that every Invoke() runs: those of the main subgraph, of WHILE's conditions and of
+    CALL_ONCE, and of the subgraphs ``bodies``, which are known to run. Users' own kernels are not judged.
     """
     if device.failure is not None:
         return None
@@ -92,6 +92,6 @@ def _problem(node: Node) -> InvokeProblem | None:
 
 
 def _types(node: Node) -> str:
-    """Return the type of the first input and of the first output, where it is another one."""
+    """Return the type of the first input in words, and that of the first output where it differs."""
     ends = (node.input(0), node.output(0))
     return " to ".join(dict.fromkeys(type_name(end.type) for end in ends if end is not None))

@@ -29,8 +29,8 @@ class TailLedger(ArenaState):
     """Adds up persistent allocations and keeps the log and the scratch labels; an observer.
 
     Attributes:
-        groups: Bytes by what it is.
-        labels: Bytes by (group, label): what each group consists of.
+        groups: Bytes by group, such as "eval tensors".
+        labels: Bytes by (group, label): the parts of each group.
         ops: Bytes by (subgraph, operator, name).
         log: The device's lines.
         scratch_labels: What each scratch buffer is for, by index.

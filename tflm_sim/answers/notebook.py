@@ -15,7 +15,7 @@ from tflm_sim.values import TYPE_CHECKING
 if TYPE_CHECKING:
     from tflm_sim.answers.simulation import Simulation
 
-_MOST_BUFFERS = 2_000
+_MAX_BUFFERS = 2_000
 """In a picture; more would be a line of the notebook that no browser likes."""
 
 
@@ -44,7 +44,7 @@ def _facts(simulation: Simulation) -> list[tuple[str, str]]:
 
 def _picture(simulation: Simulation) -> str:
     buffers = simulation.buffers
-    if simulation.failure is not None or not 0 < len(buffers) <= _MOST_BUFFERS:
+    if simulation.failure is not None or not 0 < len(buffers) <= _MAX_BUFFERS:
         return ""
     try:
         problem = problem_of([planned.info for planned in buffers], title="the head")

@@ -32,8 +32,9 @@ class NpuMemory:
         mode: Vela's Memory_Mode; a file does not tell Sram_Only from Shared_Sram.
         commands: The command stream, read from the model.
         constants: Weights and other constants, read from the model.
-        scratch: In the arena; the tensors that TFLM sees of the operator lie in it.
-        fast_scratch: In SRAM of the driver's, for Dedicated_Sram; the arena has room for it too, over the scratch.
+        scratch: Bytes in the arena; the operator's inputs and outputs lie in them.
+        fast_scratch: With Dedicated_Sram, bytes of the SRAM that the driver was given. TFLM reserves them in the arena
+            too.
     """
 
     subgraph: Count
@@ -46,7 +47,7 @@ class NpuMemory:
 
     @property
     def unused(self) -> int:
-        """Bytes of the arena that nobody touches where the driver has a fast memory of its own."""
+        """Bytes of the arena that are reserved but not used, because the driver uses its own SRAM in their place."""
         return max(0, self.fast_scratch - self.scratch)
 
 
@@ -63,7 +64,7 @@ def npu_memory(model: Model) -> tuple[NpuMemory, ...]:
 
 
 def _sizes(subgraph: Subgraph, operator: Operator) -> list[int]:
-    """Return the bytes of the operator's first inputs, those that are there."""
+    """Return the bytes of the operator's first inputs, as many of the first four as it has."""
     tensors = [subgraph.tensors[index] for index in operator.input_tensors[:_MEMORY] if index >= 0]
     return [prod(tensor.shape) for tensor in tensors if tensor.shape is not None]
 

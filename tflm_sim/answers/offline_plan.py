@@ -36,7 +36,8 @@ class ArenaSaving:
         head_after: The head with the plan; scratch buffers are still placed by the device.
         arena_before: The smallest arena without the plan.
         arena_after: The smallest arena with it.
-        binding: What the arena with the plan cannot be smaller for: "head", "tail", "temp" or "planner" (its tables).
+        binding: What would not fit if the arena with the plan were a byte smaller: "head", "tail", "temp" or "planner"
+            (the planner's tables).
     """
 
     head_before: Count = field(metadata=named("head_before_bytes"))
@@ -57,7 +58,7 @@ def has_offline_plan(model: Model) -> bool:
 
 
 def without_offline_plan(model: Model) -> Model:
-    """Return the model with a plan that leaves every tensor to the device's planner; the model itself without any."""
+    """Return the model with a plan that leaves every tensor to the device's planner; unchanged if it has no plan."""
     return _with_offsets(model, [ONLINE_PLANNED_BUFFER] * _tensor_count(model)) if has_offline_plan(model) else model
 
 
@@ -109,7 +110,7 @@ def with_plan(model: Model, simulation: Simulation, plan: Plan) -> Model:
 
 
 def arena_saving(model: Model, planned: Model, target: Where, **settings: Unpack[Settings]) -> ArenaSaving:
-    """Compare the arenas of a model and of the same with a plan.
+    """Compare the arena of a model with that of the same model with a plan.
 
     Raises:
         SimulatedFailure: One of them fails in any arena.

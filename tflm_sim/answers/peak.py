@@ -13,12 +13,12 @@ from tflm_sim.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """The fullest moment.
+    """The scope with the most live bytes.
 
     Attributes:
-        scope: The moment; the first one when several are as full.
-        subgraph: Whose operator runs then.
-        operator: Its index, -1 for the start of the subgraph.
+        scope: The scope; the first one when several are as full.
+        subgraph: The subgraph whose operator runs then.
+        operator: The operator's index, -1 for the start of the subgraph.
         live_bytes: Bytes alive then, each buffer rounded up to 16: no plan can be smaller.
         buffers: (info, head offset) of what is alive then, by offset.
     """

@@ -17,7 +17,7 @@ from tflm_sim.units import align_up
 
 
 def problem_of(infos: Sequence[AllocationInfo], *, title: str = "") -> Problem:
-    """Return the problem that rows of the AllocationInfo array are.
+    """Return rows of the AllocationInfo array as a problem for planners.
 
     Raises:
         UsageError: The model fixes a buffer at a negative offset, which TFLM accepts and no planner can.
@@ -29,7 +29,7 @@ def problem_of(infos: Sequence[AllocationInfo], *, title: str = "") -> Problem:
 
 
 def planned_buffer(info: AllocationInfo) -> Buffer:
-    """Return a row of the AllocationInfo array, whose scopes are inclusive, as planners know buffers."""
+    """Return a row of the AllocationInfo array, whose scopes are inclusive, as a ``Buffer``."""
     offset = info.offline_offset if info.offline_offset >= 0 else None
     size = align_up(info.size, BUFFER_ALIGNMENT)
     return Buffer(size, info.first_created, info.last_used + 1, offset=offset, name=_name(info))

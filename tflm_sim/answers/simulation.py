@@ -39,7 +39,7 @@ from tflm_sim.values import Any, Unpack, dataclass, field
 class Simulation:
     """What happened on the arena, and the answers that follow from it.
 
-    Pickled, it is its models, its configuration and its sizes, and is simulated again where it is unpickled.
+    A pickle contains only the models, the configuration and the arena sizes; unpickling simulates again.
 
     Attributes:
         models: The models that share the arena, in order.
@@ -117,7 +117,7 @@ class Simulation:
 
     @property
     def head_bytes(self) -> int:
-        """Bytes from the start to the end of the plan (of temp, where it failed)."""
+        """Bytes from the arena's start to the end of the plan; to the end of temp where the simulation failed."""
         return self.device.arena.non_persistent_used_bytes
 
     @property
@@ -132,7 +132,7 @@ class Simulation:
 
     @cached_property
     def recorded(self) -> MappingProxyType[str, RecordedAllocation]:
-        """``RecordedAllocationType`` name to what it holds."""
+        """What each ``RecordedAllocationType`` holds, by its name."""
         recorder = AllocationRecorder(compression=self.configuration.target.runtime.compression)
         for event in self.events:
             recorder(event)
@@ -147,12 +147,12 @@ class Simulation:
 
     @property
     def allocations(self) -> tuple[ModelAllocation, ...]:
-        """Tensors, lifetimes and plan of each model that came so far."""
+        """Tensors, lifetimes and plan of each model whose allocation began."""
         return self.device.allocations
 
     @property
     def allocation(self) -> ModelAllocation | None:
-        """Those of the first model, None when it failed before there was anything."""
+        """Tensors, lifetimes and plan of the first model; None when it failed before its allocation began."""
         return self.allocations[0] if self.allocations else None
 
     @cached_property
@@ -166,27 +166,27 @@ class Simulation:
         peaks = [peak for allocation in self.allocations if (peak := find_peak(allocation)) is not None]
         return max(peaks, key=lambda peak: peak.live_bytes, default=None)
 
-    # -- the arena that it should have ------------------------------------------------------------------------------
+    # -- the arena that the models need -----------------------------------------------------------------------------
 
     @cached_property
     def smallest(self) -> SmallestArena | None:
-        """The smallest arena for these models, whatever arena this one was; None where none works, and for two."""
+        """The smallest arena for these models, not the simulated one; None where none works, and for two arenas."""
         roomy = self.roomy
         if self.configuration.is_split:
             return None
         if any(allocation.overran for allocation in roomy.allocations):
-            return self._smallest_where_it_ends_well()
+            return self._smallest_at_harmless_ends()
         if roomy.failure is not None:
             return None
         return smallest_of(roomy.needs, self.configuration)
 
     @cached_property
     def unnoticed_from(self) -> int | None:
-        """The least arena that overwrites the same bytes in use as one byte less than enough does: no check notices.
+        """The smallest arena that is too small, but in which no check of TFLM fails; None where one byte less fails.
 
-        None where one byte less fails. Only temps of a kernel that takes persistent memory meanwhile are overwritten
-        like that: TFLM compares the tail with the head alone. With fewer bytes more of them are overwritten, and what
-        the kernel then makes of its temps nobody knows.
+        In such an arena a kernel that takes persistent memory overwrites its own temps, because TFLM compares the tail
+        only with the head. From this size on, the same bytes are overwritten as in an arena that is one byte too small.
+        In a still smaller one more bytes are, and what the kernel then does is not known.
         """
         smallest = self.smallest
         if smallest is None or smallest.binding.kind != "tail" or smallest.binding.floor == self.roomy.head_bytes:
@@ -200,12 +200,12 @@ class Simulation:
         )
 
     def _silent_corruptions(self, arena_size: int) -> tuple[str, ...]:
-        """Return where an arena of a size is overwritten, () where it fails."""
+        """Return which bytes in use are overwritten in an arena of this size; () where AllocateTensors() fails."""
         found = simulate(self.models, self.configuration, arena_size=arena_size)
         return found.corruptions if found.failure is None else ()
 
-    def _smallest_where_it_ends_well(self) -> SmallestArena | None:
-        """The smallest arena of a device that some sizes harm, None where it halts in all."""
+    def _smallest_at_harmless_ends(self) -> SmallestArena | None:
+        """The smallest arena for models that overwrite bytes in some sizes; None where the device halts in all."""
         try:
             return smallest_arena(self.models, self.configuration)
         except SimulatedFailure:
@@ -247,7 +247,7 @@ def simulate(
         arena_size: Bytes of the arena, or text ("64KiB"); None for a roomy one.
         non_persistent_arena_size: Bytes of a second arena for head and temp; ``arena_size`` is then persistent memory
             alone. None for one arena, or for a roomy one where the configuration has two.
-        observers: Who else is told of each event, as it happens.
+        observers: Functions that are called with each event, as it happens.
         settings: See :class:`~tflm_sim.device.configuration.Settings`.
 
     Raises:
@@ -274,13 +274,13 @@ def simulate(
     )
     device = run(models, configuration, arena)
     found = Simulation(models, configuration, size, non_persistent_arena_size, tuple(events), device)
-    return found if arena_size is not None or found.fits else _without_harm(found)
+    return found if arena_size is not None or found.fits else _run_without_corruption(found)
 
 
-def _without_harm(found: Simulation) -> Simulation:
-    """Return a run in a roomy arena that ends a few bytes earlier, where a kernel overwrites its neighbour in this one.
+def _run_without_corruption(found: Simulation) -> Simulation:
+    """Return a run in a roomy arena without corruption: one that ends a few bytes earlier, where this one has any.
 
-    Any roomy arena will do that it does no harm in.
+    What a kernel overwrites past its own bytes depends on the arena's end modulo 16.
     """
     if not any(allocation.overran for allocation in found.device.allocations):
         return found
@@ -292,10 +292,10 @@ def _without_harm(found: Simulation) -> Simulation:
 def simulation_of(
     given: Simulation | ModelLike | Iterable[ModelLike], target: Where | None, **settings: Unpack[Settings]
 ) -> Simulation:
-    """Return a simulation itself, or that of models on a target in a roomy arena.
+    """Return a given simulation, or simulate given models on a target in a roomy arena.
 
     Raises:
-        UsageError: A model without a target, or a simulation with another one.
+        UsageError: A model without a target, or a simulation together with a target.
         ModelError, UnsupportedOpError: As :func:`simulate`.
     """
     if isinstance(given, Simulation):

@@ -30,9 +30,9 @@ MOST_PREPARES = 8192
 
 @dataclass(frozen=True, slots=True)
 class Sizing:
-    """What :class:`~tflm_sim.answers.simulation.Simulation` says of a roomy run, without its events.
+    """The figures of a :class:`~tflm_sim.answers.simulation.Simulation` in a roomy arena, without its events.
 
-    Pickled, it is its models and its configuration, and is measured again where it is unpickled.
+    A pickle contains only the models and the configuration; unpickling measures again.
 
     Attributes:
         models: The models that share the arena, in order.
@@ -40,7 +40,7 @@ class Sizing:
         smallest: None where AllocateTensors() fails in any arena.
         head_bytes, tail_bytes: In a roomy arena.
         failure: What stopped it, or None.
-        allocation: Tensors, lifetimes and plan, as far as they came.
+        allocation: Tensors, lifetimes and plan of the first model; None when it failed before its allocation began.
         device: The models as AllocateTensors() left them.
     """
 
@@ -90,15 +90,15 @@ class Sizing:
 
 
 class Sizer:
-    """Sizes many models, and remembers what their operators ask for (mutable: it learns).
+    """Sizes many models, and caches what their operators request (mutable: the cache).
 
-    Whoever makes it owns what it remembers, which goes with it. The figures are those of
-    :func:`~tflm_sim.answers.smallest_arena.smallest_arena`, to the byte, whatever was sized before. Threads may share
-    one: each has a memory of its own, which goes with the thread. Pickled, it arrives with an empty memory.
+    The cache is freed with the ``Sizer``. The figures are those of
+    :func:`~tflm_sim.answers.smallest_arena.smallest_arena`, to the byte, whatever was sized before. Threads may share a
+    ``Sizer``: each thread has its own cache, which is freed with the thread. A pickle contains no cache.
 
     Args:
-        most_prepares: How many Prepares are remembered for each thread: one for each kind of operator on a target.
-            Those used longest ago go first. The default takes up to about 12 MB.
+        most_prepares: How many Prepares are cached for each thread: one for each kind of operator on a target. The
+            least recently used are dropped first. The default takes up to about 12 MB.
 
     Raises:
         UsageError: ``most_prepares`` is less than 1.
@@ -120,11 +120,11 @@ class Sizer:
 
     @property
     def remembered(self) -> int:
-        """How many Prepares it remembers now for the calling thread."""
+        """How many Prepares are cached now for the calling thread."""
         return len(self._known())
 
     def forget(self) -> None:
-        """Forget what it remembers for the calling thread."""
+        """Empty the calling thread's cache."""
         self._of_thread.known = KnownPrepares(self._most_prepares)
 
     def smallest_arena(
@@ -152,7 +152,7 @@ class Sizer:
         """Return the figures of one model, or of several on one allocator; a failure of the device is one of them.
 
         Args:
-            model: One model or several, as there; ``peak`` is that of the first.
+            model: One model or several, as for :meth:`smallest_arena`; ``peak`` is that of the first.
             target: What it runs on: a name, a target, or a configuration.
             settings: See :class:`~tflm_sim.device.configuration.Settings`.
 

@@ -38,8 +38,8 @@ class SmallestArena:
 
     Attributes:
         size: The smallest arena in which AllocateTensors() succeeds, in bytes.
-        multiple_of_16: The smallest one that is a multiple of 16, in bytes; ``size`` where the device halts in all of
-            them, because a kernel overwrites its neighbour there.
+        multiple_of_16: The smallest one that is a multiple of 16, in bytes; ``size`` where the device halts in every
+            multiple of 16, because a kernel overwrites bytes behind its own there.
         arena_used_bytes: What ``arena_used_bytes()`` reports in an arena of ``size``.
         binding: What would not fit in a byte less.
     """
@@ -56,7 +56,7 @@ class SmallestArena:
         return html_table(f"smallest arena: {self.size:,} B", self.facts())
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return what there is to say, for people."""
+        """Return (title, text) rows for people."""
         return [
             ("for the firmware", f"alignas(16) uint8_t tensor_arena[{self.multiple_of_16}];"),
             ("arena_used_bytes()", f"{self.arena_used_bytes:,} B"),
@@ -96,26 +96,26 @@ class NeedsObserver(ArenaState):
             }
         )
 
-    def _here(self) -> PlaceFacts:
+    def _place(self) -> PlaceFacts:
         return type(self.place), tuple(self.place)
 
     def _persisted(self, event: Persist) -> None:
-        self.needs.persist(self.floor, event.size, event.alignment, event.tail_used, event.label, self._here())
+        self.needs.persist(self.floor, event.size, event.alignment, event.tail_used, event.label, self._place())
 
     def _temp_taken(self, event: Temp) -> None:
         if self.stage is not Stage.PLANNER_ARENA:
-            self.needs.below(event.temp_end, "temp", event.size, event.alignment, "", self._here())
+            self.needs.below(event.temp_end, "temp", event.size, event.alignment, "", self._place())
 
     def _resized(self, event: Resize) -> None:
         self.needs.head = event.head
-        self.needs.below(event.head, "head", event.size, event.alignment, "", self._here())
+        self.needs.below(event.head, "head", event.size, event.alignment, "", self._place())
 
     def _plan_fits(self, event: PlanFits) -> None:
-        self.needs.plan(event.needed, self._address, self._here())
+        self.needs.plan(event.needed, self._address, self._place())
 
     def _plan_done(self, event: PlanDone) -> None:
         tables = event.buffer_count * self._table_bytes
-        self.needs.tables(self.planner_tables, tables, event.buffer_count, self._address, self._here())
+        self.needs.tables(self.planner_tables, tables, event.buffer_count, self._address, self._place())
 
 
 def smallest_arena(
@@ -130,7 +130,7 @@ def smallest_arena(
     Args:
         model: One model or several: a Model, a path, bytes, ``sample:NAME``.
         target: What it runs on: a name, a target, or a configuration.
-        observers: Who is told of each event of the roomy run.
+        observers: Functions that are called with each event of the roomy run.
         settings: See :class:`~tflm_sim.device.configuration.Settings`.
 
     Raises:
@@ -148,10 +148,10 @@ def smallest_arena(
 
 
 def in_one_arena(configuration: Configuration) -> Configuration:
-    """Return a configuration that has one arena.
+    """Return the configuration, after checking that it has one arena.
 
     Raises:
-        UsageError: It has two.
+        UsageError: It has two arenas.
     """
     if configuration.is_split:
         raise UsageError("smallest_arena() sizes one arena; for two arenas use simulate(...).split")
@@ -167,32 +167,32 @@ def roomy_run(
     """Run the models in a roomy arena.
 
     Args:
-        models: They share one allocator, in order.
+        models: The models that share one allocator, in order.
         configuration: How TFLM is set up; with one arena.
-        watching: Who is told of each event.
-        known: The Prepares that need not be run again where nobody watches.
+        watching: Observers, which are called with each event.
+        known: A cache of Prepares, which is used where there are no observers.
 
     Returns:
-        The device, what had to fit, and the sizes modulo 16 at which no arena works.
+        The device, what had to fit, and the sizes modulo 16 in which no arena works.
     """
-    device, needs = _run_to(models, configuration, watching, known=known)
+    device, needs = _run_ending_at(models, configuration, watching, known=known)
     halting: set[int] = set()
     if any(allocation.overran for allocation in device.allocations):
-        # What a kernel overwrites past its end depends on where the arena ends; remainders go by fours, as words do.
-        runs = {end: _run_to(models, configuration, (), end, known) for end in range(0, PERIOD, _WORD)}
+        # What a kernel overwrites behind its own bytes depends on the arena's end modulo 16, in steps of a word.
+        runs = {end: _run_ending_at(models, configuration, (), end, known) for end in range(0, PERIOD, _WORD)}
         halting = {end + byte for end, run in runs.items() if run[0].failure is not None for byte in range(_WORD)}
         device, needs = next((run for run in runs.values() if run[0].failure is None), (device, needs))
     return device, needs, halting
 
 
-def _run_to(
+def _run_ending_at(
     models: Sequence[Model],
     configuration: Configuration,
     watching: tuple[Observer, ...],
     end: int = 0,
     known: KnownPrepares | None = None,
 ) -> tuple[Device, Needs]:
-    """Run the models in a roomy arena that ends at ``end`` modulo 16, at 0 where somebody watches.
+    """Run the models in a roomy arena that ends at ``end`` modulo 16; with observers it ends at 0.
 
     Returns:
         The device, and what had to fit.

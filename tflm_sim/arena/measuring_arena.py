@@ -31,7 +31,7 @@ class MeasuringArena(SingleArenaBufferAllocator):
         needs: What must fit.
     """
 
-    __slots__ = ("_place", "_planner_tables", "_spans", "_table_bytes", "needs")
+    __slots__ = ("_group_spans", "_place", "_planner_tables", "_table_bytes", "needs")
 
     def __init__(
         self, size: int, *, address: int = 0, pointer_size: int = 4, table_bytes: int, rules: ArenaRules = NEWEST_RULES
@@ -40,7 +40,7 @@ class MeasuringArena(SingleArenaBufferAllocator):
         self.needs = Needs()
         self._table_bytes = table_bytes
         self._place: PlaceFacts = Phase, (Stage.START,)
-        self._spans = cache(_spans)
+        self._group_spans = cache(_group_spans)
 
     @property
     def ends_modulo_16(self) -> tuple[int, int]:
@@ -106,7 +106,7 @@ class MeasuringArena(SingleArenaBufferAllocator):
     def allocate_temp_groups(self, groups: tuple[Temps, ...]) -> list[tuple[int, ...]] | None:
         """Take group after group of temps; each counts as one. None where that is left to :meth:`allocate_temps`."""
         needs, temp, live = self.needs, self.temp, self._live_temps
-        spans = self._spans(groups, self.address + temp & PERIOD - 1)
+        spans = self._group_spans(groups, self.address + temp & PERIOD - 1)
         end = temp + spans[-1][1]
         if end > self.tail or not needs.is_settled:
             return None
@@ -145,7 +145,7 @@ class MeasuringArena(SingleArenaBufferAllocator):
         return ok
 
 
-def _spans(groups: tuple[Temps, ...], start: int) -> tuple[tuple[int, int], ...]:
+def _group_spans(groups: tuple[Temps, ...], start: int) -> tuple[tuple[int, int], ...]:
     """Return where the first temp of each group starts, and its last one ends, when they lie from ``start`` on; both
     counted from there. Only ``start`` modulo 16 matters."""
     spans, end = [], start

@@ -66,8 +66,8 @@ PlaceFacts = tuple[Callable[..., OpEvent | Phase], tuple[object, ...]]
 """A phase or operator as its kind of event and the facts, from which the event is made only where somebody reads it."""
 
 
-class _Noted(NamedTuple):
-    """A constraint as it is noted; ``need`` is its floor and the tail of that moment."""
+class _ConstraintRow(NamedTuple):
+    """A constraint while constraints are collected; ``need`` is its floor plus the bytes of the tail at that moment."""
 
     need: int
     persist_count: int
@@ -80,8 +80,8 @@ class _Noted(NamedTuple):
     place: PlaceFacts
 
 
-_noted: Callable[[tuple[object, ...]], _Noted] = partial(tuple.__new__, _Noted)
-"""What :class:`_Noted` makes, in a third of the time: this is called for every allocation."""
+_make_row: Callable[[tuple[object, ...]], _ConstraintRow] = partial(tuple.__new__, _ConstraintRow)
+"""What :class:`_ConstraintRow` makes, in a third of the time: this is called for every allocation."""
 
 
 class ArenaStep(NamedTuple):
@@ -90,14 +90,14 @@ class ArenaStep(NamedTuple):
     Attributes:
         tail: Bytes by which the tail grows.
         persist_count: Persistent allocations.
-        non_persistent: How far temps reach.
-        late: What needs most, None where nothing was asked for.
+        non_persistent: How far temps reach, in bytes.
+        late: The constraint that needs most bytes; None where nothing was requested.
     """
 
     tail: int
     persist_count: int
     non_persistent: int
-    late: _Noted | None
+    late: _ConstraintRow | None
 
 
 class Needs:
@@ -131,8 +131,8 @@ class Needs:
         self.late_need = -1
         self._persist_count = 0
         self._prefix: list[tuple[int, int, int]] = []  # size, alignment, tail_used: up to the first aligned to 16
-        self._early: list[_Noted] = []
-        self._late: _Noted | None = None
+        self._early: list[_ConstraintRow] = []
+        self._late: _ConstraintRow | None = None
 
     def persist(self, floor: int, size: int, alignment: int, tail_used: int, label: str, place: PlaceFacts) -> None:
         """Note a persistent allocation, which leaves ``floor`` bytes in use below the tail."""
@@ -162,7 +162,7 @@ class Needs:
         need = floor + self.tail_used
         if self.is_settled and need <= self.late_need:
             return
-        row = _noted((need, self._persist_count, floor, self.tail_used, kind, size, alignment, label, place))
+        row = _make_row((need, self._persist_count, floor, self.tail_used, kind, size, alignment, label, place))
         if self.is_settled:
             self._late, self.late_need = row, need
         else:
@@ -179,7 +179,7 @@ class Needs:
             self.late_need = need
             count, tail_used = self._persist_count + late.persist_count, self.tail_used + late.tail_used
             what = late.kind, late.size, late.alignment, late.label
-            self._late = _noted((need, count, head + late.floor, tail_used, *what, place))
+            self._late = _make_row((need, count, head + late.floor, tail_used, *what, place))
         if step.non_persistent:
             self.non_persistent = max(self.non_persistent, head + step.non_persistent)
         self.tail_used += step.tail
@@ -209,7 +209,7 @@ class Needs:
         size, tail, binding = smallest = min(candidates.values(), key=lambda candidate: candidate[0])
         return size, candidates.get(address % PERIOD, smallest)[0], tail, _constraint(binding)
 
-    def _early_needs(self) -> list[tuple[int, _Noted | None, int]]:
+    def _early_needs(self) -> list[tuple[int, _ConstraintRow | None, int]]:
         """Return, by remainder, what decides before the tail is settled: the need, its row, and the tail bytes then.
 
         Remainders behave alike up to the largest alignment of those allocations; from the first one that has it on,
@@ -231,7 +231,9 @@ class Needs:
             found.append((most, binding, prefix[-1][2] + shift if prefix else 0))
         return found
 
-    def _solve(self, remainder: int, most: int, binding: _Noted | None, used: int) -> tuple[int, int, _Noted]:
+    def _solve(
+        self, remainder: int, most: int, binding: _ConstraintRow | None, used: int
+    ) -> tuple[int, int, _ConstraintRow]:
         """Return the smallest size of any remainder, the tail bytes in the end, and what decides it."""
         shift = 0
         if self._prefix:
@@ -255,7 +257,7 @@ def _tails_used(prefix: Sequence[tuple[int, int, int]], remainder: int) -> list[
     return used
 
 
-def _constraint(row: _Noted) -> Constraint:
+def _constraint(row: _ConstraintRow) -> Constraint:
     kind, facts = row.place
     return Constraint(
         row.floor, row.tail_used, row.persist_count, row.kind, row.size, row.alignment, row.label, str(kind(*facts))

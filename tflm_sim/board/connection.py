@@ -25,7 +25,7 @@ from tflm_sim.board import link_events
 from tflm_sim.board.framing import SCHEMA, SEQUENCE_MODULUS, BadFrame, FieldValue, Frame, encode_frame, split_line
 from tflm_sim.board.lines import LineAssembler, RawLine
 from tflm_sim.board.messages import REPLY_FIELDS, schema_problem
-from tflm_sim.board.report_builder import MOST_LINES, ReportCandidates
+from tflm_sim.board.report_builder import MAX_LINES, ReportCandidates
 from tflm_sim.errors import LocalProtocolError
 
 
@@ -169,7 +169,7 @@ class Connection:
             return LinkInput.STRAY
         if frame.type == "end":
             return LinkInput.END
-        return LinkInput.LINE if self._candidates.line_count < MOST_LINES else LinkInput.TOO_LONG
+        return LinkInput.LINE if self._candidates.line_count < MAX_LINES else LinkInput.TOO_LONG
 
     def _step_report(self, given: LinkInput, frame: Frame | None) -> list[link_events.LinkEvent]:
         self._report, action = REPORT_TRANSITIONS[self._report, given]
@@ -200,7 +200,7 @@ class Connection:
         return []
 
     def _give_up(self, frame: Frame) -> list[link_events.LinkEvent]:
-        return self._candidates.tear(frame.line, f"it has more than {MOST_LINES:,} lines")
+        return self._candidates.tear(frame.line, f"it has more than {MAX_LINES:,} lines")
 
     def _finish(self, frame: Frame) -> list[link_events.LinkEvent]:
         return self._candidates.finish(frame)

@@ -20,7 +20,7 @@ from tflm_sim.values import dataclass, replace
 
 PATIENCE = 8
 """Lines of other text after which a chain is over."""
-LONGEST_CHAIN = 64
+MAX_CHAIN = 64
 _NOT_THE_ARENA = (Role.MODEL, Role.KERNEL, Role.SEQUENCE, Role.BUILD)
 _SAYS_NOTHING = (Role.NOTE, Role.APP)
 _IF_ALONE = ("allocate_failed",)
@@ -114,7 +114,7 @@ class FailureCollector:
             return self.close()
         if not isinstance(event, Message):
             return []
-        done = self.close() if _starts_anew(self._chain, event) or len(self._chain) >= LONGEST_CHAIN else []
+        done = self.close() if _starts_anew(self._chain, event) or len(self._chain) >= MAX_CHAIN else []
         self._chain.append(event)
         self._quiet = 0
         return done

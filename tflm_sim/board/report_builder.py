@@ -11,9 +11,9 @@ from tflm_sim.board.link_events import LinkEvent, TornReport
 from tflm_sim.board.messages import ArenaReport, HighWater
 from tflm_sim.recorded import CATEGORIES
 
-MOST_LINES = 16_384
+MAX_LINES = 16_384
 """Lines of a report; a planner of the largest models has a tenth of that many buffers."""
-_MOST_CANDIDATES = 4
+_MAX_CANDIDATES = 4
 _REMEMBERED_ENDS = 16
 
 
@@ -126,7 +126,7 @@ class ReportCandidates:
 
     def open(self, begin: Frame) -> None:
         """Begin a reading; of too many the oldest is forgotten."""
-        self._candidates = [*self._candidates[1 - _MOST_CANDIDATES :], ReportBuilder(begin)]
+        self._candidates = [*self._candidates[1 - _MAX_CANDIDATES :], ReportBuilder(begin)]
 
     def add(self, frame: Frame) -> None:
         """Give a line to each reading that does not have it."""

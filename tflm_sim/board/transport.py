@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from tflm_sim.errors import TransportError, expect
-from tflm_sim.extras import command_for
+from tflm_sim.extras import install_command
 from tflm_sim.values import dataclass
 
 DEFAULT_BAUD = 115200
@@ -180,7 +180,7 @@ def _pyserial() -> Any:
     try:
         import serial
     except ImportError as error:
-        raise TransportError(f"pyserial is not installed; install it with: {command_for('serial')}") from error
+        raise TransportError(f"pyserial is not installed; install it with: {install_command('serial')}") from error
     return serial
 
 

@@ -12,7 +12,7 @@ from tflm_sim.targets.kernel_library import VERSIONS
 from tflm_sim.targets.presets import PRESETS, preset
 from tflm_sim.values import dataclass, replace
 
-MOST_ANSWERS = 4
+MAX_ANSWERS = 4
 _VARIABLE_COUNTS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 50, 64, 100, 128)
 # ``tflm_benchmark`` makes room for a hundred: tools/benchmarking/generic_model_benchmark.cc @ 90b983c.
 _WORDS = {"plain": "MicroInterpreter", "recording": "RecordingMicroInterpreter"}
@@ -68,7 +68,7 @@ def _kernels(base: Configuration, name: str, prefix: str) -> Iterator[Alternativ
 def explaining(
     report: DeviceReport, model: Model, base: Configuration, *, on_progress: Callable[[], None] = lambda: None
 ) -> list[tuple[Alternative, ReportComparison]]:
-    """Return the settings under which all figures of a report are equal, at most :data:`MOST_ANSWERS` of them.
+    """Return the settings under which all figures of a report are equal, at most :data:`MAX_ANSWERS` of them.
 
     Args:
         report: What the device reports.
@@ -86,6 +86,6 @@ def explaining(
             on_progress()
         if comparison.is_equal:
             found.append((other, comparison))
-        if len(found) == MOST_ANSWERS:
+        if len(found) == MAX_ANSWERS:
             break
     return found

@@ -26,7 +26,7 @@ from tflm_sim.values import dataclass, replace
 BENCHMARK_RESOURCE_VARIABLES = 100
 
 _FIGURES_OF_A_LINE = ("used", "requested", "count", "size", "offset", "first", "last")
-_FEWEST_LINES = 4
+_MIN_LINES = 4
 
 DeviceReport = events.AllocationReport | events.PlanReport | ArenaReport | events.ArenaUsed | events.BenchmarkRecord
 
@@ -179,7 +179,7 @@ def _damage_beside_the_simulation(report: DeviceReport, comparison: ReportCompar
     lines = {figure.line for figure in comparison.figures}
     if not isinstance(report, events.AllocationReport | events.PlanReport) or len(comparison.different_lines) != 1:
         return ""
-    if len(lines) < _FEWEST_LINES:
+    if len(lines) < _MIN_LINES:
         return ""
     really = ", or that buffer is really another" if isinstance(report, events.PlanReport) else ""
     return (

@@ -19,7 +19,7 @@ from tflm_sim.arena.state import ArenaState
 from tflm_sim.board.diagnosis import Diagnosis, Refusal, diagnose
 from tflm_sim.board.dialects.messages import BY_KIND, Role
 from tflm_sim.board.dialects.parser import parse_log
-from tflm_sim.checks.alternatives import MOST_ANSWERS, alternatives
+from tflm_sim.checks.alternatives import MAX_ANSWERS, alternatives
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.types import Model
@@ -28,7 +28,7 @@ from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.targets.target import Target
 from tflm_sim.values import dataclass, replace
 
-_MOST_SIZES = 1000
+_MAX_SIZES = 1000
 _CHECKED = ("condition", "left", "right", "tensor", "bytes")
 _NOT_REGISTERED = ("op_missing", "op_registration")
 _OTHER_REASONS = (Role.MODEL, Role.KERNEL, Role.SEQUENCE)
@@ -229,7 +229,7 @@ def _likely_sizes(wanted: Refusal, roomy: Simulation, node: int | None) -> list[
         asks_it = isinstance(event, _Request) and event.size == wanted.requested
         if asks_it and node in (None, _node_of(state)):
             sizes += _around(_failing_size(event, wanted, head, tail_used))
-    return sorted(set(sizes), key=_roundness)[:_MOST_SIZES]
+    return sorted(set(sizes), key=_roundness)[:_MAX_SIZES]
 
 
 def _failing_size(event: Event, wanted: Refusal, head: int, tail_used: int) -> int:
@@ -313,6 +313,6 @@ def _explaining_settings(wanted: Sequence[Refusal], diagnosis: Diagnosis, roomy:
             continue
         if sizes:
             found.append(other.options)
-        if len(found) == MOST_ANSWERS:
+        if len(found) == MAX_ANSWERS:
             break
     return tuple(found)

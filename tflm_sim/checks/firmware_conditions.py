@@ -15,7 +15,7 @@ from tflm_sim.firmware.grounds import Condition
 from tflm_sim.targets.target import Target
 from tflm_sim.values import replace
 
-_MOST_VARIABLES = 4096
+_MAX_VARIABLES = 4096
 """More resource variables than this no firmware makes room for."""
 _ALONE = "nothing else takes memory of its allocator (another model, a second AllocateTensors(), the program itself)"
 _OTHER_PLANNERS: tuple[dict[str, object], ...] = (
@@ -150,7 +150,7 @@ class Conditions:
             return f"{least}{more}" if least else ""
         most = _most_variables(least, self._likely)
         anywhere = f"{least} or more" if least else ""
-        if most >= _MOST_VARIABLES:
+        if most >= _MAX_VARIABLES:
             return anywhere
         span = f"{least} to {most}" if most > least else str(least or "none")
         return f"{span} in this arena" + (f", or for {anywhere} in another" if least else "")
@@ -176,7 +176,7 @@ def _on(case: FirmwareCase, target: Target) -> FirmwareCase:
 
 def _most_variables(least: int, cases: Sequence[FirmwareCase]) -> int:
     """Return the most resource variables with which every case fits; ``least`` where none does."""
-    most, low, high = least, least, _MOST_VARIABLES
+    most, low, high = least, least, _MAX_VARIABLES
     while low <= high:
         middle = (low + high) // 2
         if all(case.at(resource_variable_count=middle).fits() is not False for case in cases):

@@ -30,7 +30,7 @@ from tflm_sim.document_fields import HIDDEN
 from tflm_sim.documents import fields_of, from_json
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.files import read
-from tflm_sim.limits import LARGEST_DOCUMENT
+from tflm_sim.limits import MAX_DOCUMENT_BYTES
 from tflm_sim.model.inputs import expand
 from tflm_sim.model.load import load
 from tflm_sim.targets.boards import board
@@ -129,7 +129,7 @@ def read_project(path: str | os.PathLike[str] = PROJECT_FILE) -> Project:
     Raises:
         UsageError: It cannot be read, or says what cannot be; one sentence that names the place.
     """
-    data = read(path, most=LARGEST_DOCUMENT)
+    data = read(path, most=MAX_DOCUMENT_BYTES)
     try:
         project = _parsed(data)
     except (ValueError, RecursionError, UsageError) as error:

@@ -23,7 +23,7 @@ from tflm_sim.escape import one_line, printable
 from tflm_sim.model.download import downloads
 from tflm_sim.values import NoReturn
 
-LONGEST_ERROR = 2000
+MAX_ERROR_CHARACTERS = 2000
 """Characters; of a longer error the end is printed."""
 
 
@@ -139,7 +139,7 @@ def _output_failed(error: OSError) -> int:
 
 def _complain(verb: str | None, text: str) -> None:
     name = "tflm-sim" if verb is None else f"tflm-sim {printable(verb, 20)}"
-    say(f"{name}: {printable(text, LONGEST_ERROR)}", file=sys.stderr)
+    say(f"{name}: {printable(text, MAX_ERROR_CHARACTERS)}", file=sys.stderr)
 
 
 def _show_what_cannot_be_encoded() -> None:

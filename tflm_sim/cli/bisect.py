@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 
-from tflm_sim.answers.bisect import Build, Turn, bisect, commits_between, versions_between
+from tflm_sim.answers.bisect import HistoryPoint, SizeChangePoint, bisect, commits_between, versions_between
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
 from tflm_sim.cli.terminal import fitting, show
 from tflm_sim.document_fields import named
@@ -42,7 +42,7 @@ class BisectDocument:
 
     between: str
     until: str = field(metadata=named("and"))
-    steps: tuple[Turn, ...]
+    steps: tuple[SizeChangePoint, ...]
     assumed: tuple[str, ...]
 
 
@@ -80,11 +80,11 @@ def run(args: argparse.Namespace) -> int:
     return int(_has_grown(document.steps))
 
 
-def _has_grown(steps: tuple[Turn, ...]) -> bool:
+def _has_grown(steps: tuple[SizeChangePoint, ...]) -> bool:
     return bool(steps) and (steps[-1].after is None or (steps[0].before or 0) < steps[-1].after)
 
 
-def _kernel_states(args: argparse.Namespace) -> Iterable[Build]:
+def _kernel_states(args: argparse.Namespace) -> Iterable[HistoryPoint]:
     if args.kernels:
         raise UsageError("--between already selects the kernels; remove --kernels")
     args.kernels = args.between
@@ -98,7 +98,7 @@ def _kernel_states(args: argparse.Namespace) -> Iterable[Build]:
     return versions_between(older, first.version, last.version)
 
 
-def _commit_states(args: argparse.Namespace) -> Iterable[Build]:
+def _commit_states(args: argparse.Namespace) -> Iterable[HistoryPoint]:
     args.kernels = args.kernels or "reference"
     first, last = _runtime(args.between).position(UPSTREAM), _runtime(args.until).position(UPSTREAM)
     if first >= last:
@@ -125,7 +125,7 @@ def _lines(document: BisectDocument) -> list[str]:
     return lines
 
 
-def _cells(step: Turn) -> tuple[str, ...]:
+def _cells(step: SizeChangePoint) -> tuple[str, ...]:
     if step.after is None:
         moved, size = "fails", ""
     else:

@@ -17,7 +17,7 @@ from tflm_sim.report.circumstances import open_kernels, target_line
 from tflm_sim.report.project import Review, assumed_of, exit_code, headline_of, project_lines, review_markdown
 from tflm_sim.report.verdict import verdict_document
 
-_OF_THE_FILE = (*PAIRED, "ethos_u", "own_planner", "custom_ops", "ram_free", "external_ram", "baseline")
+_FILE_OPTIONS = (*PAIRED, "ethos_u", "own_planner", "custom_ops", "ram_free", "external_ram", "baseline")
 """Options that have no meaning beside the file, which says all that."""
 
 
@@ -49,7 +49,7 @@ def _say_unnamed(models: set[str]) -> None:
 
 def _refuse(args: argparse.Namespace) -> None:
     """Refuse options that the file says, and a folder without one."""
-    if given := [name for name in _OF_THE_FILE if getattr(args, name)]:
+    if given := [name for name in _FILE_OPTIONS if getattr(args, name)]:
         option = given[0].replace("_", "-")
         raise UsageError(f"--{option} needs --limit or --board; without them, set it in {PROJECT_FILE}")
     if not os.path.exists(PROJECT_FILE):

@@ -7,7 +7,7 @@ import argparse
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import say_document
 from tflm_sim.errors import UsageError
-from tflm_sim.extras import command_for
+from tflm_sim.extras import install_command
 
 ABOUT = """
 Use it once, so that the Tab key completes commands and options.
@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         import shtab
     except ImportError:
-        raise UsageError(f"completion scripts need shtab: {command_for('cli')}") from None
+        raise UsageError(f"completion scripts need shtab: {install_command('cli')}") from None
     from tflm_sim.cli import build_parser
 
     say_document(shtab.complete(build_parser(), shell=args.shell) + "\n")

@@ -28,7 +28,7 @@ from tflm_sim.samples import sample_path
 from tflm_sim.units import format_size
 from tflm_sim.values import dataclass, field
 
-MARK = "tflm-sim| "
+OWN_LINE_PREFIX = "tflm-sim| "
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class EventPrinter:
         if self.as_json:
             say_json(EventDocument(event="Status", facts={"text": text}), indent=None, file=self.out)
         else:
-            say(f"{self.clock()}{MARK}{text}", file=self.out)
+            say(f"{self.clock()}{OWN_LINE_PREFIX}{text}", file=self.out)
 
     def say_all(self, lines: Iterable[str]) -> None:
         """Print lines of our own."""

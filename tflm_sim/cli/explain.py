@@ -20,7 +20,7 @@ from tflm_sim.checks.explain_failure import (
     with_what_the_library_has,
     with_what_vela_made,
 )
-from tflm_sim.cli.device_text import MARK, diagnosis_lines, event_lines
+from tflm_sim.cli.device_text import OWN_LINE_PREFIX, diagnosis_lines, event_lines
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, arena_size, assumed, configuration, header
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.device.configuration import Configuration
@@ -41,7 +41,7 @@ tflm-sim explain boot.log
 tflm-sim explain "Failed to resize buffer. Requested: 33488, available 20472, missing: 13016"
 tflm-sim explain boot.log --arena-size 26080 --model okay_nabu.tflite --target esp32-s3
 """
-LONGEST_LOG = 1 << 30
+MAX_LOG_BYTES = 1 << 30
 """Bytes; 'replay' reads a longer one piece by piece."""
 
 EXITS = {0: "the log contains a known message", 1: "the log contains no known message"}
@@ -127,7 +127,7 @@ def _read(log: str) -> bytes:
     if log == "-":
         return as_utf8(sys.stdin.buffer.read())
     if os.path.exists(log):
-        return as_utf8(read(log, most=LONGEST_LOG))
+        return as_utf8(read(log, most=MAX_LOG_BYTES))
     if not re.search(r"\s", log):
         raise UsageError(f"there is no file '{log}'; put a line of a log in quotes")
     return log.replace("\\n", "\n").encode("utf-8", "surrogateescape") + b"\n"
@@ -139,7 +139,7 @@ def _say(events: list[LogEvent], found: list[Diagnosis], exact: Sequence[ExactEx
         return
     if not found:
         for event in events:
-            say(*(f"{MARK}{line}" for line in event_lines(event)))
+            say(*(f"{OWN_LINE_PREFIX}{line}" for line in event_lines(event)))
         say("no failure is in this log")
     for diagnosis, more in zip(found, exact, strict=True):
         say(*diagnosis_lines(diagnosis), *(exact_lines(more) if more is not None else []))

@@ -17,15 +17,15 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from tflm_sim.errors import TflmSimError, UsageError
 from tflm_sim.files import read_json
-from tflm_sim.limits import LARGEST_DOCUMENT
+from tflm_sim.limits import MAX_DOCUMENT_BYTES
 from tflm_sim.values import NamedTuple
 
-MARK = "<!-- tflm-sim review: one comment, kept up to date -->"
-LONGEST = 65_000
+COMMENT_MARK = "<!-- tflm-sim review: one comment, kept up to date -->"
+MAX_COMMENT_CHARACTERS = 65_000
 """Characters of a comment: GitHub takes 65,536."""
-_PAGE = 100
-_MOST_PAGES = 50
-_SECONDS = 30
+_PAGE_SIZE = 100
+_MAX_PAGES = 50
+_TIMEOUT_S = 30
 
 
 class ForgeError(TflmSimError):
@@ -52,7 +52,7 @@ class PullRequest(NamedTuple):
         Raises:
             ForgeError: It cannot be written; one sentence.
         """
-        body = f"{MARK}\n{text}"[:LONGEST]
+        body = f"{COMMENT_MARK}\n{text}"[:MAX_COMMENT_CHARACTERS]
         mine = next((row for row in self._all() if _is_mine(row, self._name())), None)
         if mine is None:
             self._ask("POST", self.comments, {"body": body})
@@ -67,18 +67,18 @@ class PullRequest(NamedTuple):
         return str(self._ask("GET", self.user)["username"]) if self.user else ""
 
     def _all(self) -> Iterator[dict[str, Any]]:
-        for page in range(1, _MOST_PAGES + 1):
-            rows = self._ask("GET", f"{self.comments}?per_page={_PAGE}&page={page}")
+        for page in range(1, _MAX_PAGES + 1):
+            rows = self._ask("GET", f"{self.comments}?per_page={_PAGE_SIZE}&page={page}")
             yield from rows
-            if len(rows) < _PAGE:
+            if len(rows) < _PAGE_SIZE:
                 return
 
     def _ask(self, method: str, address: str, document: Mapping[str, str] | None = None) -> Any:
         data = None if document is None else json.dumps(document).encode()
         request = Request(address, data, {**self.headers, "Content-Type": "application/json"}, method=method)
         try:
-            with build_opener(_NoRedirect).open(request, timeout=_SECONDS) as answer:
-                return json.loads(answer.read(LARGEST_DOCUMENT))
+            with build_opener(_NoRedirect).open(request, timeout=_TIMEOUT_S) as answer:
+                return json.loads(answer.read(MAX_DOCUMENT_BYTES))
         except HTTPError as error:
             raise ForgeError(f"{method} {address} is answered with {error.code} {error.reason}") from error
         except (URLError, OSError, ValueError) as error:
@@ -96,7 +96,7 @@ def _is_mine(row: Mapping[str, Any], name: str) -> bool:
     """Tell whether a comment is ours: anybody can write its first line."""
     author: Mapping[str, Any] = row.get("author") or row.get("user") or {}
     is_own = author.get("username") == name if name else author.get("type") == "Bot"
-    return is_own and str(row.get("body", "")).startswith(MARK)
+    return is_own and str(row.get("body", "")).startswith(COMMENT_MARK)
 
 
 def from_environment(environment: Mapping[str, str]) -> PullRequest | None:

@@ -46,8 +46,8 @@ EXITS = {
     1: "--delegate flex: an operator is in no list, or its name and options do not agree",
     4: "the mobile runtime refuses the model",
 }
-_MOST_THREADS = 2**31 - 1
-_LARGEST_SIZE = 2**31 - 1
+_MAX_THREADS = 2**31 - 1
+_MAX_SIZE = 2**31 - 1
 
 
 def register(subparsers: Subparsers) -> None:
@@ -125,7 +125,7 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
     is_drawn = any((args.jsonl, args.map, args.output))
     is_gpu = args.delegate == "gpu"
     for is_wrong, sentence in (
-        (not 1 <= args.threads <= _MOST_THREADS, f"--threads {args.threads}: at least 1, at most {_MOST_THREADS:,}"),
+        (not 1 <= args.threads <= _MAX_THREADS, f"--threads {args.threads}: at least 1, at most {_MAX_THREADS:,}"),
         (
             args.delegate == "xnnpack",
             "--delegate xnnpack: it is not modelled; every figure is that of an interpreter without it",
@@ -291,7 +291,7 @@ def _resized(model: Model, text: str) -> tuple[int, tuple[int, ...]]:
 
 def _parsed_shape(shape: str, text: str) -> tuple[int, ...]:
     sizes = shape.replace("x", ",").split(",") if shape else []
-    if not all(size.isdecimal() and int(size) <= _LARGEST_SIZE for size in sizes):
+    if not all(size.isdecimal() and int(size) <= _MAX_SIZE for size in sizes):
         raise UsageError(f"--resize {text}: write the shape as numbers with commas, such as 1,96,96,3")
     return tuple(map(int, sizes))
 

@@ -8,13 +8,13 @@ import time
 from collections import deque
 from typing import Any, TextIO, cast
 
-from tflm_sim.cli.device_text import MARK, EventPrinter
+from tflm_sim.cli.device_text import OWN_LINE_PREFIX, EventPrinter
 from tflm_sim.cli.terminal import is_shown, say
 from tflm_sim.errors import UsageError
-from tflm_sim.extras import command_for
+from tflm_sim.extras import install_command
 
-_KEPT = 500
-_SAID_ROWS = 12
+_KEPT_LINES = 500
+_RECOGNISED_ROWS = 12
 _FRAME_ROWS = 8
 
 
@@ -35,8 +35,8 @@ class LiveView(io.TextIOBase):
         self._port = port
         self._status = "connected"
         self._started = time.monotonic()
-        self._said: deque[str] = deque(maxlen=_KEPT)
-        self._log: deque[str] = deque(maxlen=_KEPT)
+        self._said: deque[str] = deque(maxlen=_KEPT_LINES)
+        self._log: deque[str] = deque(maxlen=_KEPT_LINES)
         self._lines = 0
         self._printer: EventPrinter | None = None
         self._console = self._rich.console.Console()
@@ -54,8 +54,8 @@ class LiveView(io.TextIOBase):
         """Take a line, harmless for a terminal already; what was broken to its width is joined again."""
         first, *others = text.splitlines()
         line = " ".join([first, *(other.strip() for other in others)])
-        if MARK in line:
-            self._said.append(line.replace(MARK, "", 1))
+        if OWN_LINE_PREFIX in line:
+            self._said.append(line.replace(OWN_LINE_PREFIX, "", 1))
         else:
             self._lines += 1
             self._log.append(line)
@@ -64,7 +64,7 @@ class LiveView(io.TextIOBase):
     def tell(self, status: str) -> None:  # type: ignore[override]
         """Say how the connection is."""
         self._status = status
-        self.write(MARK + status)
+        self.write(OWN_LINE_PREFIX + status)
 
     def __enter__(self) -> LiveView:
         self._screen.start()
@@ -73,11 +73,11 @@ class LiveView(io.TextIOBase):
     def __exit__(self, *_: object) -> None:
         """Give the screen back; what was recognised stays."""
         self._screen.stop()
-        say(*(f"{MARK}{line}" for line in self._said), file=sys.stdout)
+        say(*(f"{OWN_LINE_PREFIX}{line}" for line in self._said), file=sys.stdout)
 
     def _render(self) -> Any:
         panel, text, group = self._rich.panel.Panel, self._rich.text.Text, self._rich.console.Group
-        said = list(self._said)[-_SAID_ROWS:]
+        said = list(self._said)[-_RECOGNISED_ROWS:]
         room = max(3, self._console.height - len(said) - _FRAME_ROWS)
         cut: dict[str, Any] = {"overflow": "ellipsis", "no_wrap": True}
         return group(
@@ -105,5 +105,5 @@ def _rich() -> Any:
         import rich.panel
         import rich.text
     except ImportError as error:
-        raise UsageError(f"--live needs rich: {command_for('cli')}") from error
+        raise UsageError(f"--live needs rich: {install_command('cli')}") from error
     return rich

@@ -40,7 +40,7 @@ PAIRED = (
 """What can differ between two firmwares."""
 
 _DEFAULTS = (f"the library's, or {TARGET}", "the library's or target's", "the library's, or the newest")
-_ALWAYS = (0, 2, 3, 70, 130)
+_ALWAYS_LISTED = (0, 2, 3, 70, 130)
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 _DURATION = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>ms|s|m|min|)")
@@ -81,7 +81,7 @@ def add_verb(
         about: When to use the verb; lines of up to 80 characters, below the summary.
         exits: Exit codes with another meaning than in ``EXIT_CODES``. The help lists 1 and 4 only if they are here.
     """
-    meanings = {code: text for code, text in EXIT_CODES.items() if code in _ALWAYS} | dict(exits or {})
+    meanings = {code: text for code, text in EXIT_CODES.items() if code in _ALWAYS_LISTED} | dict(exits or {})
     parser: argparse.ArgumentParser = subparsers.add_parser(
         name,
         help=summary,

@@ -23,10 +23,10 @@ def readable_again(args: argparse.Namespace) -> Iterator[None]:
 
     from tflm_sim.errors import FirmwareError
     from tflm_sim.files import read
-    from tflm_sim.limits import LARGEST_FIRMWARE
+    from tflm_sim.limits import MAX_FIRMWARE_BYTES
 
     with tempfile.NamedTemporaryFile(suffix=".elf") as file:
-        file.write(read(path, most=LARGEST_FIRMWARE, error=FirmwareError))
+        file.write(read(path, most=MAX_FIRMWARE_BYTES, error=FirmwareError))
         file.flush()
         args.firmware = file.name
         yield

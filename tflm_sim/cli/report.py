@@ -27,7 +27,7 @@ from tflm_sim.device.configuration import PLANNER_NAMES, Configuration
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.escape import json_text
 from tflm_sim.files import read, replacing
-from tflm_sim.limits import LARGEST_DOCUMENT
+from tflm_sim.limits import MAX_DOCUMENT_BYTES
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.planners.registry import PLANNERS
@@ -160,7 +160,7 @@ def _answer(picture: Picture) -> str:
 def _saved(args: argparse.Namespace) -> tuple[Sequence[Picture], Table]:
     if args.boards:
         raise UsageError("a saved picture keeps the boards that it was saved with; --boards needs a model")
-    document = read_document(read(args.model, most=LARGEST_DOCUMENT, error=ModelError), path=args.model)
+    document = read_document(read(args.model, most=MAX_DOCUMENT_BYTES, error=ModelError), path=args.model)
     return document.pictures, document.boards
 
 

@@ -36,7 +36,7 @@ tflm-sim review --base main
 tflm-sim review --base HEAD~1 --markdown summary.md
 tflm-sim review --comment --markdown "$GITHUB_STEP_SUMMARY"
 """
-MOST_PICTURES = 3
+MAX_PICTURES = 3
 PICTURE_COLUMNS = 100
 EXITS = {
     0: "every model fits",
@@ -122,7 +122,7 @@ def _with_pictures(reviews: list[Review]) -> list[Review]:
     for index, review in enumerate(reviews):
         verdict, configuration = deciding(review.after.judged)
         grew = review.difference is not None and growth(review.difference)
-        if drawn < MOST_PICTURES and verdict.model is not None and (verdict.exit_code == 1 or (grew or 0) > 0):
+        if drawn < MAX_PICTURES and verdict.model is not None and (verdict.exit_code == 1 or (grew or 0) > 0):
             title = f"{planner_words(configuration.planner, configuration.has_own_planner)}"
             picture = take_picture(verdict.model, configuration, title=title)
             reviews[index] = review._replace(picture=tuple(map_lines(picture, width=PICTURE_COLUMNS)))
@@ -146,8 +146,8 @@ def _checked_out(commit: str) -> Iterator[Path]:
     if commit.startswith("-"):
         raise UsageError(f"{commit} is not a commit")
     prefix = _git("rev-parse", "--show-prefix").strip()
-    if _fails("cat-file", "-e", f"{commit}^{{commit}}"):  # as in the shallow clone that CI makes
-        if _fails("fetch", "--quiet", "--depth=1", "origin", commit):
+    if _git_fails("cat-file", "-e", f"{commit}^{{commit}}"):  # as in the shallow clone that CI makes
+        if _git_fails("fetch", "--quiet", "--depth=1", "origin", commit):
             raise UsageError(f"{commit} is no commit of this repository, nor can it be fetched from 'origin'")
         commit = "FETCH_HEAD"
     with tempfile.TemporaryDirectory(prefix="tflm-sim-base-") as folder:
@@ -170,7 +170,7 @@ def _git(*words: str) -> str:
     return done.stdout
 
 
-def _fails(*words: str) -> bool:
+def _git_fails(*words: str) -> bool:
     try:
         _git(*words)
     except UsageError:

@@ -25,8 +25,8 @@ tflm-sim run build/app.elf --invoke 1
 tflm-sim run build/app.elf --model another.tflite --invoke 1
 tflm-sim run build/app.elf --json
 """
-MOST_INVOKES = 1000
-MOST_SECONDS = 100_000
+MAX_INVOKES = 1000
+MAX_SECONDS = 100_000
 EXITS = {
     1: "an arena is too small, or a store is out of bounds",
     3: "the file cannot be executed, or the answer is unknown",
@@ -72,10 +72,10 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
-    if not 0 <= args.invoke <= MOST_INVOKES:
-        raise UsageError(f"--invoke {args.invoke}: the number must be 0 to {MOST_INVOKES}")
-    if not 1 <= args.time_limit <= MOST_SECONDS:
-        raise UsageError(f"--time-limit must be 1s to {MOST_SECONDS}s")
+    if not 0 <= args.invoke <= MAX_INVOKES:
+        raise UsageError(f"--invoke {args.invoke}: the number must be 0 to {MAX_INVOKES}")
+    if not 1 <= args.time_limit <= MAX_SECONDS:
+        raise UsageError(f"--time-limit must be 1s to {MAX_SECONDS}s")
     if args.into < 0 or (args.into and args.model is None):
         raise UsageError("--into N needs --model FILE, and N starts at 1")
     model = None if args.model is None else load(args.model)

@@ -16,7 +16,7 @@ from tflm_sim.cli import options
 from tflm_sim.cli.terminal import ProgressLine, fitting, say, say_json
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import TflmSimError, UsageError
-from tflm_sim.extras import command_for
+from tflm_sim.extras import install_command
 from tflm_sim.files import replacing_bytes
 from tflm_sim.model.load import load
 from tflm_sim.report.shrunk import ExecutedGain, executed_gain_lines, shrunk_document, shrunk_lines
@@ -158,7 +158,7 @@ def _add_passes(passes: argparse._ArgumentGroup) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 1 where nothing gained or the goal is not met."""
     if importlib.util.find_spec("numpy") is None:
-        raise UsageError(f"shrink needs numpy: {command_for('numpy')}")
+        raise UsageError(f"shrink needs numpy: {install_command('numpy')}")
     from tflm_sim.shrinking.shrink import shrink
 
     model = load(args.model)

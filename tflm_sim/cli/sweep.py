@@ -18,7 +18,7 @@ from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_types import Count
 from tflm_sim.errors import INTERRUPTED, UsageError
-from tflm_sim.extras import command_for
+from tflm_sim.extras import install_command
 from tflm_sim.files import replacing
 from tflm_sim.model.inputs import folder_files, matches
 from tflm_sim.report.circumstances import sentence_with_assumed, targets_line, unnamed
@@ -48,8 +48,8 @@ tflm-sim sweep --diff last_week.csv today.csv
 """
 _OPTIONS = {"target": "--targets", "library": "--runtime", "kernels": "--kernels"}
 _REST = ("kernels", "runtime", "interpreter", "planner")
-_TLS = {"ca": "certificates of whom to trust", "cert": "our own certificate", "key": "its private key"}
-MOST_REASONS, MOST_NAMES = 10, 3
+_TLS_FILES = {"ca": "certificates of whom to trust", "cert": "our own certificate", "key": "its private key"}
+MAX_REASONS, MAX_NAMES = 10, 3
 """How many reasons for rows without a figure are told, and how many models of each are named."""
 _DASK_LOGGERS = ("distributed", "tornado")
 
@@ -123,7 +123,7 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--scheduler", metavar="URL", help="use the workers of this dask cluster: tcp://HOST:PORT, or tls://"
     )
-    for name, what in _TLS.items():
+    for name, what in _TLS_FILES.items():
         parser.add_argument(f"--tls-{name}", metavar="FILE", help=f"for tls://: {what}, PEM")
     parser.add_argument(
         "--row-seconds", type=float, default=DEFAULT_SECONDS, metavar="S", help="the most time for a row (default: 60)"
@@ -143,7 +143,7 @@ def register(subparsers: Subparsers) -> None:
 
 
 def _tls(args: argparse.Namespace) -> dict[str, str]:
-    tls = {name: value for name in _TLS if (value := getattr(args, f"tls_{name}")) is not None}
+    tls = {name: value for name in _TLS_FILES if (value := getattr(args, f"tls_{name}")) is not None}
     if tls and args.scheduler is None:
         raise UsageError("--tls-ca, --tls-cert and --tls-key need --scheduler tls://HOST:PORT")
     return tls
@@ -192,13 +192,13 @@ def _client(url: str, tls: Mapping[str, str]) -> Iterator[Any]:
 
     Args:
         url: Its address.
-        tls: The files of ``_TLS``; none for a connection in the clear.
+        tls: The files of ``_TLS_FILES``; none for a connection in the clear.
     """
     try:
         from distributed import Client, Security
     except ImportError as missing:
-        raise UsageError(f"--scheduler needs dask.distributed: {command_for('sweep')}") from missing
-    if url.startswith("tls://") != bool(tls) or tls.keys() not in (set(), _TLS.keys()):
+        raise UsageError(f"--scheduler needs dask.distributed: {install_command('sweep')}") from missing
+    if url.startswith("tls://") != bool(tls) or tls.keys() not in (set(), _TLS_FILES.keys()):
         raise UsageError(
             "--scheduler tls://HOST:PORT needs --tls-ca, --tls-cert and --tls-key; tcp:// takes none of them"
         )
@@ -350,15 +350,15 @@ class Tally:
         size = f"{self._models:,} models, {self._statuses.total():,} rows"
         summary = f"{ended}{size} in {seconds:.1f} s ({rate:,.0f} a second): {counts or 'none'}"
         reasons = sorted(self._failed.items(), key=lambda reason: -reason[1].total())
-        more = [f"{len(reasons) - MOST_REASONS:,} more reasons, in the column 'error'"][: len(reasons) > MOST_REASONS]
-        return [summary, *(_reason(*reason) for reason in reasons[:MOST_REASONS]), *more]
+        more = [f"{len(reasons) - MAX_REASONS:,} more reasons, in the column 'error'"][: len(reasons) > MAX_REASONS]
+        return [summary, *(_reason(*reason) for reason in reasons[:MAX_REASONS]), *more]
 
 
 def _reason(what: tuple[str, str], models: Counter[str]) -> str:
     """Return a line: the status, the models and how many of their rows have it, and why."""
     status, error = what
-    names = ", ".join(list(models)[:MOST_NAMES])
-    others = f" and {len(models) - MOST_NAMES:,} more models" if len(models) > MOST_NAMES else ""
+    names = ", ".join(list(models)[:MAX_NAMES])
+    others = f" and {len(models) - MAX_NAMES:,} more models" if len(models) > MAX_NAMES else ""
     rows = f" ({models.total():,} rows)" if models.total() > len(models) else ""
     return f"{status}: {names}{others}{rows}" + (f": {error}" if error else "")
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 COLOR_CHOICES = ("auto", "always", "never")
-PATIENCE_S = 1.0
+PROGRESS_DELAY_S = 1.0
 _INTERVAL_S = 0.1
 
 
@@ -50,12 +50,12 @@ def say_verdict(line: str) -> None:
         return
     shown = _fitted(one_line(line), sys.stdout)
     if is_shown() and wants_color("auto", sys.stdout):
-        shown = _VERDICT.sub(lambda found: f"\x1b[1;{_SHADES[found[0]]}m{found[0]}\x1b[0m", shown, count=1)
+        shown = _VERDICT.sub(lambda found: f"\x1b[1;{_VERDICT_COLORS[found[0]]}m{found[0]}\x1b[0m", shown, count=1)
     sys.stdout.write(f"{shown}\n")
 
 
 _VERDICT = re.compile(r"(?:^|(?<=: ))(?:yes|no)(?=[:,])")
-_SHADES = {"yes": 32, "no": 31}
+_VERDICT_COLORS = {"yes": 32, "no": 31}
 """Colours of ANSI terminals: green, red."""
 
 
@@ -196,7 +196,7 @@ class ProgressLine:
         self._file = sys.stderr if file is None else file
         self._is_on = self._file.isatty()
         self._done = 0
-        self._next = time.monotonic() + PATIENCE_S
+        self._next = time.monotonic() + PROGRESS_DELAY_S
         self._width = 0
 
     @property
@@ -247,7 +247,7 @@ class Spinner:
     def __call__(self) -> None:
         self._count += 1
         now = time.monotonic()
-        if self._is_on and now - self._start >= PATIENCE_S and now >= self._next:
+        if self._is_on and now - self._start >= PROGRESS_DELAY_S and now >= self._next:
             self._next = now + _INTERVAL_S
             sys.stderr.write(f"\r{self._what} {self._count} tried")
             sys.stderr.flush()

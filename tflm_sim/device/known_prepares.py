@@ -32,11 +32,11 @@ from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.registry import registrations
 from tflm_sim.targets.target import Target
 
-MOST_KINDS = 1 << 15
+MAX_KINDS = 1 << 15
 """Facts about operators and tensors that have a number."""
-MOST_PER_KEY = 8
+MAX_PREPARES_PER_KEY = 8
 """Prepares of one key, which differ in what else was looked at; the oldest go."""
-MOST_TARGETS = 32
+MAX_TARGETS = 32
 
 _Value = TypeVar("_Value")
 
@@ -103,7 +103,7 @@ class KnownPrepares:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._kinds = Kinds(MOST_KINDS)
+        self._kinds = Kinds(MAX_KINDS)
         self._prepared: dict[Hashable, _Prepared] = {}
         self._known: dict[Hashable, tuple[Known, ...] | None] = {}  # None: it has to be run
 
@@ -117,7 +117,7 @@ class KnownPrepares:
         prepared = self._prepared.get(seen)
         if prepared is None:
             prepared = _Prepared(Target("", *seen[:3], ethos_u=target.ethos_u, measured=target.measured))
-        _use(self._prepared, seen, prepared, MOST_TARGETS)
+        _use(self._prepared, seen, prepared, MAX_TARGETS)
         return KnownSteps(self, prepared, operators)
 
     def find(self, key: Hashable) -> tuple[Known, ...] | None:
@@ -177,7 +177,7 @@ class KnownSteps:
         if known is not None:
             return _taken(known, arena)
         learnt = _learn(node, op_model, tensors, self._prepared.structs)
-        self._known.remember(key, found or None if learnt is None else (*found[1 - MOST_PER_KEY :], learnt))
+        self._known.remember(key, found or None if learnt is None else (*found[1 - MAX_PREPARES_PER_KEY :], learnt))
         return None if learnt is None else _taken(learnt, arena)
 
 

@@ -28,7 +28,7 @@ from tflm_sim.ops.requests import (
 )
 from tflm_sim.values import Any, TypeAlias
 
-MOST_BYTES = 1 << 29
+MAX_BYTES = 1 << 29
 """A persistent buffer as large as this is not recorded: the arena says what becomes of it."""
 
 Requests: TypeAlias = "tuple[tuple[Any, ...], ...]"
@@ -73,7 +73,7 @@ class Recorder:
             raise NotRepeatable(error.name) from error
 
     def _persistent(self, request: Persistent) -> int:
-        if not 0 <= request.size < MOST_BYTES:
+        if not 0 <= request.size < MAX_BYTES:
             raise NotRepeatable("persistent")
         self.requests.append(("persistent", request.size, request.label))
         return 0

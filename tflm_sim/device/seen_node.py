@@ -17,7 +17,7 @@ from tflm_sim.ops.requests import KernelTensor
 from tflm_sim.units import int32
 from tflm_sim.values import Any, NoReturn
 
-LONGEST_LOOK = 256
+MAX_CONSTANT_BYTES = 256
 """Bytes of a constant that are kept for comparison."""
 
 Reads = dict[tuple[int, str], object]
@@ -43,7 +43,7 @@ def passes(check: Check, node: Node, tensors: Sequence[EvalTensor]) -> bool:
 
 def _bytes_of(tensor: EvalTensor) -> bytes | None:
     data = tensor.data
-    if data is not None and len(data) > LONGEST_LOOK:
+    if data is not None and len(data) > MAX_CONSTANT_BYTES:
         return None
     return b"" if data is None else bytes(data)
 

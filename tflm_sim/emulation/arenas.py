@@ -28,7 +28,7 @@ INTERPRETER = 64
 """Words of an interpreter among which its allocator stands."""
 _FIELDS = 8
 """Words of an allocator among which its fields begin."""
-_MOST_ARENAS = 32
+_MAX_ARENAS = 32
 _NEAR_STACK = 1 << 12
 """Bytes above the stack pointer in which a function's caller has its objects."""
 _ALIGNED = 64
@@ -202,8 +202,8 @@ class Arenas:
         if whole is None and head % _BUFFER_ALIGNED and part is Part.ALL:
             whole = head, size  # a recording allocator begins where it is told to
         whole = whole or self._program.object_around(head, size) or self._block_around(head, size)
-        if len(self.made) >= _MOST_ARENAS:
-            self.ending = f"it makes more than {_MOST_ARENAS} arenas"
+        if len(self.made) >= _MAX_ARENAS:
+            self.ending = f"it makes more than {_MAX_ARENAS} arenas"
             return
         address, whole_size = whole or (head, size)
         self.current = Arena(address, whole_size, head, whole is not None, self._point(), owner, size_argument, part)

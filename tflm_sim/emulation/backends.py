@@ -15,12 +15,12 @@ from tflm_sim.emulation.memory_map import Span, memory_map, writable
 from tflm_sim.emulation.program import Program
 from tflm_sim.emulation.xtensa import Chip, chip_of
 from tflm_sim.errors import FirmwareError, UsageError
-from tflm_sim.extras import command_for
+from tflm_sim.extras import install_command
 from tflm_sim.values import NamedTuple
 
 _STACK = 1 << 16
 """Bytes below the first stack pointer that snapshots of QEMU hold, where nothing else says how large it is."""
-_LARGEST_GAP = 1 << 18
+_MAX_GAP = 1 << 18
 _WINDOW_VECTORS = "_WindowOverflow4"
 """The first of an Xtensa program's vectors."""
 
@@ -53,7 +53,7 @@ def backend(program: Program, path: str, wanted: str = "") -> Backend:
         if not core.model:
             raise FirmwareError(f"Unicorn has no {core.name}; QEMU has one")
         if find_spec("unicorn") is None:
-            raise UsageError(f"executing a program needs an emulator: {command_for('run')}")
+            raise UsageError(f"executing a program needs an emulator: {install_command('run')}")
         import unicorn
 
         return Backend(f"Unicorn {unicorn.__version__}", partial(_in_unicorn, program))
@@ -152,7 +152,7 @@ def _kept(program: Program, written: tuple[Span, ...]) -> list[Span]:
     top = program.reset_state().get("sp")
     if top is not None and not any(span.start < top <= span.end for span in spans):
         below = max((span.end for span in spans if span.end <= top), default=0)
-        spans.append(Span(max(below, top - _STACK) if top - below > _LARGEST_GAP else below, top))
-        if top - below > _LARGEST_GAP:
-            spans.append(Span(below, below + _LARGEST_GAP - _STACK))
+        spans.append(Span(max(below, top - _STACK) if top - below > _MAX_GAP else below, top))
+        if top - below > _MAX_GAP:
+            spans.append(Span(below, below + _MAX_GAP - _STACK))
     return spans

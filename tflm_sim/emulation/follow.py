@@ -38,7 +38,7 @@ _INVOKES_S = 20.0
 _ALIGNED = 16
 _WORD = 4
 _BY_MESSAGES = ", TFLM's functions found by their messages"
-_MOST_OUTPUT = 20_000
+_MAX_OUTPUT = 20_000
 _PARTS: dict[Part, Literal["all", "persistent", "rest"]] = {
     Part.ALL: "all", Part.PERSISTENT: "persistent", Part.REST: "rest"
 }  # fmt: skip
@@ -93,7 +93,7 @@ def follow(
         start=start.words + (_BY_MESSAGES if program.is_unnamed else ""),
         is_guessed=start.is_guessed,
         ending=follower.ending,
-        output=follower.debugger.output[:_MOST_OUTPUT].decode("utf-8", "replace"),
+        output=follower.debugger.output[:_MAX_OUTPUT].decode("utf-8", "replace"),
         arenas=tuple(_answers(start, program, follower, Runs(invokes, invoke_seconds, interpreter), sizes)),
     )
 

@@ -36,13 +36,13 @@ from tflm_sim.emulation.semihosting import Debugger, Ended
 from tflm_sim.emulation.stores import Stores
 from tflm_sim.values import dataclass, replace
 
-_MOST_OUTPUT = 1 << 20
-_MOST_LINES = 2000
+_MAX_OUTPUT = 1 << 20
+_MAX_LINES = 2000
 _STACK_ALIGNED = 16
 _MORE_TIME = "; a longer --time-limit gives it more"
 _RETURNED = "the function that was called returned"
 _PRINTING = (Watched.PRINT, Watched.REPORT, Watched.LOG)
-_INVOKES, _LOOP_S, _MOST_INVOKES = 3, 0.5, 1000
+_INVOKES, _LOOP_S, _MAX_INVOKES = 3, 0.5, 1000
 """Calls of Invoke() without anything new, and seconds of the host's processor from the first of them, after which the
 program is taken to be in its main loop; and the calls after which it is, however fast."""
 
@@ -88,7 +88,7 @@ class Follower:
     def __init__(self, machine: Emulator, program: Program, interest: Interest) -> None:
         self.machine = machine
         self.program = program
-        self.debugger = Debugger(_MOST_OUTPUT)
+        self.debugger = Debugger(_MAX_OUTPUT)
         self.log: list[str] = []
         self.ending = ""
         self.is_cut = False
@@ -415,7 +415,7 @@ class Follower:
             self._idle_since = process_time()
         self._idle_invokes += 1
         more, seconds = self._idle_invokes, process_time() - self._idle_since
-        if more > _MOST_INVOKES or (more > _INVOKES and seconds > _LOOP_S):
+        if more > _MAX_INVOKES or (more > _INVOKES and seconds > _LOOP_S):
             self.ending = "it calls Invoke() again and again"
 
     def _result_of(self, address: int) -> Result | None:
@@ -443,7 +443,7 @@ class Follower:
     def _print(self, first: int) -> None:
         text = text_at(self.machine, argument(self.machine, first))
         line = formatted(self.machine, text, Arguments(self.machine, first + 1))
-        if len(self.log) < _MOST_LINES:
+        if len(self.log) < _MAX_LINES:
             self.log.append(line)
             if self._running is not None:
                 self._running.log.append(line)

@@ -19,7 +19,7 @@ from tflm_sim.values import dataclass
 CHUNK = 1 << 16
 """Bytes of the pieces in which memory appears."""
 PAGE = 1 << 12
-_LARGEST = 64 << 20
+_MAX_BYTES = 64 << 20
 """Bytes that a program's segments may hold together."""
 _NEAR = 16 << 20
 """How far from what a RISC-V program writes to there is RAM."""
@@ -119,8 +119,8 @@ def memory_map(elf: Elf, *, is_started: bool = False) -> MemoryMap:
         FirmwareError: There is nothing to execute, or too much.
     """
     segments = [segment for segment in elf.segments if segment.memory_size]
-    if sum(segment.memory_size for segment in segments) > _LARGEST:
-        raise FirmwareError(f"its segments are larger than {_LARGEST:,} bytes")
+    if sum(segment.memory_size for segment in segments) > _MAX_BYTES:
+        raise FirmwareError(f"its segments are larger than {_MAX_BYTES:,} bytes")
     loaded = [(_place(segment, is_started), _bytes(elf, segment)) for segment in segments if segment.file_size]
     if not loaded:
         raise FirmwareError("no segment of it is loaded: is it the linked program?")

@@ -22,8 +22,8 @@ _Row = tuple[int, tuple[int, ...]]
 """(where its node lies, its words, of which the last is its registration)."""
 _CODE = 5
 _CUSTOM = builtin_operator_code("CUSTOM")
-_MOST_CODES = 1000
-_MOST_TENSORS = 1000
+_MAX_CODES = 1000
+_MAX_TENSORS = 1000
 
 
 def find_operators(
@@ -59,7 +59,7 @@ def _rows(machine: Emulator, start: int, size: int, is_code: Callable[[int], boo
 
 def _is_node(machine: Emulator, row: tuple[int, ...]) -> bool:
     """Whether a row begins with its inputs and outputs: addresses of how many they are, or 0."""
-    return all(address == 0 or word(machine, address) < _MOST_TENSORS for address in row[:2])
+    return all(address == 0 or word(machine, address) < _MAX_TENSORS for address in row[:2])
 
 
 def _is_registration(machine: Emulator, address: int, is_code: Callable[[int], bool]) -> bool:
@@ -70,7 +70,7 @@ def _is_registration(machine: Emulator, address: int, is_code: Callable[[int], b
     return (
         all(function == 0 or is_code(function) for function in functions)
         and bool(functions[2] or functions[3])
-        and fields[_CODE] < _MOST_CODES
+        and fields[_CODE] < _MAX_CODES
     )
 
 

@@ -41,7 +41,7 @@ _HAS_EXTERNAL = ("esp_psram_extram_add_to_heap_allocator", "esp_spiram_add_to_he
 _GLOBAL_POINTER = "__global_pointer$"
 _OF_TFLM = ("_ZN6tflite", "_ZNK6tflite")
 EXECUTABLE_SEGMENT = 1
-_MOST_CALLERS = 1 << 20
+_MAX_CALLERS = 1 << 20
 """Bytes of stack that callers can have taken; further away it is another stack."""
 _ALIGNED = 16
 
@@ -245,7 +245,7 @@ class Program:
         found = reserved_stack(values, ((one.name, one.size) for one in self.elf.sections), top)
         if found is None:
             return None
-        is_within = is_called and top is not None and 0 <= top - pointer <= _MOST_CALLERS
+        is_within = is_called and top is not None and 0 <= top - pointer <= _MAX_CALLERS
         return StackRoom(*found, top - pointer if is_within and top is not None else None)
 
     def stack_top(self, values: Mapping[str, int]) -> int | None:

@@ -20,7 +20,7 @@ _INTERPRETER = 64
 _VERSION = 3
 _OFFSETS = struct.Struct("<5H")
 """How a table of a flatbuffer says where its fields are: its own size, the table's, then one offset a field."""
-_MOST_SUBGRAPHS = 1000
+_MAX_SUBGRAPHS = 1000
 
 
 class Interpreters:
@@ -118,4 +118,4 @@ def subgraphs_of(machine: Emulator, address: int) -> int | None:
         return None
     field = address + subgraphs
     vector = (field + word(machine, field)) & 0xFFFFFFFF
-    return vector if 0 < word(machine, vector) <= _MOST_SUBGRAPHS else None
+    return vector if 0 < word(machine, vector) <= _MAX_SUBGRAPHS else None

@@ -24,7 +24,7 @@ _CONSOLE = ":tt"
 _FINE = 0x20026
 """ADP_Stopped_ApplicationExit."""
 _REFUSED = 0xFFFFFFFF
-_LONGEST_WRITE = 1 << 16
+_MAX_WRITE_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Debugger:
             return 0
         if operation == _WRITE:
             _, data, size = words(machine, about, 3)
-            self._say(machine.read(data, min(size, _LONGEST_WRITE)))
+            self._say(machine.read(data, min(size, _MAX_WRITE_BYTES)))
             return 0
         if operation in (_CLOCK, _TIME):
             self._clock += 1

@@ -31,7 +31,7 @@ _SIZES = (
     "Stack_Size", "__Stack_Size", "__MIN_STACK_SIZE__",
 )  # fmt: skip
 _SECTIONS = (".stack", ".stack_dummy", ".main_stack")
-_MOST = 16 << 20
+_MAX_STACK_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def reserved_stack(
         top: Where the stack pointer starts, None where that is not known; a pair that ends elsewhere does not count.
     """
     said = [*_between(symbols, top), *((name, symbols.get(name, 0)) for name in _SIZES)]
-    sound = [(words, size) for words, size in said if 0 < size <= _MOST]
+    sound = [(words, size) for words, size in said if 0 < size <= _MAX_STACK_BYTES]
     return next(iter(sound + [(name, size) for name, size in sections if name in _SECTIONS and size]), None)
 
 

@@ -21,7 +21,7 @@ from tflm_sim.values import dataclass
 
 _START_S = 3.0
 _CONSTRUCTORS_S = 1.0
-_MOST_CALLERS = 12
+_MAX_CALLERS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def starts(program: Program, make: Callable[[bool], Emulator]) -> Iterator[Start
         machine.restore(at_main)
         machine.set("pc", entry)
         yield Started("started in main(), functions of vendors answered", machine, True)
-    for address in program.callers()[:_MOST_CALLERS]:
+    for address in program.callers()[:_MAX_CALLERS]:
         machine.restore(at_main)
         machine.set("pc", address)
         machine.set(machine.core.link, return_stub(machine) | machine.core.code_bit)

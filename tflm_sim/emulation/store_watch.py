@@ -13,8 +13,8 @@ from ctypes import Structure, c_int64, c_uint64
 from tflm_sim.emulation.memory_map import Span
 from tflm_sim.values import NamedTuple
 
-MOST_SPANS = 16384
-_MOST_STORES = 1024
+MAX_SPANS = 16384
+_MAX_STORES = 1024
 NOBODY = 0
 """The asker outside of operators."""
 
@@ -47,8 +47,8 @@ class Noted(Structure):
         ("asker", c_int64),
         ("spans", c_int64),
         ("stores", c_int64),
-        ("span", _SpanNoted * MOST_SPANS),
-        ("store", _StoreNoted * _MOST_STORES),
+        ("span", _SpanNoted * MAX_SPANS),
+        ("store", _StoreNoted * _MAX_STORES),
     )
 
 
@@ -56,7 +56,7 @@ class Stored(NamedTuple):
     """All stores of one instruction, for one asker, to one object or to none.
 
     Attributes:
-        code_address: The instruction; 0 for all those together that come when there are ``_MOST_STORES`` rows.
+        code_address: The instruction; 0 for all those together that come when there are ``_MAX_STORES`` rows.
         asker: A number, as it was given; ``NOBODY`` for those.
         low: The lowest byte.
         end: The one after the highest.
@@ -83,9 +83,9 @@ def begin(noted: Noted, free: Iterable[Span], objects: Iterable[Span], devices: 
     stretches = _apart(
         [_MarkedRange(span, is_free) for spans, is_free in rows for span in spans if span.start < span.end]
     )
-    if len(stretches) > MOST_SPANS:  # What cannot be told apart is taken for free.
-        rest = Span(stretches[MOST_SPANS - 1].span.start, stretches[-1].span.end)
-        stretches[MOST_SPANS - 1 :] = [_MarkedRange(rest, is_free=True)]
+    if len(stretches) > MAX_SPANS:  # What cannot be told apart is taken for free.
+        rest = Span(stretches[MAX_SPANS - 1].span.start, stretches[-1].span.end)
+        stretches[MAX_SPANS - 1 :] = [_MarkedRange(rest, is_free=True)]
     for index, (span, is_free) in enumerate(stretches):
         noted.span[index] = _SpanNoted(span.start, span.end, is_free)
     noted.spans = len(stretches)

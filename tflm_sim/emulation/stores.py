@@ -18,7 +18,7 @@ from tflm_sim.emulation.store_watch import Noted, Stored
 
 _BOOKKEEPING = 64
 """Bytes around the blocks of a heap in which malloc() keeps its own records."""
-_CALLERS, _MOST_CALLERS = 1 << 16, 1 << 20
+_CALLERS, _MAX_CALLERS = 1 << 16, 1 << 20
 """Bytes of the callers' stack where nothing says where it begins; and the most that they can be."""
 
 
@@ -72,13 +72,13 @@ class Stores:
         bounds = self._program.object_bounds(pointer)
         if bounds is not None:
             return bounds[1]
-        return top if pointer <= top <= pointer + _MOST_CALLERS else pointer + _CALLERS
+        return top if pointer <= top <= pointer + _MAX_CALLERS else pointer + _CALLERS
 
     def _heap(self) -> list[Span]:
         """Return where blocks of the heap are; where malloc() has no name, where they may be."""
         if self._program.is_unnamed:
             end = max((span.end for span in self._program.data_spans), default=0)
-            return [Span(end, self._pointer if self._pointer > end else end + _MOST_CALLERS)]
+            return [Span(end, self._pointer if self._pointer > end else end + _MAX_CALLERS)]
         if not self._blocks:
             return []
         low = min(address for address, _ in self._blocks)

@@ -38,9 +38,9 @@ _NEVER = 0xFFFFFFFE
 _SLICE_S, _NUDGE_S, _PATIENCE_S = 0.02, 0.001, 0.1
 """Seconds between two looks at a program that runs, and at one that may wait for its clock; and how long it may reach
 nothing until that is looked at."""
-_MOST_WAITS = 10_000
+_MAX_WAITS = 10_000
 """Exceptions, and waits for an interrupt (WFI) that end at once, as if one had come."""
-_MOST_MEMORY = 256 << 20
+_MAX_MEMORY = 256 << 20
 _INVALID = unicorn.UC_HOOK_MEM_UNMAPPED | unicorn.UC_HOOK_MEM_PROT
 _ACCESS = {
     unicorn.UC_MEM_READ_UNMAPPED: "reads",
@@ -101,7 +101,7 @@ class UnicornMachine:
     # -- memory ---------------------------------------------------------------------------------------------------
 
     def _map(self, base: int) -> None:
-        if len(self._chunks) * CHUNK >= _MOST_MEMORY:
+        if len(self._chunks) * CHUNK >= _MAX_MEMORY:
             raise MemoryError
         buffer = mmap.mmap(-1, CHUNK)
         self._chunks[base] = buffer
@@ -261,7 +261,7 @@ class UnicornMachine:
         self._hit = self._fault = None
         self._watch.start(limit, is_quiet or self._exceptions is None)
         try:
-            for _ in range(_MOST_WAITS):
+            for _ in range(_MAX_WAITS):
                 self._exception = None
                 self._uc.emu_start(self.get("pc") | self.core.code_bit, _NEVER)
                 if self._hit is not None or self._watch.is_late or not self._goes_on(is_quiet):

@@ -14,10 +14,10 @@ from tflm_sim.firmware.elf import EXECUTABLE, FUNCTION, Elf, Section
 from tflm_sim.firmware.jumps import JUMPS, Jump
 from tflm_sim.values import NamedTuple
 
-_MOST_CODE = 16 * 1024**2
+_MAX_CODE_BYTES = 16 * 1024**2
 """Bytes of code that are searched; a larger program is not searched at all."""
 
-_LONGEST_CHAIN = 100
+_MAX_CHAIN = 100
 """Calls of a chain that are followed; from there on it counts as one."""
 
 
@@ -77,7 +77,7 @@ class CallGraph:
         code = list(_code(self.elf))
         find = self._find or JUMPS.get(self.elf.machine)
         found: dict[int, list[int]] = {}
-        if find is None or sum(section.size for section in code) > _MOST_CODE:
+        if find is None or sum(section.size for section in code) > _MAX_CODE_BYTES:
             return {}
         for section in code:
             for site, target, _ in find(section.address, bytes(self.elf.bytes_of(section))):
@@ -99,7 +99,7 @@ class CallGraph:
             most: Where counting ends.
         """
         count, inside = 0, ignored | {start}
-        for site in self.callers.get(start, ()) if len(inside) < _LONGEST_CHAIN else ():
+        for site in self.callers.get(start, ()) if len(inside) < _MAX_CHAIN else ():
             caller = self.function_at(site)
             if caller is not None and caller.start not in inside and count < most:
                 count += max(1, self.ways_to(caller.start, inside, most=most - count))

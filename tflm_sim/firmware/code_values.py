@@ -35,10 +35,10 @@ from tflm_sim.firmware.machine_steps import (
 )
 from tflm_sim.values import NamedTuple, dataclass, field
 
-_MOST_STEPS = 40_000
+_MAX_STEPS = 40_000
 """Instructions that are read of one function, those on several paths several times."""
-_MOST_ARGUMENTS = 10
-_LONGEST_INSTRUCTION = 24
+_MAX_ARGUMENTS = 10
+_MAX_INSTRUCTION_BYTES = 24
 """Bytes that are handed to the decoder: IT of Thumb with the four instructions behind it are 18."""
 ARGUMENT, CALL = "argument ", "call "
 
@@ -112,7 +112,7 @@ class CodeReader:
         states: dict[int, _State] = {}
         found: dict[int, int | None] = {}
         work = [(function.start, self._at_entry())]
-        left = _MOST_STEPS
+        left = _MAX_STEPS
         while work:
             address, state = work.pop()
             known = states.get(address)
@@ -129,13 +129,13 @@ class CodeReader:
             size, steps = decoded
             work += self._after(address, size, steps, state.copy(), found, function)
         return tuple(
-            CallSite(site, target, tuple(self._argument(states[site], i) for i in range(_MOST_ARGUMENTS)))
+            CallSite(site, target, tuple(self._argument(states[site], i) for i in range(_MAX_ARGUMENTS)))
             for site, target in sorted(found.items())
         )
 
     def _at_entry(self) -> _State:
         convention = self._convention
-        arguments = [Value(f"{ARGUMENT}{i}", 0) for i in range(_MOST_ARGUMENTS)]
+        arguments = [Value(f"{ARGUMENT}{i}", 0) for i in range(_MAX_ARGUMENTS)]
         registers = dict(zip(convention.arguments, arguments, strict=False))
         passed = arguments[len(registers) :]
         slots = {convention.pushed + convention.word * i: (value, convention.word) for i, value in enumerate(passed)}
@@ -242,7 +242,7 @@ class CodeReader:
         if section is None:
             return b""
         start = address - section.address
-        return bytes(self._elf.bytes_of(section)[start : start + _LONGEST_INSTRUCTION])
+        return bytes(self._elf.bytes_of(section)[start : start + _MAX_INSTRUCTION_BYTES])
 
     def _carry_out_store(self, state: _State, step: Store) -> None:
         place = self._value(state, step.base)
@@ -262,7 +262,7 @@ class CodeReader:
 
     def _called(self, state: _State, site: int) -> None:
         """Forget what a call may change."""
-        for value in [self._argument(state, i) for i in range(_MOST_ARGUMENTS)]:
+        for value in [self._argument(state, i) for i in range(_MAX_ARGUMENTS)]:
             if value is not None and value.base == "sp":
                 _reach(state, value.offset)
         _forget_reachable(state)

@@ -4,7 +4,7 @@ What decides speed is what is stepped over. A unit that never mentions TFLM is s
 a struct that we look for is jumped over by its sibling reference where the compiler writes one (GCC does, clang does
 not), and else by its size, which the shape tells for most.
 
-Invariant: the position only grows inside a unit, and the entries that are looked at are bounded by ``MOST_WORK``: a
+Invariant: the position only grows inside a unit, and the entries that are looked at are bounded by ``MAX_WORK``: a
 loop in the references costs nothing, since types are followed with a memory of where one has been.
 """
 
@@ -17,14 +17,14 @@ from tflm_sim.errors import FirmwareError
 from tflm_sim.firmware.dwarf_units import UNIT_TAGS, At, Sections, Shape, Tag, Unit, Units, Values, uleb
 from tflm_sim.values import dataclass, field, replace
 
-MOST_WORK = 1_200_000
+MAX_WORK = 1_200_000
 LOOK = 6
 """What it costs to look at an entry, where passing one costs 1."""
-DEEPEST_TYPE = 40
-DEEPEST_TREE = 2_000
-DEEPEST_NAME = 8
+MAX_TYPE_DEPTH = 40
+MAX_TREE_DEPTH = 2_000
+MAX_NAME_DEPTH = 8
 """Scopes around a name; what lies deeper is none of ours, and only passed."""
-LONGEST_NAME = 200
+MAX_NAME_CHARACTERS = 200
 """Characters of a name with its scopes; what is longer is none of ours either."""
 
 ANONYMOUS = "(anon)"
@@ -97,7 +97,7 @@ class DwarfReader:
             data = self.units.data(unit)
             if marks is None or any(data.find(mark, unit.first, unit.end) >= 0 for mark in marks):
                 walk = _Walk(self.units, unit, found, wanted)
-                walk.run(MOST_WORK - self._work)
+                walk.run(MAX_WORK - self._work)
                 self._count(walk.work)
                 found.units.append(unit)
         return found
@@ -105,8 +105,8 @@ class DwarfReader:
     def _count(self, work: int) -> None:
         """Add to what was done, and give up where that is more than a firmware's debug information asks for."""
         self._work += work
-        if self._work > MOST_WORK:
-            raise FirmwareError(f"more than {MOST_WORK:,} entries of debug information would have to be looked at")
+        if self._work > MAX_WORK:
+            raise FirmwareError(f"more than {MAX_WORK:,} entries of debug information would have to be looked at")
 
     def _marks(self, markers: Iterable[bytes]) -> list[bytes] | None:
         """Return what a unit that has such a name holds; None where names are indices, which can be anything."""
@@ -137,7 +137,7 @@ class DwarfReader:
 
     def _of_type(self, unit: Unit, reference: tuple[int, int], int64_alignment: int, depth: int) -> int | None:
         found = self.units.resolve(unit, reference)
-        if found is None or depth >= DEEPEST_TYPE:
+        if found is None or depth >= MAX_TYPE_DEPTH:
             return None
         return self._alignment(*found, int64_alignment, depth + 1)
 
@@ -276,20 +276,20 @@ class _Walk:
     def _open(self, name: str | None, position: int) -> None:
         self._scope.append(name)
         self._hidden += name is None
-        if len(self._scope) > DEEPEST_TREE:
+        if len(self._scope) > MAX_TREE_DEPTH:
             raise FirmwareError(f"the debug information nests {len(self._scope)} deep at {position:#x}")
 
     def _collect(self, tag: int, values: Values, position: int) -> str | None:
         """Keep what an entry says; return what it adds to the names of its children, None to pass them."""
         if tag in UNIT_TAGS:
             return ""
-        if len(self._scope) > DEEPEST_NAME:
+        if len(self._scope) > MAX_NAME_DEPTH:
             return None
         name = self._units.text(self._unit, values.get(At.NAME))
         if tag == Tag.NAMESPACE:
             return name or ANONYMOUS
         qualified = "::".join([*(part for part in self._scope if part), name])
-        if len(qualified) > LONGEST_NAME:
+        if len(qualified) > MAX_NAME_CHARACTERS:
             return None
         if tag != Tag.TYPEDEF:
             return self._collect_struct(tag, values, position, name, qualified)

@@ -16,12 +16,12 @@ from collections.abc import Iterator, Mapping
 from tflm_sim.errors import FirmwareError
 from tflm_sim.values import NamedTuple, dataclass
 
-MOST_SHAPES = 400_000
+MAX_SHAPES = 400_000
 """Abbreviations and their attributes."""
-MOST_UNITS = 20_000
-MOST_VALUES = 8_000_000
+MAX_UNITS = 20_000
+MAX_VALUES = 8_000_000
 """Values of attributes that are read or stepped over one by one."""
-MOST_TEXT = 64 * 1024**2
+MAX_TEXT_BYTES = 64 * 1024**2
 """Characters of names."""
 
 
@@ -159,8 +159,8 @@ class Units:
                     continue
                 unit = self._unit_at(data, at, in_types)
                 self._unit_count += 1
-                if self._unit_count > MOST_UNITS:
-                    raise FirmwareError(f"more than {MOST_UNITS:,} units of debug information")
+                if self._unit_count > MAX_UNITS:
+                    raise FirmwareError(f"more than {MAX_UNITS:,} units of debug information")
                 if not in_types:
                     self._seen.append(unit)
                     self._starts.append(unit.start)
@@ -247,7 +247,7 @@ class Units:
 
     def _count_shape(self) -> None:
         self._shape_count += 1
-        if self._shape_count > MOST_SHAPES:
+        if self._shape_count > MAX_SHAPES:
             raise FirmwareError("the abbreviations of the debug information overlap")
 
     def sibling(self, unit: Unit, data: bytes, at: int, shape: Shape) -> int:
@@ -293,8 +293,8 @@ class Units:
     def _charge(self, shape: Shape) -> None:
         """Count the values of an entry, and give up where a firmware's debug information has not as many."""
         self._value_count += len(shape.attributes)
-        if self._value_count > MOST_VALUES:
-            raise FirmwareError(f"more than {MOST_VALUES:,} values of debug information would have to be read")
+        if self._value_count > MAX_VALUES:
+            raise FirmwareError(f"more than {MAX_VALUES:,} values of debug information would have to be read")
 
     def _value(self, unit: Unit, data: bytes, at: int, form: int, implicit: int) -> tuple[int, int]:
         """Return (number, end) of one value."""
@@ -328,7 +328,7 @@ class Units:
             if text is None:
                 text = self._texts[number] = string_at(self.sections.strings, number)
                 self._text_size += len(text)
-                if self._text_size > MOST_TEXT:
+                if self._text_size > MAX_TEXT_BYTES:
                     raise FirmwareError("the names of the debug information overlap")
             return text
         if form == _LINE_STRP:

@@ -3,9 +3,8 @@
     file    [header][segment table] ... sections' bytes ... [section table]
 
 Invariant: every read lies inside the file or raises :class:`FirmwareError` with the offset; time and memory are
-proportional to the file, whatever its counts and sizes claim, and what is inflated is ``MOST_INFLATED`` bytes at the
-most, all sections together. Little-endian files only, 32 and 64 bits: no processor
-that TFLM has kernels for runs big-endian.
+proportional to the file, whatever its counts and sizes claim; compressed sections may hold ``MAX_INFLATED_BYTES`` bytes
+together. Little-endian files only, 32 and 64 bits: no processor that TFLM has kernels for runs big-endian.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from operator import itemgetter
 from struct import Struct
 
 from tflm_sim.errors import FirmwareError
-from tflm_sim.limits import MOST_INFLATED
+from tflm_sim.limits import MAX_INFLATED_BYTES
 from tflm_sim.values import NamedTuple, dataclass
 
 MAGIC = b"\x7fELF"
@@ -37,8 +36,8 @@ DATA = frozenset({0, 1})
 ABSOLUTE, UNDEFINED = 0xFFF1, 0
 """Section indices of symbols that lie in no section."""
 
-MOST_SYMBOLS = 100_000
-MOST_SECTIONS = 10_000
+MAX_SYMBOLS = 100_000
+MAX_SECTIONS = 10_000
 
 _HEADERS = {1: Struct("<HHIIIIIHHHHHH"), 2: Struct("<HHIQQQIHHHHHH")}
 _SECTIONS = {1: Struct("<10I"), 2: Struct("<IIQQQQIIQQ")}
@@ -203,7 +202,7 @@ class Elf:
         layout, count = _SECTIONS[self._class], self._section_count
         if self._sections_at and not count:
             count = self._unpack(layout, self._sections_at, "the section table")[5]
-        if count > MOST_SECTIONS:
+        if count > MAX_SECTIONS:
             raise FirmwareError(f"{count:,} sections are more than any firmware has", offset=self._sections_at)
         rows = list(self._rows(layout, self._sections_at, count, self._section_size, "the section table"))
         names = b""
@@ -244,7 +243,7 @@ class Elf:
     def _inflate(self, packed: memoryview, size: int, section: Section) -> memoryview:
         """Return what zlib packed: never more than 1,032 bytes for each byte, which is deflate's bound."""
         self._inflated += size
-        if self._inflated > MOST_INFLATED or size > 1032 * len(packed) + 64:
+        if self._inflated > MAX_INFLATED_BYTES or size > 1032 * len(packed) + 64:
             raise FirmwareError(f"section {section.name} claims {size} bytes inflated", offset=section.offset)
         try:
             plain = zlib.decompressobj().decompress(packed, size)
@@ -266,7 +265,7 @@ class Elf:
         layout = _SYMBOLS[self._class]
         rows, names = self.bytes_of(table), bytes(self.bytes_of(self.sections[table.link]))
         count = len(rows) // layout.size
-        if count > MOST_SYMBOLS:
+        if count > MAX_SYMBOLS:
             raise FirmwareError(f"{count:,} symbols are more than any firmware has", offset=table.offset)
         found, budget = [], len(self.data)
         fields = _SYMBOL_FIELDS[self._class]
@@ -291,10 +290,10 @@ class Elf:
             )
 
 
-LONGEST_NAME = 2000
+MAX_NAME_BYTES = 2000
 
 
 def _text(table: bytes, offset: int) -> str:
-    """Return the string at ``offset`` of a string table, cut after ``LONGEST_NAME`` bytes, invalid UTF-8 replaced."""
-    end = table.find(b"\0", offset, offset + LONGEST_NAME)
-    return table[offset : end if end >= 0 else offset + LONGEST_NAME].decode("utf-8", "replace")
+    """Return the string at ``offset`` of a string table, cut after ``MAX_NAME_BYTES`` bytes, invalid UTF-8 replaced."""
+    end = table.find(b"\0", offset, offset + MAX_NAME_BYTES)
+    return table[offset : end if end >= 0 else offset + MAX_NAME_BYTES].decode("utf-8", "replace")

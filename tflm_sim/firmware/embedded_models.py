@@ -18,7 +18,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.model.unkept import MeasuredFlatBuffer
 from tflm_sim.values import dataclass
 
-MOST_WORK = 6 * 1024**2
+MAX_WORK = 6 * 1024**2
 """How many bytes may be parsed in one image, a table counted as ``TABLE_WORK``: more than its models need by far."""
 TABLE_WORK = 64
 
@@ -66,7 +66,7 @@ class WalkedFlatBuffer(MeasuredFlatBuffer):
 def find_models(pieces: Iterable[Piece]) -> tuple[EmbeddedModel, ...]:
     """Return the models in ``pieces``, in their order; a model that lies at two addresses is two."""
     found: list[EmbeddedModel] = []
-    budget = MOST_WORK
+    budget = MAX_WORK
     for piece in pieces:
         budget = _find_in(piece, budget, found)
     return tuple(found)

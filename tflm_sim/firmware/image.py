@@ -13,10 +13,10 @@ from struct import Struct
 from tflm_sim.errors import FirmwareError
 from tflm_sim.files import read
 from tflm_sim.firmware.elf import COMPRESSED, MAGIC, Elf
-from tflm_sim.limits import LARGEST_FIRMWARE
+from tflm_sim.limits import MAX_FIRMWARE_BYTES
 from tflm_sim.values import dataclass, replace
 
-MOST_HELD = 4
+MAX_LOADED_PER_FILE_BYTE = 4
 """How many times its size a file's sections and segments may hold together; overlapping ones would hold any amount."""
 
 _UF2 = Struct("<8I")
@@ -83,7 +83,7 @@ def load_image(path: str | os.PathLike[str]) -> Image:
     Raises:
         FirmwareError: It cannot be read, or contradicts itself.
     """
-    return parse_image(read(path, most=LARGEST_FIRMWARE, error=FirmwareError), path=os.fspath(path))
+    return parse_image(read(path, most=MAX_FIRMWARE_BYTES, error=FirmwareError), path=os.fspath(path))
 
 
 def parse_image(data: bytes, *, path: str | None = None) -> Image:
@@ -143,7 +143,7 @@ def _elf_pieces(elf: Elf) -> Iterator[Piece]:
 def _refuse_overlaps(elf: Elf) -> None:
     held = sum(section.size for section in elf.sections if section.has_bits)
     held += sum(segment.file_size for segment in elf.segments)
-    if held > MOST_HELD * len(elf.data):
+    if held > MAX_LOADED_PER_FILE_BYTE * len(elf.data):
         raise FirmwareError(f"its sections overlap: they hold {held:,} bytes of a file of {len(elf.data):,}")
 
 

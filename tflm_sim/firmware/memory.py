@@ -18,9 +18,9 @@ _THREAD_LOCAL = 0x400
 _CONSTRUCTOR_TABLES = {14, 15, 16}
 """Types of sections that are called writable wherever they lie: .init_array, .fini_array and .preinit_array, which
 linker scripts of microcontrollers put into flash."""
-_LARGEST_GAP = 4096
+_MAX_GAP = 4096
 """Sections further apart than this many bytes count as regions of their own."""
-_LARGEST_REGION = 64 * 1024**2
+_MAX_REGION_BYTES = 64 * 1024**2
 """A symbol further than this many bytes above a region's start belongs to another one."""
 _RESERVED = ("heap", "stack")
 """Sections whose names hold one of these are room for heap and stack, not data."""
@@ -106,7 +106,7 @@ def _grouped(sections: Iterable[Section]) -> list[list[Section]]:
     groups: list[list[Section]] = []
     end = 0
     for section in sections:
-        if not groups or section.address > end + _LARGEST_GAP:
+        if not groups or section.address > end + _MAX_GAP:
             groups.append([])
             end = section.address
         groups[-1].append(section)
@@ -135,7 +135,7 @@ def _region(sections: list[Section], values: Mapping[str, int]) -> Region:
     start, region = sections[0].address, _sizes(sections)
     if _SRAM_KIBIBYTES in values and values.get(_SRAM_BASE, start) <= start:
         return _ended(region, values.get(_SRAM_BASE, start) + 1024 * values[_SRAM_KIBIBYTES], _SRAM_KIBIBYTES, values)
-    tops = [name for name in _TOPS if region.static_end <= values.get(name, -1) <= start + _LARGEST_REGION]
+    tops = [name for name in _TOPS if region.static_end <= values.get(name, -1) <= start + _MAX_REGION_BYTES]
     return _ended(region, values[tops[0]], tops[0], values) if tops else region
 
 

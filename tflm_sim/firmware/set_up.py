@@ -20,9 +20,9 @@ from tflm_sim.firmware.elf import Elf
 from tflm_sim.firmware.machine_code import decoder
 from tflm_sim.values import NamedTuple, dataclass
 
-_DEEPEST = 4
+_MAX_DEPTH = 4
 """How many callers up an argument is followed."""
-_MOST_CALLS = 64
+_MAX_CALLS = 64
 """Calls of the constructor, with every way to get there, that are told apart."""
 _CONSTRUCTOR = re.compile(r"_ZN6tflite16MicroInterpreterC[12]E(\w+)$")
 _ALLOCATE = re.compile(r"_ZN6tflite16MicroInterpreter15AllocateTensorsEv$")
@@ -151,7 +151,7 @@ def read_set_up(elf: Elf, graph: CallGraph) -> SetUp:
         return SetUp(allocates_again=_allocates_again(graph, 0))
     program = _Program(graph, CodeReader(elf, machine))
     found = [call for function in wanted for call in _calls_of_constructor(program, graph, function)]
-    calls = tuple(dict.fromkeys(found[:_MOST_CALLS]))
+    calls = tuple(dict.fromkeys(found[:_MAX_CALLS]))
     enums, lengths = _the_one(_enum_kinds(program, wanted)), _the_one(_table_lengths(program, wanted))
     return SetUp(calls, True, enums, lengths, _allocates_again(graph, len(calls)))
 
@@ -248,7 +248,7 @@ class _Program:
             if not is_own:
                 facts |= self._allocator(caller, facts.pop("allocator"))
             self._trace_back(caller, facts)
-            for known in self._in_every_context(caller, facts, _DEEPEST):
+            for known in self._in_every_context(caller, facts, _MAX_DEPTH):
                 yield _interpreter(known, is_own)._replace(site=call.site)
 
     def _callee(self, caller: Function, value: Value | None) -> tuple[tuple[str, ...], CallSite | None]:
@@ -318,7 +318,7 @@ class _Program:
             if call is None:
                 yield None
                 continue
-            for known in self._in_every_context(caller, {"count": call.arguments[1]}, _DEEPEST):
+            for known in self._in_every_context(caller, {"count": call.arguments[1]}, _MAX_DEPTH):
                 count = known["count"]
                 yield None if count is None or count.base else count.offset
 

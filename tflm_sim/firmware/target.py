@@ -35,7 +35,7 @@ from tflm_sim.targets.structs import MeasuredStruct, layouts
 from tflm_sim.targets.target import Target
 from tflm_sim.values import dataclass, replace
 
-_LONGEST_TEXT = 60
+_MAX_TEXT_CHARACTERS = 60
 _AS_NAMED = "as named"
 INTERPRETERS = ("plain", "recording")
 _TENSOR = "TfLiteTensor"
@@ -345,7 +345,7 @@ def _of_texts(snapshots: Snapshots) -> Iterator[str]:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
+    return text if len(text) <= _MAX_TEXT_CHARACTERS else text[: _MAX_TEXT_CHARACTERS - 1] + "…"
 
 
 def _kind_of(call: InterpreterCall) -> str:

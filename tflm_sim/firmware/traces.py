@@ -34,7 +34,7 @@ KERNEL_FILE = re.compile(
 )
 """The path of a kernel's source file, as a check prints it."""
 _MIXED = b"edge-impulse"
-_SHORTEST, _LONGEST = 12, 1000
+_MIN_CHARACTERS, _MAX_CHARACTERS = 12, 1000
 _NAME = re.compile(r"[A-Z][a-z]\w{8,}")
 
 
@@ -85,7 +85,7 @@ def find_traces(pieces: Iterable[bytes], symbols: Iterable[Symbol], files: Itera
         files: The kernels' source files among its messages, see :func:`kernel_files`.
     """
     runs = text_runs(pieces)
-    texts = {run[:-1].decode() for run in runs if run.endswith(b"\0") and _SHORTEST < len(run) <= _LONGEST}
+    texts = {run[:-1].decode() for run in runs if run.endswith(b"\0") and _MIN_CHARACTERS < len(run) <= _MAX_CHARACTERS}
     names = {function_name(symbol.name) for symbol in symbols if symbol.type == FUNCTION}
     texts |= set(filter(_NAME.fullmatch, names))
     texts |= set(map(kernel_text, files))

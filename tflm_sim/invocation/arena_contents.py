@@ -21,7 +21,7 @@ from tflm_sim.invocation.findings import BufferId, Finding, FindingCode, Place
 _PERIOD = 65537
 _STRIDE = 40503
 
-LARGEST = 1 << 26
+MAX_ARENA_BYTES = 1 << 26
 """How many bytes of head and tail are filled and compared, more than any device has; a file can claim gigabytes."""
 
 Content = bytes | memoryview
@@ -101,12 +101,12 @@ class ArenaContents:
         checked_bytes: How many bytes were compared.
 
     Raises:
-        ModelError: More bytes than ``LARGEST``.
+        ModelError: More bytes than ``MAX_ARENA_BYTES``.
     """
 
     def __init__(self, head_size: int, tail_offset: int, tail_size: int, *, has_gap: bool) -> None:
         tail_index = tail_offset if has_gap else head_size
-        if tail_index + tail_size > LARGEST:
+        if tail_index + tail_size > MAX_ARENA_BYTES:
             raise ModelError(f"{tail_index + tail_size:,} bytes of arena are more than any device has: not invoked")
         self.memory = bytearray(tail_index + tail_size)
         self._tail_shift = tail_index - tail_offset

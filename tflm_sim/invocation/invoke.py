@@ -12,7 +12,7 @@ from typing import Unpack
 from tflm_sim.answers.simulation import Simulation, simulation_of
 from tflm_sim.device.configuration import Settings, Where
 from tflm_sim.errors import ModelError, expect
-from tflm_sim.invocation.arena_contents import LARGEST, ArenaContents
+from tflm_sim.invocation.arena_contents import MAX_ARENA_BYTES, ArenaContents
 from tflm_sim.invocation.findings import Finding, FindingCode
 from tflm_sim.invocation.invoke_kernels import EVAL
 from tflm_sim.invocation.invoker import Invoker
@@ -89,7 +89,7 @@ def invoke(
     plans = device.plans(offsets)
     ends = _ends(simulation, plans)
     # The bytes between head and tail are left out where there is no end of them, and where they are two arenas.
-    has_gap = simulation.arena_size <= LARGEST and not device.is_split
+    has_gap = simulation.arena_size <= MAX_ARENA_BYTES and not device.is_split
     contents = ArenaContents(max(ends, default=0), device.tail_offset, simulation.tail_bytes, has_gap=has_gap)
     invokers = [
         Invoker(interpreter, number, contents, plan=plan, kernels=EVAL, while_iterations=while_iterations)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from tflm_sim.errors import PrepareError, UsageError
-from tflm_sim.extras import command_for
+from tflm_sim.extras import install_command
 from tflm_sim.lite.graph_info import InplaceOperator, TfLiteContext, TfLiteNode, TfLiteRegistration
 from tflm_sim.lite.kernels.call import OPTIMIZED, REFERENCE
 from tflm_sim.lite.kernels.table import BUILTINS, CUSTOMS
@@ -111,7 +111,7 @@ def _runnable() -> tuple[Callable[[Any, TfLiteNode], None], Collection[str]]:
     try:
         from tflm_sim.lite.numpy_kernels import KERNELS, invoke
     except ImportError as error:
-        raise UsageError(f"running a model takes numpy: {command_for('numpy')}") from error
+        raise UsageError(f"running a model takes numpy: {install_command('numpy')}") from error
     return invoke, frozenset(KERNELS)
 
 

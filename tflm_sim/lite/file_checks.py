@@ -97,7 +97,7 @@ def _numbers(dimension: Table, slots: tuple[int, int]) -> tuple[int, ...] | None
 
 Options = Mapping[str, OptionValue]
 
-_LARGEST_RANK = 8
+_MAX_RANK = 8
 _KNOWN_TYPES = frozenset(TensorType)
 _TYPES = {
     "ARG_MAX": ("output_type",),
@@ -144,7 +144,7 @@ def _length(options: Options, name: str) -> int:
 
 def _too_long(op: str, name: str) -> Callable[[Options], str | None]:
     def check(options: Options) -> str | None:
-        is_long = _length(options, name) > _LARGEST_RANK
+        is_long = _length(options, name) > _MAX_RANK
         return f"Found too many dimensions in the input array of operation '{op}'.\n" if is_long else None
 
     return check

@@ -31,7 +31,7 @@ NODE_NOT_ASSIGNED = 2**31 - 1
 _SIZE_MAX = 2**64 - 1
 _GAP_OVERFLOW = "simple_memory_arena.cc:402 CheckedAdd(aligned_current_offset, size, &aligned_current_end)"
 _END_OVERFLOW = "simple_memory_arena.cc:426 CheckedAdd(best_offset, size, &required_buffer_size)"
-_LARGEST_ALLOCATION = 2**63 - 1  # malloc refuses more than PTRDIFF_MAX
+_MAX_ALLOCATION = 2**63 - 1  # malloc refuses more than PTRDIFF_MAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class SimpleMemoryArena:
                 succeed, because the memory of the phone is not modelled.
         """
         self._is_committed = False
-        if self.high_water_mark + self.alignment - 1 > _LARGEST_ALLOCATION:
+        if self.high_water_mark + self.alignment - 1 > _MAX_ALLOCATION:
             raise PlanningError(f"no allocator gives {self.high_water_mark} bytes")
         is_reallocated = self.high_water_mark > self.buffer_size
         self.buffer_size = max(self.buffer_size, self.high_water_mark)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 
 from tflm_sim.errors import ModelError
-from tflm_sim.limits import MOST_MEMBERS, MOST_UNPACKED
+from tflm_sim.limits import MAX_ARCHIVE_MEMBERS, MAX_UNPACKED_BYTES
 from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ def members(data: bytes, suffixes: Collection[str]) -> Iterator[tuple[str, bytes
     with _opened(data) as archive:
         wanted = [row for row in archive.infolist() if row.filename.lower().endswith(tuple(suffixes))]
         size = sum(row.file_size for row in wanted)
-        if size > MOST_UNPACKED:
-            raise ModelError(f"the archive would be {size:,} bytes unpacked; at most {MOST_UNPACKED:,} are read")
+        if size > MAX_UNPACKED_BYTES:
+            raise ModelError(f"the archive would be {size:,} bytes unpacked; at most {MAX_UNPACKED_BYTES:,} are read")
         for row in wanted:
             yield row.filename, archive.read(row)
 
@@ -49,8 +49,8 @@ def names(data: bytes) -> frozenset[str]:
 @contextmanager
 def _opened(data: bytes) -> Iterator[ZipFile]:
     count = data.count(_MEMBER)
-    if count > MOST_MEMBERS:
-        raise ModelError(f"the archive has {count:,} members; at most {MOST_MEMBERS:,} are read")
+    if count > MAX_ARCHIVE_MEMBERS:
+        raise ModelError(f"the archive has {count:,} members; at most {MAX_ARCHIVE_MEMBERS:,} are read")
     import struct  # Slow to import, as zipfile is; most inputs are no archive.
     import zipfile
     import zlib

@@ -18,13 +18,13 @@ from collections.abc import Callable, Iterator
 
 from tflm_sim.errors import ModelError
 
-LONGEST_DECLARATION = 4096
+MAX_DECLARATION_BYTES = 4096
 """Bytes from an array's name to its initializer, comments not counted."""
-LONGEST_ELEMENT = 1 << 20
+MAX_ELEMENT_BYTES = 1 << 20
 """Bytes from one comma of an initializer to the next."""
 FIRST_ELEMENTS = 512
 """Bytes of an initializer that are read before anybody is asked whether it begins well."""
-MOST_SPELLINGS = 4096
+MAX_CACHED_ELEMENTS = 4096
 
 _BLANK = b" \t\r\n\v\f\\"
 _SPLICED = rb"(?:\\(?:\r\n|[\s\S])"
@@ -61,7 +61,7 @@ _BASES = ((2, 16), (3, 2), (4, 8), (5, 10))
 """Groups of a number, and their bases."""
 
 
-_STANDS_FOR = {"comment": b" ", "string": b'""'}
+_REPLACEMENTS = {"comment": b" ", "string": b'""'}
 
 
 def byte_arrays(data: bytes, begins: Callable[[bytes], bool]) -> Iterator[tuple[str, bytes]]:
@@ -82,15 +82,15 @@ def byte_arrays(data: bytes, begins: Callable[[bytes], bool]) -> Iterator[tuple[
         start, at = at, unit.end()
         kind = unit.lastgroup
         if kind == "text":
-            before += data[max(start, at - LONGEST_DECLARATION) : at]
-            del before[:-LONGEST_DECLARATION]
+            before += data[max(start, at - MAX_DECLARATION_BYTES) : at]
+            del before[:-MAX_DECLARATION_BYTES]
         elif kind == "open":
             name = _declared(before) if at == start + 1 and not conditions.is_skipped else None
             before[:] = b"{"
             if name is not None and (found := _Initializer(data, at, name, begins).read()) is not None:
                 yield name, found
-        elif kind in _STANDS_FOR:
-            before += _STANDS_FOR[kind]
+        elif kind in _REPLACEMENTS:
+            before += _REPLACEMENTS[kind]
         elif kind == "raw":
             at = _behind_raw_string(data, at, unit["mark"])
             before += b'""'
@@ -175,12 +175,12 @@ class _Conditions:
         self._out += level[0]
 
 
-class _Spellings(dict[bytes, int]):
+class _ElementValues(dict[bytes, int]):
     """What elements of an initializer mean, of those that were met (mutable)."""
 
     def __missing__(self, text: bytes) -> int:
         value = _byte(text)
-        if len(self) < MOST_SPELLINGS:
+        if len(self) < MAX_CACHED_ELEMENTS:
             self[text] = value
         return value
 
@@ -211,7 +211,7 @@ class _Initializer:
         self._data, self._at, self._name, self._begins = data, at, name, begins
         self._pending = bytearray()
         self._values = bytearray()
-        self._spelled = _Spellings()
+        self._spelled = _ElementValues()
         self._problem = ""
 
     def read(self) -> bytes | None:
@@ -223,7 +223,7 @@ class _Initializer:
                     self._add_whole_elements()
                     if len(self._values) >= 8 and not self._begins_well():
                         return None
-                    most = min(2 * most, LONGEST_ELEMENT)
+                    most = min(2 * most, MAX_ELEMENT_BYTES)
             *whole, last = self._pending.split(b",")
             self._add([*whole, last] if last.strip(_BLANK) else whole)
             if self._problem:
@@ -238,8 +238,8 @@ class _Initializer:
     def _add_whole_elements(self) -> None:
         *whole, self._pending = self._pending.split(b",")
         self._add(whole)
-        if len(self._pending) > LONGEST_ELEMENT:
-            raise ValueError(f"an element has more than {LONGEST_ELEMENT:,} bytes")
+        if len(self._pending) > MAX_ELEMENT_BYTES:
+            raise ValueError(f"an element has more than {MAX_ELEMENT_BYTES:,} bytes")
 
     def _begins_well(self) -> bool:
         return self._begins(bytes(self._values[:8]))

@@ -81,7 +81,7 @@ def _parse(data: memoryview) -> tuple[CompressionMetadata | None, str]:
         buffer = FlatBuffer(data)
         _verify(buffer, _verify_offset(buffer, 0), _METADATA)
         metadata = _metadata(buffer.root())
-    except (_NotWellFormedError, ModelError):
+    except (_MalformedError, ModelError):
         return None, "Compression: verification failure"
     if metadata.schema_version > SCHEMA_VERSION:
         versions = f"(using {SCHEMA_VERSION} got {metadata.schema_version})"
@@ -106,7 +106,7 @@ def _lut_tensor(table: Table) -> LutTensor:
     return LutTensor(table.scalar(0, _I32), table.scalar(1, _U32), table.scalar(2, SCALARS["ubyte"]))
 
 
-class _NotWellFormedError(Exception):
+class _MalformedError(Exception):
     """The verifier refuses the buffer."""
 
 
@@ -118,7 +118,7 @@ def _verify(buffer: FlatBuffer, position: int, shape: _Shape) -> None:
     vtable_size = buffer.scalar(_U16, vtable)
     _verify_range(buffer, vtable, vtable_size, 2)
     if vtable_size % 2:
-        raise _NotWellFormedError
+        raise _MalformedError
     table = Table(buffer, position)
     for slot, content in shape.items():
         if not table.has(slot):
@@ -143,7 +143,7 @@ def _verify_offset(buffer: FlatBuffer, position: int) -> int:
     _verify_range(buffer, position, 4, 4)
     target = buffer.target(position)
     if not position < target < position + 2**31:
-        raise _NotWellFormedError
+        raise _MalformedError
     _verify_range(buffer, target, 1, 1)
     return target
 
@@ -151,4 +151,4 @@ def _verify_offset(buffer: FlatBuffer, position: int) -> int:
 def _verify_range(buffer: FlatBuffer, position: int, size: int, alignment: int) -> None:
     """Check that ``size`` bytes at ``position`` are aligned and inside the buffer, which must be larger than them."""
     if position % alignment or position < 0 or size >= buffer.size or position > buffer.size - size:
-        raise _NotWellFormedError
+        raise _MalformedError

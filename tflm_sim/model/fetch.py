@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_opener
 
 from tflm_sim.errors import ModelError
-from tflm_sim.files import PIECE
-from tflm_sim.limits import DOWNLOAD_SECONDS, LARGEST_DOWNLOAD, SILENCE_SECONDS
+from tflm_sim.files import MIN_READ_BYTES
+from tflm_sim.limits import DOWNLOAD_SECONDS, MAX_DOWNLOAD_BYTES, SILENCE_SECONDS
 
-LOOK_S = 0.2
+POLL_INTERVAL_S = 0.2
 """Seconds between two looks, at each of which a sweep's limit for a row can end the wait."""
 
 
@@ -27,11 +27,11 @@ def fetch(address: str) -> bytes:
         ModelError: It cannot be fetched, leads to where no address of its kind may, is too large, is shorter than it
             says, or takes longer than ``DOWNLOAD_SECONDS`` in all.
     """
-    answer = _Answer(address)
+    answer = _Download(address)
     answer.start()
     end = time.monotonic() + DOWNLOAD_SECONDS
     while answer.is_alive() and time.monotonic() < end:
-        answer.join(LOOK_S)
+        answer.join(POLL_INTERVAL_S)
     if answer.is_alive():
         answer.is_given_up = True
         raise ModelError(f"it cannot be fetched: it takes longer than {DOWNLOAD_SECONDS:g} s", path=address)
@@ -40,7 +40,7 @@ def fetch(address: str) -> bytes:
     return answer.data
 
 
-class _Answer(Thread):
+class _Download(Thread):
     """What a server answers; in a thread of its own, since it may be slow at every step, even before the first byte.
 
     Attributes:
@@ -67,18 +67,18 @@ class _Answer(Thread):
         pieces, count = [], 0
         with opener().open(self._address, timeout=SILENCE_SECONDS) as answer:
             size = _announced_size(answer.headers.get("Content-Length", ""))
-            if size is None or size <= LARGEST_DOWNLOAD:
-                while count <= LARGEST_DOWNLOAD and not self.is_given_up and (piece := answer.read(PIECE)):
+            if size is None or size <= MAX_DOWNLOAD_BYTES:
+                while count <= MAX_DOWNLOAD_BYTES and not self.is_given_up and (piece := answer.read(MIN_READ_BYTES)):
                     pieces.append(piece)
                     count += len(piece)
-        if max(count, size or 0) > LARGEST_DOWNLOAD:
-            raise ValueError(f"it has more than {LARGEST_DOWNLOAD:,} bytes")
+        if max(count, size or 0) > MAX_DOWNLOAD_BYTES:
+            raise ValueError(f"it has more than {MAX_DOWNLOAD_BYTES:,} bytes")
         if size is not None and count < size:
             raise ValueError(f"it ends after {count:,} of {size:,} bytes")
         return b"".join(pieces)
 
 
-class Careful(HTTPRedirectHandler):
+class SafeRedirects(HTTPRedirectHandler):
     """Follows http(s) alone, none from https to http, and none from the web into this machine or its network."""
 
     def redirect_request(self, req: Request, *args: Any) -> Request | None:
@@ -110,7 +110,7 @@ def _is_inside(request: Request) -> bool:
 
 def opener() -> OpenerDirector:
     """Return what opens addresses."""
-    return build_opener(Careful)
+    return build_opener(SafeRedirects)
 
 
 def _announced_size(said: str) -> int | None:

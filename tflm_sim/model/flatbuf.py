@@ -23,7 +23,7 @@ from tflm_sim.values import Any
 
 # Two bytes parsed per byte stored leave room for shared vectors; no file that a converter wrote comes near it.
 PARSED_BYTES_PER_FILE_BYTE = 2
-PARSED_BYTES_FREE = 4096
+MIN_PARSED_BYTES = 4096
 
 # Fields that a vtable view keeps. The widest table that we read (StablehloConvolutionOptions) has 17.
 MAX_FIELDS = 20
@@ -60,7 +60,7 @@ class FlatBuffer:
         self.is_strict = strict
         self.index_fault: ModelError | None = None
         self.size = len(data)
-        self._budget = self.size * PARSED_BYTES_PER_FILE_BYTE + PARSED_BYTES_FREE
+        self._budget = self.size * PARSED_BYTES_PER_FILE_BYTE + MIN_PARSED_BYTES
         self._vtables: dict[int, tuple[int, ...]] = {}
 
     def root(self, identifier: bytes | None = None) -> Table:

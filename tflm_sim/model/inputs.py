@@ -18,7 +18,7 @@ from itertools import chain
 
 from tflm_sim.errors import ModelError, NoModelError, UsageError
 from tflm_sim.files import read
-from tflm_sim.limits import LARGEST_ARCHIVE, LARGEST_MODEL, LARGEST_SOURCE
+from tflm_sim.limits import MAX_ARCHIVE_BYTES, MAX_MODEL_BYTES, MAX_SOURCE_BYTES
 from tflm_sim.model import archives
 from tflm_sim.model.download import download, is_address
 from tflm_sim.model.eon.signs import is_eon_source
@@ -31,7 +31,7 @@ MODEL_SUFFIXES = C_SUFFIXES | {".tflite", ".lite", ".tfl", ".zip"}
 
 _SEVERAL = C_SUFFIXES | {".zip"}
 
-LONGEST_PATH = 4096
+MAX_PATH_CHARACTERS = 4096
 """Characters: PATH_MAX; no file has a longer name, nor is an address of one looked for behind them."""
 
 
@@ -135,8 +135,8 @@ def _is_text(data: bytes) -> bool:
 def _of_source(name: str, data: bytes) -> Iterator[Input]:
     if b"{" not in data or not _is_text(data[:1000]):
         return
-    if len(data) > LARGEST_SOURCE:
-        raise ModelError(f"a source file of {len(data):,} bytes; at most {LARGEST_SOURCE:,} are read")
+    if len(data) > MAX_SOURCE_BYTES:
+        raise ModelError(f"a source file of {len(data):,} bytes; at most {MAX_SOURCE_BYTES:,} are read")
     from tflm_sim.model.c_source import byte_arrays
 
     for array, inside in byte_arrays(data, is_model):
@@ -292,23 +292,26 @@ def _bytes_of(name: str) -> bytes:
 
 def _file_part(name: str) -> str:
     """Return the file of ``FILE:LABEL``, which may have colons itself."""
-    ends = [len(name), *(end for end in range(min(len(name), LONGEST_PATH), 0, -1) if name[end : end + 1] == ":")]
+    ends = [
+        len(name),
+        *(end for end in range(min(len(name), MAX_PATH_CHARACTERS), 0, -1) if name[end : end + 1] == ":"),
+    ]
     return next((name[:end] for end in ends if "\0" not in name[:end] and os.path.isfile(name[:end])), name)
 
 
 def _address_part(name: str) -> str:
     """Return the address of ``ADDRESS:LABEL``: up to the first colon of its path that a C source or archive ends at."""
     path = name.find("/", name.index("://") + 3)
-    colons = (index for index, sign in enumerate(name[:LONGEST_PATH]) if sign == ":" and 0 <= path < index)
-    return next((name[:index] for index in colons if _ends_as_several(name[:index])), name)
+    colons = (index for index, sign in enumerate(name[:MAX_PATH_CHARACTERS]) if sign == ":" and 0 <= path < index)
+    return next((name[:index] for index in colons if _may_name_several(name[:index])), name)
 
 
 def may_hold_several(name: str) -> bool:
     """Tell whether a file, or what is behind an address, is read to see how many models are in it."""
-    return _ends_as_several(name) if is_address(name) else _suffix(name) in _SEVERAL and os.path.isfile(name)
+    return _may_name_several(name) if is_address(name) else _suffix(name) in _SEVERAL and os.path.isfile(name)
 
 
-def _ends_as_several(address: str) -> bool:
+def _may_name_several(address: str) -> bool:
     return _suffix(address.partition("?")[0].partition("#")[0]) in _SEVERAL
 
 
@@ -331,11 +334,11 @@ def most_bytes(name: str, start: bytes) -> int:
         NoModelError: None: there can be no model in it.
     """
     if is_model(start):
-        return LARGEST_MODEL
+        return MAX_MODEL_BYTES
     if _is_archive(start):
-        return LARGEST_ARCHIVE
+        return MAX_ARCHIVE_BYTES
     if start and _is_text(start) and b"\0" not in start:
-        return LARGEST_SOURCE
+        return MAX_SOURCE_BYTES
     raise NoModelError(f"this is not a .tflite model; it looks like {appearance(name, start)}", path=name)
 
 

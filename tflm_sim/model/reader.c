@@ -4,7 +4,7 @@
  *
  * None stands for everything out of the ordinary: an offset outside of the file, a tensor that there is not, a union
  * member without a name. The reader in Python then reads the file once more and says what is wrong. What is built here
- * is bounded as there: by PARSED_BYTES_PER_FILE_BYTE and PARSED_BYTES_FREE of flatbuf.py.
+ * is bounded as there: by PARSED_BYTES_PER_FILE_BYTE and MIN_PARSED_BYTES of flatbuf.py.
  *
  * Only the stable ABI of CPython is used. An owned reference is released on every way out; a function that returns NULL
  * has set a Python exception, or `irregular`. */

@@ -87,8 +87,8 @@ def finish(search: SwapSearch, buffers: Sequence[Buffer], *, deadline: Deadline,
 def _start(buffers: Sequence[Buffer], deadline: Deadline) -> SwapSearch:
     """Return the search in C, or in Python where C was not built or a value does not fit its 32 bits."""
     count = count_neighbours(buffers)
-    if count > native.NativeHillClimb.MOST_NEIGHBOURS:
-        most = native.NativeHillClimb.MOST_NEIGHBOURS
+    if count > native.NativeHillClimb.MAX_NEIGHBOURS:
+        most = native.NativeHillClimb.MAX_NEIGHBOURS
         raise PlanningError(f"hill_climb lists who is alive with whom: {count:,} times here, and at most {most:,}")
     if native.available():
         with suppress(PlanningError):

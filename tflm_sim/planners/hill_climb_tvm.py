@@ -30,7 +30,7 @@ from tflm_sim.planners.deadline import NEVER, Deadline, deadline_in
 from tflm_sim.planners.hill_climb import finish, live_bytes, neighbours
 from tflm_sim.units import align_up
 
-MOST_ATTEMPTS = 500
+MAX_ATTEMPTS = 500
 _ACCEPT_WORSE_PERCENT = 50
 _ONLY_CONFLICTS_PERCENT = 26
 
@@ -88,7 +88,7 @@ class HillClimbTvm:
     @property
     def is_done(self) -> bool:
         """Whether as few bytes as are alive at one moment are reached, or all attempts are made."""
-        return self._size <= self._target or self._attempts >= MOST_ATTEMPTS
+        return self._size <= self._target or self._attempts >= MAX_ATTEMPTS
 
     def run(self, iterations: int) -> None:
         """Make up to ``iterations`` attempts."""

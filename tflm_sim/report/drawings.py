@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tflm_sim.errors import UsageError, each_of, expect
 from tflm_sim.escape import printable
-from tflm_sim.extras import command_for
+from tflm_sim.extras import install_command
 from tflm_sim.files import replacing_bytes
 from tflm_sim.labels import fitted
 from tflm_sim.planners.compare import Comparison
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _MARK, _SOFT = "#c81e4a", "#5c6877"
 _KIB = 1024
-_MOST_INCHES = 1000
+_MAX_INCHES = 1000
 _CHARACTERS = 155
 """How many characters of a label fit into the width of a picture."""
 
@@ -175,12 +175,12 @@ def write_png(path: str, pictures: Sequence[Picture], *, dots_per_inch: int = 13
 def _figure(width: float, height: float, columns: int = 1) -> Figure:
     for given in (width, height):
         expect(given, float, "a size in inches")
-        if not 0 < given <= _MOST_INCHES:
-            raise UsageError(f"a figure is more than 0 and at most {_MOST_INCHES} inches wide and high, not {given}")
+        if not 0 < given <= _MAX_INCHES:
+            raise UsageError(f"a figure is more than 0 and at most {_MAX_INCHES} inches wide and high, not {given}")
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise UsageError(f"figures and PNG files need matplotlib: {command_for('png')}") from None
+        raise UsageError(f"figures and PNG files need matplotlib: {install_command('png')}") from None
     return Figure(figsize=(width * columns, height), layout="constrained")
 
 

@@ -106,18 +106,18 @@ def _cases(row: FirmwareVerdictRow) -> str:
     for (need, fits), cases in sorted(groups.items(), key=lambda group: -(group[0][0] or math.inf)):
         verdict = verdicts[fits if row.fits is None else None]
         parts.append(f"{_spans(cases)}: " + ("fails" if need is None else f"{_bytes(need)}{verdict}"))
-    if len(parts) > _MOST_CASES:
-        parts = [*parts[: _MOST_CASES - 1], f"{len(parts) - _MOST_CASES} more, which --json lists", parts[-1]]
-    return "; ".join(parts) + _told_by(row)
+    if len(parts) > _MAX_CASES:
+        parts = [*parts[: _MAX_CASES - 1], f"{len(parts) - _MAX_CASES} more, which --json lists", parts[-1]]
+    return "; ".join(parts) + _source(row)
 
 
-def _told_by(row: FirmwareVerdictRow) -> str:
-    options = [option for words, option in _TOLD_BY.items() if any(words in each.case for each in row.cases)]
+def _source(row: FirmwareVerdictRow) -> str:
+    options = [option for words, option in _SOURCES.items() if any(words in each.case for each in row.cases)]
     return f"; say it with {' or '.join(options)}" if options else ""
 
 
-_MOST_CASES = 6
-_TOLD_BY = {
+_MAX_CASES = 6
+_SOURCES = {
     "TFLM ": "--runtime",
     " enums": "--target",
     " interpreter": "--interpreter",

@@ -17,7 +17,7 @@ from tflm_sim.report.tables import table_lines
 from tflm_sim.units import format_size
 from tflm_sim.values import dataclass
 
-_MOST_ROWS = 8
+_MAX_ROWS = 8
 _NAME = 60
 _MESSAGE = 500
 
@@ -35,19 +35,19 @@ def lite_lines(title: str, answer: Answer) -> list[str]:
 def report_lines(reports: Sequence[str]) -> list[str]:
     """Return the runtime's messages as lines, the first ones and their beginnings where there are many."""
     lines = [line for text in reports for line in text.strip().splitlines() if line]
-    shown = [printable(line[:_MESSAGE], 10 * _MESSAGE) + "…" * (len(line) > _MESSAGE) for line in lines[:_MOST_ROWS]]
-    more = len(lines) - _MOST_ROWS
+    shown = [printable(line[:_MESSAGE], 10 * _MESSAGE) + "…" * (len(line) > _MESSAGE) for line in lines[:_MAX_ROWS]]
+    more = len(lines) - _MAX_ROWS
     return [*shown, f"and {more} more; --json has all of them"] if more > 0 else shown
 
 
 def _persistent_rows(summary: Summary) -> Iterator[str]:
-    for index, label, size, offset in sorted(summary.persistent, key=lambda row: -row[2])[:_MOST_ROWS]:
+    for index, label, size, offset in sorted(summary.persistent, key=lambda row: -row[2])[:_MAX_ROWS]:
         yield f"  {size:>12,} B at {offset:>10,}  {printable(label, _NAME) or f'temporary {index}'}"
 
 
 def _dynamic_names(summary: Summary) -> str:
-    names = ", ".join(printable(name, _NAME) or "a temporary" for name in summary.dynamic[:_MOST_ROWS])
-    more = len(summary.dynamic) - _MOST_ROWS
+    names = ", ".join(printable(name, _NAME) or "a temporary" for name in summary.dynamic[:_MAX_ROWS])
+    more = len(summary.dynamic) - _MAX_ROWS
     return f"{names} and {more} more" if more > 0 else names
 
 
@@ -72,11 +72,11 @@ def _summary(summary: Summary) -> Iterator[str]:
 
 
 def _rows(rows: list[PlacedTensor]) -> Iterator[str]:
-    for row in rows[:_MOST_ROWS]:
+    for row in rows[:_MAX_ROWS]:
         name = printable(row.name, _NAME) or f"temporary {row.index}"
         yield f"  {row.size:>12,} B at {row.offset:>10,}  {row.kind:<10} {name}"
-    if len(rows) > _MOST_ROWS:
-        yield f"  {'':>14} and {len(rows) - _MOST_ROWS} more"
+    if len(rows) > _MAX_ROWS:
+        yield f"  {'':>14} and {len(rows) - _MAX_ROWS} more"
 
 
 _UNLISTED = "on no list of the converter: it was named in experimental_select_user_tf_ops, and its kernel is the app's"

@@ -24,7 +24,7 @@ from tflm_sim.values import dataclass
 
 LETTERS = string.ascii_uppercase + string.ascii_lowercase
 FREE = "."
-MOST_ROWS = 48
+MAX_ROWS = 48
 MIN_WIDTH = 40
 _RESET = "\x1b[0m"
 _PART_OF = {stage.value: stage.part for stage in Stage}
@@ -54,7 +54,7 @@ class _Map:
     def __init__(self, picture: Picture, width: int, *, color: bool) -> None:
         self.picture = picture
         self.color = color
-        self.each = -(-len(picture.scopes) // MOST_ROWS)
+        self.each = -(-len(picture.scopes) // MAX_ROWS)
         widest = max((_columns(self._name_of(scope)) for scope in range(len(picture.scopes))), default=0)
         self.label_width = max(12, min(30, width // 4), min(widest, width * 2 // 5))
         self.columns = width - self.label_width - 3

@@ -15,7 +15,7 @@ from tflm_sim.report.verdict import deciding, headline, verdict_lines
 from tflm_sim.units import format_size
 from tflm_sim.values import NamedTuple
 
-MOST_ROWS = 200
+MAX_ROWS = 200
 """Of a Markdown table: GitHub takes 65,536 characters in a comment."""
 _MARKS = {0: "✅", 1: "❌", 3: "❓"}
 _WORDS = {True: "yes", False: "no", None: "-"}
@@ -111,7 +111,7 @@ def review_markdown(
     rows = [_cells(each, has_base) for each in reviews]
     rows += [(_MARKS[0], *_names(cell), _size(verdict_of(cell).needed), "-", "gone", "-") for cell in gone]
     lines += _table(("", "model", "firmware", *heading, "limit"), rows)
-    lines += [line for review in reviews[:MOST_ROWS] for line in _why(review)]
+    lines += [line for review in reviews[:MAX_ROWS] for line in _why(review)]
     lines += ["<details><summary>For which TFLM and kernels</summary>", ""]
     lines += [f"- {_code(label)}: {', '.join(map(_code, texts))}" for label, texts in about.items()]
     return "\n".join([*lines, "", "</details>", ""])
@@ -119,8 +119,8 @@ def review_markdown(
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     rule = ["---:" if name in ("before", "after", "change", "needs", "limit") else "---" for name in header]
-    shown = [f"| {' | '.join(row)} |" for row in (header, rule, *rows[:MOST_ROWS])]
-    left = len(rows) - MOST_ROWS
+    shown = [f"| {' | '.join(row)} |" for row in (header, rule, *rows[:MAX_ROWS])]
+    left = len(rows) - MAX_ROWS
     return [*shown, "", *([f"and {left:,} more", ""] if left > 0 else [])]
 
 

@@ -20,7 +20,7 @@ _PLOT_HEIGHT = HEIGHT - _TOP - _BOTTOM
 _INK, _SOFT, _MARK, _FREE = "#1b222c", "#5c6877", "#c81e4a", "#eef1f5"
 _LINE_HEIGHT = 13
 _CHARACTER_WIDTH, _GUTTER_WIDTH = 6.2, 6.8
-_LONGEST_MOMENT = 44
+_MAX_MOMENT_CHARACTERS = 44
 
 
 def write_svg(file: TextIO, pictures: Sequence[Picture]) -> None:
@@ -49,7 +49,7 @@ class _Panel:
         self.picture = picture
         rows = [(step_u(picture, row.step), picture.moment_name(row)) for row in picture.moments]
         rows += [(scope_u(picture, i), picture.op_at(i)) for i in range(len(picture.scopes))]
-        self.moments = [(u, printable(name.replace(" of ", " "), _LONGEST_MOMENT)) for u, name in rows]
+        self.moments = [(u, printable(name.replace(" of ", " "), _MAX_MOMENT_CHARACTERS)) for u, name in rows]
         self.left = 40 + max((len(name) for _, name in self.moments), default=0) * _GUTTER_WIDTH
         self.per_byte = (PANEL_WIDTH - self.left - _RIGHT) / max(most, 1)
 

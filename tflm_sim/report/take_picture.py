@@ -24,7 +24,7 @@ from tflm_sim.report.picture import Limit, Picture, Remedy, Resident
 from tflm_sim.report.picture_builder import PictureBuilder
 from tflm_sim.units import align_up, as_size
 
-MOST_REMEDIES = 8
+MAX_REMEDIES = 8
 
 
 def take_picture(
@@ -186,7 +186,7 @@ def _category(allocation: ModelAllocation, info: AllocationInfo) -> str:
 
 def _largest_alive(residents: Sequence[Resident], scope: int) -> list[int]:
     alive = [i for i, row in enumerate(residents) if row.first <= scope <= row.last and row.size]
-    return sorted(alive, key=lambda i: -residents[i].size)[:MOST_REMEDIES]
+    return sorted(alive, key=lambda i: -residents[i].size)[:MAX_REMEDIES]
 
 
 def _remedies(

@@ -19,7 +19,7 @@ from tflm_sim.child_python import child_python
 from tflm_sim.documents import as_json
 from tflm_sim.errors import ModelError, TflmSimError, UsageError
 from tflm_sim.escape import printable
-from tflm_sim.extras import command_for
+from tflm_sim.extras import install_command
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import STATEFUL
 from tflm_sim.model.types import Model
@@ -59,7 +59,7 @@ def prove(original: Model, result: bytes, shrunk: Model, runs: int) -> Proof:
         ProofFailed: An output differs, or the result does not run in its predicted arena.
     """
     if importlib.util.find_spec("tflite_micro") is None:
-        raise UsageError(f"--prove runs both models in the real TFLM: {command_for('prove')}")
+        raise UsageError(f"--prove runs both models in the real TFLM: {install_command('prove')}")
     arena, ends = smallest_arena(shrunk, WHEEL_TARGET).size, conversions(original, shrunk)
     count = max(runs, SEQUENCE) if has_state(shrunk) or has_state(original) else runs
     answer = _run(original, result, arena, count, ends)

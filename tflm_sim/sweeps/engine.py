@@ -29,7 +29,7 @@ BATCH_BYTES = 4 << 20
 NAME_SHARE = 8
 """A model of which only the name is sent counts for an eighth of its bytes."""
 
-FIRST_ROWS, MOST_ROWS = 64, 2048
+FIRST_ROWS, MAX_ROWS = 64, 2048
 """Of a batch: the first ones, and what they double to, once a round of all that is under way."""
 
 UNDER_WAY = 3
@@ -67,7 +67,7 @@ def batches(items: Iterable[Item], cases: int = 1, workers: int = 1) -> Iterator
             yield tuple(batch)
             batch, weight, made = [], 0, made + 1
             if made % (UNDER_WAY * workers) == 0:
-                rows = min(2 * rows, MOST_ROWS)
+                rows = min(2 * rows, MAX_ROWS)
     if batch:
         yield tuple(batch)
 

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from tflm_sim.errors import UsageError
 
-LONGEST_OWNER = 300
+MAX_OWNER_BYTES = 300
 """Bytes of what another process says about itself that are shown."""
 
 
@@ -86,6 +86,6 @@ def _lock_on_windows(lock: BinaryIO) -> bool:
 def _owner(name: Path) -> str:
     try:
         with open(name, "rb") as lock:
-            return lock.read(LONGEST_OWNER).decode("utf-8", "replace") or "just begun"
+            return lock.read(MAX_OWNER_BYTES).decode("utf-8", "replace") or "just begun"
     except OSError:
         return "just ended"

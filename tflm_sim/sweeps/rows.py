@@ -27,7 +27,7 @@ Source = str | bytes | Model
 """A model: a path (or fsspec URL, or ``sample:NAME``), the bytes of a .tflite file, or one in memory."""
 
 TOO_MUCH_MEMORY = "sizing it took more memory than there is, or than --worker-memory allows"
-LONGEST_ERROR = 500
+MAX_ERROR_CHARACTERS = 500
 """Characters of an error that a row keeps."""
 
 
@@ -226,11 +226,11 @@ def _failed(known: Row, case: Case, error: BaseException, status: str) -> Row:
         "settings": case.settings_text,
         "limit": case.arena_limit,
     }
-    return Row(**facts | {"status": status, "error": words[:LONGEST_ERROR]})
+    return Row(**facts | {"status": status, "error": words[:MAX_ERROR_CHARACTERS]})
 
 
 def _error_text(problem: object | None) -> str:
-    return "" if problem is None else str(problem)[:LONGEST_ERROR]
+    return "" if problem is None else str(problem)[:MAX_ERROR_CHARACTERS]
 
 
 def _peak(sized: Sizing) -> tuple[str, int | None]:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from tflm_sim.errors import UsageError, each_of
-from tflm_sim.extras import command_for
+from tflm_sim.extras import install_command
 from tflm_sim.model.inputs import expand_inputs, may_hold_several, members
 from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
@@ -148,7 +148,7 @@ def sweep(
     try:
         import pandas
     except ImportError as missing:
-        raise UsageError(f"a table needs pandas: {command_for('sweep')}") from missing
+        raise UsageError(f"a table needs pandas: {install_command('sweep')}") from missing
     over = cases([targets] if isinstance(targets, str) else targets, boards, limit=as_size(limit, "limit"), **settings)
     rows = iterate_rows(models, over, client=client, jobs=jobs, limits=limits)
     table = pandas.DataFrame.from_records([as_dict(row) for row in rows], columns=list(COLUMNS))

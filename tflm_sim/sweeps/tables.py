@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
-from tflm_sim.documents import LARGEST
+from tflm_sim.documents import MAX_INTEGER
 from tflm_sim.errors import UsageError
 from tflm_sim.escape import json_text
-from tflm_sim.extras import command_for
+from tflm_sim.extras import install_command
 from tflm_sim.files import opened, parse_json
-from tflm_sim.limits import LONGEST_ROW
+from tflm_sim.limits import MAX_ROW_BYTES
 from tflm_sim.sweeps.rows import COLUMNS, STATUSES, Row, as_dict
 
 ROW_GROUP = 10_000
@@ -111,7 +111,7 @@ def _pyarrow() -> tuple[Any, Any]:
         import pyarrow
         from pyarrow import parquet
     except ImportError as missing:
-        raise UsageError(f"Parquet needs pyarrow: {command_for('sweep')}; .csv and .jsonl do not") from missing
+        raise UsageError(f"Parquet needs pyarrow: {install_command('sweep')}; .csv and .jsonl do not") from missing
     return pyarrow, parquet
 
 
@@ -179,9 +179,9 @@ def _check_beginning(text: str, ours: str) -> None:
 
 
 def _lines(file: TextIO) -> Iterator[str]:
-    while line := file.readline(LONGEST_ROW):
-        if len(line) == LONGEST_ROW:
-            raise ValueError(f"a line has {LONGEST_ROW:,} characters or more")
+    while line := file.readline(MAX_ROW_BYTES):
+        if len(line) == MAX_ROW_BYTES:
+            raise ValueError(f"a line has {MAX_ROW_BYTES:,} characters or more")
         yield line
 
 
@@ -237,7 +237,7 @@ def _row(fields: Mapping[str, Any], path: Path) -> Row:
 
 _IS: dict[str, Callable[[Any], bool]] = {
     "str": lambda value: isinstance(value, str),
-    "int | None": lambda value: value is None or (type(value) is int and abs(value) <= LARGEST),
+    "int | None": lambda value: value is None or (type(value) is int and abs(value) <= MAX_INTEGER),
     "bool | None": lambda value: value is None or isinstance(value, bool),
 }
 """Whether a value is one of a column."""

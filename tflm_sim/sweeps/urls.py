@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import Any
 
 from tflm_sim.errors import ModelError, UsageError
-from tflm_sim.extras import command_for
-from tflm_sim.files import PIECE, START
+from tflm_sim.extras import install_command
+from tflm_sim.files import FIRST_READ_BYTES, MIN_READ_BYTES
 from tflm_sim.model.download import is_address
 from tflm_sim.model.inputs import MODEL_SUFFIXES, most_bytes, read_input, unpack
 
@@ -57,10 +57,10 @@ def read_url(url: str) -> bytes:
 
 
 def _whole(file: Any, url: str) -> bytes:
-    pieces = [bytes(file.read(START))]
+    pieces = [bytes(file.read(FIRST_READ_BYTES))]
     most, count = most_bytes(url, pieces[0]), len(pieces[0])
     while pieces[-1] and count <= most:
-        pieces.append(bytes(file.read(PIECE)))
+        pieces.append(bytes(file.read(MIN_READ_BYTES)))
         count += len(pieces[-1])
     if count > most:
         raise ModelError(f"it has more than {most:,} bytes", path=url)
@@ -73,5 +73,5 @@ def _fsspec(url: str) -> Any:
     try:
         import fsspec
     except ImportError as missing:
-        raise UsageError(f"{url} needs fsspec: {command_for('sweep')}") from missing
+        raise UsageError(f"{url} needs fsspec: {install_command('sweep')}") from missing
     return fsspec

@@ -66,7 +66,7 @@ def test_a_failed_simulation_shows_what_the_device_prints() -> None:
 def test_more_buffers_than_a_picture_can_show_are_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     simulation = simulate(load("sample:sine"), "cortex-m4")
     for most, is_drawn in ((3, False), (4, True)):  # sine has 4 planned tensors
-        monkeypatch.setattr("tflm_sim.answers.notebook._MOST_BUFFERS", most)
+        monkeypatch.setattr("tflm_sim.answers.notebook._MAX_BUFFERS", most)
         assert ("svg" in Seen(simulation._repr_html_()).elements) == is_drawn
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.checks.firmware_conditions import _MOST_VARIABLES, _most_variables
+from tflm_sim.checks.firmware_conditions import _MAX_VARIABLES, _most_variables
 
 
 class Case:
@@ -22,9 +22,9 @@ class Case:
         return self.count <= self.most
 
 
-@pytest.mark.parametrize("most", [*range(3, 40), _MOST_VARIABLES])
+@pytest.mark.parametrize("most", [*range(3, 40), _MAX_VARIABLES])
 def test_the_most_resource_variables_are_those_of_the_tightest_case(most: int) -> None:
-    assert _most_variables(3, [Case(_MOST_VARIABLES), Case(most)]) == most  # type: ignore[list-item]
+    assert _most_variables(3, [Case(_MAX_VARIABLES), Case(most)]) == most  # type: ignore[list-item]
 
 
 def test_where_none_fits_the_least_is_said() -> None:

@@ -1,6 +1,6 @@
 from tflm_sim.emulation import store_watch
 from tflm_sim.emulation.memory_map import Span
-from tflm_sim.emulation.store_watch import MOST_SPANS, Noted
+from tflm_sim.emulation.store_watch import MAX_SPANS, Noted
 
 
 def watched(free: list[Span], objects: list[Span], devices: list[Span]) -> list[tuple[int, int, int]]:
@@ -20,11 +20,11 @@ def test_an_empty_stretch_is_not_watched() -> None:
 
 
 def test_objects_that_are_too_many_to_be_told_apart_are_no_reason_to_call_a_store_out_of_bounds() -> None:
-    objects = [Span(4 * at, 4 * at + 2) for at in range(MOST_SPANS + 10)]
+    objects = [Span(4 * at, 4 * at + 2) for at in range(MAX_SPANS + 10)]
     rows = watched([], objects, [])
-    assert len(rows) == MOST_SPANS
-    assert rows[-2] == (4 * (MOST_SPANS - 2), 4 * (MOST_SPANS - 2) + 2, 0)
-    assert rows[-1] == (4 * (MOST_SPANS - 1), 4 * (MOST_SPANS + 9) + 2, 1)
+    assert len(rows) == MAX_SPANS
+    assert rows[-2] == (4 * (MAX_SPANS - 2), 4 * (MAX_SPANS - 2) + 2, 0)
+    assert rows[-1] == (4 * (MAX_SPANS - 1), 4 * (MAX_SPANS + 9) + 2, 1)
 
 
 def test_the_watch_ends_with_no_rows_where_nothing_was_stored() -> None:

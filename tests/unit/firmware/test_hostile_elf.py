@@ -126,9 +126,9 @@ def test_a_loaded_section_is_never_inflated() -> None:
 def test_compressed_sections_are_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
     packed = struct.pack("<III", 1, 600, 1) + zlib.compress(bytes(600))
     info, shapes = Part(".debug_info", packed, flags=0x800), Part(".debug_abbrev", packed, flags=0x800)
-    monkeypatch.setattr(elf, "MOST_INFLATED", 1200)
+    monkeypatch.setattr(elf, "MAX_INFLATED_BYTES", 1200)
     assert read(info, shapes).debug is None
-    monkeypatch.setattr(elf, "MOST_INFLATED", 1199)
+    monkeypatch.setattr(elf, "MAX_INFLATED_BYTES", 1199)
     assert "section .debug_abbrev claims 600 bytes inflated" in refusal(write_elf(info, shapes))
 
 
@@ -150,7 +150,7 @@ def test_values_that_take_no_room_count() -> None:
 
 @pytest.mark.parametrize("name", ["/dev/zero", "/dev"])
 def test_what_has_no_size_is_read_to_a_bound(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(image, "LARGEST_FIRMWARE", 1 << 20)
+    monkeypatch.setattr(image, "MAX_FIRMWARE_BYTES", 1 << 20)
     with pytest.raises(FirmwareError, match="cannot be read: "):
         load_image(name)
 

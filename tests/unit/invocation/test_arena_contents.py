@@ -6,7 +6,7 @@ import pytest
 
 from tflm_sim.errors import ModelError
 from tflm_sim.invocation import arena_contents
-from tflm_sim.invocation.arena_contents import LARGEST, ArenaContents, Slot
+from tflm_sim.invocation.arena_contents import MAX_ARENA_BYTES, ArenaContents, Slot
 from tflm_sim.invocation.findings import BufferId, FindingCode, Place
 
 FIRST, SECOND, THIRD = (Place(0, number, "RELU") for number in range(3))
@@ -29,10 +29,10 @@ def test_the_free_bytes_are_there_or_left_out() -> None:
 
 
 def test_the_largest_arena_has_64_mib() -> None:
-    assert LARGEST == 64 * 1024 * 1024
-    assert len(contents(LARGEST - 16, 1 << 30, 16, has_gap=False).memory) == LARGEST
+    assert MAX_ARENA_BYTES == 64 * 1024 * 1024
+    assert len(contents(MAX_ARENA_BYTES - 16, 1 << 30, 16, has_gap=False).memory) == MAX_ARENA_BYTES
     with pytest.raises(ModelError, match=r"^67,108,865 bytes of arena are more than any device has: not invoked$"):
-        contents(LARGEST - 15, 1 << 30, 16, has_gap=False)
+        contents(MAX_ARENA_BYTES - 15, 1 << 30, 16, has_gap=False)
 
 
 def test_a_buffer_lies_inside_of_the_arena_to_its_last_byte() -> None:

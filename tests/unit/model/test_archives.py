@@ -26,18 +26,18 @@ def archive(*rows: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> byt
 
 def test_members_are_counted_together_before_one_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     data = archive(("a.tflite", bytes(600)), ("b.tflite", bytes(600)), ("c.txt", bytes(9000)))
-    monkeypatch.setattr(archives, "MOST_UNPACKED", 1200)
+    monkeypatch.setattr(archives, "MAX_UNPACKED_BYTES", 1200)
     assert [(name, len(inside)) for name, inside in members(data, {".tflite"})] == [
         ("a.tflite", 600),
         ("b.tflite", 600),
     ]
-    monkeypatch.setattr(archives, "MOST_UNPACKED", 1199)
+    monkeypatch.setattr(archives, "MAX_UNPACKED_BYTES", 1199)
     with pytest.raises(ModelError, match="the archive would be 1,200 bytes unpacked; at most 1,199 are read"):
         list(members(data, {".tflite"}))
 
 
 def test_an_archive_of_too_many_members_is_not_opened(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "MOST_MEMBERS", 2)
+    monkeypatch.setattr(archives, "MAX_ARCHIVE_MEMBERS", 2)
     data = archive(("a", b""), ("b", b""), ("c", b""))
     for read in (lambda: names(data), lambda: list(members(data, {".h"}))):
         with pytest.raises(ModelError, match="the archive has 3 members; at most 2 are read"):

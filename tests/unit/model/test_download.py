@@ -107,7 +107,7 @@ def test_a_page_and_a_missing_file_are_a_sentence(site: str, monkeypatch: pytest
 
 def test_a_larger_file_is_refused(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(web.ALLOWED, "1")
-    monkeypatch.setattr(fetch, "LARGEST_DOWNLOAD", 100)
+    monkeypatch.setattr(fetch, "MAX_DOWNLOAD_BYTES", 100)
     with pytest.raises(ModelError, match="more than 100 bytes"):
         load(f"{site}/sine.tflite")
 
@@ -133,7 +133,7 @@ def test_nothing_but_the_web_is_led_to(kind: str, site: str, monkeypatch: pytest
 
 
 def followed(before: str, after: str) -> str:
-    request = fetch.Careful().redirect_request(Request(before), None, 302, "Found", Message(), after)
+    request = fetch.SafeRedirects().redirect_request(Request(before), None, 302, "Found", Message(), after)
     assert request is not None
     return request.full_url
 

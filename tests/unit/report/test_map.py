@@ -15,7 +15,7 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
-from tflm_sim.report.map import MOST_ROWS, fit, map_lines
+from tflm_sim.report.map import MAX_ROWS, fit, map_lines
 from tflm_sim.report.picture import Block, Moment, Picture, Resident, Step
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import SAMPLES, sample_path
@@ -61,7 +61,7 @@ def test_thousands_of_operators_share_lines() -> None:
     for source, result in pairwise(tensors):
         builder.operator("RELU", [source], [result])
     picture = take_picture(parse(builder.build(inputs=[tensors[0]], outputs=[tensors[-1]])), M4)
-    assert len([line for line in map_lines(picture) if line.endswith(("|", "|<"))]) <= MOST_ROWS + 7
+    assert len([line for line in map_lines(picture) if line.endswith(("|", "|<"))]) <= MAX_ROWS + 7
 
 
 def test_a_failure_is_said(hostile: Model) -> None:

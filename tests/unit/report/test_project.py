@@ -11,15 +11,7 @@ from tflm_sim.checks.project import Cell, ProjectFirmware
 from tflm_sim.checks.verdict import Verdict
 from tflm_sim.device.configuration import configure
 from tflm_sim.report import project as module
-from tflm_sim.report.project import (
-    MOST_ROWS,
-    Review,
-    assumed_of,
-    exit_code,
-    headline_of,
-    project_lines,
-    review_markdown,
-)
+from tflm_sim.report.project import MAX_ROWS, Review, assumed_of, exit_code, headline_of, project_lines, review_markdown
 
 M4 = configure("cortex-m4", kernels="reference")
 
@@ -96,7 +88,7 @@ def test_without_a_state_before_there_is_one_size() -> None:
 
 
 def test_of_a_comment_200_rows_are_shown() -> None:
-    assert MOST_ROWS == 200
+    assert MAX_ROWS == 200
     for count, more in ((200, False), (201, True)):
         lines = review_markdown([Review(cell(fits=None))] * count, {}, has_base=False).split("\n")
         assert [line for line in lines if line.startswith("and ")] == ["and 1 more"] * more

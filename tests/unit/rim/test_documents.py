@@ -9,7 +9,7 @@ import pytest
 
 from tflm_sim.document_fields import HIDDEN, INLINE, INTERNED, OPTIONAL, columns, named
 from tflm_sim.document_types import Annotated, Count, IndexOrNone, OneOf, Pattern, Range
-from tflm_sim.documents import LARGEST, as_json, fields_of, from_json
+from tflm_sim.documents import MAX_INTEGER, as_json, fields_of, from_json
 from tflm_sim.values import dataclass, field
 
 
@@ -234,4 +234,4 @@ def test_of_a_value_40_characters_are_told() -> None:
 
 
 def test_the_largest_number_is_that_of_63_bits() -> None:
-    assert LARGEST == 9_223_372_036_854_775_807
+    assert MAX_INTEGER == 9_223_372_036_854_775_807

@@ -13,7 +13,7 @@ import pytest
 
 from tflm_sim import files
 from tflm_sim.errors import ModelError, UsageError
-from tflm_sim.files import PIECE, START, append, opened, read, read_json, replacing, replacing_bytes
+from tflm_sim.files import FIRST_READ_BYTES, MIN_READ_BYTES, append, opened, read, read_json, replacing, replacing_bytes
 
 
 def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
@@ -147,7 +147,19 @@ def test_the_reason_is_the_systems_words_alone_and_a_reason_without_them_is_told
     assert str(files._unwritable("x", OSError("no words"))) == "x cannot be written: no words"
 
 
-@pytest.mark.parametrize("size", [0, 1, START - 1, START, START + 1, PIECE, START + PIECE, START + PIECE + 1])
+@pytest.mark.parametrize(
+    "size",
+    [
+        0,
+        1,
+        FIRST_READ_BYTES - 1,
+        FIRST_READ_BYTES,
+        FIRST_READ_BYTES + 1,
+        MIN_READ_BYTES,
+        FIRST_READ_BYTES + MIN_READ_BYTES,
+        FIRST_READ_BYTES + MIN_READ_BYTES + 1,
+    ],
+)
 def test_a_file_is_read_whole_up_to_the_byte_that_is_allowed(size: int, tmp_path: Path) -> None:
     data = bytes(range(256)) * (size // 256 + 1)
     (tmp_path / "x").write_bytes(data[:size])
@@ -158,7 +170,7 @@ def test_a_file_is_read_whole_up_to_the_byte_that_is_allowed(size: int, tmp_path
 
 
 def test_of_what_does_not_say_how_long_it_is_4_kib_are_read_at_first_and_then_pieces_of_a_mebibyte() -> None:
-    assert (START, PIECE) == (4096, 1024 * 1024)
+    assert (FIRST_READ_BYTES, MIN_READ_BYTES) == (4096, 1024 * 1024)
     seen = []
 
     def most(data: bytes) -> int:

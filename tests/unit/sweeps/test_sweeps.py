@@ -29,7 +29,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.sweeps import resume
 from tflm_sim.sweeps.difference import changes
-from tflm_sim.sweeps.engine import CRASHED, FIRST_ROWS, MOST_ROWS, UNDER_WAY, Item, Serial, batches, run
+from tflm_sim.sweeps.engine import CRASHED, FIRST_ROWS, MAX_ROWS, UNDER_WAY, Item, Serial, batches, run
 from tflm_sim.sweeps.limits import Limits
 from tflm_sim.sweeps.plot import _LogScale, pareto, plot_svg
 from tflm_sim.sweeps.processes import Processes
@@ -162,7 +162,7 @@ def test_batches_keep_the_order_and_are_never_empty(sizes: list[int]) -> None:
     given_ = [Item(str(number), bytes(size)) for number, size in enumerate(sizes)]
     made = list(batches(given_))
     assert [item for batch in made for item in batch] == given_
-    assert all(0 < len(batch) <= MOST_ROWS for batch in made)
+    assert all(0 < len(batch) <= MAX_ROWS for batch in made)
 
 
 def test_batches_are_few_rows_at_first_and_many_later() -> None:

@@ -10,7 +10,7 @@ import fsspec
 import pytest
 
 from tflm_sim.errors import ModelError, UsageError
-from tflm_sim.files import PIECE, START
+from tflm_sim.files import FIRST_READ_BYTES, MIN_READ_BYTES
 from tflm_sim.samples import sample_path
 from tflm_sim.sweeps import urls
 from tflm_sim.sweeps.urls import expand_url, is_url, read_url
@@ -72,10 +72,21 @@ def test_a_model_is_read_and_an_archive_only_where_it_has_one(stored: Any) -> No
             read_url(url)
 
 
-@pytest.mark.parametrize("size", [1, START, START + 1, START + PIECE, START + PIECE + 1])
+@pytest.mark.parametrize(
+    "size",
+    [
+        1,
+        FIRST_READ_BYTES,
+        FIRST_READ_BYTES + 1,
+        FIRST_READ_BYTES + MIN_READ_BYTES,
+        FIRST_READ_BYTES + MIN_READ_BYTES + 1,
+    ],
+)
 def test_a_file_is_read_whole_up_to_the_byte_that_is_allowed(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     data = bytes(range(256)) * (size // 256 + 1)
-    monkeypatch.setattr(urls, "most_bytes", lambda url, beginning: size if beginning == data[:size][:START] else 0)
+    monkeypatch.setattr(
+        urls, "most_bytes", lambda url, beginning: size if beginning == data[:size][:FIRST_READ_BYTES] else 0
+    )
     assert urls._whole(io.BytesIO(data[:size]), "u") == data[:size]
     monkeypatch.setattr(urls, "most_bytes", lambda *_: size - 1)
     with pytest.raises(ModelError, match=f"^u: it has more than {size - 1:,} bytes$"):

@@ -10,7 +10,7 @@ from enum import Enum
 
 from tflm_sim.values import dataclass
 
-MOST_PROBLEMS = 20
+MAX_PROBLEMS = 20
 """Sentences; a report with more is no more damaged than with these."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from tflm_sim.board.dialects.events import MOST_PROBLEMS, LogEvent
+from tflm_sim.board.dialects.events import MAX_PROBLEMS, LogEvent
 from tflm_sim.board.prefixes import TextLine
 
 
@@ -30,7 +30,7 @@ class OpenReport(ABC):
         self._last = number
 
     def _complain(self, problem: str) -> None:
-        self._problems = [*self._problems[: MOST_PROBLEMS - 1], problem]
+        self._problems = [*self._problems[: MAX_PROBLEMS - 1], problem]
 
     def _tear(self, line: TextLine) -> list[LogEvent]:
         """Note a line that cannot be read; no event comes of it."""

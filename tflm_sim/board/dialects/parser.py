@@ -21,7 +21,7 @@ from tflm_sim.values import replace
 # A report with so many foreign lines after its last one is over: an end that depends on no clock.
 _PATIENCE = 64
 # Characters of a line that are read; only a record of JSON is longer.
-_LONGEST_LINE = 640
+_MAX_LINE_CHARACTERS = 640
 
 
 class _Reader(Protocol):
@@ -55,8 +55,8 @@ class LogParser:
         line = read_line(raw)
         if (record := read_record(line)) is not None:
             return [record]
-        if len(line.text) > _LONGEST_LINE:
-            line = replace(line, text=line.text[:_LONGEST_LINE], ended=False)
+        if len(line.text) > _MAX_LINE_CHARACTERS:
+            line = replace(line, text=line.text[:_MAX_LINE_CHARACTERS], ended=False)
         self._idle += 1
         for reader in self._readers:
             if (events := reader.feed(line)) is not None:

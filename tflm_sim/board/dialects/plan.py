@@ -22,9 +22,9 @@ from tflm_sim.board.dialects.open_report import OpenReport
 from tflm_sim.board.prefixes import TextLine
 
 LINE_WIDTH = 80
-MOST_LINES = 8192
+MAX_LINES = 8192
 """Buffers, and rows of the map; a plan with more is cut and named."""
-_MOST_CELLS = 1 << 22
+_MAX_CELLS = 1 << 22
 
 _ORDINALS = string.digits + string.ascii_lowercase + string.ascii_uppercase
 _BUFFER = re.compile(
@@ -70,7 +70,7 @@ class PlanReader(OpenReport):
     def _take_buffer(self, number: int, match: re.Match[str]) -> list[LogEvent]:
         fields = match.groupdict()
         buffer = PlanBuffer(*(int(fields[name]) for name in ("id", "size", "offset", "first", "last")))
-        done = self.flush() if self._rows or buffer.id in self._ids or len(self._ids) >= MOST_LINES else []
+        done = self.flush() if self._rows or buffer.id in self._ids or len(self._ids) >= MAX_LINES else []
         self._touch(number)
         self._buffers.append(buffer)
         self._ids.add(buffer.id)
@@ -82,7 +82,7 @@ class PlanReader(OpenReport):
     def _take_row(self, number: int, row: PlanRow) -> list[LogEvent]:
         self._touch(number)
         self._rows.append(row)
-        return self.flush() if row.step >= self._steps or len(self._rows) >= MOST_LINES else []
+        return self.flush() if row.step >= self._steps or len(self._rows) >= MAX_LINES else []
 
     def _finished(self) -> PlanReport:
         dialect = self._dialect()
@@ -111,7 +111,7 @@ class PlanReader(OpenReport):
             return "rows of the map are missing"
         if odd := [buffer.id for buffer in self._buffers if not buffer.is_possible]:
             return f"buffer {odd[0]} has no such offset or lifetime"
-        return "it is too large to be checked" if len(self._buffers) * len(self._rows) > _MOST_CELLS else ""
+        return "it is too large to be checked" if len(self._buffers) * len(self._rows) > _MAX_CELLS else ""
 
     def _find_problems(self, dialect: PlanDialect) -> list[str]:
         if missing := self._what_is_missing():

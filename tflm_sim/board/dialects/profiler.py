@@ -12,7 +12,7 @@ from tflm_sim.board.dialects.events import LogEvent, ProfiledOp, TicksTable
 from tflm_sim.board.dialects.open_report import OpenReport
 from tflm_sim.board.prefixes import TextLine
 
-MOST_ROWS = 16_384
+MAX_ROWS = 16_384
 """Rows; MicroProfiler has room for 4,096 events. A table that goes on is cut there."""
 
 _TOOK = re.compile(r" took\s+(?P<ticks>-?\d{1,20}) ?(?:ticks|cks) \((?P<ms>-?\d{1,20}) ms\)")
@@ -58,7 +58,7 @@ class ProfilerReader(OpenReport):
             self._complain(f"event {len(self._rows)} is missing before line {line.number}")
         self._rows.append((row[2], int(row[3])) if self._kind == "event" else (row[1], int(row[2])))
         self._last = line.number
-        return self.flush() if len(self._rows) >= MOST_ROWS else []
+        return self.flush() if len(self._rows) >= MAX_ROWS else []
 
     def _finished(self) -> TicksTable:
         problems, total = list(self._problems), self._total

@@ -41,7 +41,7 @@ _STRUCTS = {
     "NODE_AND_REGISTRATION_ARRAY": range(16, 129, 4),
 }
 # What no category has: the allocator's own objects, lists of tensors, the operators' parameters.
-_MOST_UNNAMED, _MOST_UNNAMED_PER_NODE = 4096, 256
+_MAX_UNNAMED, _MAX_UNNAMED_PER_NODE = 4096, 256
 
 
 class AllocationReader(OpenReport):
@@ -118,7 +118,7 @@ def _tail_problems(arena: dict[str, int], categories: list[CategoryUse]) -> list
     nodes = next((use.count for use in categories if use.key == "NODE_AND_REGISTRATION_ARRAY"), None)
     if unnamed < 0:
         return [f"the categories hold {named} bytes, the tail {arena['tail']}"]
-    if nodes is not None and unnamed > _MOST_UNNAMED + _MOST_UNNAMED_PER_NODE * nodes:
+    if nodes is not None and unnamed > _MAX_UNNAMED + _MAX_UNNAMED_PER_NODE * nodes:
         return [f"the categories hold {named} of the tail's {arena['tail']} bytes: a line is missing or wrong"]
     return []
 

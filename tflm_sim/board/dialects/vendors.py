@@ -41,8 +41,8 @@ _RECORD_FIELDS = {
     "LAYER": ("model", "target", "op", "us_per_inference"),
 }
 _RECORD_SCHEMA = 1
-_MOST_METRICS = 64
-_MOST_BYTES = 1 << 40
+_MAX_METRICS = 64
+_MAX_BYTES = 1 << 40
 _RESETS = (
     re.compile(r"^rst:0x[0-9a-f]+ \([A-Z0-9_]+\)"),
     re.compile(r"^ESP-ROM:\S+"),
@@ -74,7 +74,7 @@ class VendorReader:
         if self._layer is not None and (metric := _MLTK_METRIC.match(line.text)) is not None:
             name, unit = ("us", "k") if metric[3] == "ms" else (metric[3], metric[2])
             self._metrics.append((name, *_interval(metric[1], unit)))
-            return self.flush() if len(self._metrics) >= _MOST_METRICS else []
+            return self.flush() if len(self._metrics) >= _MAX_METRICS else []
         return _read_arena(line)
 
     def flush(self) -> list[LogEvent]:
@@ -129,6 +129,6 @@ def read_record(line: TextLine) -> LogEvent | None:
     if values.get("schema", _RECORD_SCHEMA) != _RECORD_SCHEMA:
         return Damaged(line.number, line.text, f"MCUFIT_{kind} has schema {values['schema']}, we read 1")
     used = values.get("arena_used_bytes", 0)
-    if type(used) is not int or not 0 <= used < _MOST_BYTES:
+    if type(used) is not int or not 0 <= used < _MAX_BYTES:
         return Damaged(line.number, line.text, f"MCUFIT_{kind} has no size that an arena can have")
     return BenchmarkRecord(line.number, kind.lower(), tuple(sorted(values.items())))

@@ -26,7 +26,7 @@ Shape = tuple[int, ...]
 Prepare = Callable[["PrepareCall"], "bool | None"]
 """Prepares a node; returns True for kTfLiteOutputShapeNotKnown."""
 
-LARGEST_INT = 2**31 - 1
+MAX_INT = 2**31 - 1
 """Kernels count elements in 32 bits."""
 
 _LAST_ACTIVATION = 5
@@ -248,13 +248,13 @@ class PrepareCall(KernelChecks):
         return tuple(reversed(shape))
 
 
-_LARGEST_FLOATS = {"e": 65504.0, "f": 3.4028234663852886e38}
+_MAX_FLOATS = {"e": 65504.0, "f": 3.4028234663852886e38}
 
 
 def _packed(values: Sequence[int | float], code: str) -> bytes:
     """Return values as C stores them: whole numbers lose what their type cannot hold, floats become infinite."""
     if code in "efd":
-        largest = _LARGEST_FLOATS.get(code, math.inf)
+        largest = _MAX_FLOATS.get(code, math.inf)
         values = [math.copysign(math.inf, value) if abs(value) > largest else value for value in values]
     elif code != "?":
         span = 1 << 8 * struct.calcsize(code)

@@ -12,13 +12,13 @@ from math import prod
 
 from tflm_sim.lite.graph_info import AllocationType, TfLiteTensor
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import LARGEST_INT, PrepareCall, Shape
+from tflm_sim.lite.kernels.call import MAX_INT, PrepareCall, Shape
 from tflm_sim.lite.kernels.dense import check_bias_type, check_multiplier
 from tflm_sim.model.windows import output_size
 from tflm_sim.values import dataclass
 
 NO_PADDING = -1
-_LARGEST_STEP = 2**15 - 1
+_MAX_STEP = 2**15 - 1
 CONVOLVED = (t.FLOAT32, t.UINT8, t.INT8, t.INT16)
 
 
@@ -50,7 +50,7 @@ def ensure_steps(call: PrepareCall, *names: str) -> None:
     for name in names:
         value = call.option(name.replace("height", "h").replace("width", "w"))
         call.ensure(value > 0, f"params->{name} > 0")
-        call.ensure(value <= _LARGEST_STEP, f"params->{name} <= INT16_MAX")
+        call.ensure(value <= _MAX_STEP, f"params->{name} <= INT16_MAX")
 
 
 def _ensure_positive(call: PrepareCall, *names: tuple[str, int]) -> None:
@@ -184,7 +184,7 @@ def _place_convolution(
 ) -> None:
     chosen = _chosen(call, value, weights, groups)
     channels, height, width = (weights.shape[0], *_spatial(call, value, weights.shape[1:3]))
-    call.ensure_msg(height * width <= LARGEST_INT, "Conv output spatial dimensions overflow.")
+    call.ensure_msg(height * width <= MAX_INT, "Conv output spatial dimensions overflow.")
     taken = {key: call.reserve(1, key) for key in chosen.temporaries}
     call.take(*taken.values())
     if value.type != t.FLOAT32:
@@ -210,7 +210,7 @@ def _place_convolution(
 
 def _place_im2col(call: PrepareCall, index: int, kind: int, shape: tuple[int, ...]) -> None:
     elements = prod(shape)
-    if elements > LARGEST_INT:
+    if elements > MAX_INT:
         raise call.failure(f"Conv im2col elements ({elements}) exceed the 32-bit integer limit.")
     call.temporary(index, kind, shape)
 
@@ -261,7 +261,7 @@ def depthwise_convolution(call: PrepareCall) -> None:
     call.ensure_eq(weights.shape[0], 1, "SizeOfDimension(filter, 0)")
     channels = weights.shape[3]
     call.ensure_eq(channels % value.shape[3], 0, "output_channels % input_channels")
-    call.ensure(channels // value.shape[3] <= _LARGEST_STEP, "output_channels / input_channels <= INT16_MAX")
+    call.ensure(channels // value.shape[3] <= _MAX_STEP, "output_channels / input_channels <= INT16_MAX")
     if has_bias:
         _check_depthwise_bias(call, value, call.input(2), channels)
     height, width = _spatial(call, value, weights.shape[1:3])

@@ -14,7 +14,7 @@ from tflm_sim.units import align_up
 
 _PERSISTENT = AllocationType.ARENA_RW_PERSISTENT
 _NARROW = (t.UINT8, t.INT8, t.INT4, t.INT2)
-_FILTER_WIDTH, _FILTER_DEPTH, _LARGEST_ROWS = 4, 32, 4  # of the 4-bit kernel for SSE
+_FILTER_WIDTH, _FILTER_DEPTH, _MAX_ROWS = 4, 32, 4  # of the 4-bit kernel for SSE
 
 
 _DENSE_ACTIVATIONS = " || ".join(
@@ -107,7 +107,7 @@ def _place_hybrid(call: PrepareCall, first: int, value: TfLiteTensor, weights: T
         if call.node.user_data.get("batch") == batch:
             return True
         call.node.user_data["batch"] = batch
-        rows = next(rows for rows in (4, 2, 1) if batch >= rows and rows <= _LARGEST_ROWS)
+        rows = next(rows for rows in (4, 2, 1) if batch >= rows and rows <= _MAX_ROWS)
         padded, columns = align_up(batch, rows), align_up(value.elements // batch, _FILTER_DEPTH)
         call.take(*range(first, first + 5))
         call.temporary(first, t.INT8, (padded, columns))

@@ -10,9 +10,9 @@ from math import prod
 
 from tflm_sim.lite.graph_info import TfLiteTensor
 from tflm_sim.lite.kernels import types as t
-from tflm_sim.lite.kernels.call import LARGEST_INT, PrepareCall, Shape, values_of
+from tflm_sim.lite.kernels.call import MAX_INT, PrepareCall, Shape, values_of
 
-_LARGEST_RANK = 5
+_MAX_RANK = 5
 
 
 def pad(call: PrepareCall) -> None:
@@ -31,18 +31,18 @@ def pad(call: PrepareCall) -> None:
     if filling is not None:
         call.ensure_types_eq(value.type, filling.type, "op_context.input->type", "op_context.constant_values->type")
         call.ensure_eq(filling.elements, 1, "constant_values_count")
-    call.ensure(value.rank <= _LARGEST_RANK, "op_context.dims <= reference_ops::PadKernelMaxDimensionCount()")
+    call.ensure(value.rank <= _MAX_RANK, "op_context.dims <= reference_ops::PadKernelMaxDimensionCount()")
     if value.rank == 0 or not paddings.is_known:
         call.dynamic(output)
         return
     call.ensure_eq(paddings.shape[0], value.rank, rows, "op_context.dims")
     pads = values_of(paddings)
     message = "INT64 padding overflow. Only support value between INT32_MIN and INT32_MAX."
-    call.ensure_msg(all(-LARGEST_INT - 1 <= size <= LARGEST_INT for size in pads), message)
+    call.ensure_msg(all(-MAX_INT - 1 <= size <= MAX_INT for size in pads), message)
     call.ensure_msg(min(pads, default=0) >= 0, "Pad value has to be greater than equal to 0.")
     shape = [size + before + after for size, before, after in _padded(value.shape, pads)]
-    call.ensure_msg(max(shape) <= LARGEST_INT, "Pad output dimension overflowed.")
-    call.ensure_msg(prod(shape) <= LARGEST_INT, "Pad output size overflowed.")
+    call.ensure_msg(max(shape) <= MAX_INT, "Pad output dimension overflowed.")
+    call.ensure_msg(prod(shape) <= MAX_INT, "Pad output size overflowed.")
     call.resize(output, shape)
 
 
@@ -76,7 +76,7 @@ def mirror_pad(call: PrepareCall) -> None:
             f"left padding {before}, and right padding {after}."
         )
         call.ensure_msg(max(before, after) <= size - offset, message)
-        call.ensure_msg(size + before + after <= LARGEST_INT, "MirrorPad output dimension overflowed.")
+        call.ensure_msg(size + before + after <= MAX_INT, "MirrorPad output dimension overflowed.")
         shape.append(size + before + after)
     call.resize(output, shape)
 

@@ -12,7 +12,7 @@ from tflm_sim.lite.kernels import types as t
 from tflm_sim.lite.kernels.call import PrepareCall, Shape, values_of
 from tflm_sim.model.element_types import type_number
 
-_LARGEST_CONSTANT = 8
+_MAX_CONSTANT = 8
 """The most values a product of constants may have to be computed when prepared (kMaxConstantOutputTensorSize)."""
 
 _ACCUMULATORS: dict[int, int] = {
@@ -99,7 +99,7 @@ def reduce_product(call: PrepareCall) -> None:
     value, axis, output = call.operands(2)
     if axis.is_known and value.quantization is not None and value.type not in (t.INT8, t.INT16):
         raise call.failure(f"Unsupported quantized data type: {type_number(value.type)}")
-    if not axis.is_known or not value.is_known or output.elements > _LARGEST_CONSTANT:
+    if not axis.is_known or not value.is_known or output.elements > _MAX_CONSTANT:
         _accumulator(call)
         return
     tensors = [call.subgraph.tensors[index] for index in call.node.temporaries]

@@ -195,18 +195,18 @@ def stablehlo_pad(call: PrepareCall) -> None:
         call.subgraph.reports.append(failure.device_message)
         call.ensure(False, "GetSizeOfType(context, input_tensor->type, &element_size) == kTfLiteOk")
     limits = "between 1 and the maximum supported rank."
-    call.ensure_msg(1 <= value.rank <= _LARGEST_RANK, f"StableHLO Pad input rank must be {limits}")
+    call.ensure_msg(1 <= value.rank <= _MAX_RANK, f"StableHLO Pad input rank must be {limits}")
     names = ("edge_padding_low", "edge_padding_high", "interior_padding")
     is_outward = all(gap >= 0 for gap in call.vector("interior_padding")[: value.rank])
     call.ensure_msg(is_outward, "StableHLO Pad interior padding must be non-negative.")
-    rows = zip(value.shape, *((*call.vector(name), *(0,) * _LARGEST_RANK) for name in names), strict=False)
+    rows = zip(value.shape, *((*call.vector(name), *(0,) * _MAX_RANK) for name in names), strict=False)
     shape = [size + max(size - 1, 0) * gap + low + high for size, low, high, gap in rows]
     output = call.output()
     call.ensure(value.type == output.type, "input_tensor->type == output_tensor->type")
     call.resize(output, shape if min(shape) > 0 else (0,) * len(shape))
 
 
-_LARGEST_RANK = 8
+_MAX_RANK = 8
 _WINDOWS = ("window_dimensions", "window_strides", "window_dilations")
 
 
@@ -224,11 +224,11 @@ def _check_windows(call: PrepareCall, inputs: int, number: int) -> tuple[TfLiteT
     for name, tensor in windows:
         call.ensure_c_types_eq(tensor.type, t.INT64, f"{name}_tensor->type")
     call.ensure(value.rank > 0, "input_tensor->dims->size > 0", number=number)
-    call.ensure(value.rank <= _LARGEST_WINDOWED, "input_tensor->dims->size <= kMaxReduceWindowRank", number=number)
+    call.ensure(value.rank <= _MAX_WINDOWED_RANK, "input_tensor->dims->size <= kMaxReduceWindowRank", number=number)
     return value, output
 
 
-_LARGEST_WINDOWED = 6
+_MAX_WINDOWED_RANK = 6
 
 
 def reduce_window(call: PrepareCall) -> None:

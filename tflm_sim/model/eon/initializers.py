@@ -20,8 +20,8 @@ _PLACE = re.compile(
     re.MULTILINE,
 )
 _PIECE = re.compile(r"[{}]")
-MOST_DEPTH = 8
-LONGEST_ITEM = 1000
+MAX_DEPTH = 8
+MAX_ITEM_CHARACTERS = 1000
 """Characters of an expression that ends in a name."""
 
 
@@ -68,7 +68,7 @@ def _items(text: str, at: int, name: str) -> tuple[Initializer, int]:
         else:
             whole = stack.pop()
             stack[-1].append(whole)
-        if len(stack) > MOST_DEPTH:
+        if len(stack) > MAX_DEPTH:
             raise ModelError(f"the initializer of {name[:100]} is nested {len(stack)} deep")
     raise ModelError(f"the initializer of {name[:100]} has no end: the source is incomplete")
 
@@ -78,7 +78,7 @@ _NAME = re.compile(r"([A-Za-z_]\w*+(?:::\w++)?+)\W*+$")
 
 def named(item: str | Initializer) -> str:
     """Return the name that an item's expression ends in, past its casts: ``g0::opdata1``; "" where it ends in none."""
-    found = _NAME.search(item) if isinstance(item, str) and len(item) <= LONGEST_ITEM else None
+    found = _NAME.search(item) if isinstance(item, str) and len(item) <= MAX_ITEM_CHARACTERS else None
     return "" if found is None else found[1]
 
 

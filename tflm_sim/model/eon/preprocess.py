@@ -18,9 +18,9 @@ _COMMENT_OR_STRING = re.compile(
 _DIRECTIVE = re.compile(r"[ \t]*+#[ \t]*+(\w*+)[ \t]*+(.*)")
 _DEFINITION = re.compile(r"([A-Za-z_]\w*+)[ \t]++(.+)")
 _TOKEN = re.compile(r"\s*+(?:(\d\w*+)|([A-Za-z_]\w*+)|(&&|\|\||==|!=|>=|<=|[!()<>])|(\S))")
-LONGEST_CONDITION = 1000
+MAX_CONDITION_CHARACTERS = 1000
 """Characters."""
-MOST_LEVELS = 100
+MAX_NESTED_CONDITIONS = 100
 """Conditions in one another."""
 
 
@@ -53,16 +53,16 @@ def _kept(lines: list[str], known: dict[str, str]) -> Iterator[str]:
             yield line
         name, rest = ("", "") if directive is None else (directive[1], directive[2].strip())
         if name in ("if", "ifdef", "ifndef"):
-            _enter(levels, is_taken=is_read and _is_true(name, rest, known))
+            _begin_condition(levels, is_taken=is_read and _is_true(name, rest, known))
         elif name in ("elif", "else", "endif"):
-            _go_on(levels, name, rest, known)
+            _continue_condition(levels, name, rest, known)
         elif is_read:
-            _carry_out(name, rest, known)
+            _apply_definition(name, rest, known)
     if levels:
         raise ModelError("an #if of the source has no #endif: it is incomplete")
 
 
-def _carry_out(name: str, rest: str, known: dict[str, str]) -> None:
+def _apply_definition(name: str, rest: str, known: dict[str, str]) -> None:
     """Do what a directive says that is no condition."""
     if name == "define":
         known.update([_definition(rest)])
@@ -76,13 +76,13 @@ def _definition(rest: str) -> tuple[str, str]:
     return (found[1], found[2].strip()) if found else (rest, "")
 
 
-def _enter(levels: list[tuple[bool, bool]], *, is_taken: bool) -> None:
+def _begin_condition(levels: list[tuple[bool, bool]], *, is_taken: bool) -> None:
     levels.append((is_taken, is_taken))
-    if len(levels) > MOST_LEVELS:
+    if len(levels) > MAX_NESTED_CONDITIONS:
         raise ModelError(f"the source has {len(levels)} conditions in one another")
 
 
-def _go_on(levels: list[tuple[bool, bool]], name: str, rest: str, known: Mapping[str, str]) -> None:
+def _continue_condition(levels: list[tuple[bool, bool]], name: str, rest: str, known: Mapping[str, str]) -> None:
     if not levels:
         raise ModelError(f"the source has an #{name} without an #if")
     _, was_read = levels.pop()
@@ -95,7 +95,7 @@ def _go_on(levels: list[tuple[bool, bool]], name: str, rest: str, known: Mapping
 def _is_true(name: str, rest: str, known: Mapping[str, str]) -> bool:
     if name != "if":
         return (rest.split()[0] in known if rest else False) == (name == "ifdef")
-    if len(rest) > LONGEST_CONDITION:
+    if len(rest) > MAX_CONDITION_CHARACTERS:
         raise ModelError(f"a condition of the source has {len(rest):,} characters")
     return bool(_Condition(rest, known).value())
 

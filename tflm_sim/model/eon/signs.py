@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-_SIGNS = (b"kTensorArenaSize", b"used_operators_e")
+_MARKERS = (b"kTensorArenaSize", b"used_operators_e")
 
 
 def is_eon_source(data: bytes) -> bool:
     """Tell whether a file is what the EON compiler writes, by the names in it."""
-    return all(sign in data for sign in _SIGNS)
+    return all(sign in data for sign in _MARKERS)

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 
 from tflm_sim.errors import ModelError
-from tflm_sim.limits import LARGEST_SOURCE
+from tflm_sim.limits import MAX_SOURCE_BYTES
 from tflm_sim.model.element_types import CONSTANT_NAMES, STRUCT_CODES
 from tflm_sim.model.eon.initializers import Declaration, Initializer, declarations, find, named
 from tflm_sim.model.eon.parameters import options_of
@@ -140,8 +140,8 @@ def read_eon_source(data: bytes, macros: Mapping[str, str] | None = None) -> Eon
         raise ModelError(
             "this is not a source of Edge Impulse's EON compiler: it has no kTensorArenaSize and used_operators_e"
         )
-    if len(data) > LARGEST_SOURCE:
-        raise ModelError(f"a source file of {len(data):,} bytes; at most {LARGEST_SOURCE:,} are read")
+    if len(data) > MAX_SOURCE_BYTES:
+        raise ModelError(f"a source file of {len(data):,} bytes; at most {MAX_SOURCE_BYTES:,} are read")
     whole = data.decode("utf-8", "replace")
     text, known = preprocessed(whole, {**_COMPILER, **(macros or {})})
     reader = _Reader(text, declarations(text))

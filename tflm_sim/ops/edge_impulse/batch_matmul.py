@@ -29,7 +29,7 @@ _TABLE = "BatchMatMulOptions"
 _FLOAT32, _INT8 = TensorType.FLOAT32, TensorType.INT8
 _PAIRS = ((_FLOAT32, _FLOAT32), (_FLOAT32, _INT8), (_INT8, _INT8))
 _RANKS = range(2, 5)
-_MOST_DIMS = 5
+_MAX_DIMS = 5
 """Of the output's dims, until August 2023."""
 
 
@@ -53,7 +53,7 @@ def _prepare(node: Node) -> Steps[None]:
     if node.target.runtime.has("edge_impulse_kernels"):
         yield from writable_dims(output, shape)
     else:
-        yield Persistent(int_array_size(_MOST_DIMS), "dims")
+        yield Persistent(int_array_size(_MAX_DIMS), "dims")
     yield from k.free(lhs, rhs, output)
 
 

@@ -43,8 +43,8 @@ _FLOAT32, _INT8, _UINT8, _INT16, _INT32 = (
 _FILTER = source(1, "filter")
 _QUANTIZED = (_INT8, _UINT8, _INT16)
 _JOINED = (_FLOAT32, _UINT8, _INT8, _INT32, TensorType.INT64)
-_MOST_JOINED = 10
-_MOST_DIMS = 4
+_MAX_CONCATENATED = 10
+_MAX_DIMS = 4
 
 
 def _kept(size: int, label: str) -> Steps[None]:
@@ -174,8 +174,8 @@ def _concatenation(node: Node) -> Steps[None]:
     _, output, *values = yield from taken(node, OUTPUT, *map(source, range(len(node.inputs))))
     refuse_unless(fused_activation(node, "ConcatenationOptions") == 0, "an activation of CONCATENATION")
     refuse_unless(values[0].type in _JOINED and values[0].type == output.type, "types of CONCATENATION")
-    refuse_unless(len(values) <= _MOST_JOINED, f"CONCATENATION of more than {_MOST_JOINED} tensors")
-    refuse_unless(all(len(value.shape) <= _MOST_DIMS for value in values), "CONCATENATION of more than 4 dimensions")
+    refuse_unless(len(values) <= _MAX_CONCATENATED, f"CONCATENATION of more than {_MAX_CONCATENATED} tensors")
+    refuse_unless(all(len(value.shape) <= _MAX_DIMS for value in values), "CONCATENATION of more than 4 dimensions")
 
 
 def _reshape(node: Node) -> Steps[None]:
@@ -196,7 +196,7 @@ def _pad(node: Node) -> Steps[None]:
     k, value, paddings, output = yield from taken(node, INPUT, source(1, "paddings"), OUTPUT)
     refuse_unless(value.type == output.type, f"types of {node.op}")
     refuse_unless(paddings.is_constant and flat_size(paddings) == 2 * len(output.shape), f"the paddings of {node.op}")
-    refuse_unless(len(value.shape) <= _MOST_DIMS, f"{node.op} of more than 4 dimensions")
+    refuse_unless(len(value.shape) <= _MAX_DIMS, f"{node.op} of more than 4 dimensions")
     added = k.constants(paddings, flat_size(paddings), "paddings")
     padded = tuple(map(sum, zip(value.shape, added[::2], added[1::2], strict=True)))
     refuse_unless(padded == output.shape, f"the output's shape of {node.op}")

@@ -25,7 +25,7 @@ _QUANTIZATION_UTIL = "tensorflow/lite/kernels/internal/quantization_util.cc"
 ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_RELU_N1_TO_1, ACTIVATION_RELU6 = 0, 1, 2, 3
 _BOUNDS: dict[int, float] = {ACTIVATION_RELU: 0.0, ACTIVATION_RELU6: 6.0, ACTIVATION_RELU_N1_TO_1: 1.0}
 """The largest value of an activation: where that fits, its other bound does."""
-_MOST_STEPS = 2.0**31 + 128
+_MAX_STEPS = 2.0**31 + 128
 """The largest number whose ``float`` is 2^31."""
 _QUANTIZED = (TensorType.INT8, TensorType.UINT8, TensorType.INT16)
 _X86_ABIS = ("lp64", "i386")
@@ -107,7 +107,7 @@ def ensure_activation_range(node: Node, activation: int, output_type: int, outpu
     if output_type not in _QUANTIZED:
         Kernel(node, _KERNEL_UTIL).ensure(False, "false")
     bound = _BOUNDS.get(activation)
-    if bound is not None and not abs(divide(bound, output_scale)) <= _MOST_STEPS:
+    if bound is not None and not abs(divide(bound, output_scale)) <= _MAX_STEPS:
         Kernel(node, _KERNEL_UTIL).ensure(False, "no_integer_overflow_from_quantization")
 
 

@@ -25,7 +25,7 @@ _INT32_MAX = 2**31 - 1
 _INT64_MAX = 2**63 - 1
 _ROW_LENGTH = 5
 _PATHS_AT_ONCE = 64
-_MOST_TABLE_BYTES = 1 << 30
+_MAX_TABLE_BYTES = 1 << 30
 
 Row = tuple[int, int, int, int, int]
 """(size, offline_offset or -1, first_time_used, last_time_used, alignment); lifetimes are inclusive."""
@@ -106,7 +106,7 @@ def by_size_objects(tensors: Iterable[TensorUsage], *, likely_objects: int, dead
     most_objects = min(count, max(1, likely_objects))
     while True:
         size = native.lib.tflm_by_size_objects_workspace_size(count, most_objects)
-        if size > _MOST_TABLE_BYTES:
+        if size > _MAX_TABLE_BYTES:
             raise PlanningError(f"GREEDY_BY_SIZE would need {size:,} bytes of tables for these shared objects")
         object_ids, arguments = _object_arguments(native, flat, count, size)
         clock = _Clock(native, deadline)
@@ -152,14 +152,14 @@ class NativeHillClimb:
 
     Args:
         buffers: What to place.
-        neighbours: How many are alive together with each, in sum; at most ``MOST_NEIGHBOURS``.
+        neighbours: How many are alive together with each, in sum; at most ``MAX_NEIGHBOURS``.
         deadline: When the search has to end, with a plan in any case.
 
     Raises:
         PlanningError: A value is outside 32-bit integers or negative where it must not be.
     """
 
-    MOST_NEIGHBOURS = 1 << 26
+    MAX_NEIGHBOURS = 1 << 26
 
     def __init__(self, buffers: Iterable[Row], neighbours: int, deadline: Deadline = NEVER) -> None:
         native = _checked_binding()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tflm_sim.board.dialects.events import PlanBuffer, PlanDialect, PlanReport, PlanRow
-from tflm_sim.board.dialects.plan import MOST_LINES, PlanReader, _mark, _read_row, draw_plan
+from tflm_sim.board.dialects.plan import MAX_LINES, PlanReader, _mark, _read_row, draw_plan
 from tflm_sim.board.prefixes import TextLine
 
 
@@ -154,9 +154,9 @@ def test_lines_before_a_plan_are_not_its_rows_and_torn_ones_are_told() -> None:
 
 
 def test_a_plan_of_more_than_8192_buffers_is_cut() -> None:
-    assert MOST_LINES == 8 * 1024
-    plans = read(*(buffer_line(number, 1, 0, 0, 0) for number in range(MOST_LINES + 1)))
-    assert [len(plan.buffers) for plan in plans] == [MOST_LINES, 1]
+    assert MAX_LINES == 8 * 1024
+    plans = read(*(buffer_line(number, 1, 0, 0, 0) for number in range(MAX_LINES + 1)))
+    assert [len(plan.buffers) for plan in plans] == [MAX_LINES, 1]
 
 
 def test_a_plan_of_more_than_four_mebi_cells_is_not_checked() -> None:

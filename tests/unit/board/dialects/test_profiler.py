@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tflm_sim.board.dialects.events import ProfiledOp, TicksTable
-from tflm_sim.board.dialects.profiler import MOST_ROWS, ProfilerReader
+from tflm_sim.board.dialects.profiler import MAX_ROWS, ProfilerReader
 from tflm_sim.board.prefixes import TextLine
 
 EVENTS, TAGS = '"Event","Tag","Ticks"', '"Unique Tag","Total ticks across all events with that tag."'
@@ -65,6 +65,6 @@ def test_a_row_that_was_cut_is_torn() -> None:
 
 
 def test_a_table_is_cut_after_16384_rows() -> None:
-    assert MOST_ROWS == 4 * 4096
-    tables = read(EVENTS, *(f"{number},A,1" for number in range(MOST_ROWS + 1)))
-    assert [len(table.rows) for table in tables] == [MOST_ROWS]
+    assert MAX_ROWS == 4 * 4096
+    tables = read(EVENTS, *(f"{number},A,1" for number in range(MAX_ROWS + 1)))
+    assert [len(table.rows) for table in tables] == [MAX_ROWS]
