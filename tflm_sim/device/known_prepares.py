@@ -116,7 +116,7 @@ class KnownPrepares:
         seen = target.abi, target.runtime, target.kernel_library, target.ethos_u, target.measured
         prepared = self._prepared.get(seen)
         if prepared is None:
-            prepared = _Prepared(Target("", *seen[:3], ethos_u=target.ethos_u, measured=target.measured))
+            prepared = _Prepared(target)
         _use(self._prepared, seen, prepared, MAX_TARGETS)
         return KnownSteps(self, prepared, operators)
 

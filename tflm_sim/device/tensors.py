@@ -39,14 +39,14 @@ class TensorStructs:
         Raises:
             PrepareError: The version reads a zero point for each scale, and the file has fewer.
         """
-        channels = -1 if tensor.affine is None else tensor.affine.scale_count
-        if channels > 1 and not self._broadcasts_zero_points:
+        channels = 0 if tensor.affine is None else tensor.affine.scale_count
+        if channels and not self._broadcasts_zero_points:
             _ensure_zero_points(tensor)
         found = self._found.get((channels, tensor.type))
         if found is None:
             is_sized = tensor.type in TYPE_SIZES
             structs: tuple[tuple[int, int], ...] = (self._tensor,)
-            if channels >= 0 and is_sized:
+            if channels and is_sized:
                 structs += (self._quantization, (int_array_size(channels), INT_ARRAY_ALIGNMENT))
             found = self._found[channels, tensor.type] = structs, is_sized
         return found

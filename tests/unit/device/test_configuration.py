@@ -127,6 +127,7 @@ def test_cases_name_only_what_differs() -> None:
     one, other = (configure("cortex-m4", optimize_kernels_for=purpose) for purpose in ("speed", "size"))
     assert cases_of([one, other]) == ["kernels optimized for speed", "kernels optimized for size"]
     assert cases_of([one, one]) == ["", ""]
+    assert cases_of([one]) == [""]
     recording = replace(other, interpreter="recording")
     assert cases_of([one, recording])[1] == "kernels optimized for size, recording interpreter"
     assert range_of(["b, x", "a, x"]) == "a to b, x"

@@ -17,13 +17,21 @@ M4 = preset("cortex-m4")
 ROOM = EonRoom(200, 64, None, None, None)
 
 
-@pytest.mark.parametrize(("size", "asks", "moves"), [(0, 0, 0), (1, 16, 0), (2, 16, 16), (16, 16, 16), (17, 32, 16)])
+@pytest.mark.parametrize(
+    ("size", "asks", "moves"),
+    [(0, 0, 0), (1, 16, 0), (2, 16, 16), (15, 16, 16), (16, 16, 16), (17, 32, 16), (18, 32, 32)],
+)
 def test_an_aligned_buffer_of_one_byte_more_than_a_multiple_of_16_shares_its_last_byte(
     size: int, asks: int, moves: int
 ) -> None:
     assert (ROOM.asks(size), ROOM.moves(size)) == (asks, moves)
     loose = EonRoom(200, 64, None, None, None, aligns=False)
     assert (loose.asks(size), loose.moves(size)) == (size, size)
+    # From 176, a multiple of 16, and from 175 without alignment.
+    found, _ = run(ROOM, Persistent(24), Persistent(size))
+    assert found.low == 176 - moves
+    found, _ = run(loose, Persistent(25), Persistent(size))
+    assert found.low == 175 - size
 
 
 @pytest.mark.parametrize(("count", "limit", "is_past"), [(0, None, False), (2, 3, False), (3, 3, True), (0, 0, True)])

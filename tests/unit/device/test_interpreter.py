@@ -11,7 +11,8 @@ import pytest
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.arena.arena import SingleArenaBufferAllocator
-from tflm_sim.arena.events import LogLine
+from tflm_sim.arena.events import Event, LogLine, OpEvent, Phase
+from tflm_sim.arena.stages import Stage
 from tflm_sim.device.interpreter import MicroInterpreter
 from tflm_sim.device.micro_allocator import MicroAllocator
 from tflm_sim.errors import AllocatorSequenceError
@@ -19,8 +20,11 @@ from tflm_sim.invocation.invoke import invoke
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Metadata, Model, OperatorCode, TensorType
+from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.registry import registrations
-from tflm_sim.targets.presets import preset
+from tflm_sim.ops.requests import Steps
+from tflm_sim.targets.presets import library_target, preset
+from tflm_sim.targets.target import Target
 
 M4 = preset("cortex-m4")
 CUSTOM = 32
@@ -330,3 +334,46 @@ def test_a_dimension_of_zero_is_dynamic_as_one_below_it_is_and_the_shape_zero_is
     """Upstream compares with ``<= 0``, and lets a tensor pass whose only dimension is 0."""
     assert "Op#0 (RELU) of subgraph 0 has dynamic tensor #1" in run(relu(shape=(2, 0))).log
     assert run(relu(shape=(0,))).status == "ok"
+
+
+def test_until_april_2021_the_first_input_and_the_first_output_are_made_by_who_asks_for_them() -> None:
+    builder = ModelBuilder()
+    x, y, z = (builder.tensor((1, 8), TensorType.INT8, scale=0.5, zero_point=0) for _ in range(3))
+    builder.operator("ADD", [x, y], [z])
+    model = parse(builder.build(inputs=[x, y], outputs=[z]))
+
+    def made(target: Target) -> list[Stage]:
+        events: list[Event] = []
+        simulate(model, target, observers=[events.append])
+        stages = (Stage.INPUT_TENSOR, Stage.OUTPUT_TENSOR)
+        return [event.stage for event in events if isinstance(event, Phase) and event.stage in stages]
+
+    assert made(M4) == [Stage.INPUT_TENSOR, Stage.INPUT_TENSOR, Stage.OUTPUT_TENSOR]
+    assert made(library_target("Harvard_TinyMLx", name="cortex-m4")) == [Stage.INPUT_TENSOR, Stage.OUTPUT_TENSOR]
+
+
+def test_an_operator_without_init_or_prepare_says_so() -> None:
+    events: list[Event] = []
+    builder = ModelBuilder()
+    x, y, z = (builder.tensor((1, 8), TensorType.INT8) for _ in range(3))
+    builder.custom("NOTHING", [x], [y])
+    builder.custom("BOTH", [y], [z])
+
+    def steps(node: Node) -> Steps[None]:
+        yield from ()
+
+    rows = [OpModel("NOTHING"), OpModel("BOTH", init=steps, prepare=steps)]
+    simulate(parse(builder.build(inputs=[x], outputs=[z])), M4, custom_ops=rows, observers=[events.append])
+    found = [(event.name, event.stage, event.has) for event in events if isinstance(event, OpEvent)]
+    stages = (Stage.OP_INIT, Stage.OP_PREPARE, Stage.OP_PREPARED)
+    assert {row for row in found if row[1] in stages} == {
+        (op, stage, op == "BOTH") for op in ("NOTHING", "BOTH") for stage in stages
+    }
+
+
+def test_tensor_0_may_be_a_dynamic_output_too() -> None:
+    builder = ModelBuilder()
+    y, x = builder.tensor((1, 0), TensorType.INT8), builder.tensor((1, 8), TensorType.INT8)
+    builder.custom("MINE", [x], [y])
+    done = simulate(parse(builder.build(inputs=[x], outputs=[y])), M4, custom_ops=[OpModel("MINE")])
+    assert "Op#0 (MINE) of subgraph 0 has dynamic tensor #0" in done.log[0]

@@ -9,7 +9,9 @@ import pytest
 
 from tflm_sim.answers.sizing import Sizer
 from tflm_sim.answers.smallest_arena import SmallestArena
+from tflm_sim.arena.measuring_arena import MeasuringArena
 from tflm_sim.device import known_prepares
+from tflm_sim.device.known_prepares import KnownPrepares
 from tflm_sim.device.recorded_prepare import Recorder
 from tflm_sim.device.seen_node import NotRepeatable, SeenNode
 from tflm_sim.device.tensors import TensorStructs
@@ -19,7 +21,8 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.ops.op_model import Node, OpModel
-from tflm_sim.ops.requests import Persistent, Steps, TempTensors
+from tflm_sim.ops.registry import registrations
+from tflm_sim.ops.requests import Persistent, SetShape, Steps, TempTensors
 from tflm_sim.targets.presets import preset
 from tflm_sim.values import replace
 
@@ -58,12 +61,12 @@ def add(scale: float = 0.5, *, twice: bool = False) -> Model:
     return parse(builder.build(inputs=[source], outputs=[result if twice else middle]))
 
 
-def pad(paddings: bytes) -> Model:
-    """Return a model of one PAD from [1, 4] to [1, 6]."""
+def pad(paddings: bytes, columns: int = 6) -> Model:
+    """Return a model of one PAD from [1, 4] to [1, columns]."""
     builder = ModelBuilder()
     source = builder.tensor((1, 4), INT8, scale=0.5, zero_point=0)
     constant = builder.tensor((2, 2), TensorType.INT32, data=b"".join(n.to_bytes(4, "little") for n in paddings))
-    result = builder.tensor((1, 6), INT8, scale=0.5, zero_point=0)
+    result = builder.tensor((1, columns), INT8, scale=0.5, zero_point=0)
     builder.operator("PAD", [source, constant], [result])
     return parse(builder.build(inputs=[source], outputs=[result]))
 
@@ -159,7 +162,7 @@ def test_a_kernel_of_ones_own_is_always_run(smallest_arena: Size) -> None:
     runs = []
 
     def prepare(node: Node) -> Steps[None]:
-        runs.append(node.index)
+        runs.append(1)
         yield Persistent(16 * len(runs))
 
     own = (OpModel("ADD", "TfLiteAddParams", prepare=prepare),)
@@ -167,12 +170,59 @@ def test_a_kernel_of_ones_own_is_always_run(smallest_arena: Size) -> None:
     assert (len(runs), second - first) == (4, 16 * (3 + 4 - 1 - 2))
 
 
-def test_of_one_operator_with_other_constants_the_last_few_are_known(learnt: list[str]) -> None:
+def test_a_tensor_whose_shape_another_kernel_changed_is_not_as_its_key_says(
+    smallest_arena: Size, learnt: list[str]
+) -> None:
+    builder = ModelBuilder()
+    x, y, z, result = (builder.tensor((1, 16), TensorType.FLOAT32) for _ in range(4))
+    builder.custom("MINE", [x], [y])
+    builder.operator("ABS", [y], [z])
+    builder.operator("RSQRT", [x], [result])
+    model = parse(builder.build(inputs=[x], outputs=[z, result]))
+
+    def prepare(node: Node) -> Steps[None]:
+        yield SetShape(node.tensors[node.outputs[0]], (1, 8))
+
+    smallest_arena(model, X86, custom_ops=[OpModel("MINE", prepare=prepare)])
+    assert learnt == ["RSQRT"]
+
+
+@pytest.mark.parametrize(("changes", "is_taken"), [
+    ({}, True),
+    ({"user_data": "OpData"}, True),
+    ({"user_data": ["what Init found out"]}, False),
+    ({"damage": 7}, False),
+    ({"compressed_tensors": frozenset({0})}, False),
+])  # fmt: skip
+def test_a_node_with_a_state_of_its_own_is_always_prepared(changes: dict[str, object], is_taken: bool) -> None:
+    builder = ModelBuilder()
+    x, y = (builder.tensor((1, 16), TensorType.FLOAT32) for _ in range(2))
+    builder.operator("ZEROS_LIKE", [x], [y])
+    model = parse(builder.build(inputs=[x], outputs=[y]))
+    tensors = [outline.eval_tensors() for outline in outlines(model)]
+    node = Node(model=model, target=X86, subgraph_index=0, index=0, op="ZEROS_LIKE", subgraph_tensors=tensors)
+    row = registrations(X86)["ZEROS_LIKE"]
+    steps, arena = KnownPrepares(8).of(model, X86), MeasuringArena(1 << 20, table_bytes=0)
+    arena.allocate_persistent_buffer(16, 16)
+    assert steps.step(node, row, arena, is_as_filed=True) == ()
+    taken = arena.needs.non_persistent
+    assert taken > 0
+    for name, value in changes.items():
+        setattr(node, name, value)
+    # The step that is known already: it is taken again, or the kernel has to be run.
+    assert steps.step(node, row, arena, is_as_filed=True) == (() if is_taken else None)
+    # A tail of 0 bytes is too small for any step.
+    assert steps.step(node, row, MeasuringArena(0, table_bytes=0), is_as_filed=True) is None
+
+
+def test_of_one_operator_with_other_constants_the_last_eight_are_known(learnt: list[str]) -> None:
     sizer = Sizer()
-    constants = [bytes([0, 0, left, 2 - left]) for left in (0, 1, 2)]
-    for paddings in constants * 2:
-        sizer.smallest_arena(pad(paddings), X86)
-    assert (learnt, sizer.remembered) == (["PAD"] * 3, 1)
+    padded = [pad(bytes([0, 0, left, 8 - left]), 12) for left in range(9)]
+    for model in (*padded, *padded[1:]):
+        sizer.smallest_arena(model, X86)
+    assert (learnt, sizer.remembered) == (["PAD"] * 9, 1)
+    sizer.smallest_arena(padded[0], X86)
+    assert learnt == ["PAD"] * 10
 
 
 def test_the_prepare_that_was_used_longest_ago_is_forgotten(learnt: list[str]) -> None:
