@@ -51,4 +51,4 @@ def _tightest_gap(buffer: Buffer, taken: Sequence[tuple[int, int]]) -> int:
         if candidate + size <= begin:
             gaps.append((begin - candidate, candidate))
         end = max(end, other_end)
-    return min(gaps, default=(0, align_up(end, buffer.alignment)))[1]
+    return min(gaps)[1] if gaps else align_up(end, buffer.alignment)

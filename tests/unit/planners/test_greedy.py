@@ -36,6 +36,19 @@ def test_offline_buffers_may_overlap_and_it_is_noticed():
     assert planner.do_any_buffers_overlap()
 
 
+@pytest.mark.parametrize(("first", "second", "overlap"), [
+    ((16, 0, 1, 8), (8, 0, 1, 23), True),  # byte 23
+    ((16, 0, 1, 8), (8, 0, 1, 24), False),
+    ((16, 0, 1, 8), (8, 0, 1, 1), True),  # byte 8
+    ((16, 0, 1, 8), (8, 0, 1, 0), False),
+    ((16, 0, 1, 8), (8, 1, 2, 16), True),  # moment 1
+    ((16, 0, 1, 8), (8, 2, 3, 16), False),
+])  # fmt: skip
+def test_buffers_overlap_that_share_a_byte_at_a_moment(first, second, overlap):
+    assert planner_with(first, second).do_any_buffers_overlap() is overlap
+    assert planner_with(second, first).do_any_buffers_overlap() is overlap
+
+
 def test_forty_bytes_of_scratch_hold_one_buffer():
     planner = planner_with((100, 0, 1), scratch_size=79)
     with pytest.raises(PlanningError) as refused:
@@ -45,8 +58,11 @@ def test_forty_bytes_of_scratch_hold_one_buffer():
 
 def test_init_forgets_the_buffers():
     planner = planner_with((100, 0, 1))
-    planner.init(400)
+    planner.init(79)
     assert (planner.buffer_count, planner.maximum_memory_size()) == (0, 0)
+    planner.add_buffer(50, 2, 3)
+    with pytest.raises(PlanningError, match="max is 1"):
+        planner.add_buffer(50, 2, 3)
 
 
 def test_an_index_outside_is_refused_with_upstreams_words():
@@ -70,6 +86,45 @@ def test_an_end_below_zero_is_unsigned_as_upstream_has_it():
 def test_sizes_that_tflm_cannot_count_are_refused(size):
     with pytest.raises(PlanningError):
         planner_with((size, 0, 0)).offsets()
+
+
+LEAST, MOST = -(2**31), 2**31 - 1
+
+
+@pytest.fixture(params=["C", "Python"])
+def place(request):
+    """Return the planner in C, where it was built, and in Python."""
+    if request.param == "C" and not native.available():
+        pytest.skip("the C core was not built")
+    return (lambda buffers: native.greedy(buffers)[0]) if request.param == "C" else greedy_offsets
+
+
+# size, offset (-1: none), first moment, last moment, alignment
+@pytest.mark.parametrize(("row", "offset"), [
+    ((MOST, -1, 0, 0), 0),
+    ((0, MOST, 0, 0), MOST),
+    ((1, MOST - 1, 0, 0), MOST - 1),
+    ((1, LEAST, 0, 0), LEAST),
+    ((1, -1, LEAST + 1, MOST), 0),
+    ((1, -1, 0, 0, MOST), 0),
+])  # fmt: skip
+def test_each_number_may_be_the_largest_or_smallest_that_a_32_bit_planner_counts(place, row, offset):
+    assert list(place([BufferRequirements(*row)])) == [offset]
+
+
+@pytest.mark.parametrize(("row", "message"), [
+    ((MOST + 1, -1, 0, 0), "outside 32-bit"),
+    ((1, LEAST - 1, 0, 0), "outside 32-bit"),
+    ((1, -1, 0, MOST + 1), "outside 32-bit"),
+    ((1, MOST, 0, 0), "beyond 2,147,483,647"),
+    ((-1, -1, 0, 0), "a negative size"),
+    ((1, -1, 0, 0, 0), "an alignment below 1"),
+    ((1, -1, LEAST, 0), r"a time of -2\^31"),
+    ((1, -1, 0, LEAST), r"a time of -2\^31"),
+])  # fmt: skip
+def test_a_number_beyond_is_refused(row, message):
+    with pytest.raises(PlanningError, match=message):
+        greedy_offsets([BufferRequirements(*row)])
 
 
 def test_two_buffers_that_end_above_int_max_are_refused():
