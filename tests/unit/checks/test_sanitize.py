@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tflm_sim.checks.sanitizer import sanitize
 from tflm_sim.device.configuration import Configuration
+from tflm_sim.invocation.findings import FindingCode
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
@@ -11,6 +14,7 @@ from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.requests import Scratch, ScratchBuffer, Steps
 from tflm_sim.samples import sample_path
 from tflm_sim.targets.presets import preset
+from tflm_sim.values import replace
 
 
 def two_of_mine() -> Model:
@@ -27,6 +31,15 @@ def prepare(node: Node) -> Steps[None]:
 
 def test_a_sound_model() -> None:
     assert sanitize(load(sample_path("streaming")), Configuration(preset("cortex-m4"))) == ()
+
+
+@pytest.mark.parametrize(("interpreter", "first"), [("plain", ""), ("recording", "tensor 0 at 0 is not aligned to 16")])
+def test_only_the_recording_interpreter_leaves_an_arena_where_it_begins(interpreter: str, first: str) -> None:
+    found = sanitize(
+        load(sample_path("streaming")), replace(preset("cortex-m4"), arena_address=4), interpreter=interpreter
+    )
+    assert [finding.message for finding in found[:1]] == ([first] if first else [])
+    assert {finding.code for finding in found} <= {FindingCode.MISALIGNED}
 
 
 def test_an_operator_that_uses_its_own_scratch_buffer() -> None:

@@ -95,6 +95,7 @@ def test_a_temp_that_is_given_back_twice() -> None:
 def test_the_head_is_resized_while_temps_live() -> None:
     (found,) = findings(PREPARE, TEMP, Resize(192, 4, False, 0, 900))
     assert (found.code, found.place) == (FindingCode.HEAD_RESIZED_OVER_TEMPS, AT)
+    assert (found.start, found.end) == (0, 192)
     assert found.message == "the head is resized to 192 bytes while 1 temps are out"
 
 
@@ -116,6 +117,11 @@ def test_a_temp_over_a_persistent_buffer() -> None:
 def test_the_head_over_the_tail() -> None:
     (found,) = findings(persist(80, 32), Phase(Stage.PLAN), Resize(96, 16, True, 96, 80))
     assert (found.code, found.start, found.end) == (FindingCode.PERSISTENT_OVERLAPPED, 80, 96)
+
+
+def test_the_head_begins_at_the_first_byte() -> None:
+    (found,) = findings(persist(0, 32), Phase(Stage.PLAN), Resize(16, 16, True, 16, 0))
+    assert (found.start, found.end) == (0, 16)
 
 
 def test_a_temp_over_another_temp() -> None:
@@ -143,6 +149,12 @@ def test_the_plan_lies_on_a_variable() -> None:
     events = (Phase(Stage.VARIABLES), Variable(5, 32), persist(64, 32, "variable tensor 5"))
     (found,) = findings(*events, *plan((info(0, 0, 1), 32)))
     assert (found.code, found.start, found.end) == (FindingCode.VARIABLE_TOUCHED, 64, 96)
+    assert found.message == "tensor 0 is planned over bytes 64 to 95 of variable tensor 5 (tail, since variables)"
+
+
+def test_a_second_model_has_a_plan_of_its_own() -> None:
+    again = (Phase(Stage.BUILTIN_DATA_ALLOCATOR), *plan((info(0, 0, 1), 0)))
+    assert findings(*plan((info(0, 0, 1), 0)), *again) == []
 
 
 @pytest.mark.parametrize(
@@ -151,7 +163,7 @@ def test_the_plan_lies_on_a_variable() -> None:
 )
 def test_a_scratch_buffer_outside_of_its_operator(place: Event, request_subgraph: int) -> None:
     (found,) = findings(place, ScratchRequest(64, request_subgraph, 0, ""))
-    assert found.code is FindingCode.SCRATCH_OUTSIDE_ITS_OPERATOR
+    assert (found.code, found.start, found.end) == (FindingCode.SCRATCH_OUTSIDE_ITS_OPERATOR, 0, 0)
 
 
 def test_two_live_buffers_on_one_byte() -> None:
@@ -169,14 +181,17 @@ def test_the_tensors_of_an_npu_operator_share_bytes_on_purpose() -> None:
     npu = NpuTensors(memory=frozenset({(0, 2)}), operators=(frozenset({(0, 0), (0, 1), (0, 2)}),))
     events = plan((info(0, 0, 1), 0), (info(1, 1, 1), 0), (info(2, -1, 1), 0))
     assert findings(*events, npu=npu) == []
+    another = findings(*plan((info(0, 0, 1), 0), (info(5, 1, 1), 0)), npu=npu)
+    assert [found.code for found in another] == [FindingCode.LIVE_BUFFERS_OVERLAP], "that is not the operator's"
     assert {found.code for found in findings(*events)} == {
         FindingCode.LIVE_BUFFERS_OVERLAP,
         FindingCode.READ_BEFORE_WRITTEN,
     }
 
 
-def test_a_tensor_that_nothing_writes() -> None:
-    (found,) = findings(*plan((info(0, -1, 4), 0)))
+@pytest.mark.parametrize("last", [0, 4])
+def test_a_tensor_that_nothing_writes(last: int) -> None:
+    (found,) = findings(*plan((info(0, -1, last), 0)))
     assert (found.code, found.victim) == (FindingCode.READ_BEFORE_WRITTEN, BufferId("tensor", 0, 0))
 
 
@@ -189,8 +204,9 @@ def test_a_buffer_that_nothing_names_is_no_finding() -> None:
 
 
 @pytest.mark.parametrize("event", [persist(900, 16), Temp(16, 8, 4, 20, 900)])
-def test_an_allocation_that_is_not_aligned(event: Event) -> None:
-    assert [found.code for found in findings(PREPARE, event)] == [FindingCode.MISALIGNED]  # 900 % 16 == 4, 4 % 8 == 4
+def test_an_allocation_that_is_not_aligned(event: Persist | Temp) -> None:
+    (found,) = findings(PREPARE, event)  # 900 % 16 == 4, 4 % 8 == 4
+    assert (found.code, found.start, found.end) == (FindingCode.MISALIGNED, event.offset, event.offset + 16)
 
 
 def test_alignment_is_of_addresses() -> None:
@@ -249,9 +265,10 @@ def test_samples_are_clean_on_every_target(name: str, target: str) -> None:
 def test_a_scratch_buffer_of_another_operator() -> None:
     invoked = OpEvent(Stage.OP_INVOKE, 0, 3, "MINE", has=True)
     assert findings(invoked, ScratchUse(0, 0, 3)) == []
-    (found,) = findings(invoked, ScratchUse(0, 0, 2))
-    assert (found.code, found.victim) == (FindingCode.SCRATCH_OUTSIDE_ITS_OPERATOR, BufferId("scratch", 0, 0))
-    assert found.message == "scratch buffer 0 is used, and operator 2 of subgraph 0 asked for it"
+    for who, whose in ((2, "operator 2 of subgraph 0"), (0, "operator 0 of subgraph 0"), (-1, "nobody")):
+        (found,) = findings(invoked, ScratchUse(0, 0, who))
+        assert (found.code, found.victim) == (FindingCode.SCRATCH_OUTSIDE_ITS_OPERATOR, BufferId("scratch", 0, 0))
+        assert found.message == f"scratch buffer 0 is used, and {whose} asked for it"
 
 
 def test_the_tensors_of_an_ethos_u_are_those_of_its_own_operators() -> None:
