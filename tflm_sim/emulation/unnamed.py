@@ -11,6 +11,7 @@ every version since 2021.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -43,13 +44,13 @@ _SLOTS = {
 }  # fmt: skip
 """Functions by their place in a table, counted from the one that prints the message. Before June 2022 there was no
 ResizeBuffer(), and ResetTempAllocations() came behind AllocateTemp()."""
-_PERSISTENT_SLOT, _SHIFT_SLOT, _SHIFTED_SLOT = 6, 8, 12
-"""From ResizeBuffer(): AllocatePersistentBuffer(); how far inside of the object its second table is for, negative; the
-same function for that one."""
+_PERSISTENT_SLOT, _SHIFTED_SLOT = 6, 12
+"""From ResizeBuffer(): AllocatePersistentBuffer(), and the same function for the object's second table."""
+_BESIDE = {slot for slots in _SLOTS.values() for slot in slots.values()} | {_PERSISTENT_SLOT, _SHIFTED_SLOT}
 _PRINTERS = {0: Watched.PRINT, 1: Watched.REPORT}
 """The function that is given a message, by the number of the argument that it is."""
-_NEAR = 12
-"""Bytes from the load of a message to the call that prints it."""
+_NEAR = 14
+"""The call that prints a message begins within so many bytes from the load of it on."""
 
 
 def functions_by_message(elf: Elf, *, is_arm: bool) -> dict[Watched, tuple[Entry, ...]]:
@@ -77,11 +78,8 @@ class _Search:
 
     def _places_of(self, text: bytes) -> Iterator[int]:
         for address, data in self._parts:
-            at = data.find(text)
-            while at >= 0:
-                if at == 0 or data[at - 1] == 0:
-                    yield address + at
-                at = data.find(text, at + 1)
+            for match in re.finditer(re.escape(b"\0" + text), b"\0" + data):
+                yield address + match.start()
 
     def _all_starts(self) -> set[int]:
         """Return where functions begin: what is called, or pointed to, or where a jump leaves its function."""
@@ -145,7 +143,7 @@ class _Search:
         held = dict(self._words()) if wanted else {}
         for address, value in held.items():
             if value in wanted:
-                near = ((slot, held.get(address + 4 * slot, 0)) for slot in range(-5, _SHIFTED_SLOT + 1))
+                near = ((slot, held.get(address + 4 * slot, 0)) for slot in _BESIDE)
                 yield {slot: one - self._bit for slot, one in near if self._is_code(one)}
 
     def _is_code(self, value: int) -> bool:
@@ -165,13 +163,13 @@ class _Search:
         targets = {jump.where: jump.target for jump in self._calls if jump.is_call}
         counted: Counter[tuple[int, int]] = Counter()
         for load in self._loads:
-            called = (targets[at] for at in range(load.address, load.address + _NEAR + 1, 2) if at in targets)
+            called = (targets[at] for at in range(load.address, load.address + _NEAR, 2) if at in targets)
             target = next(called, None)
             if target is not None and load.argument in _PRINTERS:
                 counted[load.argument, target] += 1
         if not counted:
             return {}
-        (number, target), _ = counted.most_common(1)[0]
+        number, target = max(counted, key=counted.__getitem__)
         return {_PRINTERS[number]: (Entry(target, 0),)}
 
 

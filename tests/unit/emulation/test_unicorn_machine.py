@@ -20,7 +20,7 @@ LOAD, STORE, GO, ADD, STAY, WAIT, UNDEFINED = 0x6808, 0x6008, 0x4708, 0x3001, 0x
 """ldr r0, [r1]; str r0, [r1]; bx r1; adds r0, #1; b to itself; wfi; udf."""
 CORTEX_M4 = Core("Cortex-M4", True, "UC_CPU_ARM_CORTEX_M4", "", ("r0", "r1", "r2", "r3"), "lr")
 RISCV = Core("RISC-V 32", False, "UC_CPU_RISCV32_ANY", "virt", tuple(f"a{index}" for index in range(8)), "ra")
-EVER = 60.0
+EVER = 2.0
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ from tflm_sim.emulation.functions import Watched
 from tflm_sim.emulation.unnamed import functions_by_message
 from tflm_sim.firmware.elf import EXECUTABLE
 
-CODE, TEXTS, TABLES = 0x8000, 0x9000, 0xA000
+CODE, TEXTS, TABLES = 0x8000, 0x2001_9000, 0x2001_A000
 PRINTED = (
-    b"",
     b"Failed starting model allocation.\n",
+    b"",
     b"Invoke() called after initialization failed with code %d\n",
     b"MicroAllocator: Model allocation started before finishing",
     b"Failed to allocate temp memory. Requested: %u",
@@ -26,14 +26,15 @@ PRINTED = (
     b"Failed to allocate tail memory. Requested: %u",
     b"Failed to allocate tail memory. Requested: %u",
 )
-"""What each function prints, in order: one that prints what it is given first, CommitStaticMemoryPlan() as the eighth,
-and AllocatePersistentBuffer() twice at the end."""
-PRINT, ALLOCATE, INVOKE, START, TEMP, RESIZE, VARIABLES, COMMIT, PERSISTENT, SHIFTED = range(10)
+"""What each function prints, in order: one that prints what it is given is the second, CommitStaticMemoryPlan() the
+eighth, and AllocatePersistentBuffer() twice at the end."""
+ALLOCATE, PRINT, INVOKE, START, TEMP, RESIZE, VARIABLES, COMMIT, PERSISTENT, SHIFTED = range(10)
 TEMP_FREE, TEMP_RESET, RESIZE_FREE, RESERVE = range(10, 14)
 SINGLE_ARENA = {-5: TEMP, -4: TEMP_FREE, -2: TEMP_RESET, 0: RESIZE, 1: RESIZE_FREE, 3: RESERVE, 6: PERSISTENT}
 ALLOCATOR = {0: VARIABLES, 3: COMMIT}
-CALLED = (ALLOCATE, INVOKE, START, PERSISTENT, SHIFTED)
-"""What main() calls, the function behind the others."""
+CALLED = (ALLOCATE, START, PERSISTENT, SHIFTED)
+"""What main() calls, the function behind the others; then it jumps to Invoke()."""
+MAIN = 14
 SIZE = 32
 
 
@@ -64,8 +65,11 @@ def program(*tables: dict[int, int], argument: int = 0, away: int = 2, printed: 
         texts += text + b"\0"
     places += [0] * (14 - len(places))
     code = b"".join(function(n, text, argument=argument, away=away) for n, text in enumerate(places))
-    main = [half for n, one in enumerate(CALLED) for half in call(place(14) + 2 + 4 * n, place(one))]
-    code += struct.pack(f"<{2 + len(main)}H", 0xB500, *main, 0xBD00)
+    main = [half for n, one in enumerate(CALLED) for half in call(place(MAIN) + 4 * n, place(one))]
+    for where, target in ((16, place(INVOKE)), (20, place(MAIN) + 24)):  # The second stays in main().
+        first, second = call(place(MAIN) + where, target)
+        main += [first, second & ~0x4000]
+    code += struct.pack(f"<{len(main) + 2}H", *main, 0xBF00, 0x4770)
     words: list[int] = []
     for table in tables:
         words += [place(table[slot]) | 1 if slot in table else 0 for slot in range(-5, 13)]
@@ -74,6 +78,10 @@ def program(*tables: dict[int, int], argument: int = 0, away: int = 2, printed: 
         SimpleNamespace(address=address, data=data, flags=flags, is_allocated=True, has_bits=True)
         for address, data, flags in parts
     ]
+    for is_allocated, has_bits in ((False, True), (True, False)):  # Sections that are no bytes of the program.
+        copy = {"address": CODE + 0x1000, "data": code, "flags": EXECUTABLE}
+        sections.append(SimpleNamespace(**copy, is_allocated=is_allocated, has_bits=has_bits))
+    sections.append(SimpleNamespace(**{**vars(sections[0]), "address": CODE + 0x2000, "flags": 0}))
     return SimpleNamespace(sections=sections, bytes_of=lambda section: section.data)
 
 
@@ -136,7 +144,7 @@ def test_without_a_function_that_is_needed_none_is_found(missing: int) -> None:
 
 def test_a_text_begins_behind_a_zero_or_at_the_start_of_its_section() -> None:
     search = unnamed._Search(program(SINGLE_ARENA), is_arm=True)
-    assert [*search._places_of(PRINTED[ALLOCATE])] == [TEXTS + 2]
+    assert [*search._places_of(PRINTED[ALLOCATE])] == [TEXTS + 1]
     assert [*search._places_of(b"starting")] == []
     search._parts = [(TEXTS, b"ab\0abab\0ab")]
     assert [*search._places_of(b"ab")] == [TEXTS, TEXTS + 3, TEXTS + 8]
@@ -144,5 +152,23 @@ def test_a_text_begins_behind_a_zero_or_at_the_start_of_its_section() -> None:
 
 def test_words_are_those_at_multiples_of_four() -> None:
     search = unnamed._Search(program(), is_arm=True)
-    search._parts = [(TEXTS + 2, b"..\1\0\0\0\2\0\0\0.."), (TABLES, b"\3\0\0")]
-    assert [*search._words()] == [(TEXTS + 4, 1), (TEXTS + 8, 2)]
+    search._parts = [(TEXTS + 2, b"..\1\0\0\0\2\0\0\0"), (TABLES, b"\3\0\0\0...")]
+    assert [*search._words()] == [(TEXTS + 4, 1), (TEXTS + 8, 2), (TABLES, 3)]
+
+
+def test_a_function_begins_where_others_lead_behind_an_end_of_another() -> None:
+    search = unnamed._Search(program(SINGLE_ARENA | {12: SHIFTED}, ALLOCATOR), is_arm=True)
+    assert search._starts == [place(number) for number in range(MAIN)]
+
+
+def test_an_address_of_code_is_odd_on_arm_and_lies_in_what_is_executed() -> None:
+    arm, risc_v = (unnamed._Search(program(), is_arm=is_arm) for is_arm in (True, False))
+    end = place(MAIN) + 28
+    assert [arm._is_code(at) for at in (CODE - 1, CODE, CODE + 1, end - 1, end + 1)] == [
+        False,
+        False,
+        True,
+        True,
+        False,
+    ]
+    assert [risc_v._is_code(at) for at in (CODE - 2, CODE, end - 2, end)] == [False, True, True, False]
