@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tflm_sim.checks import firmware_measured
+from tflm_sim.checks.firmware_rooms import ArenaRoom
 from tflm_sim.cli import firmware as module
 from tflm_sim.emulation import execute as execute_module
 from tflm_sim.errors import FirmwareError, UsageError
@@ -83,6 +84,24 @@ def test_a_file_that_does_not_say_what_it_is_is_told_with_its_reasons(
     monkeypatch.setattr(module, "unknown_operator", lambda model, _: "" if model == "a" else f"no {model}")
     assert module._judged(SimpleNamespace(), args()) == 3  # type: ignore[arg-type]
     assert said[0][1]["problem"] == "nobody knows; no b"
+
+
+def test_the_arena_is_what_the_user_sized_or_what_the_program_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    def sized(*arenas: str, address: int | None) -> list[Any]:
+        program: Any = SimpleNamespace(arenas=[SimpleNamespace(name=name) for name in arenas])
+        rooms = module._rooms(program, None, args(limit="2KiB", arena_address=address))
+        return [(room.name, room.size, room.address, room.addresses) for room in rooms]
+
+    assert sized("a", address=None) == [("a", 2048, None, (0,))]
+    assert sized("a", "b", address=4) == sized(address=4) == [("an arena", 2048, 4, (4,))]
+    rooms = (ArenaRoom("a", 2048, 0x2000_0014), ArenaRoom("heap", 2048))
+    asked: list[bool] = []
+    monkeypatch.setattr(module, "rooms_for", lambda *_, is_named: asked.append(is_named) or rooms)
+    program: Any = SimpleNamespace()
+    assert module._rooms(program, None, args()) == module._rooms(program, None, args(arena_address=4)) == rooms
+    with pytest.raises(UsageError, match=r"^--arena-address 0: a lies at 0x20000014$"):
+        module._rooms(program, None, args(arena_address=0, arena_symbol="a"))
+    assert asked == [False, False, True]
 
 
 @pytest.mark.parametrize("option", ["limit", "arena_symbol", "arena_address", "target"])

@@ -11,12 +11,14 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tflm_sim.cli import main
+from tflm_sim.cli import main, review
 from tflm_sim.cli.forge import COMMENT_MARK
+from tflm_sim.report.project import Review
 from tflm_sim.samples import sample_path
 
 yaml = pytest.importorskip("yaml")
@@ -113,6 +115,20 @@ def test_a_file_of_before_that_is_broken_is_not_used(repository: Path, capsys: p
     printed = capsys.readouterr()
     assert printed.out.startswith(TABLE)
     assert printed.err.startswith("the tflm-sim.toml of before is not used: Invalid value")
+
+
+def test_the_first_three_rows_that_grew_or_are_not_good_have_a_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows: list[tuple[int, object, int | None]] = [
+        (0, "m", None), (0, "m", 0), (0, "m", -16), (3, "m", None), (1, None, 16), (0, "m", 1), (1, "m", None),
+        (1, "m", -16), (0, "m", 16),
+    ]  # fmt: skip
+    reviews = [Review(SimpleNamespace(judged=row), difference=row[2]) for row in rows]  # type: ignore[arg-type]
+    where = SimpleNamespace(planner="greedy", has_own_planner=False)
+    monkeypatch.setattr(review, "deciding", lambda row: (SimpleNamespace(exit_code=row[0], model=row[1]), where))
+    monkeypatch.setattr(review, "growth", lambda difference: difference)
+    monkeypatch.setattr(review, "take_picture", lambda model, configuration, title: model)
+    monkeypatch.setattr(review, "map_lines", lambda picture, width: [picture])
+    assert [index for index, row in enumerate(review._with_pictures(reviews)) if row.picture] == [5, 6, 7]
 
 
 def test_without_the_file_one_sentence_says_what_is_missing(
