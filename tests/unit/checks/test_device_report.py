@@ -1,4 +1,5 @@
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -6,6 +7,7 @@ from tflm_sim.answers.simulation import simulate
 from tflm_sim.arena.events import PlanAdd, PlanOffset
 from tflm_sim.board.dialects import ArenaUsed, BenchmarkRecord, CategoryUse, PlanBuffer, PlanDialect, PlanReport
 from tflm_sim.board.messages import ArenaReport
+from tflm_sim.checks import device_report
 from tflm_sim.checks.device_report import ReportComparison, compare_report, identify
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.load import load
@@ -39,6 +41,20 @@ def test_the_skew_of_the_arena_counts() -> None:
     skewed = replace(PLAIN, target=replace(PLAIN.target, arena_address=4))
     simulation = simulate(MODEL, skewed, arena_size=2000)
     assert compare(plain_report(2000, skew=4, total=simulation.arena_used_bytes)).is_equal
+
+
+def test_where_no_size_is_said_a_roomy_arena_of_each_remainder_is_tried_words_first() -> None:
+    report = replace(plain_report(2000), arena_size=0)
+    assert device_report._arena_sizes(report) == [0]
+    assert device_report._arena_sizes(ArenaUsed(1, 8, 8, "any")) == [1 << 30]
+    sizes = device_report._arena_sizes(object())  # type: ignore[arg-type]
+    assert [(1 << 30) - size for size in sizes] == [0, 8, 4, 12, 1, 9, 5, 13, 2, 10, 6, 14, 3, 11, 7, 15]
+
+
+def test_a_category_that_only_the_report_has_is_compared_with_nothing() -> None:
+    simulation = SimpleNamespace(recorded={})
+    found = device_report._category_figures([CategoryUse("OP_DATA", 7, 6, 1)], simulation)  # type: ignore[arg-type]
+    assert [(figure.low, figure.simulated) for figure in found] == [(7, 0), (6, 0), (1, 0)]
 
 
 def test_one_byte_more_is_a_difference() -> None:
