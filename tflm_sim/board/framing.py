@@ -91,7 +91,7 @@ def split_line(line: RawLine) -> tuple[list[Frame | BadFrame], bytes]:
         if match is not None and isinstance(frame, Frame):
             rest.append(line.data[start:position])
             start = match.end()
-        position = line.data.find(MARK, position + 1 if match is None else match.end())
+        position = line.data.find(MARK, position + len(MARK) if match is None else match.end())
     return found, b"".join([*rest, line.data[start:]])
 
 
@@ -107,7 +107,7 @@ def _has_lost_its_start(data: bytes) -> bool:
 
 
 def _torn(line: RawLine, position: int) -> BadFrame:
-    following = line.data.find(MARK, position + 1)
+    following = line.data.find(MARK, position + len(MARK))
     return BadFrame(line.number, "the frame is torn", line.data[position : following if following >= 0 else None])
 
 

@@ -91,3 +91,30 @@ def test_a_frame_too_long_for_a_line_is_refused() -> None:
     assert len(encode_frame(0, "info", {"s": "x" * (FRAME_MAX - 30)}).strip()) == FRAME_MAX
     with pytest.raises(LocalProtocolError, match="241 bytes: at most 240"):
         encode_frame(0, "info", {"s": "x" * (FRAME_MAX - 29)})
+    largest = encode_frame(65535, "info", {"s": "x" * (FRAME_MAX - 34)}).strip()
+    assert len(largest) == FRAME_MAX
+    assert isinstance(split(largest)[0][0], Frame)
+    body = largest[1:-9].replace(b'"x', b'"xx')
+    assert reasons(b"$%s*%08x" % (body, zlib.crc32(body))) == ["the frame is out of bounds"]
+
+
+def test_only_plain_characters_stand_for_themselves() -> None:
+    assert b'{"s":"\\u001f ~\\u007f\\u0022\\u005c\\u0024\\u002a"}' in encode_frame(0, "x", {"s": '\x1f ~\x7f"\\$*'})
+
+
+def test_a_frame_that_lost_its_start_is_named_wherever_its_fields_begin() -> None:
+    fields = WHOLE[WHOLE.index(b"{") :]
+    assert (
+        reasons(fields)
+        == reasons(b"12 " + fields)
+        == reasons(WHOLE[WHOLE.index(b"}") :] + fields)
+        == ["the frame has no start"]
+    )
+    assert reasons(b"} *" + fields[-8:]) == []
+
+
+def test_a_torn_frame_ends_where_the_next_begins() -> None:
+    torn = b"$TSIM,6,cat,{"
+    found, rest = split(b"a" + torn + WHOLE + b"b" + torn + b"c")
+    assert [frame.data for frame in found if isinstance(frame, BadFrame)] == [torn, torn + b"c"]
+    assert rest == b"a" + torn + b"b" + torn + b"c"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tflm_sim.board import transport
-from tflm_sim.board.transport import PortInfo, SerialPort, find_port, list_ports, open_port
+from tflm_sim.board.transport import READ_SIZE, PortInfo, SerialPort, find_port, list_ports, open_port
 from tflm_sim.errors import TransportError
 
 
@@ -106,6 +106,23 @@ def test_an_unplugged_port_is_a_lost_connection() -> None:
         os.close(master)
         with pytest.raises(TransportError, match="the connection is lost"):
             read_until_lost(port)
+
+
+def test_one_reading_takes_what_waits_up_to_its_most() -> None:
+    class Device:
+        """Has so many bytes waiting."""
+
+        def __init__(self, count: int) -> None:
+            self.in_waiting = count
+
+        def read(self, most: int) -> bytes:
+            assert most > 0, "nothing was asked for"
+            taken = min(most, self.in_waiting)
+            self.in_waiting -= taken
+            return b"x" * taken
+
+    port = SerialPort("a", Device(READ_SIZE + 2))
+    assert [len(port.read()) for _ in range(3)] == [READ_SIZE, 2, 0]
 
 
 def test_without_pyserial_the_way_to_get_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,7 +80,7 @@ def test_a_write_from_outside_goes_over_the_edge_of_a_piece(made: Any) -> None:
 
 
 def test_more_memory_than_is_given_is_a_fault(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unicorn_machine, "_MOST_MEMORY", 2 * CHUNK)
+    monkeypatch.setattr(unicorn_machine, "_MAX_MEMORY", 2 * CHUNK)
     machine = made(STORE, STAY, r1=RAM)  # its code takes one piece
     machine.write(RAM + CHUNK, b"a")
     assert machine.run(EVER) == Stop(Reason.FAULT, CODE, "uses more memory than is given", RAM)
@@ -140,7 +140,7 @@ def test_a_program_that_does_not_end_is_stopped(made: Any) -> None:
     ],
 )
 def test_what_stops_the_processor_is_said(made: Any, monkeypatch: pytest.MonkeyPatch, code: int, text: str) -> None:
-    monkeypatch.setattr(unicorn_machine, "_MOST_WAITS", 3)
+    monkeypatch.setattr(unicorn_machine, "_MAX_WAITS", 3)
     stop = made(*[code] * 8, STAY, r1=DEVICE + 1).run(EVER, is_quiet=True)
     assert (stop.reason, stop.text) == (Reason.FAULT, text)
 

@@ -18,7 +18,15 @@ from tflm_sim.errors import UsageError
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import TensorType
-from tflm_sim.report.difference import Difference, SettingChange, _settings, difference_document, read_size_document
+from tflm_sim.report import difference_text
+from tflm_sim.report.difference import (
+    Difference,
+    SettingChange,
+    SizeChange,
+    _settings,
+    difference_document,
+    read_size_document,
+)
 from tflm_sim.report.difference import growth as difference_growth
 from tflm_sim.report.difference_text import difference_lines as lines_of_difference
 from tflm_sim.report.document import SizeDocument, size_document
@@ -206,3 +214,17 @@ def test_a_document_of_another_version_is_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps(size("sine")), "utf-8")
     with pytest.raises(UsageError, match="cannot be read"):
         read_size_document(str(tmp_path / "nowhere.json"))
+
+
+@pytest.mark.parametrize(
+    ("count", "more"),
+    [(20, []), (21, ["and 1 more; --json has them all"]), (1022, ["and 1,002 more; --json has them all"])],
+)
+def test_of_a_long_table_the_twenty_largest_changes_are_shown(count: int, more: list[str]) -> None:
+    rows = ((SizeChange(None, -change if change % 2 else change, 0), f"#{change}") for change in range(count + 1))
+    _, title, header, *lines = difference_text._table("what moved", rows)
+    assert (title, header.split()) == ("what moved", ["before", "after", "change"])
+    shown = [int(line.rsplit("#", 1)[1]) for line in lines[:20]]
+    assert shown == [*range(count, count - 20, -1)], "a row without a change is none"
+    assert lines[20:] == more
+    assert lines[0].split()[0] == "-"
