@@ -110,7 +110,7 @@ def test_every_command_of_a_page_runs_after_the_first_command_alone(
         shutil.copytree(furnished, folder)
         done = activated(shell_words(_fresh(command, served, folder)), folder)
         said = f"{done.stdout}{done.stderr}"
-        if done.returncode not in (0, 1) or "Traceback" in said or " -m pip install " in said:
+        if done.returncode not in (0, 1) or not said or "Traceback" in said or " -m pip install " in said:
             wrong.append(f"{command.text}: exit code {done.returncode}: {said[-400:]}")
         shutil.rmtree(folder)
     assert wrong == []

@@ -206,7 +206,8 @@ def furnish(folder: Path) -> None:
         ("last_week.csv", "sweep models/ --targets cortex-m4,esp32-s3 -o last_week.csv"),
         ("sizes.csv", "sweep models/ --targets cortex-m4,esp32-s3 -o sizes.csv"),
     ):
-        done = run(words.split(), folder)
+        command = [sys.executable, "-m", "tflm_sim", *words.split()]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
         assert done.returncode == 0, done.stderr
         if words.endswith("--json"):
             (folder / name).write_text(done.stdout, "utf-8")
@@ -235,9 +236,3 @@ def _program(folder: Path) -> None:
     for name in ("build/app.elf", "build/zephyr/zephyr.elf", "app.elf", "old.elf", "new.elf"):
         (folder / name).write_bytes(program)
     model_program.built(folder / "executed", sample_path("sine").read_bytes(), ((1, 1), (1, 1)))
-
-
-def run(words: list[str], folder: Path, given: str = "") -> subprocess.CompletedProcess[str]:
-    """Run the program in a folder."""
-    command = [sys.executable, "-m", "tflm_sim", *words]
-    return subprocess.run(command, cwd=folder, input=given, capture_output=True, text=True, check=False, timeout=300)

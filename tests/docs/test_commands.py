@@ -1,19 +1,16 @@
-"""Every command of the pages runs, with what the pages speak of at hand; those that do not are named here, and why."""
+"""The program takes every command of the pages; those that tests/test_set_up.py does not run are named here."""
 
 from __future__ import annotations
 
 import contextlib
 import io
-import shutil
 import sys
-from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from commands import Command, Served, commands, furnish, run, serving, words_of
+from commands import Command, Served, commands, words_of
 
 from tflm_sim.cli import build_parser
 
@@ -38,23 +35,10 @@ def is_a_name(command: str) -> bool:
 
 
 COMMANDS = [command for command in commands() if not is_a_name(command.text)]
-RUN = [command for command in COMMANDS if not command.text.startswith(tuple(NOT_RUN))]
+FIRST = {command.text: command for command in reversed(COMMANDS)}
+RUN = sorted(command for command in FIRST.values() if not command.text.startswith(tuple(NOT_RUN)))
+"""What tests/test_set_up.py runs: each command once, as one of the first page that has it."""
 PARSED = [command for command in COMMANDS if "--version" not in command.text]
-
-
-@pytest.fixture(scope="module")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if not shutil.which("arm-none-eabi-g++"):
-        pytest.skip("arm-none-eabi-g++ is not installed")
-    folder = tmp_path_factory.mktemp("furnished")
-    furnish(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def served(furnished: Path) -> Iterator[Served]:
-    with serving((furnished / "run.log").read_bytes()) as addresses:
-        yield addresses
 
 
 def test_the_pages_have_commands_and_few_of_them_cannot_run() -> None:
@@ -66,19 +50,3 @@ def test_the_pages_have_commands_and_few_of_them_cannot_run() -> None:
 def test_the_program_takes_every_command_of_the_pages(command: Command) -> None:
     words = words_of(command.text, Served("http://m", "port", "port"))[1:]
     build_parser(None).parse_args(words)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", RUN, ids=lambda command: f"{command.page}: {command.text}")
-def test_the_commands_of_the_pages_run(command: Command, furnished: Path, served: Served, tmp_path: Path) -> None:
-    folder = tmp_path / "here"
-    shutil.copytree(furnished, folder)
-    words = words_of(command.text, served)[1:]
-    log = (folder / "run.log").read_text("utf-8")
-    for option, name in pairwise(words):
-        if option in ("-o", "--record"):
-            (folder / name).unlink(missing_ok=True)
-    done = run(words, folder, given=log)
-    assert done.returncode in (0, 1), done.stderr
-    assert done.stdout + done.stderr
-    assert "Traceback" not in done.stderr

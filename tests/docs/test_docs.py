@@ -1,4 +1,4 @@
-"""The pages build without a warning; their commands are run by test_commands.py."""
+"""The pages build without a warning; their commands are run by tests/test_set_up.py."""
 
 from __future__ import annotations
 
