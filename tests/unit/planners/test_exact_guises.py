@@ -1,4 +1,7 @@
-"""One problem takes as many nodes in every guise, and no more than when that was last looked at (and a half more)."""
+"""One problem takes as many nodes in every guise, and as many as when that was last looked at.
+
+Whoever changes the search on purpose writes the new numbers here, which should not be larger on the whole.
+"""
 
 from __future__ import annotations
 
@@ -125,26 +128,26 @@ def test_a_to_k_take_as_many_nodes_in_every_guise(name: str, guise: str) -> None
     """Source: benchmarks/challenging @ google/minimalloc 9f5cf81."""
     buffers = GUISES[guise](read(PLANNERS / "challenging" / f"{name}.1048576.csv"))
     capacity = 7 * 1_048_576 if guise in ("scaled", "all at once") else 1_048_576
-    result = solve(buffers, capacity=capacity, node_limit=CHALLENGING[name] * 3 // 2)
+    result = solve(buffers, capacity=capacity, node_limit=2 * CHALLENGING[name] + 1_000)
     assert result.offsets is not None
     assert not validate(buffers, plan_of(buffers, result.offsets))
     assert result.peak is not None
     assert result.peak <= capacity
-    assert result.nodes <= CHALLENGING[name] * 3 // 2
+    assert result.nodes == CHALLENGING[name]
 
 
 @pytest.mark.parametrize("name", HARD)
-def test_the_hard_ones_take_no_more_nodes_than_they_did(name: str) -> None:
+def test_the_hard_ones_take_as_many_nodes_as_they_did(name: str) -> None:
     buffers = read(PLANNERS / "hard" / f"{name}.csv")
     capacity = int(name.rpartition(".")[2])
     result = solve(buffers, capacity=capacity, node_limit=2 * HARD[name] + 1_000)
     assert result.peak is not None
     assert result.peak <= capacity
-    assert result.nodes <= HARD[name] * 3 // 2
+    assert result.nodes == HARD[name]
 
 
 @pytest.mark.shared("models")
-def test_the_heads_of_all_models_take_no_more_nodes_than_they_did() -> None:
+def test_the_heads_of_all_models_take_as_many_nodes_as_they_did() -> None:
     """Of 223 models that come to a plan on a Cortex-M4, 217 need no node."""
     proved = 0
     for path in sorted((PLANNERS.parent / "models").glob("*.tflite")):
@@ -152,8 +155,8 @@ def test_the_heads_of_all_models_take_no_more_nodes_than_they_did() -> None:
             problem = head_problem(simulate(load(path), "cortex-m4"))
         except TflmSimError:
             continue
-        most = HEADS.get(path.stem, 0) * 3 // 2
-        result = solve(problem.buffers, node_limit=max(most, 1))
-        assert (result.proved, result.nodes <= most) == (True, True), path.stem
+        nodes = HEADS.get(path.stem, 0)
+        result = solve(problem.buffers, node_limit=2 * nodes + 1)
+        assert (result.proved, result.nodes) == (True, nodes), path.stem
         proved += 1
     assert proved == 223
