@@ -1,8 +1,11 @@
+import random
+
 import pytest
 
 from tflm_sim.errors import PlanningError
-from tflm_sim.planners import gpu, hill_climb
+from tflm_sim.planners import gpu, hill_climb, native
 from tflm_sim.planners.buffers import Buffer, plan_of
+from tflm_sim.planners.deadline import Deadline
 from tflm_sim.planners.hill_climb import HillClimb, count_neighbours, first_order, live_bytes, neighbours
 
 
@@ -72,3 +75,14 @@ def test_an_interrupt_keeps_the_best_plan(monkeypatch):
 )
 def test_sizes_beyond_32_bits_are_planned(place):
     assert place([Buffer(2**40, 0, 1), Buffer(2**40, 0, 2)]).peak == 2**41
+
+
+@pytest.mark.skipif(not native.available(), reason="the C core was not built")
+@pytest.mark.parametrize(("seconds", "is_done"), [(0.0, True), (None, False)])
+def test_the_search_in_c_ends_when_the_time_is_over(seconds, is_done):
+    draw = random.Random(1)
+    starts = [draw.randrange(300) for _ in range(600)]
+    buffers = [Buffer(draw.randrange(1, 1_000), start, start + draw.randrange(1, 200)) for start in starts]
+    search = native.NativeHillClimb(native.rows(buffers), count_neighbours(buffers), Deadline(seconds))
+    search.run(1)
+    assert search.is_done is is_done
