@@ -175,7 +175,7 @@ def _peak(
 
     def compute(index: int, holders: Mapping[int, int]) -> int:
         reads = tuple(holders.get(tensor, tensor) for tensor in segment.rules[index].activations)
-        output = segment.operators[index].output_tensors[0]
+        output = segment.outputs[index]
         start, end, _, _ = stripe[output]
         gap = gap_of_stripe(facts, segment, index, end - start)
         return step(reads, output, end - start, scratch_of_stripe(facts, segment, stripe, index), gap)

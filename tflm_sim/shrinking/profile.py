@@ -16,7 +16,7 @@ from tflm_sim.shrinking.graph import planned_bytes
 from tflm_sim.shrinking.sizing import Measured
 from tflm_sim.shrinking.vector_scratch import VectorScratch, vector_scratch
 from tflm_sim.units import align_up
-from tflm_sim.values import dataclass, field
+from tflm_sim.values import NamedTuple, dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +134,7 @@ def _lifetimes(draft: Draft) -> tuple[dict[int, int], dict[int, int], dict[int, 
     return {tensor: born[tensor] for tensor in sizes}, {tensor: dies.get(tensor, -1) for tensor in sizes}, sizes
 
 
-@dataclass(frozen=True, slots=True)
-class Footprint:
+class Footprint(NamedTuple):
     """An operator of a rewriting that is being considered: what it reads and writes, by any key, and its scratch.
 
     ``gap`` is that of ``Profile.gaps``.

@@ -58,6 +58,7 @@ class OperatorSegment:
 
     Attributes:
         side: Activations beside X that come from outside; elementwise operators read them.
+        outputs: The tensor that each operator writes.
         rules: A rule an operator.
         sizes: Rows of the whole tensors, by tensor.
     """
@@ -69,6 +70,7 @@ class OperatorSegment:
     result: int
     side: tuple[int, ...]
     operators: tuple[Operator, ...]
+    outputs: tuple[int, ...]
     rules: tuple[Rule, ...]
     sizes: Mapping[int, int]
 
@@ -102,18 +104,21 @@ def segments(
         if index > first and max(dies[tensor] for tensor in made) <= index < dies[output]:
             end = index + 1
             inner = tuple(draft.operators[first:end])
-            yield OperatorSegment(axis, first, end, source, output, tuple(side), inner, tuple(found), dict(sizes))
+            outputs = tuple(operator.output_tensors[0] for operator in inner)
+            yield OperatorSegment(
+                axis, first, end, source, output, tuple(side), inner, outputs, tuple(found), dict(sizes)
+            )
         made.add(output)
 
 
 def flow(segment: OperatorSegment, start: int, end: int) -> dict[int, Stripe] | None:
     """Return the stripe of each tensor when X has rows [start, end), or None where the strides do not meet."""
     stripes: dict[int, Stripe] = {segment.source: (start, end, start, end)}
-    for operator, own in zip(segment.operators, segment.rules, strict=True):
+    for output, own in zip(segment.outputs, segment.rules, strict=True):
         stripe = _stripe_before(own, stripes)
         if stripe is None:
             return None
-        stripes[operator.output_tensors[0]] = stripe
+        stripes[output] = stripe
     return stripes
 
 
@@ -136,8 +141,7 @@ def _stripe_before(own: Rule, stripes: Mapping[int, Stripe]) -> Stripe | None:
 def needed_rows(segment: OperatorSegment, start: int, end: int) -> tuple[int, int]:
     """Return the rows of X that rows [start, end) of Y are made of."""
     need = {segment.result: (start, end)}
-    for operator, own in zip(reversed(segment.operators), reversed(segment.rules), strict=True):
-        output = operator.output_tensors[0]
+    for output, own in zip(reversed(segment.outputs), reversed(segment.rules), strict=True):
         if output not in need:
             continue
         start, end = own.needed(need[output])
@@ -209,8 +213,7 @@ def stripe_splits(draft: Draft, facts: Profile, segment: OperatorSegment, budget
 def extra_macs(segment: OperatorSegment, whole: Sequence[int], stripes: Sequence[Mapping[int, Stripe]]) -> int:
     """Return the multiply-accumulates that the stripes compute more than once."""
     total = 0
-    for operator, own, macs in zip(segment.operators, segment.rules, whole, strict=True):
-        output = operator.output_tensors[0]
+    for output, own, macs in zip(segment.outputs, segment.rules, whole, strict=True):
         rows = sum(stripe[output][1] - stripe[output][0] for stripe in stripes)
         total += macs * rows // max(1, own.outputs) - macs
     return total
@@ -218,9 +221,9 @@ def extra_macs(segment: OperatorSegment, whole: Sequence[int], stripes: Sequence
 
 def _trims(segment: OperatorSegment, stripes: Mapping[int, Stripe]) -> Iterator[tuple[int, int, Stripe]]:
     """Yield (operator of the segment, activation, rows wanted) where an operand has too many rows."""
-    for index, (operator, own) in enumerate(zip(segment.operators, segment.rules, strict=True)):
+    for index, (output, own) in enumerate(zip(segment.outputs, segment.rules, strict=True)):
         if own.is_rowwise:
-            wanted = stripes[operator.output_tensors[0]]
+            wanted = stripes[output]
             for tensor in own.activations:
                 has = stripes[tensor][:2] if tensor in stripes else (0, segment.sizes[tensor])
                 if has != wanted[:2]:
@@ -247,13 +250,11 @@ def walk(
     start, end, _, _ = stripe[segment.source]
     if (start, end) != (0, segment.sizes[segment.source]):
         holders[segment.source] = cut(segment.source, segment.source, start, end)
-    trims = {(index, tensor): wanted for index, tensor, wanted in _trims(segment, stripe)}
-    for index, (operator, own) in enumerate(zip(segment.operators, segment.rules, strict=True)):
-        local = dict(holders)
-        for tensor in own.activations:
-            if (index, tensor) in trims:
-                local[tensor] = cut(tensor, holders.get(tensor, tensor), *trims[index, tensor][:2])
-        holders[operator.output_tensors[0]] = compute(index, local)
+    trims = list(_trims(segment, stripe))
+    for index, output in enumerate(segment.outputs):
+        cuts = [(tensor, wanted) for at, tensor, wanted in trims if at == index]
+        local = holders | {tensor: cut(tensor, holders.get(tensor, tensor), *wanted[:2]) for tensor, wanted in cuts}
+        holders[output] = compute(index, local)
     result = holders[segment.result]
     return result if stripe[segment.result][:2] == part else cut(segment.result, result, *part)
 
@@ -263,7 +264,7 @@ def scratch_of_stripe(facts: Profile, segment: OperatorSegment, stripe: Mapping[
     own = facts.vectors.get(segment.first + index)
     if own is None:
         return facts.scratch[segment.first + index]
-    tensors = segment.rules[index].activations[0], segment.operators[index].output_tensors[0]
+    tensors = segment.rules[index].activations[0], segment.outputs[index]
     inputs, outputs = (stripe[tensor][1] - stripe[tensor][0] for tensor in tensors)
     return own.of(segment.axis, inputs, outputs)
 
@@ -271,7 +272,7 @@ def scratch_of_stripe(facts: Profile, segment: OperatorSegment, stripe: Mapping[
 def gap_of_stripe(facts: Profile, segment: OperatorSegment, index: int, rows: int) -> int | None:
     """Return about how far the input of an operator of a segment must lie above so many rows of its output, or None."""
     gap = facts.gaps[segment.first + index] if facts.gaps else None
-    return None if gap is None else gap * rows // segment.sizes[segment.operators[index].output_tensors[0]]
+    return None if gap is None else gap * rows // segment.sizes[segment.outputs[index]]
 
 
 def _peak(
@@ -290,7 +291,7 @@ def _peak(
 
     def step(reads: tuple[int, ...], tensor: int, rows: int, scratch: int = 0, gap: int | None = None) -> int:
         key = -1 - len(steps)
-        seen = tuple(chain.from_iterable(views.get(tensor, (tensor,)) for tensor in reads))
+        seen = tuple(chain.from_iterable(views.get(tensor, (tensor,)) for tensor in reads)) if views else reads
         steps.append(Footprint(seen, key, align_up(rows * row[tensor], BUFFER_ALIGNMENT), scratch, gap))
         return key
 
@@ -308,7 +309,7 @@ def _peak(
 
         def compute(index: int, holders: Mapping[int, int], stripe: Mapping[int, Stripe] = stripe) -> int:
             reads = tuple(holders.get(tensor, tensor) for tensor in segment.rules[index].activations)
-            output = segment.operators[index].output_tensors[0]
+            output = segment.outputs[index]
             start, end, _, _ = stripe[output]
             scratch = scratch_of_stripe(facts, segment, stripe, index)
             return step(reads, output, end - start, scratch, gap_of_stripe(facts, segment, index, end - start))
