@@ -341,7 +341,7 @@ class _KeptBuffers:
     def __init__(self, old: Sequence[types.ConstantData]) -> None:
         self.buffers: list[types.ConstantData] = [_NO_DATA]
         self._old = old
-        self._numbers: dict[int, int] = {} if old and old[0].data else {0: 0}
+        self._numbers: dict[int, int] = {} if old else {0: 0}
         self._by_content: dict[bytes, int] = {b"": 0}
 
     def number(self, old: int) -> int:

@@ -1,5 +1,7 @@
 """The writer's layout: order, alignment, shared vtables, references into the tail."""
 
+import pytest
+
 from tflm_sim.model.flatbuf import SCALARS, FlatBuffer
 from tflm_sim.model.flatbuf_writer import Blob, InTail, TableNode, TableVector, numbers, serialize, text
 
@@ -86,3 +88,36 @@ def test_tables_may_lie_in_the_tail() -> None:
     assert inner is not None
     assert inner.scalar(0, SCALARS["uint"]) == 42
     assert data[view.scalar(1, SCALARS["ulong"]) :][:4] == b"OLD!"
+
+
+@pytest.mark.parametrize("size", range(1, 10))
+def test_tables_and_the_lengths_of_vectors_lie_at_multiples_of_4_whatever_is_before_them(size: int) -> None:
+    table, inner = TableNode(), TableNode()
+    inner.scalar(0, "ubyte", 1)
+    nodes = (text("x" * size), numbers("b", [1] * size), numbers("h", [2] * size), Blob(size, bytes(size)))
+    for slot, node in enumerate((*nodes, TableVector([inner] * size), TableNode(), numbers("d", [0.5]))):
+        table.child(slot, node)
+    root = FlatBuffer(memoryview(serialize(table, b"TEST"))).root()
+    places = [root.target(slot) for slot in range(7)]
+    assert [place % 4 for place in places if place is not None] == [0] * 7
+    assert (root.position % 4, ((places[6] or 0) + 4) % 8) == (0, 0)
+    assert root.numbers(2, "h") == (2,) * size
+
+
+def test_fields_of_one_width_are_in_the_order_of_their_slots() -> None:
+    table = TableNode()
+    for slot in (3, 1):
+        table.child(slot, text("x"))
+    table.scalar(2, "uint", 7)
+    root = FlatBuffer(memoryview(serialize(table, b"TEST"))).root()
+    assert [root.field_offset(slot) for slot in (1, 2, 3)] == [4, 8, 12]
+
+
+def test_a_vector_of_tables_has_4_bytes_for_each_and_no_more() -> None:
+    table = TableNode()
+    table.child(0, TableVector([TableNode(), TableNode()]))
+    # 8 the vtable of the root, 16 the root: 4 + 4 bytes. 24 the vector: 2, and where the tables are, 12 bytes. 36 the
+    # vtable of both, of no field; 40 and 44 the tables.
+    assert serialize(table, b"TEST") == bytes.fromhex(
+        "10000000 54455354 0600 0800 0400 0000 08000000 04000000 02000000 0c000000 0c000000 0400 0400 04000000 08000000"
+    )

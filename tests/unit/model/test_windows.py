@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tflm_sim.model.windows import output_size, padding_before
+from tflm_sim.model.windows import output_size, padding_before, quotient
 
 SAME, VALID = 0, 1
 
@@ -38,3 +38,8 @@ def test_of_odd_padding_the_smaller_half_is_before_the_image() -> None:
     assert padding_before(3, image=5, window=3, stride=2) == 1
     assert padding_before(3, image=5, window=4, stride=2) == 1
     assert padding_before(2, image=5, window=3, stride=2) == 0
+    assert padding_before(3, image=7, window=3, stride=3) == 1  # 2 * 3 + 3 = 9
+
+
+def test_a_quotient_is_rounded_toward_zero() -> None:
+    assert [quotient(dividend, 3) for dividend in (-7, -6, -2, 0, 2, 6, 7)] == [-2, -2, 0, 0, 0, 2, 2]

@@ -18,6 +18,8 @@ from tflm_sim.shrinking.loops import without_fill
 from tflm_sim.shrinking.peaks import all_splits, apply, loop_splits
 from tflm_sim.shrinking.plan import plan_offline
 from tflm_sim.shrinking.profile import profile
+from tflm_sim.shrinking.sharing import planned_profile
+from tflm_sim.shrinking.sizing import TargetSizer
 from tflm_sim.shrinking.split import Split
 
 M4 = configure("cortex-m4")
@@ -28,7 +30,8 @@ def wide_model() -> Model:
     layers = models.Layers()
     x, side = layers.activation((1, 4, 48, 4)), layers.activation((1, 4, 48, 24))
     y = layers.add(layers.conv(x, 24), side)
-    return layers.model([x, side], [layers.conv(layers.conv(y, 24), 4, stride=2)])
+    model: Model = layers.model([x, side], [layers.conv(layers.conv(y, 24), 4, stride=2)])
+    return model
 
 
 def made(model: Model, split: Split) -> Model:
@@ -87,3 +90,30 @@ def test_a_loop_takes_three_vectors_less_than_it_was_expected_to_and_computes_as
         # 5 vectors of 16 B are expected: two of them are alive where most is.
         assert split.peak == simulation.head_bytes + 3 * 16
         assert 0 < split.tail - (simulation.tail_bytes - whole.tail_bytes) < 512
+
+
+@pytest.mark.skipif(not native.available(), reason="the exact planner is C")
+@pytest.mark.parametrize(("name", "kernel_order", "keys"), [
+    ("rows", False, [("rows", 1, 3, 3), ("rows", 1, 3, 6)]),
+    ("padded", False, [("rows", 0, 3, 3), ("rows", 0, 3, 6), ("rows", 1, 3, 3)]),
+    ("channels", False, [("channels", 0, 2, 3), ("channels", 0, 2, 6)]),
+    ("wide", False, [("columns", 0, 4, 6)]),
+    ("wide", True, [("columns", 0, 4, 6)]),
+])  # fmt: skip
+def test_with_a_plan_rows_are_neither_copied_out_of_the_input_nor_into_the_result(
+    name: str, kernel_order: bool, keys: list[tuple[str, int, int, int]]
+) -> None:
+    configuration = configure("cortex-m4", kernels="reference") if kernel_order else M4
+    model = MODELS[name][0]()
+    draft = Draft(model)
+    facts = planned_profile(draft, TargetSizer([configuration]), kernel_order=kernel_order)
+    found: dict[tuple[str, int, int, int], Split] = {}
+    for split in all_splits(draft, facts, 10**9):  # those with equal parts come first
+        found.setdefault((split.kind, split.first, split.end, len(split.parts)), split)
+    for key in keys:
+        after = Draft(model)
+        apply(after, facts, [found[key]])
+        result = parse(encode(after.model()))
+        planned = plan_offline(result, [simulate(result, configuration)], kernel_order=kernel_order)
+        assert planned is not None
+        assert found[key].peak == simulate(planned, configuration).head_bytes
