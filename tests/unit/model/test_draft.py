@@ -167,14 +167,14 @@ def test_an_operator_code_that_the_schema_has_not_has_its_number() -> None:
 
 @pytest.mark.parametrize(("name", "buffer", "message"), [
     ("plan", 0, ""),
-    ("plan", 3, ""),
-    ("plan", 4, "the metadata names buffer 4, which is not there"),
+    ("plan", 4, ""),
+    ("plan", 5, "the metadata names buffer 5, which is not there"),
     ("plan", -1, "the metadata names buffer -1, which is not there"),
     ("COMPRESSION_METADATA", 0, "named by index in COMPRESSION_METADATA"),
 ])  # fmt: skip
 def test_metadata_that_cannot_be_kept_is_refused(name: str, buffer: int, message: str) -> None:
     model = chosen()
-    assert len(model.buffers) == 4
+    assert len(model.buffers) == 5
     named = replace(model, metadata=(Metadata(name, buffer),))
     if message:
         with pytest.raises(ModelError, match=message):
@@ -183,13 +183,13 @@ def test_metadata_that_cannot_be_kept_is_refused(name: str, buffer: int, message
         refuse_unwritable(named)
 
 
-@pytest.mark.parametrize(("buffer", "is_refused"), [(3, False), (4, True)])
+@pytest.mark.parametrize(("buffer", "is_refused"), [(4, False), (5, True)])
 def test_a_tensor_of_a_buffer_that_is_not_there_is_refused(buffer: int, is_refused: bool) -> None:
     model = chosen()
     tensors = (replace(model.subgraphs[0].tensors[0], buffer=buffer), *model.subgraphs[0].tensors[1:])
     changed = replace(model, subgraphs=(replace(model.subgraphs[0], tensors=tensors), *model.subgraphs[1:]))
     if is_refused:
-        with pytest.raises(ModelError, match="tensor 0 of subgraph 0 names buffer 4, which is not there"):
+        with pytest.raises(ModelError, match="tensor 0 of subgraph 0 names buffer 5, which is not there"):
             refuse_unwritable(changed)
     else:
         refuse_unwritable(changed)
