@@ -1,10 +1,12 @@
 import json
+from types import SimpleNamespace
 
 import jsonschema
 import pytest
 
 from tflm_sim import load, preset, sample_path, simulate
 from tflm_sim.cli import main
+from tflm_sim.cli import plan as module
 from tflm_sim.planners import native
 from tflm_sim.samples import SAMPLES
 from tflm_sim.schemas.generate import published
@@ -166,3 +168,42 @@ def test_a_plan_is_replaced_only_when_asked(chain, tmp_path, capsys):
 def test_writing_needs_a_model(problem, capsys):
     assert main(["plan", problem, "--write", "out.tflite"]) == 2
     assert "--write needs a model" in capsys.readouterr().err
+
+
+def test_a_plan_that_saves_nothing_is_not_written(tmp_path, capsys):
+    out = tmp_path / "planned.tflite"
+    assert main(["plan", "sample:sine", "--planner", "linear", "--write", str(out)]) == 1
+    assert capsys.readouterr().err == "nothing written: no plan makes the arena smaller\n"
+    assert not out.exists()
+
+
+def test_a_list_of_buffers_and_a_model_without_a_plan_have_no_arena_to_save(problem, capsys):
+    assert main(["plan", problem, "--planner", "greedy", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["arena"] is None
+    assert module._in_the_arena(module._Question(None, "m", "s"), None) == (None, None)
+
+
+@pytest.mark.parametrize("has_c", [True, False])
+def test_the_exact_planner_is_asked_where_it_can_be_or_is_asked_for(has_c, monkeypatch):
+    monkeypatch.setattr(module.native, "available", lambda: has_c)
+
+    def names(**given):
+        return module._planners(SimpleNamespace(**{"all": False, "planners": None, "optimal": False, **given}))
+
+    assert ("exact" in names(all=True)) is has_c
+    assert "exact" in names(all=True, optimal=True)
+    assert names(planners=["exact", "greedy", "exact"], optimal=True) == ("exact", "greedy")
+    assert names(planners=["greedy"], optimal=True) == ("greedy", "exact")
+    assert names() == module.DEFAULT_PLANNERS
+
+
+def test_the_line_of_progress_is_written_over_the_one_before(capsys):
+    line = module._ProgressLine()
+    line.clear()
+    assert capsys.readouterr().err == ""
+    for nodes in (1000, 1):
+        line(SimpleNamespace(peak=1200, lower_bound=1000, nodes=nodes, seconds=2.0))
+    line.clear()
+    text = "exact: best 1,200, lower bound 1,000, distance 200, {} nodes, 2 s (Ctrl-C keeps the best plan)"
+    long, short = text.format("1,000"), text.format("1")
+    assert capsys.readouterr().err == f"\r{long}\r{short}    \r{' ' * len(short)}\r"

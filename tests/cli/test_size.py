@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import jsonschema
 import pytest
+from eon_text import SMALL, eon_text
 
-from tflm_sim.cli import main
+from tflm_sim.checks import measured
+from tflm_sim.cli import main, size
+from tflm_sim.device.configuration import configure
+from tflm_sim.model.load import load
+from tflm_sim.report import executed
 from tflm_sim.schemas.generate import published
 
 REFERENCE = ("--target", "cortex-m4", "--kernels", "reference")
@@ -188,3 +195,46 @@ def test_an_arena_that_begins_beside_a_multiple_of_16_is_not_declared_as_if_it_d
     shown = run(capsys, "size", "sample:sine", "--arena-address", "4")[1]
     assert "\n    uint8_t tensor_arena[1168];  // 4 bytes behind a multiple of 16\n" in shown
     assert "alignas" not in shown
+
+
+def test_of_several_targets_that_is_shown_which_needs_most() -> None:
+    model = load("sample:sine")
+    small, large = (configure(target, kernels="reference") for target in ("cortex-m4", "x86_64"))
+    assert size._chosen(model, (small,)) == (small, ())
+    for possible in ((small, large), (large, small)):
+        config, needs = size._chosen(model, possible)
+        assert config == large
+        assert len(needs) == 2
+
+
+@pytest.mark.parametrize(("variables", "code"), [("20", 0), ("0", 4)])
+def test_a_map_of_a_model_that_fails_exits_with_4(
+    capsys: pytest.CaptureFixture[str], variables: str, code: int
+) -> None:
+    argv = ("size", "sample:streaming", "--resource-variables", variables)
+    assert run(capsys, *argv)[0] == run(capsys, *argv, "--map")[0] == code
+
+
+@pytest.mark.parametrize(("smallest", "code"), [((1, 2), 0), ((None, 2), 4), ((1, None), 4)])
+def test_executed_models_stand_apart_and_each_has_to_work(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, smallest: tuple[int | None, ...], code: int
+) -> None:
+    answers = iter(smallest)
+    monkeypatch.setattr(measured, "measure", lambda *_, **__: SimpleNamespace(smallest=next(answers)))
+    monkeypatch.setattr(executed, "measured_lines", lambda model, found: [f"needs {found.smallest}"])
+    args = argparse.Namespace(firmware="app.elf", into=None, json=False)
+    assert size._executed(args, ["sample:sine", "sample:sine"], ()) == code
+    assert capsys.readouterr().out == f"needs {smallest[0]}\n\nneeds {smallest[1]}\n"
+
+
+@pytest.mark.parametrize("option", ["--map", "--split-arenas", "--advise"])
+def test_options_of_the_interpreter_do_not_apply_to_a_source_of_the_eon_compiler(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, option: str
+) -> None:
+    path = tmp_path / "tflite_learn_compiled.cpp"
+    path.write_text(eon_text(SMALL), "utf-8")
+    code, _, err = run(capsys, "size", str(path), option)
+    assert (code, err) == (
+        2,
+        f"tflm-sim size: {option} applies to TFLM's interpreter, but {path} is a source of the EON compiler\n",
+    )

@@ -26,6 +26,7 @@ from tflm_sim.lite import planning
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.planners import native
+from tflm_sim.planners.buffers import Plan
 from tflm_sim.planners.compare import Comparison, Outcome, compare
 from tflm_sim.planners.deadline import Deadline
 from tflm_sim.planners.exact import Progress
@@ -141,9 +142,9 @@ def run(args: argparse.Namespace) -> int:
     best = comparison.best
     if args.picture is not None and best is not None:
         _draw(args.picture, problem, comparison, best)
-    planned, saving = _in_the_arena(question, best)
+    planned, saving = _in_the_arena(question, comparison.best_plan)
     if args.csv:
-        write_csv(sys.stdout, problem, best.plan if best else None)
+        write_csv(sys.stdout, problem, comparison.best_plan)
     else:
         _show(args, question, plan_document(problem, comparison, saving, assumed=_assumed(args, question)))
     if args.write is not None and not _write(args.write, planned, saving):
@@ -157,7 +158,6 @@ class _Question:
 
     problem: Problem
     original: Model | None = None
-    model: Model | None = None
     simulation: Simulation | None = None
 
 
@@ -165,22 +165,21 @@ def _assumed(args: argparse.Namespace, question: _Question) -> tuple[str, ...] |
     return None if question.simulation is None else assumed(args, question.simulation.configuration)
 
 
-def _in_the_arena(question: _Question, best: Outcome | None) -> tuple[Model | None, ArenaSaving | None]:
-    """Return the model with the best plan, and what that saves; None where there is no model, plan, or one arena."""
-    simulation = question.simulation
-    if simulation is None or question.model is None or question.original is None:
+def _in_the_arena(question: _Question, best: Plan | None) -> tuple[Model | None, ArenaSaving | None]:
+    """Return the model with the best plan, and what that saves; None where there is no model, or no plan."""
+    if best is None or question.simulation is None:
         return None, None
-    if best is None or best.plan is None or simulation.configuration.is_split:
-        return None, None
-    planned = with_plan(question.model, simulation, best.plan)
-    return planned, arena_saving(question.original, planned, simulation.configuration)
+    assert question.original is not None, "what was simulated is a model"
+    planned = with_plan(question.simulation.model, question.simulation, best)
+    return planned, arena_saving(question.original, planned, question.simulation.configuration)
 
 
 def _write(path: str, planned: Model | None, saving: ArenaSaving | None) -> bool:
     """Write the model if its arena gets smaller; say so on stderr."""
-    if planned is None or saving is None or saving.saved <= 0:
+    if saving is None or saving.saved <= 0:
         say("nothing written: no plan makes the arena smaller", file=sys.stderr)
         return False
+    assert planned is not None, "a saving is that of a planned model"
     with replacing_bytes(path) as file:
         file.write(bytes(planned.source))
     say(f"{path}: smallest arena {saving.arena_after:,} bytes, {saving.saved:,} less", file=sys.stderr)
@@ -197,7 +196,7 @@ def _question(args: argparse.Namespace) -> _Question:
         raise UsageError(f"{args.source} already has an offline plan; add --replace-plan to replace it")
     model = without_offline_plan(original) if args.replace_plan else original
     simulation = simulate(model, configuration(args))
-    return _Question(head_problem(simulation, title=args.source), original, model, simulation)
+    return _Question(head_problem(simulation, title=args.source), original, simulation)
 
 
 def _read_problem(args: argparse.Namespace) -> Problem:
