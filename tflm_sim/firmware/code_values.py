@@ -212,7 +212,7 @@ class CodeReader:
     def _sum(self, first: Value | None, second: Value | None, sign: int) -> Value | None:
         if second is not None and not second.base:
             return self._plus(first, sign * second.offset)
-        if first is not None and not first.base and sign > 0:
+        if first is not None and not first.base and sign == 1:
             return self._plus(second, first.offset)
         return None
 
@@ -278,7 +278,8 @@ class CodeReader:
         if stack is None or stack.base != "sp":
             return None
         place = stack.offset + convention.word * (position - len(convention.arguments))
-        return state.slots.get(place, (None, 0))[0]
+        value, _ = state.slots.get(place, (None, None))
+        return value
 
 
 def _number(value: Value | None) -> int | None:

@@ -223,3 +223,10 @@ def test_a_scope_that_contradicts_itself_says_nothing(size: int) -> None:
 def test_what_does_not_begin_with_an_a_is_of_another_format() -> None:
     data = b"B" + vendor(b"aeabi", scope(b"\x06\x0d"))
     assert read(Elf(memoryview(write_elf(Part(".ARM.attributes", data))))) == {}
+
+
+def test_a_scope_of_five_bytes_has_no_attributes_and_another_may_follow_it() -> None:
+    assert read(program(vendor(b"aeabi", scope(b""), scope(bytes([6, 13]))))) == {6: 13}
+    assert read(program(vendor(b"aeabi", scope(bytes([6, 13])), b"\1\5\0\0"))) == {6: 13}
+    assert read(program(vendor(b"aeabi", scope(bytes([6, 13])), scope(b"")))) == {6: 13}
+    assert read(program(vendor(b"aeabi", scope(bytes([6, 12]), kind=2), scope(bytes([8, 1]))))) == {8: 1}

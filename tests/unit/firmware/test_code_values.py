@@ -44,12 +44,20 @@ def at(index: int) -> int:
 def sites(*program: Step | list[Step]) -> dict[int, tuple[int | None, tuple[Value | None, ...]]]:
     """Return target and arguments of each call that is found, by its place in the program."""
     steps = [one if isinstance(one, list) else [one] for one in program]
+    code = bytes(range(1, 2 * len(steps) + 1))
     parts = (
-        Part(".text", bytes(2 * len(steps) + 2), flags=6, address=START),
+        Part(".comment", bytes(64), address=CONSTANTS),
+        Part(".text", code, flags=6, address=START),
         Part(".rodata", bytes(range(1, 9)), flags=2, address=CONSTANTS),
+        Part(".zeros", (0, 8), type=8, flags=2, address=CONSTANTS + 8),
         Part(".data", bytes(range(1, 9)), flags=3, address=VARIABLES),
     )
-    decoder: Any = SimpleNamespace(convention=ARM, decode=lambda _, address: (2, steps[(address - START) // 2]))
+
+    def decode(given: bytes, address: int) -> tuple[int, list[Step]]:
+        assert given == code[address - START : address - START + 24], "as much as the longest instruction has"
+        return 2, steps[(address - START) // 2]
+
+    decoder: Any = SimpleNamespace(convention=ARM, decode=decode)
     reader = CodeReader(Elf(memoryview(write_elf(*parts))), decoder)
     found = reader.calls(Function(START, 2 * len(steps), ()))
     return {(call.site - START) // 2: (call.target, call.arguments) for call in found}
@@ -97,6 +105,7 @@ def test_a_call_leaves_the_registers_that_are_kept_and_its_result() -> None:
         ([Load("r0", "", CONSTANTS + 5, 4)], None),
         ([Load("r0", "", CONSTANTS - 1, 2)], None),
         ([Load("r0", "", CONSTANTS + 6, 2)], Value("", 0x0807)),
+        ([Load("r0", "", CONSTANTS + 8, 4)], None),  # whose bytes the file does not have
         ([Load("r0", "", VARIABLES, 4)], None),
         ([Load("r0", "r1", 0, 4)], None),
         ([Load("r0", "r9", 0, 4)], None),
@@ -140,7 +149,7 @@ def test_a_part_of_a_word_on_the_stack_is_not_known() -> None:
 def test_arguments_behind_the_fourth_lie_on_the_stack_in_words() -> None:
     pushed = [SetTo("sp", "sp", -8), SetTo("r0", "", 5), Store("sp", 0, 4, "r0"), Store("sp", 4, 4, "r1")]
     assert arguments(*pushed)[4:7] == (FIVE, Value("argument 1", 0), Value("argument 4", 0))
-    assert arguments(*pushed, SetTo("sp", "", 0x2000_0000))[4:] == (None,) * 6
+    assert arguments(*pushed, SetTo("sp", "", 0))[4:] == arguments(*pushed, Forget("sp"))[4:] == (None,) * 6
 
 
 @pytest.mark.parametrize(("first", "second", "value"), [(5, 5, FIVE), (5, 6, None)])
@@ -164,6 +173,12 @@ def test_a_comparison_says_nothing_of_what_came_after_it(between: Step) -> None:
     assert found[4][1][0] != Value("", 7)
     kept = sites(Compare("r0", 7), SetTo("r1", "", 1), Branch(at(4), True, True), Branch(None, False), CALL)
     assert kept[4][1][0] == Value("", 7)
+
+
+@pytest.mark.parametrize(("other", "value"), [(7, Value("", 7)), (8, None)])
+def test_a_comparison_that_two_paths_made_is_one(other: int, value: Value | None) -> None:
+    split = [Branch(at(3), True, None), Compare("r0", 7), Branch(at(4), False, None), Compare("r0", other)]
+    assert sites(*split, Branch(at(6), True, True), Branch(None, False), CALL)[6][1][0] == value
 
 
 def test_a_step_on_a_condition_may_not_have_happened() -> None:

@@ -6,11 +6,12 @@ import struct
 import sys
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tflm_sim.errors import FirmwareError
-from tflm_sim.firmware import elf, image
+from tflm_sim.firmware import dwarf, dwarf_units, elf, image
 from tflm_sim.firmware.firmware import Firmware, examine
 from tflm_sim.firmware.image import load_image, parse_image
 
@@ -121,6 +122,28 @@ def test_what_is_no_program_is_named(data: bytes, sentence: str) -> None:
 def test_a_loaded_section_is_never_inflated() -> None:
     packed = struct.pack("<III", 1, 2**20, 1) + zlib.compress(bytes(2**20))
     assert "section .text is loaded and compressed" in refusal(write_elf(Part(".text", packed, flags=0x802)))
+
+
+def test_a_section_that_is_packed_in_another_way_names_it() -> None:
+    packed = struct.pack("<III", 2, 600, 1) + zlib.compress(bytes(600))
+    assert "section .debug_info is compressed by method 2, which is not zlib" in refusal(
+        write_elf(Part(".debug_info", packed, flags=0x800), Part(".debug_abbrev", b"\0"))
+    )
+
+
+def test_work_is_bounded_to_the_last_entry_and_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dwarf, "MAX_WORK", 5)
+    debug = dwarf.DwarfReader.__new__(dwarf.DwarfReader)
+    debug._work = 0
+    debug._count(5)
+    with pytest.raises(FirmwareError, match="more than 5 entries"):
+        debug._count(1)
+    monkeypatch.setattr(dwarf_units, "MAX_VALUES", 5)
+    units = dwarf_units.Units.__new__(dwarf_units.Units)
+    units._value_count = 3
+    units._charge(SimpleNamespace(attributes=(1, 2)))  # type: ignore[arg-type]
+    with pytest.raises(FirmwareError, match="more than 5 values"):
+        units._charge(SimpleNamespace(attributes=(1,)))  # type: ignore[arg-type]
 
 
 def test_compressed_sections_are_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from tflm_sim.firmware.call_graph import CallGraph, Function
-from tflm_sim.firmware.elf import Elf
+from tflm_sim.firmware.elf import FUNCTION, Elf, Symbol
 from tflm_sim.firmware.jumps import JUMPS
 from tflm_sim.firmware.linked_kernels import keeps_kernel_sums, kernel_functions, registered_operators
 from tflm_sim.firmware.set_up import _allocates_again
@@ -130,3 +133,22 @@ def test_the_ways_to_a_function_are_counted_up_to_an_end() -> None:
     levels = {f"{side}{n}": (f"a{n + 1}", f"b{n + 1}") for n in range(40) for side in "ab"} | {"a40": (), "b40": ()}
     wide = graph(levels)
     assert wide.ways_to(16 * list(levels).index("a40")) == 100
+
+
+def test_a_function_holds_its_bytes_and_one_without_a_size_none() -> None:
+    made = graph({"f": (), "g": ()})
+    assert [made.function_at(at) and made.function_at(at).start for at in (0, 15, 16, 31, 32)] == [0, 0, 16, 16, None]  # type: ignore[union-attr]
+    assert graph({}).function_at(0) is None
+    elf: Any = SimpleNamespace(
+        machine="ARM", symbols=[Symbol("a", 0x11, 0, FUNCTION, 1), Symbol("b", 0x10, 0, FUNCTION, 1)]
+    )
+    empty = CallGraph(elf)
+    assert empty.functions == {0x10: Function(0x10, 0, ("a", "b"))}
+    assert empty.function_at(0x10) is None
+
+
+def test_each_way_to_a_function_counts_once() -> None:
+    assert graph({"f": ()}).ways_to(0) == 0
+    assert graph({"f": (), "main": ("f",)}).ways_to(0) == 1
+    assert graph({"f": (), "a": ("f",), "b": ("f",), "main": ("a", "b")}).ways_to(0) == 2
+    assert graph({"f": (), "a": ("f",), "b": ("f",), "main": ("a", "b")}).ways_to(0, frozenset({16})) == 1

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from tflm_sim.firmware.absent_checks import AbsentCheck, find_absent_checks
 from tflm_sim.firmware.elf import FUNCTION, Symbol
 from tflm_sim.firmware.snapshot import find_snapshots
 from tflm_sim.firmware.symbol_names import (
+    arena_pointers,
+    arenas,
     esp_variant,
     interpreters,
     made_local,
@@ -197,3 +202,59 @@ def test_only_link_time_optimisation_makes_functions_local_that_other_files_call
     name: str, is_local: bool, is_made: bool
 ) -> None:
     assert made_local([function(name)._replace(is_local=is_local)]) == is_made
+
+
+ARENAS = [  # name, bytes, type, section: 1 is .data, 2 is .rodata, 3 is loaded nowhere
+    ("_ZL12tensor_arena", 256, 1, 1),
+    ("tensor_pool", 255, 1, 1),
+    ("main_arena", 4096, 1, 1),
+    ("tensor_arena_init", 4096, FUNCTION, 1),
+    ("arena_table", 4096, 1, 2),
+    ("my_tensor_arena", 512, 1, 1),
+    ("arena_elsewhere", 512, 1, 3),
+    ("arena_of_no_section", 512, 1, 9),
+    ("arena_pointer", 4, 1, 1),
+    ("arena_byte", 3, 1, 1),
+    ("buffer_pointer", 4, 1, 1),
+]
+
+
+def with_objects() -> Any:
+    flags = ({"is_writable": False, "is_allocated": False}, {"is_writable": True, "is_allocated": True},
+             {"is_writable": False, "is_allocated": True}, {"is_writable": True, "is_allocated": False})  # fmt: skip
+    symbols = [
+        Symbol(name, 16 * number, size, kind, section) for number, (name, size, kind, section) in enumerate(ARENAS)
+    ]
+    return SimpleNamespace(symbols=symbols, sections=[SimpleNamespace(name=".s", **one) for one in flags], bits=32)
+
+
+def test_an_arena_is_an_object_in_ram_that_is_large_enough_and_called_so() -> None:
+    found = arenas(with_objects())
+    assert [(one.name, one.address, one.size) for one in found] == [
+        ("tensor_arena", 0, 256),
+        ("my_tensor_arena", 80, 512),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        ("tensor_arena", ["tensor_arena"]),
+        ("_ZL12tensor_arena", ["tensor_arena"]),
+        ("arena", []),
+        ("tensor_pool", ["tensor_pool"]),  # Who names it may have one as small as that,
+        ("arena_table", ["arena_table"]),  # and one that is not written to.
+        ("arena_elsewhere", []),
+        ("arena_of_no_section", []),
+    ],
+)
+def test_an_arena_that_is_named_is_known_by_its_whole_name(wanted: str, names: list[str]) -> None:
+    assert [one.name for one in arenas(with_objects(), wanted=wanted)] == names
+
+
+def test_a_pointer_to_an_arena_has_the_size_of_an_address() -> None:
+    assert arena_pointers(with_objects()) == ("arena_pointer",)
+
+
+def test_functions_of_the_mvp_name_their_kernels() -> None:
+    assert kernel_files([b"a\0sli_mvp_ml_conv2d_s8(\0", b"sli_mvp_ml_conv2d(\0"]) == {"mvp/conv2d"}
