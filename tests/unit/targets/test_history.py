@@ -74,6 +74,31 @@ def test_a_change_that_was_undone_lasts_until_then() -> None:
     ]
 
 
+def test_what_upstream_changed_back_ends_with_the_commit_that_did_so() -> None:
+    undone = {
+        name: f"{main_line()[change.until - 1].short} {main_line()[change.until - 1].day}"
+        for name, change in CHANGES.items()
+        if change.tree == UPSTREAM and change.until <= NEWEST
+    }
+    assert undone == {
+        "prepare_status_lost": "c0cf25d24 2021-11-18",
+        "offline_by_shortest": "c056e7463 2022-08-16",
+        "created_is_used": "7925e839c 2022-12-14",
+        "early_uint8_kernels": "0afb62f9d 2021-06-08",
+        "space_to_batch_shape": "83bbff9a0 2023-11-30",
+        "output_shapes": "7a63bce43 2024-01-11",
+        "reshape_of_any_rank": "7a63bce43 2024-01-11",
+        "tensorflow_uint8": "a37043ff7 2021-04-09",
+        "dequantize_int32": "a37043ff7 2021-04-09",
+        "uint8_kernels": "1ca285989 2021-08-23",
+        "lstm_prints": "8e21f182f 2023-02-03",
+        "fill_without_dims": "2b3f8d0f0 2025-08-08",
+        "scales_as_double": "b29826661 2023-02-16",
+        "fc_no_per_channel": "47b545074 2024-09-27",
+    }
+    assert Runtime("x", upstream=NEWEST).has("io_tensors")
+
+
 # tests/../shared/history/cm4_struct_history.txt: sizes that arm-none-eabi-gcc gives at 18 commits.
 MEASURED = {
     "MicroAllocator": {
