@@ -5,6 +5,7 @@ import math
 import random
 import threading
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,25 @@ def test_a_capacity_below_the_optimum_is_infeasible() -> None:
 def test_colliding_fixed_buffers_are_infeasible() -> None:
     result = solve([Buffer(4, 0, 2, offset=0), Buffer(4, 1, 3, offset=3)])
     assert (result.infeasible, result.proved, result.plan) == (True, True, None)
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_fixed_buffers_collide_where_two_share_a_byte_at_a_moment(count: int) -> None:
+    draw, found = random.Random(count), []
+    for _ in range(300):
+        starts = [draw.randrange(9) for _ in range(count)]
+        places = [draw.randrange(24) for _ in range(count)]
+        buffers = [
+            Buffer(draw.randint(1, 6), start, start + draw.randint(1, 5), offset=place)
+            for start, place in zip(starts, places, strict=True)
+        ]
+        collide = any(
+            a.lower < b.upper and b.lower < a.upper and p < q + b.size and q < p + a.size
+            for (a, p), (b, q) in combinations(zip(buffers, places, strict=True), 2)
+        )
+        assert solve(buffers).infeasible is collide
+        found.append(collide)
+    assert {*found} == {True, False}
 
 
 def test_a_capacity_is_enough_for_the_first_plan_within_it() -> None:
