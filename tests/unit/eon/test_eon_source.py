@@ -196,6 +196,9 @@ def test_bytes_of_parameters_are_read_as_the_struct_lies_in_memory() -> None:
     assert options_of("CONCATENATION", found) == {"axis": -1, "fused_activation_function": 1}
     found = declarations("uint8_t opdata0[2] = { 0, 1 };")["opdata0"]
     assert options_of("RESIZE_BILINEAR", found) == {"align_corners": False, "half_pixel_centers": True}
+    for name, mode in (("Reflect", 0), ("Symmetric", 1)):
+        found = declarations(f"const TfLiteMirrorPaddingParams opdata0 = {{ kTfLiteMirrorPadding{name} }};")["opdata0"]
+        assert options_of("MIRROR_PAD", found) == {"mode": mode}
     found = declarations("uint8_t opdata0[12] = { 2,0,0,0, 3,0,0,0, 4,0,0,0 };")["opdata0"]
     assert options_of("TRANSPOSE_CONV", found) == {
         "padding": 1,
