@@ -109,3 +109,15 @@ def test_every_board_is_listed_with_its_source(capsys: pytest.CaptureFixture[str
     rows = json.loads(run(capsys, "boards", "--json")[1])
     assert [row["name"] for row in rows] == list(BOARDS)
     assert all(row["source"] for row in rows)
+
+
+def test_a_program_is_compared_only_where_it_may_be_executed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    program = tmp_path / "app.elf"
+    program.write_bytes(b"\x7fELF" + bytes(60))
+    code, _, err = run(capsys, "diff", "sample:sine", str(program))
+    assert (code, err) == (
+        2,
+        f"tflm-sim diff: {program} is a linked program; add --executed to run it with its own model\n",
+    )

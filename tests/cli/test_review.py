@@ -18,6 +18,7 @@ import pytest
 
 from tflm_sim.cli import main, review
 from tflm_sim.cli.forge import COMMENT_MARK
+from tflm_sim.errors import UsageError
 from tflm_sim.report.project import Review
 from tflm_sim.samples import sample_path
 
@@ -325,3 +326,19 @@ def test_the_step_of_the_action_writes_the_summary_and_the_comment(
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "the comment is written\n")
     assert (repository.parent / "summary.md").read_text("utf-8").startswith(TABLE)
     assert kept.comments[0]["body"].startswith(f"{COMMENT_MARK}\n{TABLE}")
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "sentence"),
+    [
+        (("fetch", "origin"), "a\nfatal: b\n", "git fetch: fatal: b"),
+        (("-c", "core.hooksPath=/dev/null", "worktree", "add"), " \n", "git worktree: it fails"),
+    ],
+)
+def test_what_git_says_last_is_why_it_failed(
+    monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], said: str, sentence: str
+) -> None:
+    failed = SimpleNamespace(returncode=1, stderr=said)
+    monkeypatch.setattr(review.subprocess, "run", lambda *_, **__: failed)
+    with pytest.raises(UsageError, match=f"^{sentence}$"):
+        review._git(*words)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import shrinking_models as models
 
 from tflm_sim import load, shrink, shrunk_lines, smallest_arena
 from tflm_sim.cli import main
+from tflm_sim.cli import shrink as module
+from tflm_sim.errors import UsageError
 from tflm_sim.model.types import Model
 from tflm_sim.values import replace
 
@@ -203,3 +208,51 @@ def test_its_tables_fit_a_terminal(path: Path) -> None:
         lines = shrunk_lines(each, width=80)
         assert lines[2].split() == titles.split()
         assert max(map(len, lines[2 : lines.index("", 2)])) <= 80
+
+
+@pytest.mark.parametrize(
+    ("text", "ratio"), [("1.10", 1.1), ("2", 2.0), ("+10%", 1.1), (" +12.5% ", 1.125), ("+0%", 1.0), ("0.5", 0.5)]
+)
+def test_a_multiple_is_a_number_or_what_is_added_in_percent(text: str, ratio: float) -> None:
+    assert module._ratio(text) == pytest.approx(ratio)
+
+
+@pytest.mark.parametrize("text", ["10%", "+10", "-1", "1,1", "+%", "x1.1"])
+def test_what_is_no_multiple_is_told(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="is not a multiple; write"):
+        module._ratio(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed"), [("+10%", 1100), ("+0.55%", 1005), ("+1KiB", 2024), ("2KiB", 2048), ("+0", 1000), ("900", 900)]
+)
+def test_flash_is_a_size_or_what_may_be_added_to_the_model(text: str, allowed: int) -> None:
+    assert module._flash(1000, text) == allowed
+
+
+def test_operators_are_named_in_any_case_and_none_is_none() -> None:
+    assert module._operators("add, Mul,,") == {"ADD", "MUL"}
+    assert module._operators("none") == module._operators("") == frozenset()
+    with pytest.raises(UsageError, match="there is no builtin operator 'ADDER'"):
+        module._operators("MUL,adder,ZEBRA")
+
+
+@pytest.mark.parametrize(
+    ("has_gained", "fits", "output", "line"),
+    [
+        (True, True, "out.tflite", "out.tflite is written"),
+        (True, False, None, "nothing is written: the program itself does not need less"),
+        (True, True, None, "nothing is written; -o OUT.tflite writes it"),
+        (False, False, None, "lines"),
+        (False, True, None, "lines"),
+    ],
+)
+def test_the_last_line_says_what_was_written(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], has_gained: bool, fits: bool,
+    output: str | None, line: str,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(module, "shrunk_lines", lambda *_, **__: ["lines"])
+    monkeypatch.setattr(module, "_fits", lambda *_: fits)
+    shrunk: Any = SimpleNamespace(has_gained=has_gained)
+    module._print(argparse.Namespace(json=False, explain=False), shrunk, None, None, output)
+    assert capsys.readouterr().out.splitlines()[-1] == line

@@ -270,3 +270,20 @@ def test_loggers_of_dask_are_silent_while_it_is_connected() -> None:
         assert (ours.disabled, theirs.disabled, off.disabled) == (False, True, True)
     assert (ours.disabled, theirs.disabled, off.disabled) == (False, False, True)
     off.disabled = False
+
+
+def test_a_row_may_take_no_time_and_that_is_no_limit() -> None:
+    def limits(seconds: float, memory: str | None = None) -> Limits:
+        return sweep._limits(argparse.Namespace(row_seconds=seconds, worker_memory=memory))
+
+    assert limits(0) == Limits(0, 0)
+    assert limits(0.5, "1KiB") == Limits(0.5, 1024)
+    with pytest.raises(UsageError, match=r"^--row-seconds -1 is negative; use 0 for no limit$"):
+        limits(-1)
+
+
+def test_files_are_counted_before_any_is_read(tmp_path: Path) -> None:
+    for name in ("a.tflite", "b.tflite"):
+        (tmp_path / name).write_bytes(b"")
+    assert sweep._files([str(tmp_path), str(tmp_path / "a.tflite"), str(tmp_path / "*.tflite")]) == 2 + 1 + 2
+    assert sweep._files([str(tmp_path), "-"]) is None
