@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tflm_sim.emulation.stack_room import StackRoom, reserved_stack
+from tflm_sim.emulation.stack_room import _MAX_STACK_BYTES, StackRoom, reserved_stack
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,9 @@ from tflm_sim.emulation.stack_room import StackRoom, reserved_stack
         ({"_estack": 0x20018000}, [(".text", 5), (".stack", 512)], (".stack", 512)),
         ({"__StackTop": 0x20000000, "__StackLimit": 0x20001000}, [], None),
         ({"_Min_Stack_Size": 0}, [(".stack", 0)], None),
+        ({"_Min_Stack_Size": 1}, [], ("_Min_Stack_Size", 1)),
+        ({"_Min_Stack_Size": _MAX_STACK_BYTES}, [], ("_Min_Stack_Size", _MAX_STACK_BYTES)),
+        ({"_Min_Stack_Size": _MAX_STACK_BYTES + 1}, [], None),
         ({}, [], None),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import pytest
@@ -128,6 +129,12 @@ def test_constants_and_variables_persist() -> None:
         ("flash", True),
         ("head", False),
     ]
+    # ADD is scope 1, after the start; both are there from the start to the end.
+    assert [(lives.find(name).first, lives.find(name).last) for name in ("state", "constant", 1)] == [
+        (0, 1),
+        (0, 1),
+        (1, 1),
+    ]
     assert tensor_lines(lives, lives.find("constant"))[1] == "    in flash, with the model: the arena has no copy"
 
 
@@ -166,3 +173,5 @@ def test_in_a_notebook_a_buffer_has_its_name_or_else_its_number() -> None:
     shown = lives_of("first", "")._repr_html_()
     assert ">first</th>" in shown
     assert ">tensor 1</th>" in shown
+    cells = [re.findall(r"<td[^>]*>([^<]*)</td>", row)[:2] for row in shown.splitlines() if "<td" in row]
+    assert cells == [["16 B", "0"], ["16 B", "16"]] or cells == [["16 B", "16"], ["16 B", "0"]]

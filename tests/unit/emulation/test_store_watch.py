@@ -33,3 +33,8 @@ def test_the_watch_ends_with_no_rows_where_nothing_was_stored() -> None:
     assert noted.is_watching == 1
     assert store_watch.end(noted) == []
     assert noted.is_watching == 0
+
+
+def test_as_many_objects_as_can_be_told_apart_are() -> None:
+    rows = watched([], [Span(4 * at, 4 * at + 2) for at in range(MAX_SPANS)], [])
+    assert (len(rows), rows[-1]) == (MAX_SPANS, (4 * MAX_SPANS - 4, 4 * MAX_SPANS - 2, 0))
