@@ -10,6 +10,7 @@ import pytest
 from tflm_sim.emulation import backends
 from tflm_sim.emulation.execution import Execution
 from tflm_sim.emulation.follower import Follower
+from tflm_sim.emulation.memory_map import Span
 from tflm_sim.emulation.seen import Arena
 from tflm_sim.errors import FirmwareError, UsageError
 
@@ -92,3 +93,47 @@ def test_unicorn_executes_the_cores_that_it_has_and_qemu_the_others(
     core = SimpleNamespace(name="Cortex-M7", model=model, board="mps2", is_windowed=False, is_arm=True)
     with pytest.raises((FirmwareError, UsageError), match=f"(?i){sentence}"):
         backends.backend(SimpleNamespace(core=core), "app.elf", wanted)  # type: ignore[arg-type]
+
+
+KIB = 1024
+
+
+@pytest.mark.parametrize(
+    ("top", "kept"),
+    [
+        (None, []),
+        (0x2000_1000, []),  # the end of its data, and a place within
+        (0x2000_0001, []),
+        (0x2000_0000, [(0, 256 * KIB - 64 * KIB), (0x2000_0000 - 64 * KIB, 0x2000_0000)]),
+        (0x2000_1000 + 256 * KIB, [(0x2000_1000, 0x2000_1000 + 256 * KIB)]),
+        (
+            0x2000_1001 + 256 * KIB,
+            [(0x2000_1000, 0x2000_1000 + 192 * KIB), (0x2000_1001 + 192 * KIB, 0x2000_1001 + 256 * KIB)],
+        ),
+    ],
+)
+def test_what_lies_between_data_and_stack_is_kept_up_to_256_kib(top: int | None, kept: list[tuple[int, int]]) -> None:
+    data = Span(0x2000_0000, 0x2000_1000)
+    state = {} if top is None else {"sp": top}
+    spans = backends._kept(SimpleNamespace(reset_state=lambda: state), (data,))  # type: ignore[arg-type]
+    assert spans[0] == data
+    assert sorted((span.start, span.end) for span in spans[1:]) == kept
+
+
+def test_an_arena_is_left_where_each_interpreter_in_it_goes_on_in_another() -> None:
+    def arena(fits: bool, *interpreters: int, part: str = "all") -> Any:
+        allocations = [SimpleNamespace(interpreter=one) for one in interpreters]
+        return SimpleNamespace(fits=fits, part=part, allocations=allocations)
+
+    def left(*arenas: Any) -> list[bool]:
+        ran: Any = SimpleNamespace(arenas=arenas)
+        return [Execution.is_left(ran, each) for each in arenas]
+
+    assert left(arena(False, 1), arena(False, 1), arena(True, 1)) == [True, True, False]
+    assert left(arena(False, 1), arena(True, 2)) == [False, False]
+    assert left(arena(False, 1, 2), arena(True, 1)) == [False, False]
+    assert left(arena(False, 1, 2), arena(True, 1), arena(True, 2)) == [True, False, False]
+    assert left(arena(True, 1), arena(True, 1)) == [False, False], "it works"
+    assert left(arena(False), arena(True, 1)) == [False, False], "nobody was in it"
+    pair = (arena(False, 1, part="persistent"), arena(False, part="rest"))
+    assert left(*pair, arena(True, 1)) == [True, True, False], "what two arenas are used for stands with the first"
