@@ -10,8 +10,10 @@ import pytest
 
 from tflm_sim.arena.events import Persist, Phase
 from tflm_sim.arena.stages import Stage
+from tflm_sim.emulation import arenas as arenas_module
 from tflm_sim.emulation.arenas import Arenas
 from tflm_sim.emulation.functions import Watched
+from tflm_sim.emulation.memory_map import Span
 from tflm_sim.emulation.seen import Arena, Part
 
 PHASE = Phase(Stage.START)
@@ -193,12 +195,12 @@ def test_two_arenas_whose_making_is_hidden_are_known_by_their_first_calls(arm: A
     assert [(seen(one), one.part, one.owner) for one in arenas.made] == [
         ((0x2001_0010, 0x3F0, 0x2001_0010, False), Part.PERSISTENT, OWNER)
     ]
-    outside, inside = 0x2001_0400, 0x2001_03C0
-    for owner in (outside, inside):
+    before, outside, inside = 0x2001_000F, 0x2001_0400, 0x2001_0010
+    for owner in (before, outside, inside):
         arm.write_words(owner + 4, 0x2002_0010, 0x2002_0801, 0x2002_0010, 0x2002_0010)
         call(arm, owner, 16, 16)
         arenas.allocator(Watched.TEMP, 0)
-        assert len(arenas.made) == (1 if owner == outside else 2)
+        assert len(arenas.made) == (2 if owner == inside else 1)
     rest = arenas.made[1]
     assert (seen(rest), rest.part, rest.partner) == ((REST, REST_SIZE, 0x2002_0010, True), Part.REST, arenas.made[0])
 
@@ -277,3 +279,59 @@ def test_one_of_two_arenas_gets_another_size(arm: Any, number: int, registers: t
     assert [arm.get(name) for name in registers] == [changed.address, 0x300]
     assert again.made[number].size == 0x300
     assert again.made[1 - number].size == before.made[1 - number].size
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_one"),
+    [
+        ((0x2001_0010, 0x2001_0400, 0x2001_0400), True),
+        ((1, 2, 2), True),
+        ((0, 0x2001_0400, 0x2001_0400), False),
+        ((0x2001_0010, 0x2001_0010, 0x2001_0010), False),  # of no byte
+        ((0x2001_0010, 0x2001_0400, 0x2001_03F0), False),  # It has allocated something.
+    ],
+)
+def test_a_hidden_arena_begins_empty(arm: Any, fields: tuple[int, ...], is_one: bool) -> None:
+    arenas = arenas_in(arm)
+    arm.write_words(OWNER + 4, *fields)
+    call(arm, OWNER, 16, 16)
+    arenas.allocator(Watched.PERSISTENT, 0)
+    assert [(one.address, one.end) for one in arenas.made] == ([fields[:2]] if is_one else [])
+
+
+@pytest.mark.parametrize(
+    ("given", "statics", "is_unnamed", "found"),
+    [
+        ("interpreter", ["static"], False, "interpreter"),  # It is handed over.
+        ("function", ["static"], False, "static"),  # It is not: the register still has something else.
+        ("function", ["static"], True, "function"),
+        ("function", [], False, "function"),
+        ("function", ["static", "other"], False, "function"),
+        ("without model", ["static"], False, "static"),
+        ("without arena", ["static"], False, "static"),
+    ],
+)
+def test_a_static_interpreter_may_stand_in_the_code(
+    arm: Any, monkeypatch: pytest.MonkeyPatch, given: str, statics: list[str], is_unnamed: bool, found: str
+) -> None:
+    places = dict(
+        zip(
+            ("interpreter", "function", "static", "other", "without model", "without arena"),
+            range(0x2003_0000, 0x2004_0000, 0x1000),
+            strict=False,
+        )
+    )
+    arenas = two(arm)
+    for name, place in places.items():
+        arm.write_words(place, STAYS if name != "without arena" else 0)
+    monkeypatch.setattr(
+        arenas_module, "model_of", lambda machine, place, *size: None if place == places["without model"] else 1
+    )
+    spans = [Span(places[name], places[name] + 64) for name in statics]
+    objects = {span.start: (span.start, span.end) for span in spans}
+    arenas._program = SimpleNamespace(  # type: ignore[assignment]
+        is_function=lambda value: value == places["function"] | 1, is_unnamed=is_unnamed,
+        data_spans=[*spans, Span(places["other"] + 16, places["other"] + 32)], object_bounds=objects.get,
+    )  # fmt: skip
+    call(arm, places[given])
+    assert arenas.interpreter() == places[found]
