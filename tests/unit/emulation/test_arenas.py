@@ -62,6 +62,7 @@ def test_an_arena_is_what_the_program_gives_before_it_is_aligned(arm: Any, has_r
 @pytest.mark.parametrize(
     ("given", "head", "found"),
     [
+        (HEAD, HEAD, (HEAD, SIZE, HEAD, True)),
         (HEAD - 63, HEAD, (HEAD - 63, SIZE, HEAD, True)),
         (HEAD - 64, HEAD, (HEAD, 0x100, HEAD, False)),  # further away than alignment skips: another arena's
         (HEAD + 1, HEAD, (HEAD, 0x100, HEAD, False)),
@@ -335,3 +336,29 @@ def test_a_static_interpreter_may_stand_in_the_code(
     )  # fmt: skip
     call(arm, places[given])
     assert arenas.interpreter() == places[found]
+
+
+@pytest.mark.parametrize(
+    ("fields", "holds"),
+    [
+        ((0x400, 0x800, 0x400, 0x800, 0x400), True),  # has allocated nothing: of any arena
+        ((0x400, 0x400, 0x400, 0x400, 0x400), True),
+        ((0, 0x800, 0, 0x800, 0), False),
+        ((0x400, 0x800, 0x410, 0x800, 0x400), False),  # has allocated something of an arena that nobody knows
+        ((HEAD, END, HEAD, HEAD, 0), True),  # all of it in the tail
+        ((HEAD, END, END, END, 0), True),  # all of it in the head
+        ((HEAD, END, HEAD + 16, END - 16, 0), True),
+        ((HEAD, END, HEAD - 1, END - 16, 0), False),
+        ((HEAD, END, END + 1, END - 16, 0), False),
+        ((HEAD, END, HEAD + 16, HEAD - 1, 0), False),
+        ((HEAD, END, HEAD + 16, END + 1, 0), False),
+        ((HEAD, END + 1, HEAD + 16, END - 16, 0), False),
+    ],
+)
+def test_an_allocators_fields_are_those_of_an_arena_in_their_order(
+    arm: Any, fields: tuple[int, ...], holds: bool
+) -> None:
+    arenas = arenas_in(arm)
+    call(arm, HEAD, END - HEAD)
+    arenas.create()
+    assert arenas._holds_arena(fields) is holds

@@ -110,6 +110,22 @@ def test_what_a_program_writes_is_the_output_up_to_its_most(machine: Machines) -
     assert asked(machine, 5, 1, 0x2000, (1 << 16) + 1, most=1 << 20)[2] == bytes(1 << 16)
 
 
+def test_output_ends_at_its_most_and_a_text_after_4_kib(machine: Machines) -> None:
+    one = machine("ARM")
+    one.registers |= {"r1": 0x1000, "pc": 0x8000}
+    one.write(0x1000, b"abc\0")
+    debugger = Debugger(4)
+    for output in (b"abc", b"abca", b"abca"):
+        one.set("r0", 4)
+        debugger.answer(one)
+        assert bytes(debugger.output) == output
+    one.write(0x1000, b"x" * 5000)
+    one.set("r0", 4)
+    long = Debugger(1 << 20)
+    long.answer(one)
+    assert bytes(long.output) == b"x" * 4096
+
+
 def test_the_heap_is_not_known(machine: Machines) -> None:
     result, one, _ = asked(machine, 22, 0x2000, text=b"x" * 20)
     assert (result, one.read(0x2000, 20)) == (0, bytes(16) + b"xxxx")
