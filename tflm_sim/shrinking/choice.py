@@ -6,11 +6,12 @@ choose their plain kernels for it. These give the same bytes, need less memory, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model, Operator
 from tflm_sim.shrinking.contracts import CHOICE, DIAGONAL, promises
+from tflm_sim.shrinking.counted import Place, loop_parts
 from tflm_sim.shrinking.graph import is_image, window
 from tflm_sim.shrinking.passes import Chooser, label_of
 from tflm_sim.shrinking.profile import Profile
@@ -37,37 +38,47 @@ def drop_scratch(draft: Draft, facts: Profile, libraries: Sequence[KernelLibrary
 
 
 def pixel_by_pixel(
-    model: Model, libraries: Sequence[KernelLibrary], only: frozenset[int] | None = None
+    model: Model, libraries: Sequence[KernelLibrary], only: Container[Place] | None = None
 ) -> Model | None:
     """Return the model with kernels that go pixel by pixel where that takes a choice, None where nowhere.
 
     Args:
         model: Without a plan.
         libraries: Whose kernels run, a target each.
-        only: The only operators to look at, None for all.
+        only: The only operators to look at, each with its subgraph, None for all of the main subgraph and of loops.
     """
-    draft = Draft(model)
-    changed = False
-    for index, operator in enumerate(draft.operators):
-        if draft.name(operator) != "CONV_2D" or (only is not None and index not in only):
-            continue
-        other = dilated(draft, operator, libraries)
-        if other is None or promises(draft, operator, DIAGONAL, libraries):
-            continue
-        if promises(draft, other, DIAGONAL, libraries):
-            draft.operators[index] = other
-            changed = True
-    return draft.model() if changed else None
+    chosen: dict[Place, Operator] = {}
+    for subgraph, part in loop_parts(model):
+        for index, operator in enumerate(part.operators):
+            place = subgraph, index
+            if part.name(operator) != "CONV_2D" or (only is not None and place not in only):
+                continue
+            other = dilated(part, operator, libraries)
+            if other is None or promises(part, operator, DIAGONAL, libraries):
+                continue
+            if promises(part, other, DIAGONAL, libraries):
+                chosen[place] = other
+    return _with_operators(model, chosen) if chosen else None
 
 
-def as_before(model: Model, before: Model, shared: Iterable[int]) -> Model:
+def as_before(model: Model, before: Model, shared: Container[Place]) -> Model:
     """Return the model with the kernels of ``before``, but for the operators ``shared``."""
-    kept = frozenset(shared)
-    draft = Draft(model)
-    for index, operator in enumerate(before.subgraphs[0].operators):
-        if index not in kept:
-            draft.operators[index] = replace(draft.operators[index], options=operator.options)
-    return draft.model()
+    chosen = {
+        (subgraph, index): replace(operator, options=old.options)
+        for subgraph, parts in enumerate(zip(model.subgraphs, before.subgraphs, strict=True))
+        for index, (operator, old) in enumerate(zip(*(each.operators for each in parts), strict=True))
+        if operator.options != old.options and (subgraph, index) not in shared
+    }
+    return _with_operators(model, chosen)
+
+
+def _with_operators(model: Model, chosen: Mapping[Place, Operator]) -> Model:
+    """Return the model with other operators in some places."""
+    subgraphs = (
+        replace(own, operators=tuple(chosen.get((number, at), each) for at, each in enumerate(own.operators)))
+        for number, own in enumerate(model.subgraphs)
+    )
+    return replace(model, subgraphs=tuple(subgraphs))
 
 
 def dilated(draft: Draft, operator: Operator, libraries: Sequence[KernelLibrary]) -> Operator | None:

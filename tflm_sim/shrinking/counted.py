@@ -12,11 +12,11 @@ from itertools import accumulate, permutations
 
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.draft import Draft
-from tflm_sim.model.types import Operator, Subgraph, Tensor, TensorType
-from tflm_sim.values import dataclass
+from tflm_sim.model.types import Model, Operator, Subgraph, Tensor, TensorType
+from tflm_sim.values import dataclass, replace
 
 Place = tuple[int, int]
-"""A subgraph, and a tensor of it."""
+"""A subgraph, and a tensor of it, or an operator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,12 @@ class CountedLoop:
 def counted_loops(draft: Draft) -> list[CountedLoop]:
     """Return the counted loops of the main subgraph."""
     return [loop for index, each in enumerate(draft.operators) if (loop := _counted(draft, index, each)) is not None]
+
+
+def loop_parts(model: Model) -> Iterator[tuple[int, Draft]]:
+    """Yield the main subgraph and the body of each counted loop: its index, and a draft with it as the main one."""
+    for index in (0, *(loop.body for loop in counted_loops(Draft(model)))):
+        yield index, Draft(replace(model, subgraphs=(model.subgraphs[index],), signatures=()))
 
 
 def operators_run(draft: Draft) -> int:

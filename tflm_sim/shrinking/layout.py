@@ -23,7 +23,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer
 from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.shrinking.contracts import COPY, wanted_alignments
-from tflm_sim.shrinking.counted import CountedLoop, carried, counted_loops, distances
+from tflm_sim.shrinking.counted import CountedLoop, carried, counted_loops, distances, loop_parts
 from tflm_sim.shrinking.graph import element_size
 from tflm_sim.shrinking.links import SharingLink
 from tflm_sim.shrinking.machine import Machine, fresh_inputs
@@ -200,8 +200,7 @@ def layout_of(model: Model, measured: Sequence[Measured]) -> Layout:
     layout = Layout(model, draft, alive, _scopes_of(allocation, 0), others + _scratch_buffers(measured))
     for loop in loops:
         layout.carry(loop, starts)
-    for index in (0, *(loop.body for loop in loops)):
-        part = Draft(replace(model, subgraphs=(model.subgraphs[index],), signatures=()))
+    for index, part in loop_parts(model):
         layout.subgraphs.append(PlacedSubgraph(part, starts[index], _scopes_of(allocation, index)))
     libraries = [each.configuration.target.kernel_library for each in measured]
     for index in planned:

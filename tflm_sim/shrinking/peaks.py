@@ -134,6 +134,19 @@ def plans(facts: Profile, splits: Sequence[Split], budget: float, stopping: Stop
     return sorted(found.values(), key=lambda plan: (plan.arena, plan.macs))
 
 
+def plans_with_loops(
+    facts: Profile, splits: Sequence[Split], loops: Sequence[Split], budget: float, stopping: Stopping = UNSTOPPED
+) -> list[SplitPlan]:
+    """Return the plans with a loop at least, the smallest estimated arena first.
+
+    Also those with loops alone: the estimates are rough, and beside copies that seem to need a little less there may be
+    no loop at all.
+    """
+    found = (*plans(facts, [*splits, *loops], budget, stopping), *plans(facts, loops, budget, stopping))
+    with_loops = {plan.splits: plan for plan in found if any(split.is_loop for split in plan.splits)}
+    return sorted(with_loops.values(), key=lambda plan: (plan.arena, plan.macs))
+
+
 def _bounds(facts: Profile, splits: Sequence[Split]) -> list[int]:
     """Return the bounds on the head that are solved, ascending."""
     bounds = sorted({bound for bound in (*(s.peak for s in splits), *facts.live) if bound < facts.peak})

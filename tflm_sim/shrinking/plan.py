@@ -21,6 +21,7 @@ from tflm_sim.planners import exact, native
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
 from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, promises
+from tflm_sim.shrinking.counted import Place
 from tflm_sim.shrinking.diagonal import needed_distance
 from tflm_sim.shrinking.graph import element_size, single_output
 from tflm_sim.shrinking.layout import Layout, SharingGroup, layout_of
@@ -137,7 +138,7 @@ def with_offsets(model: Model, offsets: dict[int, int]) -> Model:
 class Overlap:
     """An operator whose output lies on bytes of an input: how many, and how far the input begins above the output."""
 
-    operator: int
+    operator: Place
     source: int
     output: int
     shared: int
@@ -145,19 +146,19 @@ class Overlap:
 
 
 def overlaps(measured: Measured) -> list[Overlap]:
-    """Return where operators of the main subgraph write on what they read."""
+    """Return where operators write on what they read."""
     places = {
-        planned.info.tensor: (planned.offset, planned.offset + planned.info.size)
+        (planned.info.subgraph, planned.info.tensor): (planned.offset, planned.offset + planned.info.size)
         for planned in measured.buffers
-        if planned.info.tensor >= 0 and planned.info.subgraph == 0
     }
     found = []
-    for index, operator in enumerate(measured.model.subgraphs[0].operators):
-        for source, output in product(operator.input_tensors, operator.output_tensors):
-            if source in places and output in places:
-                (start, end), (low, high) = places[source], places[output]
-                shared = min(end, high) - max(start, low)
-                found += [Overlap(index, source, output, shared, start - low)] if shared > 0 else []
+    for number, subgraph in enumerate(measured.model.subgraphs):
+        for index, operator in enumerate(subgraph.operators):
+            for source, output in product(operator.input_tensors, operator.output_tensors):
+                if source >= 0 and {(number, source), (number, output)} <= places.keys():
+                    (start, end), (low, high) = places[number, source], places[number, output]
+                    shared = min(end, high) - max(start, low)
+                    found += [Overlap((number, index), source, output, shared, start - low)] if shared > 0 else []
     return found
 
 

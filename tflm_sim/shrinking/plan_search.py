@@ -133,7 +133,7 @@ def _split_for_plan(search: Search, way: Way, *, has_loops: bool) -> list[Way]:
     while share is not None:
         plans = _plans_above(search, Draft(model), facts, share, has_loops=has_loops)
         share = _lower_share(facts, plans, share)
-    steps = (split_step(model, search.sizer, facts, each) for each in search.stopping.watch(plans[:MOST_SPLIT]))
+    steps = (split_step(model, search.sizer, facts, each) for each in search.stopping.watch(plans))
     return [[*way, step] for step in steps if step is not None]
 
 
@@ -142,12 +142,13 @@ def _plans_above(
 ) -> list[peaks.SplitPlan]:
     """Return the split plans of operators above a share of the peak, the smallest estimated arena first."""
     spare = search.allowance.spare(draft)
-    found = peaks.all_splits(draft, facts, spare, search.stopping, share=share)
-    if has_loops:
-        found += peaks.loop_splits(draft, facts, spare, search.stopping, share=share)
-    splits, _ = search.allowance.allowed(found)
-    plans = peaks.plans(facts, splits, spare, search.stopping)
-    return [plan for plan in plans if any(split.is_loop for split in plan.splits)] if has_loops else plans
+    splits, _ = search.allowance.allowed(peaks.all_splits(draft, facts, spare, search.stopping, share=share))
+    if not has_loops:
+        return peaks.plans(facts, splits, spare, search.stopping)[:MOST_SPLIT]
+    loops, _ = search.allowance.allowed(peaks.loop_splits(draft, facts, spare, search.stopping, share=share))
+    plans = peaks.plans_with_loops(facts, splits, loops, spare, search.stopping)
+    others = peaks.variants(plans[0], loops, spare) if plans else []
+    return [*plans[:MOST_SPLIT], *others]
 
 
 def _lower_share(facts: Profile, plans: Sequence[peaks.SplitPlan], share: float) -> float | None:

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from tflm_sim.answers.peak import live_bytes
 from tflm_sim.answers.planned_problem import planned_buffer
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model, Operator
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.shrinking import choice
+from tflm_sim.shrinking.counted import Place
 from tflm_sim.shrinking.graph import shape
 from tflm_sim.shrinking.loops import without_fill
 from tflm_sim.shrinking.passes import label_of
 from tflm_sim.shrinking.plan import overlaps, plan_offline
-from tflm_sim.shrinking.profile import live_at_operators
 from tflm_sim.shrinking.shrunk import Witness
 from tflm_sim.shrinking.sizing import TargetSizer
 from tflm_sim.shrinking.stopping import Stopping
 from tflm_sim.units import align_up
+from tflm_sim.values import replace
 
 MOST_TOPS = 3
 """How often other kernels are tried for the operators at the top of the plan before."""
@@ -94,21 +96,23 @@ def _in_order(
     """
     found: list[Model] = []
 
-    def add(only: frozenset[int] | None) -> Model | None:
+    def add(only: frozenset[Place] | None) -> Model | None:
         ordered = choice.pixel_by_pixel(model, sizer.libraries, only)
         planned = ordered and plan_offline(ordered, sizer.measure_all(ordered), kernel_order=True, thorough=thorough)
         if planned is not None:
-            shared = (overlap.operator for overlap in overlaps(sizer.measure(planned)))
+            shared = {overlap.operator for overlap in overlaps(sizer.measure(planned))}
             found.append(choice.as_before(planned, model, shared))
         return planned
 
     everywhere = add(None)
     if everywhere is None:
         return []
-    live = live_at_operators(sizer.measure(model), len(model.subgraphs[0].operators))
+    allocation = sizer.measure(model).allocation
+    assert allocation is not None, "only models that work are planned"
     lowest = sizer.measure(everywhere).head_bytes
-    add(frozenset(index for index, alive in enumerate(live) if alive > lowest))
-    top: frozenset[int] = frozenset()
+    live = zip(allocation.scopes, live_bytes(allocation), strict=True)
+    add(frozenset(place for place, alive in live if alive > lowest))
+    top: frozenset[Place] = frozenset()
     for _ in stopping.watch(range(MOST_TOPS * thorough)):
         if planned is None or (reached := top | _at_the_top(planned, sizer)) == top:
             break
@@ -116,7 +120,7 @@ def _in_order(
     return found[::-1]
 
 
-def _at_the_top(planned: Model, sizer: TargetSizer) -> frozenset[int]:
+def _at_the_top(planned: Model, sizer: TargetSizer) -> frozenset[Place]:
     """Return the operators that run while what reaches the end of the head is alive."""
     measured = sizer.measure(planned)
     allocation = measured.allocation
@@ -126,11 +130,8 @@ def _at_the_top(planned: Model, sizer: TargetSizer) -> frozenset[int]:
         for each in measured.buffers
         if align_up(each.offset + each.info.size, BUFFER_ALIGNMENT) >= measured.head_bytes
     ]
-    scopes = enumerate(allocation.scopes)
     return frozenset(
-        operator
-        for scope, (subgraph, operator) in scopes
-        if subgraph == 0 and any(each.lower <= scope < each.upper for each in ends)
+        place for scope, place in enumerate(allocation.scopes) if any(each.lower <= scope < each.upper for each in ends)
     )
 
 
@@ -145,13 +146,22 @@ def plan_witnesses(planned: Model, before: Model, sizer: TargetSizer) -> list[Wi
     if early is not None and _outputs(early) == _outputs(planned) != _outputs(before):
         before = early
         witnesses.append(Witness("each SLICE of whole rows", "runs right behind what it reads, and is bytes of it"))
-    for index, (operator, old) in enumerate(zip(draft.operators, before.subgraphs[0].operators, strict=True)):
-        if operator.options != old.options:
-            witnesses.append(Witness(label_of(draft, index), "goes pixel by pixel with a dilation on its single tap"))
+    for number, (now, was) in enumerate(zip(planned.subgraphs, before.subgraphs, strict=True)):
+        for index, (operator, old) in enumerate(zip(now.operators, was.operators, strict=True)):
+            if operator.options != old.options:
+                what = "goes pixel by pixel with a dilation on its single tap"
+                witnesses.append(Witness(_label(planned, (number, index)), what))
     for each in overlaps(sizer.measure(planned)):
         what = f"writes tensor {each.output} {each.distance:,} B below tensor {each.source}, {each.shared:,} B on it"
-        witnesses.append(Witness(label_of(draft, each.operator), what))
+        witnesses.append(Witness(_label(planned, each.operator), what))
     return witnesses
+
+
+def _label(model: Model, place: Place) -> str:
+    """Return an operator as people name it, with its subgraph where that is not the main one."""
+    subgraph, index = place
+    label = label_of(Draft(replace(model, subgraphs=(model.subgraphs[subgraph],), signatures=())), index)
+    return f"{label} of subgraph {subgraph}" if subgraph else label
 
 
 def _outputs(model: Model) -> list[tuple[int, ...]]:

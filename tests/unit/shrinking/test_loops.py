@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Collection
 from itertools import accumulate
+from operator import itemgetter
 
 import numpy as np
 import pytest
@@ -22,10 +23,14 @@ from tflm_sim.shrinking.counted import Place, carried, counted_loops, distances
 from tflm_sim.shrinking.graph import draft_multiplications
 from tflm_sim.shrinking.loops import equal_parts, without_fill
 from tflm_sim.shrinking.machine import Machine
-from tflm_sim.shrinking.peaks import SplitPlan, apply, loop_splits
+from tflm_sim.shrinking.peaks import SplitPlan, all_splits, apply, loop_splits, plans, plans_with_loops
 from tflm_sim.shrinking.plan import plan_offline, with_offsets
+from tflm_sim.shrinking.planning import plan_witnesses, planned_models
 from tflm_sim.shrinking.profile import profile
 from tflm_sim.shrinking.prove import prove
+from tflm_sim.shrinking.sharing import planned_profile
+from tflm_sim.shrinking.sizing import TargetSizer
+from tflm_sim.shrinking.stopping import UNSTOPPED
 from tflm_sim.shrinking.verify import VerificationFailed, verify
 from tflm_sim.values import replace
 
@@ -281,6 +286,45 @@ def test_in_the_body_too_an_output_begins_below_its_input() -> None:
     assert verify(model, planned, reference)
     with pytest.raises(VerificationFailed, match=r"CONV_2D of subgraph 2 writes tensor \d+ over bytes of tensor \d+"):
         verify(model, moved(planned, simulation, {(body_of(result), small)}, 16), reference)
+
+
+@needs_c
+def test_in_the_body_too_a_pointwise_convolution_gets_the_kernel_that_goes_pixel_by_pixel() -> None:
+    layers = models.Layers()
+    x = layers.activation((1, 24, 24, 3))
+    wide = layers.conv(layers.conv(x, 16), 16, kernel=1)
+    model, sizer = layers.model([x], [layers.conv(wide, 4, stride=2)]), TargetSizer([M4])
+    result = looped(model, 12)
+    as_it_is = plan_offline(result, sizer.measure_all(result), kernel_order=True)
+    planned = min(planned_models(result, sizer, kernel_order=True, stopping=UNSTOPPED), key=itemgetter(1))[0]
+    # What is carried: 1,728 + 48 B; the counter and what was looked up: 2 * 16 B. The last convolution reads 6 rows of
+    # 24 * 16 B where the pointwise one wrote them on its own input, writes 3 of 12 * 4 B, and has two windows as int16.
+    assert sizer.measure(planned).head_bytes == 1776 + 32 + 2304 + 144 + 2 * 9 * 16 * 2 == 4832
+    assert as_it_is is not None
+    assert sizer.measure(as_it_is).head_bytes == 6944
+    convolutions = [
+        each for each in planned.subgraphs[body_of(planned)].operators if "dilation_w_factor" in each.options
+    ]
+    assert [each.options["dilation_w_factor"] for each in convolutions] == [1, 2, 1]
+    said = [f"{each.where} {each.what}" for each in plan_witnesses(planned, result, sizer)]
+    assert "#4 CONV_2D of subgraph 2 goes pixel by pixel with a dilation on its single tap" in said
+    assert "#4 CONV_2D of subgraph 2 writes tensor 17 16 B below tensor 16, 2,288 B on it" in said
+    assert verify(model, planned)
+
+
+def test_loops_are_looked_at_where_copies_seem_to_need_a_little_less() -> None:
+    layers = models.Layers()
+    x = layers.activation((1, 24, 24, 3))
+    inside = layers.conv(layers.conv(x, 8), 16, stride=2)
+    model, sizer = layers.model([x], [layers.conv(inside, 16, stride=2)]), TargetSizer([M4])
+    draft, facts = Draft(model), planned_profile(Draft(model), sizer, kernel_order=True)
+    splits, loops = all_splits(draft, facts, 10**9), loop_splits(draft, facts, 10**9)
+    assert not any(split.is_loop for plan in plans(facts, [*splits, *loops], 10**9) for split in plan.splits)
+    found = [
+        [(each.first, each.end, len(each.parts)) for each in plan.splits]
+        for plan in plans_with_loops(facts, splits, loops, 10**9)
+    ]
+    assert found == [[(0, 2, 12)], [(0, 2, 6)], [(0, 2, 4)]]
 
 
 @needs_c
