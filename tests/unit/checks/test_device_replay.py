@@ -64,3 +64,17 @@ def test_a_plain_interpreter_skips_to_the_aligned_start() -> None:
 def test_a_simulation_that_failed_has_nothing_to_replay() -> None:
     with pytest.raises(SimulatedFailure):
         script("sine", 300)
+
+
+def test_a_model_is_replayed_in_its_smallest_arena() -> None:
+    found = replay_script(load(sample_path("sine")), TARGET)
+    assert dict(found.steps[0].fields)["size"] == simulate(load(sample_path("sine")), TARGET).smallest.multiple_of_16  # type: ignore[union-attr]
+
+
+def test_what_only_checks_bytes_answers_zero() -> None:
+    answers = {step.command: set() for step in script("residual", 1 << 16).steps}  # type: dict[str, set[int | None]]
+    for step in script("residual", 1 << 16).steps:
+        answers[step.command].add(step.value)
+    assert {command: answers[command] for command in ("open", "free", "check", "live")} == {
+        "open": {0}, "free": {0}, "check": {0}, "live": {0}
+    }  # fmt: skip

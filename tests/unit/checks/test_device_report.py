@@ -8,7 +8,7 @@ from tflm_sim.arena.events import PlanAdd, PlanOffset
 from tflm_sim.board.dialects import ArenaUsed, BenchmarkRecord, CategoryUse, PlanBuffer, PlanDialect, PlanReport
 from tflm_sim.board.messages import ArenaReport
 from tflm_sim.checks import device_report
-from tflm_sim.checks.device_report import ReportComparison, compare_report, identify
+from tflm_sim.checks.device_report import ComparedFigure, ReportComparison, compare_report, identify
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.load import load
 from tflm_sim.samples import sample_path
@@ -55,6 +55,9 @@ def test_a_category_that_only_the_report_has_is_compared_with_nothing() -> None:
     simulation = SimpleNamespace(recorded={})
     found = device_report._category_figures([CategoryUse("OP_DATA", 7, 6, 1)], simulation)  # type: ignore[arg-type]
     assert [(figure.low, figure.simulated) for figure in found] == [(7, 0), (6, 0), (1, 0)]
+    simulation.recorded["kPersistentTfLiteTensorData"] = SimpleNamespace(used=5, requested=4, count=3)
+    found = device_report._category_figures([CategoryUse("OP_DATA", 7, 6, 1)], simulation)  # type: ignore[arg-type]
+    assert [(figure.low, figure.simulated) for figure in found if figure.simulated] == [(0, 5), (0, 4), (0, 3)]
 
 
 def test_one_byte_more_is_a_difference() -> None:
@@ -144,3 +147,27 @@ def test_an_arena_in_which_the_simulation_fails_is_said() -> None:
     assert compare(replace(plain_report(2000), arena_size=200)).refused.startswith(
         "the simulation fails in this arena: "
     )
+
+
+def test_a_benchmark_that_does_not_say_what_it_used_is_no_match() -> None:
+    (figure,) = device_report._figures(BenchmarkRecord(4, "result", ()), SimpleNamespace(arena_used_bytes=700))  # type: ignore[arg-type]
+    assert (figure.low, figure.high, figure.simulated) == (-1, -1, 700)
+
+
+def test_a_model_without_a_checksum_is_told_apart_by_its_size() -> None:
+    comparison = compare(plain_report(2000, model_size=1))
+    assert f"1 bytes with CRC-32 00000000, not {IDENTITY.size} bytes with {IDENTITY.crc32:08x}" in comparison.refused
+
+
+@pytest.mark.parametrize(("different", "best"), [((2, 2, 2), 0), ((2, 1, 1), 1), ((2, 1, 0), 2), ((0, 0, 0), 0)])
+def test_of_sizes_that_explain_as_much_the_first_counts(
+    monkeypatch: pytest.MonkeyPatch, different: tuple[int, ...], best: int
+) -> None:
+    def compared(report: object, model: object, observed: object, about: object, size: int) -> ReportComparison:
+        figures = [ComparedFigure(f"figure{at} used", 1, 1, 2) for at in range(different[size])]
+        return ReportComparison(f"size {size}", "", (*figures, ComparedFigure("same", 1, 1, 1)))
+
+    monkeypatch.setattr(device_report, "_arena_sizes", lambda report: [0, 1, 2])
+    monkeypatch.setattr(device_report, "_compare", compared)
+    found = compare_report(ArenaUsed(1, 8, 8, "any"), MODEL, PLAIN, checks_remainders=True)
+    assert found.about == f"size {best}"

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import pytest
 
 from tflm_sim.answers.simulation import simulate
@@ -171,3 +173,29 @@ def test_the_size_that_fails_is_what_is_taken_and_what_was_free_or_less_what_was
     nothing = Refusal("tail", None, None, None)
     assert failing(persist, nothing, 200, 300) == 500
     assert failing(temp, nothing, 200, 300) == 364
+
+
+@pytest.mark.parametrize(
+    ("ours", "sentence"),
+    [
+        (
+            Refusal("tail", 24, 10, None),
+            "the log asks for 32 bytes, the simulation for 24: another model, kernel library",
+        ),
+        (
+            Refusal("tail", 32, 12, None),
+            "with 32 bytes asked for, the log has 10 free, the simulation 12: another arena",
+        ),
+        (None, "in an arena of 1,024 B this model does not fail on this target"),
+        (Refusal("tail", 32, 10, None), "the log ends with 1 refusals, the simulation with 1 at node 3: another model"),
+    ],
+)
+def test_what_a_log_cannot_be_from_is_told_by_the_first_refusal_that_differs(
+    monkeypatch: pytest.MonkeyPatch, ours: Refusal | None, sentence: str
+) -> None:
+    found = None if ours is None else SimpleNamespace(refusals=(ours,), node=3)
+    monkeypatch.setattr(explain_failure_module, "_diagnose_simulation", lambda simulation: found)
+    simulation = SimpleNamespace(arena_size=1024)
+    log = SimpleNamespace(arena_size=1024, node=2)
+    said = explain_failure_module._contradiction([Refusal("tail", 32, 10, None)], log, simulation, None)  # type: ignore[arg-type]
+    assert said.startswith(sentence)

@@ -125,6 +125,12 @@ def test_more_models_than_are_tried_in_every_order_are_a_condition_where_each_ma
     assert "no other model shares its allocator" in found.conditions
 
 
+def test_models_that_are_known_not_to_share_an_allocator_are_no_condition() -> None:
+    found = verdict(SINE, room(1_072, call=call()), others=(KEYWORDS, RESIDUAL, STREAMING))
+    assert found.fits
+    assert "no other model shares its allocator" not in found.conditions
+
+
 def test_more_models_than_are_tried_in_every_order_cannot_be_told_where_they_share_one() -> None:
     many = (SINE, RESIDUAL, STREAMING)
     found = verdict(KEYWORDS, room(90_000, call=call(allocator=0x400), shared_with=many, may_be_alone=False))
