@@ -1,9 +1,12 @@
 """The builder: what its short forms mean."""
 
+import struct
+
 import pytest
 
 from tflm_sim.errors import UsageError
 from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.build_values import encode_data
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, Quantization, TensorType
 
@@ -159,3 +162,20 @@ def test_metadata_signatures_and_description() -> None:
     assert (signature.key, signature.inputs, signature.outputs) == ("serving_default", (("in", 0),), (("out", 0),))
     tensor = model.subgraphs[0].tensors[0]
     assert (tensor.name, tensor.is_variable, tensor.shape_signature) == ("x", True, (-1,))
+
+
+@pytest.mark.parametrize(
+    ("values", "packed"), [([1], "01"), ([1, 2], "21"), ([1, -2, 3], "e1 03"), ([-8, 7, 0, -1], "78 f0")]
+)
+def test_numbers_of_four_bits_lie_two_a_byte_the_first_in_the_low_half(values: list[int], packed: str) -> None:
+    assert encode_data(values, TensorType.INT4) == bytes.fromhex(packed)
+
+
+@pytest.mark.parametrize("is_stored", [True, False])
+def test_the_first_scale_and_zero_point_are_the_same_as_numbers_and_as_the_files_bytes(is_stored: bool) -> None:
+    quantization = Quantization((0.5, 0.25), (-7, 300))
+    if is_stored:
+        quantization = Quantization(struct.pack("<2f", 0.5, 0.25), struct.pack("<2q", -7, 300))
+    assert (quantization.first_scale, quantization.first_zero_point) == (0.5, -7)
+    assert (tuple(quantization.scale), tuple(quantization.zero_point)) == ((0.5, 0.25), (-7, 300))
+    assert (quantization.scale_count, quantization.zero_point_count) == (2, 2)

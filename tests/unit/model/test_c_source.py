@@ -85,6 +85,8 @@ def test_an_array_without_an_end_is_refused() -> None:
         "#define MODEL const char m[] = {NUMBERS};",
         "#define MODEL \\\n const char m[] = {NUMBERS};",
         "#if 0\nconst char m[] = {NUMBERS};\n#endif",
+        " #if 0\nconst char m[] = {NUMBERS};\n\t#endif",
+        "  \t #if 0\nconst char m[] = {NUMBERS};\n#endif",
         "# if (0) // old\n#ifdef X\nconst char m[] = {NUMBERS};\n#else\n#endif\nconst char n[] = {NUMBERS};\n#endif",
         "#if 1\n#else\nconst char m[] = {NUMBERS};\n#endif",
         "#if 1\n#elif X\nconst char m[] = {NUMBERS};\n#endif",

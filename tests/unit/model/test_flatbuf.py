@@ -145,3 +145,15 @@ def test_many_references_to_one_vector_exhaust_the_budget() -> None:
 
 def test_a_table_can_be_viewed_at_any_position() -> None:
     assert Table(flatbuffer(ONE_FIELD), 16).scalar(0, SCALARS["uint"]) == 7
+
+
+@pytest.mark.parametrize(("data", "says"), [
+    # The root's offset is 16, in a file of 16 bytes: its table would begin there.
+    ("10000000 54464c33 0000000000000000", "a table would end at byte 20 of a file of 16: is it truncated?"),
+    # The vtable of the table at 8 would begin at 8 + 8.
+    ("08000000 54464c33 f8ffffff 00000000", "a scalar would end at byte 18 of a file of 16: is it truncated?"),
+])  # fmt: skip
+def test_what_lies_outside_says_where_it_would_end(data: str, says: str) -> None:
+    with pytest.raises(ModelError) as refused:
+        FlatBuffer(memoryview(bytes.fromhex(data))).root().has(0)
+    assert says in str(refused.value)
