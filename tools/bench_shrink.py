@@ -5,8 +5,8 @@
     python tools/bench_shrink.py --table --jobs 2 --jsonl OUT  goes on where it was ended; --only loops for one column
 
 A row a model: smallest arena before and after, percent, multiply-accumulates, bytes of the file, seconds of CPU, and
-whether it was proved in the real TFLM or why it was refused; then the totals. The exit code is 1 where a model grows or
-a proof fails.
+whether it was proved in the real TFLM or why it was refused; then the totals, and which models need more with more
+options. The exit code is 1 where a model grows or a proof fails.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from itertools import permutations
 from multiprocessing import connection
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,7 @@ def main() -> int:
         return 130
     _print_models(columns, rows)
     _print_totals(columns, rows)
+    print("\n".join(larger_with_more(columns, rows)))
     if args.study is not None:
         print("\n".join(_comparison(rows, _prototype(args.study, next(iter(columns.values()))))))
     return int(any(row.after > row.before or row.differs for row in rows))
@@ -297,6 +299,17 @@ def _print_totals(columns: dict[str, Column], rows: Sequence[Row]) -> None:
             bad = sum(row.after > row.before for row in own), sum(row.differs for row in own)
             proved = sum(bool(row.proof) for row in own)
             table.row(name, len(shares), len(gainers), *figures, *over, *bad, proved, sum(row.seconds for row in own))
+
+
+def larger_with_more(columns: dict[str, Column], rows: Sequence[Row]) -> Iterator[str]:
+    """Yield a line for each model that needs more in a column than in one with fewer options and the same kernels."""
+    after = {(row.column, row.name): row.after for row in rows if row.counts}
+    for (few, one), (more, other) in permutations(columns.items(), 2):
+        is_same = (one.targets, one.kernels) == (other.targets, other.kernels)
+        if is_same and one.options.items() < other.options.items():
+            for (column, name), least in after.items():
+                if column == few and after.get((more, name), 0) > least:
+                    yield f"larger with more options: {name}: {few} {least:,} B, {more} {after[more, name]:,} B"
 
 
 if __name__ == "__main__":

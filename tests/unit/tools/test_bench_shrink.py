@@ -1,4 +1,4 @@
-"""Processes of ``bench_shrink.py`` end: after the last case, with Ctrl-C, and with a parent that is killed."""
+"""``bench_shrink.py``: what needs more with more options is named; processes end, also with a parent that is killed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import bench_shrink
 import pytest
 
 TOOLS = Path(__file__).resolve().parents[3] / "tools"
@@ -35,6 +36,17 @@ print(len({row.before for row in rows if not row.refused}))
 
 def _command(*cases: str) -> list[str]:
     return [sys.executable, "-c", PROGRAM, str(TOOLS), *cases]
+
+
+def test_what_needs_more_with_more_options_of_the_same_kernels_is_named() -> None:
+    rows = [
+        bench_shrink.Row(column, name, operators=4, before=3000, after=after)
+        for name, sizes in (("a", (2000, 1900, 1950, 1800)), ("b", (2000, 2000, 1900, 1900)))
+        for column, after in zip(("shrink", "plan", "M4", "M55"), sizes, strict=True)
+    ]
+    assert list(bench_shrink.larger_with_more(bench_shrink.OPTIONS, rows)) == [
+        "larger with more options: a: plan 1,900 B, M4 1,950 B"
+    ]
 
 
 def test_each_case_has_a_process_and_one_that_dies_is_a_row() -> None:
