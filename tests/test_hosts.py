@@ -232,7 +232,7 @@ def test_threads_that_take_turns_all_the_time_find_what_one_finds(number: int) -
 OF_FILES = {
     "board/dialects/kernel_texts.py": {"_by_word"},
     "firmware/absent_checks.py": {"_table"},
-    "firmware/traces.py": {"_table"},
+    "firmware/dated_texts.py": {"_table"},
     "lite/flex.py": {"allowlist"},
     "lite/kernels/conditions.py": {"_lines"},
     "ops/places.py": {"_table"},

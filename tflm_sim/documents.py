@@ -220,10 +220,6 @@ def _read_tuple(arguments: Sequence[Any], value: Any, strings: Sequence[str], *,
     return tuple(_read(hint, item, strings, is_interned=is_interned) for hint, item in zip(hints, value, strict=True))
 
 
-def _read_column(hint: Any, cells: list[Any], strings: Sequence[str]) -> list[Any]:
-    return [_read(hint, cell, strings, is_interned=hint is str) for cell in cells]
-
-
 def _literal(arguments: Sequence[Any], value: Any) -> Any:
     if value not in arguments or isinstance(value, bool) is not isinstance(arguments[0], bool):
         raise ValueError(f"{_brief(value)} is not {' or '.join(map(repr, arguments))}")
@@ -240,7 +236,9 @@ def _read_columns(row: type, value: Any, strings: Sequence[str]) -> tuple[Any, .
         raise ValueError(f"it has no columns {', '.join(sorted(hints))}")
     if len({len(value[name]) for name in hints}) > 1:
         raise ValueError(f"its columns {', '.join(hints)} are not of one length")
-    read = (_read_column(hint, value[name], strings) for name, hint in hints.items())
+    read = (
+        [_read(hint, cell, strings, is_interned=hint is str) for cell in value[name]] for name, hint in hints.items()
+    )
     return tuple(row(*cells) for cells in zip(*read, strict=True))
 
 

@@ -16,6 +16,9 @@ QUESTIONS = Path(__file__).parent / "questions"
 PAGES = {
     "README": ROOT / "README.md",
     "CONTRIBUTING": ROOT / "CONTRIBUTING.md",
+    "SECURITY": ROOT / "SECURITY.md",
+    "firmware_stub/README": ROOT / "firmware_stub/README.md",
+    "firmware_stub/PROTOCOL": ROOT / "firmware_stub/PROTOCOL.md",
     **{str(path.relative_to(ROOT / "docs").with_suffix("")): path for path in (ROOT / "docs").rglob("*.md")},
 }
 

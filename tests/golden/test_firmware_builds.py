@@ -23,11 +23,11 @@ from tflm_sim.answers.simulation import simulate
 from tflm_sim.device.configuration import configure
 from tflm_sim.firmware.absent_checks import AbsentCheck
 from tflm_sim.firmware.attributes import Processor
+from tflm_sim.firmware.dated_texts import DatedText
 from tflm_sim.firmware.firmware import Firmware
 from tflm_sim.firmware.image import Image
 from tflm_sim.firmware.measured_structs import DebugFacts
 from tflm_sim.firmware.target import firmware_target
-from tflm_sim.firmware.traces import Trace
 from tflm_sim.model.load import load
 from tflm_sim.targets.abi import AAPCS
 from tflm_sim.targets.history import find_commit
@@ -51,7 +51,7 @@ def firmware(facts: dict[str, Any]) -> Firmware:
         symbol_count=1000,
         operators=frozenset({"CONV_2D"}),
         interpreters=("recording",) if facts.get("recording") else ("plain",),
-        traces=tuple(Trace(*trace) for trace in facts["traces"]),
+        dated_texts=tuple(DatedText(*trace) for trace in facts["traces"]),
         absent_checks=tuple(AbsentCheck(*check) for check in facts.get("absent", ())),
     )
 
@@ -92,7 +92,7 @@ def test_the_commit_that_was_built_is_among_those_that_are_left(name: str) -> No
     facts = BUILDS[name]
     found = firmware_target(firmware(facts))
     position = find_commit(facts["commit"]).position
-    traces = [Trace(*trace) for trace in facts["traces"]]
+    traces = [DatedText(*trace) for trace in facts["traces"]]
     assert all(trace.first <= position < trace.end for trace in traces)
     assert not any(first <= position < end for _, first, end in facts.get("absent", ()))
     assert position <= (found.target.runtime.upstream or find_commit("90b983c2b").position)

@@ -42,16 +42,16 @@ class TailLedger(ArenaState):
         self.ops: dict[tuple[int, int, str], TailBytes] = {}
         self.log: list[str] = []
         self.scratch_labels: list[str] = []
-        super().__init__({Persist: self._persisted, LogLine: self._logged, ScratchRequest: self._scratch_asked})
+        super().__init__(
+            {
+                Persist: self._persisted,
+                LogLine: lambda event: self.log.append(event.text),
+                ScratchRequest: lambda event: self.scratch_labels.append(event.label),
+            }
+        )
 
     def __repr__(self) -> str:
         return f"<TailLedger of {sum(holding.used for holding in self.groups.values()):,} B>"
-
-    def _logged(self, event: LogLine) -> None:
-        self.log.append(event.text)
-
-    def _scratch_asked(self, event: ScratchRequest) -> None:
-        self.scratch_labels.append(event.label)
 
     def _persisted(self, event: Persist) -> None:
         group = self.stage.group

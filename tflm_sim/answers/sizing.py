@@ -16,8 +16,8 @@ from tflm_sim.answers.invoke_problem import InvokeProblem, invoke_problem
 from tflm_sim.answers.peak import Peak, find_peak
 from tflm_sim.answers.smallest_arena import SmallestArena, in_one_arena, roomy_run, smallest_of
 from tflm_sim.device.configuration import Configuration, Settings, Where, configure
-from tflm_sim.device.known_prepares import KnownPrepares
 from tflm_sim.device.model_allocation import ModelAllocation
+from tflm_sim.device.prepare_cache import PrepareCache
 from tflm_sim.device.run import Device, PlannedBuffer
 from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.model.load import ModelLike, load_each
@@ -121,11 +121,11 @@ class Sizer:
     @property
     def remembered(self) -> int:
         """How many Prepares are cached now for the calling thread."""
-        return len(self._known())
+        return len(self._cache())
 
     def forget(self) -> None:
         """Empty the calling thread's cache."""
-        self._of_thread.known = KnownPrepares(self._most_prepares)
+        self._of_thread.cache = PrepareCache(self._most_prepares)
 
     def smallest_arena(
         self, model: ModelLike | Iterable[ModelLike], target: Where, **settings: Unpack[Settings]
@@ -162,7 +162,7 @@ class Sizer:
         """
         configuration = in_one_arena(configure(target, **settings))
         models = load_each(model)
-        device, needs, halting = roomy_run(models, configuration, known=self._known())
+        device, needs, halting = roomy_run(models, configuration, cache=self._cache())
         return Sizing(
             models,
             configuration,
@@ -174,11 +174,11 @@ class Sizer:
             device,
         )
 
-    def _known(self) -> KnownPrepares:
-        if not hasattr(self._of_thread, "known"):
+    def _cache(self) -> PrepareCache:
+        if not hasattr(self._of_thread, "cache"):
             self.forget()
-        known: KnownPrepares = self._of_thread.known
-        return known
+        cache: PrepareCache = self._of_thread.cache
+        return cache
 
 
 def _sizing(models: tuple[Model, ...], configuration: Configuration) -> Sizing:

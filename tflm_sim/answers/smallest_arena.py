@@ -26,7 +26,7 @@ from tflm_sim.values import TYPE_CHECKING, dataclass, short_repr
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from tflm_sim.device.known_prepares import KnownPrepares
+    from tflm_sim.device.prepare_cache import PrepareCache
 
 _WORD = 4
 """Bytes."""
@@ -162,7 +162,7 @@ def roomy_run(
     models: Sequence[Model],
     configuration: Configuration,
     watching: tuple[Observer, ...] = (),
-    known: KnownPrepares | None = None,
+    cache: PrepareCache | None = None,
 ) -> tuple[Device, Needs, set[int]]:
     """Run the models in a roomy arena.
 
@@ -170,16 +170,16 @@ def roomy_run(
         models: The models that share one allocator, in order.
         configuration: How TFLM is set up; with one arena.
         watching: Observers, which are called with each event.
-        known: A cache of Prepares, which is used where there are no observers.
+        cache: A cache of Prepares, which is used where there are no observers.
 
     Returns:
         The device, what had to fit, and the sizes modulo 16 in which no arena works.
     """
-    device, needs = _run_ending_at(models, configuration, watching, known=known)
+    device, needs = _run_ending_at(models, configuration, watching, cache=cache)
     halting: set[int] = set()
     if any(allocation.overran for allocation in device.allocations):
         # What a kernel overwrites behind its own bytes depends on the arena's end modulo 16, in steps of a word.
-        runs = {end: _run_ending_at(models, configuration, (), end, known) for end in range(0, PERIOD, _WORD)}
+        runs = {end: _run_ending_at(models, configuration, (), end, cache) for end in range(0, PERIOD, _WORD)}
         halting = {end + byte for end, run in runs.items() if run[0].failure is not None for byte in range(_WORD)}
         device, needs = next((run for run in runs.values() if run[0].failure is None), (device, needs))
     return device, needs, halting
@@ -190,7 +190,7 @@ def _run_ending_at(
     configuration: Configuration,
     watching: tuple[Observer, ...],
     end: int = 0,
-    known: KnownPrepares | None = None,
+    cache: PrepareCache | None = None,
 ) -> tuple[Device, Needs]:
     """Run the models in a roomy arena that ends at ``end`` modulo 16; with observers it ends at 0.
 
@@ -203,7 +203,7 @@ def _run_ending_at(
         arena = make_arena(configuration, arena_size=room, observers=(observer, *watching))
         return run(models, configuration, arena), observer.needs
     measuring = _measuring_arena(configuration, -end % PERIOD)
-    return run(models, configuration, measuring, known), measuring.needs
+    return run(models, configuration, measuring, cache), measuring.needs
 
 
 def table_bytes(configuration: Configuration) -> int:

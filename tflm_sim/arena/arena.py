@@ -31,7 +31,7 @@ Temps = tuple[tuple[int, int], ...]
 
 
 class ArenaAllocator(Protocol):
-    """What ``MicroAllocator`` needs of memory: one arena, or a persistent and a non-persistent one."""
+    """The arena interface that ``MicroAllocator`` uses: one arena, or a persistent and a non-persistent one."""
 
     @property
     def size(self) -> int: ...
@@ -64,8 +64,8 @@ class ArenaRules:
 
     Attributes:
         checks_temps: Whether the temp section is emptied only when all temps were given back.
-        resize_refused: What it says when the head cannot be resized now.
-        resize_failed: What it says when the head does not fit.
+        resize_refused: The log message when the head cannot be resized now.
+        resize_failed: The log message when the head does not fit.
     """
 
     checks_temps: bool = True
@@ -98,7 +98,7 @@ class EventSender:
                 self.tell(LogLine, line)
 
     def tell(self, kind: Callable[..., Event], *facts: Any) -> None:
-        """Make an event and send it to every observer; where there is none, nothing is made."""
+        """Create an event and send it to every observer; without observers, no event is created."""
         if self.observers:
             self.emit(kind(*facts))
 
@@ -109,7 +109,7 @@ class EventSender:
 
     @property
     def is_heard(self) -> bool:
-        """Whether anybody listens."""
+        """Whether there are observers."""
         return bool(self.observers)
 
 
@@ -120,7 +120,7 @@ class SingleArenaBufferAllocator(EventSender):
         size: Bytes from the aligned start of the arena to its end.
         address: Where the arena starts in memory; only its low bits matter.
         pointer_size: Bytes of ``size_t``: subtractions wrap at that width.
-        observers: Who is told of each event.
+        observers: Functions that are called with each event.
         rules: Which version of the allocator it is.
     """
 
@@ -216,14 +216,14 @@ class SingleArenaBufferAllocator(EventSender):
         return offset
 
     def allocate_temp_groups(self, groups: tuple[Temps, ...]) -> list[tuple[int, ...]] | None:
-        """Return None: every temp is taken, and told of, by itself."""
+        """Return None, so that the caller takes every temp by itself, with an event for each."""
         return None
 
     def allocate_temps(self, wanted: Temps) -> tuple[tuple[int, ...], int]:
         """Take one temp after the other, each (size, alignment), up to the first that does not fit.
 
         Returns:
-            What to give back, and how many of them fitted.
+            The temps to free later, and how many of the wanted ones fitted.
         """
         offsets = []
         for size, alignment in wanted:
@@ -234,12 +234,12 @@ class SingleArenaBufferAllocator(EventSender):
         return tuple(offsets), len(offsets)
 
     def deallocate_temps(self, offsets: Sequence[int]) -> None:
-        """Give temps back, in the order of ``offsets``."""
+        """Free temps, in the order of ``offsets``."""
         for offset in offsets:
             self.deallocate_temp(offset)
 
     def deallocate_temp(self, offset: int) -> None:
-        """Give a temp back; ``temp`` stays where it is."""
+        """Free a temp; the end of the temp section stays where it is until the reset."""
         self._live_temps.pop(offset, None)
         self._temp_count -= 1
         self._checksum ^= self.address + offset
@@ -247,11 +247,11 @@ class SingleArenaBufferAllocator(EventSender):
 
     @property
     def live_temp_end(self) -> int:
-        """The end of the last temp that was not given back; 0 when all were."""
+        """The end of the last temp that was not freed; 0 when all were."""
         return max(self._live_temps.values(), default=0)
 
     def is_all_temp_deallocated(self) -> bool:
-        """Return whether every temp was given back; log the device's complaint otherwise."""
+        """Return whether every temp was freed; log the device's message otherwise."""
         if self._temp_count or self._checksum:
             self.log(
                 f"Number of allocated temp buffers: {self._temp_count}. "
@@ -261,7 +261,7 @@ class SingleArenaBufferAllocator(EventSender):
         return True
 
     def reset_temp_allocations(self) -> bool:
-        """Empty the temp section; refused, with two log lines, while temps are out (in versions that count them)."""
+        """Empty the temp section; refused with two log lines while temps are not freed, in versions that count them."""
         if not self.rules.checks_temps:
             for offset in tuple(self._live_temps):
                 self.tell(TempFree, offset)
@@ -298,9 +298,9 @@ class SingleArenaBufferAllocator(EventSender):
         return ok
 
     def deallocate_resizable_buffer(self) -> bool:
-        """Give the head back; refused with a log line where its buffer does not lie at the arena's start.
+        """Empty the head; refused with a log line where its buffer is not at the arena's start.
 
-        That is where an arena that nobody aligned has skipped bytes for it.
+        That happens in an unaligned arena, where bytes were skipped to align the buffer.
         Source: single_arena_buffer_allocator.cc @ 90b983c, DeallocateResizableBuffer().
         """
         if self._resizable == 0:

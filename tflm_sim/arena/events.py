@@ -57,13 +57,13 @@ class Temp(NamedTuple):
 
 
 class TempFree(NamedTuple):
-    """A temp was given back; the temp section does not shrink before its reset."""
+    """A temp was freed; the temp section does not shrink before its reset."""
 
     offset: int
 
 
 class TempReset(NamedTuple):
-    """The temp section was emptied, or that was refused because temps were still out."""
+    """The temp section was emptied, or that was refused because temps were not freed."""
 
     ok: bool
     temp_end: int
@@ -98,7 +98,7 @@ class ScratchUse(NamedTuple):
 
 
 class OpEvent(NamedTuple):
-    """An operator is parsed, initialised, about to be prepared, prepared, or invoked; what follows belongs to it.
+    """An operator is parsed, initialised, about to be prepared, prepared, or invoked; later events belong to it.
 
     ``stage`` is one of ``OP_PARSE`` to ``OP_INVOKE``; ``has`` says whether the registration has the function.
     """
@@ -158,7 +158,7 @@ class PlanOffset(NamedTuple):
 
 
 class PlanFits(NamedTuple):
-    """Old versions compare the plan with what is free, the room for scratch requests set aside; ``needed``: bytes."""
+    """Old versions check that ``needed`` bytes of the plan fit beside the room for scratch requests."""
 
     needed: int
     available: int

@@ -44,11 +44,11 @@ class MeasuringArena(SingleArenaBufferAllocator):
 
     @property
     def ends_modulo_16(self) -> tuple[int, int]:
-        """Where temps begin and the tail stands, modulo 16."""
+        """Where temps begin and where the tail is, modulo 16."""
         return (self.address + self.temp) % PERIOD, (self.address + self.tail) % PERIOD
 
     def take_step(self, step: ArenaStep) -> bool:
-        """Do what was done in an arena that stood alike, temps given back; False where it has to be done bit by bit."""
+        """Do a step that was recorded at the same ends modulo 16; False where its requests must be made one by one."""
         needs, head = self.needs, self.head
         if head != self.temp or self._temp_count or self._checksum or not needs.is_settled:
             return False
@@ -59,7 +59,7 @@ class MeasuringArena(SingleArenaBufferAllocator):
         return True
 
     def tell(self, kind: Callable[..., Event], *facts: Any) -> None:
-        """Take notice of a stage, and of a finished plan."""
+        """Record a stage, and a finished plan."""
         if kind is OpEvent or kind is Phase:
             self._place = kind, facts
         elif kind is PlanFits:
@@ -70,7 +70,7 @@ class MeasuringArena(SingleArenaBufferAllocator):
             self.needs.tables(self._planner_tables, tables, buffers, self.address, self._place)
 
     def log(self, message: str) -> None:
-        """Nobody reads it."""
+        """Discard the message: a measuring arena has no log."""
 
     def allocate_persistent_buffer(
         self, size: int, alignment: int, *, category: str = "", label: str = ""
@@ -99,12 +99,12 @@ class MeasuringArena(SingleArenaBufferAllocator):
         return offset
 
     def allocate_temps(self, wanted: Temps) -> tuple[tuple[int, ...], int]:
-        """Take one temp after the other; they count as one, whose start stands for all of them."""
+        """Take one temp after the other; they are recorded as one, and freed by the offset of the first."""
         taken = self.allocate_temp_groups((wanted,))
         return super().allocate_temps(wanted) if taken is None else (taken[0], len(wanted))
 
     def allocate_temp_groups(self, groups: tuple[Temps, ...]) -> list[tuple[int, ...]] | None:
-        """Take group after group of temps; each counts as one. None where that is left to :meth:`allocate_temps`."""
+        """Take groups of temps, each recorded as one; None where :meth:`allocate_temps` has to take them one by one."""
         needs, temp, live = self.needs, self.temp, self._live_temps
         spans = self._group_spans(groups, self.address + temp & PERIOD - 1)
         end = temp + spans[-1][1]
@@ -129,7 +129,7 @@ class MeasuringArena(SingleArenaBufferAllocator):
         return True
 
     def deallocate_temps(self, offsets: Sequence[int]) -> None:
-        """Give temps back."""
+        """Free temps."""
         for offset in offsets:
             self._live_temps.pop(offset, None)
             self._checksum ^= self.address + offset
@@ -146,8 +146,10 @@ class MeasuringArena(SingleArenaBufferAllocator):
 
 
 def _group_spans(groups: tuple[Temps, ...], start: int) -> tuple[tuple[int, int], ...]:
-    """Return where the first temp of each group starts, and its last one ends, when they lie from ``start`` on; both
-    counted from there. Only ``start`` modulo 16 matters."""
+    """Return the start of each group's first temp and the end of its last one, counted from ``start``.
+
+    Only ``start`` modulo 16 matters.
+    """
     spans, end = [], start
     for group in groups:
         first = align_up(end, group[0][1])

@@ -135,7 +135,7 @@ class Needs:
         self._late: _ConstraintRow | None = None
 
     def persist(self, floor: int, size: int, alignment: int, tail_used: int, label: str, place: PlaceFacts) -> None:
-        """Note a persistent allocation, which leaves ``floor`` bytes in use below the tail."""
+        """Record a persistent allocation, with ``floor`` bytes in use below the tail."""
         if not self.is_settled:
             self._prefix.append((size, alignment, tail_used))
             self.is_settled = alignment % PERIOD == 0
@@ -144,17 +144,17 @@ class Needs:
         self._add(floor, "tail", size, alignment, label, place)
 
     def below(self, floor: int, kind: str, size: int, alignment: int, label: str, place: PlaceFacts) -> None:
-        """Note that ``floor`` bytes from the arena's start are in use by head, temp or planner."""
+        """Record that ``floor`` bytes from the arena's start are in use by head, temp or planner."""
         self.non_persistent = max(self.non_persistent, floor)
         self._add(floor, kind, size, alignment, label, place)
 
     def plan(self, needed: int, address: int, place: PlaceFacts) -> None:
-        """Note that a plan of ``needed`` bytes is compared with what is free above the head, from ``address`` on."""
+        """Record that a plan of ``needed`` bytes must fit above the head, from ``address`` on."""
         floor = align_up(align_up(address + self.head, PERIOD) + needed, PERIOD) - address
         self.below(floor, "plan", needed, PERIOD, str(self.head), place)
 
     def tables(self, start: int, size: int, buffer_count: int, address: int, place: PlaceFacts) -> None:
-        """Note the planner's tables, which have all that is free from ``start`` on, between multiples of 16."""
+        """Record the planner's tables, which get all free bytes from ``start`` on, between multiples of 16."""
         floor = align_up(address + start + size, PERIOD) - address
         self.below(floor, "planner", size, 0, str(buffer_count), place)
 
@@ -169,11 +169,11 @@ class Needs:
             self._early.append(row)
 
     def as_step(self) -> ArenaStep:
-        """Return all that was noted, since the tail is settled, as one step."""
+        """Return everything that was recorded as one step; the tail must have been settled from the start."""
         return ArenaStep(self.tail_used, self._persist_count, self.non_persistent, self._late)
 
     def take_step(self, step: ArenaStep, head: int, place: PlaceFacts) -> None:
-        """Note a step above ``head`` bytes, after which temps are given back."""
+        """Record a step above ``head`` bytes, after which all temps are freed."""
         late = step.late
         if late is not None and (need := head + self.tail_used + late.need) > self.late_need:
             self.late_need = need
@@ -188,16 +188,16 @@ class Needs:
     def smallest_of_all(
         self, address: int, lost: int, halting: Container[int] = ()
     ) -> tuple[int, int, int, Constraint]:
-        """Solve for every remainder.
+        """Return the smallest arena, from those for every remainder modulo 16.
 
         Args:
             address: Where the arena starts, modulo 16.
             lost: Bytes at the start that the allocator skips to align itself.
-            halting: Remainders of the arena's end that the device does not survive.
+            halting: Remainders of the arena's end at which the device halts.
 
         Returns:
             The smallest arena in bytes, the smallest one that is a multiple of 16, the tail bytes in the former, and
-            what does not fit in a byte less. Where no multiple of 16 survives, the second is the first.
+            what does not fit in a byte less. Where the device halts in every multiple of 16, the second is the first.
         """
         early = self._early_needs()
         candidates = {}
@@ -248,7 +248,7 @@ class Needs:
 
 
 def _tails_used(prefix: Sequence[tuple[int, int, int]], remainder: int) -> list[int]:
-    """Return the tail bytes before the first of some allocations and after each, from an end with a remainder."""
+    """Return the tail bytes before some allocations and after each, in an arena whose end has a remainder modulo 16."""
     used = [0]
     tail = end = remainder
     for size, alignment, _ in prefix:

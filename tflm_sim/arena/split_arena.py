@@ -23,7 +23,7 @@ _RULES = ArenaRules(resize_refused="ResetTempAllocations() is not called before 
 
 
 class NonPersistentArenaBufferAllocator(SingleArenaBufferAllocator):
-    """Head and temp alone (mutable); it differs in a message, and has its resizable buffer only once at a time."""
+    """An arena for head and temp (mutable). It has one resizable buffer at a time, and a log message of its own."""
 
     __slots__ = ("_has_resizable_buffer",)
 
@@ -43,7 +43,7 @@ class NonPersistentArenaBufferAllocator(SingleArenaBufferAllocator):
         return offset
 
     def deallocate_resizable_buffer(self) -> bool:
-        """Give the head back."""
+        """Empty the head."""
         ok = super().deallocate_resizable_buffer()
         self._has_resizable_buffer = self._has_resizable_buffer and not ok
         return ok
@@ -58,7 +58,7 @@ class SplitArena(EventSender):
         persistent_address: Where the persistent arena starts in memory, modulo 16.
         non_persistent_address: Likewise for the other.
         pointer_size: Bytes of ``size_t``.
-        observers: Who is told of each event.
+        observers: Functions that are called with each event.
     """
 
     def __init__(

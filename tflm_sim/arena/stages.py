@@ -9,17 +9,17 @@ from enum import StrEnum
 
 from tflm_sim.values import Self
 
-SETUP, STRUCTS, PLANNING, RIM = "start", "structs", "plan", "inputs, outputs"
-OBJECTS, GRAPH, KERNEL, ENDS = "allocator objects", "subgraph structs", "kernel data", "input and output tensors"
+SETUP, STRUCTS, PLANNING, INPUTS_OUTPUTS = "start", "structs", "plan", "inputs, outputs"
+OBJECTS, GRAPH, KERNEL, IO_TENSORS = "allocator objects", "subgraph structs", "kernel data", "input and output tensors"
 
 
 class Stage(StrEnum):
     """A phase of the allocator, or a step of an operator; the value is its name in traces.
 
     Attributes:
-        words: What people call it.
-        doing: What TFLM does then, a clause.
-        group: What persistent memory that is taken in it is, "" where none is.
+        words: The stage's name for people.
+        doing: What TFLM does in the stage, in words such as "planning the memory".
+        group: The group of the persistent memory that is taken in it, "" where none is.
         part: The part of AllocateTensors() that it belongs to, "" for Invoke().
     """
 
@@ -51,21 +51,21 @@ class Stage(StrEnum):
     PLAN = "plan", PLANNING, "", "planning the memory"
     VARIABLES = "variables", PLANNING, "variable tensors", "placing the variables"
     PLANNER_ARENA = "planner_arena", PLANNING
-    INPUT_TENSORS = "input_tensors", RIM, ENDS, "making the input tensors"
-    INPUT_TENSOR = "input_tensor", RIM, ENDS
-    OUTPUT_TENSORS = "output_tensors", RIM, ENDS, "making the output tensors"
-    OUTPUT_TENSOR = "output_tensor", RIM, ENDS
-    RESET = "reset", RIM
-    DONE = "done", RIM
+    INPUT_TENSORS = "input_tensors", INPUTS_OUTPUTS, IO_TENSORS, "making the input tensors"
+    INPUT_TENSOR = "input_tensor", INPUTS_OUTPUTS, IO_TENSORS
+    OUTPUT_TENSORS = "output_tensors", INPUTS_OUTPUTS, IO_TENSORS, "making the output tensors"
+    OUTPUT_TENSOR = "output_tensor", INPUTS_OUTPUTS, IO_TENSORS
+    RESET = "reset", INPUTS_OUTPUTS
+    DONE = "done", INPUTS_OUTPUTS
     OP_INVOKE = "op_invoke", "", "", "", "invoke"
     INVOKE = "invoke", "", "", "running the model"
 
 
 PARTS = tuple(dict.fromkeys(stage.part for stage in Stage if stage.part))
-"""Of AllocateTensors(), in order."""
+"""The parts of AllocateTensors(), in order."""
 GROUPS = frozenset(stage.group for stage in Stage if stage.group)
-"""What the tail's bytes are."""
+"""The groups of persistent memory."""
 KERNEL_STEPS = frozenset({Stage.OP_INIT, Stage.OP_PREPARE, Stage.OP_PREPARED, Stage.OP_INVOKE})
 """The stages in which kernels run."""
-BEGINNINGS = frozenset({Stage.CREATE, Stage.RESOURCE_VARIABLES, Stage.BUILTIN_DATA_ALLOCATOR})
-"""The stages with which a model on the arena begins."""
+FIRST_STAGES = frozenset({Stage.CREATE, Stage.RESOURCE_VARIABLES, Stage.BUILTIN_DATA_ALLOCATOR})
+"""The stages that can be the first of a model on the arena."""

@@ -11,21 +11,21 @@ from tflm_sim.arena.events import Event, OpEvent, Persist, Phase, Resize, Run, T
 from tflm_sim.arena.stages import Stage
 from tflm_sim.values import Any, Self
 
-START = Phase(Stage.START)
+START_PHASE = Phase(Stage.START)
 
 
 class ArenaState:
     """Head, live temps, tail, stage and planner after each event (mutable); an :data:`~tflm_sim.arena.events.Observer`.
 
-    An observer that does more with events gives a table: kind of event to method. The method sees the state after it.
+    A subclass that does more with events passes a table of handlers. A handler is called when the state is up to date.
 
     Args:
-        handlers: Kind of event to what else takes it.
+        handlers: The handler of each kind of event.
 
     Attributes:
         head: Bytes of the head.
-        temps: The temps that were not given back, by offset.
-        temp_end: Where the temp section ends: what was given back stays in it until its reset.
+        temps: The temps that were not freed, by offset.
+        temp_end: Where the temp section ends: freed temps stay in it until its reset.
         tail_used: Bytes of persistent memory.
         place: The phase or operator that is at work.
         planner_tables: Where the planner's tables start in the temp section; -1 before a plan.
@@ -36,7 +36,7 @@ class ArenaState:
         self.temps: dict[int, Temp] = {}
         self.temp_end = 0
         self.tail_used = 0
-        self.place: OpEvent | Phase = START
+        self.place: OpEvent | Phase = START_PHASE
         self.planner_tables = -1
         self._handlers = handlers or {}
 
@@ -50,7 +50,7 @@ class ArenaState:
             handler(event)
 
     def fold(self, events: Iterable[Event]) -> Self:
-        """Take notice of events, one after the other; return self."""
+        """Process events, one after the other; return self."""
         for event in events:
             self(event)
         return self
@@ -67,13 +67,13 @@ class ArenaState:
 
     @property
     def floor(self) -> int:
-        """Bytes from the arena's start that are in use: the head, and the last temp that was not given back."""
+        """Bytes from the arena's start that are in use: the head, and up to the last temp that was not freed."""
         return max(self.head, max((temp.temp_end for temp in self.temps.values()), default=0))
 
     def _run(self, _: Run) -> None:
         self.head = self.temp_end = self.tail_used = 0
         self.temps = {}
-        self.place, self.planner_tables = START, -1
+        self.place, self.planner_tables = START_PHASE, -1
 
     def _enter(self, event: OpEvent | Phase) -> None:
         self.place = event

@@ -45,37 +45,37 @@ class CommandState(Enum):
 
 
 class LinkInput(Enum):
-    """What happens to a machine: a frame by what it means here, or a call of ours."""
+    """An input of the two state machines: a frame, by what it means in this state, or a call of our own."""
 
     BEGIN = "a report begins"
     FOREIGN = "a report of another schema begins"
-    BEGIN_AGAIN = "the begin of the open report comes again"
+    REPEATED_BEGIN = "the begin of the open report arrives once more"
     LINE = "a line of the open report"
     TOO_LONG = "the open report has more lines than any"
     END = "an end with the open report's number"
-    STRAY = "a line or an end of a report that is not open"
+    OUTSIDE_REPORT = "a line or an end of a report that is not open"
     START = "the device says that it started"
     CLOSE = "the stream ends"
     SEND = "we send a command"
     RESEND = "we send the same command once more"
     REPLY = "the reply to the command under way"
-    FORGET = "we give the command under way up"
+    GIVE_UP = "we no longer wait for the answer to the command"
 
 
 # (state, input) -> (next state, the method that does what there is to do, "" where nothing is).
 REPORT_TRANSITIONS: dict[tuple[ReportState, LinkInput], tuple[ReportState, str]] = {
     (ReportState.IDLE, LinkInput.BEGIN): (ReportState.OPEN, "_open"),
     (ReportState.IDLE, LinkInput.FOREIGN): (ReportState.IDLE, "_refuse"),
-    (ReportState.IDLE, LinkInput.STRAY): (ReportState.IDLE, "_stray"),
+    (ReportState.IDLE, LinkInput.OUTSIDE_REPORT): (ReportState.IDLE, "_outside_report"),
     (ReportState.IDLE, LinkInput.START): (ReportState.IDLE, ""),
     (ReportState.IDLE, LinkInput.CLOSE): (ReportState.IDLE, ""),
     (ReportState.OPEN, LinkInput.BEGIN): (ReportState.OPEN, "_tear_and_open"),
-    (ReportState.OPEN, LinkInput.BEGIN_AGAIN): (ReportState.OPEN, "_open_another"),
+    (ReportState.OPEN, LinkInput.REPEATED_BEGIN): (ReportState.OPEN, "_open_another"),
     (ReportState.OPEN, LinkInput.FOREIGN): (ReportState.IDLE, "_tear_and_refuse"),
     (ReportState.OPEN, LinkInput.LINE): (ReportState.OPEN, "_add"),
     (ReportState.OPEN, LinkInput.TOO_LONG): (ReportState.IDLE, "_give_up"),
     (ReportState.OPEN, LinkInput.END): (ReportState.IDLE, "_finish"),
-    (ReportState.OPEN, LinkInput.STRAY): (ReportState.OPEN, "_stray"),
+    (ReportState.OPEN, LinkInput.OUTSIDE_REPORT): (ReportState.OPEN, "_outside_report"),
     (ReportState.OPEN, LinkInput.START): (ReportState.IDLE, "_tear_by_start"),
     (ReportState.OPEN, LinkInput.CLOSE): (ReportState.IDLE, "_tear_by_close"),
 }
@@ -83,13 +83,13 @@ REPORT_TRANSITIONS: dict[tuple[ReportState, LinkInput], tuple[ReportState, str]]
 COMMAND_TRANSITIONS: dict[tuple[CommandState, LinkInput], CommandState] = {
     (CommandState.IDLE, LinkInput.SEND): CommandState.AWAITING,
     (CommandState.IDLE, LinkInput.START): CommandState.IDLE,
-    (CommandState.IDLE, LinkInput.FORGET): CommandState.IDLE,
+    (CommandState.IDLE, LinkInput.GIVE_UP): CommandState.IDLE,
     (CommandState.AWAITING, LinkInput.RESEND): CommandState.AWAITING,
     (CommandState.AWAITING, LinkInput.REPLY): CommandState.IDLE,
     (CommandState.AWAITING, LinkInput.START): CommandState.LOST,
-    (CommandState.AWAITING, LinkInput.FORGET): CommandState.IDLE,
+    (CommandState.AWAITING, LinkInput.GIVE_UP): CommandState.IDLE,
     (CommandState.LOST, LinkInput.START): CommandState.LOST,
-    (CommandState.LOST, LinkInput.FORGET): CommandState.IDLE,
+    (CommandState.LOST, LinkInput.GIVE_UP): CommandState.IDLE,
 }
 
 
@@ -116,7 +116,7 @@ class Connection:
         return [event for line in self._assembler.feed(data) for event in self._take_line(line)]
 
     def close(self, reason: str = "the log ends") -> list[link_events.LinkEvent]:
-        """Return what the end of the stream says: the line that has no end, and the report that has none."""
+        """Return the events of the end of the stream: a line without an end, and a report without an end."""
         last = [event for line in self._assembler.close() for event in self._take_line(line)]
         self._reason = reason
         return [*last, *self._step_report(LinkInput.CLOSE, None)]
@@ -161,12 +161,12 @@ class Connection:
         return [link_events.Gap(frame.line, expected, frame.sequence, missing)] if missing else []
 
     def _meaning(self, frame: Frame, begins_again: bool) -> LinkInput:
-        """What a frame of a report is to the report machine."""
+        """Return which input of the report machine a frame is."""
         if frame.type == "begin":
-            known = LinkInput.BEGIN_AGAIN if begins_again else LinkInput.BEGIN
+            known = LinkInput.REPEATED_BEGIN if begins_again else LinkInput.BEGIN
             return known if frame.number("v") == SCHEMA else LinkInput.FOREIGN
         if frame.number("r") != self._candidates.number:
-            return LinkInput.STRAY
+            return LinkInput.OUTSIDE_REPORT
         if frame.type == "end":
             return LinkInput.END
         return LinkInput.LINE if self._candidates.line_count < MAX_LINES else LinkInput.TOO_LONG
@@ -205,7 +205,7 @@ class Connection:
     def _finish(self, frame: Frame) -> list[link_events.LinkEvent]:
         return self._candidates.finish(frame)
 
-    def _stray(self, frame: Frame) -> list[link_events.LinkEvent]:
+    def _outside_report(self, frame: Frame) -> list[link_events.LinkEvent]:
         if frame.type != "end":
             return []
         if self._candidates.ended_with(frame):
@@ -244,7 +244,7 @@ class Connection:
         return [*self._step_report(LinkInput.START, frame), hello]
 
     def _step_command(self, given: LinkInput) -> bool:
-        """Take the command machine a step further; return whether its state allows that."""
+        """Give the command machine an input; return whether its state allows it."""
         following = COMMAND_TRANSITIONS.get((self.state, given))
         self.state = following or self.state
         return following is not None
@@ -275,8 +275,8 @@ class Connection:
         return self.command[1]
 
     def forget(self) -> None:
-        """Give the command under way up: no reply to it is expected any more."""
-        self._step_command(LinkInput.FORGET)
+        """Stop waiting for a reply to the last command."""
+        self._step_command(LinkInput.GIVE_UP)
         self.command = None
 
 

@@ -18,14 +18,14 @@ from tflm_sim.board.dialects.messages import BY_KIND, Role
 from tflm_sim.units import format_size
 from tflm_sim.values import dataclass, replace
 
-PATIENCE = 8
+MAX_OTHER_LINES = 8
 """Lines of other text after which a chain is over."""
 MAX_CHAIN = 64
 _NOT_THE_ARENA = (Role.MODEL, Role.KERNEL, Role.SEQUENCE, Role.BUILD)
-_SAYS_NOTHING = (Role.NOTE, Role.APP)
-_IF_ALONE = ("allocate_failed",)
+_NO_CAUSE = (Role.NOTE, Role.APP)
+_ONLY_WITHOUT_CAUSE = ("allocate_failed",)
 """Kinds whose note is for chains in which no other message says why."""
-_REST_OF_A_FORMAT = "d"
+_UNFORMATTED_CODE = "d"
 """What TFLM's own printf makes of "% d", with which an operator's code was written until 2021."""
 _FAULT = re.compile(r"(Load|Store)Prohibited|FAULT")
 
@@ -70,12 +70,12 @@ class Diagnosis:
 
     @property
     def content(self) -> tuple[object, ...]:
-        """What the failure says, without where it stands."""
+        """The failure's content, without its line numbers, so that repeated failures compare equal."""
         return tuple((message.kind, message.values) for message in self.messages)
 
     @property
     def is_of_the_arena(self) -> bool:
-        """Whether the arena may be too small: it refused something, or nothing else says why all failed."""
+        """Whether the arena may be too small: it refused an allocation, or the log gives no other cause."""
         roles = {_role(message) for message in self.messages}
         return bool(roles & {Role.ALLOCATOR, Role.OWNER, Role.BUILD}) or roles <= {Role.NOTE, Role.APP}
 
@@ -86,7 +86,7 @@ class Diagnosis:
 
 
 class FailureCollector:
-    """Cuts the events of a log into failures as they come (mutable).
+    """Groups the events of a log into failures, as they arrive (mutable).
 
     A chain is over when the program has said its own, when other text went on for some lines, when the device
     restarted, or when it is longer than any: firmware that fails in a loop must not fill the memory.
@@ -114,15 +114,15 @@ class FailureCollector:
             return self.close()
         if not isinstance(event, Message):
             return []
-        done = self.close() if _starts_anew(self._chain, event) or len(self._chain) >= MAX_CHAIN else []
+        done = self.close() if _begins_new_chain(self._chain, event) or len(self._chain) >= MAX_CHAIN else []
         self._chain.append(event)
         self._quiet = 0
         return done
 
     def feed_other_line(self) -> list[Diagnosis]:
-        """Say that a line came that is no message; return the failure that is over by that, if one is."""
+        """Count a line that is no message; return the failure that ends with it, if one does."""
         self._quiet += 1
-        return self.close() if self._quiet >= PATIENCE and self._chain else []
+        return self.close() if self._quiet >= MAX_OTHER_LINES and self._chain else []
 
     def close(self) -> list[Diagnosis]:
         """Return the failure that is open, if one is: nothing more of it will come."""
@@ -149,8 +149,8 @@ def diagnose(events: Iterable[LogEvent], *, arena_size: int | None = None) -> li
     return list(found.values())
 
 
-def _starts_anew(chain: Sequence[Message], message: Message) -> bool:
-    """After the program's own line, only more of the program's lines belong to the chain."""
+def _begins_new_chain(chain: Sequence[Message], message: Message) -> bool:
+    """Whether a message begins a new chain: after the program's own line, only more such lines belong to a chain."""
     return bool(chain) and _role(chain[-1]) is Role.APP and _role(message) is not Role.APP
 
 
@@ -161,7 +161,7 @@ def _role(message: Message) -> Role:
 def _diagnose_chain(chain: list[Message], arena_size: int | None) -> Diagnosis:
     refusals = tuple(_refusal(message) for message in chain if _role(message) is Role.ALLOCATOR)
     node = next((message for message in chain if _role(message) is Role.NODE), None)
-    phases = (BY_KIND[message.kind].phase for message in sorted(chain, key=_telling))
+    phases = (BY_KIND[message.kind].phase for message in sorted(chain, key=_information))
     diagnosis = Diagnosis(
         what=_headline(chain, refusals),
         phase=next(filter(None, phases), ""),
@@ -180,7 +180,7 @@ def _diagnose_chain(chain: list[Message], arena_size: int | None) -> Diagnosis:
 def _operator(chain: Sequence[Message]) -> str:
     """Return the operator that the first message with one names, "" where none does."""
     named = (message.value("op") for message in chain)
-    return next((value for value in named if isinstance(value, str) and value != _REST_OF_A_FORMAT), "")
+    return next((value for value in named if isinstance(value, str) and value != _UNFORMATTED_CODE), "")
 
 
 def _refusal(message: Message) -> Refusal:
@@ -191,8 +191,8 @@ def _refusal(message: Message) -> Refusal:
     return Refusal(message.kind, requested, available, missing)
 
 
-def _telling(message: Message) -> int:
-    """Order by how much a line tells of the phase: the operator, the owner, then the rest."""
+def _information(message: Message) -> int:
+    """A sort key: lines that name the operator come first, then those that name the owner, then the rest."""
     order = (
         Role.BUILD,
         Role.NODE,
@@ -225,7 +225,7 @@ def _headline(chain: Sequence[Message], refusals: Sequence[Refusal]) -> str:
     other = next((message for message in chain if _role(message) in _NOT_THE_ARENA), None)
     if other is not None:
         return BY_KIND[other.kind].says
-    return BY_KIND[min((each for each in chain if _role(each) is not Role.NOTE), key=_telling).kind].says
+    return BY_KIND[min((each for each in chain if _role(each) is not Role.NOTE), key=_information).kind].says
 
 
 def refusal_in_words(refusal: Refusal) -> str:
@@ -253,9 +253,9 @@ def _lower_bound(diagnosis: Diagnosis) -> int | None:
 
 def _notes(chain: Sequence[Message]) -> tuple[str, ...]:
     notes = []
-    is_explained = any(_role(message) not in _SAYS_NOTHING for message in chain)
+    is_explained = any(_role(message) not in _NO_CAUSE for message in chain)
     for message in chain:
-        if is_explained and message.kind in _IF_ALONE:
+        if is_explained and message.kind in _ONLY_WITHOUT_CAUSE:
             continue
         values = dict(message.values)
         note = BY_KIND[message.kind].note

@@ -5,11 +5,11 @@ from __future__ import annotations
 import codecs
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-_ENOUGH = 64
+_SAMPLE_BYTES = 64
 
 
 class Utf8Stream:
-    """Recode a stream to UTF-8 by its first bytes (mutable).
+    """Decodes a stream to UTF-8; the encoding is detected from its first bytes (mutable).
 
     A byte order mark tells UTF-16, and so does text whose every second byte is zero; everything else stays as it is.
     """
@@ -25,7 +25,7 @@ class Utf8Stream:
         """Take the next bytes; return what can be read of them by now."""
         if not self._is_known:
             self._start += data
-            if len(self._start) < _ENOUGH:
+            if len(self._start) < _SAMPLE_BYTES:
                 return b""
             data = self._decide()
         return self._recode(data, is_last=False)

@@ -17,7 +17,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Frames are missing: ``missing`` of them, from number ``expected`` to the one before ``got``, modulo 65536."""
+    """Frames are missing: ``missing`` frames from number ``expected`` to the one before ``got``, modulo 65536."""
 
     line: int
     expected: int

@@ -15,9 +15,9 @@ from tflm_sim.board.link_events import LinkEvent, Text
 from tflm_sim.board.messages import ArenaReport
 from tflm_sim.values import Any, dataclass, replace
 
-_BLOCK = 256
+_BLOCK_BYTES = 256
 _NOISE_PERCENT = 30
-_REMEMBERED = 64
+_MAX_REMEMBERED = 64
 _PLAIN = frozenset([*range(0x20, 0x7F), *b"\t\r\n\x1b", *range(0xC2, 0xF5)])
 
 
@@ -112,7 +112,7 @@ class Monitor:
             key, line = _content(event)
             earlier, count = self._seen.pop(key, (line, 0))
             self._seen[key] = earlier, count + 1
-            if len(self._seen) > _REMEMBERED:
+            if len(self._seen) > _MAX_REMEMBERED:
                 del self._seen[next(iter(self._seen))]
             if count:
                 what = "failure" if isinstance(event, Diagnosis) else "report"
@@ -123,16 +123,16 @@ class Monitor:
         """Judge whole blocks of the stream, so that the chunking does not matter."""
         found: list[MonitorEvent] = []
         data = self._block + data
-        whole = len(data) - len(data) % _BLOCK
+        whole = len(data) - len(data) % _BLOCK_BYTES
         self._block = data[whole:]
-        for start in range(0, whole, _BLOCK):
-            block = data[start : start + _BLOCK]
-            percent = sum(byte not in _PLAIN for byte in block) * 100 // _BLOCK
+        for start in range(0, whole, _BLOCK_BYTES):
+            block = data[start : start + _BLOCK_BYTES]
+            percent = sum(byte not in _PLAIN for byte in block) * 100 // _BLOCK_BYTES
             noisy = percent >= _NOISE_PERCENT
             if noisy and not self._noisy:
                 found.append(Noise(self._offset, percent))
             self._noisy = noisy
-            self._offset += _BLOCK
+            self._offset += _BLOCK_BYTES
         return found
 
 

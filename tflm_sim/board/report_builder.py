@@ -14,7 +14,7 @@ from tflm_sim.recorded import CATEGORIES
 MAX_LINES = 16_384
 """Lines of a report; a planner of the largest models has a tenth of that many buffers."""
 _MAX_CANDIDATES = 4
-_REMEMBERED_ENDS = 16
+_MAX_REMEMBERED_ENDS = 16
 
 
 class ReportBuilder:
@@ -35,11 +35,11 @@ class ReportBuilder:
         return len(self._lines) + 1
 
     def begins_with(self, frame: Frame) -> bool:
-        """Return whether this very line is its begin."""
+        """Return whether the report began with a line that is equal to this one."""
         return (frame.sequence, frame.crc) == (self._begin.sequence, self._begin.crc)
 
     def knows(self, frame: Frame) -> bool:
-        """Return whether this very line is in the report already."""
+        """Return whether the report has a line that is equal to this one already."""
         return (frame.sequence, frame.crc) in self._known
 
     def add(self, frame: Frame) -> None:
@@ -49,7 +49,7 @@ class ReportBuilder:
         self._digest = zlib.crc32(frame.crc.to_bytes(4, "big"), self._digest)
 
     def end_problem(self, end: Frame) -> str:
-        """Return why the report must not be believed, "" when it may."""
+        """Return why the report is torn; "" where it is whole."""
         if end.number("n") != self.line_count:
             return f"it has {self.line_count} lines, its end says {end.number('n')}"
         if end.text("x") != f"{self._digest:08x}":
@@ -100,7 +100,7 @@ class ReportCandidates:
 
     def __init__(self) -> None:
         self._candidates: list[ReportBuilder] = []
-        self._ends: deque[tuple[int, int]] = deque(maxlen=_REMEMBERED_ENDS)
+        self._ends: deque[tuple[int, int]] = deque(maxlen=_MAX_REMEMBERED_ENDS)
 
     @property
     def number(self) -> int | None:
@@ -113,15 +113,15 @@ class ReportCandidates:
         return max((candidate.line_count for candidate in self._candidates), default=0)
 
     def begins_with(self, frame: Frame) -> bool:
-        """Return whether the open report began with this very line."""
+        """Return whether the open report began with a line that is equal to this one."""
         return any(candidate.begins_with(frame) for candidate in self._candidates)
 
     def knows(self, frame: Frame) -> bool:
-        """Return whether every reading has this very line."""
+        """Return whether every reading has a line that is equal to this one."""
         return bool(self._candidates) and all(candidate.knows(frame) for candidate in self._candidates)
 
     def ended_with(self, frame: Frame) -> bool:
-        """Return whether this very end ended a report not long ago."""
+        """Return whether an end that is equal to this one ended one of the last reports."""
         return (frame.sequence, frame.crc) in self._ends
 
     def open(self, begin: Frame) -> None:

@@ -37,7 +37,7 @@ def watch(
     clock: Clock = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Show what a port says until ``keep_going`` is false.
+    """Read a port and report its events until ``keep_going`` is false.
 
     A lost port is opened again as soon as it is there, under another name too where ``connect`` looks the board up;
     what was open in the log is then torn. Every byte that arrived is in ``record``, flushed, before anything else is

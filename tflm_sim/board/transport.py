@@ -136,7 +136,7 @@ def list_ports() -> list[PortInfo]:
             PortInfo(
                 port.device,
                 (port.description or "").removeprefix("n/a"),
-                _usb(port),
+                "" if port.vid is None else f"{port.vid:04x}:{port.pid:04x}",
                 getattr(port, "serial_number", None) or "",
             )
             for port in tools.comports()
@@ -170,10 +170,6 @@ _SELECTORS: dict[str, Callable[[PortInfo], str]] = {
     "usb": lambda port: port.usb,
     "serial": lambda port: port.serial_number,
 }
-
-
-def _usb(port: Any) -> str:
-    return "" if port.vid is None else f"{port.vid:04x}:{port.pid:04x}"
 
 
 def _pyserial() -> Any:

@@ -20,14 +20,14 @@ _WORDS = {"plain": "MicroInterpreter", "recording": "RecordingMicroInterpreter"}
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """A firmware that could be the one: what to write on the command line, and the configuration."""
+    """A firmware that may have printed a report: its options on the command line, and its configuration."""
 
     options: str
     configuration: Configuration
 
 
 def alternatives(base: Configuration) -> Iterator[Alternative]:
-    """Yield the firmwares that differ from ``base`` in one thing, then those on another target with its kernels."""
+    """Yield the firmwares that differ from ``base`` in one setting, then those on another target with its kernels."""
     yield from _kernels(base, base.target.name, "")
     for name in INTERPRETERS:
         if name != base.interpreter and base.planner == "greedy":

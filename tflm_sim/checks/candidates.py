@@ -26,7 +26,7 @@ class CandidateNeed(NamedTuple):
 
 
 def most_demanding(model: Model, configurations: Sequence[Configuration]) -> tuple[Simulation, list[CandidateNeed]]:
-    """Return the simulation that needs most, and what each needs; [] where all need the same.
+    """Return the simulation that needs most, and the need of each configuration; [] where all need the same.
 
     Args:
         model: The model.

@@ -33,7 +33,7 @@ DeviceReport = events.AllocationReport | events.PlanReport | ArenaReport | event
 
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
-    """What a report can know a model by: bytes, CRC-32 and SHA-256 (hex) of the file."""
+    """What identifies a model in a report: bytes, CRC-32 and SHA-256 (hex) of the file."""
 
     size: int
     crc32: int
@@ -63,7 +63,7 @@ class ComparedFigure:
 
 @dataclass(frozen=True, slots=True)
 class ReportComparison:
-    """What came of comparing a report.
+    """The result of comparing a report with the simulation.
 
     Attributes:
         about: What was compared with what.

@@ -34,7 +34,7 @@ _WITHOUT_CHECKS = "the program was built without TFLITE_DCHECK (NDEBUG), and goe
 _STEPS = {Stage.OP_PARSE, Stage.OP_INIT, Stage.OP_PREPARE}
 
 
-class Asked(NamedTuple):
+class RecordedRequest(NamedTuple):
     """A request, the operator that asked (None outside of operators), what it is for where that is known, and in which
     AllocateTensors(), from 1 on; 0 before the first.
     """
@@ -47,7 +47,7 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Whether a program and the simulation of its model ask for the same.
+    """Whether the requests of a program and of the simulation of its model are equal.
 
     Attributes:
         compared: How many requests are the same, from the first on.
@@ -213,7 +213,7 @@ def agreement(executed: Iterable[Event], simulation: Simulation) -> Agreement:
         executed: The events of the program's AllocateTensors(), in an arena of the simulation's size.
         simulation: Of their models.
     """
-    seen, expected = list(_asked(executed)), list(_asked(simulation.events))
+    seen, expected = list(_recorded(executed)), list(_recorded(simulation.events))
     for number, (one, other) in enumerate(zip(seen, expected, strict=False)):
         if not _are_same(one, other):
             return Agreement(number, _words(one), _words(other), _place(one, other), _meaning(one, other))
@@ -230,7 +230,7 @@ def agreement(executed: Iterable[Event], simulation: Simulation) -> Agreement:
     return Agreement(shorter, *said, _place(more, more), _meaning(more, more))
 
 
-def _asked(events: Iterable[Event]) -> Iterator[Asked]:
+def _recorded(events: Iterable[Event]) -> Iterator[RecordedRequest]:
     asker: OpEvent | None = None
     turn = 0
     for event in events:
@@ -240,10 +240,10 @@ def _asked(events: Iterable[Event]) -> Iterator[Asked]:
             asker = None
             turn += event.stage is Stage.BUILTIN_DATA_ALLOCATOR
         elif isinstance(event, _MOVES):
-            yield Asked(event, asker, event.label if isinstance(event, Persist) else "", turn)
+            yield RecordedRequest(event, asker, event.label if isinstance(event, Persist) else "", turn)
 
 
-def _are_same(one: Asked, other: Asked) -> bool:
+def _are_same(one: RecordedRequest, other: RecordedRequest) -> bool:
     return _facts(one.event, other.event) == _facts(other.event, one.event) and (
         one.asker is None or other.asker is None or one.asker[1:3] == other.asker[1:3]
     )
@@ -257,7 +257,7 @@ def _facts(event: Event, other: Event) -> tuple[object, ...]:
     return (type(event), *event)
 
 
-def _words(asked: Asked) -> str:
+def _words(asked: RecordedRequest) -> str:
     event = asked.event
     label = f" for {asked.label}" if asked.label else ""
     if isinstance(event, Persist):
@@ -271,14 +271,14 @@ def _words(asked: Asked) -> str:
     return "temps reset"
 
 
-def _place(one: Asked, other: Asked) -> str:
+def _place(one: RecordedRequest, other: RecordedRequest) -> str:
     asker = other.asker or one.asker
     turn = max(one.turn, other.turn)
     place = str(asker) if asker is not None else "the steps around the operators"
     return place if turn < 2 else f"{place}, AllocateTensors() {turn}"
 
 
-def _meaning(one: Asked, other: Asked) -> str:
+def _meaning(one: RecordedRequest, other: RecordedRequest) -> str:
     asker = one.asker or other.asker
     if asker is not None and asker.stage in KERNEL_STEPS:
         return f"the program has another kernel of {asker.name} than the simulation: its library, version or options"

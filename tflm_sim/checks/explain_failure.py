@@ -63,8 +63,8 @@ class ExactExplanation:
     settings: tuple[str, ...] = ()
 
 
-def with_what_the_library_has(diagnosis: Diagnosis, target: Target) -> Diagnosis:
-    """Return a diagnosis of an operator that is not registered, with whether it could be.
+def with_library_facts(diagnosis: Diagnosis, target: Target) -> Diagnosis:
+    """Return a diagnosis with a note whether the library has an operator that is not registered.
 
     Args:
         diagnosis: Of a log.
@@ -82,7 +82,7 @@ def with_what_the_library_has(diagnosis: Diagnosis, target: Target) -> Diagnosis
     return replace(diagnosis, notes=(note,))
 
 
-def with_what_vela_made(diagnosis: Diagnosis, model: Model) -> Diagnosis:
+def with_vela_facts(diagnosis: Diagnosis, model: Model) -> Diagnosis:
     """Return a diagnosis of a model that Vela compiled for an Ethos-U, in the terms of Vela; any other as it is.
 
     Args:
@@ -137,7 +137,7 @@ def explain_failure(diagnosis: Diagnosis, model: Model, configuration: Configura
 
 
 def _without_numbers(diagnosis: Diagnosis, roomy: Simulation) -> ExactExplanation:
-    """Say what the known arena does; without one there is the smallest arena only."""
+    """Return the explanation for a log without numbers: what happens in the known arena, and the smallest one."""
     if diagnosis.arena_size is None:
         return ExactExplanation(roomy.smallest, "", None, "", (), "")
     size = diagnosis.arena_size
@@ -277,7 +277,7 @@ def _contradiction(wanted: Sequence[Refusal], diagnosis: Diagnosis, simulation: 
     """Say what in the log cannot come from this model on this target."""
     others = "another model, kernel library version, interpreter or TFLM version"
     if diagnosis.arena_size is None:
-        return f"{_never_so_free(wanted[0], roomy)}: {others}"
+        return f"{_why_never(wanted[0], roomy)}: {others}"
     found = _diagnose_simulation(simulation)
     if found is None or not found.refusals:
         return f"in an arena of {simulation.arena_size:,} B this model does not fail on this target"
@@ -295,7 +295,7 @@ def _contradiction(wanted: Sequence[Refusal], diagnosis: Diagnosis, simulation: 
     )
 
 
-def _never_so_free(wanted: Refusal, roomy: Simulation) -> str:
+def _why_never(wanted: Refusal, roomy: Simulation) -> str:
     """Say that this model never asks for that, or never finds so little."""
     if wanted.requested not in {event.size for event in roomy.events if isinstance(event, _Request)}:
         return f"the log asks for {wanted.requested} bytes, this model never does on this target"

@@ -23,7 +23,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.ops.registry import registrations
 from tflm_sim.values import dataclass, replace
 
-_MANY_SHARE = (
+_TOO_MANY_SHARE = (
     f"more than {len(PLACES)} models are given its allocator; what they need together depends on their order, "
     "which the file does not say"
 )
@@ -107,11 +107,11 @@ def judge(
             "resource_variable_count".
     """
     missing = missing_operators(subject.model, firmware, {kernel.op for kernel in configurations[0].custom_ops})
-    unknown = unknown_operator(subject.model, configurations[0]) or _unknown_of(firmware, missing)
+    unknown = unknown_operator(subject.model, configurations[0]) or _unjudgeable(firmware, missing)
     cases = [] if unknown else possible_cases(subject, firmware, configurations, settled)
     if not cases:
-        return _undecided(subject, unknown or _MANY_SHARE)
-    verdict = _joined(subject, cases)
+        return _undecided(subject, unknown or _TOO_MANY_SHARE)
+    verdict = _combined(subject, cases)
     reason = "" if missing else _refusal(subject.model, firmware, settled)
     if missing or reason:
         return replace(verdict, fits=False, missing=missing, reason=reason or verdict.reason, log=(), cases=())
@@ -119,8 +119,8 @@ def judge(
     return replace(verdict, conditions=tuple(grounds.all(conditions)))
 
 
-def _unknown_of(firmware: Firmware, missing: Sequence[str]) -> str:
-    """Return what the program may have that cannot be judged, "" where nothing: kernels of its own, two arenas."""
+def _unjudgeable(firmware: Firmware, missing: Sequence[str]) -> str:
+    """Return what prevents a verdict, such as kernels of the program's own or two arenas; "" for nothing."""
     if missing and firmware.own_kernels:
         return (
             f"Register_{missing[0]} is not in it: {missing[0]} is missing, or has a kernel of the program's own "
@@ -167,36 +167,32 @@ def _outcome(case: FirmwareCase, subject: Subject) -> FirmwareVerdict:
     return replace(verdict, fits=fits, log=sized.log, used=sized.arena_used_bytes if fits else verdict.used)
 
 
-def _joined(subject: Subject, cases: Sequence[FirmwareCase]) -> FirmwareVerdict:
-    """Return one verdict of those for each case."""
+def _combined(subject: Subject, cases: Sequence[FirmwareCase]) -> FirmwareVerdict:
+    """Combine the verdicts for all cases into one."""
     outcomes = [_outcome(case, subject) for case in cases]
-    worst = max(outcomes, key=_needed)
+    worst = max(outcomes, key=lambda verdict: math.inf if verdict.needed is None else verdict.needed)
     fits = worst.fits if _all_equal(each.fits for each in outcomes) else None
     verdict = replace(worst, fits=fits, arena=worst.arena if _all_equal(case.room for case in cases) else None)
     answers = [(each.needed, each.fits) for each in outcomes]
     if _all_equal(answers):
         return verdict
-    rows = map(partial(_need, _telling(cases, answers)), cases, outcomes)
+    rows = map(partial(_case_need, _deciding_questions(cases, answers)), cases, outcomes)
     log = worst.log if _all_equal(each.log for each in outcomes) else ()
     return replace(verdict, cases=tuple(dict.fromkeys(rows)), log=log)
-
-
-def _needed(verdict: FirmwareVerdict) -> float:
-    return math.inf if verdict.needed is None else verdict.needed
 
 
 def _all_equal(values: Iterable[object]) -> bool:
     return len(set(values)) == 1
 
 
-def _need(open_ones: Sequence[str], case: FirmwareCase, verdict: FirmwareVerdict) -> CaseNeed:
+def _case_need(open_ones: Sequence[str], case: FirmwareCase, verdict: FirmwareVerdict) -> CaseNeed:
     """Return the row of a case, which the questions on which the answers hang tell from others."""
     words = ", ".join(case.words[name] for name in open_ones if name in case.words)
     return CaseNeed(words, None if verdict.reason else verdict.needed, verdict.fits)
 
 
-def _telling(cases: Sequence[FirmwareCase], answers: Sequence[object]) -> list[str]:
-    """Return the questions on which the answers hang, of those that the cases answer differently."""
+def _deciding_questions(cases: Sequence[FirmwareCase], answers: Sequence[object]) -> list[str]:
+    """Return the open questions on which the verdict depends, of those that the cases answer differently."""
     names = [name for name in cases[0].words if not _all_equal(case.words.get(name) for case in cases)]
     for name in tuple(names):
         rest = [other for other in names if other != name]
@@ -212,7 +208,7 @@ def _decide(names: Sequence[str], cases: Sequence[FirmwareCase], answers: Sequen
 
 
 def _refusal(model: Model, firmware: Firmware, settled: frozenset[str]) -> str:
-    """Return why the model cannot work in a program that has none of what it needs, "" where it may."""
+    """Return why the model cannot work in a program, such as a missing operator; "" where it may."""
     if firmware.is_link_time_optimised:
         return ""
     used = len(_used(model)) + len(_used(model, custom=True))

@@ -25,7 +25,7 @@ _OTHER_PLANNERS: tuple[dict[str, object], ...] = (
 
 
 class Conditions:
-    """What a verdict hangs on; where there is none, what the figures do.
+    """The conditions on which a verdict depends, or the figures, where there is no verdict.
 
     Args:
         subject: The model that is judged.
@@ -52,7 +52,7 @@ class Conditions:
         self._likely = [next(case for case in cases if case.room == room) for room in self._rooms] or list(cases[:1])
 
     def all(self, of_targets: Iterable[Condition]) -> Iterator[str]:
-        """Yield them, those of the targets last."""
+        """Yield the conditions, those about the target last."""
         yield from self._of_arena()
         yield from self._of_planner()
         yield from self._of_variables()

@@ -21,7 +21,7 @@ _HEAP_ADDRESSES = (0, 4, 8, 12)
 
 @dataclass(frozen=True, slots=True)
 class ArenaRoom:
-    """The arena that a model is to work in.
+    """An arena in which a model may work.
 
     Attributes:
         name: The symbol, or what the user called it.
@@ -72,7 +72,7 @@ class Subject:
 
 
 def model_name(model: EmbeddedModel) -> str:
-    """Return what a model in a firmware is called: its symbol, or where it lies."""
+    """Return the name of a model in a firmware: its symbol, or its address."""
     return model.symbol or f"at {model.address:#x}"
 
 

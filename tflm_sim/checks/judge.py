@@ -20,7 +20,7 @@ Simulate = Callable[[Model, Configuration, int | None], Simulation]
 
 
 class Room(NamedTuple):
-    """The room that there is for an arena.
+    """The limits for an arena, and the board that they come from.
 
     ``limit`` is its bytes, None where nobody knows; ``board`` is the board that has it, None where none was named.
     """
@@ -67,8 +67,8 @@ def check_core(chosen: Board, configuration: Configuration) -> None:
         )
 
 
-def plain(model: Model, configuration: Configuration, arena_size: int | None) -> Simulation:
-    """Simulate, and show nobody how far it is."""
+def simulate_quietly(model: Model, configuration: Configuration, arena_size: int | None) -> Simulation:
+    """Simulate without a progress line."""
     return simulate(model, configuration, arena_size=arena_size)
 
 
@@ -79,7 +79,7 @@ def judge(
     room: Room,
     before: int | None = None,
     *,
-    simulate: Simulate = plain,
+    simulate: Simulate = simulate_quietly,
 ) -> Verdict:
     """Return the verdict on a model in one configuration.
 

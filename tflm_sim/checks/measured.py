@@ -82,7 +82,8 @@ def measure(
         UsageError: No emulator is installed.
     """
     execution = execute(program, model=model, sizes=sizes, interpreter=0 if model is None else interpreter)
-    arena, rest = max(_holding(execution, interpreter, program), key=_need)
+    pairs = _arenas_of_interpreter(execution, interpreter, program)
+    arena, rest = max(pairs, key=lambda pair: (pair[0].smallest_arena is None, pair[0].smallest_arena or 0))
     if arena.fits is None:
         raise FirmwareError(arena.reason, path=os.fspath(program))
     if interpreter not in (0, arena.allocations[0].interpreter):
@@ -104,18 +105,14 @@ def measure(
 _Pair: TypeAlias = tuple[ExecutedArena, ExecutedArena | None]
 
 
-def _holding(execution: Execution, interpreter: int, program: str | os.PathLike[str]) -> list[_Pair]:
-    """Return the arenas in which an interpreter is; all for 0. Those that were left for another one do not count."""
+def _arenas_of_interpreter(execution: Execution, interpreter: int, program: str | os.PathLike[str]) -> list[_Pair]:
+    """Return the arenas of an interpreter, of all interpreters for 0, without those given up as too small."""
     found = [one for one in pairs(execution) if not execution.is_left(one[0])]
     having = [one for one in found if any(interpreter in (0, each.interpreter) for each in one[0].allocations)]
     if found and not having:
         most = max(each.interpreter for one, _ in found for each in one.allocations)
         raise FirmwareError(f"--into {interpreter}: it has {most}", path=os.fspath(program))
     return having
-
-
-def _need(pair: _Pair) -> tuple[bool, int]:
-    return pair[0].smallest_arena is None, pair[0].smallest_arena or 0
 
 
 def _smallest(model: Model, configuration: Configuration) -> int | None:

@@ -23,7 +23,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from tflm_sim.checks.judge import Room, Simulate, check_core, judge, plain, room_on
+from tflm_sim.checks.judge import Room, Simulate, check_core, judge, room_on, simulate_quietly
 from tflm_sim.checks.verdict import Verdict, baseline_key, read_baseline
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.document_fields import HIDDEN
@@ -44,7 +44,7 @@ TARGET = "cortex-m4"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectFirmware:
-    """One ``[[firmware]]``: what models are held to. What is left out is as on the command line.
+    """One ``[[firmware]]`` of the file: its settings and limits. Omitted keys have the command line's defaults.
 
     Attributes:
         name: What it is called in answers; by default its board, or its target with its library.
@@ -78,7 +78,7 @@ class ProjectFirmware:
 
     @property
     def names_its_tflm(self) -> bool:
-        """Whether it says more than a board, on which people use several libraries."""
+        """Whether it names its TFLM; a board alone does not, because people use several libraries on it."""
         return bool(self.target or self.library or self.runtime or self.kernels)
 
     @property
@@ -106,7 +106,7 @@ class Project:
 
     @property
     def folder(self) -> Path:
-        """From where its names start."""
+        """The folder of the file, from which its paths start."""
         return self.path.parent
 
     @property
@@ -116,7 +116,7 @@ class Project:
 
 
 class Cell(NamedTuple):
-    """What is said of a model on a firmware: a verdict for each TFLM that may be on it, with its configuration."""
+    """The verdicts on a model on a firmware: one for each TFLM that it may have, with the configuration."""
 
     model: str
     firmware: ProjectFirmware
@@ -208,7 +208,9 @@ def _configuration(firmware: ProjectFirmware, library: str | None) -> Configurat
     return configuration
 
 
-def cells(project: Project, only: Iterable[str] | None = None, *, simulate: Simulate = plain) -> Iterator[Cell]:
+def cells(
+    project: Project, only: Iterable[str] | None = None, *, simulate: Simulate = simulate_quietly
+) -> Iterator[Cell]:
     """Judge each model of a project on each firmware that has it, firmware by firmware.
 
     Args:

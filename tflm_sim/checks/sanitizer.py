@@ -14,7 +14,7 @@ from typing import Unpack
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.arena import events
-from tflm_sim.arena.stages import BEGINNINGS, KERNEL_STEPS, Stage
+from tflm_sim.arena.stages import FIRST_STAGES, KERNEL_STEPS, Stage
 from tflm_sim.arena.state import ArenaState
 from tflm_sim.checks.shadow import Owner, ShadowMemory
 from tflm_sim.device.configuration import Configuration, Settings, Where, configure
@@ -133,14 +133,14 @@ class Sanitizer(ArenaState):
         )
 
     def _entered(self, event: events.Phase) -> None:
-        if event.stage in BEGINNINGS:
+        if event.stage in FIRST_STAGES:
             self._is_planned = self._is_final = False
         self._is_final |= event.stage is Stage.DONE
 
     # -- sections ---------------------------------------------------------------------------------------------------
 
     def _take(self, memory: ShadowMemory, start: int, end: int, owner: Owner) -> None:
-        """Give bytes to an owner, and note who had them."""
+        """Give bytes to an owner, and record a finding where somebody else owns them."""
         for first, stop, former in memory.owned(start, end):
             message = f"{owner.label} takes bytes {first:,} to {stop - 1:,} of {former}"
             self._note(_overlap_code(owner, former), message, first, stop)

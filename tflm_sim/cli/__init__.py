@@ -28,7 +28,7 @@ MAX_ERROR_CHARACTERS = 2000
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose complaints cannot carry what a stranger's file name has in it."""
+    """A parser whose error messages contain no control characters, whatever the arguments are."""
 
     def error(self, message: str) -> NoReturn:
         """Print the usage and the message on a line of its own; exit."""
@@ -94,7 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _answer(verb: str | None, arguments: list[str]) -> int:
-    """Carry the verb out; every error but argparse's own becomes one sentence and an exit code."""
+    """Run the verb; every error except argparse's own becomes one sentence and an exit code."""
     try:
         args = build_parser(verb).parse_args(arguments)
         with downloads(allowed=args.allow_download), readable_again(args):
@@ -120,7 +120,7 @@ def _answer(verb: str | None, arguments: list[str]) -> int:
 
 
 def _flush() -> int:
-    """Write what is buffered, before the interpreter ends and nobody is there to explain; return the exit code."""
+    """Flush stdout and stderr while an error can still be reported; return the exit code."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -143,13 +143,13 @@ def _complain(verb: str | None, text: str) -> None:
 
 
 def _show_what_cannot_be_encoded() -> None:
-    """Let characters that the terminal's encoding lacks come out as escapes."""
+    """Print characters that the terminal's encoding lacks as escapes."""
     for stream in (sys.stdout, sys.stderr):
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="backslashreplace")
 
 
 def _silence_stdout() -> None:
-    """Let what is still to be written go nowhere: nobody reads it, or there is no room."""
+    """Discard what is still to be written, because the reader is gone or the disk is full."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -57,7 +57,7 @@ class ModelAbout:
 
 @dataclass(frozen=True, slots=True)
 class TargetAbout:
-    """What it was sized for."""
+    """The target, kernels and settings for which the model was sized."""
 
     name: str
     kernels: str
@@ -68,7 +68,7 @@ class TargetAbout:
 
 @dataclass(frozen=True, slots=True)
 class AnswerAbout:
-    """What we said; sizes are bytes."""
+    """The answer of the simulation; sizes are bytes."""
 
     status: str
     smallest_arena: int | None
@@ -108,7 +108,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _with_model(report: BugReport, args: argparse.Namespace) -> BugReport:
-    """Return the report with all that can be said of the model, as far as that goes."""
+    """Return the report with the facts about the model, as many as can be found before an error."""
     data = read_input(args.model).data
     known = ModelAbout(hashlib.sha256(data).hexdigest(), len(data))
     report = replace(report, model=known)

@@ -88,7 +88,7 @@ def register(subparsers: options.Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb; every model is judged, also after one that fails."""
+    """Carry out the verb; if a model fails, the others are still judged."""
     if args.limit is None and args.board is None:
         return run_project(args)
     _refuse(args)
@@ -125,7 +125,7 @@ def _refuse(args: argparse.Namespace) -> None:
 def _judged_all(
     args: argparse.Namespace, room: Room, possible: Sequence[Configuration], configurations: Sequence[Configuration]
 ) -> list[Judged]:
-    """Return for each model its verdict on each configuration; of a program one verdict, on all that it leaves open."""
+    """Return the verdicts on each model: one for each configuration; for a program, one on all possible targets."""
     known = read_baseline(Path(args.baseline)) if args.baseline and not args.update_baseline else None
     names = list(expand(args.models))
     is_alone = len(names) == len(configurations) == 1
@@ -167,7 +167,7 @@ def _say(judged: Judged, board_name: str, assumed: Sequence[str], *, is_alone: b
 
 
 def _about(args: argparse.Namespace, chosen: Board | None, configurations: Sequence[Configuration]) -> list[str]:
-    """Return lines that say for what the verdicts are: TFLM's day, library and kernels."""
+    """Return lines that say for which TFLM, library and kernels the verdicts are valid."""
     if len(configurations) == 1:
         return [target_line(configurations[0].target), *options.kernels_remark(args, configurations[0])]
     assert chosen is not None, "only a board has several libraries"
@@ -179,7 +179,7 @@ def _about(args: argparse.Namespace, chosen: Board | None, configurations: Seque
 
 
 def _configurations(args: argparse.Namespace, chosen: Board | None, named: Configuration) -> list[Configuration]:
-    """Return what is judged: what the options name, or what people use on a board where nothing names its TFLM."""
+    """Return the configurations of the options; for a board alone, one for each library that is usual on it."""
     if chosen is None:
         return [named]
     check_core(chosen, named)
@@ -203,7 +203,7 @@ def _judged(
     *,
     is_alone: bool,
 ) -> Verdict:
-    """Judge a model, also one of several that cannot be used, and compare it with the sizes that are known."""
+    """Judge a model and compare it with the baseline; one of several that cannot be used gets a verdict too."""
     key = baseline_key(name, possible[0])
     before = (known or {}).get(key)
     try:
@@ -224,7 +224,7 @@ def _judged(
 def _measured(
     name: str, model: Model, args: argparse.Namespace, possible: Sequence[Configuration], before: int | None
 ) -> Verdict:
-    """Judge by what the program itself does in an arena of ``--limit`` bytes, executed."""
+    """Judge by executing the program in an arena of ``--limit`` bytes."""
     from tflm_sim.checks.measured import measure
 
     limit = parse_size(args.limit)
@@ -245,7 +245,7 @@ def _measured(
 
 
 def _not_in_the_baseline(verdict: Verdict, args: argparse.Namespace, known: Mapping[str, int]) -> str:
-    """Say that the baseline has no size to compare with, what it has instead, and how to put one there."""
+    """Return a sentence: the baseline has no size for this model, what it has instead, and how to add one."""
     if verdict.needed is None:
         return ""
     if not known:
@@ -257,7 +257,7 @@ def _not_in_the_baseline(verdict: Verdict, args: argparse.Namespace, known: Mapp
 
 
 def _of_all(model: Model, possible: Sequence[Configuration], verdicts: Sequence[Verdict]) -> Verdict:
-    """Return the verdict of all targets that a program leaves possible: theirs, or that it cannot be told."""
+    """Return the verdict on which all possible targets of a program agree, or that they do not agree."""
     from tflm_sim.checks.candidates import candidate_text, most_demanding
 
     needs = most_demanding(model, possible)[1]

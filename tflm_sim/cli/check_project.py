@@ -22,7 +22,7 @@ _FILE_OPTIONS = (*PAIRED, "ethos_u", "own_planner", "custom_ops", "ram_free", "e
 
 
 def run_project(args: argparse.Namespace) -> int:
-    """Judge the models of the file in this folder and say what was found; return the exit code."""
+    """Judge the models of the ``tflm-sim.toml`` in this folder and print the verdicts; return the exit code."""
     _refuse(args)
     project = read_project()
     found = list(cells(project, args.models or None, simulate=simulated))
@@ -40,7 +40,7 @@ def run_project(args: argparse.Namespace) -> int:
 
 
 def _say_unnamed(models: set[str]) -> None:
-    """Say which files were given that the project does not name; refuse those that do not exist."""
+    """Print which given files are not in the project; refuse those that do not exist."""
     for name in sorted(models):
         if not os.path.exists(name):
             raise UsageError(f"{name}: there is no such file, and {PROJECT_FILE} does not name it")
@@ -48,7 +48,7 @@ def _say_unnamed(models: set[str]) -> None:
 
 
 def _refuse(args: argparse.Namespace) -> None:
-    """Refuse options that the file says, and a folder without one."""
+    """Refuse options that the file decides, and a folder without such a file."""
     if given := [name for name in _FILE_OPTIONS if getattr(args, name)]:
         option = given[0].replace("_", "-")
         raise UsageError(f"--{option} needs --limit or --board; without them, set it in {PROJECT_FILE}")
@@ -72,7 +72,7 @@ def _remember(project: Project, found: Sequence[Cell]) -> None:
 
 
 def about(found: Sequence[Cell]) -> dict[str, list[str]]:
-    """Return, by the label of each firmware, its TFLM and kernels."""
+    """Return the TFLM and the kernels of each firmware, by the firmware's label."""
     return {cell.firmware.label: _about(cell) for cell in found}
 
 

@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     over = cases(args.targets.split(",")) if args.targets else cases((), args.boards.split(","))
     rows = list(rows_of(args.model, args.model, over, Limits(0)))
-    fits = sorted(filter(_fits, rows), key=_limit_and_name)
+    fits = sorted((row for row in rows if row.fits), key=lambda row: (row.limit or 0, row.board))
     if args.json:
         smallest = tuple(row.board for row in fits[:SMALLEST])
         say_json(CompareDocument(model=args.model, smallest_boards=smallest, rows=tuple(rows)))
@@ -69,23 +69,16 @@ def run(args: argparse.Namespace) -> int:
     return 1 if args.targets is None and not fits else 0
 
 
-def _fits(row: Row) -> bool:
-    return row.fits is True
-
-
-def _limit_and_name(row: Row) -> tuple[int, str]:
-    return row.limit or 0, row.board
-
-
 def _say(args: argparse.Namespace, rows: list[Row], fits: list[Row], over: Sequence[Case]) -> None:
-    """Print the verdict, for which TFLM and kernels that is, a line for each board or target, and the reasons."""
+    """Print the verdict, the TFLM and the kernels, a line for each board or target, and the reasons."""
     if all(row.status == "unreadable" for row in rows):
         say(rows[0].error)
         return
     if not args.targets:
         say_verdict(_verdict(rows, fits))
     say(targets_line(case.configuration().target for case in over), OTHER_LIBRARIES)
-    table = [("target", "kernels", "arena"), *map(_target_cells, rows)] if args.targets else board_table(rows)
+    of_targets = [("target", "kernels", "arena"), *((row.target, row.kernels, _arena(row)) for row in rows)]
+    table = of_targets if args.targets else board_table(rows)
     columns = fitting_columns(table, range(3) if args.targets else BY_WEIGHT, width=fitting())
     say(*table_lines([[row[index] for index in columns] for row in table]), wraps=False)
     say(*_reasons(rows))
@@ -107,16 +100,12 @@ def _reasons(rows: Iterable[Row]) -> Iterator[str]:
 
 
 def board_table(rows: Iterable[Row]) -> list[tuple[str, ...]]:
-    """Return the head and the cells of a table of boards."""
+    """Return the header and the rows of a table of boards."""
     return [("board", "target", "arena", "of RAM", "RAM", "of flash", "flash", "fits"), *map(_board_cells, rows)]
 
 
 def _arena(row: Row) -> str:
     return row.status if row.multiple_of_16 is None else f"{row.multiple_of_16:,} B"
-
-
-def _target_cells(row: Row) -> tuple[str, ...]:
-    return row.target, row.kernels, _arena(row)
 
 
 def _board_cells(row: Row) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ OWN_LINE_PREFIX = "tflm-sim| "
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The model that the board is said to run, and how."""
+    """The model that the board runs, as the user says, and its configuration."""
 
     name: str
     model: Model
@@ -42,7 +42,7 @@ class Expected:
 
 
 def expect_model(args: argparse.Namespace) -> Expected | None:
-    """Load the model that the board is said to run; None without --model.
+    """Load the model that the board runs; None without --model.
 
     Raises:
         UsageError: No such sample.
@@ -62,7 +62,7 @@ INCONCLUSIVE = 3
 
 @dataclass(frozen=True, slots=True)
 class ComparisonFacts:
-    """A report's figures beside those of the simulation."""
+    """A report's figures compared with those of the simulation."""
 
     comparison: ReportComparison = field(metadata=INLINE)
     is_equal: bool
@@ -73,9 +73,9 @@ class EventDocument:
     """What a board said: a line of its log, or something that was recognised.
 
     Attributes:
-        event: What kind it is; its other facts stand beside it.
-        time: When it came.
-        comparison: Of a report, where the model is known.
+        event: The kind of event; the other keys depend on it.
+        time: When it arrived.
+        comparison: For a report, if the model is known.
     """
 
     IS_OPEN: ClassVar = True
@@ -88,17 +88,17 @@ class EventDocument:
 
 @dataclass
 class EventPrinter:
-    """Prints events (mutable: it counts).
+    """Prints events (mutable: it counts them).
 
     Attributes:
-        out: Where to.
-        expected: The model to compare with, None without.
+        out: The file to print to.
+        expected: The model to compare with, or None.
         show_log: Whether the log's own lines are printed too.
-        as_json: One JSON object a line instead of text.
-        clock: What stands before each line, such as the time; "" for nothing.
+        as_json: Print one JSON object a line instead of text.
+        clock: Returns what is printed before each line, such as the time; "" for nothing.
         reports: How many reports were recognised.
-        differences: How many of them were refused or differ from the simulation.
-        torn: How many were torn or damaged.
+        differences: How many reports were refused or differ from the simulation.
+        torn: How many reports were torn or damaged.
         failures: How many failures of TFLM were recognised.
     """
 
@@ -167,7 +167,7 @@ class EventPrinter:
         return [*comparison_lines(comparison, self.expected), *self._why_lines(event, comparison)]
 
     def _why_lines(self, event: MonitorEvent, comparison: ReportComparison) -> list[str]:
-        """Say under which setting the figures would be equal; a damaged or foreign report is not asked about."""
+        """Return lines that say with which setting all figures would be equal; [] for a damaged or foreign report."""
         is_damaged = bool(getattr(event, "problems", ()))
         if comparison.is_equal or is_damaged or not comparison.figures or not isinstance(event, DeviceReport):
             return []
@@ -193,7 +193,7 @@ class EventPrinter:
 
 
 def _facts(event: MonitorEvent) -> dict[str, Any]:
-    """Return what an event says; the bytes of a report stand in its figures."""
+    """Return the facts of an event as JSON keys; the sizes of a report are in its figures."""
     if isinstance(event, Text):
         return {"line": event.raw.number, "text": log_text(event.raw)}
     return {name: value for name, value in as_json(event).items() if name != "data"}
@@ -248,7 +248,7 @@ def _problem_lines(problems: tuple[str, ...]) -> list[str]:
 
 
 def comparison_lines(comparison: ReportComparison, expected: Expected) -> list[str]:
-    """Return the verdict, and each figure that differs (all of them when it is about more than one)."""
+    """Return the verdict, and a line for each figure that differs."""
     against = f"simulation of {expected.name} on {expected.configuration.target.name}, {comparison.about}"
     different = [figure for figure in comparison.figures if not figure.is_equal]
     if comparison.is_equal:

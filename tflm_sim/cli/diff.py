@@ -136,7 +136,7 @@ def _is_program(source: str) -> bool:
 
 
 def _measured(args: argparse.Namespace, model: Model | None) -> SizeDocument:
-    """Return what a program says of a model, or of its own."""
+    """Return what was measured in a program, with a given model or with its own."""
     from tflm_sim.checks.measured import measure
     from tflm_sim.report.executed import measured_document
 

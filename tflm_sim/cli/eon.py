@@ -77,13 +77,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def say_needs(args: argparse.Namespace, label: str, data: bytes, macros: Mapping[str, str] | None = None) -> int:
-    """Say what a source needs; return the exit code.
+    """Print what a source needs; return the exit code.
 
     Args:
         args: ``target``, ``kernels``, ``library`` and ``json``.
-        label: What the source is called.
-        data: It.
-        macros: What the firmware's build defines.
+        label: The source's name.
+        data: The source.
+        macros: The macros that the firmware's build defines.
     """
     source = read_eon_source(data, macros)
     document = eon_document(eon_answer(label, data, _target(args, source), macros), assumed=_assumed(args))
@@ -111,7 +111,7 @@ def _target(args: argparse.Namespace, source: EonSource) -> Target:
 
 
 def _day(source: EonSource) -> str | None:
-    """Return a day of the SDK that a source was made for: its own, but of an SDK that it compiles with."""
+    """Return a day whose SDK can compile the source: the day on which it was made, moved to such an SDK if needed."""
     day = None if source.generated is None else source.generated.isoformat()
     if source.has_micro_context:
         return day and max(day, _FIRST_WITH_MICRO_CONTEXT)

@@ -14,12 +14,7 @@ from tflm_sim.board.diagnosis import Diagnosis, diagnose
 from tflm_sim.board.dialects.events import LogEvent
 from tflm_sim.board.dialects.parser import parse_log
 from tflm_sim.board.encodings import as_utf8
-from tflm_sim.checks.explain_failure import (
-    ExactExplanation,
-    explain_failure,
-    with_what_the_library_has,
-    with_what_vela_made,
-)
+from tflm_sim.checks.explain_failure import ExactExplanation, explain_failure, with_library_facts, with_vela_facts
 from tflm_sim.cli.device_text import OWN_LINE_PREFIX, diagnosis_lines, event_lines
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, arena_size, assumed, configuration, header
 from tflm_sim.cli.terminal import say, say_json
@@ -52,7 +47,7 @@ class FailureRow:
     """A failure of a log, and what the simulation adds.
 
     Attributes:
-        missing: The most bytes that an allocation lacked.
+        missing: The most bytes that were missing for an allocation.
         exact: null without a model.
     """
 
@@ -94,10 +89,10 @@ def register(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb: exit code 0 when the log holds something that we know, else 1."""
+    """Carry out the verb: exit code 0 when the log contains a known message, else 1."""
     events = parse_log(_read(args.log))
     size, config = arena_size(args), configuration(args)
-    found = [with_what_the_library_has(each, config.target) for each in diagnose(events, arena_size=size)]
+    found = [with_library_facts(each, config.target) for each in diagnose(events, arena_size=size)]
     exact: Sequence[ExactExplanation | None] = [None] * len(found)
     if args.model is not None:
         found, exact, config = _explained(found, load(args.model), config)
@@ -116,8 +111,8 @@ def run(args: argparse.Namespace) -> int:
 def _explained(
     found: list[Diagnosis], model: Model, config: Configuration
 ) -> tuple[list[Diagnosis], list[ExactExplanation | None], Configuration]:
-    """Return the diagnoses with what the model adds, and the configuration that it shows the firmware to have."""
-    found = [with_what_vela_made(each, model) for each in found]
+    """Return the diagnoses with what the model adds, and the configuration, with a kernel that the model proves."""
+    found = [with_vela_facts(each, model) for each in found]
     if npu_memory(model) and any(each.is_of_the_arena for each in found):  # so it has the kernel
         config = replace(config, target=replace(config.target, ethos_u=True))
     return found, [explain_failure(each, model, config) for each in found], config

@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _judged(firmware: Firmware, args: argparse.Namespace) -> int:
-    """Say what the simulation finds of the program's models, for what its file leaves possible."""
+    """Print the verdicts of the simulation on the program's models, for all targets that its file leaves possible."""
     subjects = _subjects(firmware, args)
     try:
         found = firmware_target(
@@ -115,7 +115,7 @@ def _judged(firmware: Firmware, args: argparse.Namespace) -> int:
 
 
 def _executed(firmware: Firmware, args: argparse.Namespace) -> int:
-    """Say what the program itself does with its models, executed."""
+    """Print the verdicts from executing the program with its models."""
     from tflm_sim.checks.firmware_measured import measured_verdict
     from tflm_sim.emulation.execute import execute
 
@@ -144,7 +144,7 @@ def _say(
     measured: str = "",
     as_json: bool,
 ) -> None:
-    """Say the verdicts, then the facts that they come from."""
+    """Print the verdicts, then the facts on which they are based."""
     document = firmware_document(firmware, found, verdicts, problem=problem, measured=measured)
     if as_json:
         say_json(document)
@@ -177,7 +177,7 @@ def _subjects(firmware: Firmware, args: argparse.Namespace) -> list[Subject]:
 
 
 def _rooms(firmware: Firmware, model: EmbeddedModel | None, args: argparse.Namespace) -> tuple[ArenaRoom, ...]:
-    """Return the arena that the user sized, or those that the model may get."""
+    """Return the arena that the user named by its size, or all arenas that the model may get."""
     address = args.arena_address
     if args.limit is not None:
         name = firmware.arenas[0].name if len(firmware.arenas) == 1 else "an arena"

@@ -35,8 +35,11 @@ class ForgeError(TflmSimError):
 class PullRequest(NamedTuple):
     """Where the comment goes.
 
-    ``comments`` is the address of all of them, ``edited`` that before the number of one, ``method`` how one is changed;
-    ``base`` is the commit to compare with.
+    Attributes:
+        comments: The API address of all comments of the request.
+        edited: The API address of one comment, without its number.
+        method: The HTTP method that changes a comment.
+        base: The commit to compare with.
     """
 
     comments: str
@@ -47,7 +50,7 @@ class PullRequest(NamedTuple):
     base: str
 
     def comment(self, text: str) -> str:
-        """Write the comment, or bring it up to date; return what was done.
+        """Write the comment, or update an earlier one; return which of both was done.
 
         Raises:
             ForgeError: It cannot be written; one sentence.
@@ -63,7 +66,7 @@ class PullRequest(NamedTuple):
         return "brought up to date"
 
     def _name(self) -> str:
-        """Return who writes: on GitLab the token's user; on GitHub a workflow's token has none, and is a bot."""
+        """Return the comment's author: on GitLab the token's user; on GitHub a workflow's token is a bot."""
         return str(self._ask("GET", self.user)["username"]) if self.user else ""
 
     def _all(self) -> Iterator[dict[str, Any]]:
@@ -89,18 +92,18 @@ class _NoRedirect(HTTPRedirectHandler):
     """Follows no redirection: the token is for one server."""
 
     def redirect_request(self, *_: object) -> None:
-        """Follow none."""
+        """Return None, which follows no redirection."""
 
 
 def _is_mine(row: Mapping[str, Any], name: str) -> bool:
-    """Tell whether a comment is ours: anybody can write its first line."""
+    """Return whether we wrote a comment; its first line alone proves nothing, since anybody can write it."""
     author: Mapping[str, Any] = row.get("author") or row.get("user") or {}
     is_own = author.get("username") == name if name else author.get("type") == "Bot"
     return is_own and str(row.get("body", "")).startswith(COMMENT_MARK)
 
 
 def from_environment(environment: Mapping[str, str]) -> PullRequest | None:
-    """Return the pull or merge request that CI works on, None for none.
+    """Return the pull or merge request for which CI runs, None without one.
 
     Raises:
         UsageError: The event that GitHub recorded cannot be read.

@@ -54,11 +54,11 @@ class LibraryRow:
 
     Attributes:
         version: The newest of ``releases``.
-        releases: Those that are the same in all the rest.
-        kernels_range: What it asks the package manager for, where that does not decide the version of its kernels.
-        holds: The library whose TFLM it pins, "" where it brings its own.
-        changed: Its own files.
-        nearest: What to take where it is not modelled.
+        releases: The releases with the same TFLM and kernels.
+        kernels_range: The versions of the kernels that it allows, where the package manager chooses one.
+        holds: The library whose TFLM it uses, "" where it contains TFLM itself.
+        changed: What it changed in TFLM.
+        nearest: What to use instead, where it is not modelled.
         proof: What proves its figures on its usual target with its usual kernels; "" where it is not modelled.
     """
 

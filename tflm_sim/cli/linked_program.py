@@ -13,16 +13,16 @@ from tflm_sim.values import replace
 
 
 def targets_of_program(path: str, **named: str | None) -> tuple[Target, ...]:
-    """Return the targets that a linked program can have been built for, the likeliest first, with its arena's address.
+    """Return the targets for which a linked program may have been built, the likeliest first, with its arena's address.
 
-    What had to be assumed goes to stderr.
+    Assumptions are printed to stderr.
 
     Args:
-        path: Its ELF file.
-        named: What the file may not say, as for :func:`firmware_target`.
+        path: The ELF file.
+        named: Facts that the file may not contain, as for :func:`firmware_target`.
 
     Raises:
-        UsageError: Something that the file does not say has to be named.
+        UsageError: A fact that the file does not contain has to be given.
         FirmwareError: The file cannot be used.
     """
     firmware = read_firmware(path)

@@ -144,7 +144,7 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
 
 
 def _delegated(model: Model, answer: Answer, args: argparse.Namespace) -> int:
-    """Say what a delegate would take; 1 is for Flex operators that are on no list or contradict themselves."""
+    """Print what a delegate would take. The exit code is 1 for Flex operators that are unknown or contradictory."""
     from tflm_sim.report.lite_text import flex_document, flex_lines, gpu_document, gpu_lines, report_lines
 
     if args.delegate == "flex":
@@ -242,7 +242,7 @@ def picture_answer(answer: Answer) -> str:
 
 
 def _micro(target: str | None, firmware: str | None) -> Target:
-    """Return what TFLM runs on."""
+    """Return the target for the comparison with TFLM."""
     from tflm_sim.targets.presets import preset
 
     if not firmware:
@@ -253,7 +253,7 @@ def _micro(target: str | None, firmware: str | None) -> Target:
 
 
 def _on_micro(model: Model, target: Target) -> str:
-    """Return what TFLM needs for the same model, as a line goes on."""
+    """Return what TFLM needs for the same model, as the rest of a line."""
     from tflm_sim.answers.simulation import simulate
 
     try:

@@ -19,10 +19,10 @@ _FRAME_ROWS = 8
 
 
 class LiveView(io.TextIOBase):
-    """A screen for an :class:`EventPrinter`, which writes its lines here (mutable); use it as a context.
+    """A screen to which an :class:`EventPrinter` prints (mutable); use it as a context manager.
 
     Args:
-        port: What is listened to.
+        port: The name of the port, for the title.
 
     Raises:
         UsageError: stdout is no terminal, or rich is not installed.
@@ -45,13 +45,13 @@ class LiveView(io.TextIOBase):
         )
 
     def shows(self, printer: EventPrinter) -> EventPrinter:
-        """Show the counts of a printer; its lines come here."""
+        """Make a printer print here, and show its counts."""
         self._printer = printer
         printer.out = cast(TextIO, self)
         return printer
 
     def write(self, text: str) -> int:
-        """Take a line, harmless for a terminal already; what was broken to its width is joined again."""
+        """Add a line without control characters; lines that were wrapped to the terminal's width are joined again."""
         first, *others = text.splitlines()
         line = " ".join([first, *(other.strip() for other in others)])
         if OWN_LINE_PREFIX in line:
@@ -62,7 +62,7 @@ class LiveView(io.TextIOBase):
         return len(text)
 
     def tell(self, status: str) -> None:  # type: ignore[override]
-        """Say how the connection is."""
+        """Show the state of the connection."""
         self._status = status
         self.write(OWN_LINE_PREFIX + status)
 
@@ -71,7 +71,7 @@ class LiveView(io.TextIOBase):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Give the screen back; what was recognised stays."""
+        """Restore the screen; the recognised reports stay on it."""
         self._screen.stop()
         say(*(f"{OWN_LINE_PREFIX}{line}" for line in self._said), file=sys.stdout)
 

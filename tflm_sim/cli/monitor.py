@@ -113,7 +113,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 class _TracePin:
-    """A port that carries ITM packets; what is read is the firmware's text (mutable)."""
+    """A port that carries ITM packets, which are decoded to the firmware's text (mutable)."""
 
     def __init__(self, port: Port) -> None:
         self._port = port

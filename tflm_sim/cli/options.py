@@ -48,7 +48,7 @@ _SECONDS_OF = {"ms": 0.001, "": 1, "s": 1, "m": 60, "min": 60}
 
 
 def duration(text: str) -> float:
-    """Return the seconds that an argument says: 60s, 500ms, 2m."""
+    """Return the seconds of an argument such as 60s, 500ms or 2m."""
     match = _DURATION.fullmatch(text.strip())
     if match is None:
         raise argparse.ArgumentTypeError(f"'{text}' is not a time; write 60s, 500ms or 2m")
@@ -74,7 +74,7 @@ def add_verb(
     """Add a verb's parser.
 
     Args:
-        subparsers: Where to.
+        subparsers: The object to which it is added.
         name: The verb.
         summary: One line for the list of verbs.
         examples: Commands, one per line, at the end of the verb's help.
@@ -110,9 +110,9 @@ def add_long(parser: argparse.ArgumentParser) -> None:
 def add_configuration(
     parser: argparse.ArgumentParser, *, with_planner: bool = True, is_pair: bool = False, with_firmware: bool = True
 ) -> None:
-    """Add the options that say what the firmware is; without ``--planner`` it is the greedy one.
+    """Add the options that describe the firmware: target, library, kernels, planner and so on.
 
-    With ``is_pair`` the parser collects what can differ between two firmwares in lists; see :func:`pair`.
+    With ``is_pair`` an option may be given twice, for two firmwares that are compared; see :func:`pair`.
     """
     group = parser.add_argument_group("firmware" + (" (given twice: before, after)" if is_pair else ""))
     store = "append" if is_pair else "store"
@@ -227,7 +227,7 @@ def add_forms(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGro
 
 
 def add_executed(parser: argparse._ActionsContainer) -> None:
-    """Add ``--executed``, which goes with ``--firmware``."""
+    """Add ``--executed``, which needs ``--firmware``."""
     parser.add_argument(
         "--executed",
         action="store_true",
@@ -248,11 +248,11 @@ def add_interpreter(parser: argparse._ActionsContainer, what: str) -> None:
 
 
 def is_executed(args: argparse.Namespace, *others: str) -> bool:
-    """Return whether figures are to be measured.
+    """Return whether the figures are to be measured by executing the program.
 
     Args:
         args: The options.
-        others: Options that do not go with ``--executed``, as they are called in ``args``.
+        others: The names in ``args`` of options that exclude ``--executed``.
 
     Raises:
         UsageError: ``--executed`` without a program, or with one of ``others``.
@@ -271,7 +271,7 @@ def is_executed(args: argparse.Namespace, *others: str) -> bool:
 
 
 def _likeliest(possible: tuple[Target, ...]) -> Target:
-    """Return the first target, and say so where there are others."""
+    """Return the first target, and print a note where there are others."""
     chosen, *others = possible
     if others:
         newest = f"{chosen.runtime.snapshot}, {chosen.abi.name}, {chosen.interpreter}"
@@ -280,12 +280,12 @@ def _likeliest(possible: tuple[Target, ...]) -> Target:
 
 
 def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: Target | None = None) -> Configuration:
-    """Return what :func:`add_configuration`'s options say: of several targets of a ``--firmware``, the likeliest.
+    """Return the configuration of :func:`add_configuration`'s options; with ``--firmware``, of the likeliest target.
 
     Args:
-        args: The options; ``--board`` of a verb that has it names its target.
-        is_split: For a verb that knows two arenas.
-        chosen: The target, where the verb has found it already.
+        args: The options; ``--board`` names a target too, where the verb has it.
+        is_split: Whether the configuration has two arenas.
+        chosen: The target, where the verb has determined it already.
 
     Raises:
         UsageError: An unknown target or kernel library, or a file without custom operators.
@@ -317,7 +317,7 @@ def _named_target(args: argparse.Namespace) -> Target | None:
 
 
 def on_board(args: argparse.Namespace) -> argparse.Namespace:
-    """Return the options with the target of ``--board``, where a board is named and nothing else says the target.
+    """Return the options with the board's target, where ``--board`` is given and no other option names a target.
 
     Raises:
         UsageError: There is no such board.
@@ -331,7 +331,7 @@ def on_board(args: argparse.Namespace) -> argparse.Namespace:
 
 
 def assumed(args: argparse.Namespace, config: Configuration) -> tuple[str, ...]:
-    """Return the options that an answer depends on and that were not given, of those that the verb has."""
+    """Return the verb's options on which the answer depends and which were not given."""
     if args.firmware:
         return ()
     missing = unnamed(config, target=on_board(args).target, **_versions(args))
@@ -339,7 +339,7 @@ def assumed(args: argparse.Namespace, config: Configuration) -> tuple[str, ...]:
 
 
 def header(args: argparse.Namespace, config: Configuration) -> list[str]:
-    """Return lines that say for what an answer is found: TFLM's day, library and kernels, and what was not named."""
+    """Return lines that say for which TFLM, library and kernels an answer is valid, and what was not given."""
     return [*target_lines(config.target, assumed(args, config)), *kernels_remark(args, config)]
 
 
@@ -354,7 +354,7 @@ def _versions(args: argparse.Namespace) -> dict[str, str | None]:
 
 
 def possible_configurations(args: argparse.Namespace, *, is_split: bool = False) -> tuple[Configuration, ...]:
-    """Return what the options say; with ``--firmware`` one for each target that its file leaves possible."""
+    """Return the configurations of the options: with ``--firmware`` one for each possible target, else one."""
     if not args.firmware:
         return (configuration(args, is_split=is_split),)
     return tuple(configuration(args, is_split=is_split, chosen=target) for target in targets_of_firmware(args))
@@ -372,7 +372,7 @@ def target_of_library(args: argparse.Namespace) -> Target:
 
 
 def targets_of_firmware(args: argparse.Namespace) -> tuple[Target, ...]:
-    """Return the targets that the program of ``--firmware`` leaves possible, with what the other options name."""
+    """Return the possible targets of the program of ``--firmware``, given the other options."""
     from tflm_sim.cli.linked_program import targets_of_program
 
     return targets_of_program(
@@ -386,7 +386,7 @@ def targets_of_firmware(args: argparse.Namespace) -> tuple[Target, ...]:
 
 
 def pair(args: argparse.Namespace) -> tuple[argparse.Namespace, argparse.Namespace]:
-    """Return the arguments of the firmware before and of the one after; what is given once holds for both.
+    """Return the options of the first and of the second firmware; an option that is given once is for both.
 
     Raises:
         UsageError: An option is given more than twice.

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def readable_again(args: argparse.Namespace) -> Iterator[None]:
-    """Have ``--firmware`` name a temporary copy where it names no regular file, for as long as the verb runs.
+    """Replace a pipe in ``--firmware`` by a temporary copy while the block runs.
 
     Raises:
         FirmwareError: It cannot be read.

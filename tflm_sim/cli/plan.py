@@ -57,7 +57,7 @@ _TFLITE_ARENA = Planner(
 
 
 def _all_planners() -> dict[str, Planner]:
-    """Return the planners by name, with TFLite's arena, which stands a floor above them, after the GPU delegate's."""
+    """Return all planners by name; TFLite's arena planner, from another room, follows the GPU delegate's."""
     rows = list(PLANNERS.values())
     place = 1 + max(index for index, planner in enumerate(rows) if planner.name.startswith("gpu_"))
     return {planner.name: planner for planner in (*rows[:place], _TFLITE_ARENA, *rows[place:])}
@@ -146,7 +146,9 @@ def run(args: argparse.Namespace) -> int:
     if args.csv:
         write_csv(sys.stdout, problem, comparison.best_plan)
     else:
-        _show(args, question, plan_document(problem, comparison, saving, assumed=_assumed(args, question)))
+        simulated = question.simulation
+        unnamed = None if simulated is None else assumed(args, simulated.configuration)
+        _show(args, question, plan_document(problem, comparison, saving, assumed=unnamed))
     if args.write is not None and not _write(args.write, planned, saving):
         return 1
     return 0 if best is not None else 1
@@ -154,19 +156,15 @@ def run(args: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """What is planned; a model has more to it than its buffers."""
+    """The problem to plan, and the model that it comes from, if any."""
 
     problem: Problem
     original: Model | None = None
     simulation: Simulation | None = None
 
 
-def _assumed(args: argparse.Namespace, question: _Question) -> tuple[str, ...] | None:
-    return None if question.simulation is None else assumed(args, question.simulation.configuration)
-
-
 def _in_the_arena(question: _Question, best: Plan | None) -> tuple[Model | None, ArenaSaving | None]:
-    """Return the model with the best plan, and what that saves; None where there is no model, or no plan."""
+    """Return the model with the best plan, and what that saves; None without a model or a plan."""
     if best is None or question.simulation is None:
         return None, None
     assert question.original is not None, "what was simulated is a model"
@@ -175,7 +173,7 @@ def _in_the_arena(question: _Question, best: Plan | None) -> tuple[Model | None,
 
 
 def _write(path: str, planned: Model | None, saving: ArenaSaving | None) -> bool:
-    """Write the model if its arena gets smaller; say so on stderr."""
+    """Write the model if its arena gets smaller; print on stderr whether it does."""
     if saving is None or saving.saved <= 0:
         say("nothing written: no plan makes the arena smaller", file=sys.stderr)
         return False

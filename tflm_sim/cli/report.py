@@ -69,7 +69,7 @@ Table = Sequence[Sequence[str]]
 
 
 def _form(output: str) -> str:
-    """Return the format that a file's name says; a name that ends with nothing is a page."""
+    """Return the format for a file's name; without an ending it is the HTML page."""
     suffix = Path(output).suffix.lower()
     if suffix and suffix not in _SUFFIXES:
         raise UsageError(f"{output}: the name must end in {', '.join(_SUFFIXES)}; for another name add --format")
@@ -212,8 +212,10 @@ _Case: TypeAlias = tuple[Model, Configuration, str]
 
 
 def _chosen(args: argparse.Namespace, model: Model) -> tuple[Configuration, Sequence[CandidateNeed], list[_Case]]:
-    """Return what the options say; of several targets of a program that which needs most, what each needs, and a case
-    for each need, the largest first.
+    """Return the configuration of the options, and what each possible target of a program needs.
+
+    Of several targets the configuration is that of the one that needs most. The cases, one for each need, are in
+    descending order.
     """
     possible = possible_configurations(args, is_split=args.split_arenas)
     if len(possible) == 1:

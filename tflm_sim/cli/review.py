@@ -89,7 +89,7 @@ def _comment(request: PullRequest | None, text: str) -> None:
 
 
 def _against(base: str, project: Project, after: list[Cell]) -> tuple[list[Review], list[Cell]]:
-    """Return what there is with what it was in a commit, and what there was in it alone."""
+    """Return each verdict with that for a base commit, and the verdicts that only the base commit has."""
     with _checked_out(base) as folder:
         old = _project_of_base(folder / PROJECT_FILE, project)
         before = {(cell.model, cell.firmware.label): cell for cell in cells(replace(old, baseline=None))}
@@ -98,7 +98,7 @@ def _against(base: str, project: Project, after: list[Cell]) -> tuple[list[Revie
 
 
 def _project_of_base(path: Path, project: Project) -> Project:
-    """Return what the file said before; where there was none, or it cannot be used, what it says now."""
+    """Return the project in the base commit; the present one where that has none, or it cannot be used."""
     try:
         return read_project(path)
     except UsageError as error:
@@ -138,7 +138,7 @@ def _document(cell: Cell) -> SizeDocument:
 
 @contextmanager
 def _checked_out(commit: str) -> Iterator[Path]:
-    """Check a commit out beside the repository for a while; yield the folder that is this one there.
+    """Check out a commit to a temporary folder; yield the folder in it that corresponds to the current one.
 
     Raises:
         UsageError: There is no such commit, or this is no repository.

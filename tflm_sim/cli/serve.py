@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _pyodide(args: argparse.Namespace) -> site.Pyodide:
-    """Return Pyodide as the options say, and tell what the page will lack."""
+    """Return Pyodide as the options say, and print what the page will lack."""
     pyodide = site.fetch_pyodide() if args.pyodide is None else site.read_pyodide(Path(args.pyodide))
     if args.numpy is not None:
         pyodide = pyodide.with_numpy(Path(args.numpy))
@@ -73,7 +73,7 @@ def _pyodide(args: argparse.Namespace) -> site.Pyodide:
 
 
 def _planners() -> bytes | None:
-    """Return the planners' C for the browser; tell why where there is none."""
+    """Return the planners' C code for the browser; None, with a message, where it cannot be compiled."""
     try:
         return compiled_planners()
     except UsageError as failure:

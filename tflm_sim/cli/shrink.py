@@ -156,7 +156,7 @@ def _add_passes(passes: argparse._ArgumentGroup) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb; the exit code is 1 where nothing gained or the goal is not met."""
+    """Carry out the verb; the exit code is 1 where nothing is gained or the goal is not met."""
     if importlib.util.find_spec("numpy") is None:
         raise UsageError(f"shrink needs numpy: {install_command('numpy')}")
     from tflm_sim.shrinking.shrink import shrink
@@ -201,13 +201,13 @@ def _settings(args: argparse.Namespace, before: int) -> dict[str, Any]:
 
 
 def _fits(shrunk: Shrunk, executed: ExecutedGain | None, goal: int | None) -> bool:
-    """Whether the result gained, or meets a goal where there is one, in the program itself too where that ran."""
+    """Whether the result saves memory, or meets the goal where there is one; if the program was executed, there too."""
     by_sizes = shrunk.has_gained if goal is None else shrunk.fits(goal)
     return by_sizes and (executed is None or executed.fits(goal))
 
 
 def _executed(args: argparse.Namespace, shrunk: Shrunk, configurations: Sequence[Configuration]) -> ExecutedGain:
-    """Return what the program says of the model before and after."""
+    """Return what was measured in the program with the model before and after."""
     from tflm_sim.checks.measured import measure
 
     before, after = (

@@ -105,7 +105,7 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
 
 
 def _one(args: argparse.Namespace, model: Model, possible: Sequence[Configuration]) -> int:
-    """Say what one model needs; return the exit code."""
+    """Print what one model needs; return the exit code."""
     config, needs = _chosen(model, possible)
     if args.arena_size is not None:
         return _fixed_size(args, model, config)
@@ -118,7 +118,7 @@ def _one(args: argparse.Namespace, model: Model, possible: Sequence[Configuratio
 
 
 def _executed(args: argparse.Namespace, names: Sequence[str], possible: Sequence[Configuration]) -> int:
-    """Say what the program itself says of each model, executed."""
+    """Print what was measured in the program with each model."""
     from tflm_sim.checks.measured import measure
     from tflm_sim.report.executed import measured_document, measured_lines
 
@@ -136,7 +136,7 @@ def _executed(args: argparse.Namespace, names: Sequence[str], possible: Sequence
 
 
 def _eon(args: argparse.Namespace, name: str, problem: NoModelError) -> int:
-    """Say what a source of the EON compiler needs, where the file is one."""
+    """Print what a source of the EON compiler needs, where the file is one."""
     from tflm_sim.cli import eon  # Most files are models.
 
     try:
@@ -153,7 +153,7 @@ def _eon(args: argparse.Namespace, name: str, problem: NoModelError) -> int:
 
 
 def _chosen(model: Model, possible: Sequence[Configuration]) -> tuple[Configuration, Sequence[CandidateNeed]]:
-    """Return the configuration to show, of several that which needs most, and what each needs where they differ."""
+    """Return the configuration that needs most, and what each needs where they differ."""
     if len(possible) == 1:
         return possible[0], ()
     from tflm_sim.checks.candidates import most_demanding

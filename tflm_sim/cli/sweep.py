@@ -156,7 +156,7 @@ def _limits(args: argparse.Namespace) -> Limits:
 
 
 def _cases(args: argparse.Namespace) -> list[Case]:
-    """Return the targets and boards to size for; one that cannot be is refused before the first row."""
+    """Return the targets and boards to size for; an invalid one is refused before the first row."""
     targets = args.targets.split(",") if args.targets else [] if args.boards else ["cortex-m4"]
     settings = {name: value for name in _REST if (value := getattr(args, name)) is not None}
     limit = parse_size(args.limit) if args.limit else None
@@ -217,7 +217,7 @@ def _client(url: str, tls: Mapping[str, str]) -> Iterator[Any]:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Let dask log nothing while the block runs: what it has to say is a row, or an error of ours."""
+    """Switch dask's logging off while the block runs: failures are reported as rows or as our own errors."""
     names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in _DASK_LOGGERS]
     talking = [logger for name in names if not (logger := logging.getLogger(name)).disabled]
     for logger in talking:
@@ -278,7 +278,7 @@ def _names(models: Iterable[str]) -> Iterator[str]:
 
 
 def _files(models: Iterable[str]) -> int | None:
-    """Return how many files there are, whatever is in them; None where only the end of a list says so."""
+    """Return the number of files, whatever is in them; None for a list that is still being read."""
     if "-" in models:
         return None
     return sum(sum(1 for _ in folder_files(name)) if os.path.isdir(name) else len(matches(name)) for name in models)
@@ -303,7 +303,7 @@ class Tally:
         self._task = None if self._progress is None else self._progress.add_task("sizing", total=self._files)
 
     def taking(self, found: Iterable[Item]) -> Iterator[Item]:
-        """Yield the models, and count them: archives hold more of them than there are files."""
+        """Yield the models and count them; there can be more of them than files."""
         if self._progress is not None:
             self._progress.start()
         for item in found:
@@ -311,7 +311,7 @@ class Tally:
             yield item
 
     def count(self, rows: Iterable[Row]) -> None:
-        """Take notice of rows that are written."""
+        """Count rows that were written."""
         for row in rows:
             self._statuses[row.status] += 1
             if row.status != "ok":
@@ -325,13 +325,13 @@ class Tally:
             self._progress.update(self._task, description=words, completed=self._models, total=total)
 
     def close(self) -> None:
-        """Take the line away."""
+        """Remove the line from the terminal."""
         if self._progress is not None:
             self._progress.stop()
             self._progress = None
 
     def read_none(self) -> bool:
-        """Return whether there are rows, none of which is about a model that can be read."""
+        """Return whether there are rows, but none for a readable model."""
         return self._statuses.keys() == {"unreadable"}
 
     def document(self) -> SweepDocument:
@@ -342,7 +342,7 @@ class Tally:
         )
 
     def lines(self) -> list[str]:
-        """Return the summary in words, then who has no figure and why: a line for each reason."""
+        """Return the summary in words, then a line for each reason why models have no figure."""
         seconds = time.monotonic() - self._started
         counts = ", ".join(f"{count:,} {status}" for status, count in self._statuses.most_common())
         rate = self._statuses.total() / max(seconds, 1e-9)

@@ -97,7 +97,7 @@ def _in_short(proof: str) -> str:
 
 
 def combination_rows(name: str) -> Iterator[CombinationRow]:
-    """Yield what a target runs with: the newest TFLM with each kernel library, then older ones with theirs."""
+    """Yield the combinations for a target: the newest TFLM with each kernel library, then older ones with theirs."""
     row = PRESETS[name]
     versions = [
         f"{library}@{version}"
@@ -118,7 +118,7 @@ def combination_rows(name: str) -> Iterator[CombinationRow]:
 
 
 def _row(name: str, tflm: str, kernels: str | None, runtime: str | None) -> Iterator[CombinationRow]:
-    """Yield the row of a combination, nothing where there is no such build."""
+    """Yield the row of a combination; nothing where no such build exists."""
     try:
         chosen = preset(name, kernels=kernels, runtime=runtime)
     except UsageError:

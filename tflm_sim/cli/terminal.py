@@ -33,7 +33,7 @@ def say(*lines: str, file: TextIO | None = None, may_color: bool = False, wraps:
         lines: Each is one line.
         file: Default: stdout.
         may_color: Keep colours; for lines whose names were made harmless before.
-        wraps: Break what the terminal is too narrow for between words, the rest indented.
+        wraps: Wrap lines that are too long for the terminal, and indent the rest.
     """
     out = sys.stdout if file is None else file
     if out is None:
@@ -45,7 +45,7 @@ def say(*lines: str, file: TextIO | None = None, may_color: bool = False, wraps:
 
 
 def say_verdict(line: str) -> None:
-    """Say a verdict; on a terminal its "yes" is green and its "no" red."""
+    """Print a verdict; on a terminal its "yes" is green and its "no" red."""
     if sys.stdout is None:
         return
     shown = _fitted(one_line(line), sys.stdout)
@@ -85,10 +85,10 @@ def say_json(document: Any, *, indent: int | None = 1, file: TextIO | None = Non
         print(json_text(as_json(document), indent=indent), file=out)
 
 
-def show(document: T, lines: Callable[[T], Iterable[str]], *, as_json: bool, indent: int | None = 1) -> None:
-    """Say a document: as JSON, or in the lines that are made of it."""
+def show(document: T, lines: Callable[[T], Iterable[str]], *, as_json: bool) -> None:
+    """Print a document: as JSON, or as the lines that ``lines`` makes of it."""
     if as_json:
-        say_json(document, indent=indent)
+        say_json(document)
     else:
         say(*lines(document))
 
@@ -102,16 +102,16 @@ def show_rows(
     order: Sequence[str] = (),
     is_long: bool = False,
 ) -> int:
-    """Say rows as JSON, or as a table with a line for each, with notes below it; return the exit code.
+    """Print rows as JSON, or as a table with notes below it; return the exit code.
 
     Args:
-        rows: What is said.
+        rows: The rows.
         header: The columns' titles.
         cells: A row's cells.
         notes: Lines below the table.
-        as_json: Say a document.
-        order: The columns of the table by what matters most: those are left out that the terminal has no room for.
-            Columns that it does not name are those of ``--long``. () for the order of the header.
+        as_json: Print JSON.
+        order: The titles of the columns, the most important first: the last ones are left out of a narrow terminal.
+            Columns that are not named are only in ``--long``. () for the order of the header.
         is_long: Show all columns, however wide.
     """
 
@@ -136,7 +136,7 @@ def _chosen(table: list[tuple[str, ...]], order: Sequence[str], *, is_long: bool
 
 
 def say_document(text: str) -> None:
-    """Print a whole document, in UTF-8 whatever the terminal takes; its writer made what is in it harmless."""
+    """Print a whole document in UTF-8, whatever the terminal's encoding is; its writer has escaped its content."""
     if sys.stdout is None:
         return
     if reconfigure := getattr(sys.stdout, "reconfigure", None):
@@ -155,7 +155,7 @@ def terminal_width() -> int:
 
 
 class HelpText(argparse.RawDescriptionHelpFormatter):
-    """Help as wide as the terminal; whoever is not told the width imports ``shutil`` for it."""
+    """Help as wide as the terminal; without a given width, argparse would import ``shutil`` to find it."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=terminal_width() - 2)
@@ -201,7 +201,7 @@ class ProgressLine:
 
     @property
     def observers(self) -> tuple[Observer, ...]:
-        """Who has to see the events: the line, or nobody where nothing is written."""
+        """The observers of the simulation: this line, or none where nothing is written."""
         return (self,) if self._is_on else ()
 
     def __call__(self, event: Event) -> None:
@@ -211,7 +211,7 @@ class ProgressLine:
                 self.show(f"{min(100 * self._done // self._total, 99)} %")
 
     def show(self, state: str) -> None:
-        """Rewrite the line, if it has been a second."""
+        """Rewrite the line, once a second has passed."""
         now = time.monotonic()
         if not self._is_on or now < self._next:
             return

@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _executed(args: argparse.Namespace) -> int:
-    """Print what a program's allocator was asked for, in its own arena."""
+    """Print the requests to the allocator of an executed program, in its own arena."""
     from tflm_sim.checks.execution import requests
     from tflm_sim.checks.measured import measure
     from tflm_sim.report.executed_text import facts_lines

@@ -11,5 +11,5 @@ TFLM is afterwards. A failure of the device is data there, not an exception. To 
     tensors, resources,      structs of tensors, resource variables, lookup tables
     compression
     recording                the categories that RecordingMicroAllocator prints
-    known_prepares           for callers who size many models: what a Prepare asked for is remembered
+    prepare_cache           for callers who size many models: what a Prepare asked for is remembered
 """

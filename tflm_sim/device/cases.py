@@ -8,7 +8,7 @@ from tflm_sim.device.configuration import Configuration
 
 
 def words_of(configuration: Configuration) -> dict[str, str]:
-    """Return what can differ between the targets that a program leaves possible, in words."""
+    """Return in words how the targets differ that are possible for a program."""
     target = configuration.target
     return {
         "TFLM": f"TFLM {target.runtime.snapshot}",

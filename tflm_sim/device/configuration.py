@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from tflm_sim.errors import UsageError, each_of, expect, not_a
 from tflm_sim.ops.op_model import OpModel
-from tflm_sim.targets.changes import OF_2020, UPSTREAM
+from tflm_sim.targets.changes import TENSORFLOW_OF_2020, UPSTREAM
 from tflm_sim.targets.presets import at_runtime, library_target, preset
 from tflm_sim.targets.runtime import OPTIMIZATIONS, Runtime
 from tflm_sim.targets.target import Target
@@ -22,26 +22,26 @@ _NO_OWN_PLANNER = "only MicroAllocator::Create with one arena takes a planner of
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What a firmware decides besides its target.
+    """A target, and how its firmware sets TFLM up.
 
     Attributes:
-        target: What it runs on.
+        target: The target.
         interpreter: "plain" or "recording" (whose allocator objects are larger); by default the target's.
         planner: "greedy", or "linear" (``preserve_all_tensors``).
         resource_variable_count: Room in ``MicroResourceVariables``; None for one per VAR_HANDLE name, and no table at
             all for a model without VAR_HANDLE.
         is_split: Whether persistent and non-persistent memory are two arenas.
-        custom_ops: Kernels of one's own, by the name of the custom operator; the name of a builtin operator replaces
-            the library's kernel.
-        variable_arena_size: Bytes of an arena of its own, with an allocator of its own, in which the firmware makes the
-            table of resource variables; None where it makes it in the model's arena.
-        has_own_planner: Whether the firmware makes the memory planner and gives it to ``MicroAllocator::Create``; it is
-            not in the arena then.
-        preserved: What if these tensors, (subgraph, tensor), had to live to the end of Invoke()? TFLM itself has no
-            such setting for single tensors.
+        custom_ops: Users' own kernels, by the name of the custom operator; the name of a builtin operator replaces the
+            library's kernel.
+        variable_arena_size: Bytes of a second arena with an allocator of its own, in which the firmware creates the
+            table of resource variables; None where the table is in the model's arena.
+        has_own_planner: Whether the firmware creates the memory planner and passes it to ``MicroAllocator::Create``;
+            then it is not in the arena.
+        preserved: Tensors, (subgraph, tensor), whose lifetime is extended to the end of Invoke(), to see what that
+            would cost. TFLM itself has no such setting for single tensors.
 
     Raises:
-        UsageError: A value has no meaning, or TFLM has no such combination.
+        UsageError: A value is not valid, or TFLM has no such combination.
     """
 
     target: Target
@@ -68,7 +68,7 @@ class Configuration:
             raise UsageError("RecordingMicroAllocator::Create takes one arena; use interpreter plain")
 
     def __post_init__(self) -> None:
-        if self.target.runtime.position(UPSTREAM) == OF_2020:
+        if self.target.runtime.position(UPSTREAM) == TENSORFLOW_OF_2020:
             raise UsageError(
                 f"{self.target.runtime.snapshot} is modelled for sources of the EON compiler; its interpreter of "
                 "mid-2020 is not, and the nearest is edge-impulse@2021-08-31"
@@ -93,10 +93,10 @@ def planner_words(name: str, is_own: bool) -> str:
 
 
 class Settings(TypedDict, total=False):
-    """The keyword settings of :func:`configure`: None, or leaving one out, means the target's or TFLM's default.
+    """The keyword settings of :func:`configure`. None, or omitting one, means the default of the target or of TFLM.
 
-    ``kernels``, ``library``, ``runtime``, ``optimize_kernels_for``, ``arena_address`` and ``ethos_u`` are the target's;
-    the others are fields of :class:`Configuration`.
+    ``kernels``, ``library``, ``runtime``, ``optimize_kernels_for``, ``arena_address`` and ``ethos_u`` belong to the
+    target; the others are fields of :class:`Configuration`.
     """
 
     kernels: str | None
@@ -118,17 +118,17 @@ class Settings(TypedDict, total=False):
 Where = str | Target | Configuration
 """What a model runs on: the name of a preset (case does not matter), a target, or a whole configuration."""
 
-_A_TARGET = "a target (the name of a preset, a Target or a Configuration)"
+_TARGET_EXPECTED = "a target (the name of a preset, a Target or a Configuration)"
 _TARGET_SETTINGS = ("arena_address", "ethos_u")
-_NUMBERS = {"arena_address", "resource_variable_count"}
+_INTEGER_SETTINGS = {"arena_address", "resource_variable_count"}
 
 
 def _converted(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was set, sizes as bytes and collections as they are kept."""
+    """Return the settings that were given, with sizes as bytes and collections as tuples."""
     chosen = {name: value for name, value in settings.items() if value is not None}
     if "variable_arena_size" in chosen:
         chosen["variable_arena_size"] = as_size(chosen["variable_arena_size"], "variable_arena_size")
-    for name in _NUMBERS & chosen.keys():
+    for name in _INTEGER_SETTINGS & chosen.keys():
         expect(chosen[name], int, f"{name} as a number")
     if "ethos_u" in chosen:
         chosen["ethos_u"] = bool(chosen["ethos_u"])
@@ -140,7 +140,7 @@ def _converted(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def configure(where: Where, **settings: Unpack[Settings]) -> Configuration:
-    """Return the configuration that a target and keyword settings make; the settings win over a configuration's own.
+    """Return the configuration of a target with keyword settings, which override those of a given configuration.
 
     Raises:
         UsageError: An unknown target or kernel library, or a setting that has no meaning.
@@ -173,7 +173,7 @@ def configure_each(targets: Where | Iterable[Where]) -> list[Configuration]:
     if isinstance(targets, str | Target | Configuration):
         return [configure(targets)]
     if not isinstance(targets, Iterable):
-        raise not_a(_A_TARGET, targets)
+        raise not_a(_TARGET_EXPECTED, targets)
     found = [configure(each) for each in targets]
     if not found:
         raise UsageError("at least one target is needed; there are none")
@@ -189,7 +189,7 @@ def _base(where: Where, kernels: str | None, runtime: str | None, library: str |
     if isinstance(where, str):
         return Configuration(preset(where, kernels=kernels, runtime=runtime))
     if not isinstance(where, Configuration | Target):
-        raise not_a(_A_TARGET, where)
+        raise not_a(_TARGET_EXPECTED, where)
     if kernels is not None:
         raise UsageError(f"kernels='{kernels}' needs the name of a target; this Target already has its kernels")
     base = where if isinstance(where, Configuration) else Configuration(where)

@@ -68,14 +68,14 @@ def eon_macros(target: Target) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class EonRoom:
-    """What a source gives its operators.
+    """The arena and the limits of a source of the EON compiler.
 
     Attributes:
         arena_size: Bytes of the arena.
         tensors_end: Bytes from its start to the end of the last tensor.
-        overflow_limit: Buffers that may lie on the heap; None for any number.
-        scratch_limit: Scratch buffers of all operators together; likewise.
-        tensor_slots: Tensors that one Prepare may take; likewise.
+        overflow_limit: How many buffers may be on the heap; None for any number.
+        scratch_limit: How many scratch buffers all operators may have together; None for any number.
+        tensor_slots: How many tensors one Prepare may take; None for any number.
         aligns: Whether operators' buffers are aligned to 16 bytes.
     """
 
@@ -91,12 +91,12 @@ class EonRoom:
         return _rounded(size) if self.aligns else size
 
     def moves(self, size: int) -> int:
-        """Return by how much a buffer moves what is taken next, from a multiple of 16."""
+        """Return by how many bytes a buffer lowers the start of the next one, counted from a multiple of 16."""
         return size - 1 if self.aligns and size % ALIGNMENT == 1 else self.asks(size)
 
 
 class EonRequest(NamedTuple):
-    """What one operator asked for, and where it went.
+    """What one operator requested, and where it was placed.
 
     Attributes:
         subgraph: Index of the operator's subgraph.
@@ -107,7 +107,7 @@ class EonRequest(NamedTuple):
         label: What it is for.
         size: Bytes.
         offset: From the arena's start; None on the heap.
-        shares: Whether its last byte is the first of what was taken before it.
+        shares: Whether its last byte is also the first byte of the buffer placed before it.
     """
 
     subgraph: int
@@ -123,13 +123,13 @@ class EonRequest(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EonRun:
-    """An initialisation, as it goes with as many buffers as are asked for.
+    """A simulated initialisation, which does not stop at the source's limits.
 
     Attributes:
-        room: What there was.
-        requests: In order.
+        room: The arena and the limits.
+        requests: The requests, in order.
         low: Bytes from the arena's start to the lowest buffer of an operator.
-        failure: Why an operator refuses, whatever the limits; "" where none does.
+        failure: Why an operator refuses for another reason than the limits; "" where none does.
     """
 
     room: EonRoom
@@ -154,7 +154,7 @@ class EonRun:
 
     @property
     def refused(self) -> tuple[EonRequest, str] | None:
-        """The first request that is past a limit of the source, "SCRATCH" or "OVERFLOW"; None where both hold."""
+        """The first request that exceeds a limit of the source, and the limit ("SCRATCH", "OVERFLOW"); else None."""
         heap, scratch = 0, 0
         for row in self.requests:
             if row.kind == "scratch" and exceeds_limit(scratch, self.room.scratch_limit):
@@ -180,7 +180,7 @@ def _rounded(size: int) -> int:
 
 
 def exceeds_limit(count: int, limit: int | None) -> bool:
-    """Tell whether one more than ``count`` is past a limit; None is none."""
+    """Return whether one more than ``count`` exceeds a limit; None means no limit."""
     return limit is not None and count >= limit
 
 
@@ -189,9 +189,9 @@ def run_eon(model: Model, target: Target, kernels: Mapping[str, OpModel], room: 
 
     Args:
         model: The source's model (:func:`~tflm_sim.model.eon.rebuild.rebuilt`).
-        target: Where its SDK is compiled for.
-        kernels: By operator name.
-        room: What the source gives them.
+        target: The target for which the SDK is compiled.
+        kernels: The SDK's kernels, by operator name.
+        room: The arena and the limits.
 
     Raises:
         ModelError: The SDK has no kernel for an operator, or a kernel asks for what such a source does not have.
@@ -231,7 +231,7 @@ def _nodes(model: Model, target: Target, kernels: Mapping[str, OpModel]) -> Iter
 
 
 def _stages(rows: Sequence[tuple[Node, OpModel]]) -> Iterator[tuple[str, Node, Steps[Any]]]:
-    """Yield what runs: Init of all operators, then Prepare of all."""
+    """Yield the steps of Init of all operators, then those of Prepare of all."""
     for node, kernel in rows:
         if kernel.init is not None:
             yield "init", node, kernel.init(node)
@@ -271,7 +271,7 @@ class _EonDriver:
             return result
 
     def _buffer(self, kind: str, size: int, label: str) -> int:
-        """Take a buffer; return where, or on the heap an address above the arena's."""
+        """Take a buffer; return its offset, which for one on the heap is above the arena's end."""
         node, low = self._node, self.low
         assert node is not None, "a request outside of run()"
         offset = None
@@ -310,7 +310,7 @@ class _EonDriver:
         request.tensor.shape = request.shape
 
     def _nothing(self, _: Request) -> None:
-        """Carry out what leaves no trace here."""
+        """Do nothing, for requests that take no memory here."""
 
 
 _HANDLERS: dict[type, Any] = {

@@ -29,7 +29,7 @@ from tflm_sim.targets.changes import LAST_OPERATORS
 from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tflm_sim.device.known_prepares import KnownPrepares
+    from tflm_sim.device.prepare_cache import PrepareCache
 
 CUSTOM = builtin_operator_code("CUSTOM")
 _CUSTOM_HINTS = {"ethos-u": "; a firmware with the Ethos-U driver has one (--ethos-u)"}
@@ -41,10 +41,10 @@ class MicroInterpreter:
 
     Args:
         model: The model.
-        allocator: Where it goes; it may hold other models already.
+        allocator: The allocator; it may have allocated other models already.
         registrations: The kernels that the firmware links, by operator name.
-        resource_variables: The table that the firmware made for it, or None.
-        known: The Prepares that need not be run again in an arena that only measures; None to run them all.
+        resource_variables: The table of resource variables that the firmware made for the model, or None.
+        cache: The Prepares that need not be run again in an arena that only measures; None to run them all.
     """
 
     def __init__(
@@ -53,13 +53,13 @@ class MicroInterpreter:
         allocator: MicroAllocator,
         registrations: Mapping[str, OpModel],
         resource_variables: ResourceVariables | None = None,
-        known: KnownPrepares | None = None,
+        cache: PrepareCache | None = None,
     ) -> None:
         self.model = model
         self.allocator = allocator
         self.registrations = registrations
         self.resource_variables = resource_variables
-        self._known = known
+        self._cache = cache
         self.allocation: ModelAllocation | None = None
         self.nodes: list[tuple[Node, OpModel]] = []
 
@@ -75,7 +75,7 @@ class MicroInterpreter:
         self.finish()
 
     def start(self) -> KernelDriver:
-        """Take what every model needs, and parse the operators; return who steps their kernels."""
+        """Allocate what every model needs, and parse the operators; return the driver of their kernels."""
         if not self.model.subgraphs:
             raise PrepareError("the model has no subgraph: the device reads other memory", status="abort")
         parses = not self._has("several_subgraphs")
@@ -166,7 +166,7 @@ class MicroInterpreter:
         raise self._refuse_operator(code, name, builtin, where)
 
     def _refuse_operator(self, code: OperatorCode, name: str, builtin: str, where: str) -> PrepareError:
-        """Print what TFLM prints of an operator that has no kernel."""
+        """Log what TFLM prints about an operator that has no kernel."""
         if code.builtin_code > self._last_operator():
             builtin = ""
             hint = "" if self._has("resolver_of_its_own") else " Are you using old TFLite binary with newer model?"
@@ -185,7 +185,7 @@ class MicroInterpreter:
         return BUILTIN_OPERATORS.index(last)
 
     def _version_hint(self, code: OperatorCode) -> str:
-        """Return what versions say that share the operators' resolver with TFLite."""
+        """Return the message of versions that share the op resolver with TFLite."""
         if self._has("resolver_of_its_own"):
             return ""
         return (
@@ -240,12 +240,12 @@ class MicroInterpreter:
             self.allocator.finish_prepare_node_allocations(allocation, node.index)
 
     def _known_step(self) -> Callable[[Node, OpModel], tuple[int, ...] | None]:
-        """Return what does to the arena what a Prepare does, where that is known, and where nobody hears of it."""
+        """Return a function that repeats cached Prepares; None without a cache, or where observers want every event."""
         arena = self.allocator.arena
-        if self._known is None or not isinstance(arena, MeasuringArena):
+        if self._cache is None or not isinstance(arena, MeasuringArena):
             return lambda node, op_model: None
-        known, allocation = self._known.of(self.model, self.allocator.target), self._started()
-        return lambda node, op_model: known.step(node, op_model, arena, is_as_filed=allocation.is_as_filed)
+        steps, allocation = self._cache.of(self.model, self.allocator.target), self._started()
+        return lambda node, op_model: steps.step(node, op_model, arena, is_as_filed=allocation.is_as_filed)
 
     def _log_failed_prepare(self, node: Node, error: PrepareError) -> None:
         self._log(error.device_message)
@@ -291,7 +291,7 @@ class MicroInterpreter:
                 raise ArenaOverflowError(f"tail: {role} tensor {position} does not fit")
 
     def _reset_variables(self, allocation: ModelAllocation) -> None:
-        """Fill the variables, as ``ResetVariableTensors`` does; nothing here asks the arena for more."""
+        """Reset the variables, as ``ResetVariableTensors`` does; this takes no memory."""
         variables = [(subgraph, i) for subgraph, one in enumerate(outlines(self.model)) for i in one.variables]
         if not variables:
             return

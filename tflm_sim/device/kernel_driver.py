@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _PREPARE = "state_ == InterpreterState::kPrepare"
 _CONTEXT = "tensorflow/lite/micro/micro_interpreter_context.cc"
 
-# What a request's TFLITE_DCHECK says: the states in which it may be made, its line, its text.
+# The TFLITE_DCHECK of each request: the states of the interpreter in which it may be made, its line, its text.
 _STATES: dict[type, tuple[tuple[str, ...], int, str]] = {
     requests.Persistent: (("init", "prepare"), 57, f"{_PREPARE} || state_ == InterpreterState::kInit"),
     requests.Scratch: (("prepare",), 64, _PREPARE),
@@ -40,8 +40,8 @@ class KernelDriver:
     """Runs the Init, Prepare and Invoke models of one model's operators (mutable through the allocator).
 
     Args:
-        allocator: Whom the kernels ask.
-        allocation: The model's part of it.
+        allocator: The allocator that the kernels use.
+        allocation: What the model has taken of it.
     """
 
     def __init__(self, allocator: MicroAllocator, allocation: ModelAllocation) -> None:
@@ -51,19 +51,19 @@ class KernelDriver:
 
     @property
     def arena(self) -> ArenaAllocator:
-        """Where the requests are carried out."""
+        """The arena of the allocator."""
         return self._allocator.arena
 
     def run(self, node: Node, steps: requests.Steps[T], *, state: str) -> T:
         """Run ``steps`` to their end and return what they return.
 
         Args:
-            node: Whose steps.
-            steps: What its kernel asks for.
-            state: The interpreter's: "init", "prepare" or "invoke".
+            node: The operator.
+            steps: The requests of its kernel.
+            state: The state of the interpreter: "init", "prepare" or "invoke".
 
         Raises:
-            PrepareError: The kernel refuses the node, or asks for what it may not have in this state.
+            PrepareError: The kernel refuses the node, or makes a request that is not allowed in this state.
             ArenaOverflowError: The kernel would write through the null pointer that it got.
         """
         self._node = node
@@ -77,7 +77,7 @@ class KernelDriver:
             return result
 
     def op_data(self, node: Node, struct: str) -> str | None:
-        """Take the struct that an Init takes which does nothing else, and return it; None where it does not fit."""
+        """Do an Init that only takes a struct, and return the struct's offset; None where it does not fit."""
         offset = self._allocator.allocate_persistent_buffer(node.target.sizeof(struct), struct)
         return None if offset is None else struct
 
@@ -135,7 +135,7 @@ class KernelDriver:
         self._allocator.arena.deallocate_temp(request.offset)
 
     def _overrun(self, request: requests.Overrun) -> None:
-        """Damage what lies there: nothing, or the builtin data that were placed last. Upstream does not notice."""
+        """Report what a kernel overwrites past its own bytes: nothing, or the builtin data that were placed last."""
         node, allocation = self._current(), self._allocation
         allocation.overran = True
         if allocation.last_builtin_data is None or allocation.last_builtin_data[0] != request.offset:
@@ -180,7 +180,7 @@ _CARRIED_OUT: dict[type, _Handler] = {
 
 
 def _handlers(state: str) -> dict[type, _Handler]:
-    """Return who carries out each request in a state of the interpreter."""
+    """Return the handler of each kind of request in a state of the interpreter."""
     refused = {kind for kind, (states, *_) in _STATES.items() if state not in states}
     return {kind: _refuse if kind in refused else handler for kind, handler in _CARRIED_OUT.items()}
 

@@ -60,12 +60,12 @@ class MicroAllocator:
     Several models may share it, one after the other: their tails add up, the head is the largest plan.
 
     Args:
-        arena: The arena; its allocator objects are placed at once.
+        arena: The arena; the allocator objects are placed in it by the constructor.
         target: Struct sizes.
         kind: "plain", "recording" or "split" (persistent and non-persistent memory in two arenas).
         planner: "greedy" or "linear".
-        has_own_planner: Whether the firmware made it, outside of the arena.
-        preserved: Tensors, (subgraph, tensor), whose lifetimes are drawn out to the end.
+        has_own_planner: Whether the firmware created the planner, outside of the arena.
+        preserved: Tensors, (subgraph, tensor), whose lifetimes are extended to the end.
 
     Raises:
         ArenaOverflowError: The arena is too small for the allocator itself; the device uses a null pointer.
@@ -101,7 +101,7 @@ class MicroAllocator:
         """Place a C++ object, or a parser's builtin data; return its arena offset.
 
         Raises:
-            ArenaOverflowError: It does not fit; upstream does not look, and writes through a null pointer.
+            ArenaOverflowError: It does not fit; upstream does not check, and writes through a null pointer.
         """
         layout = self.target.structs[struct]
         size, alignment = layout.size, layout.alignment
@@ -127,7 +127,7 @@ class MicroAllocator:
     # -- start ------------------------------------------------------------------------------------------------------
 
     def start_model_allocation(self, model: Model) -> ModelAllocation:
-        """Take what every model needs before its operators are looked at.
+        """Allocate what every model needs before its operators are parsed.
 
         Raises:
             AllocatorSequenceError: Another model is still being allocated.
@@ -247,12 +247,12 @@ class MicroAllocator:
         """``AllocateTempTfLiteTensor`` of several.
 
         Args:
-            tensors: Those of the subgraph.
-            wanted: The index of each (negative: none), and whether nothing more is asked for without it.
-            subgraph: Its index.
+            tensors: The tensors of the subgraph.
+            wanted: The index of each wanted tensor (negative: absent), and whether the kernel stops without it.
+            subgraph: The subgraph's index.
 
         Returns:
-            Them, None for what does not fit or is not there; up to the first such that ends it.
+            The temp tensors, None for one that does not fit or is absent; a required one that is None is the last.
         """
         present = [tensors[index] for index, _ in wanted if index >= 0]
         found = [self._tensor_structs.of(tensor) for tensor in present]
@@ -334,7 +334,7 @@ class MicroAllocator:
 
 
 def _null_tensor(section: str) -> ArenaOverflowError:
-    """Return the error of versions that fill in a tensor struct without a check whether there was room for it."""
+    """Return the error of versions that write to a tensor struct without checking that it was allocated."""
     return ArenaOverflowError(
         f"{section}: no room for a TfLiteTensor: the device fills it in at a null pointer", status="abort"
     )

@@ -1,4 +1,4 @@
-"""``ModelAllocation``: what one model has taken of the arena so far; and how it takes from the tail."""
+"""``ModelAllocation``: what one model has allocated so far; ``take_persistent``: a checked allocation from the tail."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tflm_sim.ops.op_model import Node
 
 
 class ModelAllocation:
-    """What one model has taken so far (mutable): its eval tensors, scratch requests and final plan.
+    """What one model has allocated so far (mutable): its eval tensors, scratch requests and final plan.
 
     Attributes:
         model: The model.
@@ -26,7 +26,7 @@ class ModelAllocation:
         variable_offsets: Arena offset of the variable tensors in the tail, by (subgraph, tensor).
         last_builtin_data: Arena offset and operator of the builtin data that were placed last.
         overran: Whether a kernel wrote past the end of what it allocated.
-        is_as_filed: Whether no kernel can have changed a shape or made a tensor a resource: all are as the file says.
+        is_as_filed: Whether all tensors are as in the file: no kernel changed a shape or made a tensor a resource.
     """
 
     def __init__(self, model: Model) -> None:
@@ -48,12 +48,12 @@ class ModelAllocation:
 def take_persistent(
     arena: ArenaAllocator, size: int, alignment: int, *, label: str, message: str, category: str = ""
 ) -> int:
-    """Take ``size`` bytes from the tail and return their offset, as allocations do that TFLM checks.
+    """Take ``size`` bytes from the tail and return their offset, for an allocation that TFLM checks.
 
     Args:
-        arena: Whose tail.
-        size, alignment: Bytes.
-        label: What it is for, for people.
+        arena: The arena.
+        size, alignment: In bytes.
+        label: What the bytes are for, for people.
         message: What the device prints when it does not fit.
         category: The ``RecordedAllocationType`` that counts it.
 

@@ -35,18 +35,18 @@ Requests: TypeAlias = "tuple[tuple[Any, ...], ...]"
 """What a Prepare asks for, in order: ("persistent", bytes, label); ("take", structs of each temp tensor ...); ("free",
 which of all its temp tensors so far ...)."""
 
-_SOMEWHERE = Phase, (Stage.START,)
+_ANY_PLACE = Phase, (Stage.START,)
 
 
 class Recorder:
-    """Answers a Prepare as a roomy arena does, and keeps what it asks for (mutable).
+    """Answers the requests of a Prepare as a roomy arena does, and records them (mutable).
 
     Args:
-        tensors: The operator's.
-        structs: What a temp tensor takes.
+        tensors: The operator's tensors.
+        structs: The sizes of the structs that a temp tensor needs.
 
     Attributes:
-        requests: What it asked for so far.
+        requests: What was requested so far.
         scratch: Bytes of each scratch buffer.
     """
 
@@ -58,10 +58,10 @@ class Recorder:
         self.scratch: list[int] = []
 
     def run(self, steps: Steps[None]) -> None:
-        """Run it to its end.
+        """Run a Prepare to its end.
 
         Raises:
-            NotRepeatable: It does more than to allocate and to free, or looks at what it is not shown.
+            NotRepeatable: It does more than allocate and free, or reads what is not recorded.
         """
         try:
             request: Request = next(steps)
@@ -88,7 +88,7 @@ class Recorder:
         return self._temp_tensors(TempTensors(((request.tensor_index, False),)))[0]
 
     def _temp_tensors(self, request: TempTensors) -> list[KernelTensor | None]:
-        """Return an answer for each tensor, None for one that is not there, up to the first such that ends it."""
+        """Return an answer for each tensor, None for an absent one; a required tensor that is absent ends the list."""
         found: list[Any] = ["take"]
         answers: list[KernelTensor | None] = []
         tensors, structs_of, offset = self._tensors, self._structs_of, self._taken - 1
@@ -131,14 +131,14 @@ def _refuse(recorder: Recorder, request: Request) -> object:
 
 
 def fold(requests: Requests, head: int, tail: int) -> ArenaStep | None:
-    """Return what requests do to a roomy arena, counted from its head and its tail.
+    """Return the effect of requests on a roomy arena, counted from its head and its tail.
 
     Args:
-        requests: In order.
-        head, tail: Addresses modulo 16 where temps begin, and where the tail stands.
+        requests: The requests, in order.
+        head, tail: The addresses modulo 16 where temps begin, and where the tail is.
 
     Returns:
-        The step; None where temps are left, or given back twice.
+        The step; None where temps are not all freed, or freed twice.
     """
     needs = Needs()
     needs.is_settled = True
@@ -151,11 +151,11 @@ def fold(requests: Requests, head: int, tail: int) -> ArenaStep | None:
                     temp += -temp % alignment + size
                 live[taken] = temp
                 taken += 1
-            needs.below(temp - head, "temp", size, alignment, "", _SOMEWHERE)
+            needs.below(temp - head, "temp", size, alignment, "", _ANY_PLACE)
         elif kind == "persistent":
             size, label = facts
             used += size + (tail - used - size) % PERIOD
-            needs.persist(max(live.values(), default=head) - head, size, PERIOD, used, label, _SOMEWHERE)
+            needs.persist(max(live.values(), default=head) - head, size, PERIOD, used, label, _ANY_PLACE)
         else:
             for position in facts:
                 if live.pop(position, None) is None:

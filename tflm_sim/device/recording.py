@@ -22,7 +22,7 @@ _COUNTED_BY_ELEMENT = {
 
 @dataclass(slots=True)
 class RecordedAllocation:
-    """What one category holds (mutable while recording): bytes asked for, bytes with padding, and how many."""
+    """One category (mutable while recording): requested bytes, bytes with padding, and the number of allocations."""
 
     requested: int = 0
     used: int = 0

@@ -27,12 +27,12 @@ def resource_variable_names(model: Model) -> set[object]:
 
 
 def create_resource_variables(model: Model, allocator: MicroAllocator, count: int | None) -> ResourceVariables | None:
-    """Take the table from the tail; None when there is none to make.
+    """Allocate the table from the tail; None where the model needs no table.
 
     Args:
-        model: Whose variables.
-        allocator: Where it goes.
-        count: How many variables to make room for; None for as many as the model names.
+        model: The model.
+        allocator: The allocator.
+        count: For how many variables the table has room; None for as many as the model names.
 
     Raises:
         ArenaOverflowError: There is no room for the table itself, which the device constructs at a null pointer. It

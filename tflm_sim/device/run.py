@@ -25,7 +25,7 @@ from tflm_sim.units import align_up
 from tflm_sim.values import TYPE_CHECKING, dataclass, replace
 
 if TYPE_CHECKING:
-    from tflm_sim.device.known_prepares import KnownPrepares
+    from tflm_sim.device.prepare_cache import PrepareCache
 
 Arena = SingleArenaBufferAllocator | SplitArena
 
@@ -43,7 +43,7 @@ class PlannedBuffer:
     """A buffer that the memory planner placed in the head.
 
     Attributes:
-        info: Whose it is, how large and when it is alive (inclusive scopes).
+        info: The tensor or scratch buffer, its size, and when it is alive (inclusive scopes).
         offset: Bytes from the arena's start.
     """
 
@@ -58,7 +58,7 @@ class PlannedBuffer:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """The device after AllocateTensors(): the arena, the models that came as far as an allocation, why it stopped."""
+    """The device after AllocateTensors(): the arena, the models whose allocation began, and why it stopped."""
 
     arena: Arena
     interpreters: tuple[MicroInterpreter, ...]
@@ -66,7 +66,7 @@ class Device:
 
     @property
     def allocations(self) -> tuple[ModelAllocation, ...]:
-        """What each of the models has taken."""
+        """What each of the models has allocated."""
         return tuple(i.allocation for i in self.interpreters if i.allocation is not None)
 
     @property
@@ -110,15 +110,15 @@ def run(
     models: Sequence[Model],
     configuration: Configuration,
     arena: SingleArenaBufferAllocator | SplitArena,
-    known: KnownPrepares | None = None,
+    cache: PrepareCache | None = None,
 ) -> Device:
     """Run the models, which share one allocator, on a fresh arena, in order.
 
     Args:
         models: The models.
         configuration: How TFLM is set up.
-        arena: Where.
-        known: The Prepares that need not be run again in an arena that only measures.
+        arena: A fresh arena.
+        cache: A cache of Prepares, for a ``MeasuringArena``.
 
     Raises:
         UnsupportedOpError: TFLM has an operator that we have no model of.
@@ -126,7 +126,7 @@ def run(
     """
     for model in models:
         if model.index_fault is not None:
-            raise copy(model.index_fault)  # Threads share the model, and a traceback grows each time that it is raised.
+            raise copy(model.index_fault)  # threads share the model, and raising adds to an error's traceback
     target = configuration.target
     kind = "split" if configuration.is_split else configuration.interpreter
     interpreters: list[MicroInterpreter] = []
@@ -143,7 +143,7 @@ def run(
         for model in models:
             variables = _resource_variables(model, allocator, configuration)
             interpreters.append(
-                MicroInterpreter(model, allocator, registrations(target, configuration.custom_ops), variables, known)
+                MicroInterpreter(model, allocator, registrations(target, configuration.custom_ops), variables, cache)
             )
             interpreters[-1].allocate_tensors()
     except SimulatedFailure as error:
@@ -154,7 +154,7 @@ def run(
 
 
 def _without_frames(failure: SimulatedFailure) -> SimulatedFailure:
-    """Return a failure that is data from now on: its traceback would hold the arena and the model in a cycle."""
+    """Return a failure without its traceback, which would keep the arena and the model alive in a reference cycle."""
     link: BaseException | None = failure
     while link is not None:
         link.__traceback__ = None
@@ -165,7 +165,7 @@ def _without_frames(failure: SimulatedFailure) -> SimulatedFailure:
 def _resource_variables(
     model: Model, allocator: MicroAllocator, configuration: Configuration
 ) -> ResourceVariables | None:
-    """Make the table of a model's resource variables, where the configuration says."""
+    """Create the table of a model's resource variables in the arena that the configuration names."""
     count = configuration.resource_variable_count
     size = configuration.variable_arena_size
     if size is None:
@@ -178,7 +178,7 @@ def _resource_variables(
 
 
 def _variable_allocator(allocator: MicroAllocator, configuration: Configuration, size: int) -> MicroAllocator:
-    """Return an allocator on an arena of its own; its log and its overwritten bytes join the models' event stream."""
+    """Return an allocator on a second arena; its log lines and corruptions go to the models' event stream too."""
 
     def tell(event: Event) -> None:
         if isinstance(event, LogLine | Corruption):
@@ -198,13 +198,13 @@ def make_arena(
     """Return a fresh arena.
 
     Args:
-        configuration: Whose.
+        configuration: The configuration.
         arena_size: Bytes; of persistent memory alone, where there are two arenas.
         non_persistent_arena_size: Bytes of the second arena.
-        observers: Who is told of each event, as it happens.
+        observers: Functions that are called with each event.
 
     Raises:
-        UsageError: A size is not one.
+        UsageError: A size is not valid.
     """
     for size in (arena_size, non_persistent_arena_size):
         if not 0 <= size < 1 << 31:
@@ -219,7 +219,7 @@ def make_arena(
 
 
 def lost_bytes(configuration: Configuration) -> int:
-    """Return the bytes at the start of one arena that are lost.
+    """Return the bytes at the start of an arena that are not used.
 
     ``MicroAllocator::Create`` skips to an aligned start; ``RecordingMicroAllocator::Create`` does not.
     """
@@ -228,7 +228,7 @@ def lost_bytes(configuration: Configuration) -> int:
 
 
 def arena_rules(runtime: Runtime) -> ArenaRules:
-    """Return what a version of TFLM's arena allocator does and says."""
+    """Return how a version of TFLM's arena allocator behaves, and what it logs."""
     texts = {} if runtime.has("resizable_buffer") else SET_HEAD_RULES
     return ArenaRules(checks_temps=runtime.has("temps_checked"), **texts)
 

@@ -1,6 +1,6 @@
 """The operator that a kernel sees while its Prepare is recorded for the cache: objects that record what it reads.
 
-Options, types, shapes, constancy and the number of scales belong to the key of ``known_prepares.py``, and are not
+Options, types, shapes, constancy and the number of scales belong to the key of ``prepare_cache.py``, and are not
 recorded. These reads are: a first scale, a first zero point, whether a tensor is a variable, the bytes of a small
 constant, and that a check passed. These objects lack all other attributes, so that any other read ends the recording.
 """
@@ -20,19 +20,19 @@ from tflm_sim.values import Any, NoReturn
 MAX_CONSTANT_BYTES = 256
 """Bytes of a constant that are kept for comparison."""
 
-Reads = dict[tuple[int, str], object]
+RecordedReads = dict[tuple[int, str], object]
 """What a kernel looked at besides the key: which of its tensors, what of it -> what it saw."""
 
-Check = tuple[Callable[..., None], tuple[int, ...], Mapping[str, int]]
+PassedCheck = tuple[Callable[..., None], tuple[int, ...], Mapping[str, int]]
 """A check that tensors had to pass (``Node.check_tensors``): it, which of its tensors (-1: none), the facts."""
 
 
 class NotRepeatable(Exception):
-    """A kernel read what the cache key does not cover, or did what no step of the arena holds."""
+    """A kernel read what the cache key does not cover, or did more than allocate and free."""
 
 
-def passes(check: Check, node: Node, tensors: Sequence[EvalTensor]) -> bool:
-    """Return whether a node passes a check, given the tensors of its own."""
+def passes(check: PassedCheck, node: Node, tensors: Sequence[EvalTensor]) -> bool:
+    """Return whether a node's tensors pass a recorded check."""
     holds, indices, facts = check
     try:
         holds(node, *[KernelTensor(tensors[index]) if index >= 0 else None for index in indices], **facts)
@@ -58,25 +58,25 @@ READS: dict[str, Callable[[EvalTensor], object]] = {
 
 
 class SeenTensors:
-    """The tensors of an operator's subgraph, of which it may take its own.
+    """The tensors of an operator's subgraph, of which a kernel may only take the operator's own.
 
     Args:
-        real: All of them.
-        order: The operator's own numbers of its tensors, by index.
+        real: All tensors of the subgraph.
+        order: The number of each of the operator's tensors within the operator, by the tensor's index.
 
     Attributes:
         real: As given.
-        reads: What was looked at.
+        reads: The reads that were recorded.
     """
 
     __slots__ = ("_order", "reads", "real")
 
     def __init__(self, real: Sequence[EvalTensor], order: dict[int, int]) -> None:
         self.real, self._order = real, order
-        self.reads: Reads = {}
+        self.reads: RecordedReads = {}
 
     def look(self, tensor: EvalTensor, what: str) -> Any:
-        """Return what there is to see of a tensor, and note it."""
+        """Return an attribute of a tensor, and record it."""
         saw = self.reads[self._order[tensor.index], what] = READS[what](tensor)
         return saw
 
@@ -85,10 +85,10 @@ class SeenTensors:
 
 
 class SeenTensor(KernelTensor):
-    """A temp tensor that shows type, shape and constancy; what else there is to see is noted.
+    """A temp tensor whose type, shape and constancy are not recorded, because they belong to the key; the rest is.
 
     Attributes:
-        real: What is behind it; not for kernels.
+        real: The tensor itself, which kernels do not use.
     """
 
     __slots__ = ("_tensors", "real", "shape")
@@ -147,7 +147,7 @@ class SeenTensor(KernelTensor):
 
 
 class _SeenQuantization(Quantization):
-    """Shows how many scales and zero points there are, and of which dimension."""
+    """A quantization that only has the numbers of scales and zero points, and the quantized dimension."""
 
     __slots__ = ()
 
@@ -157,15 +157,15 @@ class _SeenQuantization(Quantization):
 
 
 class SeenNode(Node):
-    """Shows what the key holds: the operator, and its tensors where it takes them; of a check, that it passed.
+    """An operator that records what its kernel reads beyond the key, and which checks passed.
 
     Args:
         node: The operator.
-        order: Its own numbers of its tensors, by index.
+        order: The number of each of its tensors within the operator, by the tensor's index.
 
     Attributes:
-        tensors: Its tensors.
-        reads: What it looked at.
+        tensors: The tensors of its subgraph.
+        reads: The reads that were recorded.
         checks: The checks that its tensors passed.
     """
 
@@ -180,7 +180,7 @@ class SeenNode(Node):
         self.intermediates = node.intermediates
         self.tensors = SeenTensors(node.tensors, order)
         self.reads = self.tensors.reads
-        self.checks: list[Check] = []
+        self.checks: list[PassedCheck] = []
         self.damage, self.compressed_tensors = None, frozenset()
 
     def check_tensors(self, check: Callable[..., None], *tensors: KernelTensor | None, **facts: int) -> None:

@@ -61,10 +61,10 @@ class StaticMemoryPlan:
     """Plans one model after another on one arena (mutable: the planner, and the largest plan so far).
 
     Args:
-        arena: Where.
+        arena: The arena.
         target: Struct sizes.
         planner: TFLM's memory planner.
-        preserved: Tensors, (subgraph, tensor), whose lifetimes are drawn out to the end.
+        preserved: Tensors, (subgraph, tensor), whose lifetimes are extended to the end.
     """
 
     def __init__(
@@ -214,7 +214,7 @@ class StaticMemoryPlan:
             )
 
     def _add_buffers(self, allocation: ModelAllocation, planned: Sequence[int]) -> tuple[int, int]:
-        """Give the planner all that is left; return where its tables are and how many bytes they may take."""
+        """Give the planner all free bytes for its tables; return where they begin and how many they are."""
         arena, planner = self._arena, self._planner
         arena.tell(Phase, Stage.PLANNER_ARENA)
         remaining = arena.available_memory(BUFFER_ALIGNMENT)
@@ -243,7 +243,7 @@ class StaticMemoryPlan:
 
 
 def _lifetimes(allocation: ModelAllocation, offline: Sequence[int] | None, rules: LifetimeRules) -> TensorLifetimes:
-    """Return the lifetimes of the model's tensors; those of the file's own are found once, for all targets."""
+    """Return the lifetimes of the model's tensors; where no shape was changed, all targets share them."""
     model = allocation.model
     if not allocation.is_as_filed:
         return LifetimeBuilder(model, allocation.subgraph_tensors, offline, rules).build()

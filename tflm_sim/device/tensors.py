@@ -20,7 +20,7 @@ FAILURES = ("", "Unable to allocate TfLiteAffineQuantization.\n", "Unable to all
 
 
 class TensorStructs:
-    """The (size, alignment) of the structs of tensors on one target, in bytes (mutable: it remembers them).
+    """The (size, alignment) of the structs of tensors on one target, in bytes (mutable: it caches them).
 
     Args:
         target: Struct sizes.
@@ -34,7 +34,8 @@ class TensorStructs:
         self._found: dict[tuple[int, int], tuple[tuple[tuple[int, int], ...], bool]] = {}
 
     def of(self, tensor: EvalTensor) -> tuple[tuple[tuple[int, int], ...], bool]:
-        """Return what a tensor takes, and whether ``TfLiteTypeSizeOf`` knows its type: else it is not populated.
+        """Return the structs of a tensor, and whether ``TfLiteTypeSizeOf`` knows its type; else TFLM does not fill them
+        in.
 
         Raises:
             PrepareError: The version reads a zero point for each scale, and the file has fewer.

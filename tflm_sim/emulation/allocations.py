@@ -65,7 +65,7 @@ class Allocations:
         self._tail: int | None = None
 
     def join(self, other: Allocations) -> None:
-        """Have what another arena's allocator is asked for noted here, too: they serve one interpreter together."""
+        """Record the requests to another arena's allocator here too, because both belong to one interpreter."""
         self._others, other._others = (other,), (self,)
         other.events, other.listener = self.events, self.listener
 
@@ -82,7 +82,7 @@ class Allocations:
         return max(fields.planned, fields.temp) - fields.head + fields.end - fields.tail
 
     def take(self) -> list[Event]:
-        """Return what happened since this was asked last."""
+        """Return the events since the last call of this method."""
         taken = list(self.events)
         self.events.clear()
         return taken
@@ -97,7 +97,7 @@ class Allocations:
         return Fields(*(found[index] for index in self._words))
 
     def begin(self, role: Watched, owner: int, layout: int) -> None:
-        """Note that the machine stands at the entry of a function of the allocator at ``owner``.
+        """Record that the machine is at the entry of a function of the allocator at ``owner``.
 
         Its fields begin ``layout`` words behind that. A call that goes on in another entry of the same function (a
         thunk, which only corrects the object's address) is one call.
@@ -117,7 +117,7 @@ class Allocations:
             self._call = call
 
     def _find_unseen(self, now: Fields) -> None:
-        """Note tail bytes that were taken where the compiler put the allocator's code into the one that asks."""
+        """Record tail bytes that were taken without a call, where the compiler inlined the allocator's code."""
         known = now.end if self._tail is None else self._tail
         if now.tail < known:
             taken = known - now.tail
@@ -125,7 +125,7 @@ class Allocations:
         self._tail = now.tail
 
     def settle(self) -> None:
-        """Find out what the call before did."""
+        """Record what the previous call did, now that it has returned."""
         for one in (self, *self._others):
             one._settle()
 
@@ -133,7 +133,7 @@ class Allocations:
         call, self._call = self._call, None
         if call is not None:
             after = self._fields(call.place)
-            _SETTLE[call.role](self, call, after)
+            _HANDLERS[call.role](self, call, after)
             self._tail = after.tail
 
     def _persistent(self, call: _Call, after: Fields) -> None:
@@ -179,7 +179,7 @@ class Allocations:
         self.listener(Corruption(text))
 
 
-_SETTLE: dict[Watched, Callable[[Allocations, _Call, Fields], None]] = {
+_HANDLERS: dict[Watched, Callable[[Allocations, _Call, Fields], None]] = {
     Watched.PERSISTENT: Allocations._persistent,
     Watched.TEMP: Allocations._temp,
     Watched.TEMP_FREE: Allocations._temp_free,
@@ -188,4 +188,4 @@ _SETTLE: dict[Watched, Callable[[Allocations, _Call, Fields], None]] = {
     Watched.RESIZE_FREE: Allocations._resize_inside,
     Watched.RESERVE: Allocations._resize_inside,
 }
-ALLOCATOR_ROLES = frozenset(_SETTLE)
+ALLOCATOR_ROLES = frozenset(_HANDLERS)

@@ -66,11 +66,11 @@ def backend(program: Program, path: str, wanted: str = "") -> Backend:
 
 
 def _version(qemu: str) -> str:
-    said = _said(qemu, "--version")
+    said = _qemu_says(qemu, "--version")
     return said.split("version", 1)[-1].split()[0] if "version" in said else "of an unknown version"
 
 
-def _said(qemu: str, *arguments: str) -> str:
+def _qemu_says(qemu: str, *arguments: str) -> str:
     return subprocess.run([qemu, *arguments], capture_output=True, text=True, timeout=60, check=False).stdout
 
 
@@ -82,11 +82,12 @@ def _of_espressif(program: Program, path: str, qemu: str | None) -> Backend:
     """
     chip = chip_of(program.elf)
     assert chip is not None, "the program's core is that of a chip"
-    if qemu is None or chip.cpu not in _said(qemu, "-cpu", "help").split():
+    if qemu is None or chip.cpu not in _qemu_says(qemu, "-cpu", "help").split():
+        problem = "there is none" if qemu is None else f"{qemu} has not this core"
         raise FirmwareError(
             f"a program for an {chip.name} is executed by qemu-system-xtensa of Espressif (github.com/espressif/qemu, "
-            f"or 'idf_tools.py install qemu-xtensa'): put it on PATH; {_which(qemu)}. Or use the board, whose log "
-            "'tflm-sim monitor' compares"
+            f"or 'idf_tools.py install qemu-xtensa'): put it on PATH; {problem}. Or use the board, whose "
+            "log 'tflm-sim monitor' compares"
         )
     rom = _boot_rom(qemu, chip)
     vectors = next((one.value for one in program.elf.symbols if one.name == _WINDOW_VECTORS), None)
@@ -97,15 +98,11 @@ def _of_espressif(program: Program, path: str, qemu: str | None) -> Backend:
 
 
 def _boot_rom(qemu: str, chip: Chip) -> Path:
-    folders = [Path(line) for line in _said(qemu, "-L", "help").splitlines()]
+    folders = [Path(line) for line in _qemu_says(qemu, "-L", "help").splitlines()]
     for rom in (folder / chip.rom for folder in folders):
         if rom.is_file():
             return rom
     raise FirmwareError(f"{qemu} has not its file {chip.rom}, the boot ROM of an {chip.name}: install it whole")
-
-
-def _which(qemu: str | None) -> str:
-    return "there is none" if qemu is None else f"{qemu} has not this core"
 
 
 def _in_xtensa(program: Program, path: str, qemu: str, its: tuple[Chip, int, Path], is_started: bool) -> Emulator:

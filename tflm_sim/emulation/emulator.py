@@ -117,22 +117,22 @@ class Emulator(Protocol):
         """Stop before the instructions at ``addresses``, as well as where it stops already."""
 
     def leave(self, address: int) -> None:
-        """Stop at ``address`` no more."""
+        """Remove the stop at ``address``."""
 
     def spare(self, size: int) -> int:
-        """Return the address of ``size`` bytes of memory that the program knows nothing of."""
+        """Return the address of ``size`` bytes of memory that the program does not use."""
 
     def place(self, data: bytes) -> int:
-        """Put bytes where the program knows nothing of them, for as long as the machine lives; return their address."""
+        """Put bytes into memory that the program does not use, for good; return their address."""
 
     def count(self) -> int | None:
         """Return how many instructions were executed since the first call; None where they are not counted."""
 
     def noted(self) -> Noted | None:
-        """Return where stores are noted; None where they cannot be."""
+        """Return the recorder of stores; None where stores cannot be recorded."""
 
     def devices(self) -> tuple[Span, ...]:
-        """Return where no memory is that a program could damage."""
+        """Return the address ranges of devices, where stores damage no memory."""
 
     def run(self, limit: float, *, is_quiet: bool = False) -> Stop:
         """Run on, for at most ``limit`` seconds of processor time of the host; the clock does not tick if ``is_quiet``.

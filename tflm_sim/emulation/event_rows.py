@@ -13,15 +13,15 @@ from tflm_sim.emulation.execution import ExecutedEvent
 from tflm_sim.values import NamedTuple
 
 
-class Holder(NamedTuple):
-    """An operator, and an address in the arena that it holds."""
+class HeldAddress(NamedTuple):
+    """An operator, and an address in the arena that its node contains."""
 
     subgraph: int
     op: int
     name: str
 
 
-def with_parse(events: Sequence[Event], owners: Mapping[int, Holder]) -> Iterator[Event]:
+def with_parse(events: Sequence[Event], owners: Mapping[int, HeldAddress]) -> Iterator[Event]:
     """Yield the events, each operator's builtin data behind the event that says so.
 
     Args:

@@ -21,7 +21,7 @@ from tflm_sim.model.load import ModelLike, load
 
 TIMEOUT_S = 120
 """Of the host's processor."""
-_WALL = 10
+_WALL_TIME_FACTOR = 10
 """How many times as long it may take where other programs want the processor, too."""
 
 
@@ -131,9 +131,9 @@ def _worker_answer(path: str, arguments: list[str], settings: dict[str, Any], gi
     )
     os.close(lifeline)
     try:
-        output, errors = worker.communicate(json.dumps(given).encode(), timeout=_WALL * timeout)
+        output, errors = worker.communicate(json.dumps(given).encode(), timeout=_WALL_TIME_FACTOR * timeout)
     except subprocess.TimeoutExpired:
-        raise FirmwareError(f"the emulator was stopped after {_WALL * timeout} s", path=path) from None
+        raise FirmwareError(f"the emulator was stopped after {_WALL_TIME_FACTOR * timeout} s", path=path) from None
     finally:
         os.close(held)
         _end(worker)

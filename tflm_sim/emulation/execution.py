@@ -14,7 +14,7 @@ EMULATORS = (UNICORN, QEMU)
 
 
 class ExecutedEvent(NamedTuple):
-    """Something that the allocator was asked for, or where TFLM was then; offsets are bytes from the aligned arena.
+    """A request to the allocator, or a stage that TFLM entered; offsets are bytes from the aligned start of the arena.
 
     ``kind`` is "persist" (tail bytes at ``offset``; ``used``: with what alignment skips), "temp" (``used``: the end of
     all temps), "temp_free", "temp_reset" (``size``: 1 where it was not refused; ``used``: the head), "resize" of the

@@ -7,7 +7,7 @@ from time import process_time
 from typing import Literal
 
 from tflm_sim.emulation.emulator import Emulator
-from tflm_sim.emulation.event_rows import Holder, rows_of, with_parse
+from tflm_sim.emulation.event_rows import HeldAddress, rows_of, with_parse
 from tflm_sim.emulation.execution import (
     ExecutedAllocation,
     ExecutedArena,
@@ -17,7 +17,7 @@ from tflm_sim.emulation.execution import (
     Execution,
     TriedSize,
 )
-from tflm_sim.emulation.follower import Follower, Interest
+from tflm_sim.emulation.follower import Follower, Purpose
 from tflm_sim.emulation.functions import Watched
 from tflm_sim.emulation.program import Program
 from tflm_sim.emulation.replacing import Replacement
@@ -133,7 +133,7 @@ def _followed_with(
         FirmwareError: The model cannot be put there, or the program took its own.
     """
     replacement = None if model is None else Replacement(start.machine, program, bytes(model.source), interpreter)
-    interest = Interest(keeps_points=True, answers_vendors=start.is_guessed, model=replacement)
+    interest = Purpose(keeps_points=True, answers_vendors=start.is_guessed, model=replacement)
     follower = _followed(start.machine, program, interest)
     if follower.problem:
         raise FirmwareError(f"the model cannot replace the program's own: {follower.problem}", path=file)
@@ -142,7 +142,7 @@ def _followed_with(
     return follower
 
 
-def _followed(machine: Emulator, program: Program, interest: Interest) -> Follower:
+def _followed(machine: Emulator, program: Program, interest: Purpose) -> Follower:
     """Run the program from where it stands.
 
     Its calls of Invoke() are answered; where it goes astray because nothing was computed, they are run, too.
@@ -328,7 +328,7 @@ def _observed(machine: Emulator, follower: Follower, arena: Arena, runs: Runs) -
     assert arena.point is not None, "an arena of the first run has its state kept"
     machine.restore(arena.point)
     operators = [result.operators for result in arena.results]
-    again = follower.again(arena, arena.size, Interest(operators=operators, measures=True, invokes=runs.invokes))
+    again = follower.restarted(arena, arena.size, Purpose(operators=operators, measures=True, invokes=runs.invokes))
     seen, wanted = again.arenas[0], len(arena.results)
     its_own = 0 if follower.has_other_model else runs.invokes
 
@@ -371,12 +371,12 @@ def _allocation(program: Program, arena: Arena, result: Result, is_called: bool)
     )
 
 
-def _owners(result: Result, head: int) -> Iterator[tuple[int, Holder]]:
+def _owners(result: Result, head: int) -> Iterator[tuple[int, HeldAddress]]:
     """Yield (offset in the arena, operator) of each address that an operator's node holds."""
     for operator in result.operators:
         for value in operator.holds:
             if value >= head:
-                yield value - head, Holder(operator.subgraph, operator.index, operator.name)
+                yield value - head, HeldAddress(operator.subgraph, operator.index, operator.name)
 
 
 def _invocation(program: Program, invocation: InvokeSeen, is_called: bool) -> ExecutedInvoke:

@@ -48,8 +48,8 @@ program is taken to be in its main loop; and the calls after which it is, howeve
 
 
 @dataclass(frozen=True, slots=True)
-class Interest:
-    """What a run is for.
+class Purpose:
+    """What a run is for: what is recorded, and what is replaced.
 
     Attributes:
         keeps_points: Whether the state in which each arena begins is kept.
@@ -73,7 +73,7 @@ class Interest:
 
 
 class Follower:
-    """Runs a program and notes.
+    """Runs a program, stops at TFLM's functions, and records what it sees.
 
     Attributes:
         ending: Why the program was followed no further.
@@ -85,7 +85,7 @@ class Follower:
         is_over: Asked after each stop whether all is known.
     """
 
-    def __init__(self, machine: Emulator, program: Program, interest: Interest) -> None:
+    def __init__(self, machine: Emulator, program: Program, interest: Purpose) -> None:
         self.machine = machine
         self.program = program
         self.debugger = Debugger(_MAX_OUTPUT)
@@ -112,7 +112,7 @@ class Follower:
         self._watch()
 
     def _watch(self) -> None:
-        """Stop where something is to be noted."""
+        """Set stops at the functions that matter for the run's purpose."""
         for role, handle in self._table().items():
             for entry in self.program.functions.get(role, ()):
                 if self._interest.is_brief and role in ALLOCATOR_ROLES:
@@ -150,7 +150,7 @@ class Follower:
             prints: partial(self._print, 1 if prints is Watched.REPORT else 0),
         }
 
-    def again(self, arena: Arena, size: int, interest: Interest, moved: int | None = None) -> Follower:
+    def restarted(self, arena: Arena, size: int, interest: Purpose, moved: int | None = None) -> Follower:
         """Return a follower for the program as it stood when ``arena`` began, now with ``size`` bytes.
 
         ``moved``: where it lies now, None for where the program has it.
@@ -190,16 +190,16 @@ class Follower:
                 self.is_lost = not self.is_cut
             if not self.ending and self.is_over():
                 self.ending = "all that was asked for is known"
-        self._cut()
+        self._end_running()
 
-    def _cut(self) -> None:
-        """End what was measured and what was running where the program stopped."""
+    def _end_running(self) -> None:
+        """Close the records of functions that were running when the program stopped."""
         if self._measuring is not None:
             self._measuring.cut(self.ending + (_MORE_TIME if self.is_cut else ""))
         result, self._running, arena = self._running, None, self._book.current
         if result is not None and arena is not None:
             result.ending = self.ending
-            self._conclude(result)
+            self._finish_allocation(result)
             arena.results.append(result)
 
     def call(self, address: int, arguments: Sequence[int], limit: float) -> int | None:
@@ -259,17 +259,17 @@ class Follower:
             self.ending = "the function in which it was started returned"
 
     def _when_returned(self, act: Callable[[], None]) -> None:
-        """Have ``act`` called when the function at whose entry the machine stands returns."""
+        """Call ``act`` when the current function, at whose entry the machine is, returns."""
         address = return_address(self.machine)
         self._returns.setdefault(address, []).append((self.machine.get("sp"), act))
         self.machine.stop_at([address])
 
     def _allocate(self) -> None:
-        """Note a block of the heap: the program's own data, or an arena whose allocator is not seen to be made."""
+        """Record a block of the heap: the program's own data, or an arena whose creation was not seen."""
         self._when_returned(partial(self._book.add_block, argument(self.machine, 0)))
 
     def _allocator(self, role: Watched) -> None:
-        """Note a call of an allocator; of one that is gone when its maker returns, before the next one."""
+        """Record a call of an allocator."""
         is_passing = self._book.allocator(role, self._shifts[self.machine.get("pc")])
         if is_passing:
             self._when_returned(self._book.settle)
@@ -318,14 +318,14 @@ class Follower:
             self.ending = "link-time optimisation hides where its arena is made (link without -flto)"
             return
         result.status = self.machine.get(self.machine.core.arguments[0]) & 0xFF
-        self._conclude(result)
+        self._finish_allocation(result)
         if self._interest.keeps_points and not result.status:
             blocks = (event for event in result.events if isinstance(event, Persist))
             result.operators = find_operators(self.machine, arena.head, blocks, self.program.is_function)
         arena.results.append(result)
 
-    def _conclude(self, result: Result) -> None:
-        """Note what the allocator did in an AllocateTensors()."""
+    def _finish_allocation(self, result: Result) -> None:
+        """Record what the allocator did in an AllocateTensors()."""
         allocations = self._book.allocations()
         if allocations is not None:
             result.used, result.refused, result.damage = allocations.total()
@@ -410,7 +410,7 @@ class Follower:
         return is_observed and len(result.invocations) < self._interest.invokes
 
     def _end_of_loop(self) -> None:
-        """End where the program does nothing but call Invoke()."""
+        """End the run where the program only calls Invoke() again and again."""
         if self._idle_invokes == 0:
             self._idle_since = process_time()
         self._idle_invokes += 1

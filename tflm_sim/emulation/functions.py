@@ -11,13 +11,13 @@ from tflm_sim.values import NamedTuple
 
 _ALLOCATORS = "(?:26SingleArenaBufferAllocator|21SimpleMemoryAllocator)"
 """Its name, and until June 2022 its earlier one. Source: arena_allocator/single_arena_buffer_allocator.h @ 90b983c."""
-_STAYS = f"(?:30PersistentArenaBufferAllocator|{_ALLOCATORS})"
-_RESTS = f"(?:33NonPersistentArenaBufferAllocator|{_ALLOCATORS})"
-"""Those of two arenas that belong together, and that of one. Source: the files of their names there."""
+_PERSISTENT_ALLOCATOR = f"(?:30PersistentArenaBufferAllocator|{_ALLOCATORS})"
+_NON_PERSISTENT_ALLOCATOR = f"(?:33NonPersistentArenaBufferAllocator|{_ALLOCATORS})"
+"""The allocators of two arenas that belong together, or that of one arena. Source: the files with their names there."""
 
 
 class Watched(Enum):
-    """What a function is to us; the value matches its mangled name."""
+    """The role of a function that is watched; the value is a pattern of its mangled name."""
 
     ALLOCATE_TENSORS = r"_ZN6tflite16MicroInterpreter15AllocateTensorsEv"
     INVOKE = r"_ZN6tflite16MicroInterpreter6InvokeEv"
@@ -25,13 +25,13 @@ class Watched(Enum):
     CREATE_ALLOCATOR = r"_ZN6tflite(?:14MicroAllocator|23RecordingMicroAllocator)6CreateEPhj(?!S1_j).*"
     CREATE_TWO = r"_ZN6tflite14MicroAllocator6CreateEPhjS1_j.*"
     CREATE_ARENA = rf"_ZN6tflite{_ALLOCATORS}6CreateE.*Phj"
-    PERSISTENT = rf"_ZN6tflite{_STAYS}(?:24AllocatePersistentBuffer|16AllocateFromTail)Ejj"
-    TEMP = rf"_ZN6tflite{_RESTS}12AllocateTempEjj"
-    TEMP_FREE = rf"_ZN6tflite{_RESTS}14DeallocateTempEPh"
-    TEMP_RESET = rf"_ZN6tflite{_RESTS}20ResetTempAllocationsEv"
-    RESIZE = rf"_ZN6tflite{_RESTS}12ResizeBufferEPhjj"
-    RESIZE_FREE = rf"_ZN6tflite{_RESTS}25DeallocateResizableBufferEPh"
-    RESERVE = rf"_ZN6tflite{_RESTS}33ReserveNonPersistentOverlayMemoryEjj"
+    PERSISTENT = rf"_ZN6tflite{_PERSISTENT_ALLOCATOR}(?:24AllocatePersistentBuffer|16AllocateFromTail)Ejj"
+    TEMP = rf"_ZN6tflite{_NON_PERSISTENT_ALLOCATOR}12AllocateTempEjj"
+    TEMP_FREE = rf"_ZN6tflite{_NON_PERSISTENT_ALLOCATOR}14DeallocateTempEPh"
+    TEMP_RESET = rf"_ZN6tflite{_NON_PERSISTENT_ALLOCATOR}20ResetTempAllocationsEv"
+    RESIZE = rf"_ZN6tflite{_NON_PERSISTENT_ALLOCATOR}12ResizeBufferEPhjj"
+    RESIZE_FREE = rf"_ZN6tflite{_NON_PERSISTENT_ALLOCATOR}25DeallocateResizableBufferEPh"
+    RESERVE = rf"_ZN6tflite{_NON_PERSISTENT_ALLOCATOR}33ReserveNonPersistentOverlayMemoryEjj"
     START_MODEL = r"_ZN6tflite14MicroAllocator20StartModelAllocationEPKNS_5ModelE.*"
     COMMIT_PLAN = r"_ZN6tflite14MicroAllocator22CommitStaticMemoryPlanE.*"
     PRINT = r"_Z11MicroPrintfPKcz"
@@ -70,7 +70,7 @@ class Entry(NamedTuple):
 
 
 def functions_by_role(symbols: Iterable[Symbol], code_bit: int) -> dict[Watched, tuple[Entry, ...]]:
-    """Return the entries of the functions that are there, by what they are to us."""
+    """Return the entries of the watched functions, by their role."""
     found: dict[Watched, dict[Entry, None]] = {}
     for symbol in symbols:
         if symbol.type == FUNCTION:

@@ -32,7 +32,7 @@ _SPARE_ELSEWHERE = 0x21F0_0000
 _INCLUDED = re.compile(r'<xi:include href="([^"]+)"')
 _REGISTER = re.compile(r'<reg name="([^"]+)"(?:(?!regnum)[^>])*(?:regnum="(\d+)")?')
 _PATIENCE_S = 20.0
-_WALL = 20
+_WALL_TIME_FACTOR = 20
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PIECE = 0x7F0
 """Bytes of a description in an answer."""
@@ -253,7 +253,7 @@ class GdbMachine:
         began, spent = time.monotonic(), self._spent()
         try:
             while self._receive(0.2) is None:
-                if self._spent() - spent > limit or time.monotonic() - began > _WALL * limit:
+                if self._spent() - spent > limit or time.monotonic() - began > _WALL_TIME_FACTOR * limit:
                     self._interrupt()
                     return Stop(Reason.LIMIT, self.get("pc"))
         except EOFError:

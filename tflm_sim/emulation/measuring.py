@@ -20,7 +20,7 @@ _PAINT = b"\xa5"
 _ROOM = 256
 """Bytes above the stack pointer that belong to the caller."""
 
-ToldWhenReturned = Callable[[Callable[[], None]], None]
+CallWhenReturned = Callable[[Callable[[], None]], None]
 
 
 class Measuring:
@@ -30,7 +30,7 @@ class Measuring:
         is_running: Whether an Invoke() is being measured.
     """
 
-    def __init__(self, machine: Emulator, when_returned: ToldWhenReturned, stores: Stores) -> None:
+    def __init__(self, machine: Emulator, when_returned: CallWhenReturned, stores: Stores) -> None:
         self.is_running = False
         self._machine = machine
         self._stores = stores
@@ -77,7 +77,7 @@ class Measuring:
             invocation.instructions = after - before
 
     def cut(self, ending: str) -> None:
-        """Note why an Invoke() that is being measured did not return."""
+        """Record why an Invoke() that is being measured did not return."""
         if self.is_running and self._invocation is not None:
             self._invocation.ending = ending
 

@@ -21,7 +21,7 @@ CHUNK = 1 << 16
 PAGE = 1 << 12
 _MAX_BYTES = 64 << 20
 """Bytes that a program's segments may hold together."""
-_NEAR = 16 << 20
+_SPARE_DISTANCE = 16 << 20
 """How far from what a RISC-V program writes to there is RAM."""
 _SPARE = (0x9F00_0000, 0x7F00_0000, 0x6F00_0000)
 """Ends of memory that hardly any program uses; there are more than a program can use up."""
@@ -74,11 +74,15 @@ class MemoryMap:
 
     @property
     def spare(self) -> int:
-        """The end of memory that the program knows nothing of."""
-        return next(end for end in _SPARE if not any(span.start < end and end - _NEAR < span.end for span in self.used))
+        """The end of memory that the program does not use."""
+        return next(
+            end
+            for end in _SPARE
+            if not any(span.start < end and end - _SPARE_DISTANCE < span.end for span in self.used)
+        )
 
     def kind(self, address: int) -> MemoryKind:
-        """Return what lies at an address that nothing has touched yet."""
+        """Return the kind of memory at an address that was not accessed before."""
         if any(span.contains(address) for span in self.used):
             return MemoryKind.MEMORY
         if address < _NULL:
@@ -87,7 +91,7 @@ class MemoryMap:
             if any(start <= address < end for start, end in _ARM_RAM):
                 return MemoryKind.MEMORY
             return MemoryKind.NOTHING if address < CHUNK else MemoryKind.DEVICE
-        near = any(span.start - CHUNK <= address < span.end + _NEAR for span in self.written)
+        near = any(span.start - CHUNK <= address < span.end + _SPARE_DISTANCE for span in self.written)
         return MemoryKind.MEMORY if near else MemoryKind.DEVICE
 
     def devices(self) -> tuple[Span, ...]:
@@ -95,7 +99,7 @@ class MemoryMap:
         if self.is_arm:
             return _ARM_DEVICES
         low = min((span.start for span in self.written), default=0) - CHUNK
-        high = max((span.end for span in self.written), default=0) + _NEAR
+        high = max((span.end for span in self.written), default=0) + _SPARE_DISTANCE
         return Span(0, max(low, 0)), Span(high, _ADDRESSES)
 
     def pages(self, base: int) -> Iterator[tuple[int, int, bool]]:
@@ -121,7 +125,11 @@ def memory_map(elf: Elf, *, is_started: bool = False) -> MemoryMap:
     segments = [segment for segment in elf.segments if segment.memory_size]
     if sum(segment.memory_size for segment in segments) > _MAX_BYTES:
         raise FirmwareError(f"its segments are larger than {_MAX_BYTES:,} bytes")
-    loaded = [(_place(segment, is_started), _bytes(elf, segment)) for segment in segments if segment.file_size]
+    loaded = [
+        (one.address if is_started else one.load_address, bytes(elf.data[one.offset : one.offset + one.file_size]))
+        for one in segments
+        if one.file_size
+    ]
     if not loaded:
         raise FirmwareError("no segment of it is loaded: is it the linked program?")
     written = writable(elf)
@@ -139,14 +147,6 @@ def writable(elf: Elf) -> tuple[Span, ...]:
     """Return the segments that the program can write to."""
     segments = [segment for segment in elf.segments if segment.is_writable and segment.memory_size]
     return tuple(Span(segment.address, segment.address + segment.memory_size) for segment in segments)
-
-
-def _place(segment: Segment, is_started: bool) -> int:
-    return segment.address if is_started else segment.load_address
-
-
-def _bytes(elf: Elf, segment: Segment) -> bytes:
-    return bytes(elf.data[segment.offset : segment.offset + segment.file_size])
 
 
 def _spans(segments: Sequence[Segment]) -> Iterator[Span]:

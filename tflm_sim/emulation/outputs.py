@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tflm_sim.emulation.emulator import Emulator
 from tflm_sim.emulation.follow import RUN_S, check_taken
-from tflm_sim.emulation.follower import Follower, Interest
+from tflm_sim.emulation.follower import Follower, Purpose
 from tflm_sim.emulation.functions import Watched
 from tflm_sim.emulation.memory_map import Span
 from tflm_sim.emulation.program import Program
@@ -67,7 +67,7 @@ def _allocated(
     for start in starts(program, make):
         machine = start.machine
         replacement = Replacement(machine, program, bytes(model.source), number)
-        interest = Interest(keeps_points=True, answers_vendors=start.is_guessed, model=replacement)
+        interest = Purpose(keeps_points=True, answers_vendors=start.is_guessed, model=replacement)
         follower = Follower(machine, program, interest)
         follower.is_over = lambda: _first_result(follower, number) is not None  # noqa: B023
         follower.run(RUN_S)

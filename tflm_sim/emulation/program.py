@@ -47,7 +47,7 @@ _ALIGNED = 16
 
 
 class Program:
-    """What the follower asks a program for.
+    """The facts about a program that the emulation needs: functions, objects, vector table, stack.
 
     Attributes:
         elf: The file.
@@ -93,7 +93,7 @@ class Program:
 
     @cached_property
     def data_spans(self) -> tuple[Span, ...]:
-        """What the program can write as its own: its objects, then the sections in which they lie."""
+        """The address ranges of the program's own data: its objects, then the sections that contain them."""
         sections = [one for one in self.elf.sections if one.is_allocated and one.is_writable]
         held = [Span(one.address, one.address + one.size) for one in sections] or writable(self.elf)
         objects = (Span(start, start + size) for start, size, _ in self._data)
@@ -214,7 +214,7 @@ class Program:
         return any(name.startswith(_OF_TFLM) for name in self._calls_between.functions[address].names)
 
     def answered(self) -> dict[int, Answer]:
-        """Return what answers functions of vendors where they are not run, by address."""
+        """Return the answers to vendors' functions that are not executed, by address."""
         bit, own = self.core.code_bit, xtensa.ANSWERS if self.core.is_windowed else {}
         found: dict[int, Answer] = {}
         for one in filter(self._is_function, self.elf.symbols):

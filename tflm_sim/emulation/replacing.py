@@ -54,7 +54,7 @@ def _model_in(machine: Emulator, found: Sequence[int]) -> int | None:
 
 
 class Replacement:
-    """A model that is put in the place of a program's.
+    """A model that replaces one of a program's models.
 
     Args:
         machine: Where it is put.
@@ -77,7 +77,7 @@ class Replacement:
         self._own: int | None = None
 
     def tell(self, interpreter: int, number: int) -> str:
-        """Put it into an interpreter, of a number, at whose AllocateTensors() the machine stands.
+        """Put the model into the interpreter with a number, at whose AllocateTensors() the machine is.
 
         Returns:
             Why that is not possible, "" where it is done.

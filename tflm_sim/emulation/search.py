@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tflm_sim.emulation.emulator import Emulator
-from tflm_sim.emulation.follower import Follower, Interest
+from tflm_sim.emulation.follower import Follower, Purpose
 from tflm_sim.emulation.program import Program
 from tflm_sim.emulation.seen import Arena, Result
 from tflm_sim.values import dataclass
@@ -50,7 +50,7 @@ class Trial:
 
 
 class Unfinished(Exception):
-    """A trial came to no end: nothing can be said about its size."""
+    """A trial did not end in time, so nothing can be said about its size."""
 
     def __init__(self, trial: Trial) -> None:
         super().__init__(trial.ending)
@@ -77,13 +77,13 @@ class SizeSearch:
         self._watched: dict[int, Trial] = {}
 
     def move(self) -> bool:
-        """Have the arena elsewhere, with :data:`ROOM` bytes; return whether every AllocateTensors() works there."""
+        """Move the arena to unused memory of :data:`ROOM` bytes; return whether every AllocateTensors() works there."""
         assert self._arena.point is not None, "an arena that is searched has its state kept"
         self._moved = self._machine.spare(ROOM + 2 * _ALIGNED) + self._arena.address % _ALIGNED
         self._given = ROOM
         self._machine.restore(self._arena.point)
-        follower = self._follower.again(
-            self._arena, ROOM, Interest(is_brief=not self._arena.is_made_later), self._moved
+        follower = self._follower.restarted(
+            self._arena, ROOM, Purpose(is_brief=not self._arena.is_made_later), self._moved
         )
         follower.run(_WHOLE_RUN_S)
         results = follower.arenas[0].results
@@ -103,8 +103,8 @@ class SizeSearch:
         self.trials += 1
         assert self._arena.point is not None, "an arena that is searched has its state kept"
         self._machine.restore(self._arena.point)
-        interest = Interest(is_brief=is_brief and not self._arena.is_made_later)
-        follower = self._follower.again(self._arena, size, interest, self._moved)
+        interest = Purpose(is_brief=is_brief and not self._arena.is_made_later)
+        follower = self._follower.restarted(self._arena, size, interest, self._moved)
         arena, wanted = follower.arenas[0], self._wanted
         follower.is_over = lambda: len(arena.results) >= wanted or any(one.status for one in arena.results)
         follower.run(self._limit)

@@ -13,7 +13,7 @@ _ALIGNED = 16
 
 
 class Part(Enum):
-    """What an arena holds: everything, what stays, or the rest beside an arena for what stays."""
+    """What an arena holds: everything; persistent memory alone; or head and temp, beside an arena for the former."""
 
     ALL = "all"
     PERSISTENT = "persistent"
@@ -168,10 +168,10 @@ class Arena:
 
     @property
     def is_made_later(self) -> bool:
-        """Whether its size can be changed only behind ``point``, when its allocator is asked for the first time."""
+        """Whether its size can only be changed after ``point``, at the first request to its allocator."""
         return self.owner is None and not self.size_argument
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """Where the allocator's use of it begins and ends; what stays ends at a multiple of 16."""
+        """Where the allocator's use of it begins and ends; persistent memory ends at a multiple of 16."""
         return self.head, self.end & -_ALIGNED if self.part is Part.PERSISTENT else self.end

@@ -21,7 +21,7 @@ _OPEN, _CLOSE, _WRITE_CHARACTER, _WRITE_TEXT, _WRITE = 1, 2, 3, 4, 5
 _IS_TERMINAL, _LENGTH, _CLOCK, _TIME, _ERROR_NUMBER = 9, 12, 16, 17, 19
 _COMMAND_LINE, _HEAP, _EXIT, _EXIT_EXTENDED = 21, 22, 24, 32
 _CONSOLE = ":tt"
-_FINE = 0x20026
+_APPLICATION_EXIT = 0x20026
 """ADP_Stopped_ApplicationExit."""
 _REFUSED = 0xFFFFFFFF
 _MAX_WRITE_BYTES = 1 << 16
@@ -49,7 +49,7 @@ def calls(address: int, code: bytes, *, is_arm: bool) -> Iterator[int]:
 
 
 class Debugger:
-    """What stands for the debugger.
+    """Answers semihosting calls in place of a debugger.
 
     Attributes:
         output: What the program wrote so far.
@@ -61,7 +61,7 @@ class Debugger:
         self._clock = 0
 
     def answer(self, machine: Emulator) -> Ended | None:
-        """Answer the call that the machine stands at and step over it; None unless it was the end."""
+        """Answer the call at which the machine is, and step over it; return how the program ended, else None."""
         operation, about = (machine.get(name) for name in machine.core.arguments[:2])
         if operation in (_EXIT, _EXIT_EXTENDED):
             return Ended(_exit_status(machine, operation, about))
@@ -99,5 +99,5 @@ class Debugger:
 def _exit_status(machine: Emulator, operation: int, about: int) -> int:
     if operation == _EXIT_EXTENDED:
         reason, status = words(machine, about, 2)
-        return status if reason == _FINE else 1
-    return 0 if about == _FINE else 1
+        return status if reason == _APPLICATION_EXIT else 1
+    return 0 if about == _APPLICATION_EXIT else 1

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from tflm_sim.emulation.emulator import Emulator, Reason, Snapshot, return_stub
-from tflm_sim.emulation.follower import Follower, Interest
+from tflm_sim.emulation.follower import Follower, Purpose
 from tflm_sim.emulation.functions import Watched
 from tflm_sim.emulation.program import Program
 from tflm_sim.emulation.xtensa import EXTERNAL_MEMORY, chip_of
@@ -81,7 +81,7 @@ def _prepared(program: Program, make: Callable[[bool], Emulator]) -> tuple[Emula
             assert chip is not None, "there is a machine with it"
             arguments = machine.place(EXTERNAL_MEMORY), chip.external.start, chip.external.end
         before = machine.save()
-        follower = Follower(machine, program, Interest(answers_vendors=address not in program.library_initialisers))
+        follower = Follower(machine, program, Purpose(answers_vendors=address not in program.library_initialisers))
         if follower.call(address, arguments, _CONSTRUCTORS_S) is None:
             machine.restore(before)
         machine.set("sp", begin)

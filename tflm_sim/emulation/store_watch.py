@@ -15,7 +15,7 @@ from tflm_sim.values import NamedTuple
 
 MAX_SPANS = 16384
 _MAX_STORES = 1024
-NOBODY = 0
+NO_OPERATOR = 0
 """The asker outside of operators."""
 
 
@@ -57,7 +57,7 @@ class Stored(NamedTuple):
 
     Attributes:
         code_address: The instruction; 0 for all those together that come when there are ``_MAX_STORES`` rows.
-        asker: A number, as it was given; ``NOBODY`` for those.
+        asker: A number, as it was given; ``NO_OPERATOR`` for those.
         low: The lowest byte.
         end: The one after the highest.
         times: How many stores.
@@ -90,7 +90,7 @@ def begin(noted: Noted, free: Iterable[Span], objects: Iterable[Span], devices: 
         noted.span[index] = _SpanNoted(span.start, span.end, is_free)
     noted.spans = len(stretches)
     noted.stores = 0
-    noted.asker = NOBODY
+    noted.asker = NO_OPERATOR
     noted.is_watching = 1
 
 

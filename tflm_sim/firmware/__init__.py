@@ -7,7 +7,7 @@
     image, elf               the file: ELF, .bin, Intel HEX or UF2
     embedded_models          models inside of it
     dwarf, measured_structs  struct sizes from debug information
-    snapshot, traces,        which TFLM it is: by structs, by messages, by checks that it lacks
+    snapshot, dated_texts,   which TFLM it is: by structs, by messages, by checks that it lacks
     absent_checks
     kernel_proof,            whose kernels are linked, and for which operators
     linked_kernels

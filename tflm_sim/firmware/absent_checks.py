@@ -13,14 +13,14 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from tflm_sim.firmware.traces import text_runs, trace_key
+from tflm_sim.firmware.dated_texts import text_key, text_runs
 from tflm_sim.values import NamedTuple
 
 TABLE = Path(__file__).with_name("absent_checks.txt.gz")
 
 
 class AbsentCheck(NamedTuple):
-    """A text that the image would hold had it been built from one of these positions.
+    """A text that the image would contain, had it been built from one of these positions.
 
     Attributes:
         file: The kernel's source file, without directory and suffix: "conv_common", "cmsis_nn/conv".
@@ -48,11 +48,11 @@ def _table() -> tuple[_CheckRow, ...]:
     return tuple(_CheckRow(file, key, int(length), int(first), int(end)) for file, key, length, first, end in fields)
 
 
-def _held(pieces: Iterable[bytes], lengths: set[int]) -> set[str]:
-    """Return the keys of the texts of such lengths; a linker puts a text into the end of a longer one."""
+def _texts_present(pieces: Iterable[bytes], lengths: set[int]) -> set[str]:
+    """Return the keys of all texts with one of the lengths; a linker may merge a text with the end of a longer one."""
     runs = {run[:-1] for run in text_runs(pieces) if run.endswith(b"\0")}
     ends = {run[-length:] for run in runs for length in lengths if len(run) >= length}
-    return {trace_key(text.decode()) for text in ends}
+    return {text_key(text.decode()) for text in ends}
 
 
 def find_absent_checks(pieces: Iterable[bytes], files: frozenset[str]) -> tuple[AbsentCheck, ...]:
@@ -63,6 +63,6 @@ def find_absent_checks(pieces: Iterable[bytes], files: frozenset[str]) -> tuple[
         files: The kernels' source files whose names are among its messages.
     """
     rows = [row for row in _table() if row.file in files]
-    held = _held(pieces, {row.length for row in rows}) if rows else set()
+    held = _texts_present(pieces, {row.length for row in rows}) if rows else set()
     absent = {AbsentCheck(row.file, row.first, row.end) for row in rows if row.key not in held}
     return tuple(sorted(absent, key=lambda check: (check.first, check.end, check.file)))

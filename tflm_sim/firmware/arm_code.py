@@ -115,7 +115,7 @@ def _two_words(instruction: Any, name: str, operands: list[Any]) -> list[step.St
 
 
 def _unknown(instruction: Any, name: str, operands: list[Any]) -> list[step.Step]:
-    """Forget what an instruction without a rule may write to."""
+    """Return steps that forget every register that an instruction without a rule may write to."""
     forgotten: list[step.Step] = step.written(instruction)
     if name.startswith(("st", "vst")):
         bases = (one.base if isinstance(one, step.InMemory) else one for one in operands)

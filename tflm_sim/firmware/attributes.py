@@ -119,11 +119,7 @@ def _is_arm_text(tag: int) -> bool:
     return tag in _ARM_STRINGS or (tag >= _ARM_NUMBER_AND_STRING and tag % 2 == 1)
 
 
-def _is_riscv_text(tag: int) -> bool:
-    return tag % 2 == 1
-
-
-_IS_TEXT: dict[str, Callable[[int], bool]] = {"aeabi": _is_arm_text, "riscv": _is_riscv_text}
+_IS_TEXT: dict[str, Callable[[int], bool]] = {"aeabi": _is_arm_text, "riscv": lambda tag: tag % 2 == 1}
 """Which tags have a string as their value, by vendor. Source: riscv-elf-psabi: odd tags are strings."""
 
 

@@ -90,7 +90,7 @@ class CallGraph:
         found = (self.function_at(site) for site in self.callers.get(start, ()))
         return frozenset(function.start for function in found if function is not None)
 
-    def ways_to(self, start: int, ignored: frozenset[int] = frozenset(), *, most: int = 100) -> int:
+    def count_call_chains(self, start: int, ignored: frozenset[int] = frozenset(), *, most: int = 100) -> int:
         """Return how many chains of calls lead to the function at ``start``, up to ``most``; 0 where nothing calls it.
 
         Args:
@@ -102,7 +102,7 @@ class CallGraph:
         for site in self.callers.get(start, ()) if len(inside) < _MAX_CHAIN else ():
             caller = self.function_at(site)
             if caller is not None and caller.start not in inside and count < most:
-                count += max(1, self.ways_to(caller.start, inside, most=most - count))
+                count += max(1, self.count_call_chains(caller.start, inside, most=most - count))
         return min(count, most)
 
 

@@ -67,7 +67,7 @@ class CallSite:
 
 @dataclass(slots=True)
 class _State:
-    """What is known before an instruction; what is not in it is not known."""
+    """What is known before an instruction about registers, flags and the stack; whatever is missing is unknown."""
 
     registers: dict[str, Value]
     slots: dict[int, tuple[Value, int]] = field(default_factory=dict)
@@ -77,8 +77,8 @@ class _State:
     def copy(self) -> _State:
         return _State(dict(self.registers), dict(self.slots), self.reachable_from, self.compared)
 
-    def met(self, other: _State) -> _State:
-        """Return what both agree on."""
+    def common_with(self, other: _State) -> _State:
+        """Return the facts on which both states agree."""
         reachable = [one for one in (self.reachable_from, other.reachable_from) if one is not None]
         return _State(
             dict(self.registers.items() & other.registers.items()),
@@ -88,7 +88,7 @@ class _State:
         )
 
     def put(self, register: str, value: Value | None) -> None:
-        """Note a register's new value."""
+        """Set a register's value."""
         if self.compared is not None and self.compared[0] == register:
             self.compared = None
         if value is None:
@@ -108,7 +108,7 @@ class CodeReader:
         self._constants = {name: Value("", number) for name, number in self._convention.constants}
 
     def calls(self, function: Function) -> tuple[CallSite, ...]:
-        """Return the calls of a function that some path reaches, by address; () where it is too long to be read."""
+        """Return the calls in a function that some path reaches, by address; () for a function that is too long."""
         states: dict[int, _State] = {}
         found: dict[int, int | None] = {}
         work = [(function.start, self._at_entry())]
@@ -116,7 +116,7 @@ class CodeReader:
         while work:
             address, state = work.pop()
             known = states.get(address)
-            state = state if known is None else known.met(state)
+            state = state if known is None else known.common_with(state)
             if known == state or not function.start <= address < function.start + function.size:
                 continue
             left -= 1
@@ -157,17 +157,17 @@ class CodeReader:
                     if target is not None:
                         if not function.start <= target < function.start + function.size and not is_conditional:
                             found[address] = target
-                        yield target, _given(state, equal is True)
+                        yield target, _after_comparison(state, equal is True)
                     if is_conditional:
-                        yield address + size, _given(state, equal is False)
+                        yield address + size, _after_comparison(state, equal is False)
                     return
                 case CallTo(target):
                     found[address] = target
-                    self._called(state, address)
+                    self._after_call(state, address)
                 case ConditionalStep(inner):
                     before = state.copy()
                     self._apply(state, inner)
-                    state = state.met(before)
+                    state = state.common_with(before)
                 case _:
                     self._apply(state, step)
         yield address + size, state
@@ -254,17 +254,17 @@ class CodeReader:
                 _put_on_stack(state, place.offset + step.offset, step.size, value)
             return
         if value is not None and value.base == "sp":
-            _reach(state, value.offset)
+            _mark_reachable(state, value.offset)
         if place is None:
             state.slots = {}
         elif place.base:
             _forget_reachable(state)
 
-    def _called(self, state: _State, site: int) -> None:
-        """Forget what a call may change."""
+    def _after_call(self, state: _State, site: int) -> None:
+        """Return the state after a call, without the registers and memory that it may change."""
         for value in [self._argument(state, i) for i in range(_MAX_ARGUMENTS)]:
             if value is not None and value.base == "sp":
-                _reach(state, value.offset)
+                _mark_reachable(state, value.offset)
         _forget_reachable(state)
         state.registers = {name: value for name, value in state.registers.items() if name in self._convention.kept}
         state.compared = None
@@ -295,8 +295,8 @@ def _put_on_stack(state: _State, start: int, size: int, value: Value | None) -> 
         state.slots[start] = (value, size)
 
 
-def _given(state: _State, is_equal: bool) -> _State:
-    """Return what is known where the comparison holds; the same as before where nothing says that it does."""
+def _after_comparison(state: _State, is_equal: bool) -> _State:
+    """Return the state on the branch where the last comparison was equal; unchanged on the other branch."""
     after = state.copy()
     if is_equal and state.compared is not None:
         register, number = state.compared
@@ -304,8 +304,8 @@ def _given(state: _State, is_equal: bool) -> _State:
     return after
 
 
-def _reach(state: _State, offset: int) -> None:
-    """Note that other functions can reach the stack from ``offset`` upwards."""
+def _mark_reachable(state: _State, offset: int) -> None:
+    """Mark the stack from ``offset`` upwards as reachable by other functions."""
     state.reachable_from = offset if state.reachable_from is None else min(state.reachable_from, offset)
 
 

@@ -18,14 +18,14 @@ from tflm_sim.firmware.dwarf_units import UNIT_TAGS, At, Sections, Shape, Tag, U
 from tflm_sim.values import dataclass, field, replace
 
 MAX_WORK = 1_200_000
-LOOK = 6
-"""What it costs to look at an entry, where passing one costs 1."""
+ENTRY_WORK = 6
+"""The work that is counted for reading an entry; skipping one counts 1."""
 MAX_TYPE_DEPTH = 40
 MAX_TREE_DEPTH = 2_000
 MAX_NAME_DEPTH = 8
-"""Scopes around a name; what lies deeper is none of ours, and only passed."""
+"""Nested scopes around a name; TFLM has no deeper names, so deeper entries are skipped."""
 MAX_NAME_CHARACTERS = 200
-"""Characters of a name with its scopes; what is longer is none of ours either."""
+"""Characters of a name with its scopes; TFLM has no longer names."""
 
 ANONYMOUS = "(anon)"
 """Stands for an unnamed namespace in a name."""
@@ -34,7 +34,7 @@ ANONYMOUS = "(anon)"
 _RECORDS = frozenset({Tag.STRUCTURE, Tag.CLASS, Tag.UNION})
 _POINTERS = frozenset({Tag.POINTER, Tag.REFERENCE, Tag.RVALUE_REFERENCE, Tag.POINTER_TO_MEMBER, Tag.SUBROUTINE})
 _WRAPPERS = frozenset({Tag.TYPEDEF, Tag.CONST, Tag.VOLATILE, Tag.ATOMIC, Tag.ARRAY})
-_LOOKED_AT = _RECORDS | UNIT_TAGS | {Tag.NAMESPACE, Tag.TYPEDEF, Tag.ENUMERATION}
+_TAGS_READ = _RECORDS | UNIT_TAGS | {Tag.NAMESPACE, Tag.TYPEDEF, Tag.ENUMERATION}
 _NOT_STORED = frozenset({At.EXTERNAL, At.DECLARATION})
 """Attributes of a static member."""
 
@@ -74,7 +74,7 @@ class DebugInformation:
 
 
 class DwarfReader:
-    """Reads debug information (mutable: it remembers alignments and how much it has looked at)."""
+    """Reads debug information (mutable: it caches alignments and counts its work)."""
 
     def __init__(self, sections: Sections) -> None:
         self.units = Units(sections)
@@ -92,7 +92,7 @@ class DwarfReader:
             FirmwareError: The debug information contradicts itself.
         """
         found = DebugInformation()
-        marks = self._marks(markers)
+        marks = self._search_bytes(markers)
         for unit in list(self.units.all()):
             data = self.units.data(unit)
             if marks is None or any(data.find(mark, unit.first, unit.end) >= 0 for mark in marks):
@@ -103,13 +103,13 @@ class DwarfReader:
         return found
 
     def _count(self, work: int) -> None:
-        """Add to what was done, and give up where that is more than a firmware's debug information asks for."""
+        """Count work, and give up where it exceeds what the debug information of any real firmware needs."""
         self._work += work
         if self._work > MAX_WORK:
             raise FirmwareError(f"more than {MAX_WORK:,} entries of debug information would have to be looked at")
 
-    def _marks(self, markers: Iterable[bytes]) -> list[bytes] | None:
-        """Return what a unit that has such a name holds; None where names are indices, which can be anything."""
+    def _search_bytes(self, markers: Iterable[bytes]) -> list[bytes] | None:
+        """Return the bytes to search for in a unit with such a name; None where units refer to names by index."""
         if self.units.sections.string_offsets:
             return None
         marks, strings = [], self.units.sections.strings
@@ -188,7 +188,7 @@ class DwarfReader:
             if child is None:
                 yield None, {}
                 return
-            self._count(LOOK)
+            self._count(ENTRY_WORK)
             values, at = self.units.values_of(unit, data, at, child)
             if level == 0:
                 yield child, values
@@ -205,7 +205,7 @@ class _Walk:
     """One pass over a unit; only namespaces and structs are entered (mutable).
 
     Attributes:
-        work: How many entries have been passed, one looked at counted as ``LOOK``.
+        work: How many entries have been passed, one looked at counted as ``ENTRY_WORK``.
     """
 
     def __init__(self, units: Units, unit: Unit, found: DebugInformation, wanted: Callable[[str], bool]) -> None:
@@ -234,16 +234,16 @@ class _Walk:
                 continue
             shape = shapes.get(code) or self._unknown(position, code)
             self.work += 1
-            if self._hidden or shape.tag not in _LOOKED_AT:
-                at = at + shape.size if shape.is_plain else self._pass(position, at, shape)
+            if self._hidden or shape.tag not in _TAGS_READ:
+                at = at + shape.size if shape.is_plain else self._skip_entry(position, at, shape)
             else:
-                at = self._look_at(position, at, shape)
-                self.work += LOOK
+                at = self._read_entry(position, at, shape)
+                self.work += ENTRY_WORK
             if self.work > most:
                 break
-        self._name_the_unnamed()
+        self._name_by_typedefs()
 
-    def _name_the_unnamed(self) -> None:
+    def _name_by_typedefs(self) -> None:
         for name, target in self._typedefs:
             if target in self._unnamed:
                 self._keep(replace(self._unnamed[target], name=name))
@@ -252,8 +252,8 @@ class _Walk:
     def _unknown(position: int, code: int) -> NoReturn:
         raise FirmwareError(f"entry at {position:#x} of the debug information has the unknown shape {code}")
 
-    def _pass(self, position: int, at: int, shape: Shape) -> int:
-        """Return where to go on behind an entry of no interest: behind its children too, where it says so."""
+    def _skip_entry(self, position: int, at: int, shape: Shape) -> int:
+        """Return the position behind an entry that is skipped, behind its children too where the entry says where."""
         if shape.has_children:
             target = self._units.sibling(self._unit, self._data, at, shape)
             if position < target <= self._unit.end:
@@ -261,8 +261,8 @@ class _Walk:
             self._open(None, position)
         return at + shape.size if shape.size >= 0 else self._units.skip(self._unit, self._data, at, shape)
 
-    def _look_at(self, position: int, at: int, shape: Shape) -> int:
-        """Keep what an entry says, and return where to go on."""
+    def _read_entry(self, position: int, at: int, shape: Shape) -> int:
+        """Store what an entry says, and return the position behind it."""
         values, at = self._units.values_of(self._unit, self._data, at, shape)
         opened = self._collect(shape.tag, values, position)
         if shape.has_children:
@@ -280,7 +280,7 @@ class _Walk:
             raise FirmwareError(f"the debug information nests {len(self._scope)} deep at {position:#x}")
 
     def _collect(self, tag: int, values: Values, position: int) -> str | None:
-        """Keep what an entry says; return what it adds to the names of its children, None to pass them."""
+        """Store what an entry says; return the scope that it adds to its children's names, None to skip them."""
         if tag in UNIT_TAGS:
             return ""
         if len(self._scope) > MAX_NAME_DEPTH:
@@ -309,7 +309,7 @@ class _Walk:
         return None if fact.is_enum else name
 
     def _keep(self, fact: StructFact) -> None:
-        """File a named type."""
+        """Store a named type."""
         if fact.is_enum:
             self._found.enums.setdefault(fact.name, set()).add(fact.size)
         elif self._wanted(fact.name):

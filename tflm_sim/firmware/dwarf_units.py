@@ -26,7 +26,7 @@ MAX_TEXT_BYTES = 64 * 1024**2
 
 
 class Tag:
-    """``DW_TAG_*`` that are looked at."""
+    """The ``DW_TAG_*`` that are read."""
 
     ARRAY, CLASS, ENUMERATION, MEMBER, POINTER, COMPILE_UNIT = 0x01, 0x02, 0x04, 0x0D, 0x0F, 0x11
     REFERENCE, STRUCTURE, SUBROUTINE, TYPEDEF, UNION, INHERITANCE = 0x10, 0x13, 0x15, 0x16, 0x17, 0x1C
@@ -35,7 +35,7 @@ class Tag:
 
 
 class At:
-    """``DW_AT_*`` that are looked at."""
+    """The ``DW_AT_*`` that are read."""
 
     SIBLING, NAME, BYTE_SIZE, PRODUCER, DECLARATION, TYPE, OFFSET = 0x01, 0x03, 0x0B, 0x25, 0x3C, 0x49, 0x38
     EXTERNAL, STR_OFFSETS_BASE, SIGNATURE, ALIGNMENT = 0x3F, 0x72, 0x69, 0x88
@@ -291,7 +291,7 @@ class Units:
         return values, at
 
     def _charge(self, shape: Shape) -> None:
-        """Count the values of an entry, and give up where a firmware's debug information has not as many."""
+        """Count the values of an entry, and give up where they exceed those of any real firmware."""
         self._value_count += len(shape.attributes)
         if self._value_count > MAX_VALUES:
             raise FirmwareError(f"more than {MAX_VALUES:,} values of debug information would have to be read")

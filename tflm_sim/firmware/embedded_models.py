@@ -45,7 +45,7 @@ class EmbeddedModel:
 
 
 class WalkedFlatBuffer(MeasuredFlatBuffer):
-    """A flatbuffer that notes how far reading it went, and what that cost."""
+    """A flatbuffer that records how far it was read, and counts the work."""
 
     __slots__ = ()
 

@@ -10,6 +10,7 @@ from tflm_sim.errors import FirmwareError
 from tflm_sim.firmware.absent_checks import AbsentCheck, find_absent_checks
 from tflm_sim.firmware.attributes import Processor, processor
 from tflm_sim.firmware.call_graph import CallGraph
+from tflm_sim.firmware.dated_texts import DatedText, find_dated_texts, kernel_files
 from tflm_sim.firmware.elf import Symbol
 from tflm_sim.firmware.embedded_models import EmbeddedModel, find_models
 from tflm_sim.firmware.image import AddressIndex, Image, load_image
@@ -35,7 +36,6 @@ from tflm_sim.firmware.symbol_names import (
     resolver_sizes,
     resource_variables_linked,
 )
-from tflm_sim.firmware.traces import Trace, find_traces, kernel_files
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.structs import declarations
 from tflm_sim.values import dataclass, replace
@@ -80,7 +80,7 @@ class Firmware:
         is_link_time_optimised: Whether functions may have been inlined across files, so that a missing name proves
             nothing.
         regions: RAM by region.
-        traces: Messages and functions of a limited time.
+        dated_texts: Messages and functions that TFLM had for a limited time.
         kernel_files: The kernels' source files that messages name.
         absent_checks: Checks that those files had for a while, and that are not in the image.
     """
@@ -107,7 +107,7 @@ class Firmware:
     set_up: SetUp = SetUp()
     is_link_time_optimised: bool = False
     regions: tuple[Region, ...] = ()
-    traces: tuple[Trace, ...] = ()
+    dated_texts: tuple[DatedText, ...] = ()
     kernel_files: frozenset[str] = frozenset()
     absent_checks: tuple[AbsentCheck, ...] = ()
 
@@ -147,7 +147,7 @@ def examine(image: Image, *, arena_symbol: str | None = None, ram: int | None = 
 def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmware:
     elf = image.elf
     models = find_models(image.pieces)
-    parts = _outside(image, models)
+    parts = _without_models(image, models)
     files = kernel_files(parts)
     plain = Firmware(
         image,
@@ -155,7 +155,7 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
         prints_messages=_contain(parts, *_MESSAGES),
         has_compression=_contain(parts, _COMPRESSION),
         interpreters=("recording", "plain") if _contain(parts, _RECORDING) else (),
-        traces=find_traces(parts, elf.symbols if elf else (), files),
+        dated_texts=find_dated_texts(parts, elf.symbols if elf else (), files),
         kernel_files=files,
         absent_checks=find_absent_checks(parts, files),
     )
@@ -200,8 +200,8 @@ def _contain(parts: Iterable[bytes], *texts: bytes) -> bool:
     return any(text in part for part in parts for text in texts)
 
 
-def _outside(image: Image, models: Iterable[EmbeddedModel]) -> list[bytes]:
-    """Return the image without the models, whose bytes are nobody's messages."""
+def _without_models(image: Image, models: Iterable[EmbeddedModel]) -> list[bytes]:
+    """Return the image without the models, whose bytes could look like messages."""
     ordered = sorted(models, key=_address)
     parts = []
     for piece in image.pieces:

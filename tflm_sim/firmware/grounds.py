@@ -10,7 +10,7 @@ from tflm_sim.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Why a part of the target is what it is; without proof it is assumed.
+    """How a part of the target is known; without proof it is assumed.
 
     Attributes:
         part: "ABI", "structs", "TFLM", "kernels" or "interpreter".
@@ -33,7 +33,7 @@ class Ground:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What an answer takes for granted.
+    """An assumption of an answer.
 
     Attributes:
         text: "CMSIS-NN is 4ab83cc": a sentence that follows "if".

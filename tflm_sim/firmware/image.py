@@ -41,7 +41,7 @@ _OTHER_FILES = {
     ),
 }
 """Files that are no firmware that can be read, by how they begin, in words."""
-_TEXT_LOOKED_AT = 4096
+_TEXT_SAMPLE_BYTES = 4096
 _CONTROL = bytes(range(9)) + bytes(range(14, 32)) + b"\x7f"
 
 
@@ -123,7 +123,7 @@ def _other_file(data: bytes) -> str:
 
 
 def _is_text(data: bytes) -> bool:
-    start = data[:_TEXT_LOOKED_AT]
+    start = data[:_TEXT_SAMPLE_BYTES]
     return len(start.translate(None, _CONTROL)) == len(start) and start.isascii()
 
 

@@ -42,7 +42,7 @@ def file_name(firmware: Firmware) -> str:
 
 
 def linked_kernels(firmware: Firmware, base: Target | None, kernels: str | None) -> tuple[KernelLibrary, Ground]:
-    """Return the kernel library of a firmware, and why that one.
+    """Return the kernel library of a firmware, and what proves it.
 
     Args:
         firmware: What its file says.

@@ -43,7 +43,7 @@ class Shift(NamedTuple):
 
 
 class Or(NamedTuple):
-    """``register = first | second``: how a word is put together where only aligned ones can be loaded."""
+    """``register = first | second``: joins the parts of a word on a processor that only loads aligned words."""
 
     register: str
     first: str
@@ -75,7 +75,7 @@ class Forget(NamedTuple):
 
 
 class Compare(NamedTuple):
-    """What the next condition "equal" is about: ``register == number``; None: nothing that is known."""
+    """The comparison that the next condition "equal" refers to, ``register == number``; None for an unknown one."""
 
     register: str | None
     number: int

@@ -26,7 +26,7 @@ _ENUM = "TfLiteType"
 
 @dataclass(frozen=True, slots=True)
 class DebugFacts:
-    """What the debug information of TFLM's own units says.
+    """What the debug information of TFLM's own source files says.
 
     Attributes:
         structs: By the name in our tables.
@@ -52,10 +52,6 @@ def _by_table_name(found: DebugInformation, names: Collection[str]) -> dict[str,
             if ours is not None:
                 facts.setdefault(ours, {}).setdefault(fact.size, fact)
     return facts
-
-
-def _disagreeing(facts: Mapping[str, Mapping[int, StructFact]]) -> dict[str, tuple[int, ...]]:
-    return {ours: tuple(sorted(by_size)) for ours, by_size in facts.items() if len(by_size) > 1}
 
 
 def debug_facts(elf: Elf, names: Collection[str], *, int64_alignment: int) -> DebugFacts | None:
@@ -84,7 +80,7 @@ def debug_facts(elf: Elf, names: Collection[str], *, int64_alignment: int) -> De
         structs[ours] = MeasuredStruct(ours, fact.size, reader.alignment(fact, int64_alignment=int64_alignment))
     return DebugFacts(
         structs=structs,
-        disagreeing=_disagreeing(facts),
+        disagreeing={ours: tuple(sorted(by_size)) for ours, by_size in facts.items() if len(by_size) > 1},
         enum_size=_enum_size(found),
         kernels=frozenset(match[1] for unit in found.units if (match := _KERNEL.search(unit.name))),
         producers=tuple(sorted({unit.producer for unit in found.units if unit.producer})),

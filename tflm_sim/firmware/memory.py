@@ -65,7 +65,7 @@ class Region:
 
     @property
     def free(self) -> int | None:
-        """Bytes that neither sections nor the heap's and the stack's shares take; None where the end is not known."""
+        """Bytes that sections, heap and stack do not take; None where the region's end is not known."""
         if self.top is None:
             return None
         aside = (self.stack or 0) + (self.heap or 0)
@@ -140,7 +140,7 @@ def _region(sections: list[Section], values: Mapping[str, int]) -> Region:
 
 
 def _ended(region: Region, top: int, grounds: str, values: Mapping[str, int]) -> Region:
-    """Return the region with its end and with what symbols set aside for stack and heap."""
+    """Return the region with its end, and with the bytes that symbols reserve for stack and heap."""
     stack = _first(_STACK_SIZES, values)
     bottom = _first(_STACK_BOTTOMS, values)
     if stack is None and bottom is not None and region.static_end <= bottom < top:

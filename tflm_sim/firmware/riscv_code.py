@@ -87,12 +87,13 @@ def _branch(instruction: Any, name: str, operands: list[Any]) -> list[step.Step]
     match operands:
         case [*registers, int(offset)]:
             equal = {"beqz": True, "bnez": False}.get(name)
-            return [_compare(registers), step.Branch(instruction.address + offset, True, equal)]
+            compared = step.Compare(registers[0] if len(registers) == 1 else None, 0)
+            return [compared, step.Branch(instruction.address + offset, True, equal)]
     return None
 
 
 def _unknown(name: str, operands: list[Any]) -> list[step.Step]:
-    """Forget what an instruction without a rule may write to."""
+    """Return steps that forget every register that an instruction without a rule may write to."""
     is_store = name.startswith(("s", "fs", "amo"))
     bases = [one.base if isinstance(one, step.InMemory) else one for one in operands[1:]]
     stored: list[step.Step] = [step.Store(base, None, 0, None) for base in bases if isinstance(base, str) and is_store]
@@ -109,7 +110,3 @@ _RULES = step.by_name(
     }
 )
 """What is read of RISC-V's instructions, as in arm_code.py."""
-
-
-def _compare(registers: list[Any]) -> step.Compare:
-    return step.Compare(registers[0] if len(registers) == 1 else None, 0)

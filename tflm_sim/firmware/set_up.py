@@ -47,8 +47,8 @@ _KINDS = {
     "15MicroOpResolver": "resolver",
     "b": "preserve",
 }
-_AS_BEFORE = "the type before"
-_WHOLE = {"Ph": "Ph", "S_": _AS_BEFORE}
+_SAME_AS_BEFORE = "the type before"
+_WHOLE_TYPES = {"Ph": "Ph", "S_": _SAME_AS_BEFORE}
 _SIZES = ("j", "m")
 _TENSOR_TAKERS = re.compile(r"14MicroAllocator(?:38AllocatePersistentTfLiteTensorInternal|24AllocateTempTfLiteTensor)E")
 _TENSOR_SIZES = {32: True, 40: False}
@@ -145,22 +145,22 @@ def _enum_kinds(program: _Program, functions: Iterable[Function]) -> set[bool]:
 
 def read_set_up(elf: Elf, graph: CallGraph) -> SetUp:
     """Return what the code of a program passes to TFLM."""
-    wanted = [f for f in graph.functions.values() if any(_OF_INTEREST.search(name) for name in f.names)]
+    wanted = [f for f in graph.functions.values() if any(_RELEVANT_FUNCTIONS.search(name) for name in f.names)]
     machine = decoder(elf) if wanted else None
     if machine is None:
         return SetUp(allocates_again=_allocates_again(graph, 0))
     program = _Program(graph, CodeReader(elf, machine))
     found = [call for function in wanted for call in _calls_of_constructor(program, graph, function)]
     calls = tuple(dict.fromkeys(found[:_MAX_CALLS]))
-    enums, lengths = _the_one(_enum_kinds(program, wanted)), _the_one(_table_lengths(program, wanted))
+    enums, lengths = _only_value(_enum_kinds(program, wanted)), _only_value(_table_lengths(program, wanted))
     return SetUp(calls, True, enums, lengths, _allocates_again(graph, len(calls)))
 
 
 def _allocates_again(graph: CallGraph, found: int) -> bool:
     """Whether more calls lead to AllocateTensors() than to a constructor; Invoke() calls it only where nobody did."""
     of_tflm = _starts_of(graph, _INVOKE)
-    made = max(found, sum(graph.ways_to(start) for start in _starts_of(graph, _CONSTRUCTOR)))
-    return 0 < made < sum(graph.ways_to(start, of_tflm) for start in _starts_of(graph, _ALLOCATE))
+    made = max(found, sum(graph.count_call_chains(start) for start in _starts_of(graph, _CONSTRUCTOR)))
+    return 0 < made < sum(graph.count_call_chains(start, of_tflm) for start in _starts_of(graph, _ALLOCATE))
 
 
 def _starts_of(graph: CallGraph, pattern: re.Pattern[str]) -> frozenset[int]:
@@ -173,12 +173,12 @@ def _table_lengths(program: _Program, functions: Iterable[Function]) -> set[int 
     return {length for function in creators for length in program.table_lengths(function)}
 
 
-def _the_one(values: Set[_T]) -> _T | None:
-    """Return the value that all agree on, None where there is none or they differ."""
+def _only_value(values: Set[_T]) -> _T | None:
+    """Return the value if all values are equal; None where there are none or they differ."""
     return next(iter(values)) if len(values) == 1 else None
 
 
-_OF_INTEREST = re.compile(
+_RELEVANT_FUNCTIONS = re.compile(
     "|".join(one.pattern for one in (_CONSTRUCTOR, _CHANGED_CONSTRUCTOR, _CREATE_VARIABLES, _TENSOR_TAKERS))
 )
 
@@ -195,17 +195,17 @@ def _roles(parameters: str) -> dict[str, int]:
 
 
 def _role(kind: str, *, is_behind_arena: bool) -> str:
-    """Return what an argument of a type is to us, "" for nothing."""
+    """Return the role of an argument, by its type; "" for one that does not matter."""
     if is_behind_arena and kind in _SIZES:
         return "size"
-    return "arena" if is_behind_arena and kind == _AS_BEFORE else _KINDS.get(kind, "")
+    return "arena" if is_behind_arena and kind == _SAME_AS_BEFORE else _KINDS.get(kind, "")
 
 
 def _kinds(parameters: str) -> Iterator[str]:
     """Yield the type of each parameter, of a nested name its last part."""
     at = 0
     while match := _TYPE.match(parameters, at):
-        at, kind = match.end(), _WHOLE.get(match[0], match[2])
+        at, kind = match.end(), _WHOLE_TYPES.get(match[0], match[2])
         if kind.startswith("N"):
             length = re.match(r"\d+", parameters[at:])
             if length is None:
@@ -333,13 +333,9 @@ class _Program:
         return sizes.pop() if len(sizes) == 1 else None
 
 
-def _numbers(facts: Mapping[str, Value | None]) -> dict[str, int]:
-    return {name: value.offset for name, value in facts.items() if value is not None and not value.base}
-
-
 def _interpreter(facts: Mapping[str, Value | None], is_own: bool) -> InterpreterCall:
     """Return the interpreter that a call makes, from what is known of its arguments."""
-    numbers = _numbers(facts)
+    numbers = {name: value.offset for name, value in facts.items() if value is not None and not value.base}
     has_table = facts.get("variables", Value("", 0)) != Value("", 0)
     shares = not is_own and "table_site" in numbers and numbers["table_site"] == numbers.get("site")
     preserve = numbers.get("preserve") if "preserve" in facts else 0

@@ -1,6 +1,6 @@
 """Which TFLM a firmware was built from: the stretches of upstream's history that its file leaves possible.
 
-    traces     |        came ------------------ went       |     messages and functions, see traces.py
+    texts      |        came ------------------ went       |     messages and functions, see dated_texts.py
     structs    |   x    |   x   |  fits  |  fits  |   x    |     sizes from debug information
     checks     |        |       |        |  lacks |        |     what must be there is not, see absent_checks.py
     result                      [ stretch ]
@@ -17,7 +17,7 @@ from itertools import pairwise, product
 
 from tflm_sim.document_types import Count
 from tflm_sim.firmware.absent_checks import AbsentCheck
-from tflm_sim.firmware.traces import FIRST_POSITION, NEWEST_POSITION, Trace, bounds
+from tflm_sim.firmware.dated_texts import FIRST_POSITION, NEWEST_POSITION, DatedText, bounds
 from tflm_sim.targets.abi import Abi
 from tflm_sim.targets.changes import CHANGES, ESP, UPSTREAM
 from tflm_sim.targets.history import main_line
@@ -37,7 +37,7 @@ class StructMismatch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Snapshots:
-    """What is left of the history.
+    """The versions of TFLM that a firmware may have been built from.
 
     Attributes:
         runtimes: One of each stretch that is left, the newest first.
@@ -56,8 +56,8 @@ class Snapshots:
     first: int
     last: int
     mismatches: tuple[StructMismatch, ...]
-    came: Trace | None
-    went: Trace | None
+    came: DatedText | None
+    went: DatedText | None
     measured: tuple[MeasuredStruct, ...]
     abi: Abi
     lacks: tuple[AbsentCheck, ...] = ()
@@ -69,7 +69,7 @@ class Snapshots:
         return bool(self.measured)
 
     def allow(self, runtime: Runtime) -> bool:
-        """Whether a build that is none of upstream's main fits as well as the best."""
+        """Whether a build of another history than upstream's main branch fits as well as the best one."""
         position = min(runtime.position(UPSTREAM), NEWEST_POSITION)
         if any(check.first <= position < check.end for check in self.lacks):
             return False
@@ -82,7 +82,7 @@ class Snapshots:
 def find_snapshots(
     measured: tuple[MeasuredStruct, ...],
     abi: Abi,
-    traces: Iterable[Trace],
+    texts: Iterable[DatedText],
     absent: Iterable[AbsentCheck] = (),
     *,
     compression: bool = False,
@@ -92,19 +92,20 @@ def find_snapshots(
     Args:
         measured: Its structs; () without debug information.
         abi: Its layout rules.
-        traces: Its messages and functions of a limited time.
+        texts: Its messages and functions that TFLM had for a limited time.
         absent: Checks that it lacks.
         compression: Whether the code for compressed tensors is in it, which decides where structs do not.
     """
-    found = list(traces)
+    found = list(texts)
     came, went = bounds(found)
     is_mixed = False
     if came is not None and went is not None and came.first >= went.end:
         is_mixed = True
         # A fork keeps old kernels of its own, as esp-tflite-micro does; the newest text is that of its last merge.
         went = bounds(trace for trace in found if trace.end > came.first)[1]
-    best = _best([*_fits(measured, abi, *_span(came, went))], compression=compression)
-    kept, lacks = _with_its_checks(best, tuple(absent))
+    first, end = came.first if came else FIRST_POSITION, went.end if went else NEWEST_POSITION + 1
+    best = _best([*_fits(measured, abi, first, end)], compression=compression)
+    kept, lacks = _consistent_with_checks(best, tuple(absent))
     return Snapshots(
         runtimes=tuple(fit.runtime for fit in kept),
         first=min(fit.first for fit in kept),
@@ -117,11 +118,6 @@ def find_snapshots(
         lacks=lacks,
         is_mixed=is_mixed,
     )
-
-
-def _span(came: Trace | None, went: Trace | None) -> tuple[int, int]:
-    """Return the first position that the traces leave possible, and the one behind the last."""
-    return came.first if came else FIRST_POSITION, went.end if went else NEWEST_POSITION + 1
 
 
 class _Fit(NamedTuple):
@@ -156,8 +152,10 @@ def _best(fits: list[_Fit], *, compression: bool) -> list[_Fit]:
     return [fit for fit in best if not fit.is_fork] or best
 
 
-def _with_its_checks(fits: list[_Fit], absent: tuple[AbsentCheck, ...]) -> tuple[list[_Fit], tuple[AbsentCheck, ...]]:
-    """Return the fits whose checks the image has, and the checks that took others out; all where none is left."""
+def _consistent_with_checks(
+    fits: list[_Fit], absent: tuple[AbsentCheck, ...]
+) -> tuple[list[_Fit], tuple[AbsentCheck, ...]]:
+    """Return the fits that the image's checks allow, and the checks that exclude others; all where none is left."""
     lacking = {
         (fit.first, fit.end): check
         for check in absent
@@ -190,7 +188,7 @@ def _changes(runtime: Runtime) -> frozenset[str]:
 
 
 def _forks() -> tuple[Runtime, ...]:
-    """Return builds whose structs upstream never had, for want of a better fit."""
+    """Return builds of forks, whose structs upstream never had."""
     return *(runtime for runtime in esp_runtimes() if runtime.forks), Runtime(CHIRALE_SNAPSHOT, static_memory=False)
 
 

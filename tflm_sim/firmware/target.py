@@ -29,7 +29,7 @@ from tflm_sim.targets.abi import AAPCS, ILP32, Abi
 from tflm_sim.targets.kernel_library import VERSIONS, KernelLibrary, versions_of
 from tflm_sim.targets.libraries import find_library
 from tflm_sim.targets.library import Library
-from tflm_sim.targets.presets import at_runtime, preset, refuse_what_is_no_build
+from tflm_sim.targets.presets import at_runtime, preset, refuse_impossible_build
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.structs import MeasuredStruct, layouts
 from tflm_sim.targets.target import Target
@@ -43,7 +43,7 @@ _TENSOR = "TfLiteTensor"
 
 @dataclass(frozen=True, slots=True)
 class FirmwareTarget:
-    """What to simulate on.
+    """The target of a firmware, and how each part of it is known.
 
     Attributes:
         target: The target.
@@ -61,7 +61,7 @@ class FirmwareTarget:
 
     @property
     def assumptions(self) -> tuple[Ground, ...]:
-        """What neither the file nor the user says."""
+        """What was assumed, because neither the file nor the user says it."""
         return tuple(ground for ground in self.grounds if not ground.is_known)
 
 
@@ -98,7 +98,7 @@ def firmware_target(
     named_runtime = Runtime() if base is None or library is not None else base.runtime
     target = _machine(firmware, abis[0], named_runtime, linked)
     snapshots = find_snapshots(
-        measured, abis[0], firmware.traces, firmware.absent_checks, compression=firmware.has_compression
+        measured, abis[0], firmware.dated_texts, firmware.absent_checks, compression=firmware.has_compression
     )
     runtimes, rules = _alternatives(target, snapshots, base, runtime)
     library_ground = replace(library_ground, value=str(runtimes[0].kernel_library))
@@ -149,7 +149,7 @@ def _purposes(firmware: Firmware, target: Target) -> tuple[str, ...]:
 def _conditions(
     firmware: Firmware, target: Target, grounds: tuple[Ground, ...], *, is_named: bool
 ) -> Iterator[Condition]:
-    """Yield what an answer takes for granted; what the user named is not assumed."""
+    """Yield the assumptions of an answer; what the user named is none."""
     by_part = {ground.part: ground for ground in grounds}
     if not target.measured:
         yield Condition("TFLM's structs are unchanged")
@@ -171,7 +171,7 @@ def _other_versions(target: Target) -> Iterator[Target]:
     for version in versions_of(library.name, library.variant) if library.name in VERSIONS else ():
         other = replace(library, version=version)
         try:
-            refuse_what_is_no_build(other, target.runtime)
+            refuse_impossible_build(other, target.runtime)
         except UsageError:
             continue
         if other != library:
@@ -314,14 +314,14 @@ def _rules(snapshots: Snapshots, refusal: str = "", *, is_esp: bool = False) -> 
     """Return what is known of the version, and from what; ``refusal``: why a part of it is left out."""
     first, last = commit_at(snapshots.first), commit_at(snapshots.last)
     value = first if first == last else f"between {first} and {last}"
-    reasons = [*_of_structs(snapshots), *_of_texts(snapshots)]
+    reasons = [*_struct_grounds(snapshots), *_text_grounds(snapshots)]
     if refusal:
         reasons.append(f"left out: {refusal}")
     is_assumed = bool(snapshots.mismatches or refusal or (snapshots.is_mixed and not is_esp))
     return Ground("TFLM", value, "; ".join(reasons) or "nothing tells", "assumed" if is_assumed else "concluded")
 
 
-def _of_structs(snapshots: Snapshots) -> Iterator[str]:
+def _struct_grounds(snapshots: Snapshots) -> Iterator[str]:
     """Yield what the sizes of structs say about the version."""
     if snapshots.mismatches:
         wrong = ", ".join(f"{struct} {size} B and not {ours}" for struct, size, ours in snapshots.mismatches[:4])
@@ -331,7 +331,7 @@ def _of_structs(snapshots: Snapshots) -> Iterator[str]:
         yield "all structs have their sizes of then"
 
 
-def _of_texts(snapshots: Snapshots) -> Iterator[str]:
+def _text_grounds(snapshots: Snapshots) -> Iterator[str]:
     """Yield what messages and checks say about the version."""
     if snapshots.came is not None:
         yield f"'{_short(snapshots.came.text)}' came with {commit_at(snapshots.came.first)}"

@@ -37,7 +37,7 @@ def steps_of(instruction: Any) -> list[step.Step]:
 
 
 def _unknown(operands: list[Any], written: list[str]) -> list[step.Step]:
-    """Forget what an instruction without a rule may write to."""
+    """Return steps that forget every register that an instruction without a rule may write to."""
     stored = (step.Store(one.base, None, 0, None) for one in operands[:1] if isinstance(one, step.InMemory))
     return [*stored, *(step.Forget(_HALVES.get(one) or _SMALL.get(one, one)) for one in written)]
 

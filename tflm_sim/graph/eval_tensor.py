@@ -31,7 +31,7 @@ class EvalTensor:
     """A tensor while the model is being prepared (mutable: ``shape``, ``resource_id``).
 
     Attributes:
-        tensor: What the file says.
+        tensor: The tensor in the file.
         index: Index in its subgraph.
         type: The raw ``TensorType`` number.
         shape: Dimensions in TFLite order; () for a scalar.

@@ -86,9 +86,9 @@ class AllocationInfo:
         subgraph: Index of the subgraph.
         tensor: Tensor index, or -1 for a scratch buffer.
         scratch: Scratch index, or -1 for a tensor.
-        node: The operator that asked for the scratch buffer, or -1.
+        node: The operator that requested the scratch buffer, or -1.
         size: Bytes.
-        needs_allocating: Whether the planner places it.
+        needs_allocating: Whether the planner has to place it.
         offline_offset: The offset that the model's metadata asks for, or ``ONLINE_PLANNED_BUFFER``.
         first_created: First scope in which it is alive, or -1 when no visited operator names it.
         last_used: Last scope in which it is alive, or -1.
@@ -111,7 +111,7 @@ class AllocationInfo:
 
 
 class ScratchBufferRequest(NamedTuple):
-    """``ScratchBufferRequest``: a scratch buffer that a kernel asked for: whose, and how many bytes."""
+    """``ScratchBufferRequest``: the operator that requested a scratch buffer, and the bytes."""
 
     subgraph: int
     node: int

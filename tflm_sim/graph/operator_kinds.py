@@ -20,11 +20,11 @@ leave no two alike; the indices of its tensors, each once, in the order in which
 
 
 class Kinds:
-    """Numbers for the kinds of operators, of whatever models (mutable; for one thread).
+    """Numbers the kinds of operators, across models (mutable; for one thread).
 
     Args:
-        most: Facts that have a number. Those that were asked for longest ago lose theirs, and get another one, that no
-            other facts ever had, when they are met again.
+        most: How many kinds have a number at one time. The least recently used lose theirs, and get a new number, which
+            is never reused, when they occur again.
     """
 
     def __init__(self, most: int) -> None:
@@ -33,7 +33,7 @@ class Kinds:
         self._operators: WeakKeyDictionary[SubgraphOutline, list[OperatorOutline]] = WeakKeyDictionary()
 
     def operators(self, outline: SubgraphOutline) -> list[OperatorOutline]:
-        """Return the operators of a subgraph; they are found once, and forgotten with it."""
+        """Return the operators of a subgraph with their kinds; the result is cached as long as the subgraph lives."""
         found = self._operators.get(outline)
         if found is None:
             kinds = [self._number(_tensor_facts(start)) for start in outline.tensors]
@@ -44,7 +44,7 @@ class Kinds:
 
 
 def _tensor_facts(start: TensorStart) -> Hashable:
-    """Return what alike tensors have alike."""
+    """Return the facts about a tensor that belong to an operator's kind."""
     tensor, _, data, affine = start
     facts = tensor.type, tensor.shape or (), type(data)
     if affine is None:
@@ -54,7 +54,7 @@ def _tensor_facts(start: TensorStart) -> Hashable:
 
 
 def _tensors_of(indices: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int | None, ...] | None]:
-    """Return the tensors that are there, each once, and where they stand; None where all stand once, in order."""
+    """Return the distinct tensors, and the pattern in which they occur; None where each occurs once, in order."""
     tensors = tuple(dict.fromkeys(indices))
     if len(tensors) == len(indices) and not (tensors and min(tensors) < 0):
         return tensors, None
@@ -63,7 +63,7 @@ def _tensors_of(indices: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int | 
 
 
 def _operator_facts(subgraph: Subgraph, kinds: list[int]) -> Iterator[tuple[Hashable, tuple[int, ...]]]:
-    """Yield for each operator what those of its kind have alike, None where no two are alike, and its tensors."""
+    """Yield the facts that make up each operator's kind, None for one that has no kind, and its tensors."""
     kind_of = kinds.__getitem__
     for operator in subgraph.operators:
         inputs, outputs, intermediates = operator.inputs, operator.outputs, operator.intermediates
@@ -87,7 +87,7 @@ def _operator_facts(subgraph: Subgraph, kinds: list[int]) -> Iterator[tuple[Hash
 
 
 def _exactly(values: Collection[OptionValue]) -> Collection[OptionValue]:
-    """Return values that are equal only where they are the same: 0.0 equals -0.0."""
+    """Return values that compare equal only if they are identical: in Python 0.0 equals -0.0."""
     if float in map(type, values):
         return [value.hex() if type(value) is float else value for value in values]
     return values

@@ -15,14 +15,14 @@ TensorStart = tuple[Tensor, int, memoryview | None, Quantization | None]
 
 
 class SubgraphOutline:
-    """What there is to share of a subgraph.
+    """The facts about a subgraph that all runs share.
 
     Attributes:
-        subgraph: It.
-        tensors: How its tensors start.
-        variables: The indices of those that are variables.
-        types: The types of all.
-        has_buffers: Whether they name buffers that there are.
+        subgraph: The subgraph.
+        tensors: The arguments of each ``EvalTensor``.
+        variables: The indices of variable tensors.
+        types: The types of all tensors.
+        has_buffers: Whether every tensor names an existing buffer.
     """
 
     def __init__(self, model: Model, subgraph: Subgraph) -> None:
@@ -41,12 +41,12 @@ class SubgraphOutline:
                 self.has_buffers = False
 
     def eval_tensors(self) -> list[EvalTensor]:
-        """Return the tensors as the file has them, for one run."""
+        """Return new eval tensors for one run, as the file describes them."""
         return list(starmap(EvalTensor, self.tensors))
 
 
 def outlines(model: Model) -> list[SubgraphOutline]:
-    """Return the outline of each subgraph of a model, the same ones for all who ask."""
+    """Return the outline of each subgraph of a model; they are created once for each model."""
     found: list[SubgraphOutline] | None = model.memo.get("outlines")
     if found is None:
         found = model.memo["outlines"] = [SubgraphOutline(model, subgraph) for subgraph in model.subgraphs]
@@ -54,6 +54,6 @@ def outlines(model: Model) -> list[SubgraphOutline]:
 
 
 def _affine(tensor: Tensor) -> Quantization | None:
-    """Return what TFLM turns into a ``TfLiteAffineQuantization``: it has scales and zero points."""
+    """Return the quantization that becomes a ``TfLiteAffineQuantization``, because it has scales and zero points."""
     found = tensor.quantization
     return found if found is not None and found.scale_count and found.zero_point_count else None

@@ -32,7 +32,7 @@ class ResourceVariables:
         self._names: list[tuple[str | None, str | None]] = []
 
     def create_id_if_none_found(self, container: str | None, shared_name: str | None) -> int | None:
-        """Return the id of the variable, made if need be; None when the capacity is reached.
+        """Return the id of the variable, which is created where it is new; None when the capacity is reached.
 
         A container that the file leaves out matches every container.
 

@@ -107,11 +107,8 @@ class ArenaPlanner:
         for index in chain(self.graph.variables, present(self.graph.inputs)):
             self._allocate_before(0, index)
         self.refcounts = self._count_references({})
-        self.shared_with = self._find_shared()
+        self.shared_with = {} if self.preserves_all_tensors else in_place_tensors(self.graph, self.refcounts)
         self._assign_nodes(self._count_references(self.shared_with))
-
-    def _find_shared(self) -> dict[int, int]:
-        return {} if self.preserves_all_tensors else in_place_tensors(self.graph, self.refcounts)
 
     def _count_references(self, owners: dict[int, int]) -> list[int]:
         """Count uses; those by nodes count for the tensor that owns the bytes."""
@@ -200,14 +197,13 @@ class ArenaPlanner:
         return tensor.allocation_type is AllocationType.ARENA_RW_PERSISTENT
 
     def _is_placed_before(self, one: int, other: int) -> bool:
-        lives_throughout = [self._lives_throughout(index) for index in (one, other)]
+        lives_throughout = [
+            self.alloc_node[index] == 0 and self.dealloc_node[index] == NODE_NOT_ASSIGNED for index in (one, other)
+        ]
         if any(lives_throughout):
             return one < other if all(lives_throughout) else lives_throughout[0]
         sizes = [self.graph.tensors[index].size for index in (one, other)]
         return sizes[0] > sizes[1] if sizes[0] != sizes[1] else self.alloc_node[one] < self.alloc_node[other]
-
-    def _lives_throughout(self, index: int) -> bool:
-        return self.alloc_node[index] == 0 and self.dealloc_node[index] == NODE_NOT_ASSIGNED
 
     def _shares(self, index: int) -> bool:
         """Return whether another tensor's bytes are used; a sharing that sizes or types no longer allow is dropped."""

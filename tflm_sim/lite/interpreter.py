@@ -53,16 +53,16 @@ class Interpreter:
 
     def allocate_tensors(self) -> None:
         """Plan and allocate the memory of the first subgraph, as ``TfLiteSubgraph.allocate_tensors`` (errors too)."""
-        with self._telling():
+        with self._reporting_failures():
             self.primary.allocate_tensors()
 
     def resize_input(self, index: int, shape: Sequence[int], *, strict: bool = False) -> None:
         """Set the shape of a tensor of the first subgraph; the errors are those of ``TfLiteSubgraph.resize_input``."""
-        with self._telling():
+        with self._reporting_failures():
             self.primary.resize_input(index, tuple(shape), strict=strict)
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
+    def _reporting_failures(self) -> Iterator[None]:
         """Report what a failure tells."""
         try:
             yield
@@ -89,7 +89,7 @@ class Interpreter:
 
     def invoke(self) -> None:
         """Run the first subgraph; the errors are those of ``TfLiteSubgraph.invoke``."""
-        with self._telling():
+        with self._reporting_failures():
             self.primary.invoke()
 
     def modify_graph_with_delegate(self, delegate: Delegate) -> None:
@@ -98,7 +98,7 @@ class Interpreter:
         Raises:
             SimulatedFailure: Those of ``TfLiteSubgraph.modify_graph_with_delegate``; then no subgraph keeps a delegate.
         """
-        with self._telling():
+        with self._reporting_failures():
             try:
                 for subgraph in self.subgraphs:
                     if not subgraph.name.startswith(_VALIDATION):

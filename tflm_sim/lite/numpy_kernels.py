@@ -27,7 +27,7 @@ Kernel = Callable[["Evaluation"], Array]
 
 _TYPES = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT64, TensorType.INT8, TensorType.BOOL)
 _DTYPES: dict[int, str] = {one: f"<{STRUCT_CODES[one]}" for one in _TYPES}
-_SCRIBBLE = 0x5A
+_STALE_BYTE = 0x5A
 _ACTIVATIONS = {1: (0.0, np.inf), 2: (-1.0, 1.0), 3: (0.0, 6.0)}
 
 
@@ -90,7 +90,7 @@ def invoke(subgraph: TfLiteSubgraph, node: TfLiteNode) -> None:
     for index in node.temporaries:
         data = subgraph.data(index)
         if data is not None and subgraph.tensors[index].allocation_type is AllocationType.ARENA_RW:
-            data[:] = bytes([_SCRIBBLE]) * len(data)
+            data[:] = bytes([_STALE_BYTE]) * len(data)
     values = np.ascontiguousarray(kernel(evaluation), "<f4").reshape(output.shape)
     if output.is_dynamic:
         subgraph.resize(output, values.shape)

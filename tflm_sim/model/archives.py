@@ -25,7 +25,7 @@ def members(data: bytes, suffixes: Collection[str]) -> Iterator[tuple[str, bytes
         suffixes: In lower case.
 
     Raises:
-        ModelError: It is damaged, packed in a way that Python does not know, or would be too large.
+        ModelError: The archive is damaged, compressed by an unknown method, or would be too large.
     """
     with _opened(data) as archive:
         wanted = [row for row in archive.infolist() if row.filename.lower().endswith(tuple(suffixes))]
@@ -40,7 +40,7 @@ def names(data: bytes) -> frozenset[str]:
     """Return the names of an archive's members.
 
     Raises:
-        ModelError: It is damaged.
+        ModelError: The archive is damaged.
     """
     with _opened(data) as archive:
         return frozenset(archive.namelist())

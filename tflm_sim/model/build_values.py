@@ -1,4 +1,4 @@
-"""What the builder's short forms stand for: numbers as bytes, scales as a quantization, names as enum values."""
+"""Conversions for the builder's arguments: numbers to bytes, scales to a quantization, names to enum values."""
 
 from __future__ import annotations
 

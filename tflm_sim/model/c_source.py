@@ -65,14 +65,14 @@ _REPLACEMENTS = {"comment": b" ", "string": b'""'}
 
 
 def byte_arrays(data: bytes, begins: Callable[[bytes], bool]) -> Iterator[tuple[str, bytes]]:
-    """Yield the name and the bytes of every array whose first eight bytes ``begins`` says yes to.
+    """Yield the name and the bytes of every array for whose first eight bytes ``begins`` returns True.
 
     Args:
         data: The source.
-        begins: Is asked of eight bytes.
+        begins: A function of eight bytes.
 
     Raises:
-        ModelError: An array begins so and goes on as something that is not supported; with its place.
+        ModelError: Such an array continues with something that is not supported; the offset says where.
     """
     at, conditions = 0, _Conditions()
     before = bytearray(b"\n")  # the end of what was passed, comments as blanks, strings as empty ones
@@ -114,7 +114,7 @@ def _is_line_start(before: bytearray) -> bool:
 
 
 def _declared(before: bytearray) -> str | None:
-    """Return the name of the array whose initializer begins behind this text; None where none does."""
+    """Return the name of the array whose initializer follows this text; None where none does."""
     if b"[" not in before:
         return None
     text = bytes(before).rstrip(_BLANK)
@@ -128,13 +128,13 @@ def _declared(before: bytearray) -> str | None:
 
 
 def _known(condition: bytes) -> tuple[bool, bool]:
-    """Return whether a condition is a constant that does not hold, and whether it is one that does."""
+    """Return whether a condition is constantly false, and whether it is constantly true."""
     constant = _CONSTANT.match(condition)
     return (False, False) if constant is None else (not constant["true"], bool(constant["true"]))
 
 
 class _Conditions:
-    """Which branches of ``#if`` a constant leaves out (mutable); of any other condition both branches count."""
+    """Skips branches of ``#if`` whose condition is a constant (mutable); of other conditions both branches are read."""
 
     def __init__(self) -> None:
         self._levels: list[tuple[bool, bool]] = []  # whether the branch is out, whether all later ones are
@@ -142,11 +142,11 @@ class _Conditions:
 
     @property
     def is_skipped(self) -> bool:
-        """Whether a compiler does not see what comes now."""
+        """Whether the current text is in a skipped branch."""
         return self._out > 0
 
     def pass_directive(self, data: bytes, start: int) -> int:
-        """Take notice of the directive at ``start``; return where its line ends."""
+        """Process the directive at ``start``; return where its line ends."""
         directive = _DIRECTIVE.match(data, start)
         assert directive is not None, "it begins with the sign"
         if directive["name"] in _CONDITIONS:
@@ -176,7 +176,7 @@ class _Conditions:
 
 
 class _ElementValues(dict[bytes, int]):
-    """What elements of an initializer mean, of those that were met (mutable)."""
+    """The values of an initializer's elements by their text (a cache, mutable)."""
 
     def __missing__(self, text: bytes) -> int:
         value = _byte(text)
@@ -186,10 +186,10 @@ class _ElementValues(dict[bytes, int]):
 
 
 def _byte(text: bytes) -> int:
-    """Return the byte that a constant makes, in an array of signed or unsigned bytes.
+    """Return the byte of a constant, in an array of signed or unsigned bytes.
 
     Raises:
-        ValueError: It is no constant, or one that no byte holds.
+        ValueError: The text is not a constant, or the value does not fit in a byte.
     """
     number = _NUMBER.fullmatch(text.strip(_BLANK))
     if number is None:
@@ -215,7 +215,7 @@ class _Initializer:
         self._problem = ""
 
     def read(self) -> bytes | None:
-        """Return the bytes; None for an array that does not begin well."""
+        """Return the bytes; None for an array whose beginning is not that of a model."""
         most = FIRST_ELEMENTS
         try:
             while self._take():
@@ -254,7 +254,7 @@ class _Initializer:
                 raise ValueError(f"its element {len(self._values)}, {shown!r}, {problem}") from None
 
     def _take(self) -> bool:
-        """Take the next stretch of elements; tell whether there is more, and keep what is wrong with it."""
+        """Read the next run of elements; return whether there are more, and store an error for later."""
         run = _PLAIN.match(self._data, self._at)
         assert run is not None, "it may be empty"
         self._pending += run[0]

@@ -49,7 +49,7 @@ class CompressionMetadata:
     """The compressed tensors of a model.
 
     Attributes:
-        schema_version: As stored; 1 is the one that exists.
+        schema_version: As stored; the only existing version is 1.
         subgraphs: The tensors of each subgraph, None where the file has no vector of them; None without subgraphs.
     """
 

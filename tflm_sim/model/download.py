@@ -13,13 +13,13 @@ ALLOWED = "TFLM_SIM_ALLOW_DOWNLOAD"
 
 
 def is_address(name: str) -> bool:
-    """Tell whether a model's name is an address of the web."""
+    """Return whether a model's name is an http(s) address."""
     return name.partition("://")[0].lower() in ("http", "https")
 
 
 @contextmanager
 def downloads(*, allowed: bool) -> Iterator[None]:
-    """Allow them for a while, in processes that are started then too; else nothing changes."""
+    """If ``allowed``, allow downloads while the block runs, also in processes that are started in it."""
     before = os.environ.get(ALLOWED)
     if allowed:
         os.environ[ALLOWED] = "1"
@@ -36,9 +36,9 @@ def download(address: str) -> bytes:
     """Return the file behind an address.
 
     Raises:
-        UsageError: Nobody allowed it.
-        ModelError: It cannot be fetched, leads elsewhere than an address of its kind may, is too large, is shorter than
-            it says, or takes longer than ``DOWNLOAD_SECONDS`` in all.
+        UsageError: Downloads are not allowed.
+        ModelError: The download fails, redirects to an address that is not allowed, is too large, is shorter than
+            announced, or takes longer than ``DOWNLOAD_SECONDS``.
     """
     if os.environ.get(ALLOWED) != "1":
         raise UsageError(f"{address}: nothing is downloaded from the web without --allow-download (or {ALLOWED}=1)")

@@ -34,7 +34,7 @@ _NO_DATA = types.ConstantData(None)
 
 
 def refuse_unwritable(model: types.Model) -> None:
-    """Refuse a model of which a :class:`Model` does not keep everything.
+    """Refuse a model that contains more than a :class:`Model` keeps.
 
     Raises:
         ModelError: A tensor is sparse or has quantization details; data lies outside of the flatbuffer; compressed
@@ -76,9 +76,9 @@ class Draft:
     """A model whose main subgraph is being rewritten (mutable).
 
     Attributes:
-        origin: The model that it began as.
-        tensors: Those of the main subgraph.
-        operators: Those of the main subgraph, in execution order.
+        origin: The model from which the draft was made.
+        tensors: The tensors of the main subgraph.
+        operators: The operators of the main subgraph, in execution order.
         inputs, outputs: Tensor indices of the main subgraph.
         metadata: Named buffers.
     """
@@ -118,7 +118,7 @@ class Draft:
         return self.data(tensor) is not None
 
     def is_activation(self, tensor: int) -> bool:
-        """Return whether a tensor index names something that is computed (no constant, not absent)."""
+        """Return whether a tensor index names a computed tensor: neither constant nor absent."""
         return tensor >= 0 and not self.is_constant(tensor)
 
     def readers(self, tensor: int) -> list[int]:
@@ -126,7 +126,7 @@ class Draft:
         return [index for index, operator in enumerate(self.operators) if tensor in operator.input_tensors]
 
     def sole_reader(self, tensor: int) -> int | None:
-        """Return the operator that alone reads a tensor, None where others do, or the model gives it to its caller."""
+        """Return the only operator that reads a tensor; None where others do, or it is an output of the model."""
         readers = self.readers(tensor)
         return readers[0] if len(readers) == 1 and tensor not in self.outputs else None
 
@@ -186,7 +186,7 @@ class Draft:
         )
 
     def drop(self, operators: Container[int]) -> None:
-        """Leave out operators, by index."""
+        """Remove operators, by index."""
         self.operators = [operator for index, operator in enumerate(self.operators) if index not in operators]
 
     @property
@@ -195,7 +195,7 @@ class Draft:
         return [*self.origin.subgraphs, *self._outlined]
 
     def outline(self, operators: Sequence[types.Operator], inputs: Sequence[int], outputs: Sequence[int]) -> int:
-        """Make a subgraph of operators that name tensors of this draft, and return its index in the draft.
+        """Move operators of this draft to a new subgraph, and return its index in the draft.
 
         The tensors are copied without their names; constants keep their bytes.
         """
@@ -232,7 +232,7 @@ class Draft:
         return {tensor: index for index, operator in enumerate(self.operators) for tensor in operator.output_tensors}
 
     def model(self) -> types.Model:
-        """Return the model, without what nothing names any more. Positions in the file mean nothing in it."""
+        """Return the model, without what nothing refers to any more. Positions in the file have no meaning in it."""
         subgraphs, kept = self._subgraphs()
         main, numbers = self._main(kept)
         subgraphs = [replace(main, name=subgraphs[0].name), *subgraphs[1:]]
@@ -272,7 +272,7 @@ class Draft:
         named_before = {
             named for subgraph in self.origin.subgraphs for o in subgraph.operators for named in _named_subgraphs(o)
         }
-        # A subgraph that nothing ever ran is part of the file's interface: it stays.
+        # A subgraph that nothing ran in the original model belongs to the file's interface, and stays.
         wanted = self._running_subgraphs() | set(range(len(self.origin.subgraphs))) - named_before
         kept = {old: new for new, old in enumerate(sorted(wanted))}
         nested = self.nested
@@ -336,7 +336,7 @@ def _with_subgraphs(operator: types.Operator, kept: Mapping[int, int]) -> types.
 
 
 class _KeptBuffers:
-    """The buffers of a new file: those that were asked for, equal ones once; the first is that of no data (mutable)."""
+    """The buffers of a new file (mutable): those that are used, equal ones once; the first one is empty."""
 
     def __init__(self, old: Sequence[types.ConstantData]) -> None:
         self.buffers: list[types.ConstantData] = [_NO_DATA]

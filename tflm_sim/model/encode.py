@@ -50,7 +50,7 @@ def table_node(recipe: Recipe, value: Any, tail: bytearray) -> TableNode:
 
 
 def _attributes(recipe: Recipe, value: Any) -> Iterator[Any]:
-    """Yield what each field of a recipe made; of options their table's name and their values."""
+    """Yield the value of each field of a recipe; for options, the table's name and the values."""
     if isinstance(value, tuple):
         yield from value
         return
@@ -66,7 +66,7 @@ def _scalar(node: TableNode, field: Field, value: Any, _: bytearray) -> None:
 
 
 def _larger(node: TableNode, field: Field, value: int, _: bytearray) -> None:
-    """Write the field of old files; the other one has an attribute of its own."""
+    """Write the one-byte field of old files; the newer field has an attribute of its own."""
     *_, own = field.argument
     node.scalar(field.slot, _TYPES[own], min(value, PLACEHOLDER_FOR_GREATER_OP_CODES))
 
@@ -87,7 +87,7 @@ def _each(node: TableNode, field: Field, values: tuple[Any, ...], tail: bytearra
 
 
 def _has(node: TableNode, field: Field, value: bool, _: bytearray) -> None:
-    """Leave out a field that the file did not store; one that is not kept is an empty table."""
+    """Omit a field that the file did not store; write an empty table for one whose content is not kept."""
     if not value:
         node.children.pop(field.slot, None)
     elif field.slot not in node.children:
@@ -122,7 +122,7 @@ def _options(node: TableNode, field: Field, value: tuple[str, Mapping[str, Optio
 
 
 def _position(node: TableNode, field: Field, value: int, tail: bytearray) -> None:
-    """Positions follow from the writing."""
+    """Write nothing: positions in the file follow from the writing."""
 
 
 _WRITERS: dict[Kind, Writer] = {

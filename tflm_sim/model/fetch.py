@@ -24,8 +24,8 @@ def fetch(address: str) -> bytes:
     """Return the file behind an address.
 
     Raises:
-        ModelError: It cannot be fetched, leads to where no address of its kind may, is too large, is shorter than it
-            says, or takes longer than ``DOWNLOAD_SECONDS`` in all.
+        ModelError: The download fails, redirects to an address that is not allowed, is too large, is shorter than
+            announced, or takes longer than ``DOWNLOAD_SECONDS``.
     """
     answer = _Download(address)
     answer.start()
@@ -41,12 +41,12 @@ def fetch(address: str) -> bytes:
 
 
 class _Download(Thread):
-    """What a server answers; in a thread of its own, since it may be slow at every step, even before the first byte.
+    """A download in a thread of its own, so that the caller can stop waiting at any time, even before the first byte.
 
     Attributes:
-        data: What came.
-        failure: Why nothing did.
-        is_given_up: Set by whoever waits no longer.
+        data: The downloaded bytes.
+        failure: The error, if it failed.
+        is_given_up: Set when the caller no longer waits.
     """
 
     def __init__(self, address: str) -> None:
@@ -79,7 +79,7 @@ class _Download(Thread):
 
 
 class SafeRedirects(HTTPRedirectHandler):
-    """Follows http(s) alone, none from https to http, and none from the web into this machine or its network."""
+    """Follows redirections to http(s) only, not from https to http, and not from the web to a private address."""
 
     def redirect_request(self, req: Request, *args: Any) -> Request | None:
         """Return the next request."""
@@ -92,7 +92,7 @@ class SafeRedirects(HTTPRedirectHandler):
 
 
 def _refusal(request: Request, following: Request) -> str:
-    """Return what an address is that a request must not lead to; "" for one that it may."""
+    """Return why a request must not be redirected to an address; "" where it may."""
     if following.type not in ("http", "https"):
         return "no address of the web"
     if request.type == "https" != following.type:
@@ -103,13 +103,13 @@ def _refusal(request: Request, following: Request) -> str:
 
 
 def _is_inside(request: Request) -> bool:
-    """Tell whether one of the addresses of a request's host is none of the public net."""
+    """Return whether one of the IP addresses of a request's host is not public."""
     rows = getaddrinfo(urlsplit(request.full_url).hostname, None)
     return not all(ip_address(str(row[4][0]).partition("%")[0]).is_global for row in rows)
 
 
 def opener() -> OpenerDirector:
-    """Return what opens addresses."""
+    """Return an opener of addresses, with safe redirections."""
     return build_opener(SafeRedirects)
 
 

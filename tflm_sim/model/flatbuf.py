@@ -49,8 +49,8 @@ class FlatBuffer:
     Attributes:
         data: The file's bytes.
         size: Their number.
-        is_strict: Whether a tensor index that is out of range ends the reading.
-        index_fault: The first such index that did not.
+        is_strict: Whether a tensor index that is out of range is an error at once.
+        index_fault: Where it is not: the error of the first such index.
     """
 
     __slots__ = ("_budget", "_vtables", "data", "index_fault", "is_strict", "size")
@@ -166,7 +166,7 @@ class FlatBuffer:
         return str(view, "utf-8", "replace")
 
     def charge(self, size: int, position: int) -> None:
-        """Count ``size`` bytes as parsed; refuse the file once that is far more than it holds."""
+        """Count ``size`` bytes as parsed; refuse the file once more was parsed than it can hold honestly."""
         self._budget -= size
         if self._budget < 0:
             raise ModelError("more is referenced than the file holds: its vectors overlap", offset=position)

@@ -79,7 +79,7 @@ class FlexValue:
 
     Attributes:
         data: All bytes of the options.
-        type: The value's type; a number outside of ``FlexType`` for one that nobody knows.
+        type: The value's type; an unknown type is a plain number.
         position: Where the value's slot is.
         slot_width: Bytes of the slot.
         width: Bytes of the elements that the slot points to.

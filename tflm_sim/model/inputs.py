@@ -21,7 +21,7 @@ from tflm_sim.files import read
 from tflm_sim.limits import MAX_ARCHIVE_BYTES, MAX_MODEL_BYTES, MAX_SOURCE_BYTES
 from tflm_sim.model import archives
 from tflm_sim.model.download import download, is_address
-from tflm_sim.model.eon.signs import is_eon_source
+from tflm_sim.model.eon import is_eon_source
 from tflm_sim.model.schema import FILE_IDENTIFIER
 from tflm_sim.values import NamedTuple
 
@@ -36,7 +36,7 @@ MAX_PATH_CHARACTERS = 4096
 
 
 class Input(NamedTuple):
-    """A model that was found: what to call it, and its bytes."""
+    """A model that was found: its label, and its bytes."""
 
     label: str
     data: bytes
@@ -64,7 +64,7 @@ _ONNX = rb"(?s)\x08[\x01-\x10]\x12.{0,40}?(?:pytorch|onnx|tf2onnx|keras2onnx)"
 
 
 def is_model(data: bytes | memoryview) -> bool:
-    """Tell whether bytes begin as a .tflite file does."""
+    """Return whether bytes begin as a .tflite file does."""
     return bytes(data[4:8]) == FILE_IDENTIFIER
 
 
@@ -72,7 +72,7 @@ def unpack(name: str, data: bytes) -> Iterator[Input]:
     """Yield the models in a file; archives are looked into, but not archives in archives.
 
     Args:
-        name: The file's name, for labels; what is in it is decided by its bytes.
+        name: The file's name, for labels; the format is detected from the bytes.
         data: The whole file.
 
     Raises:
@@ -92,7 +92,7 @@ def unpack(name: str, data: bytes) -> Iterator[Input]:
 
 
 def appearance(name: str, data: bytes) -> str:
-    """Return in words what a file that holds no model looks like."""
+    """Return in words what kind of file it seems to be, for a file without a model."""
     if not data:
         return "an empty file"
     known = next((words for start, words in _SIGNATURES if data.startswith(start)), None)
@@ -104,7 +104,7 @@ def appearance(name: str, data: bytes) -> str:
 
 
 def _model_of_another_kind(name: str, data: bytes) -> str:
-    """Return what a file is that is a model of another format, or a page in place of one; "" for others."""
+    """Return in words which other format of models it is, or that it is a web page; "" for any other file."""
     if re.match(_HTML, data[:200]):
         return "a web page: the download gave a page instead of the file"
     if re.match(_ONNX, data[:200]) or name.lower().endswith(".onnx"):
@@ -170,13 +170,13 @@ def read_inputs(name: str) -> list[Input]:
     """Return the models in a file.
 
     Args:
-        name: A file; "-" for standard input; ``sample:NAME`` for a model of the package's own; an http(s) address,
-            where it is allowed; ``FILE:LABEL`` or ``ADDRESS:LABEL`` for one of several models in a file, as
-            :func:`unpack` labels them.
+        name: A file; "-" for standard input; ``sample:NAME`` for a model of the package; an http(s) address, where
+            downloads are allowed; ``FILE:LABEL`` or ``ADDRESS:LABEL`` for one of several models in a file, with the
+            labels of :func:`unpack`.
 
     Raises:
         ModelError: The file cannot be read, or there is no (such) model in it.
-        UsageError: There is no such sample, or nobody allowed to fetch an address.
+        UsageError: There is no such sample, or downloads are not allowed.
     """
     if name.startswith("sample:"):
         from tflm_sim.samples import sample_path
@@ -195,7 +195,7 @@ def read_input(name: str) -> Input:
     """Return the one model that :func:`read_inputs` finds.
 
     Raises:
-        ModelError: As there; or the file holds several models.
+        ModelError: As for :func:`read_inputs`, or the file holds several models.
         UsageError: There is no such sample.
     """
     found = read_inputs(name)
@@ -208,7 +208,7 @@ def read_eon(name: str) -> Input:
     """Return the source of Edge Impulse's EON compiler that a file is, or that an archive holds.
 
     Args:
-        name: A file; "-" for standard input; an http(s) address, where it is allowed; ``FILE:LABEL`` for one of
+        name: A file; "-" for standard input; an http(s) address, where downloads are allowed; ``FILE:LABEL`` for one of
             several.
 
     Raises:
@@ -231,8 +231,8 @@ def read_eon(name: str) -> Input:
 def expand(names: Iterable[str]) -> Iterator[str]:
     """Yield a name for each model: folders and patterns become files, files of several models their labels.
 
-    A file that cannot be read is yielded as it is; whoever reads it gets the reason. The C sources of a folder that
-    hold no model are passed over: most of an exported project are such.
+    The name of a file that cannot be read is yielded too, so that reading it gives the error. C sources without a model
+    that were found in a folder are skipped, since most files of an exported project are such.
     """
     return (name for name, _ in expand_inputs(names))
 
@@ -240,7 +240,7 @@ def expand(names: Iterable[str]) -> Iterator[str]:
 def expand_inputs(
     names: Iterable[str], read_members: Callable[[str, bool], list[tuple[str, bytes | None]]] | None = None
 ) -> Iterator[tuple[str, bytes | None]]:
-    """Yield what :func:`expand` does, with the bytes of a model that is one of several in its file: it is read once.
+    """Yield the names of :func:`expand`, each with the bytes of a model that was read with others from one file.
 
     Args:
         names: Files, folders, patterns.
@@ -256,7 +256,7 @@ def expand_inputs(
 
 
 def matches(name: str) -> list[str]:
-    """Return the files of a pattern, sorted; of what is none, and of one that nothing matches, the name itself."""
+    """Return the files that match a pattern, sorted; the name itself where it is no pattern or nothing matches."""
     is_pattern = any(sign in name for sign in "*?[") and not os.path.exists(name)
     if not is_pattern:
         return [name]
@@ -266,12 +266,12 @@ def matches(name: str) -> list[str]:
 
 
 def _may_be_read(name: str) -> bool:
-    """Tell whether a name that nobody wrote himself is read: a pipe would be waited for."""
+    """Return whether a file found in a folder is read: a pipe is not, because reading it would wait."""
     return os.path.isfile(name) or os.path.isdir(name)
 
 
 def members(path: str, was_found: bool) -> list[tuple[str, bytes | None]]:
-    """Return the models of a file: itself, unread; each with its bytes, of several; nothing of a source without any.
+    """Return the models of a file: the file itself, not read yet; or several, each with its bytes; or none.
 
     Args:
         path: A file, or an address.
@@ -307,7 +307,7 @@ def _address_part(name: str) -> str:
 
 
 def may_hold_several(name: str) -> bool:
-    """Tell whether a file, or what is behind an address, is read to see how many models are in it."""
+    """Return whether a file, or an address, has to be read to see how many models are in it."""
     return _may_name_several(name) if is_address(name) else _suffix(name) in _SEVERAL and os.path.isfile(name)
 
 
@@ -328,10 +328,10 @@ def _read(name: str) -> bytes:
 
 
 def most_bytes(name: str, start: bytes) -> int:
-    """Return how many bytes are read of a file that begins so.
+    """Return how many bytes are read at most of a file with these first bytes.
 
     Raises:
-        NoModelError: None: there can be no model in it.
+        NoModelError: There can be no model in such a file.
     """
     if is_model(start):
         return MAX_MODEL_BYTES

@@ -93,7 +93,7 @@ class Node:
     def check_tensors(self, check: Callable[..., None], *tensors: KernelTensor | None, **facts: int) -> None:
         """Check tensors with a function of the node, the tensors and the facts that refuses or does nothing.
 
-        Of what it looks at only that it passes counts as seen (``device/known_prepares.py``). Facts follow from the
+        Of what it looks at only that it passes counts as seen (``device/prepare_cache.py``). Facts follow from the
         operator's options, types and shapes.
         """
         check(self, *tensors, **facts)

@@ -56,8 +56,4 @@ def plan(buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:
 
 
 def _smaller(best: Plan | None, other: Plan) -> Plan:
-    return other if best is None else min(best, other, key=_peak)
-
-
-def _peak(plan: Plan) -> int:
-    return plan.peak
+    return other if best is None else min(best, other, key=lambda plan: plan.peak)

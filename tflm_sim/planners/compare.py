@@ -22,7 +22,7 @@ from tflm_sim.values import dataclass, replace, short_repr
 
 _QUICK_SHARE = 4
 
-JUDGING_SECONDS = 1.0
+VALIDATION_SECONDS = 1.0
 """How long after the limit a plan may still be judged."""
 
 
@@ -112,7 +112,7 @@ def compare(
         names: One or several keys of ``planners``.
         planners: What there is, by name.
         time_limit: Seconds for all of them together; a search returns its best plan when its part is over, another
-            planner has none then. Judging their plans counts, and takes ``JUDGING_SECONDS`` more at most. None: as
+            planner has none then. Judging their plans counts, and takes ``VALIDATION_SECONDS`` more at most. None: as
             long as it takes, and 60 seconds for the exact planner.
         on_progress: Called by the exact planner now and then.
 
@@ -124,7 +124,7 @@ def compare(
     expect(planners, Mapping, "planners by name, as a dictionary,")
     chosen = {name: planner(name, planners) for name in names}
     deadline = Deadline(time_limit)
-    judging = Deadline(None if time_limit is None else time_limit + JUDGING_SECONDS)
+    judging = Deadline(None if time_limit is None else time_limit + VALIDATION_SECONDS)
     quick = deadline.share(2) if any(place.is_search for place in chosen.values()) else deadline
     turns = sorted(chosen.values(), key=lambda place: (place.is_search, place.name == EXACT))
     done = Comparison(lower_bound(buffers), ())

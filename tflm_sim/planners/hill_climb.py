@@ -33,9 +33,9 @@ from tflm_sim.units import align_up
 
 NOT_PLACED = -1
 NO_PREDECESSOR = -1
-STUCK_AFTER = 50
+SWAPS_UNTIL_STUCK = 50
 """Swaps without improvement after which more buffers may be swapped."""
-GIVE_UP_AFTER = 500
+SWAPS_UNTIL_GIVE_UP = 500
 """Swaps without improvement after which the search ends."""
 RUN_LENGTH = 50
 
@@ -122,7 +122,7 @@ class HillClimb:
         self._order = first_order(buffers)
         self._best_order = self._order.copy()
         self._iteration = 0
-        self._give_up_at = GIVE_UP_AFTER
+        self._give_up_at = SWAPS_UNTIL_GIVE_UP
         self._best_size = self._place_all(limit=None)
         self.best_offsets: Sequence[int] = self._address.copy()
 
@@ -144,7 +144,7 @@ class HillClimb:
                 self._order = self._best_order.copy()
             else:
                 if size < self._best_size:
-                    self._give_up_at = self._iteration + GIVE_UP_AFTER
+                    self._give_up_at = self._iteration + SWAPS_UNTIL_GIVE_UP
                 self._best_size = size
                 self._best_order = self._order.copy()
                 self.best_offsets = self._address.copy()
@@ -189,7 +189,7 @@ class HillClimb:
         first = self._pick(distant) if self._random.randint(0, 100) < 30 and distant else self._pick(turns)
         second = turns[self._random.randint(0, len(turns) - 2)]
         self._exchange(first, turns[-1] if first == second else second)
-        if self._iteration - (self._give_up_at - GIVE_UP_AFTER) > STUCK_AFTER:
+        if self._iteration - (self._give_up_at - SWAPS_UNTIL_GIVE_UP) > SWAPS_UNTIL_STUCK:
             turns = list(dict.fromkeys([*turns, *self._turns_around(distant)]))
             self._exchange(self._pick(turns), self._pick(turns))
         return True

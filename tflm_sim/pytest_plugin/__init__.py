@@ -66,7 +66,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Take a ``tflm-sim.toml`` for a file of tests: each of its models on each of its firmwares is one."""
+    """Collect a ``tflm-sim.toml`` as a file of tests: one for each model on each firmware."""
     if file_path.name != "tflm-sim.toml":  # most are not, and need not wait for an import
         return None
     from tflm_sim.pytest_plugin.project import ProjectFile
@@ -97,7 +97,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 @contextmanager
 def _without_traceback(where: str) -> Iterator[None]:
-    """Fail with the message alone: the line at fault is the marker, which no traceback shows."""
+    """Fail with the message alone: the cause is the marker, which a traceback would not show."""
     from tflm_sim.errors import TflmSimError
 
     try:

@@ -134,7 +134,8 @@ class ArenaChecker:
         life = lives.find(name)
         if not life.is_persistent:
             lines = [f"{buffer_name(life)} does not persist: {after_invoke(lives, life)}"]
-            raise _failed([*lines, *timeline_lines(lives, _with_sharers(lives, life))])
+            shown = [life, *(row.other for row in lives.sharing(life)[: TOP_ROWS - 1])]
+        raise _failed([*lines, *timeline_lines(lives, shown)])
 
     def assert_no_growth(self, baseline: str | Path) -> None:
         """Assert that the model needs no more than the baseline file says; --arena-update-baseline writes it."""
@@ -201,10 +202,6 @@ def _failed(lines: Iterable[str]) -> AssertionError:
 
 def _bytes(size: int | str) -> int:
     return size if isinstance(size, int) else parse_size(size)
-
-
-def _with_sharers(lives: Lifetimes, life: BufferLife) -> list[BufferLife]:
-    return [life, *(row.other for row in lives.sharing(life)[: TOP_ROWS - 1])]
 
 
 def _not_alive(lives: Lifetimes, life: BufferLife, scope: int) -> list[str]:

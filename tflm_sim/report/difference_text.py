@@ -46,7 +46,8 @@ def difference_lines(document: difference.Difference) -> list[str]:
 
 def changed_settings(document: difference.Difference) -> list[str]:
     """Return a line for each setting that differs."""
-    return [_setting(row) for row in document.changed_settings]
+    rows = document.changed_settings
+    return [f"{printable(row.setting)}: {_value(row.before)} -> {_value(row.after)}" for row in rows]
 
 
 def largest_changes(document: difference.Difference, count: int) -> list[tuple[str, str, difference.SizeChange]]:
@@ -88,10 +89,6 @@ def _side(side: difference.SideFacts) -> str:
 def _cells(row: difference.SizeChange) -> tuple[str, str, str]:
     before, after = ("-" if size is None else f"{size:,}" for size in (row.before, row.after))
     return before, after, f"{row.weight:+,}" if row.weight else "0"
-
-
-def _setting(row: difference.SettingChange) -> str:
-    return f"{printable(row.setting)}: {_value(row.before)} -> {_value(row.after)}"
 
 
 def _value(value: Any) -> str:

@@ -103,16 +103,11 @@ def draw_tail(picture: Picture, *, width: float = 9, height: float = 3.6) -> Fig
     return figure
 
 
-def _peaks(comparison: Comparison) -> dict[str, int]:
-    """Return the peak of each planner that has a sound plan."""
-    return {one.planner: one.plan.peak for one in comparison.outcomes if one.plan is not None and not one.findings}
-
-
 def draw_planners(problem: Problem, comparison: Comparison, *, width: float = 9, height: float = 3.6) -> Figure:
     """Return the peaks of several planners as bars, and the lower bound as a line."""
     expect(problem, Problem, "a problem (head_problem(model, target) returns one)")
     expect(comparison, Comparison, "a comparison (compare_planners(problem) returns one)")
-    peaks = _peaks(comparison)
+    peaks = {one.planner: one.plan.peak for one in comparison.outcomes if one.plan is not None and not one.findings}
     planners = sorted(peaks, key=lambda planner: -peaks[planner])
     figure = _figure(width, height)
     axes = figure.add_subplot()
@@ -135,10 +130,6 @@ def _bars_of_bytes(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _difference(simulated: int, measured: int) -> str:
-    return " equal" if simulated == measured else f" {measured - simulated:+,}"
-
-
 def draw_two_sets(
     simulated: Mapping[str, int], measured: Mapping[str, int], *, width: float = 9, height: float = 3.6
 ) -> Figure:
@@ -154,7 +145,8 @@ def draw_two_sets(
     axes.barh([place - 0.2 for place in places], theirs, 0.38, color="#2a9d8f", label="board")
     axes.set_yticks(list(places), names)
     for place, our, their in zip(places, ours, theirs, strict=True):
-        axes.annotate(_difference(our, their), (max(our, their), place), va="center", fontsize=8, color=_SOFT)
+        difference = " equal" if our == their else f" {their - our:+,}"
+        axes.annotate(difference, (max(our, their), place), va="center", fontsize=8, color=_SOFT)
     axes.set(xlabel="bytes")
     axes.legend(frameon=False)
     _bars_of_bytes(axes)

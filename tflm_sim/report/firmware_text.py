@@ -161,7 +161,8 @@ def _in_some_arena(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
     if row.fits is None:
         return "; which arena it gets is not said: name it with --arena-symbol, or its size with --limit"
     held = "which each of them has" if row.fits else "more than any of them has"
-    return f", {held}: {_arenas(document)}"
+    arenas = ", ".join(f"{printable(arena.symbol)} ({_bytes(arena.size)})" for arena in document.arenas)
+    return f", {held}: {arenas}"
 
 
 def _one_reason(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
@@ -177,10 +178,6 @@ def _one_reason(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
     printed = _printed(row.log, document) if row.log or not row.cases else ""
     failure = f"too small by {_bytes(needed - row.arena_size)}: AllocateTensors() will fail{printed}"
     return f"{failure}; {_remedy(multiple_of_16, row.arena_size, row.ram_free)}"
-
-
-def _arenas(document: FirmwareDocument) -> str:
-    return ", ".join(f"{printable(arena.symbol)} ({_bytes(arena.size)})" for arena in document.arenas)
 
 
 def _remedy(needed: int, size: int, free: int | None) -> str:

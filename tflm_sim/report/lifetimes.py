@@ -223,7 +223,12 @@ def lifetimes_document(
         configuration=configuration_facts(lifetimes.configuration),
         scopes=tuple(map(lifetimes.scope_name, range(lifetimes.scope_count))),
         buffers=tuple(map(_row, lifetimes.buffers)),
-        sharing=tuple(SharingRow(_key(life), _sharing(lifetimes, life)) for life in asked),
+        sharing=tuple(
+            SharingRow(
+                _key(life), tuple(SharedBytes(_key(row.other), row.start, row.end) for row in lifetimes.sharing(life))
+            )
+            for life in asked
+        ),
         preservation=tuple(PreservationRow(what, row.cost, row) for what, row in (costs or {}).items()),
         assumed=assumed,
     )
@@ -236,7 +241,3 @@ def _key(life: BufferLife) -> BufferKey:
 def _row(life: BufferLife) -> BufferRow:
     offset = life.offset if life.home == HEAD else None
     return BufferRow(_key(life), life.name, life.home, life.size, offset, life.first, life.last)
-
-
-def _sharing(lifetimes: Lifetimes, life: BufferLife) -> tuple[SharedBytes, ...]:
-    return tuple(SharedBytes(_key(row.other), row.start, row.end) for row in lifetimes.sharing(life))

@@ -140,13 +140,12 @@ def gpu_lines(document: GpuDocument) -> list[str]:
     lines = [f"GPU delegate: {taken}; {len(document.tensors)} tensors share {document.storage}s"]
     if document.on_the_cpu:
         lines.append(f"  on the CPU: {', '.join(printable(name, 60) for name in document.on_the_cpu)}")
-    rows = [(row.strategy, *map(_shown, (row.objects, row.bytes, row.block_bytes))) for row in document.strategies]
+    rows = [
+        (row.strategy, *("-" if size is None else f"{size:,}" for size in (row.objects, row.bytes, row.block_bytes)))
+        for row in document.strategies
+    ]
     head = ("strategy", "objects", f"bytes, {precision}", "as one block")
     return [*lines, "", *table_lines([head, *rows]), "", document.note, *document.left_out]
-
-
-def _shown(value: int | None) -> str:
-    return "-" if value is None else f"{value:,}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from pathlib import PurePath
 from tflm_sim.arena.stages import PARTS, Stage
 from tflm_sim.escape import printable
 from tflm_sim.report.categories import CATEGORIES, Category
-from tflm_sim.report.picture import Block, Picture, Resident, is_tail
+from tflm_sim.report.picture import Block, Picture, is_tail
 from tflm_sim.units import format_size
 from tflm_sim.values import dataclass
 
@@ -90,18 +90,15 @@ class _Map:
         for first, last in self._ranges(title):
             yield from range(first, last)
 
-    def _blocks_of(self, steps: Sequence[int]) -> list[Block]:
-        """Return what is alive in any of a stage's steps."""
-        return [row for row in self.picture.blocks if row.begin <= steps[-1] and row.end > steps[0]]
-
     def _stages(self) -> Iterable[str]:
         """Yield each stage at its fullest step; of prepare, say which operator's that is."""
         parts = {title: [*self._steps_of(title)] for title in PARTS}
         for title, steps in parts.items():
             if not steps:
                 continue
-            blocks = self._blocks_of(steps)
-            temps = sorted(filter(_is_temp, blocks), key=lambda row: -(row.offset + row.size))
+            blocks = [row for row in self.picture.blocks if row.begin <= steps[-1] and row.end > steps[0]]
+            temps = [row for row in blocks if CATEGORIES[row.category].section == "temp"]
+            temps.sort(key=lambda row: -(row.offset + row.size))
             step = max(temps[0].begin, steps[0]) if temps else steps[-1]
             alive = [row for row in blocks if _is_shown(row, step, steps[-1])]
             at = f" at #{self._operator(step)}" if title == "prepare" and temps else ""
@@ -128,14 +125,14 @@ class _Map:
         for first in range(0, len(picture.scopes), self.each):
             group = range(first, min(first + self.each, len(picture.scopes)))
             fullest = max(group, key=picture.live_bytes.__getitem__)
-            spans = [self._resident_span(row) for row in picture.alive(fullest)]
+            spans = [
+                _Span(row.offset, row.offset + row.size, self.letters[id(row)], CATEGORIES[row.category])
+                for row in picture.alive(fullest)
+            ]
             yield self._row(self._name_of(fullest), [*tail, *spans], mark="<" if picture.peak_scope in group else "")
 
     def _name_of(self, scope: int) -> str:
         return printable(self.picture.op_at(scope), 120).replace(" of subgraph ", " subgraph ")
-
-    def _resident_span(self, row: Resident) -> _Span:
-        return _Span(row.offset, row.offset + row.size, self.letters[id(row)], CATEGORIES[row.category])
 
     # -- rows ---------------------------------------------------------------------------------------------------------
 
@@ -201,10 +198,6 @@ class _Map:
             name = printable(row.name, 60) or f"{'scratch' if row.operator >= 0 else 'tensor'} {row.number}"
             text = f"{row.size:>12,} B at {row.offset:>10,}  {name}"
             yield f"  {shown} {fit(text, self.width - 4).rstrip()}"
-
-
-def _is_temp(block: Block) -> bool:
-    return CATEGORIES[block.category].section == "temp"
 
 
 def _visible(text: str) -> int:

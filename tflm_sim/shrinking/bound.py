@@ -23,10 +23,10 @@ def bound(draft: Draft, facts: Profile, libraries: Sequence[KernelLibrary], kind
     tensors a plan may put on the same bytes has the largest of them.
 
     Args:
-        draft: The model as it is before it is split.
-        facts: Its profile.
-        libraries: Whose kernels run, a target each.
-        kinds: Of the contracts that a plan may use.
+        draft: The model before it is split.
+        facts: The model's profile.
+        libraries: The kernel library of each target.
+        kinds: The kinds of contracts that a plan may use.
     """
     largest = (sum(facts.bytes.get(tensor, 0) for tensor in draft.inputs), -1)
     for index, operator in enumerate(draft.operators):

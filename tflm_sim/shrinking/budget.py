@@ -32,12 +32,12 @@ class Budget:
 
 @dataclass(slots=True)
 class Allowance:
-    """The budget of everything that is made of a model.
+    """The budget, applied to one model: judges every result that is made of it.
 
     Attributes:
-        macs: Multiply-accumulates of the model as it was.
+        macs: Multiply-accumulates of the original model.
         operators: Names of its operators.
-        appended: What follows the flatbuffer in its file, and in every file made of it.
+        appended: Bytes behind the flatbuffer in its file, which every result keeps.
     """
 
     budget: Budget
@@ -52,7 +52,7 @@ class Allowance:
         self.appended = appended(self.origin.source)
 
     def objection(self, candidate: Model, macs: int) -> str | None:
-        """Return what a candidate costs more than it may, None where nothing."""
+        """Return in words which limit a candidate exceeds; None where it exceeds none."""
         if macs > self.budget.max_macs * self.macs:
             return f"{macs:,} multiply-accumulates are more than --max-macs allows"
         if missing := self._missing(operator_names(candidate)):
@@ -68,7 +68,7 @@ class Allowance:
         return self.budget.max_macs * self.macs - draft_multiplications(draft)
 
     def allowed(self, splits: Iterable[Split]) -> tuple[list[Split], str | None]:
-        """Return the splits that need no operator but those that may be needed; and why others are left out."""
+        """Return the splits whose additional operators are allowed, and why others are left out."""
         found = [(split, self._missing(split.operators)) for split in splits]
         names = sorted({name for _, missing in found for name in missing})
         count = sum(bool(missing) for _, missing in found)

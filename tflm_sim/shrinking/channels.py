@@ -22,7 +22,7 @@ from tflm_sim.shrinking.split import CHANNELS, Split, SplitWitness, concatenatio
 from tflm_sim.units import align_up
 from tflm_sim.values import replace
 
-LONGEST_CHAIN = 6
+MAX_CHAIN = 6
 PARTS = (2, 3, 4, 5, 6, 8, 10, 12, 16)
 CHANNEL_STEP = 4
 """Kernels take channels by four: groups are multiples of it where they can be."""
@@ -36,7 +36,7 @@ def chains(draft: Draft, first: int, consumers: Mapping[int, list[int]]) -> Iter
         return
     links = [head]
     yield first + 1, (head,)
-    for index in range(first + 1, min(first + LONGEST_CHAIN, len(draft.operators))):
+    for index in range(first + 1, min(first + MAX_CHAIN, len(draft.operators))):
         carried = (links[-1].operator.output_tensors)[0]
         if consumers.get(carried) != [index] or carried in draft.outputs:
             return

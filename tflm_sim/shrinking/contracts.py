@@ -93,7 +93,7 @@ class Contract:
         )
 
 
-_READ = (
+_READ_CMSIS_NN = (
     "4ab83cc", "6d9d61d", "e096196", "v7.0.0", "22080c6", "f2cb41c", "95f293d", "01dee38", "15dbe7c", "8492d82",
     "6cc31fb", "72e1ebf", "2a999a2", "bfc54ed", "ca47625", "58f1770", "dc64e48", "d071e9f", "e98ee09",
 )  # fmt: skip
@@ -101,7 +101,7 @@ _READ = (
 windows are copied one by one or padded to four bytes, groups came, and images that are larger than they are; the order
 of reads and writes did not. Edge Impulse's SDK has a copy of e98ee09."""
 
-_S3_READ = ("1.3.1", "1.3.0", "1.2.9", "1.2.8", "1.2.7", "1.2.6")
+_READ_S3 = ("1.3.1", "1.3.0", "1.2.9", "1.2.8", "1.2.7", "1.2.6")
 """Versions of ESP-NN whose convolutions and pools on the ESP32-S3 are the texts of 1.2.6 that were read: 1.3.1 has the
 same by the SHA-256 in both components' CHECKSUMS.json (c087617, 52d6de8), but for one line of the depthwise
 convolution, which was read, and the assembly for 3x3 behind that, which gets no image under a contract."""
@@ -230,7 +230,7 @@ CONTRACTS = (
         "(DSP): a pixel's window is copied, then its channels are written; arm_depthwise_conv_s8.c: one by one",
         variants=("scalar", "dsp"),
         types=(TensorType.INT8,),
-        versions=_READ,
+        versions=_READ_CMSIS_NN,
     ),
     Contract(
         ("CONV_2D",),
@@ -238,7 +238,7 @@ CONTRACTS = (
         ("cmsis_nn",),
         "arm_convolve_s8.c: the windows of two pixels (of four with MVE) are copied, then the pixels are written",
         types=(TensorType.INT8,),
-        versions=_READ,
+        versions=_READ_CMSIS_NN,
         chosen=is_im2col,
     ),
     Contract(
@@ -249,7 +249,7 @@ CONTRACTS = (
         "arm_depthwise_conv_s8.c: one by one",
         variants=("mve",),
         types=(TensorType.INT8,),
-        versions=_READ,
+        versions=_READ_CMSIS_NN,
         chosen=is_one_block,
     ),
     Contract(
@@ -313,7 +313,7 @@ CONTRACTS = (
         "buffer before a pixel is written, or a window is loaded anew for each byte; read, not run",
         variants=("esp32s3",),
         types=(TensorType.INT8,),
-        versions=("1.2.3", *_S3_READ),
+        versions=("1.2.3", *_READ_S3),
         chosen=s3_conv_in_order,
     ),
     Contract(
@@ -324,7 +324,7 @@ CONTRACTS = (
         "scratch buffer, from which the assembly reads; read, not run",
         variants=("esp32s3",),
         types=(TensorType.INT8,),
-        versions=("1.2.3", "1.2.2", "1.2.1", *_S3_READ),
+        versions=("1.2.3", "1.2.2", "1.2.1", *_READ_S3),
         chosen=s3_depthwise_copies,
     ),
     Contract(
@@ -335,7 +335,7 @@ CONTRACTS = (
         "loaded, then stored; other channels go to the plain C; read, not run",
         variants=("esp32s3",),
         types=(TensorType.INT8,),
-        versions=("1.2.3", "1.2.2", "1.2.1", *_S3_READ),
+        versions=("1.2.3", "1.2.2", "1.2.1", *_READ_S3),
     ),
     Contract(
         ("CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D"),
@@ -351,7 +351,7 @@ CONTRACTS = (
         "arm_convolve_wrapper_s8.c, arm_depthwise_conv_wrapper_s8.c: dilation leads to arm_convolve_s8 and "
         "arm_depthwise_conv_s8, whose integer sums and rounding are the others'",
         types=(TensorType.INT8,),
-        versions=_READ,
+        versions=_READ_CMSIS_NN,
     ),
     Contract(
         ("CONV_2D", "DEPTHWISE_CONV_2D"),

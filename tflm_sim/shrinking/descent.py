@@ -16,16 +16,16 @@ from tflm_sim.model.types import Model
 from tflm_sim.shrinking import peaks
 from tflm_sim.shrinking.graph import draft_multiplications
 from tflm_sim.shrinking.profile import Profile
-from tflm_sim.shrinking.search import SPLITS, Byway, Search, SearchState
+from tflm_sim.shrinking.search import SPLITS, Detour, Search, SearchState
 from tflm_sim.shrinking.shrunk import Kept, Rejected
 from tflm_sim.shrinking.sizing import TargetSizer, gains
 from tflm_sim.shrinking.split import AXES, CHANNELS, Split
 from tflm_sim.values import dataclass, field
 
-MOST_ROUNDS = 8
-MOST_SIMULATED = 14
+MAX_ROUNDS = 8
+MAX_SIMULATED = 14
 """Split plans that are simulated in one round."""
-MOST_LOOPED = 8
+MAX_LOOP_PLANS = 8
 """Split plans with loops, likewise."""
 
 _ALL = frozenset(AXES)
@@ -47,8 +47,8 @@ def split_step(model: Model, sizer: TargetSizer, facts: Profile, plan: peaks.Spl
 
 
 @dataclass(frozen=True, slots=True)
-class _Tried:
-    """A split plan that was simulated and gains."""
+class _SimulatedPlan:
+    """A split plan that was simulated, and needs less than the present model."""
 
     plan: peaks.SplitPlan
     rank: tuple[float, ...]
@@ -57,14 +57,14 @@ class _Tried:
 
 @dataclass(slots=True)
 class Descent:
-    """The rounds of a search (mutable: it remembers what was found for the present model)."""
+    """The rounds of a search (mutable: it caches the profile and the splits of the present model)."""
 
     search: Search
     _too_dear: list[tuple[tuple[int, ...], str]] = field(init=False, default_factory=list)
     _looked_at: tuple[Model, tuple[Profile, list[Split], float]] | None = field(init=False, default=None)
 
     def run(self) -> None:
-        """Go down from where the search stands, once for each kind of first round, and keep the best end."""
+        """Split from the present state on, once for each kind of first round, and keep the best result."""
         search, best = self.search, list[SearchState]()
         start = search.state()
         first_models: list[Model] = []
@@ -73,7 +73,7 @@ class Descent:
             if not self._round(1, kinds) or search.model in first_models:
                 continue
             first_models.append(search.model)
-            for number in range(2, MOST_ROUNDS + 1):
+            for number in range(2, MAX_ROUNDS + 1):
                 if search.is_done or not self._round(number, _ALL):
                     break
             best.append(search.state())
@@ -125,7 +125,9 @@ class Descent:
             self._looked_at = search.model, (facts, splits, spare)
         return self._looked_at[1]
 
-    def _best_of(self, facts: Profile, found: Sequence[peaks.SplitPlan], best: _Tried | None) -> _Tried | None:
+    def _best_of(
+        self, facts: Profile, found: Sequence[peaks.SplitPlan], best: _SimulatedPlan | None
+    ) -> _SimulatedPlan | None:
         """Simulate plans and return the best of them and ``best``."""
         search = self.search
         for plan in search.stopping.watch(found):
@@ -137,23 +139,23 @@ class Descent:
                 self._too_dear += [(step.arenas, reason)] if does_gain else []
                 continue
             if search.offline_plan:
-                search.byways.append(Byway(plan.arena, [*search.steps, step], has_loop=False))
+                search.detours.append(Detour(plan.arena, [*search.steps, step], has_loop=False))
             rank = search.rank(step.arenas, step.macs, step.model)
             if does_gain and (best is None or rank < best.rank):
-                best = _Tried(plan, rank, step)
+                best = _SimulatedPlan(plan, rank, step)
         return best
 
     def _note_loops(self, facts: Profile, splits: Sequence[Split], spare: float) -> None:
-        """Remember the split plans with loops that promise most: they pay only with an offline plan."""
+        """Store the split plans with loops that have the smallest estimates: they gain only with an offline plan."""
         search = self.search
         found = peaks.loop_splits(Draft(search.model), facts, spare, search.stopping)
         loops, _ = search.allowance.allowed(found)
         plans = peaks.plans(facts, [*splits, *loops], spare, search.stopping)
         with_loops = [plan for plan in plans if any(split.is_loop for split in plan.splits)]
-        for plan in search.stopping.watch(with_loops[:MOST_LOOPED]):
+        for plan in search.stopping.watch(with_loops[:MAX_LOOP_PLANS]):
             step = split_step(search.model, search.sizer, facts, plan)
             if step is not None and search.allowance.objection(step.model, step.macs) is None:
-                search.byways.append(Byway(plan.arena, [*search.steps, step], has_loop=True))
+                search.detours.append(Detour(plan.arena, [*search.steps, step], has_loop=True))
 
     def _worth_trying(self, found: Sequence[peaks.SplitPlan]) -> list[peaks.SplitPlan]:
         """Return the plans to simulate: the smallest, and the cheapest that may meet a goal or a limit on flash."""
@@ -161,7 +163,7 @@ class Descent:
         cheap: list[peaks.SplitPlan] = []
         if budget.goal is not None:
             fits = [plan for plan in found if plan.arena <= budget.goal]
-            cheap += sorted(fits, key=lambda plan: (plan.macs, -plan.arena))[: MOST_SIMULATED // 2]
+            cheap += sorted(fits, key=lambda plan: (plan.macs, -plan.arena))[: MAX_SIMULATED // 2]
         if budget.max_flash is not None:
-            cheap += sorted(found, key=lambda plan: plan.operators)[: MOST_SIMULATED // 2]
-        return list(dict.fromkeys((*cheap, *found)))[:MOST_SIMULATED]
+            cheap += sorted(found, key=lambda plan: plan.operators)[: MAX_SIMULATED // 2]
+        return list(dict.fromkeys((*cheap, *found)))[:MAX_SIMULATED]

@@ -47,7 +47,7 @@ def pad_to_same(draft: Draft, choose: Chooser) -> list[Witness]:
 
 _MoreTaps = tuple[tuple[int, int], tuple[int, int]]
 """Taps of zero before and behind the rows of a filter, and before and behind its columns."""
-_MOST_TAPS = 1
+_MAX_TAPS = 1
 
 
 def _same_readers(draft: Draft, pad: Operator) -> dict[int, _MoreTaps]:
@@ -83,7 +83,7 @@ def _taps_of_same(draft: Draft, operator: Operator, source: int, paddings: list[
 def _taps_along(draft: Draft, operator: Operator, source: int, axis: int, padding: int) -> tuple[int, int] | None:
     """Return the fewest taps of zero before and behind a window with which SAME pads as much before it."""
     own, size = graph.window(draft, operator, axis), graph.shape(draft, source)[axis]
-    for count in range(_MOST_TAPS + 1 if _are_plain_integers(draft, operator.input_tensors[1]) else 1):
+    for count in range(_MAX_TAPS + 1 if _are_plain_integers(draft, operator.input_tensors[1]) else 1):
         same = replace(own, is_same=True, kernel=own.kernel + count)
         outputs, before = same.output(size)
         first, rest = divmod(before - padding, own.dilation)

@@ -1,4 +1,4 @@
-"""What every pass asks of a draft: shapes, bytes, constants as arrays, windows, multiplications.
+"""Facts about a draft that every pass needs: shapes, bytes, constants as arrays, windows, multiplications.
 
 An activation's bytes are TFLM's (``TfLiteTypeSizeOf``), rounded up to 16 where the planner rounds.
 """

@@ -1,7 +1,7 @@
 """``input_ranges()``: which integers each input of a model may hold, where operators use it as an index.
 
-GATHER and EMBEDDING_LOOKUP refuse an index that is not within their table, or do not look: a run on any other integers
-says nothing of the model.
+GATHER and EMBEDDING_LOOKUP refuse an index outside of their table, or read other memory, so that a test run with other
+integers would prove nothing about the model.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tflm_sim.shrinking.graph import axis_option, shape
 Range = tuple[int, int]
 """The least and the greatest value, both included."""
 
-_PASS_ON = VIEWS | {"CAST", "CONCATENATION", "PACK", "UNPACK", "TRANSPOSE"}
+_INDEX_MOVES = VIEWS | {"CAST", "CONCATENATION", "PACK", "UNPACK", "TRANSPOSE"}
 """Operators whose output has the input's values."""
 
 
@@ -33,7 +33,7 @@ def _range(draft: Draft, tensor: int) -> Range | None:
         read = [position for position, index in enumerate(operator.input_tensors) if index in reached]
         if not read:
             continue
-        if draft.name(operator) in _PASS_ON:
+        if draft.name(operator) in _INDEX_MOVES:
             reached.update(operator.output_tensors)
         limits += _limits(draft, operator, read)
     return (0, max(0, min(limits) - 1)) if limits else None

@@ -3,7 +3,7 @@
     CONCATENATION(a, b) -> y      a lies at byte 0 of y, b behind it       kind COPY: nothing is left to copy
     RELU(x) -> y                  y begins where x begins                  kind IN_PLACE
 
-A link is a wish. Whether the two may really lie so depends on everything else that is alive: ``layout`` decides that.
+A link is a possibility. Whether the two may share bytes depends on everything else that is alive: ``layout`` decides.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ from tflm_sim.values import replace
 RANK = 4
 COUNTS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 64)
 """How many stripes are tried."""
-MOST_EXTRA_ROWS = 8
+MAX_EXTRA_ROWS = 8
 """How many rows more than the largest stripe needs all of them may take so that they are equal."""
 FILLED = frozenset({TensorType.INT8, TensorType.FLOAT32, TensorType.INT32})
 """Element types of FILL; what loops write of others begins with whatever bytes lie there.
@@ -55,7 +55,7 @@ Source: tensorflow/lite/micro/kernels/fill.cc @ 90b983c.
 """
 WRITTEN = FILLED | {TensorType.INT16}
 """Element types of DYNAMIC_UPDATE_SLICE. Source: tensorflow/lite/micro/kernels/dynamic_update_slice.cc @ 90b983c."""
-LOOKED_UP = 5 * BUFFER_ALIGNMENT
+LOOKUP_BYTES = 5 * BUFFER_ALIGNMENT
 """Bytes of the head for the counter, the condition, and the rows that are looked up."""
 
 Stripes = Sequence[Mapping[int, Stripe]]
@@ -74,7 +74,7 @@ def equal_stripes(segment: OperatorSegment, parts: Sequence[tuple[int, int]]) ->
     lengths = [stripe[segment.source][1] - stripe[segment.source][0] for stripe in least if stripe is not None]
     if len(lengths) < len(parts):
         return None
-    for length in range(max(lengths), min(size, max(lengths) + MOST_EXTRA_ROWS) + 1):
+    for length in range(max(lengths), min(size, max(lengths) + MAX_EXTRA_ROWS) + 1):
         choices = [_stripes_of(segment, part, length) for part in parts]
         common = set(choices[0]).intersection(*choices[1:])
         if common:
@@ -186,7 +186,7 @@ def _peak(
     carried = (segment.source, *segment.side)
     across = facts.alive_across(segment.first, segment.end, frozenset(carried))
     held = _held(draft, facts, segment, parts, stripes) + sum(facts.bytes[tensor] for tensor in segment.side)
-    return across + held + LOOKED_UP + peak_of(steps, {}, frozenset({piece}))
+    return across + held + LOOKUP_BYTES + peak_of(steps, {}, frozenset({piece}))
 
 
 def _tail(facts: Profile, segment: OperatorSegment, stripes: Stripes, parts: Sequence[tuple[int, int]]) -> int:

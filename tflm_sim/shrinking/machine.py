@@ -53,7 +53,7 @@ _NUMBERS: dict[int, str] = {
 }
 
 
-MOST_LOOPED = 1 << 28
+MAX_LOOP_ELEMENTS = 1 << 28
 """Elements that all iterations of a loop may compute."""
 ELEMENTS_OF_A_CALL = 1 << 13
 """What each operator of an iteration counts besides, however small its tensors are."""
@@ -64,9 +64,10 @@ class OperatorRun:
     """An operator ran.
 
     Attributes:
-        subgraph, number: Which.
-        read, known: Its inputs, and those that are known in numbers.
-        written: Its outputs, by tensor.
+        subgraph, number: The operator's subgraph, and its index there.
+        read: The hashes of its inputs.
+        known: The inputs' values, where they are known as numbers.
+        written: The hashes of its outputs, by tensor.
     """
 
     subgraph: int
@@ -77,8 +78,8 @@ class OperatorRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
-    """A loop copied a tensor's bytes to another one, which nothing does where both have one address."""
+class LoopCopy:
+    """A loop copied a tensor's bytes to another one; TFLM copies nothing where both have the same address."""
 
     source: Place
     target: Place
@@ -93,27 +94,27 @@ class ConditionRead:
     value: Hashes
 
 
-Event = OperatorRun | Copied | ConditionRead
+Event = OperatorRun | LoopCopy | ConditionRead
 
 
 @dataclass(frozen=True, slots=True)
 class _Loop:
-    """A counted loop as it runs, with a place for each value that it carries, again and again.
+    """A counted loop, with the places of the values that it carries from one iteration to the next.
 
     Attributes:
         condition, body: Machines of its subgraphs.
-        given, made: The inputs and outputs of WHILE.
-        looks: The inputs of the condition.
-        runs, gives: The inputs and outputs of the body.
+        inputs, outputs: Those of WHILE.
+        condition_inputs: The inputs of the condition.
+        body_inputs, body_outputs: Those of the body.
     """
 
     condition: Machine
     body: Machine
-    given: Sequence[Place]
-    made: Sequence[Place]
-    looks: Sequence[Place]
-    runs: Sequence[Place]
-    gives: Sequence[Place]
+    inputs: Sequence[Place]
+    outputs: Sequence[Place]
+    condition_inputs: Sequence[Place]
+    body_inputs: Sequence[Place]
+    body_outputs: Sequence[Place]
 
 
 @dataclass(slots=True)
@@ -153,7 +154,7 @@ class Machine:
         pair = [self.model.subgraphs[index] for index in (loop.condition, loop.body)]
         calls = ELEMENTS_OF_A_CALL * sum(len(each.operators) for each in pair)
         work = loop.iterations * (calls + sum(prod(tensor.dims) for tensor in pair[1].tensors))
-        return work <= MOST_LOOPED and not any(map(self._has_state, pair))
+        return work <= MAX_LOOP_ELEMENTS and not any(map(self._has_state, pair))
 
     def _loop_of(self, loop: CountedLoop) -> _Loop:
         """Return a loop with machines of its own; refuse one that copies between tensors that are unlike."""
@@ -180,7 +181,7 @@ class Machine:
         """Return whether a subgraph keeps anything from one iteration to the next, or runs others."""
         names = [self.name(operator) for operator in subgraph.operators]
         return any(tensor.is_variable for tensor in subgraph.tensors) or any(
-            name in STATEFUL or name.startswith(_KEEPING) for name in names
+            name in STATEFUL or name.startswith(_STATEFUL_NAMES) for name in names
         )
 
     def _as_numbers(self, tensor: Tensor) -> NDArray[Any] | None:
@@ -270,21 +271,21 @@ class Machine:
         loop = self._looped[number]
         self._refuse_unlike(number, loop)
         values = [
-            self._unlike(place) if value is None else value for value, place in zip(read, loop.given, strict=True)
+            self._unlike(place) if value is None else value for value, place in zip(read, loop.inputs, strict=True)
         ]
-        yield from _copies(loop.given, loop.looks, values)
-        yield from _copies(loop.given, loop.made, values)
+        yield from _copies(loop.inputs, loop.condition_inputs, values)
+        yield from _copies(loop.inputs, loop.outputs, values)
         while (yield from loop.condition.looked(values, known)):
             self.opaque.update(loop.condition.opaque)
-            yield from _copies(loop.made, loop.runs, values)
+            yield from _copies(loop.outputs, loop.body_inputs, values)
             loop.body.begin(values, known)
             yield from loop.body.steps()
             self.opaque.update(loop.body.opaque)
-            values = [_written(loop.body.values[place[1]], "WHILE", *place) for place in loop.gives]
-            known = [loop.body.numbers[index] for _, index in loop.gives]
-            yield from _copies(loop.gives, loop.made, values)
-            yield from _copies(loop.made, loop.looks, values)
-        for (_, index), value, numbers in zip(loop.made, values, known, strict=True):
+            values = [_written(loop.body.values[place[1]], "WHILE", *place) for place in loop.body_outputs]
+            known = [loop.body.numbers[index] for _, index in loop.body_outputs]
+            yield from _copies(loop.body_outputs, loop.outputs, values)
+            yield from _copies(loop.outputs, loop.condition_inputs, values)
+        for (_, index), value, numbers in zip(loop.outputs, values, known, strict=True):
             self._write(index, value, numbers)
 
     def _unlike(self, place: Place) -> Hashes:
@@ -294,11 +295,13 @@ class Machine:
 
     def _refuse_unlike(self, number: int, loop: _Loop) -> None:
         """Refuse a loop that copies between tensors of different kinds, or two values to one tensor."""
-        for places in zip(loop.given, loop.made, loop.looks, loop.runs, loop.gives, strict=True):
+        for places in zip(
+            loop.inputs, loop.outputs, loop.condition_inputs, loop.body_inputs, loop.body_outputs, strict=True
+        ):
             tensors = [self.model.subgraphs[subgraph].tensors[index] for subgraph, index in places]
             if len({(str(kind(tensor)), tensor.shape) for tensor in tensors}) > 1:
                 raise refuse(f"#{number} WHILE copies between tensors of different types, quantizations or shapes")
-        if any(len(set(places)) < len(places) for places in (loop.made, loop.looks, loop.runs)):
+        if any(len(set(places)) < len(places) for places in (loop.outputs, loop.condition_inputs, loop.body_inputs)):
             raise refuse(f"#{number} WHILE copies two values to one tensor")
 
     def looked(self, values: Sequence[Hashes], known: Sequence[NDArray[Any] | None]) -> Generator[Event, None, bool]:
@@ -345,7 +348,7 @@ class Machine:
         try:
             numbers = computed(call)
             known = [bits_hash(numbers.view(f"u{numbers.itemsize}"))] if numbers is not None else _known(call)
-        except _UNFIT as error:
+        except _BAD_CALL_ERRORS as error:
             raise refuse(f"#{number} {name} has operands that do not fit together ({error})") from None
         if known is None:
             return self._opaque(call, name, variables, outputs, seen), None
@@ -370,7 +373,7 @@ class Machine:
         between = [kind(tensors[index]) for index in call.operator.intermediate_tensors if 0 <= index < len(tensors)]
         total = opaque(call, between, *self._nested(call.operator))
         self.opaque[int(total)] = name
-        if name.startswith(_KEEPING):
+        if name.startswith(_STATEFUL_NAMES):
             seen[name] = seen.get(name, 0) + 1
             key = (f"kernel {name}", str(seen[name]))
             total = total + self.states.setdefault(key, symbols(f"first {key}", (1,)))[0]
@@ -408,9 +411,9 @@ class Machine:
 
 
 _OF_RESOURCES = frozenset({"VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE"})
-_KEEPING = ("custom ", "RANDOM", "MULTINOMIAL")
+_STATEFUL_NAMES = ("custom ", "RANDOM", "MULTINOMIAL")
 """How operators begin whose kernels may keep something from one invocation to the next."""
-_UNFIT = (ValueError, IndexError, ZeroDivisionError, OverflowError)
+_BAD_CALL_ERRORS = (ValueError, IndexError, ZeroDivisionError, OverflowError)
 """What numpy and arithmetic say where operands of an operator do not fit together."""
 
 
@@ -423,8 +426,8 @@ def _known(call: Call) -> list[Hashes] | None:
     return [value.reshape(tensor.dims) for tensor, value in zip(call.outputs, values, strict=True)]
 
 
-def _copies(sources: Sequence[Place], targets: Sequence[Place], values: Sequence[Hashes]) -> Iterator[Copied]:
-    return map(Copied, sources, targets, values)
+def _copies(sources: Sequence[Place], targets: Sequence[Place], values: Sequence[Hashes]) -> Iterator[LoopCopy]:
+    return map(LoopCopy, sources, targets, values)
 
 
 def _written(value: Hashes | None, who: str, subgraph: int, tensor: int) -> Hashes:

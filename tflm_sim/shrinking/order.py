@@ -40,13 +40,13 @@ class _Graph:
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
-    """How a set of operators can have run: the peak, the bytes alive behind it, who can run next, and the order."""
+class _PartialOrder:
+    """An order of a set of operators: its peak, the bytes alive at its end, which operators can be next."""
 
     peak: int
     alive: int
     ready: int
-    order: tuple[_Way, int] | None
+    order: tuple[_PartialOrder, int] | None
 
 
 def reorder(draft: Draft, facts: Profile, choose: Chooser, stopping: Stopping = UNSTOPPED) -> list[Witness]:
@@ -99,7 +99,7 @@ def _best_order(draft: Draft, facts: Profile, graph: _Graph, stopping: Stopping)
     start = sum(facts.bytes[tensor] for tensor in draft.inputs if tensor in facts.bytes)
     first = sum(1 << index for index, waits in enumerate(graph.before) if not waits)
     limit, kept, is_exact = facts.peak, frozenset(draft.outputs), True
-    level = {0: _Way(start, start, first, None)}
+    level = {0: _PartialOrder(start, start, first, None)}
     for _ in stopping.watch(draft.operators):
         level = _next_level(facts, graph, kept, level, limit)
         if len(level) > BEAM:
@@ -111,10 +111,10 @@ def _best_order(draft: Draft, facts: Profile, graph: _Graph, stopping: Stopping)
 
 
 def _next_level(
-    facts: Profile, graph: _Graph, kept: frozenset[int], level: dict[int, _Way], limit: int
-) -> dict[int, _Way]:
+    facts: Profile, graph: _Graph, kept: frozenset[int], level: dict[int, _PartialOrder], limit: int
+) -> dict[int, _PartialOrder]:
     """Return the sets that one operator more makes of those of a level, each with its best way below ``limit``."""
-    following: dict[int, _Way] = {}
+    following: dict[int, _PartialOrder] = {}
     for done, way in level.items():
         for then, longer in _moves(facts, graph, kept, done, way):
             if longer.peak < limit and (then not in following or longer.peak < following[then].peak):
@@ -122,7 +122,9 @@ def _next_level(
     return following
 
 
-def _moves(facts: Profile, graph: _Graph, kept: frozenset[int], done: int, way: _Way) -> Iterator[tuple[int, _Way]]:
+def _moves(
+    facts: Profile, graph: _Graph, kept: frozenset[int], done: int, way: _PartialOrder
+) -> Iterator[tuple[int, _PartialOrder]]:
     """Yield each set that one operator more makes, or just one that costs nothing."""
     found = []
     ready = way.ready
@@ -139,7 +141,7 @@ def _moves(facts: Profile, graph: _Graph, kept: frozenset[int], done: int, way: 
         for late in graph.behind[index]:
             if not graph.before[late] & ~then:
                 following |= 1 << late
-        move = then, _Way(peak, alive, following, (way, index))
+        move = then, _PartialOrder(peak, alive, following, (way, index))
         if peak == way.peak and alive <= way.alive:
             yield move
             return
@@ -147,7 +149,7 @@ def _moves(facts: Profile, graph: _Graph, kept: frozenset[int], done: int, way: 
     yield from found
 
 
-def _order(way: _Way) -> list[int]:
+def _order(way: _PartialOrder) -> list[int]:
     """Return the operators of a way, the first first."""
     order: list[int] = []
     while way.order is not None:

@@ -31,7 +31,7 @@ def _may_alter(search: Search) -> bool:
 
 
 def _tidy(draft: Draft, choose: Chooser) -> list[Witness]:
-    """Leave out what nobody names: dead operators, equal constants, unused tensors and buffers."""
+    """Remove what nothing refers to: dead operators, duplicate constants, unused tensors and buffers."""
     tensors = len(draft.tensors)
     witnesses = drop_dead(draft, choose) + merge_constants(draft, choose)
     unused = tensors - len(draft.model().subgraphs[0].tensors)
@@ -56,7 +56,7 @@ def _choose_kernels(search: Search) -> None:
 
 
 def _drop_operands(search: Search) -> None:
-    """Leave out operands that say nothing; which, the kernels decide."""
+    """Remove operands that the kernels do not need, such as a bias of zeros."""
     targets = search.sizer.configurations
     search.attempt(
         "operands", lambda draft, choose: drop_shapes(draft, choose) + drop_zero_biases(draft, choose, targets)

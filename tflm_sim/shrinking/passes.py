@@ -11,7 +11,7 @@ from tflm_sim.values import dataclass
 
 @dataclass(slots=True)
 class Chooser:
-    """Says which of the edits that a pass finds are made (mutable): all, or only one.
+    """Decides which of the edits that a pass finds are made (mutable): all, or only one.
 
     Attributes:
         only: Index of the one, None for all.

@@ -26,10 +26,10 @@ from tflm_sim.values import dataclass
 
 LOWEST_SHARE = 0.45
 """Operators with less than this share of the peak are not worth a split, as long as what is above them stays there."""
-MOST_BOUNDS = 96
-MOST_VARIANTS = 8
-MOST_SINGLE = 12
-PRICES = (0.0, 0.002, 0.05)
+MAX_BOUNDS = 96
+MAX_VARIANTS = 8
+MAX_SINGLE_SPLITS = 12
+MAC_PRICES = (0.0, 0.002, 0.05)
 """Bytes that a thousand multiplications more are worth: what is cheap in memory, and what is cheap in time."""
 
 
@@ -120,14 +120,14 @@ def plans(facts: Profile, splits: Sequence[Split], budget: float, stopping: Stop
         by_first.setdefault(split.first, []).append(split)
     found: dict[tuple[Split, ...], SplitPlan] = {}
     for bound in stopping.watch(_bounds(facts, splits)):
-        for price in PRICES:
+        for price in MAC_PRICES:
             chosen = _cheapest(facts, by_first, bound, price / 1000)
             if chosen is None:
                 break
             if chosen and sum(split.macs for split in chosen) <= budget:
                 found[chosen] = _estimated(facts, chosen)
     if facts.head > facts.peak:
-        # The greedy planner wastes bytes: another shape of the problem may please it more, even with a higher peak.
+        # The greedy planner wastes bytes, and may waste fewer on another split, even on one with a higher peak.
         for split in _halves(facts, splits):
             arena = max(split.peak, facts.peak) + facts.tail_bytes + split.tail
             found.setdefault((split,), SplitPlan((split,), arena, split.macs))
@@ -150,9 +150,9 @@ def plans_with_loops(
 def _bounds(facts: Profile, splits: Sequence[Split]) -> list[int]:
     """Return the bounds on the head that are solved, ascending."""
     bounds = sorted({bound for bound in (*(s.peak for s in splits), *facts.live) if bound < facts.peak})
-    if len(bounds) <= MOST_BOUNDS:
+    if len(bounds) <= MAX_BOUNDS:
         return bounds
-    return [bounds[index * len(bounds) // MOST_BOUNDS] for index in range(MOST_BOUNDS)]
+    return [bounds[index * len(bounds) // MAX_BOUNDS] for index in range(MAX_BOUNDS)]
 
 
 def _estimated(facts: Profile, chosen: tuple[Split, ...]) -> SplitPlan:
@@ -168,11 +168,11 @@ def _halves(facts: Profile, splits: Sequence[Split]) -> list[Split]:
     """Return the cheapest splits into two parts that cover an operator at the peak."""
     at_peak = {index for index, alive in enumerate(facts.live) if alive == facts.peak}
     halves = [s for s in splits if len(s.parts) == 2 and at_peak & set(range(s.first, s.end))]
-    return sorted(halves, key=lambda split: (split.macs, split.peak))[:MOST_SINGLE]
+    return sorted(halves, key=lambda split: (split.macs, split.peak))[:MAX_SINGLE_SPLITS]
 
 
 def variants(plan: SplitPlan, splits: Sequence[Split], budget: float) -> list[SplitPlan]:
-    """Return the plan with one split exchanged for another of the same segment: the greedy planner has its moods."""
+    """Return plans in which one split is exchanged for another of its segment, on which the planner may waste less."""
     found: list[SplitPlan] = []
     for index, split in enumerate(plan.splits):
         others = [
@@ -181,13 +181,13 @@ def variants(plan: SplitPlan, splits: Sequence[Split], budget: float) -> list[Sp
             if (other.first, other.end) == (split.first, split.end) and other != split and other.kind != COLUMNS
         ]
         for other in sorted(others, key=lambda other: other.peak + other.tail)[
-            : max(2, MOST_VARIANTS // len(plan.splits))
+            : max(2, MAX_VARIANTS // len(plan.splits))
         ]:
             macs = plan.macs - split.macs + other.macs
             if macs <= budget:
                 chosen = (*plan.splits[:index], other, *plan.splits[index + 1 :])
                 found.append(SplitPlan(chosen, plan.arena, macs))
-    return found[:MOST_VARIANTS]
+    return found[:MAX_VARIANTS]
 
 
 def _cheapest(facts: Profile, by_first: dict[int, list[Split]], bound: int, price: float) -> tuple[Split, ...] | None:

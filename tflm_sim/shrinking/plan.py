@@ -34,9 +34,9 @@ from tflm_sim.values import dataclass
 
 NODE_LIMIT = 100_000
 """Nodes of the exact search: about a second, and the same file on any machine."""
-MOST_LINKS = 400
+MAX_LINKS = 400
 """Links that are toggled one by one; beyond, whole kinds of links are tried."""
-CLIMBS = 2
+LINK_ROUNDS = 2
 
 
 def plan_offline(
@@ -168,9 +168,9 @@ def _best_links(layout: Layout, links: Sequence[SharingLink]) -> list[SharingLin
     copies = [link for link in links if link.kind != IN_PLACE]
     starts: list[list[SharingLink]] = [[], in_place, copies, [*in_place, *copies], [*copies, *in_place]]
     best = min(starts, key=layout.lower_bound)
-    if len(links) > MOST_LINKS:
+    if len(links) > MAX_LINKS:
         return best
-    for _ in range(CLIMBS):
+    for _ in range(LINK_ROUNDS):
         better = _hill_climbed(layout, links, best)
         if better is best:
             break

@@ -24,21 +24,21 @@ from tflm_sim.shrinking.contracts import COPY, DIAGONAL, IN_PLACE, PART, promise
 from tflm_sim.shrinking.counted import Place
 from tflm_sim.shrinking.diagonal import reads_are_safe
 from tflm_sim.shrinking.kernel_use import use_of
-from tflm_sim.shrinking.machine import Copied, Machine, OperatorRun, fresh_inputs
+from tflm_sim.shrinking.machine import LoopCopy, Machine, OperatorRun, fresh_inputs
 from tflm_sim.shrinking.refusal import VerificationFailed, refuse
 from tflm_sim.shrinking.symbolic import Hashes, mix, salt
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.values import dataclass
 
-MOST_BYTES = 1 << 26
+MAX_BYTES = 1 << 26
 """Bytes of a head, each of which is a number of eight bytes here."""
 
 
 def check_plan(result: Model, simulation: Simulation) -> None:
-    """Check that the plan of a simulation keeps every byte that is still to be read.
+    """Check that the plan of a simulation keeps every byte until it was read for the last time.
 
     Raises:
-        VerificationFailed: It does not.
+        VerificationFailed: The plan overwrites a byte that is still to be read.
     """
     with np.errstate(over="ignore"):
         _Arena(result, simulation).run()
@@ -109,8 +109,8 @@ class _Arena:
         self._check_alignments()
         everything = [*self.places.values(), *(p for each in self.scratch.values() for p in each)]
         size = max((room.end for room in everything), default=0)
-        if size > MOST_BYTES:
-            raise refuse(f"its plan has a head of {size:,} bytes, more than the {MOST_BYTES:,} that are looked at here")
+        if size > MAX_BYTES:
+            raise refuse(f"its plan has a head of {size:,} bytes, more than the {MAX_BYTES:,} that are looked at here")
         self.bytes: NDArray[np.uint64] = np.zeros(size, np.uint64)
 
     def _check_alignments(self) -> None:
@@ -134,7 +134,7 @@ class _Arena:
         for event in machine.steps():
             if isinstance(event, OperatorRun):
                 self._run(machine, event)
-            elif isinstance(event, Copied):
+            elif isinstance(event, LoopCopy):
                 self._copy(event)
             else:
                 self._expect(event.place, event.value, f"a WHILE looks at tensor {event.place[1]}")
@@ -175,7 +175,7 @@ class _Arena:
     def _tensors(self, call: _Call) -> Sequence[Tensor]:
         return self.model.subgraphs[call.event.subgraph].tensors
 
-    def _copy(self, event: Copied) -> None:
+    def _copy(self, event: LoopCopy) -> None:
         """Copy bytes as a loop does: not at all between equal addresses."""
         source, target = self.places.get(event.source), self.places.get(event.target)
         if target is None:

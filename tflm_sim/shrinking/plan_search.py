@@ -1,7 +1,7 @@
 """Which model gets the offline plan: the smallest arena without one need not lead to the smallest with one.
 
 the steps that were kept     planned after all of them, after all but the last, ..., after none
-byways                       splits that were simulated and gained nothing, or run in loops
+detours                       splits that were simulated and gained nothing, or run in loops
 splits for a plan            chosen on the profile that a plan gives (``sharing``), from the best so far on
 """
 
@@ -22,17 +22,17 @@ from tflm_sim.shrinking.sharing import planned_profile
 from tflm_sim.shrinking.shrunk import Kept, Rejected
 from tflm_sim.values import dataclass
 
-MOST_BYWAYS = {False: 6, True: 8}
-"""Byways that are planned, without and with loops: those with the smallest estimate, which knows no greedy planner."""
-MOST_SPLIT = 8
+MAX_DETOURS = {False: 6, True: 8}
+"""Detours that are planned, without and with loops: those with the smallest estimate, which knows no greedy planner."""
+MAX_SPLIT = 8
 """Split plans that are made for an offline plan in one round."""
-NEAR = 0.8
+NEAR_PEAK_SHARE = 0.8
 """Share of the best plan's head above which operators are looked at next, where those that were too small bind it."""
-MOST_ROUNDS = 3
-MOST_THOROUGH = 3
+MAX_ROUNDS = 3
+MAX_THOROUGH = 3
 """Ways that are planned once more, thoroughly."""
 
-Way = list[Kept]
+StepList = list[Kept]
 """Steps from the original to a model without a plan."""
 
 
@@ -43,7 +43,7 @@ class _Planned:
     rank: tuple[float, ...]
     model: Model
     arenas: tuple[int, ...]
-    way: Way
+    way: StepList
 
 
 def plan(search: Search) -> None:
@@ -65,18 +65,18 @@ def _look_for_plans(search: Search, found: list[_Planned]) -> None:
 
 
 def _add_all_plans(search: Search, found: list[_Planned], *, has_loops: bool) -> None:
-    """Add plans of what was kept, of byways and of splits made for a plan, without loops or with one at least."""
+    """Add plans of what was kept, of detours and of splits made for a plan, without loops or with one at least."""
     begun = len(found)
     _add_planned(search, _ways(search, has_loops=has_loops), found)
-    way: Way | None = list(takewhile(lambda step: step.name != SPLITS, search.steps))
-    for _ in range(MOST_ROUNDS):
+    way: StepList | None = list(takewhile(lambda step: step.name != SPLITS, search.steps))
+    for _ in range(MAX_ROUNDS):
         before = min(found, key=_rank, default=None)
         _add_planned(search, _split_for_plan(search, way, has_loops=has_loops) if way is not None else [], found)
         best = min(found, key=_rank, default=None)
         if best is before or best is None:
             break
         way = best.way
-    ways = [each.way for each in sorted(found[begun:], key=_rank)[:MOST_THOROUGH]]
+    ways = [each.way for each in sorted(found[begun:], key=_rank)[:MAX_THOROUGH]]
     _add_planned(search, ways, found, thorough=True)
 
 
@@ -91,19 +91,19 @@ def _rank(planned: _Planned) -> tuple[float, ...]:
     return planned.rank
 
 
-def _ways(search: Search, *, has_loops: bool) -> list[Way]:
-    """Return the way that was kept and each beginning of it, and the byways that promise most."""
-    byways = sorted((each for each in search.byways if each.has_loop == has_loops), key=lambda each: each.estimate)
+def _ways(search: Search, *, has_loops: bool) -> list[StepList]:
+    """Return the way that was kept and each beginning of it, and the detours that promise most."""
+    detours = sorted((each for each in search.detours if each.has_loop == has_loops), key=lambda each: each.estimate)
     kept = [] if has_loops else [search.steps[:count] for count in range(len(search.steps), -1, -1)]
-    return kept + [byway.steps for byway in byways[: MOST_BYWAYS[has_loops]]]
+    return kept + [detour.steps for detour in detours[: MAX_DETOURS[has_loops]]]
 
 
-def _end(search: Search, way: Way) -> Model:
+def _end(search: Search, way: StepList) -> Model:
     """Return the model that a way leads to."""
     return way[-1].model if way else search.unplanned()
 
 
-def _add_planned(search: Search, ways: Sequence[Way], found: list[_Planned], *, thorough: bool = False) -> None:
+def _add_planned(search: Search, ways: Sequence[StepList], found: list[_Planned], *, thorough: bool = False) -> None:
     """Plan what each way leads to and add the best plan of each, where one gains."""
     for number, way in enumerate(ways, 1):
         search.say(f"{PLAN}, {number} of {len(ways)}")
@@ -122,7 +122,7 @@ def _add_planned(search: Search, ways: Sequence[Way], found: list[_Planned], *, 
         found += sorted(own, key=_rank)[:1]
 
 
-def _split_for_plan(search: Search, way: Way, *, has_loops: bool) -> list[Way]:
+def _split_for_plan(search: Search, way: StepList, *, has_loops: bool) -> list[StepList]:
     """Return ways on from one with splits that are chosen for what they need with a plan."""
     if search.whole_layers:
         return []
@@ -154,4 +154,4 @@ def _plans_above(
 def _lower_share(facts: Profile, plans: Sequence[peaks.SplitPlan], share: float) -> float | None:
     """Return a lower share of the peak where the best plan is bound by operators that were too small to be split."""
     head = plans[0].head if plans else 0
-    return head / facts.peak * NEAR if 0 < head <= facts.peak * share else None
+    return head / facts.peak * NEAR_PEAK_SHARE if 0 < head <= facts.peak * share else None

@@ -22,7 +22,7 @@ from tflm_sim.shrinking.stopping import Stopping
 from tflm_sim.units import align_up
 from tflm_sim.values import replace
 
-MOST_TOPS = 3
+MAX_TOPS = 3
 """How often other kernels are tried for the operators at the top of the plan before."""
 
 
@@ -113,7 +113,7 @@ def _in_order(
     live = zip(allocation.scopes, live_bytes(allocation), strict=True)
     add(frozenset(place for place, alive in live if alive > lowest))
     top: frozenset[Place] = frozenset()
-    for _ in stopping.watch(range(MOST_TOPS * thorough)):
+    for _ in stopping.watch(range(MAX_TOPS * thorough)):
         if planned is None or (reached := top | _at_the_top(planned, sizer)) == top:
             break
         top, planned = reached, add(reached)

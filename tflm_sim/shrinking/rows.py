@@ -41,11 +41,11 @@ from tflm_sim.shrinking.stripe_rules import Rule
 from tflm_sim.units import align_up
 from tflm_sim.values import dataclass, replace
 
-LONGEST_SEGMENT = 12
+MAX_SEGMENT = 12
 PARTS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 24)
-MOST_GROWING = 6
+MAX_GROWING_PARTS = 6
 """Most parts of which each is tried larger than the one before, or smaller."""
-MOST_EXTRA_ROWS = 24
+MAX_EXTRA_ROWS = 24
 """How many rows more than needed a stripe may take so that it meets the strides."""
 
 Stripe = tuple[int, int, int, int]
@@ -88,7 +88,7 @@ def segments(
     side: dict[int, None] = {}
     sizes: dict[int, int] = {}
     found: list[Rule] = []
-    for index, own in enumerate(rules[first : first + LONGEST_SEGMENT], first):
+    for index, own in enumerate(rules[first : first + MAX_SEGMENT], first):
         if own is None:
             return
         found.append(own)
@@ -158,7 +158,7 @@ def find_stripe(segment: OperatorSegment, start: int, end: int) -> dict[int, Str
     size = segment.sizes[segment.source]
     needed_start, needed_end = needed_rows(segment, start, end)
     tried = set()
-    for extra in range(MOST_EXTRA_ROWS):
+    for extra in range(MAX_EXTRA_ROWS):
         for up in range(extra + 1):
             rows = max(0, needed_start - up), min(size, needed_end + extra - up)
             if rows in tried:
@@ -202,7 +202,7 @@ def stripe_splits(draft: Draft, facts: Profile, segment: OperatorSegment, budget
         seen.add(parts)
         before = even.peak
         yield even
-        if count <= MOST_GROWING and _is_in_place(facts, segment):
+        if count <= MAX_GROWING_PARTS and _is_in_place(facts, segment):
             # The rest of X and what there is of Y: at the end they take less than at the beginning, or more.
             does_fall = facts.bytes[segment.source] > facts.bytes[segment.result]
             uneven = split(growing_cuts(rows, count, first_is_smallest=does_fall))

@@ -30,7 +30,7 @@ from tflm_sim.values import dataclass, field, replace
 
 ORDER, SPLITS, PLAN = "operator order", "splits", "offline plan"
 """Passes behind which the model's tensors are others, or lie elsewhere."""
-MOST_SINGLE_EDITS = 24
+MAX_SINGLE_EDITS = 24
 """Edits that are tried one by one when a pass does not pay as a whole."""
 
 Progress = Callable[[str], None]
@@ -38,14 +38,14 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class PassRow:
-    """A pass, as the table of docs/shrink.md has it.
+    """A pass: a row of the table in docs/shrink.md. It has either ``edit`` or ``run``.
 
     Attributes:
-        name: As people read it.
-        costs: What a result may cost beside the arena that it saves.
-        edit: What edits a draft, of a pass that looks at nothing else; the search keeps what gains.
-        run: Of any other pass: tries it on the best model so far and keeps what gains.
-        needs: Whether it was asked for, or may run; None for a pass that always runs.
+        name: The name for people.
+        costs: What a result may cost besides the arena that it saves.
+        edit: A function that edits a draft; the search simulates the edits and keeps those that gain.
+        run: A function that searches by itself, from the best model so far, and keeps what gains.
+        needs: Returns whether the pass may run; None for a pass that always runs.
     """
 
     name: str
@@ -56,12 +56,12 @@ class PassRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Byway:
-    """Steps that do not gain by themselves, and may with an offline plan.
+class Detour:
+    """Steps that do not gain without an offline plan, but may gain with one.
 
     Attributes:
-        estimate: Bytes of arena that are expected of them without one.
-        steps: All of them, from the original on.
+        estimate: The estimated bytes of arena without a plan.
+        steps: All steps from the original model on.
         has_loop: Whether stripes run in a loop.
     """
 
@@ -72,7 +72,7 @@ class Byway:
 
 @dataclass(frozen=True, slots=True)
 class SearchState:
-    """Where a search stood."""
+    """The state of a search at a moment."""
 
     rank: tuple[float, ...]
     model: Model
@@ -90,8 +90,8 @@ class Search:
         steps: What was kept, in order.
         rejected: What was tried in vain.
         allowance: What each candidate may cost.
-        byways: What was simulated on the way, for the pass that plans.
-        stopped: Why it ended early, "" where it did not.
+        detours: Steps that were simulated and not kept, which the pass "offline plan" tries again.
+        stopped: Why the search ended early; "" where it did not.
         whole_layers: Whether each layer keeps its shape, for kernels that add in an order that the shape decides.
     """
 
@@ -110,7 +110,7 @@ class Search:
     model: Model = field(init=False)
     arenas: tuple[int, ...] = field(init=False)
     origin_arenas: tuple[int, ...] = field(init=False)
-    byways: list[Byway] = field(init=False, default_factory=list)
+    detours: list[Detour] = field(init=False, default_factory=list)
     steps: list[Kept] = field(init=False, default_factory=list)
     rejected: list[Rejected] = field(init=False, default_factory=list)
     allowance: Allowance = field(init=False)
@@ -127,7 +127,7 @@ class Search:
             self._drop_plan()
 
     def _drop_plan(self) -> None:
-        """Go on without the model's own plan; what comes out must still beat the model with it."""
+        """Search without the model's own plan; the result must still be smaller than the model with that plan."""
         self.model = self.unplanned()
         arenas = self.sizer.arenas(self.model)
         if arenas is None:
@@ -165,7 +165,7 @@ class Search:
             self.model, self.arenas, self.steps = self.origin, self.origin_arenas, []
 
     def _try(self, row: PassRow) -> None:
-        """Run a pass; where an edit cannot be told to be sound, it is none."""
+        """Run a pass; an edit that cannot be proved to be safe is undone."""
         self.say(row.name)
         try:
             if row.edit is not None:
@@ -177,23 +177,23 @@ class Search:
             self.rejected.append(Rejected(row.name, reason))
 
     def say(self, what: str) -> None:
-        """Tell whoever waits what is tried now, and the best so far, also while another way is tried from the start."""
+        """Report what is tried now, and the best so far, also while the search has begun again from the start."""
         self._reported = min(self._reported, max(self.arenas))
         self.progress(f"{what}: {self._reported:,} B so far")
 
     def state(self) -> SearchState:
-        """Return where the search stands."""
+        """Return the present state."""
         macs = self.steps[-1].macs if self.steps else self.allowance.macs
         return SearchState(self.rank(self.arenas, macs, self.model), self.model, self.arenas, tuple(self.steps))
 
     def _note(self) -> None:
-        """Remember where the search stands if it never stood better."""
+        """Store the present state if it is the best so far."""
         state = self.state()
         if self._best is None or state.rank < self._best.rank:
             self._best = state
 
     def restore(self, state: SearchState) -> None:
-        """Go on from where the search stood before."""
+        """Return to an earlier state."""
         self.model, self.arenas, self.steps = state.model, state.arenas, list(state.steps)
 
     def drop_names(self) -> None:
@@ -224,7 +224,7 @@ class Search:
         if is_kept or edits <= 1:
             return is_kept
         kept = index = 0
-        for _ in self.stopping.watch(range(min(edits, MOST_SINGLE_EDITS))):
+        for _ in self.stopping.watch(range(min(edits, MAX_SINGLE_EDITS))):
             made, is_kept = self._attempt(name, edit, Chooser(only=index))
             if not made:
                 break
@@ -271,7 +271,7 @@ class Search:
         )
 
     def rank(self, arenas: tuple[int, ...], macs: int, model: Model) -> tuple[float, ...]:
-        """Return what is to be small: the arenas, then the cost; the other way round where the goal is met."""
+        """Return the key to minimise: the arenas, then the cost; where the goal is met, the cost first."""
         operators = len(model.subgraphs[0].operators)
         share = sum(after / max(1, before) for after, before in zip(arenas, self.origin_arenas, strict=True))
         if self.budget.goal is not None and max(arenas) <= self.budget.goal:

@@ -21,9 +21,9 @@ from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer
 from tflm_sim.units import align_up
 from tflm_sim.values import dataclass
 
-MOST_STEPS = 400_000
+MAX_STEPS = 400_000
 """Places that groups forbid each other, looked at altogether; and again where single groups move."""
-MOST_MOVES = 1000
+MAX_MOVES = 1000
 """How often a single group moves, where that is asked for."""
 
 
@@ -85,7 +85,7 @@ def place_groups(
     items = [_group([GroupMember(at, alive[tensor], tensor) for tensor, at in group.items()]) for group in groups]
     items += [_group([GroupMember(0, Alive(each.lower, each.upper, each.size))]) for each in others]
     stairs = _StaircaseProblem(items, steps)
-    offsets, head = stairs.search(MOST_MOVES if thorough else 0)
+    offsets, head = stairs.search(MAX_MOVES if thorough else 0)
     return offsets[: len(groups)], head
 
 
@@ -124,7 +124,7 @@ class _StaircaseProblem:
         orders = [sorted(range(len(alive)), key=lambda i: key(alive[i])) for key in _FIRST]
         # A scratch buffer is in the way where the stairs go on; on top of them it is not.
         orders += [sorted(order, key=lambda i: self.items[i].is_buffer) for order in orders]
-        allowance = MOST_STEPS // len(orders)
+        allowance = MAX_STEPS // len(orders)
         # What may lie a step below another group finds no room there once that one lies at the bottom.
         orders += [down for order in orders if (down := self._below_first(order)) != order]
         head, offsets = min(self.first_fit.climb(order, allowance) for order in orders)
@@ -138,7 +138,7 @@ class _StaircaseProblem:
         chance = random.Random(0)
         best = head, offsets = self.first_fit.fit(order)
         top = self._top(order, head, offsets)
-        for _ in range(min(moves, MOST_STEPS // max(1, self.gap_count))):
+        for _ in range(min(moves, MAX_STEPS // max(1, self.gap_count))):
             if head <= max(self.sizes):
                 break
             moving = chance.choice(top if chance.random() < 0.5 else order)

@@ -46,7 +46,7 @@ WARM_UP = 3
 """Invocations from the start that tell which state is which."""
 
 
-MOST_ELEMENTS = 1 << 26
+MAX_ELEMENTS = 1 << 26
 """Elements of all tensors of a model: 512 MiB of hashes for each of the two."""
 
 
@@ -148,8 +148,8 @@ def _allocated(model: Model, target: Where, what: str) -> Simulation:
 def _check_size(model: Model) -> None:
     """Refuse a model whose elements take more memory than there may be: each is a number of eight bytes."""
     elements = sum(prod(tensor.dims) for subgraph in model.subgraphs for tensor in subgraph.tensors)
-    if elements > MOST_ELEMENTS:
-        raise refuse(f"its tensors have {elements:,} elements, more than the {MOST_ELEMENTS:,} that are compared here")
+    if elements > MAX_ELEMENTS:
+        raise refuse(f"its tensors have {elements:,} elements, more than the {MAX_ELEMENTS:,} that are compared here")
 
 
 class _Converted(Machine):

@@ -32,7 +32,7 @@ def is_said(call: Call, position: int, shape: Sequence[int]) -> bool:
     return numbers is not None and tuple(numbers.ravel()) == tuple(shape)
 
 
-_MOST_TAPS = 1 << 16
+_MAX_TAPS = 1 << 16
 
 
 def _geometry(call: Call, kernel: tuple[int, int]) -> list[tuple[int, int, int]] | None:
@@ -43,7 +43,7 @@ def _geometry(call: Call, kernel: tuple[int, int]) -> list[tuple[int, int, int]]
 
     Source: tensorflow/lite/kernels/padding.h ComputePaddingHeightWidth @ 90b983c.
     """
-    if call.value(0).shape[0] != call.outputs[0].dims[0] or prod(kernel) > _MOST_TAPS:
+    if call.value(0).shape[0] != call.outputs[0].dims[0] or prod(kernel) > _MAX_TAPS:
         return None
     facts = [_along(call, axis, kernel[axis - 1], side) for axis, side in ((1, "h"), (2, "w"))]
     return [fact for fact in facts if fact is not None] if None not in facts else None

@@ -5,7 +5,7 @@ only so many are under way at a time, so that an endless iterable never fills th
 nothing but time: its batch is run again one model at a time, and a model that kills its worker twice is a row that
 says so.
 
-    models -> batches (by bytes and rows) -> [ UNDER_WAY a worker ] -> rows, in the order of the models
+    models -> batches (by bytes and rows) -> [ BATCHES_PER_WORKER a worker ] -> rows, in the order of the models
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from tflm_sim.sweeps.urls import is_url
 from tflm_sim.values import dataclass
 
 BATCH_BYTES = 4 << 20
-NAME_SHARE = 8
-"""A model of which only the name is sent counts for an eighth of its bytes."""
+NAME_DIVISOR = 8
+"""The weight in a batch of a model that is sent by its name alone: an eighth of its bytes."""
 
 FIRST_ROWS, MAX_ROWS = 64, 2048
 """Of a batch: the first ones, and what they double to, once a round of all that is under way."""
 
-UNDER_WAY = 3
+BATCHES_PER_WORKER = 3
 """Batches a worker: one that it works on, the next ones waiting."""
 
 CRASHED = "sizing it ended the process, twice"
@@ -40,7 +40,7 @@ CRASHED = "sizing it ended the process, twice"
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A model of a sweep: what to call it, and the model."""
+    """A model of a sweep: its name, and the model."""
 
     name: str
     source: Source
@@ -66,7 +66,7 @@ def batches(items: Iterable[Item], cases: int = 1, workers: int = 1) -> Iterator
         if weight >= BATCH_BYTES or len(batch) * cases >= rows:
             yield tuple(batch)
             batch, weight, made = [], 0, made + 1
-            if made % (UNDER_WAY * workers) == 0:
+            if made % (BATCHES_PER_WORKER * workers) == 0:
                 rows = min(2 * rows, MAX_ROWS)
     if batch:
         yield tuple(batch)
@@ -78,7 +78,7 @@ def _weight(source: Source) -> int:
     if isinstance(source, bytes):
         return len(source)
     try:
-        return os.stat(source).st_size // NAME_SHARE
+        return os.stat(source).st_size // NAME_DIVISOR
     except (OSError, ValueError):
         return 1 << 15
 
@@ -95,7 +95,7 @@ def size_packed(batch: Batch, cases: Sequence[Case], limits: Limits) -> bytes:
 
 
 class Pool(Protocol):
-    """Who runs batches."""
+    """What runs batches: this process, other processes, or a cluster."""
 
     dead: tuple[type[BaseException], ...]
     """What a result raises when its worker died; another one takes its place."""
@@ -111,7 +111,7 @@ class Pool(Protocol):
         """Start a batch and return its future, whose ``result()`` is the rows."""
 
     def close(self) -> None:
-        """End it; what is under way is left."""
+        """Close the pool; batches under way are abandoned."""
 
 
 class Serial:
@@ -141,7 +141,7 @@ class Dask:
         UsageError: A worker has no ``tflm_sim``, or another version.
     """
 
-    LOOK_S = 2.0
+    POLL_INTERVAL_S = 2.0
     """Seconds between two looks at who is there: with a thousand workers the list is long."""
 
     def __init__(self, client: Any) -> None:
@@ -150,18 +150,18 @@ class Dask:
 
         self._client = client
         self._threads: dict[str, int] = {}
-        self._looked = -self.LOOK_S
+        self._polled = -self.POLL_INTERVAL_S
         self.dead: tuple[type[BaseException], ...] = (KilledWorker,)
         self.gone: tuple[type[BaseException], ...] = (CancelledError, CommClosedError)
 
     @property
     def workers(self) -> int:
         """Threads of all workers there are now; clusters grow and shrink."""
-        if time.monotonic() - self._looked >= self.LOOK_S:
+        if time.monotonic() - self._polled >= self.POLL_INTERVAL_S:
             threads: dict[str, int] = self._client.nthreads()
             if not threads.keys() <= self._threads.keys():
                 self._check_versions()
-            self._threads, self._looked = threads, time.monotonic()
+            self._threads, self._polled = threads, time.monotonic()
         return max(1, sum(self._threads.values()))
 
     def _check_versions(self) -> None:
@@ -183,7 +183,7 @@ class Dask:
         return _PendingBatch(lambda: pickle.loads(future.result()))
 
     def close(self) -> None:
-        """The cluster is somebody else's."""
+        """Do nothing: the cluster does not belong to this process."""
 
 
 def _whole_path(source: Source) -> Source:
@@ -214,7 +214,7 @@ def _in_order(items: Iterable[Item], cases: Sequence[Case], pool: Pool, limits: 
     under_way: deque[tuple[Batch, Any]] = deque()
     waiting = batches(items, len(cases), pool.workers)
     while True:
-        while len(under_way) < UNDER_WAY * pool.workers and (batch := next(waiting, None)) is not None:
+        while len(under_way) < BATCHES_PER_WORKER * pool.workers and (batch := next(waiting, None)) is not None:
             under_way.append((batch, pool.submit(batch, cases, limits)))
         if not under_way:
             return

@@ -18,7 +18,7 @@ DEFAULT_SECONDS = 60.0
 
 
 class OutOfTime(BaseException):
-    """A row took longer than it may; no ``Exception``, so that nobody on the way takes it for something else."""
+    """A row took too long; a BaseException, so that no ``except Exception`` on the way catches it."""
 
     def __str__(self) -> str:
         return "sizing it took longer than --row-seconds allows"
@@ -26,7 +26,7 @@ class OutOfTime(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one row may take.
+    """The limits of time and memory for one row.
 
     Attributes:
         seconds: Wall seconds; 0 for no end.
@@ -48,7 +48,7 @@ class Limits:
 
 
 class Watchdog:
-    """Ends what takes too long in the thread that made it (mutable); a context, which ends its own thread too.
+    """Raises an error in its creator's thread when that takes too long (mutable); a context manager with a thread.
 
     Args:
         seconds: Wall seconds that a block of :meth:`guard` may take; 0 for no end.
@@ -63,7 +63,7 @@ class Watchdog:
         self._deadline: float | None = None
         self._is_over = False
         self._ends = threading.Event()
-        self._thread = threading.Thread(target=self._look, name="tflm_sim row-seconds", daemon=True)
+        self._thread = threading.Thread(target=self._end_overdue, name="tflm_sim row-seconds", daemon=True)
 
     def __enter__(self) -> Watchdog:
         if self._seconds:
@@ -91,7 +91,7 @@ class Watchdog:
                 if self._is_over:  # What was raised and has not arrived is taken back.
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(self._watched, None)
 
-    def _look(self) -> None:
+    def _end_overdue(self) -> None:
         while not self._ends.wait(self.INTERVAL_S):
             with self._lock:
                 if self._deadline is not None and self._deadline < time.monotonic():

@@ -1,4 +1,4 @@
-"""``held()``: a lock beside a file, so that two sweeps do not write the same one.
+"""``file_lock()``: a lock beside a file, so that two sweeps do not write the same one.
 
 The lock is the operating system's, on ``.NAME.lock``, which names the process that has it. It ends with its process,
 however that ends: a file that a killed process left behind is locked by nobody, and taken over.
@@ -20,7 +20,7 @@ MAX_OWNER_BYTES = 300
 
 
 @contextmanager
-def held(path: Path) -> Iterator[None]:
+def file_lock(path: Path) -> Iterator[None]:
     """Hold the lock of a file, whatever name it goes by, while the block runs.
 
     Raises:

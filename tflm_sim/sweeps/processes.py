@@ -62,13 +62,13 @@ class Worker:
             raise WorkerDied from end
 
     def end(self) -> None:
-        """End the process, whatever it does."""
+        """Kill the process."""
         self.process.kill()
         self.process.wait()
 
 
 class Processes:
-    """Processes of this machine (mutable: they are started when there is work, and again when they died)."""
+    """Processes of this machine (mutable: started when there is work, and restarted when they died)."""
 
     dead: tuple[type[BaseException], ...] = (WorkerDied,)
     gone: tuple[type[BaseException], ...] = ()

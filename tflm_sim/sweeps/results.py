@@ -12,8 +12,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from tflm_sim.errors import UsageError
-from tflm_sim.sweeps.lock import held
-from tflm_sim.sweeps.resume import Done
+from tflm_sim.sweeps.lock import file_lock
+from tflm_sim.sweeps.resume import EarlierRows
 from tflm_sim.sweeps.rows import Case, Row
 from tflm_sim.sweeps.tables import Writer, form_of, open_writer, read_rows
 
@@ -37,10 +37,10 @@ class Results:
         self._written: list[Row] = []
         self._resumes = resumes
         if self._path is None:
-            self.done = Done((), over)
+            self.done = EarlierRows((), over)
             return
         with ExitStack() as until_open:
-            until_open.enter_context(held(self._path))
+            until_open.enter_context(file_lock(self._path))
             self._open(self._path, over, overwrites=overwrites)
             self._lock = until_open.pop_all()
 
@@ -52,7 +52,7 @@ class Results:
         exists = path.is_file() or self._part.is_file()
         if exists and not (self._resumes or overwrites):
             raise UsageError(f"{path} exists: add --resume to continue it, or --overwrite to replace it")
-        self.done = Done(self._earlier() if self._resumes else (), over)
+        self.done = EarlierRows(self._earlier() if self._resumes else (), over)
         self._part.unlink(missing_ok=True)
         self._is_beside = self._resumes or self._form != path.suffix
         self._writer = open_writer(self._part if self._is_beside else path, self._form)

@@ -20,11 +20,11 @@ from tflm_sim.values import replace
 
 Key = tuple[str, str, str, str, int | None]
 # What may be otherwise the next time.
-_PASSING = ("timeout", "memory", "crash", "unreadable")
+_TRIED_AGAIN = ("timeout", "memory", "crash", "unreadable")
 
 
-class Done:
-    """The rows of an earlier run, and in which order new ones and they come (mutable).
+class EarlierRows:
+    """The rows of an earlier run, which are merged with new ones in the order of the models (mutable).
 
     Args:
         rows: Of the earlier run; those of another version, and what failed for want of time or memory, do not count.
@@ -32,12 +32,12 @@ class Done:
     """
 
     def __init__(self, rows: Iterable[Row], cases: Sequence[Case]) -> None:
-        self._rows = {_key(row): row for row in rows if row.version == __version__ and row.status not in _PASSING}
+        self._rows = {_key(row): row for row in rows if row.version == __version__ and row.status not in _TRIED_AGAIN}
         self._cases = cases
         self._order: deque[list[Row] | None] = deque()
 
     def still_to_do(self, items: Iterable[Item], seconds: float = DEFAULT_SECONDS) -> Iterator[Item]:
-        """Yield the items that have a row to be found; the others are remembered at their place.
+        """Yield the items with missing rows; the complete ones are kept for :meth:`merged`.
 
         Args:
             items: The models.

@@ -33,7 +33,7 @@ MAX_ERROR_CHARACTERS = 500
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What a model is sized for.
+    """A target or board for which models are sized, and its settings.
 
     Attributes:
         target: A preset's name.
@@ -130,7 +130,7 @@ def as_dict(row: Row) -> dict[str, Any]:
 
 
 class Rows:
-    """Makes the rows of model after model, in one thread (mutable: it remembers what operators ask for); a context.
+    """Computes the rows of one model after another, in one thread (mutable: a cache of Prepares); a context manager.
 
     Args:
         cases: What each model is sized for.
@@ -229,10 +229,6 @@ def _failed(known: Row, case: Case, error: BaseException, status: str) -> Row:
     return Row(**facts | {"status": status, "error": words[:MAX_ERROR_CHARACTERS]})
 
 
-def _error_text(problem: object | None) -> str:
-    return "" if problem is None else str(problem)[:MAX_ERROR_CHARACTERS]
-
-
 def _peak(sized: Sizing) -> tuple[str, int | None]:
     """Return the operator in which most bytes of the head are alive, and these; ("", None) where there is none."""
     peak = sized.peak
@@ -267,7 +263,7 @@ def _row(known: Row, case: Case, sized: Sizing) -> Row:
         peak_bytes=peak_bytes,
         limit=limit,
         fits=False if fits and problem is not None else fits,
-        error=_error_text(sized.failure or problem),
+        error=str(sized.failure or problem or "")[:MAX_ERROR_CHARACTERS],
     )
 
 

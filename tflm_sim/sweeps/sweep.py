@@ -86,7 +86,7 @@ def _all(names: Iterable[str], known: Iterable[str]) -> list[str]:
 
 
 def make_pool(client: Any = None, *, jobs: int | None = None, limits: Limits = DEFAULT_LIMITS) -> Pool:
-    """Return who runs a sweep.
+    """Return the pool that runs a sweep.
 
     Args:
         client: A ``dask.distributed.Client``; its workers.

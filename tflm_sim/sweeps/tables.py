@@ -228,14 +228,14 @@ def _row(fields: Mapping[str, Any], path: Path) -> Row:
     if not isinstance(fields, Mapping) or fields.keys() != COLUMNS.keys():
         raise UsageError(f"{path} has other columns than a sweep of this version writes")
     for name, value in fields.items():
-        if not _IS[COLUMNS[name]](value):
+        if not _IS_VALID[COLUMNS[name]](value):
             raise ValueError(f"{name} is {reprlib.repr(value)}")
     if fields["status"] not in STATUSES:
         raise ValueError(f"there is no status {reprlib.repr(fields['status'])}")
     return Row(**fields)
 
 
-_IS: dict[str, Callable[[Any], bool]] = {
+_IS_VALID: dict[str, Callable[[Any], bool]] = {
     "str": lambda value: isinstance(value, str),
     "int | None": lambda value: value is None or (type(value) is int and abs(value) <= MAX_INTEGER),
     "bool | None": lambda value: value is None or isinstance(value, bool),

@@ -17,7 +17,7 @@ KIB = 1024
 
 
 class Bank(NamedTuple):
-    """A contiguous piece of RAM: its name in the chip's manual, and bytes."""
+    """A contiguous piece of RAM: its name in the chip's manual, and its size in bytes."""
 
     name: str
     size: int

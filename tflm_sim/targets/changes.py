@@ -21,7 +21,7 @@ BEFORE_UPSTREAM = 0
 Source: src/tensorflow/lite in tinyMLx/arduino-library @ e01534c. What upstream's first library had since then stands at
 that one's position.
 """
-OF_2020 = -1
+TENSORFLOW_OF_2020 = -1
 """The position of what tensorflow/tensorflow held in mid-2020, as Edge Impulse's SDKs did until July 2021."""
 
 

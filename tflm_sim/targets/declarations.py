@@ -22,8 +22,8 @@ from tflm_sim.targets.abi import Abi
 from tflm_sim.units import align_up
 from tflm_sim.values import NamedTuple, dataclass
 
-Has = Callable[[str], bool]
-"""Whether a change, a build flag or a snapshot of that name is the runtime's."""
+HasChange = Callable[[str], bool]
+"""A function that returns whether a runtime has a change, a build flag or a snapshot of that name."""
 
 _BEGIN = "\nstruct "
 
@@ -98,7 +98,7 @@ class Header(Mapping[str, CStruct]):
         has: Whether the version has what a condition names.
     """
 
-    def __init__(self, text: str, has: Has) -> None:
+    def __init__(self, text: str, has: HasChange) -> None:
         self._has = has
         self._bodies = {name: body for condition, name, *body in _declarations(text) if _applies(condition, has)}
         self._structs: dict[str, CStruct] = {}
@@ -157,7 +157,7 @@ def _members(body: str) -> tuple[tuple[str, Member], ...]:
     return tuple(members)
 
 
-def _applies(condition: str, has: Has) -> bool:
+def _applies(condition: str, has: HasChange) -> bool:
     """Return whether a version has what is under a condition."""
     words = condition.split(" && ") if condition else ()
     return all(has(word.lstrip("!")) != word.startswith("!") for word in words)

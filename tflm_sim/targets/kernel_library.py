@@ -64,7 +64,7 @@ BEHIND_MVP = {"4.4.1": SILABS_CMSIS_NN}
 _WITHOUT_TEXT = {"esp_nn": ("1.5.0", "1.4.2", "1.4.1", "1.4.0", "1.3.2")}
 """Releases whose size functions are not known for any variant, newer than all that are modelled."""
 
-_NOT_AT_HAND: dict[str, tuple[str, ...]] = {
+_NOT_MODELLED: dict[str, tuple[str, ...]] = {
     "ansi": (UNRELEASED,),
     "opt": (UNRELEASED,),
     "esp32s3": ("1.2.5", "1.2.4"),
@@ -82,7 +82,7 @@ _PLAIN_C = "_ansi"
 
 def versions_of(library: str, variant: str) -> tuple[str, ...]:
     """Return the versions of a library that are modelled for a variant, the newest first."""
-    return tuple(version for version in VERSIONS[library] if version not in _NOT_AT_HAND.get(variant, ()))
+    return tuple(version for version in VERSIONS[library] if version not in _NOT_MODELLED.get(variant, ()))
 
 
 def newest(library: str, variant: str) -> str:
@@ -139,7 +139,7 @@ def parse_kernels(text: str, *, variants: Mapping[str, str]) -> KernelLibrary:
 
 
 def _not_modelled(library: str, version: str, variant: str, modelled: Iterable[str]) -> str:
-    """Return why a version is refused, and what is nearest; of no release, what is not refused."""
+    """Return why a version is refused, and the nearest modelled one; for an unknown version, the modelled ones."""
     releases, held = _releases(library), list(modelled)
     its = f" for '{variant}'" if version in VERSIONS[library] else ""
     if version not in releases:

@@ -121,7 +121,7 @@ chirale 1.0.1, 1.1.0, 1.1.1, 2.0.0: e6ae16fa4 95660cae5
     source spaziochirale/Chirale_TensorFlowLite
     source_suffix .cpp
 """
-_OTHERS = f"""
+_FURTHER_LIBRARIES = f"""
 openmv 2024-06-25: 8c458fc48 8c458fc48
     target cortex-m7
     kernels cmsis_nn
@@ -242,7 +242,7 @@ SparkFun_Edge:
     nearest --target cortex-m4 --runtime 2021-04-09 --kernels reference; the BSP itself holds no TFLM
     source sparkfun/SparkFun_Edge_BSP
 """
-_LAST = """
+_LAST_LIBRARIES = """
 nxp-eiq 2.16.100: 2f2c74467 127f88fe3
     target cortex-m7
     kernels cmsis_nn
@@ -285,7 +285,7 @@ LIBRARIES: tuple[Library, ...] = (
     _zephyr("2024-06-27", "71fba59b5", "71fba59b5"),
     _zephyr("v4.1.0", "ef6459127", "ef6459127"),
     _zephyr("v4.4.0", "f2b2b3f51", "f2b2b3f51"),
-    *_read(_OTHERS),
+    *_read(_FURTHER_LIBRARIES),
     *(
         Library(
             "edge-impulse",
@@ -307,7 +307,7 @@ LIBRARIES: tuple[Library, ...] = (
         )
         for version, position in releases
     ),
-    *_read(_LAST),
+    *_read(_LAST_LIBRARIES),
 )
 """The versions of a library, the newest that is modelled last among those that are."""
 
@@ -339,7 +339,7 @@ def libraries_like(text: str) -> list[Library]:
 
 
 def _plain(text: str) -> str:
-    """Return the letters and digits of a name, by which spellings are alike."""
+    """Return the letters and digits of a name, so that different spellings compare equal."""
     return "".join(letter for letter in text.lower() if letter.isalnum())
 
 

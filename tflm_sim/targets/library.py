@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tflm_sim.errors import UsageError
-from tflm_sim.targets.changes import BEFORE_UPSTREAM, OF_2020
+from tflm_sim.targets.changes import BEFORE_UPSTREAM, TENSORFLOW_OF_2020
 from tflm_sim.targets.history import find_commit
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.values import dataclass
@@ -74,7 +74,7 @@ class Library:
         if not self.is_modelled:
             raise UsageError(f"{self.label} is not modelled; the nearest: {self.nearest}")
         forks = (self.fork, *self.also) if self.fork[1] else ()
-        without = OF_2020 if forks else BEFORE_UPSTREAM
+        without = TENSORFLOW_OF_2020 if forks else BEFORE_UPSTREAM
         position = find_commit(self.commits[0]).position if self.commits[0] else without
         return Runtime(
             self.label,

@@ -14,7 +14,7 @@ from tflm_sim.targets import kernel_library
 from tflm_sim.targets.abi import AAPCS, I386, ILP32, LP64, Abi
 from tflm_sim.targets.changes import CHANGES, CMSIS_NN_PINS, EDGE_IMPULSE, ESP
 from tflm_sim.targets.names import unknown
-from tflm_sim.targets.proofs import READINGS, library_proof, runtime_proof
+from tflm_sim.targets.proofs import BOARD_READINGS, library_proof, runtime_proof
 from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT, WHEEL_SNAPSHOT, Runtime, find_runtime
 from tflm_sim.targets.target import Target
 from tflm_sim.values import TYPE_CHECKING, dataclass, field, replace
@@ -61,7 +61,7 @@ _AS_M4 = "cm4_ref (same ABI)"
 _AS_M4_INT_ENUMS = "cm4le_ref (same layout rules)"
 _ESP = "ILP32, int enums, 8-aligned int64"
 
-_NO_BUILD: dict[tuple[str, str], tuple[str, str]] = {
+_IMPOSSIBLE_BUILDS: dict[tuple[str, str], tuple[str, str]] = {
     **{
         ("cmsis_nn", old): (f"cmsis_nn_{new}", "TFLM from {date} on fetches a newer one")
         for old, new in pairwise(CMSIS_NN_PINS)
@@ -96,7 +96,7 @@ PRESETS: dict[str, Preset] = {
     "nano33ble-chirale": Preset(
         AAPCS,
         "Arduino Nano 33 BLE (Cortex-M4) with the library Chirale_TensorFLowLite 2.0.0",
-        f"chirale-2.0.0; {READINGS}",
+        f"chirale-2.0.0; {BOARD_READINGS}",
         Runtime(snapshot=CHIRALE_SNAPSHOT, static_memory=False, source_suffix=".cpp"),
         own_kernels=kernel_library.KernelLibrary("cmsis_nn", "e98ee09", "dsp"),
     ),
@@ -140,7 +140,7 @@ def preset(name: str, *, kernels: str | None = None, runtime: str | None = None)
     name = name.lower()
     library = _kernel_library(name, preset, kernels)
     if runtime is None:
-        refuse_what_is_no_build(library, preset.runtime)
+        refuse_impossible_build(library, preset.runtime)
         _refuse_mvp_without_its_sdk(library, "", preset.runtime)
     proof = preset.verified_against
     if library != kernel_library.REFERENCE and preset.own_kernels is None:
@@ -202,13 +202,13 @@ def _kernel_library(name: str, preset: Preset, kernels: str | None) -> kernel_li
     return kernel_library.parse_kernels(kernels or default, variants=preset.libraries)
 
 
-def refuse_what_is_no_build(library: kernel_library.KernelLibrary, runtime: Runtime) -> None:
-    """Refuse a version of a kernel library that a runtime cannot be built with.
+def refuse_impossible_build(library: kernel_library.KernelLibrary, runtime: Runtime) -> None:
+    """Refuse a version of a kernel library with which a version of TFLM cannot be built.
 
     Raises:
         UsageError: It cannot.
     """
-    change, reason = _NO_BUILD.get((library.name, library.version), ("", ""))
+    change, reason = _IMPOSSIBLE_BUILDS.get((library.name, library.version), ("", ""))
     if change and runtime.has(change):
         why = reason.format(date=CHANGES[change].date)
         raise UsageError(f"{library.name}@{library.version} cannot be used with {runtime.snapshot}: {why}")
@@ -236,7 +236,7 @@ def _esp_nn_of(library: kernel_library.KernelLibrary, runtime: Runtime) -> kerne
     return library
 
 
-def _like(own: Runtime, found: Runtime) -> Runtime:
+def _with_build_flags(own: Runtime, found: Runtime) -> Runtime:
     """Return a version with the build flags of another."""
     runtime = replace(found, compression=own.compression, optimize_kernels_for=own.optimize_kernels_for)
     if runtime.compression and not runtime.has("compression"):
@@ -270,7 +270,7 @@ def at_runtime(target: Target, text: str) -> Target:
         if named.target in OWN_BUILDS:
             return _own_build(target, named.label, named.target)
         found, brought = named.runtime(), named.cmsis_nn
-    runtime = _like(target.runtime, found)
+    runtime = _with_build_flags(target.runtime, found)
     library = _kernels_with(target.kernel_library, runtime, brought)
     return replace(target, runtime=runtime, kernel_library=library, verified_against=runtime_proof(library, runtime))
 
@@ -284,11 +284,13 @@ def _kernels_with(
         UsageError: Its glue of that time is not modelled.
     """
     if library.name == "cmsis_nn" and not runtime.has("cmsis_nn_4ab83cc"):
-        library = replace(library, version=brought or _pinned_cmsis_nn(runtime))
+        library = replace(
+            library, version=brought or [pin for pin in CMSIS_NN_PINS if runtime.has(f"cmsis_nn_{pin}")][-1]
+        )
     if library.variant == "scalar" and EDGE_IMPULSE in dict(runtime.forks):
         library = library if runtime.has("edge_impulse_scalar_cmsis_nn") else kernel_library.REFERENCE
     _refuse_mvp_without_its_sdk(library, brought, runtime)
-    refuse_what_is_no_build(library, runtime)
+    refuse_impossible_build(library, runtime)
     return _esp_nn_of(library, runtime) if library.name == "esp_nn" else library
 
 
@@ -310,10 +312,6 @@ def _edge_impulse_esp_nn(library: kernel_library.KernelLibrary, runtime: Runtime
         raise UsageError(f"{runtime.snapshot} brings its own ESP-NN, {version}; remove the version")
     is_plain = library.variant == "esp32p4" and not runtime.has("edge_impulse_esp32p4")
     return replace(library, version=version, variant="opt" if is_plain else library.variant)
-
-
-def _pinned_cmsis_nn(runtime: Runtime) -> str:
-    return [pin for pin in CMSIS_NN_PINS if runtime.has(f"cmsis_nn_{pin}")][-1]
 
 
 def _own_build(target: Target, label: str, name: str) -> Target:
@@ -339,7 +337,7 @@ def has_default_kernels(name: str) -> bool:
 
 
 def library_target(text: str, *, name: str | None = None, kernels: str | None = None) -> Target:
-    """Return what a library runs on.
+    """Return the target of a library.
 
     Args:
         text: NAME or NAME@VERSION of a library.
@@ -363,7 +361,7 @@ def library_target(text: str, *, name: str | None = None, kernels: str | None = 
 
 
 def _runs_a_build(machine: str, build: str) -> bool:
-    """Return whether a machine is laid out like a build of its own, and runs its kernels."""
+    """Return whether a machine has the struct layout of a library's own build, and runs its kernels."""
     if machine == build or machine not in PRESETS:
         return machine == build
     kernels = PRESETS[build].own_kernels

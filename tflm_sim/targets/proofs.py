@@ -12,7 +12,7 @@ from tflm_sim.targets.changes import EDGE_IMPULSE
 from tflm_sim.targets.kernel_library import REFERENCE, UNRELEASED, KernelLibrary, newest
 from tflm_sim.targets.runtime import Runtime
 
-READINGS = "four readings on a board (mcufit-bench)"
+BOARD_READINGS = "four readings on a board (mcufit-bench)"
 """What proves a target beside a recording."""
 _OWN_FUNCTIONS = "the library's own size functions"
 _LIBRARY_PROOF = {"scalar": _OWN_FUNCTIONS, "dsp": "cm4_cmsis_nn", "mve": "cm55_cmsis_nn"}
@@ -139,7 +139,7 @@ def _esp_nn_proof(name: str, structs: str, runtime: Runtime, library: KernelLibr
         proof = _ESP_NN_SIZES if library.version in ESP_NN_COMPILED else _OWN_FUNCTIONS
         return f"{proof}; structs: {structs}"
     text = "" if same == library.version else ", whose text this version has (CHECKSUMS.json of 1.2.6 and 1.3.1)"
-    return f"{build}-{same}-{library.variant}{text}" + (f"; {READINGS}" if name == "esp32" else "")
+    return f"{build}-{same}-{library.variant}{text}" + (f"; {BOARD_READINGS}" if name == "esp32" else "")
 
 
 def _same_text(library: KernelLibrary) -> tuple[str, ...]:

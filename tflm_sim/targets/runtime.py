@@ -18,7 +18,16 @@ from functools import cached_property
 
 from tflm_sim.document_fields import HIDDEN
 from tflm_sim.errors import UsageError
-from tflm_sim.targets.changes import BEFORE_UPSTREAM, CHANGES, EDGE_IMPULSE, ESP, NEWEST, OF_2020, REVERSED, UPSTREAM
+from tflm_sim.targets.changes import (
+    BEFORE_UPSTREAM,
+    CHANGES,
+    EDGE_IMPULSE,
+    ESP,
+    NEWEST,
+    REVERSED,
+    TENSORFLOW_OF_2020,
+    UPSTREAM,
+)
 from tflm_sim.values import dataclass, field
 
 REFERENCE_SNAPSHOT = "90b983c2b"
@@ -89,7 +98,7 @@ class Runtime:
         position = self.position(UPSTREAM)
         if self.snapshot == REFERENCE_SNAPSHOT:
             return REFERENCE_DAY
-        return {NEWEST: "October 2026", BEFORE_UPSTREAM: "early 2021", OF_2020: "mid-2020"}.get(
+        return {NEWEST: "October 2026", BEFORE_UPSTREAM: "early 2021", TENSORFLOW_OF_2020: "mid-2020"}.get(
             position
         ) or main_line()[position - 1].day
 
@@ -100,7 +109,7 @@ class Runtime:
     def has(self) -> Callable[[str], bool]:
         """What returns whether the snapshot has a change of :data:`~tflm_sim.targets.changes.CHANGES`."""
         own = {name for tree, rows in REVERSED.items() for name, where in rows.items() if self.position(tree) in where}
-        return _Known(
+        return _ChangeTable(
             {
                 name: (row.position <= self.position(row.tree) < row.until) != (name in own)
                 for name, row in CHANGES.items()
@@ -108,8 +117,8 @@ class Runtime:
         ).__getitem__
 
 
-class _Known(dict[str, bool]):
-    """Whether a version has each change; a name that is not in ``CHANGES`` is an error that says so."""
+class _ChangeTable(dict[str, bool]):
+    """Whether a version has each change; an unknown name of a change is a UsageError."""
 
     def __missing__(self, name: str) -> bool:
         raise UsageError(f"there is no change '{name}' in tflm_sim/targets/changes.py")

@@ -75,7 +75,7 @@ class FirmwareAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Unanswered:
-    """What could not be answered, and why."""
+    """A question that could not be answered, and why."""
 
     name: str
     error: str

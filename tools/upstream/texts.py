@@ -18,7 +18,7 @@ from upstream.checks import checks
 from upstream.commit_table import write_table
 
 from tflm_sim.firmware.absent_checks import TABLE
-from tflm_sim.firmware.traces import NEWEST_POSITION, trace_key
+from tflm_sim.firmware.dated_texts import NEWEST_POSITION, text_key
 
 KERNELS = "tensorflow/lite/micro/kernels/"
 _LIBRARIES = "(?:cmsis_nn/)?"
@@ -66,7 +66,7 @@ def _lines(file: str, versions: list[tuple[int, frozenset[str]]]) -> list[str]:
             elif text in says:
                 spans.append([first, end])
         if spans != [[versions[0][0], NEWEST_POSITION + 1]]:
-            lines += [f"{file} {trace_key(text)} {len(text.encode())} {first} {end}" for first, end in spans]
+            lines += [f"{file} {text_key(text)} {len(text.encode())} {first} {end}" for first, end in spans]
     return lines
 
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 import frame
 from upstream.commit_table import write_table
 
-from tflm_sim.firmware.traces import KERNEL_FILE, NEWEST_POSITION, TABLE, kernel_text, trace_key
+from tflm_sim.firmware.dated_texts import KERNEL_FILE, NEWEST_POSITION, TABLE, kernel_text, text_key
 
 FIRST_POSITION = 4
 SOURCE = re.compile(r"(?:tensorflow/lite|tensorflow/compiler|signal)/[\w/]+\.(?:cc|c|h|cpp)")
@@ -98,7 +98,7 @@ def rows(repository: str) -> list[str]:
     for text, found in sorted(spans.items()):
         lived = [span for span in found if span[0] < span[1]]
         if len(lived) == 1 and (lived[0][0] > FIRST_POSITION or lived[0][1] <= NEWEST_POSITION):
-            lines.append(f"{trace_key(text)} {lived[0][0]} {lived[0][1]}")
+            lines.append(f"{text_key(text)} {lived[0][0]} {lived[0][1]}")
     return sorted(lines)
 
 

@@ -11,7 +11,7 @@ from tflm_sim.answers.npu import NpuMemory, npu_memory
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.board.diagnosis import diagnose
 from tflm_sim.board.dialects.parser import parse_log
-from tflm_sim.checks.explain_failure import with_what_vela_made
+from tflm_sim.checks.explain_failure import with_vela_facts
 from tflm_sim.cli import main
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load
@@ -86,7 +86,7 @@ def test_size_says_which_part_lies_where() -> None:
 ])  # fmt: skip
 def test_an_arena_that_is_too_small_is_explained_in_velas_terms(scratches: tuple[int, ...], words: str) -> None:
     (diagnosis,) = diagnose(parse_log(b"Failed to resize buffer. Requested: 1104, available 500, missing: 604\n"))
-    assert with_what_vela_made(diagnosis, compiled(*scratches)).notes[-1].startswith(words)
+    assert with_vela_facts(diagnosis, compiled(*scratches)).notes[-1].startswith(words)
 
 
 def test_a_firmware_whose_arena_is_too_small_has_the_npus_kernel(
@@ -101,4 +101,4 @@ def test_a_firmware_whose_arena_is_too_small_has_the_npus_kernel(
 
 def test_an_operator_that_is_not_registered_is_velas() -> None:
     (diagnosis,) = diagnose(parse_log(b"Failed to get registration from op code CUSTOM\n"))
-    assert "AddEthosU" in with_what_vela_made(diagnosis, compiled(64)).notes[-1]
+    assert "AddEthosU" in with_vela_facts(diagnosis, compiled(64)).notes[-1]

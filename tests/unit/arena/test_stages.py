@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tflm_sim.arena.stages import BEGINNINGS, GROUPS, PARTS, Stage
+from tflm_sim.arena.stages import FIRST_STAGES, GROUPS, PARTS, Stage
 
 
 @pytest.mark.parametrize(("stage", "words", "doing"), [
@@ -22,7 +22,7 @@ def test_a_stage_has_words_of_its_own_or_those_of_its_name(stage: Stage, words: 
 def test_the_parts_of_allocate_tensors_are_in_order_and_invoke_is_none() -> None:
     assert PARTS == ("start", "structs", "parse", "init", "prepare", "plan", "inputs, outputs")
     assert Stage.INVOKE.part == Stage.OP_INVOKE.part == Stage.OP_PREPARED.part == ""
-    assert {stage.part for stage in BEGINNINGS} == {"start"}
+    assert {stage.part for stage in FIRST_STAGES} == {"start"}
 
 
 def test_the_tail_has_groups_and_some_stages_take_nothing_of_it() -> None:

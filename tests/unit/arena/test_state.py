@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tflm_sim.arena.events import Event, LogLine, OpEvent, Persist, Phase, Resize, Run, Temp, TempFree, TempReset
 from tflm_sim.arena.stages import Stage
-from tflm_sim.arena.state import START, ArenaState
+from tflm_sim.arena.state import START_PHASE, ArenaState
 
 
 def facts(state: ArenaState) -> tuple[int, int, int, int, int]:
@@ -17,7 +17,7 @@ FRESH = (0, 0, 0, -1, 0)
 def test_an_arena_is_empty_at_first_and_whenever_an_interpreter_starts() -> None:
     state = ArenaState()
     assert facts(state) == FRESH
-    assert (state.place, state.temps, state.stage, state.operator) == (START, {}, Stage.START, None)
+    assert (state.place, state.temps, state.stage, state.operator) == (START_PHASE, {}, Stage.START_PHASE, None)
     state.fold(
         [
             Resize(16, 16, True, 16, 100),
@@ -29,7 +29,7 @@ def test_an_arena_is_empty_at_first_and_whenever_an_interpreter_starts() -> None
     assert facts(state) == (16, 24, 10, 16, 24)
     state(Run("plain", 100))
     assert facts(state) == FRESH
-    assert (state.place, state.temps) == (START, {})
+    assert (state.place, state.temps) == (START_PHASE, {})
 
 
 def test_temps_reach_to_the_last_that_is_out_and_their_section_to_its_reset() -> None:

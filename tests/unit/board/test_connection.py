@@ -315,11 +315,11 @@ def test_a_report_that_never_ends_is_given_up() -> None:
 
 
 def test_every_state_has_a_row_for_what_can_happen_in_it() -> None:
-    always = {LinkInput.STRAY, LinkInput.START, LinkInput.CLOSE, LinkInput.BEGIN, LinkInput.FOREIGN}
+    always = {LinkInput.OUTSIDE_REPORT, LinkInput.START, LinkInput.CLOSE, LinkInput.BEGIN, LinkInput.FOREIGN}
     for state in ReportState:
         rows = {given for at, given in REPORT_TRANSITIONS if at is state}
         assert rows >= always
-    assert all((state, LinkInput.FORGET) in COMMAND_TRANSITIONS for state in CommandState)
+    assert all((state, LinkInput.GIVE_UP) in COMMAND_TRANSITIONS for state in CommandState)
     assert all(hasattr(Connection, action) for _, action in REPORT_TRANSITIONS.values() if action)
 
 

@@ -64,7 +64,7 @@ def test_a_request_that_was_not_seen_agrees_by_the_bytes_that_are_gone() -> None
 @pytest.mark.parametrize(("alignments", "is_same"), [((1, 1), False), ((16, 1), False), ((0, 1), True), ((1, 0), True)])
 def test_sizes_are_compared_of_requests_that_were_both_seen(alignments: tuple[int, int], is_same: bool) -> None:
     one, other = (
-        execution.Asked(Persist(size, alignment, 100, 32, 32, "", ""), None, "", 1)
+        execution.RecordedRequest(Persist(size, alignment, 100, 32, 32, "", ""), None, "", 1)
         for size, alignment in zip((30, 31), alignments, strict=True)
     )
     assert execution._are_same(one, other) is is_same
@@ -74,7 +74,7 @@ def test_requests_are_the_same_whoever_asks_where_one_asker_is_not_known() -> No
     persist = Persist(32, 16, 100, 32, 32, "", "")
     whose = ((Stage.OP_INIT, 1), (Stage.OP_PREPARE, 1), (Stage.OP_INIT, 2))
     askers = (None, *(OpEvent(stage, 0, op, "A", has=True) for stage, op in whose))
-    first, second, again, another = (execution.Asked(persist, asker, "", 1) for asker in askers)
+    first, second, again, another = (execution.RecordedRequest(persist, asker, "", 1) for asker in askers)
     assert execution._are_same(first, another)
     assert execution._are_same(another, first)
     assert execution._are_same(second, again), "the step is not asked about, only whose"

@@ -10,7 +10,7 @@ import pytest
 
 from tflm_sim.arena.events import Corruption, OpEvent, Persist, Phase, Resize, Temp, TempFree, TempReset
 from tflm_sim.arena.stages import Stage
-from tflm_sim.emulation.event_rows import Holder, events_of, rows_of, with_parse
+from tflm_sim.emulation.event_rows import HeldAddress, events_of, rows_of, with_parse
 from tflm_sim.emulation.measuring import Measuring
 from tflm_sim.emulation.memory_map import Span
 from tflm_sim.emulation.operators import find_operators
@@ -114,7 +114,7 @@ def test_events_are_rows_and_back() -> None:
 
 
 def test_builtin_data_belong_to_the_operator_that_holds_them_until_kernels_run() -> None:
-    owners = {984: Holder(0, 3, "ADD")}
+    owners = {984: HeldAddress(0, 3, "ADD")}
     parse, other = OpEvent(Stage.OP_PARSE, 0, 3, "ADD", True), OpEvent(Stage.OP_PARSE, 0, 9, "SUB", True)
     here, elsewhere = Persist(16, 8, 984, 40, 40, "", ""), Persist(16, 8, 900, 40, 40, "", "")
     assert [*with_parse([elsewhere, here], owners)] == [elsewhere, parse, here]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tflm_sim.firmware.absent_checks import AbsentCheck, find_absent_checks
+from tflm_sim.firmware.dated_texts import NEWEST_POSITION, DatedText, bounds, find_dated_texts, kernel_files
 from tflm_sim.firmware.elf import FUNCTION, Symbol
 from tflm_sim.firmware.snapshot import find_snapshots
 from tflm_sim.firmware.symbol_names import (
@@ -20,7 +21,6 @@ from tflm_sim.firmware.symbol_names import (
     plain_name,
     reference_kernel,
 )
-from tflm_sim.firmware.traces import NEWEST_POSITION, Trace, bounds, find_traces, kernel_files
 from tflm_sim.targets.abi import AAPCS
 from tflm_sim.targets.runtime import Runtime, find_runtime
 from tflm_sim.targets.structs import MeasuredStruct, layouts
@@ -67,7 +67,7 @@ def test_esp_nn_is_as_special_as_its_most_special_function(functions: list[str],
 def test_a_message_bounds_the_version() -> None:
     # "Scratch buffer request exceeds limit ..." is spelt right since 183da3e30, upstream's commit 1847.
     text = b"\x01Scratch buffer request exceeds limit per operator (%d)\0rest"
-    (trace,) = find_traces([text], ())
+    (trace,) = find_dated_texts([text], ())
     assert (trace.first, trace.end) == (1847, NEWEST_POSITION + 1)
     snapshots = find_snapshots((), AAPCS, [trace])
     assert snapshots.first == 1847
@@ -75,11 +75,13 @@ def test_a_message_bounds_the_version() -> None:
 
 
 def test_a_text_without_an_end_or_unknown_is_no_trace() -> None:
-    assert find_traces([b"Scratch buffer request exceeds limit per operator (%d)", b"hello to the world\0"], ()) == ()
+    assert (
+        find_dated_texts([b"Scratch buffer request exceeds limit per operator (%d)", b"hello to the world\0"], ()) == ()
+    )
 
 
 def test_of_texts_that_contradict_each_other_the_newest_that_came_bounds() -> None:
-    mixed = [Trace("late", 1800, NEWEST_POSITION + 1), Trace("early", 4, 300)]
+    mixed = [DatedText("late", 1800, NEWEST_POSITION + 1), DatedText("early", 4, 300)]
     assert bounds(mixed) == (mixed[0], mixed[1])
     snapshots = find_snapshots((), AAPCS, mixed)
     assert (snapshots.first, snapshots.last, snapshots.is_mixed) == (1800, NEWEST_POSITION, True)
@@ -87,7 +89,7 @@ def test_of_texts_that_contradict_each_other_the_newest_that_came_bounds() -> No
 
 def test_days_whose_change_was_undone_are_stretches_of_their_own() -> None:
     # bb54330fd .. 7a63bce43 are upstream's commits 1398 .. 1409; RESHAPE followed in 1403.
-    snapshots = find_snapshots((), AAPCS, [Trace("here", 1390, 1420)])
+    snapshots = find_snapshots((), AAPCS, [DatedText("here", 1390, 1420)])
     assert [runtime.upstream for runtime in snapshots.runtimes] == [1419, 1408, 1402, 1397]
 
 
@@ -119,9 +121,11 @@ def test_checks_name_the_kernels_that_are_linked() -> None:
 
 def test_the_name_of_a_kernels_file_bounds_the_version() -> None:
     # kernels/pooling.cc printed its name until 9345aa9ce, upstream's commit 135, moved its checks to pooling_common.cc.
-    assert find_traces([], (), ["pooling"]) == (Trace("kernels/pooling.cc", 4, 135),)
-    assert find_traces([], (), ["pooling_common"]) == (Trace("kernels/pooling_common.cc", 135, NEWEST_POSITION + 1),)
-    assert find_traces([], (), ["softmax_common", "unknown"]) == ()
+    assert find_dated_texts([], (), ["pooling"]) == (DatedText("kernels/pooling.cc", 4, 135),)
+    assert find_dated_texts([], (), ["pooling_common"]) == (
+        DatedText("kernels/pooling_common.cc", 135, NEWEST_POSITION + 1),
+    )
+    assert find_dated_texts([], (), ["softmax_common", "unknown"]) == ()
 
 
 CONV = frozenset({"conv_common"})
@@ -144,7 +148,7 @@ def test_a_text_may_lie_at_the_end_of_a_longer_one() -> None:
 
 
 def test_days_whose_checks_are_missing_are_left_out() -> None:
-    here = [Trace("here", 1390, 1420)]
+    here = [DatedText("here", 1390, 1420)]
     found = find_snapshots((), AAPCS, here, [JANUARY])
     assert [runtime.upstream for runtime in found.runtimes] == [1419, 1397]
     assert found.lacks == (JANUARY,)
@@ -152,7 +156,7 @@ def test_days_whose_checks_are_missing_are_left_out() -> None:
 
 
 def test_checks_that_rule_every_day_out_prove_nothing() -> None:
-    found = find_snapshots((), AAPCS, [Trace("here", 1399, 1402)], [JANUARY])
+    found = find_snapshots((), AAPCS, [DatedText("here", 1399, 1402)], [JANUARY])
     assert [runtime.upstream for runtime in found.runtimes] == [1401]
     assert found.lacks == ()
 

@@ -68,7 +68,7 @@ def test_a_search_that_ends_while_it_plans_keeps_the_best_plan_so_far(monkeypatc
     whole = shrink(model, "cortex-m4", offline_plan=True)
     sound = plan_search._split_for_plan
 
-    def ended(search: Search, way: plan_search.Way, *, has_loops: bool) -> list[plan_search.Way]:
+    def ended(search: Search, way: plan_search.StepList, *, has_loops: bool) -> list[plan_search.StepList]:
         search.stopping.__dict__["_is_interrupted"] = True
         sound(search, way, has_loops=has_loops)
         raise StoppedError

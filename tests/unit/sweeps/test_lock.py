@@ -13,7 +13,7 @@ import pytest
 from tflm_sim.cli import main
 from tflm_sim.errors import UsageError
 from tflm_sim.sweeps import lock
-from tflm_sim.sweeps.lock import held
+from tflm_sim.sweeps.lock import file_lock
 from tflm_sim.sweeps.results import Results
 from tflm_sim.sweeps.rows import Row
 from tflm_sim.sweeps.sweep import cases
@@ -24,9 +24,9 @@ HOLDER = """
 import sys
 from pathlib import Path
 from tflm_sim.sweeps import lock
-from tflm_sim.sweeps.lock import held
-with held(Path(sys.argv[1])):
-    print("held", flush=True)
+from tflm_sim.sweeps.lock import file_lock
+with file_lock(Path(sys.argv[1])):
+    print("file_lock", flush=True)
     sys.stdin.read()
 """
 
@@ -47,8 +47,11 @@ def test_the_second_of_two_sweeps_is_refused_and_the_first_loses_nothing(tmp_pat
 
 def test_a_link_to_a_file_is_that_file(tmp_path: Path) -> None:
     (tmp_path / "link.csv").symlink_to(tmp_path / "rows.csv")
-    with held(tmp_path / "rows.csv"), pytest.raises(UsageError, match=r"link\.csv is being written by another sweep"):
-        held(tmp_path / "link.csv").__enter__()
+    with (
+        file_lock(tmp_path / "rows.csv"),
+        pytest.raises(UsageError, match=r"link\.csv is being written by another sweep"),
+    ):
+        file_lock(tmp_path / "link.csv").__enter__()
 
 
 def test_a_lock_goes_with_its_process_even_when_that_is_killed(tmp_path: Path) -> None:
@@ -56,7 +59,7 @@ def test_a_lock_goes_with_its_process_even_when_that_is_killed(tmp_path: Path) -
     command = [sys.executable, "-c", HOLDER, str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
-        assert holder.stdout.readline() == "held\n"
+        assert holder.stdout.readline() == "file_lock\n"
         assert main(["sweep", "sample:sine", "-o", str(path), "--jobs", "1"]) == 2
         assert not path.exists()
         holder.kill()
@@ -81,7 +84,7 @@ def test_a_folder_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
 
 def test_a_lock_has_the_permissions_of_any_other_file(tmp_path: Path) -> None:
     (tmp_path / "other").touch()
-    with held(tmp_path / "rows.csv"):
+    with file_lock(tmp_path / "rows.csv"):
         assert (tmp_path / ".rows.csv.lock").stat().st_mode == (tmp_path / "other").stat().st_mode
         assert (tmp_path / ".rows.csv.lock").read_text().startswith(f"process {os.getpid()} on ")
 

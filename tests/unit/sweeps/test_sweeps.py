@@ -29,12 +29,12 @@ from tflm_sim.model.types import Model
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.sweeps import resume
 from tflm_sim.sweeps.difference import changes
-from tflm_sim.sweeps.engine import CRASHED, FIRST_ROWS, MAX_ROWS, UNDER_WAY, Item, Serial, batches, run
+from tflm_sim.sweeps.engine import BATCHES_PER_WORKER, CRASHED, FIRST_ROWS, MAX_ROWS, Item, Serial, batches, run
 from tflm_sim.sweeps.limits import Limits
 from tflm_sim.sweeps.plot import _LogScale, pareto, plot_svg
 from tflm_sim.sweeps.processes import Processes
 from tflm_sim.sweeps.results import Results
-from tflm_sim.sweeps.resume import Done
+from tflm_sim.sweeps.resume import EarlierRows
 from tflm_sim.sweeps.rows import Case, Row, rows_of
 from tflm_sim.sweeps.sweep import cases, items, iterate_rows, make_pool
 from tflm_sim.sweeps.tables import open_writer, read_rows
@@ -153,7 +153,7 @@ def test_an_endless_iterable_is_read_as_far_as_it_is_needed() -> None:
 
     found = iterate_rows(endless(), TWO, jobs=1)
     assert next(found).model == "model 0"
-    assert asked == UNDER_WAY * FIRST_ROWS // len(TWO) == 3 * 64 // 2
+    assert asked == BATCHES_PER_WORKER * FIRST_ROWS // len(TWO) == 3 * 64 // 2
     found.close()  # type: ignore[attr-defined]
 
 
@@ -196,7 +196,7 @@ def test_a_line_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
 
 def test_resuming_sizes_only_what_is_new_and_keeps_the_order() -> None:
     earlier = rows([ALL[0], ALL[2]])
-    done = Done(earlier, TWO)
+    done = EarlierRows(earlier, TWO)
     asked = []
 
     def counted() -> Iterator[Item]:
@@ -210,7 +210,7 @@ def test_resuming_sizes_only_what_is_new_and_keeps_the_order() -> None:
 
 
 def test_a_file_that_takes_too_long_to_be_read_is_left_to_whoever_sizes_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    done = Done(rows(ALL[:2]), TWO)
+    done = EarlierRows(rows(ALL[:2]), TWO)
 
     def slow(name: str) -> Input:
         while name == ALL[0]:
@@ -223,7 +223,7 @@ def test_a_file_that_takes_too_long_to_be_read_is_left_to_whoever_sizes_it(monke
 
 def test_rows_of_another_version_are_sized_again() -> None:
     earlier = [replace(row, version="0.0.1") for row in rows([ALL[0]])]
-    assert [item.name for item in Done(earlier, TWO).still_to_do(items([ALL[0]]))] == [ALL[0]]
+    assert [item.name for item in EarlierRows(earlier, TWO).still_to_do(items([ALL[0]]))] == [ALL[0]]
 
 
 @pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])

@@ -14,8 +14,8 @@ from tflm_sim.board.prefixes import TextLine
 DEVICE_LINE_LIMIT = 255
 # A line that agrees with a format for fewer characters than this, and reads no field, is somebody else's.
 _LEAST_AGREEMENT = 32
-_SPOKEN_OF = "allocate_called"
-_DOTS = ".\N{HORIZONTAL ELLIPSIS} "
+_GENERIC_KIND = "allocate_called"
+_ELLIPSES = ".\N{HORIZONTAL ELLIPSIS} "
 """What people write for the beginning of a line that they leave out."""
 
 
@@ -35,13 +35,13 @@ def _longest_messages(text: str) -> list[tuple[int, int, MessageKind, dict[str, 
 
 
 def read_messages(line: TextLine) -> list[LogEvent]:
-    """Return what the line says, in order; [] when it is not one of ours.
+    """Return the messages of a line, in order; [] when it has none of TFLM's.
 
     Of several kinds that fit at one place, the longest wins: "... resolver size is too small (4)." is more than "is too
     small (4).".
     """
     chosen = _longest_messages(line.text)
-    if all(row.kind == _SPOKEN_OF for _, _, row, _ in chosen):
+    if all(row.kind == _GENERIC_KIND for _, _, row, _ in chosen):
         text = find_kernel_text(line.text)
         if text is not None:
             return [Message(line.number, "kernel_text", tuple(text._asdict().items()), cut=False, text=line.text)]
@@ -95,7 +95,7 @@ def _damaged(line: TextLine, reason: str) -> Damaged:
 
 def _read_end(line: TextLine) -> LogEvent | None:
     """Read the end of a message, where the line says that its beginning is cut, or the log begins with it."""
-    text = line.text.lstrip(_DOTS)
+    text = line.text.lstrip(_ELLIPSES)
     if text == line.text and line.number != 1:
         return None
     text = text.strip()

@@ -19,7 +19,7 @@ from tflm_sim.board.prefixes import TextLine, read_line
 from tflm_sim.values import replace
 
 # A report with so many foreign lines after its last one is over: an end that depends on no clock.
-_PATIENCE = 64
+_MAX_OTHER_LINES = 64
 # Characters of a line that are read; only a record of JSON is longer.
 _MAX_LINE_CHARACTERS = 640
 
@@ -63,7 +63,7 @@ class LogParser:
                 self._idle = 0
                 torn = self.flush() if any(isinstance(event, Reset) for event in events) else []
                 return [*torn, *events]
-        overdue = self.flush() if self._idle == _PATIENCE else []
+        overdue = self.flush() if self._idle == _MAX_OTHER_LINES else []
         return [*overdue, *read_messages(line)]
 
     def flush(self) -> list[LogEvent]:

@@ -15,7 +15,7 @@ from tflm_sim.board.prefixes import TextLine
 MAX_ROWS = 16_384
 """Rows; MicroProfiler has room for 4,096 events. A table that goes on is cut there."""
 
-_TOOK = re.compile(r" took\s+(?P<ticks>-?\d{1,20}) ?(?:ticks|cks) \((?P<ms>-?\d{1,20}) ms\)")
+_EVENT_LINE = re.compile(r" took\s+(?P<ticks>-?\d{1,20}) ?(?:ticks|cks) \((?P<ms>-?\d{1,20}) ms\)")
 _HEADERS = {'"Event","Tag","Ticks"': "event", '"Unique Tag","Total ticks across all events with that tag."': "tag"}
 _EVENT_ROW = re.compile(r"^(\d{1,10}),([^,]+),(-?\d{1,20})$")
 _TAG_ROW = re.compile(r"^([^,\"]+), (-?\d{1,20})$")
@@ -44,7 +44,7 @@ class ProfilerReader(OpenReport):
             self._touch(line.number)
             self._total = int(total[1])
             return self.flush()
-        if (took := _TOOK.search(line.text)) is not None and (tag := line.text[: took.start()].strip()):
+        if (took := _EVENT_LINE.search(line.text)) is not None and (tag := line.text[: took.start()].strip()):
             return [ProfiledOp(line.number, tag, int(took["ticks"]), int(took["ms"]))]
         return self._take_row(line) if self._kind else None
 

@@ -16,7 +16,7 @@ from tflm_sim.board.prefixes import TextLine
 from tflm_sim.recorded import CATEGORIES
 
 # A damaged line still has one of these.
-_LOOKS = re.compile(r"RecordingMicroAlloc|Arena allocation |bytes with alignment overhead")
+_BELONGS_HERE = re.compile(r"RecordingMicroAlloc|Arena allocation |bytes with alignment overhead")
 _ARENA = re.compile(r"\[RecordingMicroAllocator\] Arena allocation (total|head|tail) (\d{1,10}) bytes")
 _CATEGORY = re.compile(
     r"\[RecordingMicroAllocator\] '([^']+)' used (\d{1,10}) bytes with alignment overhead "
@@ -68,7 +68,7 @@ class RecordingReader(AllocationReader):
 
     def feed(self, line: TextLine) -> list[LogEvent] | None:
         """Return the events that ``line`` completes, or None when it belongs to something else."""
-        if _LOOKS.search(line.text) is None:
+        if _BELONGS_HERE.search(line.text) is None:
             return None
         if (arena := _ARENA.search(line.text)) is not None:
             return self._take_arena(line.number, arena[1], int(arena[2]))

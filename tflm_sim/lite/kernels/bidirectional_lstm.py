@@ -28,7 +28,7 @@ _TO_INPUT, _TO_OUTPUT, _RECURRENT_TO_OUTPUT, _PROJECTION = (
 _ACTIVATION_STATES, _CELL_STATES, _AUXILIARY = (35, 37), (36, 38), 39
 # The weights of the auxiliary input: to input, forget, cell and output gate.
 _AUXILIARY_WEIGHTS = ((40, 41, 42, 43), (44, 45, 46, 47))
-_WAYS = ("fw", "bw")
+_DIRECTIONS = ("fw", "bw")
 
 
 def bidirectional_lstm(call: PrepareCall) -> None:
@@ -47,7 +47,7 @@ def bidirectional_lstm(call: PrepareCall) -> None:
     is_hybrid = is_hybrid_op(value, call.input(_TO_OUTPUT[0]))
     call.take(*range(first, first + (2 if not is_hybrid else 19 if has_auxiliary else 18)))
     both = _BidirectionalInput(value, batch, depth, cells, outputs)
-    states = [state for way in (0, 1) for state in _place_way(call, first, both, way)]
+    states = [state for way in (0, 1) for state in _place_direction(call, first, both, way)]
     if is_hybrid:
         _hybrid_bidirectional(call, first, both, states)
 
@@ -63,19 +63,19 @@ class _BidirectionalInput:
     outputs: list[int]
 
 
-def _place_way(call: PrepareCall, first: int, both: _BidirectionalInput, way: int) -> list[TfLiteTensor]:
+def _place_direction(call: PrepareCall, first: int, both: _BidirectionalInput, way: int) -> list[TfLiteTensor]:
     """Check the states of one direction, resize its output, place its gates, and return the states."""
     merges, cells, outputs = call.option("merge_outputs"), both.cells[way], both.outputs[way]
     if way:
         _check_both(call, (both.depth, outputs, cells))
     states = [
-        state_of(call, place, f"{_WAYS[way]}_{kind}_state")
+        state_of(call, place, f"{_DIRECTIONS[way]}_{kind}_state")
         for kind, place in (("activation", _ACTIVATION_STATES[way]), ("cell", _CELL_STATES[way]))
     ]
     if way and not merges:
         call.resize(call.output(1), (*both.value.shape[:2], outputs))
     for state, kind, size in zip(states, ("activation", "cell"), (outputs, cells), strict=True):
-        _check_state_size(call, f"{_WAYS[way]}_{kind}", state, both.batch, size)
+        _check_state_size(call, f"{_DIRECTIONS[way]}_{kind}", state, both.batch, size)
     if not way:
         call.resize(call.output(0), (*both.value.shape[:2], sum(both.outputs) if merges else outputs))
     gates = (4 if _is_cifg(call, way) else 5) * cells + (0 if way else 16)
@@ -92,14 +92,14 @@ def _bidirectional_sizes(call: PrepareCall, depth: int) -> tuple[list[int], list
     """Return the numbers of cells and of outputs of both directions."""
     to_output, recurrent = ([call.input(place) for place in row] for row in (_TO_OUTPUT, _RECURRENT_TO_OUTPUT))
     kind_name = "fw_input_to_output_weights->type"
-    for way, weights in zip(_WAYS, to_output, strict=True):
+    for way, weights in zip(_DIRECTIONS, to_output, strict=True):
         name = f"{way}_input_to_output_weights"
         call.ensure_eq(weights.rank, 2, f"{name}->dims->size")
         call.ensure_eq(weights.shape[1], depth, f"{name}->dims->data[1]", "n_input")
         if way == "bw":
             call.ensure_c_types_eq(weights.type, to_output[0].type, f"{name}->type", kind_name)
     cells = [weights.shape[0] for weights in to_output]
-    for way, weights, count in zip(_WAYS, recurrent, cells, strict=True):
+    for way, weights, count in zip(_DIRECTIONS, recurrent, cells, strict=True):
         name = f"{way}_recurrent_to_output_weights"
         call.ensure_eq(weights.rank, 2, f"{name}->dims->size")
         call.ensure_eq(weights.shape[0], count, f"{name}->dims->data[0]", f"n_{way}_cell")

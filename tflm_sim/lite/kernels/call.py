@@ -30,7 +30,7 @@ MAX_INT = 2**31 - 1
 """Kernels count elements in 32 bits."""
 
 _LAST_ACTIVATION = 5
-_TRUSTING = """
+_WITHOUT_NULL_CHECKS = """
     atan2.cc batch_matmul.cc batch_to_space_nd.cc broadcast_args.cc broadcast_to.cc complex_support.cc
     cumsum.cc densify.cc dequantize.cc dilate.cc exp.cc fake_quant.cc numeric_verify.cc one_hot.cc
     sign.cc space_to_batch_nd.cc split.cc split_v.cc squeeze.cc stablehlo_reduce_window.cc strided_slice.cc
@@ -101,7 +101,7 @@ class PrepareCall(KernelChecks):
 
         Some files take their inputs without a check (GetInput); there, using one that is absent ends the process.
         """
-        if self.source in _TRUSTING.split() and self.node.inputs[place : place + 1] == (-1,):
+        if self.source in _WITHOUT_NULL_CHECKS.split() and self.node.inputs[place : place + 1] == (-1,):
             return cast(TfLiteTensor, _NullPointer())
         return self._tensor(self.node.inputs, place)
 

@@ -92,12 +92,12 @@ def _branches(call: PrepareCall, branches: list[TfLiteContext], *, lends_types: 
         if lends_types:
             _lend_types(call, child)
         child.allocate_tensors()
-    are_dynamic = _remembered(call, any(child.has_dynamic_tensors for child in branches))
+    are_dynamic = _ever_true(call, any(child.has_dynamic_tensors for child in branches))
     if not are_dynamic:
         if lends_types:  # the option's subgraphs are compared, whichever were prepared
             indices = call.vector("branch_subgraph_indices")[: len(branches)]
             branches = list(map(call.subgraph.siblings.__getitem__, indices))
-        are_dynamic = _remembered(call, _shapes_differ(branches))
+        are_dynamic = _ever_true(call, _shapes_differ(branches))
     _size_outputs(call, _outputs(branches[0]), are_dynamic=are_dynamic)
 
 
@@ -117,7 +117,7 @@ def _shapes_differ(branches: list[TfLiteContext]) -> bool:
     return any(one != other for one, other in pairwise(rows))
 
 
-def _remembered(call: PrepareCall, is_true: bool) -> bool:
+def _ever_true(call: PrepareCall, is_true: bool) -> bool:
     """Return whether something was true in this Prepare or in an earlier one: the kernels never forget."""
     if call.node.user_data is None:
         call.node.user_data = {}
@@ -162,7 +162,7 @@ def while_loop(call: PrepareCall) -> None:
     body.allocate_tensors()
     pairs = [(body.tensors[a], body.tensors[b]) for a, b in zip(body.inputs, body.outputs, strict=True)]
     are_dynamic = body.has_dynamic_tensors or any(_changes(call, *pair) for pair in pairs)
-    _size_outputs(call, _outputs(body), are_dynamic=_remembered(call, are_dynamic))
+    _size_outputs(call, _outputs(body), are_dynamic=_ever_true(call, are_dynamic))
 
 
 def _changes(call: PrepareCall, before: TfLiteTensor, after: TfLiteTensor) -> bool:
@@ -210,7 +210,7 @@ def composite(call: PrepareCall) -> None:
     _copy_inputs(call, call.node.inputs, child)
     _lend_inputs(child)
     child.allocate_tensors()
-    _size_outputs(call, _outputs(child), are_dynamic=_remembered(call, child.has_dynamic_tensors))
+    _size_outputs(call, _outputs(child), are_dynamic=_ever_true(call, child.has_dynamic_tensors))
 
 
 def var_handle(call: PrepareCall) -> None:

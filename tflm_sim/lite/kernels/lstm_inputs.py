@@ -42,7 +42,7 @@ class _CheckStyle:
     takes_diagonals: bool = False
 
 
-_MANNERS = {
+_CHECK_STYLES = {
     "lstm.cc": _CheckStyle(
         ("forget", "input", "cell"),
         "is_integer ? kTfLiteInt16 : input_to_forget_weights->type",
@@ -70,7 +70,7 @@ class _Checks:
         self.shift = shift
         self.depth, self.outputs, self.cells = sizes
         self.is_integer = is_integer
-        self.manner = _MANNERS[call.source]
+        self.style = _CHECK_STYLES[call.source]
 
     def optional(self, name: str) -> TfLiteTensor | None:
         return self.call.optional_input(LSTM[name] + self.shift)
@@ -88,7 +88,7 @@ class _Checks:
 
     def matrix(self, name: str, weights: TfLiteTensor, columns: int, columns_name: str) -> None:
         """Check a matrix; where the kernel takes diagonal ones, a vector is one of those."""
-        if self.manner.takes_diagonals and name.startswith("recurrent"):
+        if self.style.takes_diagonals and name.startswith("recurrent"):
             self._diagonal(name, weights, columns, columns_name)
             return
         self.call.ensure_eq(weights.rank, 2, f"{name}->dims->size")
@@ -99,7 +99,7 @@ class _Checks:
             kinds = _WEIGHTS[self.call.source]
             text = " || ".join(f"({name}->type == kTfLite{kind})" for kind in kinds)
             self.call.ensure(weights.type in {TensorType[kind.upper()] for kind in kinds}, text)
-        elif self.manner.compares_types:
+        elif self.style.compares_types:
             self._same_type(name, weights, "input_to_forget_weights->type")
 
     def _same_type(self, name: str, weights: TfLiteTensor, text: str, kind: int | None = None) -> None:
@@ -116,7 +116,7 @@ class _Checks:
 
     def matrices(self) -> None:
         """Check the weights of the input and of the state."""
-        for gate in self.manner.input_gates:
+        for gate in self.style.input_gates:
             name = f"input_to_{gate}_weights"
             weights = self.optional(name) if gate == "input" else self.required(name)
             if weights is not None:
@@ -136,7 +136,7 @@ class _Checks:
             weights = self.optional(name)
             there.append(weights is not None)
             if weights is not None:
-                self.vector(name, weights, t.INT16 if self.is_integer else None, self.manner.peephole_type)
+                self.vector(name, weights, t.INT16 if self.is_integer else None, self.style.peephole_type)
         is_whole = (there[0] or is_cifg) and there[1] and there[2]
         self.call.ensure(is_whole or not any(there), "peephole_weights_all_or_none == true")
 
@@ -153,7 +153,7 @@ class _Checks:
             self.matrix("projection_weights", weights, self.cells, "n_cell")
         if bias is not None:
             self.vector("projection_bias", bias, kind)
-        self.call.ensure(weights is not None or bias is None, self.manner.projection)
+        self.call.ensure(weights is not None or bias is None, self.style.projection)
 
     def layer_norms(self, *, is_cifg: bool) -> None:
         kind = t.INT16 if self.is_integer else t.FLOAT32
@@ -163,7 +163,7 @@ class _Checks:
             if gate == "input" and is_cifg:
                 self.call.ensure(vector is None, f"{name} == nullptr")
                 continue
-            if gate == "input" or not self.manner.takes_diagonals:
+            if gate == "input" or not self.style.takes_diagonals:
                 self.call.ensure(vector is not None, f"{name} != nullptr")
             self.vector(name, self.required(name), kind)
 

@@ -8,3 +8,10 @@
 
 Nothing is executed or compiled.
 """
+
+_MARKERS = (b"kTensorArenaSize", b"used_operators_e")
+
+
+def is_eon_source(data: bytes) -> bool:
+    """Return whether a file was written by the EON compiler, by the names in it."""
+    return all(marker in data for marker in _MARKERS)

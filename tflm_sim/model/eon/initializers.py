@@ -55,7 +55,7 @@ def declarations(text: str) -> dict[str, Declaration]:
 
 
 def _items(text: str, at: int, name: str) -> tuple[Initializer, int]:
-    """Return the items from behind an opening brace on, and where they end."""
+    """Return the items behind an opening brace, and where they end."""
     stack: list[Initializer] = [[]]
     while piece := _PIECE.search(text, at):
         between = text[at : piece.start()]
@@ -86,7 +86,7 @@ def find(known: Mapping[str, Declaration], name: str, scope: str = "") -> Declar
     """Return a declaration by its name, first of those of a subgraph.
 
     Raises:
-        ModelError: There is none.
+        ModelError: There is no such declaration.
     """
     found = known.get(f"{scope}{name}") or known.get(name)
     if found is None:

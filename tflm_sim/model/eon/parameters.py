@@ -49,7 +49,7 @@ def options_of(op: str, declared: Declaration | None) -> dict[str, OptionValue]:
         declared: Its builtin data: a struct, or bytes; None for an operator without any.
 
     Raises:
-        ModelError: They are not those of such an operator.
+        ModelError: The data do not match the operator.
     """
     table = options_of_operator(op)
     fields = option_fields(table)

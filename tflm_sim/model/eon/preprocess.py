@@ -19,9 +19,9 @@ _DIRECTIVE = re.compile(r"[ \t]*+#[ \t]*+(\w*+)[ \t]*+(.*)")
 _DEFINITION = re.compile(r"([A-Za-z_]\w*+)[ \t]++(.+)")
 _TOKEN = re.compile(r"\s*+(?:(\d\w*+)|([A-Za-z_]\w*+)|(&&|\|\||==|!=|>=|<=|[!()<>])|(\S))")
 MAX_CONDITION_CHARACTERS = 1000
-"""Characters."""
+"""Characters of the condition of one ``#if``."""
 MAX_NESTED_CONDITIONS = 100
-"""Conditions in one another."""
+"""Nested conditions."""
 
 
 def preprocessed(text: str, macros: Mapping[str, str]) -> tuple[str, dict[str, str]]:
@@ -29,7 +29,7 @@ def preprocessed(text: str, macros: Mapping[str, str]) -> tuple[str, dict[str, s
 
     Args:
         text: The source.
-        macros: What is defined before its first line: names and what they stand for.
+        macros: The macros that are defined before the first line, with their values.
 
     Raises:
         ModelError: A condition that is not supported, or one without an end.
@@ -40,7 +40,7 @@ def preprocessed(text: str, macros: Mapping[str, str]) -> tuple[str, dict[str, s
 
 
 def _blank(found: re.Match[str]) -> str:
-    """Return what stands for a comment or a string; the words of an ``#error`` are kept."""
+    """Return the replacement of a comment or a string; the words of an ``#error`` are kept."""
     return '""' if found[0].startswith('"') else " " if found[0].startswith("/") else found[0]
 
 
@@ -63,7 +63,7 @@ def _kept(lines: list[str], known: dict[str, str]) -> Iterator[str]:
 
 
 def _apply_definition(name: str, rest: str, known: dict[str, str]) -> None:
-    """Do what a directive says that is no condition."""
+    """Carry out ``#define``, ``#undef`` or ``#error``."""
     if name == "define":
         known.update([_definition(rest)])
     elif name == "error":
@@ -108,10 +108,10 @@ class _Condition:
         self._tokens = [found[0].strip() for found in _TOKEN.finditer(text)]
 
     def value(self) -> int:
-        """Return what it is worth.
+        """Return the value of the expression.
 
         Raises:
-            ModelError: It is not supported.
+            ModelError: The expression is not supported.
         """
         found = self._or()
         if self._tokens:

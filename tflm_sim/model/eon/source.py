@@ -17,10 +17,10 @@ from datetime import date
 from tflm_sim.errors import ModelError
 from tflm_sim.limits import MAX_SOURCE_BYTES
 from tflm_sim.model.element_types import CONSTANT_NAMES, STRUCT_CODES
+from tflm_sim.model.eon import is_eon_source
 from tflm_sim.model.eon.initializers import Declaration, Initializer, declarations, find, named
 from tflm_sim.model.eon.parameters import options_of
 from tflm_sim.model.eon.preprocess import preprocessed
-from tflm_sim.model.eon.signs import is_eon_source
 from tflm_sim.model.schema import BUILTIN_OPERATORS
 from tflm_sim.model.types import OptionValue, TensorType
 from tflm_sim.values import dataclass
@@ -88,17 +88,18 @@ class EonSubgraph:
 
 @dataclass(frozen=True, slots=True)
 class EonSource:
-    """What a source declares.
+    """The model and the limits that a source of the EON compiler declares.
 
     Attributes:
-        generated: The day on which it was made; None where it does not say.
+        generated: The day on which it was generated; None where it does not say.
         arena_size: ``kTensorArenaSize``, bytes.
-        overflow_limit: ``EI_MAX_OVERFLOW_BUFFER_COUNT``: buffers that may lie on the heap; None until 2022, for any
-            number.
-        scratch_limit: ``EI_MAX_SCRATCH_BUFFER_COUNT``: scratch buffers that all operators may have together; likewise.
-        tensor_slots: ``MAX_TFL_TENSOR_COUNT``: tensors that one Prepare may take; None where there is no limit.
-        eval_slots: ``MAX_TFL_EVAL_COUNT``: eval tensors that one Invoke may take; None likewise.
-        aligns: Whether what operators keep is aligned to 16 bytes, as since September 2023.
+        overflow_limit: ``EI_MAX_OVERFLOW_BUFFER_COUNT``: how many buffers may be on the heap; None until 2022, for no
+            limit.
+        scratch_limit: ``EI_MAX_SCRATCH_BUFFER_COUNT``: how many scratch buffers all operators may have together; None
+            likewise.
+        tensor_slots: ``MAX_TFL_TENSOR_COUNT``: how many tensors one Prepare may take; None for no limit.
+        eval_slots: ``MAX_TFL_EVAL_COUNT``: how many eval tensors one Invoke may take; None for no limit.
+        aligns: Whether operators' buffers are aligned to 16 bytes, as since September 2023.
         has_micro_context: Whether it is written for an SDK whose kernels ask a ``MicroContext``, as since August 2023.
         has_eval_tensors: Whether it is written for an SDK with ``TfLiteEvalTensor``, as since May 2021.
         subgraphs: Subgraph 0 is the model's.
@@ -131,10 +132,11 @@ def read_eon_source(data: bytes, macros: Mapping[str, str] | None = None) -> Eon
 
     Args:
         data: The file.
-        macros: What a firmware's build defines, such as ``EI_MAX_OVERFLOW_BUFFER_COUNT``; names and values.
+        macros: The macros that the firmware's build defines, such as ``EI_MAX_OVERFLOW_BUFFER_COUNT``, with their
+            values.
 
     Raises:
-        ModelError: It is no such source, not whole, or has what is not supported.
+        ModelError: The file is not such a source, is not complete, or contains something that is not supported.
     """
     if not is_eon_source(data):
         raise ModelError(

@@ -12,6 +12,8 @@ c373ad48b, a37043ff7.
 
 from __future__ import annotations
 
+from functools import partial
+
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.cmsis_nn.dims import Dims
 from tflm_sim.ops.cmsis_nn.geometry import buffer_sizes, check_rank_4, check_supported_input, isa, optional_scratch
@@ -195,10 +197,6 @@ def _lstm_kernel_sums(node: Node, inputs: Inputs, sizes: LstmSizes) -> Steps[int
 _LIBRARY = LstmLibrary("cmsis_nn/unidirectional_sequence_lstm.cc", _lstm_first, _lstm_kernel_sums)
 
 
-def _prepare_lstm(node: Node) -> Steps[None]:
-    yield from lstm_prepare(node, _LIBRARY)
-
-
 MODELS: tuple[OpModel, ...] = (
     OpModel(
         "ADD",
@@ -215,6 +213,6 @@ MODELS: tuple[OpModel, ...] = (
         "UNIDIRECTIONAL_SEQUENCE_LSTM",
         "TfLiteUnidirectionalSequenceLSTMParams",
         op_data("cmsis_nn/unidirectional_sequence_lstm.OpData"),
-        _prepare_lstm,
+        partial(lstm_prepare, library=_LIBRARY),
     ),
 )

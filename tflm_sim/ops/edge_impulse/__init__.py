@@ -33,7 +33,7 @@ SINCE = {
 
 _ABSENT_UNTIL_2023 = frozenset(["CUMSUM", "FLOOR_DIV", "FLOOR_MOD"])
 """Operators of TFLM of April 2021 that the SDKs of August 2021 to August 2023 have not."""
-_GONE = frozenset(["TFLite_Detection_PostProcess"])
+_REPLACED_BY_TREES = frozenset(["TFLite_Detection_PostProcess"])
 """What went when TreeEnsembleClassifier came."""
 _UNTIL_2023 = {
     "edge_impulse_2021": {"until_2023": "ADD_N L2_POOL_2D", "binary_arithmetic": "DIV"},
@@ -62,7 +62,7 @@ def table_until_2023(base: OpTable, runtime: Runtime) -> OpTable:
         for family, ops in families.items() if runtime.has(change) else ():
             table = later if family in REFERENCE_FAMILIES and family != "batch_matmul" else here
             table[family] = f"{table.get(family, '')} {ops}"
-    absent = _ABSENT_UNTIL_2023 | (_GONE if runtime.has("edge_impulse_trees") else frozenset())
+    absent = _ABSENT_UNTIL_2023 | (_REPLACED_BY_TREES if runtime.has("edge_impulse_trees") else frozenset())
     upstream = OpTable(REFERENCE.package, later, base=base.without(absent))
     return OpTable(__name__, here, base=upstream)
 

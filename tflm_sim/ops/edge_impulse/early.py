@@ -12,6 +12,7 @@ Source: tensorflow/lite/micro/kernels, CMSIS/NN/Source, edgeimpulse/inferencing-
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 
 from tflm_sim.model.types import TensorType
@@ -77,14 +78,6 @@ def _convolution(node: Node, kind: Convolution) -> Steps[None]:
         refuse_unless(scales in (1, kernel.shape[kind.axis]), f"the scales of the filter of {node.op}")
         refuse_unless(affine is not None and affine.zero_point_count == scales, f"the zero points of {node.op}")
     yield from _check_quantization(node, kind, value, kernel, output)
-
-
-def _conv(node: Node) -> Steps[None]:
-    yield from _convolution(node, CONV)
-
-
-def _depthwise_conv(node: Node) -> Steps[None]:
-    yield from _convolution(node, DEPTHWISE_CONV)
 
 
 def _cmsis_conv(node: Node) -> Steps[None]:
@@ -203,12 +196,12 @@ def _pad(node: Node) -> Steps[None]:
 
 
 _OPEN = -1
-_LOOK_AT_NOTHING = (
+_WITHOUT_CHECKS = (
     "ADD ARG_MAX ARG_MIN EQUAL FLOOR GREATER GREATER_EQUAL L2_NORMALIZATION LESS LESS_EQUAL LOGICAL_AND LOGICAL_OR "
     "LOGISTIC MAXIMUM MINIMUM MUL NEG NOT_EQUAL PACK PRELU RELU RELU6 RESIZE_NEAREST_NEIGHBOR SPLIT SUB TANH UNPACK"
 )
 _ONE_INPUT = "ABS CEIL COS LOG LOGICAL_NOT ROUND RSQRT SIN SQRT SQUARE"
-_PLAIN: dict[str, Any] = {
+_OTHER_PREPARES: dict[str, Any] = {
     **dict.fromkeys(_ONE_INPUT.split(), _same_type),
     **dict.fromkeys(("PAD", "PADV2"), _pad),
     "CONCATENATION": _concatenation,
@@ -219,10 +212,10 @@ _PLAIN: dict[str, Any] = {
 _POOLING = ("AVERAGE_POOL_2D", "MAX_POOL_2D")
 
 MODELS: tuple[OpModel, ...] = (
-    *(OpModel(op) for op in (*_LOOK_AT_NOTHING.split(), *_POOLING)),
-    *(OpModel(op, prepare=prepare) for op, prepare in _PLAIN.items()),
-    OpModel("CONV_2D", None, op_data("edge_impulse/early.Conv"), _conv),
-    OpModel("DEPTHWISE_CONV_2D", None, op_data("edge_impulse/early.Conv"), _depthwise_conv),
+    *(OpModel(op) for op in (*_WITHOUT_CHECKS.split(), *_POOLING)),
+    *(OpModel(op, prepare=prepare) for op, prepare in _OTHER_PREPARES.items()),
+    OpModel("CONV_2D", None, op_data("edge_impulse/early.Conv"), partial(_convolution, kind=CONV)),
+    OpModel("DEPTHWISE_CONV_2D", None, op_data("edge_impulse/early.Conv"), partial(_convolution, kind=DEPTHWISE_CONV)),
     OpModel("DEQUANTIZE", None, op_data("edge_impulse/early.Scaling"), _dequantize),
     OpModel("FULLY_CONNECTED", None, op_data("edge_impulse/early.FullyConnected"), _fully_connected),
     OpModel("MEAN", None, _init_reduce, _mean),

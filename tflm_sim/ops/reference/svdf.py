@@ -46,10 +46,6 @@ class _Sizes(NamedTuple):
     memory: int
 
 
-def _prepare(node: Node) -> Steps[None]:
-    yield from svdf_prepare(Kernel(node, "svdf_common.cc"))
-
-
 def svdf_prepare(
     k: Kernel,
     kernel_sums: Callable[[Kernel, KernelTensor], Steps[None]] | None = None,
@@ -169,7 +165,11 @@ def _svdf_sums(node: Node) -> Iterator[tuple[str, str]]:
         yield f"KERNELS_OPTIMIZED_FOR_SIZE without MVE: {missing}", missing
 
 
-MODELS: tuple[OpModel, ...] = (OpModel("SVDF", "TfLiteSVDFParams", op_data("OpDataSvdf"), _prepare),)
+MODELS: tuple[OpModel, ...] = (
+    OpModel(
+        "SVDF", "TfLiteSVDFParams", op_data("OpDataSvdf"), lambda node: svdf_prepare(Kernel(node, "svdf_common.cc"))
+    ),
+)
 
 EVALS: tuple[EvalRow, ...] = (
     EvalRow(

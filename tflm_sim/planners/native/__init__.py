@@ -24,7 +24,7 @@ BROWSER_LIBRARY = "planners.wasm"
 _INT32_MAX = 2**31 - 1
 _INT64_MAX = 2**63 - 1
 _ROW_LENGTH = 5
-_PATHS_AT_ONCE = 64
+_PATHS_PER_CALL = 64
 _MAX_TABLE_BYTES = 1 << 30
 
 Row = tuple[int, int, int, int, int]
@@ -132,7 +132,7 @@ def min_cost_flow(tensors: Iterable[TensorUsage], deadline: Deadline = NEVER) ->
     object_ids, (usages, workspace, size, objects) = _object_arguments(native, flat, count, size)
     started = native.ffi.new("tflm_min_cost_flow_t **")
     _check(native.lib, native.lib.tflm_min_cost_flow_start(usages, count, workspace, size, started))
-    while not native.lib.tflm_min_cost_flow_run(started[0], _PATHS_AT_ONCE):
+    while not native.lib.tflm_min_cost_flow_run(started[0], _PATHS_PER_CALL):
         if deadline.is_over:
             raise out_of_time()
     native.lib.tflm_min_cost_flow_objects(started[0], objects)

@@ -22,7 +22,7 @@ from typing import TypeVar
 from tflm_sim.arena.measuring_arena import MeasuringArena
 from tflm_sim.arena.needs import ArenaStep
 from tflm_sim.device.recorded_prepare import Recorder, Requests, fold
-from tflm_sim.device.seen_node import READS, Check, NotRepeatable, SeenNode, passes
+from tflm_sim.device.seen_node import READS, NotRepeatable, PassedCheck, SeenNode, passes
 from tflm_sim.device.tensors import TensorStructs
 from tflm_sim.errors import SimulatedFailure
 from tflm_sim.graph.operator_kinds import Kinds, OperatorOutline
@@ -33,22 +33,22 @@ from tflm_sim.ops.registry import registrations
 from tflm_sim.targets.target import Target
 
 MAX_KINDS = 1 << 15
-"""Facts about operators and tensors that have a number."""
+"""Kinds of operators and tensors that are numbered at one time."""
 MAX_PREPARES_PER_KEY = 8
-"""Prepares of one key, which differ in what else was looked at; the oldest go."""
+"""Prepares of one key, which differ in the recorded reads; the oldest are dropped."""
 MAX_TARGETS = 32
 
 _Value = TypeVar("_Value")
 
 
-class Known:
-    """What a Prepare asks for, after which it has given all temps back (mutable: it remembers its steps).
+class CachedPrepare:
+    """The requests of one Prepare, which has freed all temps at its end (mutable: it caches the steps of the arena).
 
     Args:
-        reads: What must be the same: which of its tensors, what of it, and what was seen.
-        checks: What must pass again.
-        requests: In order.
-        scratch: Bytes of each scratch buffer.
+        reads: The recorded reads, which must give the same values again: the tensor's number, the attribute, the value.
+        checks: Checks of tensors that must pass again.
+        requests: What the Prepare requested, in order.
+        scratch: Bytes of each scratch buffer that it requested.
     """
 
     __slots__ = ("_requests", "_steps", "checks", "reads", "scratch")
@@ -56,7 +56,7 @@ class Known:
     def __init__(
         self,
         reads: tuple[tuple[int, str, object], ...],
-        checks: tuple[Check, ...],
+        checks: tuple[PassedCheck, ...],
         requests: Requests,
         scratch: tuple[int, ...],
     ) -> None:
@@ -64,7 +64,10 @@ class Known:
         self._steps: dict[tuple[int, int], ArenaStep | None] = {}
 
     def step(self, ends: tuple[int, int]) -> ArenaStep | None:
-        """Return what it does to an arena whose head and tail have these ends, modulo 16; None where it is no step."""
+        """Return the step of an arena whose temps begin, and whose tail is, at these positions modulo 16.
+
+        None where the requests cannot be combined into one step.
+        """
         try:
             return self._steps[ends]
         except KeyError:
@@ -72,11 +75,11 @@ class Known:
             return step
 
 
-class _Prepared:
-    """What is found once for a target, and for others that a kernel cannot tell from it (mutable: it learns).
+class _TargetFacts:
+    """Facts about a target that are computed once (mutable), and shared by targets that kernels cannot tell apart.
 
     Attributes:
-        structs: What a temp tensor takes.
+        structs: The sizes of the structs that a temp tensor needs.
     """
 
     def __init__(self, target: Target) -> None:
@@ -85,86 +88,87 @@ class _Prepared:
         self._rows: set[int] = set()
 
     def is_own(self, op_model: OpModel) -> bool:
-        """Whether it is a row of the library that has a Prepare; kernels of one's own may do as they like."""
+        """Whether the kernel belongs to the library and has a Prepare; users' own kernels are not cached."""
         if id(op_model) in self._rows:
             return True
         if op_model.prepare is None or self._library.get(op_model.op) is not op_model:
             return False
-        self._rows.add(id(op_model))  # The library keeps its rows: the number stays its own.
+        self._rows.add(id(op_model))  # the library keeps its rows, so no other object gets this id
         return True
 
 
-class KnownPrepares:
-    """The Prepares that were seen, of any models on any targets (mutable: it learns; for one thread).
+class PrepareCache:
+    """A cache of Prepares, of any models on any targets (mutable; for one thread).
 
     Args:
-        most: Keys that are remembered: an operator's kind on a target. Those used longest ago go first.
+        most: How many keys are kept. A key is an operator's kind on a target; the least recently used are dropped
+            first.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._kinds = Kinds(MAX_KINDS)
-        self._prepared: dict[Hashable, _Prepared] = {}
-        self._known: dict[Hashable, tuple[Known, ...] | None] = {}  # None: it has to be run
+        self._prepared: dict[Hashable, _TargetFacts] = {}
+        self._known: dict[Hashable, tuple[CachedPrepare, ...] | None] = {}  # None: such a Prepare cannot be cached
 
     def __len__(self) -> int:
         return len(self._known)
 
-    def of(self, model: Model, target: Target) -> KnownSteps:
-        """Return the steps that are known of a model's operators on a target."""
+    def of(self, model: Model, target: Target) -> CachedSteps:
+        """Return the cached Prepares of a model's operators on a target."""
         operators = [self._kinds.operators(outline) for outline in outlines(model)]
         seen = target.abi, target.runtime, target.kernel_library, target.ethos_u, target.measured
         prepared = self._prepared.get(seen)
         if prepared is None:
-            prepared = _Prepared(target)
+            prepared = _TargetFacts(target)
         _use(self._prepared, seen, prepared, MAX_TARGETS)
-        return KnownSteps(self, prepared, operators)
+        return CachedSteps(self, prepared, operators)
 
-    def find(self, key: Hashable) -> tuple[Known, ...] | None:
-        """Return the Prepares of a key: () for none yet, None where it has to be run."""
+    def find(self, key: Hashable) -> tuple[CachedPrepare, ...] | None:
+        """Return the Prepares of a key: () where there is none yet, None where they cannot be cached."""
         found = self._known.get(key, ())
         if found != ():
             _use(self._known, key, found, self._most)
         return found
 
-    def remember(self, key: Hashable, known: tuple[Known, ...] | None) -> None:
-        """Remember the Prepares of a key, or that it has to be run."""
+    def remember(self, key: Hashable, known: tuple[CachedPrepare, ...] | None) -> None:
+        """Store the Prepares of a key; None says that they cannot be cached."""
         _use(self._known, key, known, self._most)
 
 
 def _use(kept: dict[Hashable, _Value], key: Hashable, value: _Value, most: int) -> None:
-    """Make a key the one that was used last; the one that was used longest ago goes where there are too many."""
+    """Make a key the most recently used; drop the least recently used one where there are too many."""
     kept.pop(key, None)
     kept[key] = value
     if len(kept) > most:
         del kept[next(iter(kept))]
 
 
-class KnownSteps:
-    """What is known of the operators of one model on one target.
+class CachedSteps:
+    """The cached Prepares of the operators of one model on one target.
 
     Args:
-        known: Where it is remembered.
-        prepared: What there is of the target.
-        operators: Of each subgraph.
+        known: The cache.
+        prepared: The facts about the target.
+        operators: The operators of each subgraph, with their kinds.
     """
 
-    def __init__(self, known: KnownPrepares, prepared: _Prepared, operators: Sequence[list[OperatorOutline]]) -> None:
+    def __init__(self, known: PrepareCache, prepared: _TargetFacts, operators: Sequence[list[OperatorOutline]]) -> None:
         self._known, self._prepared, self._operators = known, prepared, operators
 
     def step(
         self, node: Node, op_model: OpModel, arena: MeasuringArena, *, is_as_filed: bool
     ) -> tuple[int, ...] | None:
-        """Do to the arena what the Prepare of a node does, if that is known or can be learnt.
+        """Do to the arena what the Prepare of a node does, if it is cached or can be recorded now.
 
         Args:
             node: The node.
-            op_model: Its row.
-            arena: Where.
-            is_as_filed: Whether all tensors are as the file says; else those of the node are compared with it.
+            op_model: The kernel's row.
+            arena: The arena.
+            is_as_filed: Whether all tensors have the shapes in the file; else those of the node are compared with it.
 
         Returns:
-            The bytes of the scratch buffers that it asks for; None where it has to be run.
+            The bytes of each scratch buffer that it requests; None where the Prepare has to be run.
         """
         kind, tensors = self._operators[node.subgraph_index][node.index]
         if kind is None or not self._prepared.is_own(op_model) or not _is_plain(node, tensors, is_as_filed=is_as_filed):
@@ -181,22 +185,22 @@ class KnownSteps:
         return None if learnt is None else _taken(learnt, arena)
 
 
-def _fitting(found: tuple[Known, ...], node: Node, tensors: tuple[int, ...]) -> Known | None:
-    """Return the first Prepare that read what is here, or nothing."""
+def _fitting(found: tuple[CachedPrepare, ...], node: Node, tensors: tuple[int, ...]) -> CachedPrepare | None:
+    """Return the first Prepare whose recorded reads give the same values for this node; None where there is none."""
     for known in found:
         if (not known.reads and not known.checks) or _reads_the_same(known, node, tensors):
             return known
     return None
 
 
-def _taken(known: Known, arena: MeasuringArena) -> tuple[int, ...] | None:
-    """Do what is known; return the scratch buffers, None where the arena cannot take the step."""
+def _taken(known: CachedPrepare, arena: MeasuringArena) -> tuple[int, ...] | None:
+    """Do the cached step; return the scratch buffers, None where the arena cannot take the step."""
     step = known.step(arena.ends_modulo_16)
     return known.scratch if step is not None and arena.take_step(step) else None
 
 
 def _is_plain(node: Node, tensors: tuple[int, ...], *, is_as_filed: bool) -> bool:
-    """Whether an operator's kind and what its Init returned say all of it; its tensors are compared with the file."""
+    """Whether the key describes the operator completely: its tensors are as in the file, and Init left nothing else."""
     user_data = node.user_data
     if node.damage is not None or node.compressed_tensors or not (user_data is None or type(user_data) is str):
         return False
@@ -211,7 +215,7 @@ def _are_as_filed(node: Node, tensors: tuple[int, ...]) -> bool:
     return True
 
 
-def _reads_the_same(known: Known, node: Node, tensors: tuple[int, ...]) -> bool:
+def _reads_the_same(known: CachedPrepare, node: Node, tensors: tuple[int, ...]) -> bool:
     own = [node.tensors[index] for index in tensors]
     for tensor, what, saw in known.reads:
         if READS[what](own[tensor]) != saw:
@@ -219,10 +223,10 @@ def _reads_the_same(known: Known, node: Node, tensors: tuple[int, ...]) -> bool:
     return not known.checks or all(passes(check, node, own) for check in known.checks)
 
 
-def _learn(node: Node, op_model: OpModel, tensors: tuple[int, ...], structs: TensorStructs) -> Known | None:
-    """Run a Prepare and note what it reads and asks for.
+def _learn(node: Node, op_model: OpModel, tensors: tuple[int, ...], structs: TensorStructs) -> CachedPrepare | None:
+    """Run a Prepare and record its reads and requests.
 
-    None where it reads what the cache key does not cover, asks for what cannot be replayed, or refuses the node.
+    None where it reads what the cache key does not cover, requests what cannot be replayed, or refuses the node.
     """
     assert op_model.prepare is not None, "a row of the library that has one"
     seen = SeenNode(node, {index: own for own, index in enumerate(tensors)})
@@ -234,4 +238,4 @@ def _learn(node: Node, op_model: OpModel, tensors: tuple[int, ...], structs: Ten
     if seen.user_data is not node.user_data:
         return None
     reads = tuple([(index, what, saw) for (index, what), saw in seen.reads.items()])
-    return Known(reads, tuple(seen.checks), tuple(recorder.requests), tuple(recorder.scratch))
+    return CachedPrepare(reads, tuple(seen.checks), tuple(recorder.requests), tuple(recorder.scratch))

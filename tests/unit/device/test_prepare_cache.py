@@ -10,8 +10,8 @@ import pytest
 from tflm_sim.answers.sizing import Sizer
 from tflm_sim.answers.smallest_arena import SmallestArena
 from tflm_sim.arena.measuring_arena import MeasuringArena
-from tflm_sim.device import known_prepares
-from tflm_sim.device.known_prepares import KnownPrepares
+from tflm_sim.device import prepare_cache
+from tflm_sim.device.prepare_cache import PrepareCache
 from tflm_sim.device.recorded_prepare import Recorder
 from tflm_sim.device.seen_node import NotRepeatable, SeenNode
 from tflm_sim.device.tensors import TensorStructs
@@ -46,8 +46,8 @@ def learnt(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         learnt.append(node.op)
         return known(node, *rest)
 
-    known = known_prepares._learn
-    monkeypatch.setattr(known_prepares, "_learn", learn)
+    known = prepare_cache._learn
+    monkeypatch.setattr(prepare_cache, "_learn", learn)
     return learnt
 
 
@@ -202,7 +202,7 @@ def test_a_node_with_a_state_of_its_own_is_always_prepared(changes: dict[str, ob
     tensors = [outline.eval_tensors() for outline in outlines(model)]
     node = Node(model=model, target=X86, subgraph_index=0, index=0, op="ZEROS_LIKE", subgraph_tensors=tensors)
     row = registrations(X86)["ZEROS_LIKE"]
-    steps, arena = KnownPrepares(8).of(model, X86), MeasuringArena(1 << 20, table_bytes=0)
+    steps, arena = PrepareCache(8).of(model, X86), MeasuringArena(1 << 20, table_bytes=0)
     arena.allocate_persistent_buffer(16, 16)
     assert steps.step(node, row, arena, is_as_filed=True) == ()
     taken = arena.needs.non_persistent
