@@ -144,11 +144,11 @@ def _plans_above(
     spare = search.allowance.spare(draft)
     splits, _ = search.allowance.allowed(peaks.all_splits(draft, facts, spare, search.stopping, share=share))
     if not has_loops:
-        return peaks.plans(facts, splits, spare, search.stopping)[:MOST_SPLIT]
+        return peaks.plans(facts, splits, spare, search.stopping)[:MAX_SPLIT]
     loops, _ = search.allowance.allowed(peaks.loop_splits(draft, facts, spare, search.stopping, share=share))
     plans = peaks.plans_with_loops(facts, splits, loops, spare, search.stopping)
     others = peaks.variants(plans[0], loops, spare) if plans else []
-    return [*plans[:MOST_SPLIT], *others]
+    return [*plans[:MAX_SPLIT], *others]
 
 
 def _lower_share(facts: Profile, plans: Sequence[peaks.SplitPlan], share: float) -> float | None:
