@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     over = cases(args.targets.split(",")) if args.targets else cases((), args.boards.split(","))
     rows = list(rows_of(args.model, args.model, over, Limits(0)))
-    fits = sorted((row for row in rows if row.fits), key=lambda row: (row.limit or 0, row.board))
+    fits = sorted((row for row in rows if row.fits), key=_limit_and_name)
     if args.json:
         smallest = tuple(row.board for row in fits[:SMALLEST])
         say_json(CompareDocument(model=args.model, smallest_boards=smallest, rows=tuple(rows)))
@@ -67,6 +67,10 @@ def run(args: argparse.Namespace) -> int:
     if any(row.status == "unreadable" for row in rows):
         return 3
     return 1 if args.targets is None and not fits else 0
+
+
+def _limit_and_name(row: Row) -> tuple[int, str]:
+    return row.limit or 0, row.board
 
 
 def _say(args: argparse.Namespace, rows: list[Row], fits: list[Row], over: Sequence[Case]) -> None:

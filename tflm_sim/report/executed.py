@@ -10,7 +10,7 @@ import os.path
 
 from tflm_sim.answers.ledger import TailLedger
 from tflm_sim.answers.simulation import simulate
-from tflm_sim.arena.events import Phase
+from tflm_sim.arena.events import Event, Phase
 from tflm_sim.arena.stages import Stage
 from tflm_sim.checks.execution import requests
 from tflm_sim.checks.measured import MeasuredModel
@@ -58,7 +58,7 @@ def measured_picture(model: Model, measured: MeasuredModel) -> Picture:
     rest = measured.rest
     split_at = 0 if rest is None else rest.size - -rest.address % BUFFER_ALIGNMENT
     builder = PictureBuilder(measured.configuration.planner, split_at=split_at)
-    for event in requests(measured.arena, measured.rest):
+    for event in _events(measured):
         builder(event)
     status = "ok" if measured.arena.fits else "error"
     failure = "" if measured.arena.fits else measured.arena.reason
@@ -83,6 +83,10 @@ def measured_picture(model: Model, measured: MeasuredModel) -> Picture:
         limits=(),
         remedies=(),
     )
+
+
+def _events(measured: MeasuredModel) -> list[Event]:
+    return list(requests(measured.arena, measured.rest))
 
 
 def _ledger(measured: MeasuredModel, count: int) -> TailLedger:

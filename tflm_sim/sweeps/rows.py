@@ -229,6 +229,10 @@ def _failed(known: Row, case: Case, error: BaseException, status: str) -> Row:
     return Row(**facts | {"status": status, "error": words[:MAX_ERROR_CHARACTERS]})
 
 
+def _error_text(problem: object | None) -> str:
+    return "" if problem is None else str(problem)[:MAX_ERROR_CHARACTERS]
+
+
 def _peak(sized: Sizing) -> tuple[str, int | None]:
     """Return the operator in which most bytes of the head are alive, and these; ("", None) where there is none."""
     peak = sized.peak
@@ -263,7 +267,7 @@ def _row(known: Row, case: Case, sized: Sizing) -> Row:
         peak_bytes=peak_bytes,
         limit=limit,
         fits=False if fits and problem is not None else fits,
-        error=str(sized.failure or problem or "")[:MAX_ERROR_CHARACTERS],
+        error=_error_text(sized.failure or problem),
     )
 
 
