@@ -170,7 +170,7 @@ def _outcome(case: FirmwareCase, subject: Subject) -> FirmwareVerdict:
 def _combined(subject: Subject, cases: Sequence[FirmwareCase]) -> FirmwareVerdict:
     """Combine the verdicts for all cases into one."""
     outcomes = [_outcome(case, subject) for case in cases]
-    worst = max(outcomes, key=lambda verdict: math.inf if verdict.needed is None else verdict.needed)
+    worst = max(outcomes, key=_needed)
     fits = worst.fits if _all_equal(each.fits for each in outcomes) else None
     verdict = replace(worst, fits=fits, arena=worst.arena if _all_equal(case.room for case in cases) else None)
     answers = [(each.needed, each.fits) for each in outcomes]
@@ -179,6 +179,10 @@ def _combined(subject: Subject, cases: Sequence[FirmwareCase]) -> FirmwareVerdic
     rows = map(partial(_case_need, _deciding_questions(cases, answers)), cases, outcomes)
     log = worst.log if _all_equal(each.log for each in outcomes) else ()
     return replace(verdict, cases=tuple(dict.fromkeys(rows)), log=log)
+
+
+def _needed(verdict: FirmwareVerdict) -> float:
+    return math.inf if verdict.needed is None else verdict.needed
 
 
 def _all_equal(values: Iterable[object]) -> bool:

@@ -333,9 +333,13 @@ class _Program:
         return sizes.pop() if len(sizes) == 1 else None
 
 
+def _numbers(facts: Mapping[str, Value | None]) -> dict[str, int]:
+    return {name: value.offset for name, value in facts.items() if value is not None and not value.base}
+
+
 def _interpreter(facts: Mapping[str, Value | None], is_own: bool) -> InterpreterCall:
     """Return the interpreter that a call makes, from what is known of its arguments."""
-    numbers = {name: value.offset for name, value in facts.items() if value is not None and not value.base}
+    numbers = _numbers(facts)
     has_table = facts.get("variables", Value("", 0)) != Value("", 0)
     shares = not is_own and "table_site" in numbers and numbers["table_site"] == numbers.get("site")
     preserve = numbers.get("preserve") if "preserve" in facts else 0

@@ -103,8 +103,7 @@ def find_snapshots(
         is_mixed = True
         # A fork keeps old kernels of its own, as esp-tflite-micro does; the newest text is that of its last merge.
         went = bounds(trace for trace in found if trace.end > came.first)[1]
-    first, end = came.first if came else FIRST_POSITION, went.end if went else NEWEST_POSITION + 1
-    best = _best([*_fits(measured, abi, first, end)], compression=compression)
+    best = _best([*_fits(measured, abi, *_span(came, went))], compression=compression)
     kept, lacks = _consistent_with_checks(best, tuple(absent))
     return Snapshots(
         runtimes=tuple(fit.runtime for fit in kept),
@@ -118,6 +117,11 @@ def find_snapshots(
         lacks=lacks,
         is_mixed=is_mixed,
     )
+
+
+def _span(came: DatedText | None, went: DatedText | None) -> tuple[int, int]:
+    """Return the first position that the texts leave possible, and the one behind the last."""
+    return came.first if came else FIRST_POSITION, went.end if went else NEWEST_POSITION + 1
 
 
 class _Fit(NamedTuple):

@@ -248,15 +248,13 @@ def difference_document(before: SizeDocument, after: SizeDocument) -> Difference
     answers = [one.answer if all(map(_is_known, documents)) else _seen(one.answer) for one in documents]
     ours, theirs = map(_side, answers)
     pairs = list(_matched_operators(ours.names, theirs.names))
-    groups = ({row.what: row.used for row in one.tail.groups} for one in answers)
-    recorded = ({name: row.used for name, row in one.recorded.items()} for one in answers)
     return Difference(
         before=_side_facts(before),
         after=_side_facts(after),
         changed_settings=tuple(_settings("", *settings)),
         figures=tuple(_figure_changes(before.answer, after.answer)),
-        categories=tuple(CategoryChange(*row) for row in _rows(*groups)),
-        recorded=tuple(RecordedChange(*row) for row in _rows(*recorded)),
+        categories=tuple(CategoryChange(*row) for row in _rows(*map(_tail_by_group, answers))),
+        recorded=tuple(RecordedChange(*row) for row in _rows(*map(_recorded, answers))),
         ops=tuple(row for pair in pairs if (row := _operator(ours, theirs, pair))),
         scratch=tuple(row for pair in pairs for row in _scratch(ours, theirs, pair)),
         tensors=tuple(_tensors(*answers)),
@@ -307,6 +305,14 @@ def _figure(answer: SizeAnswer, path: str) -> int | None:
     for name in path.split("."):
         value = None if value is None else getattr(value, name)
     return None if value is None else int(value)
+
+
+def _tail_by_group(answer: SizeAnswer) -> dict[str, int]:
+    return {row.what: row.used for row in answer.tail.groups}
+
+
+def _recorded(answer: SizeAnswer) -> dict[str, int]:
+    return {name: row.used for name, row in answer.recorded.items()}
 
 
 def _rows(before: Mapping[str, int], after: Mapping[str, int]) -> Iterator[tuple[str, KnownChange]]:

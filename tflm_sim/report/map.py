@@ -90,15 +90,18 @@ class _Map:
         for first, last in self._ranges(title):
             yield from range(first, last)
 
+    def _blocks_of(self, steps: Sequence[int]) -> list[Block]:
+        """Return what is alive in any of a stage's steps."""
+        return [row for row in self.picture.blocks if row.begin <= steps[-1] and row.end > steps[0]]
+
     def _stages(self) -> Iterable[str]:
         """Yield each stage at its fullest step; of prepare, say which operator's that is."""
         parts = {title: [*self._steps_of(title)] for title in PARTS}
         for title, steps in parts.items():
             if not steps:
                 continue
-            blocks = [row for row in self.picture.blocks if row.begin <= steps[-1] and row.end > steps[0]]
-            temps = [row for row in blocks if CATEGORIES[row.category].section == "temp"]
-            temps.sort(key=lambda row: -(row.offset + row.size))
+            blocks = self._blocks_of(steps)
+            temps = sorted(filter(_is_temp, blocks), key=lambda row: -(row.offset + row.size))
             step = max(temps[0].begin, steps[0]) if temps else steps[-1]
             alive = [row for row in blocks if _is_shown(row, step, steps[-1])]
             at = f" at #{self._operator(step)}" if title == "prepare" and temps else ""
@@ -198,6 +201,10 @@ class _Map:
             name = printable(row.name, 60) or f"{'scratch' if row.operator >= 0 else 'tensor'} {row.number}"
             text = f"{row.size:>12,} B at {row.offset:>10,}  {name}"
             yield f"  {shown} {fit(text, self.width - 4).rstrip()}"
+
+
+def _is_temp(block: Block) -> bool:
+    return CATEGORIES[block.category].section == "temp"
 
 
 def _visible(text: str) -> int:

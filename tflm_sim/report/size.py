@@ -5,6 +5,7 @@ from __future__ import annotations
 from tflm_sim.answers.invoke_problem import InvokeProblem
 from tflm_sim.answers.npu import NpuMemory, npu_memory
 from tflm_sim.answers.simulation import Simulation
+from tflm_sim.arena.needs import Constraint
 from tflm_sim.arena.state import ArenaState
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.device.recording import RecordedAllocation
@@ -243,7 +244,6 @@ def _split_sizes(simulation: Simulation) -> SplitSizes | None:
 def size_answer(simulation: Simulation) -> SizeAnswer:
     """Return the answer for one model on one configuration."""
     smallest = simulation.smallest
-    binding = None if smallest is None else smallest.binding
     allocation = simulation.allocation if simulation.status == "ok" else None
     return SizeAnswer(
         status=simulation.status,
@@ -257,7 +257,7 @@ def size_answer(simulation: Simulation) -> SizeAnswer:
         recorded=dict(simulation.recorded),
         log=tuple(simulation.log),
         failure=str(simulation.failure) if simulation.failure else None,
-        binding=None if binding is None else BindingFacts(binding.kind, binding.detail, binding.place, binding.floor),
+        binding=None if smallest is None else _binding(smallest.binding),
         tail=_tail(simulation),
         operators=tuple(map(tuple, simulation.allocation.op_names)) if simulation.allocation else (),
         buffers=_buffers(simulation, allocation) if allocation else (),
@@ -311,3 +311,7 @@ def _peak(simulation: Simulation, allocation: ModelAllocation) -> PeakFacts | No
         live_bytes=peak.live_bytes,
         buffers=tuple(positions[id(info)] for info, _ in peak.buffers),
     )
+
+
+def _binding(binding: Constraint) -> BindingFacts:
+    return BindingFacts(binding.kind, binding.detail, binding.place, binding.floor)

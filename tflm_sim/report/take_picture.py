@@ -62,6 +62,14 @@ def take_picture(
     return _assemble(roomy, pictured, title=title or title_of(roomy.configuration, assumed), assumed=assumed)
 
 
+def _op_names(allocation: ModelAllocation | None) -> tuple[tuple[str, ...], ...]:
+    return tuple(map(tuple, allocation.op_names)) if allocation else ()
+
+
+def _by_need(limits: Iterable[Limit]) -> tuple[Limit, ...]:
+    return tuple(sorted(limits, key=lambda row: -row.need))
+
+
 def _assemble(roomy: Simulation, pictured: Simulation, *, title: str, assumed: tuple[str, ...] | None) -> Picture:
     """Return the picture of a simulation; ``roomy`` is the same one in a roomy arena."""
     configuration, allocation = roomy.configuration, pictured.allocation
@@ -70,7 +78,7 @@ def _assemble(roomy: Simulation, pictured: Simulation, *, title: str, assumed: t
     builder = _fold(pictured, split_at=split_at)
     residents = _residents(allocation, builder.scratch_labels) if allocation and failure is None else ()
     planned = allocation if residents else None
-    limits = () if configuration.is_split else tuple(sorted(builder.limits.values(), key=lambda row: -row.need))
+    limits = _by_need(() if configuration.is_split else builder.limits.values())
     return Picture(
         title=title,
         size=size_document(roomy, assumed=assumed),
@@ -82,7 +90,7 @@ def _assemble(roomy: Simulation, pictured: Simulation, *, title: str, assumed: t
         blocks=builder.blocks(),
         steps=tuple(builder.steps),
         levels=tuple(builder.levels),
-        op_names=tuple(map(tuple, allocation.op_names)) if allocation else (),
+        op_names=_op_names(allocation),
         subgraph_names=_subgraph_names(roomy.model),
         scopes=tuple(planned.scopes) if planned else (),
         residents=residents,

@@ -178,13 +178,17 @@ def _copy_reason(draft: Draft, operator: Operator) -> str | None:
     return _view_reason(draft, operator, source, output)
 
 
+def _views(draft: Draft, operator: Operator, tensor: int) -> bool:
+    return draft.name(operator) in VIEWS and operator.input_tensors[0] == tensor
+
+
 def _view_reason(draft: Draft, operator: Operator, source: int, output: int) -> str | None:
     """Return why the readers of a view may read the same bytes in another shape, None where they may not."""
     is_view = draft.name(operator) in VIEWS and graph.elements(draft, source) == graph.elements(draft, output)
     readers = [draft.operators[index] for index in draft.readers(output)]
     if not is_view or output in draft.outputs or not readers:
         return None
-    if all(draft.name(each) in VIEWS and each.input_tensors[0] == output for each in readers):
+    if all(_views(draft, each, output) for each in readers):
         return "is viewed again by its readers"
     return _FLATTENED if all(_flattens(draft, each, source, output) for each in readers) else None
 
