@@ -26,4 +26,4 @@ echo "== clang-format, ruff, mypy, pytest" >&2
 .venv/bin/ruff check .
 .venv/bin/ruff format --check --quiet .
 .venv/bin/mypy
-TFLM_SIM_ALL_TESTS=1 .venv/bin/python -m pytest -n auto -q
+TFLM_SIM_ALL_TESTS=1 .venv/bin/python -m pytest -n auto --dist worksteal -q

@@ -57,7 +57,7 @@ def test_each_pass_ran_with_the_same_bytes(target: str) -> None:
 
 @needs_c
 @pytest.mark.slow
-@pytest.mark.parametrize(("turn", "target"), enumerate(emulated_shrink.WITH_ALL_OPTIONS))
+@pytest.mark.parametrize(("turn", "target"), list(enumerate(emulated_shrink.WITH_ALL_OPTIONS)))
 def test_each_pass_and_random_models_with_all_options_ran_with_the_same_bytes(turn: int, target: str) -> None:
     # What the firmware has no operator for, or has another input type, did not run.
     ran = emulated_shrink.recorded()[target]
