@@ -23,6 +23,14 @@ def test_libraries_says_of_each_whether_it_is_modelled(capsys: pytest.CaptureFix
     assert (modelled["1.3.5"], modelled["1.4.3"]) == (True, False)
 
 
+def test_a_library_has_its_releases_and_one_without_a_list_its_version(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = _json(capsys, "libraries", "--json")
+    assert isinstance(rows, list)
+    releases = {(row["name"], row["version"]): row["releases"] for row in rows}
+    assert releases["esp-tflite-micro", "1.3.5"] == ["1.3.5"]
+    assert releases["esp-tflite-micro", "1.4.3"] == ["1.4.1", "1.4.2", "1.4.3"]
+
+
 def test_the_runtime_is_named_in_the_document(capsys: pytest.CaptureFixture[str]) -> None:
     document = _json(capsys, "size", SAMPLE, "--target", "x86_64", "--runtime", "52c9568", "--jsonl")
     assert isinstance(document, dict)

@@ -39,6 +39,8 @@ def test_the_widest_column_but_the_first_is_broken_until_all_fit() -> None:
     # 20 + 9 + 2, and two gaps of 2.
     assert table_lines(rows, width=35) == table_lines(rows)
     assert table_lines(rows, width=34) == [f"{'a' * 20}  two    bb", f"{'a' * 20}  words".replace("a", " ")]
+    # 1 + 12 and a gap of 2 are 3 too many: the column keeps 9 letters.
+    assert table_lines([("a", "aaaa bbbb cc")], width=12) == ["a  aaaa bbbb", "   cc"]
     # No column is narrower than six letters for that.
     assert table_lines([("a", "bbbbbb", "cccccc")], width=1) == ["a  bbbbbb  cccccc"]
     assert table_lines([("a", "b bbbbb", "cccccc")], width=1) == ["a  b      cccccc", "   bbbbb"]

@@ -217,3 +217,10 @@ def test_a_stripe_is_padded_where_the_image_ends() -> None:
         assert changed is not None
         assert changed.tolist() == [[0, 0], rows, [0, 3], [0, 0]]
     assert own.operands(draft, [0, 1], 1, (0, 6), (0, 9)) == [0, 1]
+
+
+def test_a_constant_of_half_bytes_is_no_array() -> None:
+    builder = ModelBuilder()
+    bytes_, halves = (builder.tensor((2,), type, data=b"\1\2") for type in (TensorType.INT8, TensorType.INT4))
+    draft = Draft(parse(builder.build()))
+    assert [array(draft, tensor) is None for tensor in (bytes_, halves, -1)] == [False, True, True]
