@@ -17,7 +17,7 @@ FRESH = (0, 0, 0, -1, 0)
 def test_an_arena_is_empty_at_first_and_whenever_an_interpreter_starts() -> None:
     state = ArenaState()
     assert facts(state) == FRESH
-    assert (state.place, state.temps, state.stage, state.operator) == (START_PHASE, {}, Stage.START_PHASE, None)
+    assert (state.place, state.temps, state.stage, state.operator) == (START_PHASE, {}, Stage.START, None)
     state.fold(
         [
             Resize(16, 16, True, 16, 100),

@@ -99,7 +99,7 @@ def test_an_arena_moves_to_memory_that_nobody_uses_at_the_same_address_modulo_64
     spare: list[int] = []
     machine: Any = SimpleNamespace(spare=lambda size: spare.append(size) or 0x9000_0000, restore=again.append)
     search._machine = machine
-    search._follower = SimpleNamespace(again=lambda *given: again.append(given) or follower)  # type: ignore[assignment]
+    search._follower = SimpleNamespace(restarted=lambda *given: again.append(given) or follower)  # type: ignore[assignment]
     assert search.move() is works
     assert spare == [ROOM + 128]
     assert again[0] == "point"
@@ -131,7 +131,7 @@ def test_a_trial_is_what_the_program_did_with_a_size(
     search._machine = SimpleNamespace(restore=lambda point: None)  # type: ignore[assignment]
     asked: list[Any] = []
     follower = follower_that(statuses, is_cut=is_cut, refused=refused)
-    search._follower = SimpleNamespace(again=lambda *given: asked.append(given) or follower)  # type: ignore[assignment]
+    search._follower = SimpleNamespace(restarted=lambda *given: asked.append(given) or follower)  # type: ignore[assignment]
     search.attempt = lambda size, is_brief=False: SizeSearch.attempt(search, size, is_brief=is_brief)  # type: ignore[method-assign]
     trial = search.attempt(64, is_brief=is_brief)
     assert (search.trials, trial.succeeds, trial.is_sound) == said
@@ -142,6 +142,6 @@ def test_a_trial_is_what_the_program_did_with_a_size(
 def test_a_trial_that_comes_to_no_end_and_was_refused_nothing_says_nothing() -> None:
     search = Search(100, 50, 60)
     search._machine = SimpleNamespace(restore=lambda point: None)  # type: ignore[assignment]
-    search._follower = SimpleNamespace(again=lambda *_: follower_that([], is_cut=True, refused=0))  # type: ignore[assignment]
+    search._follower = SimpleNamespace(restarted=lambda *_: follower_that([], is_cut=True, refused=0))  # type: ignore[assignment]
     with pytest.raises(Unfinished, match="it waits"):
         SizeSearch.attempt(search, 64)
