@@ -135,7 +135,7 @@ class ArenaChecker:
         if not life.is_persistent:
             lines = [f"{buffer_name(life)} does not persist: {after_invoke(lives, life)}"]
             shown = [life, *(row.other for row in lives.sharing(life)[: TOP_ROWS - 1])]
-        raise _failed([*lines, *timeline_lines(lives, shown)])
+            raise _failed([*lines, *timeline_lines(lives, shown)])
 
     def assert_no_growth(self, baseline: str | Path) -> None:
         """Assert that the model needs no more than the baseline file says; --arena-update-baseline writes it."""
