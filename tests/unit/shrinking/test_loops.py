@@ -6,6 +6,8 @@ import struct
 from collections.abc import Collection
 from itertools import accumulate
 from operator import itemgetter
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ from tflm_sim.model.types import Model, Quantization, Subgraph, TensorType
 from tflm_sim.planners import native
 from tflm_sim.shrinking.counted import Place, carried, counted_loops, distances
 from tflm_sim.shrinking.graph import draft_multiplications
-from tflm_sim.shrinking.loops import equal_parts, without_fill
+from tflm_sim.shrinking.loops import _held, equal_parts, without_fill
 from tflm_sim.shrinking.machine import Machine
 from tflm_sim.shrinking.peaks import SplitPlan, all_splits, apply, loop_splits, plans, plans_with_loops
 from tflm_sim.shrinking.plan import plan_offline, with_offsets
@@ -434,3 +436,17 @@ def test_iterations_are_not_free_however_small_their_tensors_are() -> None:
     """Two operators count as 8,192 elements each, the table of n as n: n (2 * 8,192 + 3 + n) is at most 2^28."""
     assert len(Machine(counter(10_125)).loops) == 2
     assert len(Machine(counter(10_126)).loops) == 0
+
+
+@pytest.mark.parametrize(("dies", "held"), [(0, 80), (1, 128)])
+def test_what_is_written_takes_the_place_of_what_is_read_where_nobody_reads_that_behind_the_loop(
+    dies: int, held: int
+) -> None:
+    layers = models.Layers()
+    x, y = (layers.activation((1, 8, 4, 2)) for _ in range(2))
+    draft = Draft(layers.model([x], [y]))
+    segment: Any = SimpleNamespace(source=x, result=y, axis=1, end=1)
+    facts: Any = SimpleNamespace(bytes={x: 64, y: 64}, dies={x: dies})
+    # A row has 8 B. The first stripe writes 4 rows, 32 B, and the second one reads from 3 * 8 B on: 8 B above, or 16.
+    stripes = [{x: (0, 5, 0, 4)}, {x: (3, 8, 4, 8)}]
+    assert _held(draft, facts, segment, ((0, 4), (4, 8)), stripes) == held
