@@ -11,17 +11,17 @@ READER = Extension(
     optional=True,
 )
 COUNTER = Extension(
-    "tflm_sim.emulation._counting",
-    ["tflm_sim/emulation/counting.c"],
-    depends=["tflm_sim/emulation/noted_stores.h"],
+    "tflm_sim.extensions.firmware.emulation._counting",
+    ["tflm_sim/extensions/firmware/emulation/counting.c"],
+    depends=["tflm_sim/extensions/firmware/emulation/noted_stores.h"],
     define_macros=[("Py_LIMITED_API", "0x030B0000")],
     py_limited_api=True,
     optional=True,
 )
 STORES = Extension(  # No module: QEMU loads it.
-    "tflm_sim.emulation._qemu_stores",
-    ["tflm_sim/emulation/qemu_stores.c"],
-    depends=["tflm_sim/emulation/noted_stores.h"],
+    "tflm_sim.extensions.firmware.emulation._qemu_stores",
+    ["tflm_sim/extensions/firmware/emulation/qemu_stores.c"],
+    depends=["tflm_sim/extensions/firmware/emulation/noted_stores.h"],
     py_limited_api=True,
     optional=True,
 )

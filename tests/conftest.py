@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tflm_sim.lite.graph_info import (
+from tflm_sim.extensions.lite.graph_info import (
     AllocationType,
     GraphInfo,
     InplaceOperator,

@@ -9,6 +9,8 @@ editors and type checkers.
 
 from __future__ import annotations
 
+from tflm_sim.registry import homes, public_names
+
 __version__ = "0.2.0"
 
 _NAMES = {
@@ -23,24 +25,15 @@ _NAMES = {
     "arena.events": "OpEvent Persist Resize Temp TempFree TempReset",
     "arena.needs": "Constraint",
     "arena.stages": "Stage",
-    "board.replay": "ReplayOutcome ReplayScript ReplayStep run_script",
-    "board.session": "BoardSession=Session",
-    "board.transport": "SerialPort open_port",
-    "checks.device_replay": "replay_script",
     "checks.kernel_probe": "Allocation KernelProbe TensorSpec",
     "checks.lifetimes": "BufferLife Lifetimes Sharing lifetimes",
     "checks.sanitizer": "Sanitizer sanitize",
     "device.configuration": "Configuration",
     "device.recording": "RecordedAllocation",
     "device.run": "PlannedBuffer",
-    "emulation.execute": "execute",
-    "emulation.execution": "ExecutedAllocation ExecutedArena ExecutedEvent ExecutedInvoke ExecutedOperator "
-    "ExecutedStore Execution",
     "errors": "ModelError SimulatedFailure TflmSimError UnsupportedOpError UsageError",
     "invocation.findings": "BufferId Finding FindingCode",
     "invocation.invoke": "Invocation invoke",
-    "lite.answer": "LiteAnswer=Answer LiteSettings double_batch lite_allocated=allocated",
-    "lite.summary": "LiteSummary=Summary lite_summaries=summaries",
     "model.build": "ModelBuilder",
     "model.load": "encode load parse",
     "model.types": "Model TensorType",
@@ -52,25 +45,17 @@ _NAMES = {
     "planners.validate": "PlanFault",
     "report.drawings": "draw_arena draw_live_bytes draw_planners draw_tail draw_two_sets",
     "report.picture": "Picture",
-    "report.shrunk": "shrunk_lines",
     "report.take_picture": "take_picture",
     "report.trace": "trace_line",
     "samples": "sample_path",
-    "shrinking.shrink": "shrink",
-    "shrinking.shrunk": "Shrunk",
-    "shrinking.verify": "VerificationFailed Verified verify",
-    "sweeps.objective": "ArenaObjective arena_objective",
-    "sweeps.sweep": "sweep",
     "targets.presets": "preset",
     "targets.target": "Target",
 }
-"""Module -> the public names that it defines; "BoardSession=Session" is called Session there."""
+"""Module -> the public names of the core that it defines ("compare_planners=compare" is called compare there).
 
-_HOMES = {
-    public: f"tflm_sim.{module}" + (f":{own}" if own else "")
-    for module, names in _NAMES.items()
-    for public, _, own in (name.partition("=") for name in names.split())
-}
+Those of the extensions stand in ``registry.py``."""
+
+_HOMES = homes("tflm_sim", _NAMES) | public_names()
 """Public name -> the module that defines it, and ":NAME" where it is called otherwise there."""
 
 _NUMPY = frozenset({"VerificationFailed", "Verified", "shrink", "verify"})

@@ -12,6 +12,10 @@ INTERNED = {"as": "interned"}
 """Texts are stored once in the document's ``strings``; the field has indices into that list."""
 
 
+PARTS = {"as": "parts"}
+"""A mapping whose keys are inserted into the surrounding object: what extensions say (``registry.Part``)."""
+
+
 def columns(row: type) -> dict[str, type]:
     """Return the metadata of a field with many named tuples of one class: JSON has a column for each field of it."""
     return {"row": row}

@@ -5,9 +5,7 @@ Whoever only annotates with them imports them for the type checker alone: ``typi
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
-
-from tflm_sim.values import NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 __all__ = ["Annotated", "Any", "Count", "IndexOrNone", "Literal", "OneOf", "Pattern", "Range", "Sha256"]
 

@@ -27,11 +27,11 @@ import typing
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
 
 from tflm_sim import document_types
 from tflm_sim.document_types import OneOf, Pattern, Range
-from tflm_sim.values import NamedTuple
+from tflm_sim.registry import part_type, parts
 
 if TYPE_CHECKING:
     import dataclasses
@@ -48,7 +48,7 @@ class JsonField(NamedTuple):
     Attributes:
         name: The attribute's name in Python.
         key: The name in JSON.
-        form: "inline", "hidden", "optional", "interned" (``document_fields.py``), or "" for a plain value.
+        form: "inline", "parts", "hidden", "optional", "interned" (``document_fields.py``), or "" for a plain value.
         row: The class of named tuple that is written as columns, else None.
         has_default: Whether the key may be missing in what is read.
     """
@@ -115,7 +115,7 @@ def _members(value: Any, fields: tuple[JsonField, ...], strings: dict[str, int] 
         item = getattr(value, name)
         if form == "hidden" or (form == "optional" and item is None):
             continue
-        if form == "inline":
+        if form in ("inline", "parts"):
             yield from as_json(item, strings).items()
         elif row is not None:
             yield key, _as_columns(row, item, strings)
@@ -163,6 +163,11 @@ def from_json(kind: type[T], value: object, strings: Sequence[str] = ()) -> T:
     for name, key, form, row, has_default in fields_of(record) or ():
         if form == "inline":
             taken[name] = from_json(hints[name], value, strings)
+        elif form == "parts":
+            known = parts(record.__name__)
+            taken[name] = {
+                part: _read(part_type(record.__name__, part), value[part], strings) for part in known if part in value
+            }
         elif form == "hidden" or (has_default and key not in value):
             continue
         elif key not in value:

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable
+from typing import Any, Protocol
 
 from tflm_sim.model.element_types import CONSTANT_NAMES, type_name, type_number
 from tflm_sim.units import float32, int32
-from tflm_sim.values import Any, Protocol
 
 
 class _Tensor(Protocol):

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-
-from tflm_sim.values import Any
+from typing import Any
 
 # Control, format (right-to-left marks, zero width), surrogate, private use, unassigned; line and paragraph separators.
 _HOSTILE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})

@@ -13,10 +13,10 @@ import math
 import os
 import stat
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from tflm_sim.errors import TflmSimError, UsageError
 from tflm_sim.limits import MAX_DOCUMENT_BYTES
-from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any, BinaryIO, TextIO

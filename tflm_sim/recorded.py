@@ -6,8 +6,7 @@ Source: recording_micro_allocator.{h,cc}, tools/benchmarking/metrics.cc @ 90b983
 from __future__ import annotations
 
 from enum import StrEnum
-
-from tflm_sim.values import Self
+from typing import Self
 
 
 class RecordedAllocationType(StrEnum):

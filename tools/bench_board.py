@@ -15,7 +15,7 @@ from pathlib import Path
 
 import frame
 
-from tflm_sim.board.monitor import Monitor
+from tflm_sim.extensions.board.monitor import Monitor
 
 LOGS = Path(__file__).resolve().parent.parent / "tests" / "unit" / "board" / "logs"
 REAL = b"".join(path.read_bytes() for path in sorted(LOGS.glob("*.log")))

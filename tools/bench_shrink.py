@@ -34,9 +34,9 @@ from anchors import anchors
 from tflm_sim import load, shrink
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import TflmSimError
+from tflm_sim.extensions.shrink.prove import ProofFailed
+from tflm_sim.extensions.shrink.shrink import MAX_MACS
 from tflm_sim.model.load import ModelLike
-from tflm_sim.shrinking.prove import ProofFailed
-from tflm_sim.shrinking.shrink import MAX_MACS
 
 MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"
 FEWEST_OPERATORS = 4

@@ -25,11 +25,11 @@ from statistics import median, quantiles
 import frame
 from bench_size import MODELS, bisect_wheel
 
+from tflm_sim.answers.rows import Case
+from tflm_sim.extensions.sweep.engine import Item, run, size_batch
+from tflm_sim.extensions.sweep.limits import Limits
+from tflm_sim.extensions.sweep.sweep import DEFAULT_LIMITS, cases, items, iterate_rows, make_pool
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.sweeps.engine import Item, run, size_batch
-from tflm_sim.sweeps.limits import Limits
-from tflm_sim.sweeps.rows import Case
-from tflm_sim.sweeps.sweep import DEFAULT_LIMITS, cases, items, iterate_rows, make_pool
 
 TARGETS = "cortex-m4,cortex-m0plus,cortex-m55,esp32,esp32-s3,riscv32,x86_64,i386"
 CONTEXT = get_context("fork")

@@ -20,7 +20,7 @@ from typing import Any
 import frame
 
 from tflm_sim.documents import as_json
-from tflm_sim.lite.answer import LiteDocument, LiteSettings, allocated, double_batch, machine_document
+from tflm_sim.extensions.lite.answer import LiteDocument, LiteSettings, allocated, double_batch, machine_document
 from tflm_sim.model.load import load
 
 RECORD = frame.SHARED / "mobile/litert-2.3.0.json.gz"

@@ -51,8 +51,8 @@ ROOMS = {
 }
 OTHER_TESTS = {
     "cli": ["tests/cli"],
-    "emulation": ["tests/unit/emulation"],
-    "pytest_plugin": ["tests/plugin"],
+    "emulation": ["tests/unit/extensions/firmware/emulation"],
+    "pytest_plugin": ["tests/unit/extensions/ci/plugin"],
     "rim": ["tests/unit/rim", "tests/test_public_api.py", "tests/cli"],
 }
 """Tests of the rooms that have no folder of their name in ``tests/unit``, or are entered where nobody looks."""
@@ -87,11 +87,17 @@ NETS = {
     ),
     "emulation": FIRMWARES,
     "firmware": FIRMWARES,
-    "shrinking": (("tests/unit/shrinking", "--ignore=tests/unit/shrinking/test_verify.py", *QUICK),),
+    "shrinking": (("tests/unit/extensions/shrink", "--ignore=tests/unit/extensions/shrink/test_verify.py", *QUICK),),
 }
 """What knows most about a room, other programs' answers above all. Each takes less than half of ``CPU_SECONDS``."""
 NATIVE_TESTS = ("tests/unit/planners", "tests/upstream/test_tflm_planners.py", "tests/property/test_planners.py")
-QUICK_TESTS = ("tests/unit", "tests/cli", "tests/plugin", "tests/test_public_api.py", "tests/docs/test_docs.py")
+QUICK_TESTS = (
+    "tests/unit",
+    "tests/cli",
+    "tests/unit/extensions/ci/plugin",
+    "tests/test_public_api.py",
+    "tests/docs/test_docs.py",
+)
 SLOW_TESTS = ("tests/property", "tests/firmware", "tests/golden")
 SECONDS = 120
 """The tests that enter a function may take so long together, as recorded; those that would take more are left out."""

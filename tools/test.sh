@@ -13,7 +13,7 @@ echo "== real TFLM, the mobile runtime and CMSIS-NN's own size functions, from t
 # The wheel needs torch for everything but these functions.
 .venv/bin/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: executorch
 echo "== Python for the browser, from its npm package" >&2
-pyodide=$(.venv/bin/python -c "from tflm_sim.web.site import PYODIDE_VERSION as version; print(version)")
+pyodide=$(.venv/bin/python -c "from tflm_sim.extensions.page.site import PYODIDE_VERSION as version; print(version)")
 [ -f ".venv/pyodide-$pyodide.tgz" ] || (cd .venv && PATH="$PWD/bin:$PATH" npm pack --loglevel error "pyodide@$pyodide" >/dev/null)
 # numpy for the same ABI (numpy's own wheels for the browser are on Pyodide's server alone), out of a package that has it.
 numpy=numpy-2.2.5-cp313-cp313-pyodide_2025_0_wasm32.whl
@@ -21,7 +21,7 @@ numpy=numpy-2.2.5-cp313-cp313-pyodide_2025_0_wasm32.whl
   tar -xzOf bentopdf-pymupdf-wasm-0.11.16.tgz "package/assets/$numpy" > "$numpy" && rm bentopdf-pymupdf-wasm-0.11.16.tgz)
 echo "125230b4c3ecd08803e5c43f1162e017c0718d9f253146225a705a952b9c16c2  .venv/$numpy" | sha256sum --check --quiet
 echo "== clang-format, ruff, mypy, pytest" >&2
-.venv/bin/clang-format --dry-run -Werror tflm_sim/planners/native/*.[ch] tflm_sim/{model,emulation}/*.[ch] tests/native/*.c \
+.venv/bin/clang-format --dry-run -Werror tflm_sim/planners/native/*.[ch] tflm_sim/model/*.c tflm_sim/extensions/firmware/emulation/*.[ch] tests/native/*.c \
   firmware_stub/include/{arena_report,tsim_*}.h firmware_stub/src/*.c firmware_stub/tests/*.c firmware_stub/ports/*/*.[ch]
 .venv/bin/ruff check .
 .venv/bin/ruff format --check --quiet .

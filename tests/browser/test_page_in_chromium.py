@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.lite.answer import LiteSettings, allocated, subgraph_document
+from tflm_sim.extensions.lite.answer import LiteSettings, allocated, subgraph_document
+from tflm_sim.extensions.lite.picture import lite_pictures
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
-from tflm_sim.report.lite_picture import lite_pictures
 from tflm_sim.report.picture import Picture, is_tail
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import sample_path

@@ -15,12 +15,12 @@ import pytest
 from compare.c_core import random_problem
 
 from tflm_sim.errors import UsageError
+from tflm_sim.extensions.page import planners
+from tflm_sim.extensions.page.planners import PROGRAMS, compiled_planners
+from tflm_sim.extensions.page.site import PYODIDE_VERSION, package_archive
 from tflm_sim.planners.gpu.by_size import best_fit_offsets
 from tflm_sim.planners.gpu.records import TensorUsageRecord
 from tflm_sim.planners.greedy import greedy_offsets
-from tflm_sim.web import planners
-from tflm_sim.web.planners import PROGRAMS, compiled_planners
-from tflm_sim.web.site import PYODIDE_VERSION, package_archive
 
 ROOT = Path(__file__).resolve().parents[2]
 PYODIDE = ROOT / ".venv" / f"pyodide-{PYODIDE_VERSION}.tgz"

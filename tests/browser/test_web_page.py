@@ -16,15 +16,15 @@ import pytest
 from release import chromium
 
 from tflm_sim import __version__, load, smallest_arena
-from tflm_sim.cli.serve import make_server
 from tflm_sim.errors import TflmSimError
+from tflm_sim.extensions.page.cli import make_server
+from tflm_sim.extensions.page.planners import compiled_planners
+from tflm_sim.extensions.page.site import PYODIDE_VERSION, package_archive, read_pyodide, site_files
+from tflm_sim.extensions.shrink.shrink import shrink
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.shrinking.shrink import shrink
-from tflm_sim.web.planners import compiled_planners
-from tflm_sim.web.site import PYODIDE_VERSION, package_archive, read_pyodide, site_files
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "firmware"))

@@ -15,12 +15,13 @@ import pytest
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
-from tflm_sim.board.link_events import Hello
-from tflm_sim.board.replay import ReplayOutcome, ReplayScript
-from tflm_sim.cli import main, replay_on
+from tflm_sim.cli import main
 from tflm_sim.cli.options import load_custom_ops
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
+from tflm_sim.extensions.board import cli_replay as replay_on
+from tflm_sim.extensions.board.link_events import Hello
+from tflm_sim.extensions.board.replay import ReplayOutcome, ReplayScript
 from tflm_sim.model.load import load
 from tflm_sim.recorded import CATEGORIES
 from tflm_sim.targets.presets import preset
@@ -218,7 +219,7 @@ def test_a_port_that_is_not_there_is_a_sentence(capsys: pytest.CaptureFixture[st
 def test_a_port_without_the_firmware_is_a_sentence(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tflm_sim.board.session.ATTEMPTS", 1)
+    monkeypatch.setattr("tflm_sim.extensions.board.session.ATTEMPTS", 1)
     code, _, err = run(capsys, "replay-on", "loop://", "sample:sine")
     assert code == 5
     assert "no answer: is the replay firmware on the board" in err
@@ -240,11 +241,11 @@ def test_the_board_replays_the_configuration_that_the_command_line_names(
         scripts.append(script)
         return ReplayOutcome((), 0, 0, 0, 0, 0, -1)
 
-    monkeypatch.setattr("tflm_sim.cli.replay_on.open_port", lambda *_, **__: io.BytesIO())
-    monkeypatch.setattr("tflm_sim.cli.replay_on.Session", Mock())
-    monkeypatch.setattr("tflm_sim.cli.replay_on._check_room", Mock())
-    monkeypatch.setattr("tflm_sim.cli.replay_on._say", Mock())
-    monkeypatch.setattr("tflm_sim.cli.replay_on.run_script", collect)
+    monkeypatch.setattr("tflm_sim.extensions.board.cli_replay.open_port", lambda *_, **__: io.BytesIO())
+    monkeypatch.setattr("tflm_sim.extensions.board.cli_replay.Session", Mock())
+    monkeypatch.setattr("tflm_sim.extensions.board.cli_replay._check_room", Mock())
+    monkeypatch.setattr("tflm_sim.extensions.board.cli_replay._say", Mock())
+    monkeypatch.setattr("tflm_sim.extensions.board.cli_replay.run_script", collect)
     run(capsys, "replay-on", "loop://", "sample:sine", "--custom-ops", str(own))
     run(capsys, "replay-on", "loop://", "sample:streaming", "--variable-arena", "1024")
     sine, streaming = (load(f"sample:{name}") for name in ("sine", "streaming"))
@@ -280,7 +281,7 @@ def test_replay_says_everything_as_json_lines(capsys: pytest.CaptureFixture[str]
 
 
 def test_a_torn_report_makes_the_exit_code_non_zero(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    from tflm_sim.board.framing import encode_frame
+    from tflm_sim.extensions.board.framing import encode_frame
 
     begin = encode_frame(0, "begin", {"v": 1, "r": 1, "arena": 1072, "skew": 0})
     (tmp_path / "run.log").write_bytes(begin)

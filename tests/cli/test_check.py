@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.checks import measured as measured_module
 from tflm_sim.checks.candidates import CandidateNeed
 from tflm_sim.checks.verdict import Verdict, read_baseline
 from tflm_sim.cli import check, main
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import UsageError
+from tflm_sim.extensions.firmware import measured as measured_module
 from tflm_sim.model.load import load
 from tflm_sim.samples import sample_path
 from tflm_sim.targets.boards import BOARDS

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from tflm_sim.answers.rows import NEVER_INVOKES, Row
 from tflm_sim.cli import compare, main
+from tflm_sim.extensions.sweep.limits import Limits
 from tflm_sim.samples import sample_path
-from tflm_sim.sweeps.limits import Limits
-from tflm_sim.sweeps.rows import NEVER_INVOKES, Row
 from tflm_sim.targets.boards import BOARDS
 
 NANO = BOARDS["nano33ble"]

@@ -9,16 +9,31 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.board.diagnosis import Diagnosis, Refusal
-from tflm_sim.board.dialects import events
-from tflm_sim.board.framing import BadFrame
-from tflm_sim.board.lines import RawLine
-from tflm_sim.board.link_events import CountedBack, DuplicateFrame, Gap, Hello, Text, TornReport, UnknownFrame
-from tflm_sim.board.messages import ArenaReport
-from tflm_sim.board.monitor import Noise, Repeated
 from tflm_sim.checks.device_report import ComparedFigure, ReportComparison
-from tflm_sim.cli import build_parser, device_text
-from tflm_sim.cli.device_text import EventPrinter, comparison_lines, diagnosis_lines, event_lines, expect_model
+from tflm_sim.cli import build_parser
+from tflm_sim.extensions.board import device_text
+from tflm_sim.extensions.board.device_text import (
+    EventPrinter,
+    comparison_lines,
+    diagnosis_lines,
+    event_lines,
+    expect_model,
+)
+from tflm_sim.extensions.board.framing import BadFrame
+from tflm_sim.extensions.board.link_events import (
+    CountedBack,
+    DuplicateFrame,
+    Gap,
+    Hello,
+    Text,
+    TornReport,
+    UnknownFrame,
+)
+from tflm_sim.extensions.board.monitor import Noise, Repeated
+from tflm_sim.logs import events
+from tflm_sim.logs.arena_report import ArenaReport
+from tflm_sim.logs.diagnosis import Diagnosis, Refusal
+from tflm_sim.logs.lines import RawLine
 from tflm_sim.samples import sample_path
 
 

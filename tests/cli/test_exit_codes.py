@@ -11,17 +11,18 @@ from unittest.mock import Mock
 import pytest
 from eon_text import SMALL, eon_text
 
+from tflm_sim.answers.rows import cases
 from tflm_sim.answers.simulation import simulate
-from tflm_sim.board.framing import encode_frame
-from tflm_sim.board.replay import Mismatch, ReplayOutcome
-from tflm_sim.board.transport import SerialPort, open_port
 from tflm_sim.cli import main
 from tflm_sim.cli.verbs import VERBS
+from tflm_sim.extensions.board.framing import encode_frame
+from tflm_sim.extensions.board.replay import Mismatch, ReplayOutcome
+from tflm_sim.extensions.board.transport import SerialPort, open_port
+from tflm_sim.extensions.sweep.sweep import iterate_rows
+from tflm_sim.extensions.sweep.tables import open_writer
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load
 from tflm_sim.model.types import TensorType
-from tflm_sim.sweeps.sweep import cases, iterate_rows
-from tflm_sim.sweeps.tables import open_writer
 
 SINE = "sample:sine"
 CASES = [
@@ -168,13 +169,13 @@ def furnished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("differs").write_bytes(b"")
     Path("nothing.csv").write_bytes(b"")
     differs = ReplayOutcome((Mismatch(-1, "tail", "1,124", "1,128"),), 1, 32, 1128, 1160, 0, -1)
-    monkeypatch.setattr("tflm_sim.cli.ports.list_ports", list)
-    monkeypatch.setattr("tflm_sim.cli.monitor.open_port", port_of)
-    monkeypatch.setattr("tflm_sim.cli.replay_on.open_port", port_of)
-    monkeypatch.setattr("tflm_sim.cli.replay_on.Session", Mock())
-    monkeypatch.setattr("tflm_sim.cli.replay_on._check_room", Mock())
-    monkeypatch.setattr("tflm_sim.cli.replay_on._say", Mock())
-    monkeypatch.setattr("tflm_sim.cli.replay_on.run_script", lambda *_: differs)
+    monkeypatch.setattr("tflm_sim.extensions.board.cli_ports.list_ports", list)
+    monkeypatch.setattr("tflm_sim.extensions.board.cli_listen.open_port", port_of)
+    monkeypatch.setattr("tflm_sim.extensions.board.cli_replay.open_port", port_of)
+    monkeypatch.setattr("tflm_sim.extensions.board.cli_replay.Session", Mock())
+    monkeypatch.setattr("tflm_sim.extensions.board.cli_replay._check_room", Mock())
+    monkeypatch.setattr("tflm_sim.extensions.board.cli_replay._say", Mock())
+    monkeypatch.setattr("tflm_sim.extensions.board.cli_replay.run_script", lambda *_: differs)
 
 
 @pytest.mark.usefixtures("furnished")

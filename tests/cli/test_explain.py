@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.board.dialects.kernel_texts import find_kernel_text
 from tflm_sim.cli import main
 from tflm_sim.cli.explain import exact_lines
+from tflm_sim.logs.kernel_texts import find_kernel_text
 
 FULL = "Failed to resize buffer. Requested: 33488, available 20472, missing: 13016"
 HINT = "--model MODEL, with --target or --library, gives the smallest arena that works"

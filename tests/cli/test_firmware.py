@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.checks import firmware_measured
-from tflm_sim.checks.firmware_rooms import ArenaRoom
-from tflm_sim.cli import firmware as module
-from tflm_sim.emulation import execute as execute_module
 from tflm_sim.errors import FirmwareError, UsageError
+from tflm_sim.extensions.firmware import cli as module
+from tflm_sim.extensions.firmware import judge_measured as firmware_measured
+from tflm_sim.extensions.firmware.emulation import execute as execute_module
+from tflm_sim.extensions.firmware.rooms import ArenaRoom
 
 
 def args(**given: Any) -> argparse.Namespace:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.cli import lite
 from tflm_sim.errors import UsageError
+from tflm_sim.extensions.lite import cli as lite
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType

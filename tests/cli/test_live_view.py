@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.cli import live_view
-from tflm_sim.cli.device_text import OWN_LINE_PREFIX
 from tflm_sim.errors import UsageError
+from tflm_sim.extensions.board import live_view
+from tflm_sim.extensions.board.device_text import OWN_LINE_PREFIX
 
 
 def test_how_the_connection_was_and_what_was_recognised_stay(

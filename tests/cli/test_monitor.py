@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.board.link_events import Hello
-from tflm_sim.cli import monitor, replay_on
 from tflm_sim.errors import UsageError
+from tflm_sim.extensions.board import cli_listen as monitor
+from tflm_sim.extensions.board import cli_replay as replay_on
+from tflm_sim.extensions.board.link_events import Hello
 
 
 def test_the_time_has_milliseconds() -> None:

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from tflm_sim.board.transport import SerialPort, open_port
 from tflm_sim.cli import main
+from tflm_sim.extensions.board.transport import SerialPort, open_port
 
 MARK = "[RecordingMicroAllocator] Arena allocation"
 REPORT = f"boot\r\n{MARK} total 928 bytes\r\n{MARK} head 64 bytes\r\n{MARK} tail 864 bytes\r\n".encode()
@@ -50,7 +50,7 @@ def at_each_opening(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
             threading.Thread(target=next(still_to_do, lambda: None), daemon=True).start()
             return port
 
-        monkeypatch.setattr("tflm_sim.cli.monitor.open_port", open_and_act)
+        monkeypatch.setattr("tflm_sim.extensions.board.cli_listen.open_port", open_and_act)
 
     return arrange
 

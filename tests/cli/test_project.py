@@ -162,7 +162,9 @@ def test_pytest_has_a_test_for_each_model_on_each_firmware(
 ) -> None:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     path = str(repository / "tflm-sim.toml")
-    result = pytester.runpytest_inprocess("-p", "tflm_sim.pytest_plugin", "-p", "no:cacheprovider", "-v", path)
+    result = pytester.runpytest_inprocess(
+        "-p", "tflm_sim.extensions.ci.pytest_plugin", "-p", "no:cacheprovider", "-v", path
+    )
     result.assert_outcomes(passed=2, failed=1)
     result.stdout.fnmatch_lines(
         [
@@ -177,6 +179,6 @@ def test_pytest_has_a_test_for_each_model_on_each_firmware(
 def test_pytest_says_what_is_wrong_with_the_file(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     (pytester.path / "tflm-sim.toml").write_text("models = 3", "utf-8")
-    result = pytester.runpytest_inprocess("-p", "tflm_sim.pytest_plugin", "-p", "no:cacheprovider")
+    result = pytester.runpytest_inprocess("-p", "tflm_sim.extensions.ci.pytest_plugin", "-p", "no:cacheprovider")
     result.stdout.fnmatch_lines(["*tflm-sim.toml: it has no ?[[]firmware]]; add one with a limit or a board"])
     assert result.ret == 2

@@ -16,10 +16,11 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.cli import main, review
-from tflm_sim.cli.forge import COMMENT_MARK
+from tflm_sim.cli import main
 from tflm_sim.errors import UsageError
-from tflm_sim.report.project import Review
+from tflm_sim.extensions.ci import cli_review as review
+from tflm_sim.extensions.ci.forge import COMMENT_MARK
+from tflm_sim.extensions.ci.project_text import Review
 from tflm_sim.samples import sample_path
 
 yaml = pytest.importorskip("yaml")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tflm_sim.cli import main
-from tflm_sim.cli import run as module
+from tflm_sim.extensions.firmware import cli_run as module
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,10 +14,9 @@ import shrinking_models as models
 
 from tflm_sim import load, shrink, shrunk_lines, smallest_arena
 from tflm_sim.cli import main
-from tflm_sim.cli import shrink as module
 from tflm_sim.errors import UsageError
+from tflm_sim.extensions.shrink import cli as module
 from tflm_sim.model.types import Model
-from tflm_sim.values import replace
 
 
 def run(capsys: pytest.CaptureFixture[str], *argv: object) -> tuple[int, str, str]:
@@ -84,7 +84,9 @@ def test_nothing_is_written_over_the_model_itself(capsys: pytest.CaptureFixture[
 def test_a_folder_that_is_none_is_refused_before_the_search(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, path: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("tflm_sim.shrinking.shrink.shrink", lambda *arguments, **options: pytest.fail("it searches"))
+    monkeypatch.setattr(
+        "tflm_sim.extensions.shrink.shrink.shrink", lambda *arguments, **options: pytest.fail("it searches")
+    )
     code, _, error = run(capsys, "shrink", path, "-o", tmp_path / "none" / "small.tflite")
     assert code == 2
     assert f"small.tflite cannot be written: there is no folder {tmp_path / 'none'}" in error

@@ -12,14 +12,15 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.cli import main, sweep
-from tflm_sim.cli.sweep import Tally
+from tflm_sim.answers.rows import Row
+from tflm_sim.cli import main
 from tflm_sim.errors import UsageError
+from tflm_sim.extensions.sweep import cli as sweep
+from tflm_sim.extensions.sweep.cli import Tally
+from tflm_sim.extensions.sweep.difference import RowChange
+from tflm_sim.extensions.sweep.limits import Limits
+from tflm_sim.extensions.sweep.tables import open_writer
 from tflm_sim.samples import sample_path
-from tflm_sim.sweeps.difference import RowChange
-from tflm_sim.sweeps.limits import Limits
-from tflm_sim.sweeps.rows import Row
-from tflm_sim.sweeps.tables import open_writer
 
 TLS = {"ca": "a", "cert": "b", "key": "c"}
 

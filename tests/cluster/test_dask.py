@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 from distributed import Client, LocalCluster
 
+from tflm_sim.answers.rows import cases
 from tflm_sim.cli import main
 from tflm_sim.errors import UsageError
+from tflm_sim.extensions.sweep.sweep import iterate_rows
+from tflm_sim.extensions.sweep.tables import read_rows
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.sweeps.sweep import cases, iterate_rows
-from tflm_sim.sweeps.tables import read_rows
 
 PATHS = [str(sample_path(name)) for name in SAMPLES] * 60
 CASES = cases(["cortex-m4", "esp32-s3", "x86_64"])

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from boards import board
 
-from tflm_sim.board.messages import ArenaReport
-from tflm_sim.board.monitor import Monitor
-from tflm_sim.board.session import Session
-from tflm_sim.board.transport import open_port
 from tflm_sim.cli import main
 from tflm_sim.errors import BoardError
+from tflm_sim.extensions.board.monitor import Monitor
+from tflm_sim.extensions.board.session import Session
+from tflm_sim.extensions.board.transport import open_port
+from tflm_sim.logs.arena_report import ArenaReport
 
 MODELS = {
     "posix": ("sample:sine", "sample:keyword_spotter", "sample:residual", "sample:streaming"),
@@ -70,7 +70,7 @@ def test_a_wrong_simulation_is_found_out(
     build: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The host predicts with another planner constant: the device's mark must differ, and the verb must say so."""
-    monkeypatch.setattr("tflm_sim.checks.device_replay.PER_BUFFER_SIZE", 64)
+    monkeypatch.setattr("tflm_sim.extensions.board.device_replay.PER_BUFFER_SIZE", 64)
     with running("posix", build) as port:
         code = main(["replay-on", port, "sample:sine", "--arena-size", "4KiB"])
     captured = capsys.readouterr()

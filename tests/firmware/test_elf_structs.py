@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tflm_sim.firmware.elf import Elf
-from tflm_sim.firmware.firmware import examine
-from tflm_sim.firmware.image import parse_image
-from tflm_sim.firmware.measured_structs import debug_facts
+from tflm_sim.extensions.firmware.reading.elf import Elf
+from tflm_sim.extensions.firmware.reading.firmware import examine
+from tflm_sim.extensions.firmware.reading.image import parse_image
+from tflm_sim.extensions.firmware.reading.measured_structs import debug_facts
 from tflm_sim.targets.abi import AAPCS, ILP32, LP64, Abi
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.structs import layouts

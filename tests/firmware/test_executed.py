@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tflm_sim import ExecutedArena, Execution, load, simulate
-from tflm_sim.checks import measured
-from tflm_sim.checks.firmware_measured import measured_verdict
 from tflm_sim.cli import main
 from tflm_sim.device.configuration import configure
-from tflm_sim.emulation.event_rows import rows_of
-from tflm_sim.emulation.execution import ExecutedAllocation
-from tflm_sim.firmware.embedded_models import EmbeddedModel
-from tflm_sim.report.executed import measured_document, measured_lines, measured_picture
-from tflm_sim.report.execution_text import execution_lines
+from tflm_sim.extensions.firmware import measured
+from tflm_sim.extensions.firmware.emulation.event_rows import rows_of
+from tflm_sim.extensions.firmware.emulation.execution import ExecutedAllocation
+from tflm_sim.extensions.firmware.executed_document import measured_document, measured_lines, measured_picture
+from tflm_sim.extensions.firmware.execution_text import execution_lines
+from tflm_sim.extensions.firmware.judge_measured import measured_verdict
+from tflm_sim.extensions.firmware.reading.embedded_models import EmbeddedModel
 from tflm_sim.samples import sample_path
-from tflm_sim.values import replace
 
 sys.path.insert(0, str(Path(__file__).parent))
 import model_program

@@ -12,11 +12,11 @@ import pytest
 
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.cli import main
+from tflm_sim.extensions.page.bridge import OpenModels
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load
 from tflm_sim.model.types import TensorType
 from tflm_sim.samples import sample_path
-from tflm_sim.web.bridge import OpenModels
 
 sys.path.insert(0, str(Path(__file__).parent))
 import elf_program

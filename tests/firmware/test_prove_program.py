@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tflm_sim import load
-from tflm_sim.checks.executed_facts import ExecutedFacts
 from tflm_sim.cli import main
 from tflm_sim.errors import ModelError
+from tflm_sim.extensions.firmware.executed_facts import ExecutedFacts
+from tflm_sim.extensions.shrink.text import ExecutedGain
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.types import Model, TensorType
-from tflm_sim.report.shrunk import ExecutedGain
 from tflm_sim.samples import sample_path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -22,8 +22,8 @@ import model_program
 pytest.importorskip("unicorn")
 pytest.importorskip("numpy")
 
-from tflm_sim.shrinking.prove import ProofFailed
-from tflm_sim.shrinking.prove_program import prove_in_program
+from tflm_sim.extensions.shrink.prove import ProofFailed
+from tflm_sim.extensions.shrink.prove_program import prove_in_program
 
 SHAPES = ((1, 8), (1, 4))
 

@@ -11,9 +11,9 @@ import pytest
 
 import tflm_sim
 from tflm_sim.cli import main
-from tflm_sim.emulation.event_rows import events_of
-from tflm_sim.emulation.execution import Execution
 from tflm_sim.errors import FirmwareError
+from tflm_sim.extensions.firmware.emulation.event_rows import events_of
+from tflm_sim.extensions.firmware.emulation.execution import Execution
 
 sys.path.insert(0, str(Path(__file__).parent))
 import run_program

@@ -9,8 +9,8 @@ import pytest
 
 import tflm_sim
 from tflm_sim.cli import main
-from tflm_sim.emulation.execute import compute_outputs
 from tflm_sim.errors import FirmwareError
+from tflm_sim.extensions.firmware.emulation.execute import compute_outputs
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.types import TensorType
 

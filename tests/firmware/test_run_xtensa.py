@@ -15,15 +15,15 @@ import pytest
 
 import tflm_sim
 from tflm_sim.cli import main
-from tflm_sim.emulation.emulator import Emulator
-from tflm_sim.emulation.execution import Execution
-from tflm_sim.emulation.follow import follow
-from tflm_sim.emulation.memory_map import writable
-from tflm_sim.emulation.program import Program
-from tflm_sim.emulation.xtensa import CHIPS, calls, is_entry, window_of_call
-from tflm_sim.emulation.xtensa_machine import XtensaMachine
 from tflm_sim.errors import FirmwareError
-from tflm_sim.firmware.image import load_image
+from tflm_sim.extensions.firmware.emulation.emulator import Emulator
+from tflm_sim.extensions.firmware.emulation.execution import Execution
+from tflm_sim.extensions.firmware.emulation.follow import follow
+from tflm_sim.extensions.firmware.emulation.memory_map import writable
+from tflm_sim.extensions.firmware.emulation.program import Program
+from tflm_sim.extensions.firmware.emulation.xtensa import CHIPS, calls, is_entry, window_of_call
+from tflm_sim.extensions.firmware.emulation.xtensa_machine import XtensaMachine
+from tflm_sim.extensions.firmware.reading.image import load_image
 
 sys.path.insert(0, str(Path(__file__).parent))
 import xtensa_program

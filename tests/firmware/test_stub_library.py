@@ -16,11 +16,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tflm_sim.arena.arena import SingleArenaBufferAllocator
-from tflm_sim.board.connection import Connection
-from tflm_sim.board.framing import encode_frame
-from tflm_sim.board.messages import ArenaReport
-from tflm_sim.board.session import Session
 from tflm_sim.errors import LocalProtocolError
+from tflm_sim.extensions.board.connection import Connection
+from tflm_sim.extensions.board.framing import encode_frame
+from tflm_sim.extensions.board.session import Session
+from tflm_sim.logs.arena_report import ArenaReport
 
 STUB = Path(__file__).resolve().parents[2] / "firmware_stub"
 PLANNER = Path(__file__).resolve().parents[2] / "tflm_sim" / "planners" / "native"

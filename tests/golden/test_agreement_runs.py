@@ -22,9 +22,9 @@ import pytest
 
 import tflm_sim
 from tflm_sim.answers.simulation import simulate
-from tflm_sim.checks.execution import agreement, compare
-from tflm_sim.firmware.firmware import examine
-from tflm_sim.firmware.image import load_image
+from tflm_sim.extensions.firmware.execution import agreement, compare
+from tflm_sim.extensions.firmware.reading.firmware import examine
+from tflm_sim.extensions.firmware.reading.image import load_image
 
 MODELS = Path(__file__).parents[3] / "shared" / "models"
 PROGRAMS: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("agreement_runs.json").read_text())

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tflm_sim.board.diagnosis import diagnose
-from tflm_sim.board.dialects import AllocationReport, ArenaUsed, BenchmarkRecord, CategoryUse, parse_log
+from tflm_sim.logs.diagnosis import diagnose
+from tflm_sim.logs.events import AllocationReport, ArenaUsed, BenchmarkRecord, CategoryUse
+from tflm_sim.logs.parser import parse_log
 from tflm_sim.recorded import CATEGORIES
 
 CLAIMS = Path(__file__).parents[3] / "shared" / "models" / "CLAIMS.md"

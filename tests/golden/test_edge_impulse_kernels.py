@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.device.eon import EonRoom, run_eon
+from tflm_sim.extensions.eon.device import EonRoom, run_eon
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import TensorType

@@ -31,9 +31,9 @@ from typing import Any
 import pytest
 from eon_text import eon_text
 
-from tflm_sim.device.eon import EonRoom, EonRun, eon_macros, run_eon
-from tflm_sim.model.eon.rebuild import rebuilt
-from tflm_sim.model.eon.source import EonOperator, EonSource, EonSubgraph, EonTensor, read_eon_source
+from tflm_sim.extensions.eon.device import EonRoom, EonRun, eon_macros, run_eon
+from tflm_sim.extensions.eon.rebuild import rebuilt
+from tflm_sim.extensions.eon.source import EonOperator, EonSource, EonSubgraph, EonTensor, read_eon_source
 from tflm_sim.model.load import parse
 from tflm_sim.ops.registry import registrations
 from tflm_sim.targets.presets import library_target

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import struct
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,6 @@ from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.targets.presets import preset
 from tflm_sim.targets.target import Target
-from tflm_sim.values import replace
 
 RUNS: dict[str, Any] = json.loads(Path(__file__).with_name("ethos_u_runs.json").read_text(encoding="utf-8"))
 MODELS = Path(__file__).parents[3] / "shared" / "models"

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,6 @@ import pytest
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.device.configuration import configure
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.values import replace
 
 sys.path.insert(0, str(Path(__file__).parent))
 import executed_models

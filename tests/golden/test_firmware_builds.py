@@ -21,13 +21,13 @@ import pytest
 
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.device.configuration import configure
-from tflm_sim.firmware.absent_checks import AbsentCheck
-from tflm_sim.firmware.attributes import Processor
-from tflm_sim.firmware.dated_texts import DatedText
-from tflm_sim.firmware.firmware import Firmware
-from tflm_sim.firmware.image import Image
-from tflm_sim.firmware.measured_structs import DebugFacts
-from tflm_sim.firmware.target import firmware_target
+from tflm_sim.extensions.firmware.reading.absent_checks import AbsentCheck
+from tflm_sim.extensions.firmware.reading.attributes import Processor
+from tflm_sim.extensions.firmware.reading.dated_texts import DatedText
+from tflm_sim.extensions.firmware.reading.firmware import Firmware
+from tflm_sim.extensions.firmware.reading.image import Image
+from tflm_sim.extensions.firmware.reading.measured_structs import DebugFacts
+from tflm_sim.extensions.firmware.reading.target import firmware_target
 from tflm_sim.model.load import load
 from tflm_sim.targets.abi import AAPCS
 from tflm_sim.targets.history import find_commit

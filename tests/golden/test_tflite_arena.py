@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tflm_sim.errors import PlanningError
-from tflm_sim.lite.arena_planner import ArenaPlanner
-from tflm_sim.lite.simple_memory_arena import NO_ALLOC, NODE_NOT_ASSIGNED, SimpleMemoryArena
+from tflm_sim.extensions.lite.arena_planner import ArenaPlanner
+from tflm_sim.extensions.lite.simple_memory_arena import NO_ALLOC, NODE_NOT_ASSIGNED, SimpleMemoryArena
 
 PLANNERS = Path(__file__).parents[3] / "shared/planners"
 pytestmark = pytest.mark.shared("planners")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tflm_sim.documents import as_json
-from tflm_sim.lite.answer import LiteSettings, allocated, double_batch, machine_document
+from tflm_sim.extensions.lite.answer import LiteSettings, allocated, double_batch, machine_document
 from tflm_sim.model.load import parse
 
 UNDEFINED = ("(the kernel reads a dimension", "(? != ?)")

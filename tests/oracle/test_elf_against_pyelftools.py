@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from tflm_sim.firmware.attributes import attributes
-from tflm_sim.firmware.dwarf import DwarfReader
-from tflm_sim.firmware.elf import UNDEFINED, Elf
-from tflm_sim.firmware.measured_structs import sections_of
+from tflm_sim.extensions.firmware.reading.attributes import attributes
+from tflm_sim.extensions.firmware.reading.dwarf import DwarfReader
+from tflm_sim.extensions.firmware.reading.elf import UNDEFINED, Elf
+from tflm_sim.extensions.firmware.reading.measured_structs import sections_of
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "firmware"))
 import elf_program

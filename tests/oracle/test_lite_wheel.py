@@ -11,7 +11,7 @@ from lite_models import RECIPES, random_model
 from lite_mutations import with_type, without_inputs
 from lite_wheel import Wheel, answers
 
-from tflm_sim.lite.answer import LiteSettings
+from tflm_sim.extensions.lite.answer import LiteSettings
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import TensorType

@@ -19,13 +19,13 @@ from tflm_sim import load, shrink
 from tflm_sim.cli import main
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import ModelError, TflmSimError
+from tflm_sim.extensions.shrink import channels
+from tflm_sim.extensions.shrink.conversions import Numbers, c_lines, python_lines
+from tflm_sim.extensions.shrink.prove import SEQUENCE, prove
+from tflm_sim.extensions.shrink.shrunk import Shrunk
+from tflm_sim.extensions.shrink.wheel_worker import compiled
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.types import Model, TensorType
-from tflm_sim.shrinking import channels
-from tflm_sim.shrinking.conversions import Numbers, c_lines, python_lines
-from tflm_sim.shrinking.prove import SEQUENCE, prove
-from tflm_sim.shrinking.shrunk import Shrunk
-from tflm_sim.shrinking.wheel_worker import compiled
 
 FLOAT32, INT8, UINT8 = TensorType.FLOAT32, TensorType.INT8, TensorType.UINT8
 INT16, INT32 = TensorType.INT16, TensorType.INT32
@@ -194,7 +194,7 @@ def test_a_byte_that_differs_refuses_the_result_and_nothing_is_written(
     monkeypatch.setattr(
         channels, "_cut_constant", lambda draft, tensor, axis, start, end: sound(draft, tensor, axis, 0, end - start)
     )
-    monkeypatch.setattr("tflm_sim.shrinking.shrink.verify", lambda *arguments, **options: "not at all")
+    monkeypatch.setattr("tflm_sim.extensions.shrink.shrink.verify", lambda *arguments, **options: "not at all")
     path, out = tmp_path / "model.tflite", tmp_path / "small.tflite"
     layers = models.Layers()
     x = layers.activation((1, 16, 16, 3))

@@ -7,12 +7,12 @@ from boards import link_test
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tflm_sim.board.connection import Connection
-from tflm_sim.board.framing import Frame, encode_frame, split_line, text_of
-from tflm_sim.board.lines import RawLine
-from tflm_sim.board.link_events import LinkEvent
-from tflm_sim.board.messages import FIELDS
-from tflm_sim.board.monitor import Monitor
+from tflm_sim.extensions.board.connection import Connection
+from tflm_sim.extensions.board.framing import Frame, encode_frame, split_line, text_of
+from tflm_sim.extensions.board.link_events import LinkEvent
+from tflm_sim.extensions.board.messages import FIELDS
+from tflm_sim.extensions.board.monitor import Monitor
+from tflm_sim.logs.lines import RawLine
 
 KINDS = st.sampled_from([*FIELDS, "ping", "zzz"])
 FIELD_VALUES = st.one_of(st.integers(-(2**31), 2**32 - 1), st.text(max_size=2))

@@ -5,9 +5,10 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tflm_sim.board.dialects import LogEvent, LogParser, parse_log
-from tflm_sim.board.dialects.messages import MESSAGES
-from tflm_sim.board.lines import LineAssembler
+from tflm_sim.logs.events import LogEvent
+from tflm_sim.logs.lines import LineAssembler
+from tflm_sim.logs.parser import LogParser, parse_log
+from tflm_sim.logs.tflm_messages import MESSAGES
 
 LOGS = sorted((Path(__file__).parents[1] / "unit" / "board" / "logs").glob("*.log"))
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tflm_sim.errors import FirmwareError
-from tflm_sim.firmware.firmware import examine
-from tflm_sim.firmware.image import parse_image
+from tflm_sim.extensions.firmware.reading.firmware import examine
+from tflm_sim.extensions.firmware.reading.image import parse_image
 from tflm_sim.samples import sample_path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "firmware"))

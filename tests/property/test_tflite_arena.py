@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tflm_sim.errors import PlanningError
-from tflm_sim.lite.arena_planner import ArenaPlanner
-from tflm_sim.lite.earlier_planners import QueueArenaPlanner
-from tflm_sim.lite.graph_info import (
+from tflm_sim.extensions.lite.arena_planner import ArenaPlanner
+from tflm_sim.extensions.lite.earlier_planners import QueueArenaPlanner
+from tflm_sim.extensions.lite.graph_info import (
     AllocationType,
     GraphInfo,
     InplaceOperator,
@@ -15,9 +15,9 @@ from tflm_sim.lite.graph_info import (
     TfLiteRegistration,
     TfLiteTensor,
 )
-from tflm_sim.lite.planning import plan
-from tflm_sim.lite.simple_memory_arena import ArenaAlloc, SimpleMemoryArena
-from tflm_sim.lite.subgraph import TfLiteSubgraph
+from tflm_sim.extensions.lite.planning import plan
+from tflm_sim.extensions.lite.simple_memory_arena import ArenaAlloc, SimpleMemoryArena
+from tflm_sim.extensions.lite.subgraph import TfLiteSubgraph
 from tflm_sim.planners.buffers import Buffer, plan_of
 from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.planners.validate import validate

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.emulation.search import SizeSearch, Trial
-from tflm_sim.emulation.seen import Arena, Result
+from tflm_sim.extensions.firmware.emulation.search import SizeSearch, Trial
+from tflm_sim.extensions.firmware.emulation.seen import Arena, Result
 
 GIVEN = 20_000
 USED = 8_052

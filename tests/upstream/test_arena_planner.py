@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tflm_sim.errors import PlanningError
-from tflm_sim.lite.arena_planner import ArenaPlanner
-from tflm_sim.lite.graph_info import AllocationType, GraphInfo
-from tflm_sim.lite.simple_memory_arena import SimpleMemoryArena
+from tflm_sim.extensions.lite.arena_planner import ArenaPlanner
+from tflm_sim.extensions.lite.graph_info import AllocationType, GraphInfo
+from tflm_sim.extensions.lite.simple_memory_arena import SimpleMemoryArena
 
 CASES = Path(__file__).parents[3] / "shared/planners/arena_planner_cases.json"
 pytestmark = pytest.mark.shared("planners")

@@ -8,6 +8,7 @@ only one. Versions of a kernel library are tried in order.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.device.configuration import Configuration
@@ -20,7 +21,6 @@ from tflm_sim.targets.history import main_line
 from tflm_sim.targets.kernel_library import versions_of
 from tflm_sim.targets.presets import at_runtime
 from tflm_sim.targets.runtime import Runtime
-from tflm_sim.values import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)

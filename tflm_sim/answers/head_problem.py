@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Unpack
 
 from tflm_sim.answers.planned_problem import problem_of
 from tflm_sim.answers.simulation import Simulation, simulation_of
 from tflm_sim.device.configuration import Settings, Where
 from tflm_sim.model.load import ModelLike
 from tflm_sim.planners.problem import Problem
-from tflm_sim.values import Unpack
 
 
 def head_problem(

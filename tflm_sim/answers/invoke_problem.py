@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.device.interpreter import MicroInterpreter
@@ -11,7 +13,6 @@ from tflm_sim.model.element_types import type_name
 from tflm_sim.ops.eval_values import refused_values, undefined_values
 from tflm_sim.ops.evals import refused_types
 from tflm_sim.ops.op_model import Node
-from tflm_sim.values import TYPE_CHECKING, dataclass
 
 if TYPE_CHECKING:
     from typing import Annotated

@@ -5,9 +5,10 @@ TFLM's own report does not name all of the tail; here the groups add up to all o
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tflm_sim.arena.events import LogLine, OpEvent, Persist, ScratchRequest
 from tflm_sim.arena.state import ArenaState
-from tflm_sim.values import dataclass
 
 
 @dataclass(slots=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from tflm_sim.answers.planned_problem import problem_of
 from tflm_sim.errors import UsageError
 from tflm_sim.escape import html_table
 from tflm_sim.planners.buffers import plan_of
 from tflm_sim.planners.plan_svg import write_plan_svg
-from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tflm_sim.answers.simulation import Simulation

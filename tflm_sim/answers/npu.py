@@ -10,10 +10,11 @@ src/ethosu_driver.c (FAST_MEMORY_BASE_ADDR_INDEX) @ ARM-software/ethos-u-core-dr
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
+from typing import TYPE_CHECKING
 
 from tflm_sim.model.types import Model, Operator, Subgraph
-from tflm_sim.values import TYPE_CHECKING, dataclass
 
 if TYPE_CHECKING:
     from typing import Annotated

@@ -7,7 +7,9 @@ that another planner's result runs on an unchanged firmware.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
+from typing import Unpack
 
 from tflm_sim.answers.head_problem import head_problem
 from tflm_sim.answers.simulation import Simulation, simulate
@@ -24,7 +26,6 @@ from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import Plan
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
 from tflm_sim.planners.registry import planner
-from tflm_sim.values import Unpack, dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)

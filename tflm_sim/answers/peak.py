@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import accumulate
 
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.units import align_up
-from tflm_sim.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,11 @@ itself (the smallest arena, the fullest moment, the use of the tail) is computed
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
 from types import MappingProxyType
+from typing import Any, Unpack
 
 from tflm_sim.answers.invoke_problem import InvokeProblem, invoke_problem
 from tflm_sim.answers.ledger import TailLedger
@@ -32,7 +34,6 @@ from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.model.load import ModelLike, load_each
 from tflm_sim.model.types import Model
 from tflm_sim.units import as_size
-from tflm_sim.values import Any, Unpack, dataclass, field
 
 
 @dataclass(frozen=True, eq=False)

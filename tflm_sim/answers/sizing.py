@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Unpack
 
 from tflm_sim.answers.invoke_problem import InvokeProblem, invoke_problem
 from tflm_sim.answers.peak import Peak, find_peak
@@ -22,7 +24,7 @@ from tflm_sim.device.run import Device, PlannedBuffer
 from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.model.load import ModelLike, load_each
 from tflm_sim.model.types import Model
-from tflm_sim.values import Any, Unpack, dataclass, field, short_repr
+from tflm_sim.short_repr import short_repr
 
 MOST_PREPARES = 8192
 """What a ``Sizer`` remembers unless it is told otherwise, for each thread."""

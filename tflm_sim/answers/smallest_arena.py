@@ -7,6 +7,8 @@ is the size to put in a firmware; from there on every multiple of 16 works.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tflm_sim.arena.events import Observer, Persist, PlanDone, PlanFits, Resize, Temp, each_observer
 from tflm_sim.arena.measuring_arena import MeasuringArena
@@ -20,8 +22,8 @@ from tflm_sim.escape import html_table
 from tflm_sim.model.load import ModelLike, load_each
 from tflm_sim.model.types import Model
 from tflm_sim.planners.greedy import PER_BUFFER_SIZE
+from tflm_sim.short_repr import short_repr
 from tflm_sim.units import align_up
-from tflm_sim.values import TYPE_CHECKING, dataclass, short_repr
 
 if TYPE_CHECKING:
     from typing import Unpack

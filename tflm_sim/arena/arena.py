@@ -14,11 +14,12 @@ Source: tensorflow/lite/micro/arena_allocator/*.cc @ 90b983c.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from tflm_sim.arena.events import Corruption, Event, LogLine, Observer, Persist, Resize, Temp, TempFree, TempReset
 from tflm_sim.errors import ArenaOverflowError
 from tflm_sim.units import align_down, align_up
-from tflm_sim.values import Any, Protocol, dataclass
 
 
 def unsigned(value: int) -> int:

@@ -7,10 +7,10 @@ The allocators and the interpreter emit events; recorder, ledger, trace and sani
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from tflm_sim.arena.stages import Stage
 from tflm_sim.errors import each_of
-from tflm_sim.values import NamedTuple
 
 
 class Run(NamedTuple):

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 from tflm_sim.arena.arena import NEWEST_RULES, ArenaRules, SingleArenaBufferAllocator, Temps
 from tflm_sim.arena.events import Event, OpEvent, Phase, PlanDone, PlanFits
 from tflm_sim.arena.needs import PERIOD, ArenaStep, Needs, PlaceFacts
 from tflm_sim.arena.stages import Stage
 from tflm_sim.units import align_up
-from tflm_sim.values import Any
 
 
 class MeasuringArena(SingleArenaBufferAllocator):

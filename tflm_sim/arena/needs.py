@@ -14,11 +14,12 @@ rows for the allocations before. The smallest size is found for each r; the smal
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from tflm_sim.arena.events import OpEvent, Phase
 from tflm_sim.units import align_up
-from tflm_sim.values import NamedTuple, dataclass
 
 PERIOD = 16
 """``MicroArenaBufferAlignment()``, bytes: sizes of one remainder modulo this behave alike."""

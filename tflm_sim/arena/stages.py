@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-
-from tflm_sim.values import Self
+from typing import Self
 
 SETUP, STRUCTS, PLANNING, INPUTS_OUTPUTS = "start", "structs", "plan", "inputs, outputs"
 OBJECTS, GRAPH, KERNEL, IO_TENSORS = "allocator objects", "subgraph structs", "kernel data", "input and output tensors"

@@ -6,10 +6,10 @@ head | live temps | ......... free ......... | tail          stage: who is at wo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Self
 
 from tflm_sim.arena.events import Event, OpEvent, Persist, Phase, Resize, Run, Temp, TempFree, TempReset
 from tflm_sim.arena.stages import Stage
-from tflm_sim.values import Any, Self
 
 START_PHASE = Phase(Stage.START)
 

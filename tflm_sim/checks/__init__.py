@@ -1,10 +1,8 @@
-"""Is it right: a plan, a lifetime, a board's figures, a linked program?
+"""Is it right: a plan, a lifetime, a board's figures?
 
 Each module takes what the rooms below it say and judges. To read on:
 
-    judge, verdict, project  does a model fit? the verdict of ``check``, for one model and for a repository
-    firmware                 does a model work in the program that it is linked into? (and ``firmware_*``)
-    execution                does the program, executed, ask for what the simulation says?
+    judge, verdict           does a model fit? the verdict of ``check``
     device_report,           a board's figures beside ours, and which setting would explain a difference
     alternatives
     explain_failure          a log of a failure: which allocation failed, and what would be enough

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from tflm_sim.checks.device_report import DeviceReport, ReportComparison, compare_report
 from tflm_sim.device.configuration import INTERPRETERS, Configuration
@@ -10,7 +11,6 @@ from tflm_sim.errors import TflmSimError
 from tflm_sim.model.types import Model
 from tflm_sim.targets.kernel_library import VERSIONS
 from tflm_sim.targets.presets import PRESETS, preset
-from tflm_sim.values import dataclass, replace
 
 MAX_ANSWERS = 4
 _VARIABLE_COUNTS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 50, 64, 100, 128)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.device.cases import cases_of, range_of
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_types import Count
 from tflm_sim.model.types import Model
-from tflm_sim.values import NamedTuple
 
 
 class CandidateNeed(NamedTuple):

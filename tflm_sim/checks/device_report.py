@@ -10,17 +10,17 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.arena.events import PlanAdd, PlanOffset
-from tflm_sim.board.dialects import events
-from tflm_sim.board.messages import ArenaReport
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.device.run import ROOMY_ARENA
+from tflm_sim.logs import events
+from tflm_sim.logs.arena_report import ArenaReport
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.recorded import RecordedAllocationType
-from tflm_sim.values import dataclass, replace
 
 # Source: tools/benchmarking/generic_model_benchmark.cc @ 90b983c, kNumResourceVariable.
 BENCHMARK_RESOURCE_VARIABLES = 100

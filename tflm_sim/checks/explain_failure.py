@@ -9,6 +9,7 @@ taken); where no size does that, the firmware is not the one that was named, and
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from tflm_sim.answers.npu import npu_memory
 from tflm_sim.answers.simulation import Simulation, simulate
@@ -16,17 +17,16 @@ from tflm_sim.answers.smallest_arena import SmallestArena
 from tflm_sim.arena.events import Event, LogLine, OpEvent, Persist, Resize, Temp
 from tflm_sim.arena.stages import Stage
 from tflm_sim.arena.state import ArenaState
-from tflm_sim.board.diagnosis import Diagnosis, Refusal, diagnose
-from tflm_sim.board.dialects.messages import BY_KIND, Role
-from tflm_sim.board.dialects.parser import parse_log
 from tflm_sim.checks.alternatives import MAX_ANSWERS, alternatives
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import TflmSimError
+from tflm_sim.logs.diagnosis import Diagnosis, Refusal, diagnose
+from tflm_sim.logs.parser import parse_log
+from tflm_sim.logs.tflm_messages import BY_KIND, Role
 from tflm_sim.model.types import Model
 from tflm_sim.ops.registry import registrations
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.targets.target import Target
-from tflm_sim.values import dataclass, replace
 
 _MAX_SIZES = 1000
 _CHECKED = ("condition", "left", "right", "tensor", "bytes")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.checks.verdict import Verdict, baseline_key
@@ -13,7 +14,6 @@ from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.targets.boards import Board, board
 from tflm_sim.targets.presets import preset
 from tflm_sim.units import format_size, parse_size
-from tflm_sim.values import NamedTuple
 
 Simulate = Callable[[Model, Configuration, int | None], Simulation]
 """Simulates a model in an arena of that many bytes, None for a roomy one."""

@@ -10,6 +10,7 @@ The kernel runs on a real arena in a model of its own, so that it fails as on th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from tflm_sim.arena.arena import SingleArenaBufferAllocator
 from tflm_sim.arena.events import Event, LogLine, OpEvent, Persist, ScratchRequest, Temp
@@ -30,7 +31,6 @@ from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.registry import registrations
 from tflm_sim.targets.presets import preset
 from tflm_sim.targets.target import Target
-from tflm_sim.values import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Unpack
 
@@ -22,7 +23,6 @@ from tflm_sim.graph.lifetimes import UNINITIALIZED_LIFETIME, AllocationInfo
 from tflm_sim.invocation.findings import BufferId
 from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
-from tflm_sim.values import dataclass
 
 _INDEX = re.compile(r"((?P<subgraph>\d+):)?(?P<index>\d+)")
 

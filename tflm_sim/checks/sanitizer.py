@@ -9,6 +9,7 @@ temps) are both findings, with the operator or phase at fault. Offsets count fro
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Unpack
 
 from tflm_sim.answers.simulation import simulate
@@ -25,7 +26,6 @@ from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer, Plan
 from tflm_sim.planners.validate import Fault, validate
-from tflm_sim.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

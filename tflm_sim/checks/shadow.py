@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-
-from tflm_sim.values import NamedTuple
+from typing import NamedTuple
 
 
 class Owner(NamedTuple):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from tflm_sim.checks.candidates import CandidateNeed
-from tflm_sim.checks.executed_facts import ExecutedFacts
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.document_fields import HIDDEN, OPTIONAL, named
+from tflm_sim.document_fields import HIDDEN, PARTS, named
 from tflm_sim.document_types import Count
 from tflm_sim.documents import as_json, from_json
 from tflm_sim.errors import UsageError
@@ -18,7 +18,6 @@ from tflm_sim.files import read_json, replacing
 from tflm_sim.model.types import Model
 from tflm_sim.targets.boards import Board
 from tflm_sim.targets.runtime import REFERENCE_SNAPSHOT
-from tflm_sim.values import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class Verdict:
         smallest: The smallest arena, bytes, of which ``needed`` is the multiple of 16; null when no size is enough.
         missing_baseline: Why the baseline that was named says nothing about it, "" where it does or none was named.
         candidates: With --firmware: what each target needs that the file leaves possible, where they differ.
-        executed: With --executed: how the figures were measured.
+        parts: What extensions say beside it, by key.
     """
 
     name: str = field(metadata=HIDDEN)
@@ -55,7 +54,7 @@ class Verdict:
     smallest: Count | None = field(default=None, metadata=named("smallest_arena_bytes"))
     missing_baseline: str = ""
     candidates: tuple[CandidateNeed, ...] = ()
-    executed: ExecutedFacts | None = field(default=None, metadata=OPTIONAL)
+    parts: Mapping[str, Any] = field(default_factory=dict, metadata=PARTS)
 
     @property
     def growth(self) -> int | None:

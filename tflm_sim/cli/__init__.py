@@ -14,6 +14,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import NoReturn
 
 from tflm_sim.cli.pipes import readable_again
 from tflm_sim.cli.terminal import HelpText, say
@@ -21,7 +22,6 @@ from tflm_sim.cli.verbs import VERBS
 from tflm_sim.errors import EXIT_CODES, INTERRUPTED, UNFORESEEN, TflmSimError, UsageError
 from tflm_sim.escape import one_line, printable
 from tflm_sim.model.download import downloads
-from tflm_sim.values import NoReturn
 
 MAX_ERROR_CHARACTERS = 2000
 """Characters; of a longer error the end is printed."""
@@ -50,7 +50,7 @@ def build_parser(verb: str | None = None) -> argparse.ArgumentParser:
     parser.add_argument("--allow-download", action="store_true", help="fetch models whose names are http(s) addresses")
     subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for name in (verb,) if verb in VERBS else VERBS:
-        module = import_module(f"tflm_sim.cli.{name.replace('-', '_')}")
+        module = import_module(VERBS[name])
         module.register(subparsers)
         subparsers.choices[name].set_defaults(run=module.run)
     return parser

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from tflm_sim.answers.bisect import HistoryPoint, SizeChangePoint, bisect, commits_between, versions_between
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
@@ -19,7 +20,6 @@ from tflm_sim.targets.kernel_library import VERSIONS
 from tflm_sim.targets.libraries import find_library
 from tflm_sim.targets.runtime import Runtime, find_runtime
 from tflm_sim.units import format_size
-from tflm_sim.values import dataclass, field
 
 ABOUT = """
 Use it if an arena was large enough with an older TFLM, and is too small now.

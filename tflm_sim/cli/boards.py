@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
 
 from tflm_sim.cli.options import Subparsers, add_long, add_verb
 from tflm_sim.cli.terminal import show_rows
 from tflm_sim.document_types import Count
 from tflm_sim.targets.boards import BOARDS, Board
 from tflm_sim.targets.presets import preset
-from tflm_sim.values import dataclass
 
 ABOUT = """
 Use these names for --board. The preset is the board's target (--target).

@@ -7,6 +7,7 @@ import hashlib
 import platform
 import sys
 from collections import Counter
+from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Literal
 
@@ -23,7 +24,6 @@ from tflm_sim.model.load import parse
 from tflm_sim.model.schema import BUILTIN_OPERATORS
 from tflm_sim.model.types import Model
 from tflm_sim.planners import native
-from tflm_sim.values import dataclass, field, replace
 
 ABOUT = """
 Attach the output when you report a bug.

@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tflm_sim.checks.judge import Room, check_core, judge, room_on
-from tflm_sim.checks.project import PROJECT_FILE
 from tflm_sim.checks.verdict import Verdict, baseline_key, read_baseline, update_baseline
 from tflm_sim.cli import options
-from tflm_sim.cli.check_project import run_project
 from tflm_sim.cli.terminal import say, say_json, say_verdict
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import ModelError, UsageError
@@ -32,7 +31,6 @@ from tflm_sim.report.verdict import (
 )
 from tflm_sim.targets.boards import Board
 from tflm_sim.units import format_size, parse_size
-from tflm_sim.values import replace
 
 ABOUT = """
 Use it in CI, or to find out whether a model fits a board. Without a model it
@@ -58,12 +56,7 @@ EXITS = {
 def register(subparsers: options.Subparsers) -> None:
     summary = "tell whether models work in an arena of a given size"
     parser = options.add_verb(subparsers, "check", summary, EXAMPLES, about=ABOUT, exits=EXITS)
-    parser.add_argument(
-        "models",
-        nargs="*",
-        metavar="MODEL",
-        help=f"{options.MODELS_HELP}; without --limit and --board the models come from {PROJECT_FILE}",
-    )
+    parser.add_argument("models", nargs="*", metavar="MODEL", help=options.MODELS_HELP)
     options.add_configuration(parser)
     options.add_executed(parser)
     room = parser.add_mutually_exclusive_group()
@@ -85,12 +78,13 @@ def register(subparsers: options.Subparsers) -> None:
         "--markdown", metavar="FILE", help="append the verdicts to this file, such as a CI's step summary"
     )
     parser.add_argument("--json", action="store_true", help="print each verdict as one JSON document on a line")
+    options.add_of_extensions("check", parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; if a model fails, the others are still judged."""
-    if args.limit is None and args.board is None:
-        return run_project(args)
+    if (code := options.answer_of_an_extension("check", args)) is not None:
+        return code
     _refuse(args)
     room = room_on(args.board, limit=args.limit, ram_free=args.ram_free, has_external_ram=args.external_ram)
     possible = options.possible_configurations(args)
@@ -115,9 +109,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _refuse(args: argparse.Namespace) -> None:
     if not args.models:
-        raise UsageError(
-            f"no model is given; check takes the models of {PROJECT_FILE} only without --limit and --board"
-        )
+        raise UsageError("no model is given")
+    if args.limit is None and args.board is None:
+        raise UsageError("give --limit or --board")
     if args.update_baseline and args.baseline is None:
         raise UsageError("--update-baseline needs --baseline FILE")
 
@@ -225,22 +219,21 @@ def _measured(
     name: str, model: Model, args: argparse.Namespace, possible: Sequence[Configuration], before: int | None
 ) -> Verdict:
     """Judge by executing the program in an arena of ``--limit`` bytes."""
-    from tflm_sim.checks.measured import measure
-
     limit = parse_size(args.limit)
-    measured = measure(args.firmware, model, possible, [limit], interpreter=args.into)
-    key, arena = baseline_key(name, possible[0]), measured.arena
-    needed, log = measured.multiple_of_16, arena.allocations[0].log
+    measured = options.measured(args, model, possible, [limit])
+    key, needed = baseline_key(name, possible[0]), measured.multiple_of_16
     if needed is None:
-        return Verdict(name, key, None, limit, False, before, arena.reason, log, model=model, executed=measured.facts)
-    works = needed <= limit if measured.rest else arena.tried[0].works
+        return Verdict(
+            name, key, None, limit, False, before, measured.reason, measured.log, model=model, parts=measured.parts
+        )
+    works = measured.works
     more = f", {format_size(needed - limit)} more than {format_size(limit)}" if needed > limit else ""
     reason = "" if works else f"needs {format_size(needed)}{more}"
     if works is None:
         reason = f"needs {format_size(needed)}; in {format_size(limit)} the program came to no end"
     return Verdict(
-        name, key, needed, limit, works, before, reason, () if works else arena.log_below, model=model,
-        smallest=measured.smallest, executed=measured.facts,
+        name, key, needed, limit, works, before, reason, () if works else measured.log_below, model=model,
+        smallest=measured.smallest, parts=measured.parts,
     )  # fmt: skip
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
+from tflm_sim.answers.rows import NEVER_INVOKES, Case, Row, cases, rows_of
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import fitting, say, say_json, say_verdict
 from tflm_sim.report.circumstances import targets_line
 from tflm_sim.report.tables import fitting_columns, table_lines
-from tflm_sim.sweeps.limits import Limits
-from tflm_sim.sweeps.rows import NEVER_INVOKES, Case, Row, rows_of
-from tflm_sim.sweeps.sweep import cases
 from tflm_sim.targets.boards import BOARDS
-from tflm_sim.values import dataclass
 
 ABOUT = """
 Use it to choose a board.
@@ -57,7 +55,7 @@ def register(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     over = cases(args.targets.split(",")) if args.targets else cases((), args.boards.split(","))
-    rows = list(rows_of(args.model, args.model, over, Limits(0)))
+    rows = list(rows_of(args.model, args.model, over))
     fits = sorted((row for row in rows if row.fits), key=_limit_and_name)
     if args.json:
         smallest = tuple(row.board for row in fits[:SMALLEST])

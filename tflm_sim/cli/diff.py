@@ -6,30 +6,30 @@ Exit code 0: compared; 1: with ``--fail-on-increase``, it grew; 3: with it, one 
 from __future__ import annotations
 
 import argparse
-import os.path
-from contextlib import suppress
 
 from tflm_sim.cli.options import (
     Subparsers,
     add_configuration,
     add_executed,
+    add_of_extensions,
     add_verb,
+    answer_of_an_extension,
     assumed,
     configuration,
     is_executed,
+    measured,
     pair,
     possible_configurations,
     simulated,
 )
 from tflm_sim.cli.terminal import say, show
 from tflm_sim.errors import UsageError
-from tflm_sim.lite.answer import LiteDocument, LiteSettings, allocated, machine_document
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
+from tflm_sim.registry import programs
 from tflm_sim.report.difference import Difference, difference_document, growth, read_size_document
 from tflm_sim.report.difference_text import difference_lines
 from tflm_sim.report.document import SizeDocument, size_document
-from tflm_sim.report.lite_difference import lite_difference, lite_difference_lines, read_lite_document
 from tflm_sim.units import format_size, parse_size
 
 ABOUT = """
@@ -65,9 +65,6 @@ def register(subparsers: Subparsers) -> None:
     add_configuration(parser, is_pair=True)
     add_executed(parser)
     parser.add_argument(
-        "--lite", action="store_true", help="compare the allocations of the mobile runtime (LiteRT) instead"
-    )
-    parser.add_argument(
         "--split-arenas", action="store_true", help="use two arenas: one for persistent memory, one for everything else"
     )
     parser.add_argument(
@@ -78,40 +75,24 @@ def register(subparsers: Subparsers) -> None:
         help="exit 1 when the smallest arena grows by more than BYTES (default: 0)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document")
+    add_of_extensions("diff", parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     if len(args.sources) > 2:
         raise UsageError(f"{len(args.sources)} files are too many; give one before and one after")
+    if (code := answer_of_an_extension("diff", args)) is not None:
+        return code
     allowed = None if args.fail_on_increase is None else parse_size(args.fail_on_increase)
-    programs = [source for source in args.sources if _is_program(source)]
-    if programs and not args.executed:
-        raise UsageError(f"{programs[0]} is a linked program; add --executed to run it with its own model")
-    is_executed(argparse.Namespace(**{**vars(args), "firmware": args.firmware or programs}), "split_arenas", "lite")
-    if args.lite:
-        return _lite(args, allowed)
+    linked = [source for source in args.sources if _is_program(source)]
+    if linked and not args.executed:
+        raise UsageError(f"{linked[0]} is a linked program; add --executed to run it with its own model")
+    is_executed(argparse.Namespace(**{**vars(args), "firmware": args.firmware or linked}), "split_arenas")
     before, after = pair(args)
     document = difference_document(_document(args.sources[0], before), _document(args.sources[-1], after))
     show(document, difference_lines, as_json=args.json)
     return 0 if allowed is None else _judge(document, allowed, is_quiet=args.json)
-
-
-def _lite(args: argparse.Namespace, allowed: int | None) -> int:
-    documents = [_lite_document(source) for source in (args.sources[0], args.sources[-1])]
-    document = lite_difference(*documents)
-    show(document, lite_difference_lines, as_json=args.json)
-    if allowed is None:
-        return 0
-    if any(side.status != "ok" for side in documents):
-        return INCONCLUSIVE
-    return 1 if document.growth_bytes > allowed else 0
-
-
-def _lite_document(source: str) -> LiteDocument:
-    if source.endswith(".json"):
-        return read_lite_document(source)
-    return machine_document(source, allocated(load(source, strict=False), LiteSettings()))
 
 
 def _document(source: str, args: argparse.Namespace) -> SizeDocument:
@@ -126,22 +107,13 @@ def _document(source: str, args: argparse.Namespace) -> SizeDocument:
 
 
 def _is_program(source: str) -> bool:
-    from tflm_sim.firmware.elf import MAGIC
-
-    if not os.path.isfile(source):
-        return False
-    with suppress(OSError), open(source, "rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
-    return False
+    reader = programs()
+    return reader is not None and reader.is_program(source)
 
 
 def _measured(args: argparse.Namespace, model: Model | None) -> SizeDocument:
     """Return what was measured in a program, with a given model or with its own."""
-    from tflm_sim.checks.measured import measure
-    from tflm_sim.report.executed import measured_document
-
-    measured = measure(args.firmware, model, possible_configurations(args), interpreter=args.into)
-    return measured_document(measured.model, measured)
+    return measured(args, model, possible_configurations(args)).document()
 
 
 def _judge(document: Difference, allowed: int, *, is_quiet: bool) -> int:

@@ -7,15 +7,11 @@ import os.path
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tflm_sim.answers.npu import npu_memory
-from tflm_sim.board.diagnosis import Diagnosis, diagnose
-from tflm_sim.board.dialects.events import LogEvent
-from tflm_sim.board.dialects.parser import parse_log
-from tflm_sim.board.encodings import as_utf8
 from tflm_sim.checks.explain_failure import ExactExplanation, explain_failure, with_library_facts, with_vela_facts
-from tflm_sim.cli.device_text import OWN_LINE_PREFIX, diagnosis_lines, event_lines
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, arena_size, assumed, configuration, header
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.device.configuration import Configuration
@@ -23,10 +19,14 @@ from tflm_sim.document_fields import INLINE, OPTIONAL
 from tflm_sim.document_types import Count
 from tflm_sim.errors import UsageError
 from tflm_sim.files import read
+from tflm_sim.logs.diagnosis import Diagnosis, diagnose
+from tflm_sim.logs.encodings import as_utf8
+from tflm_sim.logs.events import LogEvent
+from tflm_sim.logs.parser import parse_log
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
+from tflm_sim.report.log_text import diagnosis_lines, event_lines
 from tflm_sim.units import format_size
-from tflm_sim.values import dataclass, field, replace
 
 ABOUT = """
 Use it if your firmware prints an error. Give the whole log, or one line of it.
@@ -134,7 +134,7 @@ def _say(events: list[LogEvent], found: list[Diagnosis], exact: Sequence[ExactEx
         return
     if not found:
         for event in events:
-            say(*(f"{OWN_LINE_PREFIX}{line}" for line in event_lines(event)))
+            say(*event_lines(event))
         say("no failure is in this log")
     for diagnosis, more in zip(found, exact, strict=True):
         say(*diagnosis_lines(diagnosis), *(exact_lines(more) if more is not None else []))

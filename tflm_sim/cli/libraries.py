@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
 
 from tflm_sim.cli.options import Subparsers, add_long, add_verb
 from tflm_sim.cli.terminal import show_rows
@@ -11,7 +12,6 @@ from tflm_sim.targets.libraries import libraries_like
 from tflm_sim.targets.library import Library
 from tflm_sim.targets.presets import library_target
 from tflm_sim.targets.proofs import proof_in_words
-from tflm_sim.values import dataclass
 
 ABOUT = """
 Use these names for --library: NAME, or NAME@VERSION.

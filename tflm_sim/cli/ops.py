@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass, replace
 
-from tflm_sim.cli.options import TARGET, Subparsers, add_long, add_verb
+from tflm_sim.cli.options import TARGET, Subparsers, add_long, add_verb, program_reader
 from tflm_sim.cli.terminal import show_rows
 from tflm_sim.ops.registry import coverage, registrations
 from tflm_sim.targets.presets import library_target, preset
-from tflm_sim.values import dataclass, replace
 
 ABOUT = """
 Use it to find out whether a library has an operator.
@@ -52,9 +52,7 @@ def register(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     if args.firmware:
-        from tflm_sim.cli.linked_program import targets_of_program
-
-        target = targets_of_program(args.firmware, named=args.target, kernels=args.kernels)[0]
+        target = program_reader().possible_targets(args.firmware, named=args.target, kernels=args.kernels)[0]
     elif args.library:
         target = library_target(args.library, name=args.target, kernels=args.kernels)
     else:

@@ -6,21 +6,23 @@ import argparse
 import os.path
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.cli.terminal import COLOR_CHOICES, HelpText, ProgressLine, say
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import EXIT_CODES, UsageError
+from tflm_sim.extension_points import ProgramFigures, Programs
 from tflm_sim.model.types import Model
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
+from tflm_sim.registry import additions, programs
 from tflm_sim.report.circumstances import open_kernels, target_lines, unnamed
 from tflm_sim.targets.presets import library_target
 from tflm_sim.targets.runtime import OPTIMIZATIONS
 from tflm_sim.targets.target import Target
 from tflm_sim.units import parse_size
-from tflm_sim.values import Any, TypeAlias
 
 TARGET = "cortex-m4"
 MODELS_HELP = "a .tflite file, a C source, a .zip, a folder, a pattern, - (standard input), or sample:NAME"
@@ -100,6 +102,22 @@ def add_verb(
     for option in ("--debug", "--allow-download"):
         parser.add_argument(option, action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     return parser
+
+
+def add_of_extensions(verb: str, parser: argparse.ArgumentParser) -> None:
+    """Add the options that extensions have for a verb of the core."""
+    for addition in additions(verb):
+        addition.add_options(verb, parser)
+
+
+def answer_of_an_extension(verb: str, args: argparse.Namespace) -> int | None:
+    """Let an extension carry out a verb of the core, where what was given is its own; return its exit code."""
+    return next((code for each in additions(verb) if (code := each.answer(verb, args)) is not None), None)
+
+
+def parts_of_extensions(verb: str, args: argparse.Namespace, model: Model, config: Configuration) -> dict[str, object]:
+    """Return what the options of extensions ask for beside a verb's own answer, by key of the document."""
+    return {key: value for each in additions(verb) for key, value in each.parts(verb, args, model, config).items()}
 
 
 def add_long(parser: argparse.ArgumentParser) -> None:
@@ -247,6 +265,25 @@ def add_interpreter(parser: argparse._ActionsContainer, what: str) -> None:
     )
 
 
+def program_reader() -> Programs:
+    """Return who reads and measures linked programs.
+
+    Raises:
+        UsageError: No extension does.
+    """
+    found: Programs | None = programs()
+    if found is None:
+        raise UsageError("--firmware needs the extension 'firmware', which is not installed")
+    return found
+
+
+def measured(
+    args: argparse.Namespace, model: Model | None, possible: Sequence[Configuration], sizes: Sequence[int] = ()
+) -> ProgramFigures:
+    """Return what was measured in the program of ``--firmware`` with a model, None for the program's own."""
+    return program_reader().measure(args.firmware, model, possible, sizes, interpreter=args.into)
+
+
 def is_executed(args: argparse.Namespace, *others: str) -> bool:
     """Return whether the figures are to be measured by executing the program.
 
@@ -373,9 +410,7 @@ def target_of_library(args: argparse.Namespace) -> Target:
 
 def targets_of_firmware(args: argparse.Namespace) -> tuple[Target, ...]:
     """Return the possible targets of the program of ``--firmware``, given the other options."""
-    from tflm_sim.cli.linked_program import targets_of_program
-
-    return targets_of_program(
+    return program_reader().possible_targets(
         args.firmware,
         named=args.target,
         kernels=args.kernels,

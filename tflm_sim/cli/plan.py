@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import sys
+from dataclasses import dataclass
 
 from tflm_sim.answers.head_problem import head_problem
 from tflm_sim.answers.offline_plan import ArenaSaving, arena_saving, has_offline_plan, with_plan, without_offline_plan
@@ -22,7 +23,6 @@ from tflm_sim.cli.options import (
 from tflm_sim.cli.terminal import say, show
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.files import opened, replacing, replacing_bytes
-from tflm_sim.lite import planning
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.planners import native
@@ -34,9 +34,9 @@ from tflm_sim.planners.greedy import greedy_requirements, plan
 from tflm_sim.planners.plan_svg import write_plan_svg
 from tflm_sim.planners.print_plan import memory_plan_lines
 from tflm_sim.planners.problem import Problem, read_csv, write_csv
-from tflm_sim.planners.registry import DEFAULT_PLANNERS, EXACT, PLANNERS, Planner
+from tflm_sim.planners.registry import DEFAULT_PLANNERS, EXACT, PLANNERS
+from tflm_sim.registry import planners
 from tflm_sim.report.plan import PlanDocument, plan_document, plan_lines
-from tflm_sim.values import dataclass
 
 ABOUT = """
 Use it if 'size' reports gaps in the head. --write puts a better plan into the
@@ -49,21 +49,8 @@ tflm-sim plan problem.csv --planner greedy --planner hill_climb --json
 tflm-sim plan model.tflite --planner exact --csv > solution.csv
 tflm-sim plan model.tflite --optimal --write planned.tflite
 """
-_TFLITE_ARENA = Planner(
-    "tflite_arena_on_tflm_head",
-    "LiteRT's ArenaPlanner on TFLM's head; what a phone needs, with its kernels' buffers, says 'lite'",
-    planning.plan,
-)
-
-
-def _all_planners() -> dict[str, Planner]:
-    """Return all planners by name; TFLite's arena planner, from another room, follows the GPU delegate's."""
-    rows = list(PLANNERS.values())
-    place = 1 + max(index for index, planner in enumerate(rows) if planner.name.startswith("gpu_"))
-    return {planner.name: planner for planner in (*rows[:place], _TFLITE_ARENA, *rows[place:])}
-
-
-ALL_PLANNERS = _all_planners()
+ALL_PLANNERS = PLANNERS | {row.name: row for row in planners()}
+"""The core's planners, and those of extensions behind them."""
 EXITS = {
     1: "no planner has a valid plan, or --write would not make the arena smaller",
     4: "AllocateTensors() fails in an arena of any size",

@@ -6,8 +6,9 @@ import argparse
 import io
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, TypeAlias
 
 from tflm_sim.answers.offline_plan import with_offline_plan
 from tflm_sim.checks.candidates import CandidateNeed, candidate_text, most_demanding
@@ -15,11 +16,15 @@ from tflm_sim.cli.options import (
     Subparsers,
     add_configuration,
     add_executed,
+    add_of_extensions,
     add_verb,
+    answer_of_an_extension,
     arena_size,
     assumed,
     configuration,
     is_executed,
+    measured,
+    parts_of_extensions,
     possible_configurations,
 )
 from tflm_sim.cli.terminal import ProgressLine, say, say_document
@@ -41,7 +46,6 @@ from tflm_sim.report.svg import write_svg
 from tflm_sim.report.take_picture import take_picture, title_of
 from tflm_sim.targets.boards import board
 from tflm_sim.units import format_size
-from tflm_sim.values import TypeAlias, replace
 
 ABOUT = """
 Use it to see which tensor is where and when, or to show it to somebody. It
@@ -127,7 +131,7 @@ def register(subparsers: Subparsers) -> None:
         metavar="B,...",
         help="add a table to the page that says whether the model fits these boards, or all",
     )
-    parser.add_argument("--advise", action="store_true", help="also say how much 'shrink' would save (takes seconds)")
+    add_of_extensions("report", parser)
     parser.add_argument(
         "--value",
         choices=VALUES,
@@ -138,6 +142,8 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 4 where AllocateTensors() fails, and the report is written all the same."""
+    if (code := answer_of_an_extension("report", args)) is not None:
+        return code
     form = args.format or _form(args.output)
     if args.boards and form not in ("html", "json"):
         raise UsageError("--boards adds a table to the page and to JSON only: -o report.html")
@@ -173,13 +179,8 @@ def _refuse(args: argparse.Namespace) -> None:
 
 def _pictures(args: argparse.Namespace) -> list[Picture]:
     model = load(args.model)
-    if is_executed(args, "arena_size", "split_arenas", "advise", "candidates", *_SIDE_BY_SIDE):
-        from tflm_sim.checks.measured import measure
-        from tflm_sim.report.executed import measured_picture
-
-        return [
-            measured_picture(model, measure(args.firmware, model, possible_configurations(args), interpreter=args.into))
-        ]
+    if is_executed(args, "arena_size", "split_arenas", "candidates", *_SIDE_BY_SIDE):
+        return [measured(args, model, possible_configurations(args)).picture()]
     _refuse(args)
     config, needs, candidates = _chosen(args, model)
     cases = [*(candidates if args.candidates else [(model, config, "")]), *_comparisons(args, model, config)]
@@ -199,12 +200,8 @@ def _pictures(args: argparse.Namespace) -> list[Picture]:
         ]
     report = first.size
     assert isinstance(report, SizeDocument), "these are pictures of TFLM"
-    report = replace(report, candidates=tuple(needs) or None)
-    if args.advise:
-        from tflm_sim.shrinking.advice import advice
-
-        report = replace(report, advice=advice(model, config))
-    return [replace(first, size=report), *others]
+    parts = parts_of_extensions("report", args, model, config)
+    return [replace(first, size=replace(report, candidates=tuple(needs) or None, parts=parts)), *others]
 
 
 _Case: TypeAlias = tuple[Model, Configuration, str]
@@ -256,13 +253,11 @@ def _comparisons(args: argparse.Namespace, model: Model, config: Configuration) 
 def _boards(args: argparse.Namespace) -> Table:
     if not args.boards:
         return ()
+    from tflm_sim.answers.rows import cases, rows_of
     from tflm_sim.cli.compare import board_table  # Many boards are slow to import.
-    from tflm_sim.sweeps.limits import Limits
-    from tflm_sim.sweeps.rows import rows_of
-    from tflm_sim.sweeps.sweep import cases
 
     over = cases((), args.boards.split(","))
-    return board_table(rows_of(args.model, load(args.model), over, Limits(0)))
+    return board_table(rows_of(args.model, load(args.model), over))
 
 
 def _write(args: argparse.Namespace, form: str, pictures: Sequence[Picture], boards: Table) -> None:

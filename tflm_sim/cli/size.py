@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.cli import options
 from tflm_sim.cli.terminal import ProgressLine, say, say_json, terminal_width, wants_color
 from tflm_sim.device.configuration import Configuration, planner_words
 from tflm_sim.errors import ModelError, NoModelError, SimulatedFailure, TflmSimError, UsageError
-from tflm_sim.escape import one_line
-from tflm_sim.model.inputs import expand, read_eon
+from tflm_sim.model.inputs import expand, read_source
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
+from tflm_sim.registry import part_lines, sources
 from tflm_sim.report.size import arena_answer
 from tflm_sim.report.text import failure_lines, size_lines
 from tflm_sim.units import format_size, parse_size
-from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tflm_sim.checks.candidates import CandidateNeed
@@ -58,12 +58,14 @@ def register(subparsers: options.Subparsers) -> None:
     parser.add_argument(
         "--split-arenas", action="store_true", help="use two arenas: one for persistent memory, one for everything else"
     )
-    parser.add_argument("--advise", action="store_true", help="also say how much 'shrink' would save (takes seconds)")
     options.add_forms(parser)
+    options.add_of_extensions("size", parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
+    if (code := options.answer_of_an_extension("size", args)) is not None:
+        return code
     possible = options.possible_configurations(args, is_split=args.split_arenas)
     _refuse_contradictions(args)
     names = list(expand(args.models))
@@ -71,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
         return _jsonl(args, names, possible)
     if args.json and len(names) > 1:
         raise UsageError("--json takes one model; use --jsonl for several")
-    if options.is_executed(args, "arena_size", "map", "advise", "split_arenas", "jsonl"):
+    if options.is_executed(args, "arena_size", "map", "split_arenas", "jsonl"):
         return _executed(args, names, possible)
     code = 0
     for position, name in enumerate(names):
@@ -80,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
         try:
             model = load(name)
         except NoModelError as problem:
-            code = max(code, _eon(args, name, problem))
+            code = max(code, _other_source(args, name, problem))
         else:
             code = max(code, _one(args, model, possible))
     return code
@@ -95,10 +97,6 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
             "--arena-size is for one arena and --split-arenas for two; remove one of them",
         ),
         (is_sized and args.jsonl, "--jsonl reports smallest arenas; --arena-size goes with --json, a model at a time"),
-        (
-            args.advise and any((args.jsonl, args.map, is_sized)),
-            "--advise goes with the report of a model and with --json",
-        ),
     ):
         if is_wrong:
             raise UsageError(sentence)
@@ -112,44 +110,35 @@ def _one(args: argparse.Namespace, model: Model, possible: Sequence[Configuratio
     if args.map:
         return _map(args, model, config)
     simulation = options.simulated(model, config)
-    advice = _advice(model, config) if args.advise else None
-    _say(args, simulation, advice, needs)
+    _say(args, simulation, options.parts_of_extensions("size", args, model, config), needs)
     return 0 if simulation.failure is None else SimulatedFailure.exit_code
 
 
 def _executed(args: argparse.Namespace, names: Sequence[str], possible: Sequence[Configuration]) -> int:
     """Print what was measured in the program with each model."""
-    from tflm_sim.checks.measured import measure
-    from tflm_sim.report.executed import measured_document, measured_lines
 
     code = 0
     for position, name in enumerate(names):
-        model = load(name)
-        measured = measure(args.firmware, model, possible, interpreter=args.into)
+        measured = options.measured(args, load(name), possible)
         if args.json:
-            say_json(measured_document(model, measured))
+            say_json(measured.document())
         else:
-            say(*([""] if position else []), *measured_lines(model, measured))
+            say(*([""] if position else []), *measured.lines())
         if measured.smallest is None:
             code = SimulatedFailure.exit_code
     return code
 
 
-def _eon(args: argparse.Namespace, name: str, problem: NoModelError) -> int:
-    """Print what a source of the EON compiler needs, where the file is one."""
-    from tflm_sim.cli import eon  # Most files are models.
-
-    try:
-        label, data = read_eon(name)
-    except ModelError:
-        raise problem from None
-    others = {"--map": args.map, "--arena-size": args.arena_size, "--split-arenas": args.split_arenas}
-    others |= {"--advise": args.advise, "--firmware": args.firmware, "--runtime": args.runtime}
-    if given := [option for option, value in others.items() if value]:
-        raise UsageError(
-            f"{given[0]} applies to TFLM's interpreter, but {one_line(label)} is a source of the EON compiler"
-        )
-    return eon.say_needs(args, label, data)
+def _other_source(args: argparse.Namespace, name: str, problem: NoModelError) -> int:
+    """Print what a file that is no model needs, where an extension knows its kind."""
+    for kind in sources():
+        try:
+            label, data = read_source(name, kind.recognises)
+        except ModelError:
+            continue
+        if (code := kind.answer("size", args, label, data)) is not None:
+            return code
+    raise problem
 
 
 def _chosen(model: Model, possible: Sequence[Configuration]) -> tuple[Configuration, Sequence[CandidateNeed]]:
@@ -162,21 +151,19 @@ def _chosen(model: Model, possible: Sequence[Configuration]) -> tuple[Configurat
     return worst.configuration, needs
 
 
-def _advice(model: Model, config: Configuration) -> str:
-    from tflm_sim.shrinking.advice import advice  # It needs numpy.
-
-    return advice(model, config)
-
-
-def _say(args: argparse.Namespace, simulation: Simulation, advice: str | None, needs: Sequence[CandidateNeed]) -> None:
+def _say(
+    args: argparse.Namespace, simulation: Simulation, parts: Mapping[str, object], needs: Sequence[CandidateNeed]
+) -> None:
     config = simulation.configuration
     if args.json:
         from tflm_sim.report.document import size_document
 
-        say_json(size_document(simulation, advice=advice, candidates=needs, assumed=options.assumed(args, config)))
+        say_json(size_document(simulation, parts=parts, candidates=needs, assumed=options.assumed(args, config)))
         return
     lines = size_lines(simulation, assumed=options.assumed(args, config), remarks=options.kernels_remark(args, config))
-    say(*lines, *(() if advice is None else ("", advice)))
+    say(*lines)
+    if told := part_lines("SizeDocument", parts):
+        say("", *told)
     if needs:
         from tflm_sim.checks.candidates import candidate_text
 

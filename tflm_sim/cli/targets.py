@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from tflm_sim.cli.options import Subparsers, add_long, add_verb
 from tflm_sim.cli.terminal import show_rows
@@ -17,7 +18,6 @@ from tflm_sim.targets.presets import PRESETS, preset
 from tflm_sim.targets.proofs import proof_in_words
 from tflm_sim.targets.runtime import FIRST_BUILD
 from tflm_sim.targets.target import Target
-from tflm_sim.values import dataclass
 
 ABOUT = """
 A target is a processor with its compiler's ABI, a TFLM and kernels. Use these

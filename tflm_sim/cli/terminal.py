@@ -8,13 +8,13 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from tflm_sim.arena.events import Event, Observer, OpEvent
 from tflm_sim.arena.stages import Stage
 from tflm_sim.escape import json_text, one_line
 from tflm_sim.model.types import Model
 from tflm_sim.report.tables import fitting_columns, table_lines
-from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any, TextIO, TypeVar

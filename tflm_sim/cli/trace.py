@@ -16,12 +16,14 @@ from tflm_sim.cli.options import (
     configuration,
     header,
     is_executed,
+    measured,
     possible_configurations,
     simulated,
 )
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.model.load import load
+from tflm_sim.registry import part_lines
 from tflm_sim.report.trace import trace_line, trace_row
 
 ABOUT = """
@@ -70,15 +72,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _executed(args: argparse.Namespace) -> int:
     """Print the requests to the allocator of an executed program, in its own arena."""
-    from tflm_sim.checks.execution import requests
-    from tflm_sim.checks.measured import measure
-    from tflm_sim.report.executed_text import facts_lines
-
     model = None if args.model is None else load(args.model)
-    measured = measure(args.firmware, model, possible_configurations(args), interpreter=args.into)
-    arena = measured.arena
-    _say(args, facts_lines(measured.facts), requests(arena, measured.rest, len(arena.allocations)))
-    return 0 if arena.fits else SimulatedFailure.exit_code
+    found = measured(args, model, possible_configurations(args))
+    _say(args, part_lines("SizeDocument", found.parts), found.events())
+    return 0 if found.fits else SimulatedFailure.exit_code
 
 
 def _say(args: argparse.Namespace, head: Iterable[str], events: Iterable[Event]) -> None:

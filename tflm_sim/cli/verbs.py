@@ -1,9 +1,25 @@
-"""The verbs, in the order of ``--help``; the module of ``replay-on`` is ``replay_on``."""
+"""The verbs, in the order of ``--help``, each with its module."""
 
 from __future__ import annotations
 
-_NAMES = """
-    size check review firmware run eon diff trace lifetimes plan lite compare sweep report shrink explain
-    monitor replay replay-on ports serve bug-report bisect targets libraries boards ops completion
+_CORE = """
+    size check diff trace lifetimes plan compare report explain
+    bug-report bisect targets libraries boards ops completion
 """
-VERBS = tuple(_NAMES.split())
+_EXTENSIONS = {
+    "review": "ci.cli_review",
+    "firmware": "firmware.cli",
+    "run": "firmware.cli_run",
+    "eon": "eon.cli",
+    "lite": "lite.cli",
+    "sweep": "sweep.cli",
+    "shrink": "shrink.cli",
+    "monitor": "board.cli_listen",
+    "replay": "board.cli_read",
+    "replay-on": "board.cli_replay",
+    "ports": "board.cli_ports",
+    "serve": "page.cli",
+}
+VERBS = {name: f"tflm_sim.cli.{name.replace('-', '_')}" for name in _CORE.split()} | {
+    name: f"tflm_sim.extensions.{module}" for name, module in _EXTENSIONS.items()
+}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict, Unpack
 
 from tflm_sim.errors import UsageError, each_of, expect, not_a
 from tflm_sim.ops.op_model import OpModel
@@ -11,7 +13,6 @@ from tflm_sim.targets.presets import at_runtime, library_target, preset
 from tflm_sim.targets.runtime import OPTIMIZATIONS, Runtime
 from tflm_sim.targets.target import Target
 from tflm_sim.units import as_size
-from tflm_sim.values import Any, TypedDict, Unpack, dataclass, replace
 
 INTERPRETERS = ("plain", "recording")
 PLANNER_NAMES = ("greedy", "linear")

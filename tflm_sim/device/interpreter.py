@@ -8,6 +8,7 @@ Source: tensorflow/lite/micro/micro_interpreter.cc, micro_interpreter_graph.cc, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from tflm_sim.arena.events import OpEvent, Phase
 from tflm_sim.arena.measuring_arena import MeasuringArena
@@ -26,7 +27,6 @@ from tflm_sim.ops.roles import StructInit
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.recorded import RecordedAllocationType
 from tflm_sim.targets.changes import LAST_OPERATORS
-from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tflm_sim.device.prepare_cache import PrepareCache

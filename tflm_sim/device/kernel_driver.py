@@ -6,6 +6,7 @@ Source: tensorflow/lite/micro/micro_interpreter_context.cc @ 90b983c.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from tflm_sim.arena.arena import ArenaAllocator
 from tflm_sim.arena.events import Corruption, ScratchUse
@@ -15,7 +16,6 @@ from tflm_sim.errors import ArenaOverflowError, PrepareError
 from tflm_sim.ops import requests
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.roles import abort
-from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any, TypeAlias, TypeVar

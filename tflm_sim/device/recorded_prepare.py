@@ -8,6 +8,7 @@ Both do what ``MicroAllocator`` does on a roomy arena after its tail is aligned;
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from tflm_sim.arena.events import Phase
 from tflm_sim.arena.needs import PERIOD, ArenaStep, Needs
@@ -26,7 +27,6 @@ from tflm_sim.ops.requests import (
     TempTensor,
     TempTensors,
 )
-from tflm_sim.values import Any, TypeAlias
 
 MAX_BYTES = 1 << 29
 """A persistent buffer as large as this is not recorded: the arena says what becomes of it."""

@@ -8,10 +8,11 @@ Source: tensorflow/lite/micro/recording_micro_allocator.cc @ 90b983c.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tflm_sim.arena.events import Event, Persist, Phase
 from tflm_sim.arena.stages import Stage
 from tflm_sim.recorded import RecordedAllocationType
-from tflm_sim.values import dataclass
 
 # Upstream replaces "one allocation" by the number of elements for these two arrays, phase by phase.
 _COUNTED_BY_ELEMENT = {

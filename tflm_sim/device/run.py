@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from tflm_sim.arena.arena import SET_HEAD_RULES, ArenaRules, SingleArenaBufferAllocator
 from tflm_sim.arena.events import Corruption, End, Event, LogLine, Observer, Run
@@ -22,7 +24,6 @@ from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.target import Target
 from tflm_sim.units import align_up
-from tflm_sim.values import TYPE_CHECKING, dataclass, replace
 
 if TYPE_CHECKING:
     from tflm_sim.device.prepare_cache import PrepareCache

@@ -8,6 +8,7 @@ constant, and that a check passed. These objects lack all other attributes, so t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
 
 from tflm_sim.errors import SimulatedFailure
 from tflm_sim.graph.eval_tensor import EvalTensor
@@ -15,7 +16,6 @@ from tflm_sim.model.types import Quantization
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.requests import KernelTensor
 from tflm_sim.units import int32
-from tflm_sim.values import Any, NoReturn
 
 MAX_CONSTANT_BYTES = 256
 """Bytes of a constant that are kept for comparison."""

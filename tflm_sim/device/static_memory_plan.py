@@ -13,6 +13,7 @@ Source: tensorflow/lite/micro/micro_allocator.cc, micro_allocation_info.cc @ 90b
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from tflm_sim.arena.arena import ArenaAllocator, unsigned
@@ -30,7 +31,6 @@ from tflm_sim.recorded import RecordedAllocationType
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.target import Target
 from tflm_sim.units import align_up, int32
-from tflm_sim.values import replace
 
 
 @lru_cache(maxsize=64)

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from tflm_sim.errors import ModelError, PlanningError
 from tflm_sim.graph.eval_tensor import EvalTensor
@@ -23,7 +25,6 @@ from tflm_sim.model.schema import builtin_operator_code
 from tflm_sim.model.types import Model, Operator, Subgraph
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
 from tflm_sim.units import int32
-from tflm_sim.values import NamedTuple, dataclass
 
 UNINITIALIZED_LIFETIME = -1
 OFFLINE_MEMORY_ALLOCATION = "OfflineMemoryAllocation"

@@ -5,7 +5,7 @@ Source: tensorflow/lite/micro/micro_resource_variable.cc @ 90b983c.
 
 from __future__ import annotations
 
-from tflm_sim.values import NamedTuple
+from typing import NamedTuple
 
 
 class StoredVariable(NamedTuple):

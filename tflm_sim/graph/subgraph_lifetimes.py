@@ -16,13 +16,13 @@ Source: AllocationInfoBuilder in tensorflow/lite/micro/micro_allocator.cc @ 217a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tflm_sim.errors import PlanningError
 from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.graph.lifetimes import UNINITIALIZED_LIFETIME, AllocationInfo, ScratchBufferRequest, byte_length
 from tflm_sim.model.types import Model, Subgraph
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
-from tflm_sim.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

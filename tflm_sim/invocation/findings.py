@@ -5,9 +5,9 @@ The sanitizer finds some of them while AllocateTensors() runs, the invocation on
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
-
-from tflm_sim.values import NamedTuple, dataclass
+from typing import NamedTuple
 
 
 class FindingCode(StrEnum):

@@ -7,6 +7,7 @@ plans never do it, since an input lives until its reader ends.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Unpack
 
 from tflm_sim.answers.simulation import Simulation, simulation_of
@@ -17,7 +18,7 @@ from tflm_sim.invocation.findings import Finding, FindingCode
 from tflm_sim.invocation.invoke_kernels import EVAL
 from tflm_sim.invocation.invoker import Invoker
 from tflm_sim.model.load import ModelLike
-from tflm_sim.values import dataclass, short_repr
+from tflm_sim.short_repr import short_repr
 
 # What no plan can help.
 MODEL_DEFECTS = frozenset({FindingCode.READ_BEFORE_WRITTEN, FindingCode.COPY_SIZES_DIFFER})

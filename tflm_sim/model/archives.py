@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 from tflm_sim.errors import ModelError
 from tflm_sim.limits import MAX_ARCHIVE_MEMBERS, MAX_UNPACKED_BYTES
-from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from zipfile import ZipFile

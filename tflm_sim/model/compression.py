@@ -10,11 +10,11 @@ metadata.fbs @ 90b983c; the checks are those of ``flatbuffers::Verifier`` v25.9.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from tflm_sim.errors import ModelError
 from tflm_sim.model.flatbuf import SCALARS, FlatBuffer, Table
 from tflm_sim.model.types import Model
-from tflm_sim.values import dataclass
 
 METADATA_NAME = "COMPRESSION_METADATA"
 SCHEMA_VERSION = 1

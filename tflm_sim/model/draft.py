@@ -14,13 +14,13 @@ moved to a new one (``outline``).
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 
 from tflm_sim.errors import ModelError
 from tflm_sim.model import types
 from tflm_sim.model.build_values import complete_options
 from tflm_sim.model.schema import BUILTIN_OPERATORS, builtin_operator_code, options_of_operator
 from tflm_sim.model.unkept import refuse_unkept
-from tflm_sim.values import replace
 
 # Options that name a subgraph by its index.
 SUBGRAPH_OPTIONS = (

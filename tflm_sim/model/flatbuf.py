@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from struct import Struct, calcsize, error, unpack_from
+from typing import Any
 
 from tflm_sim.errors import ModelError
 from tflm_sim.model.schema import SCALAR_CODES
-from tflm_sim.values import Any
 
 # Two bytes parsed per byte stored leave room for shared vectors; no file that a converter wrote comes near it.
 PARSED_BYTES_PER_FILE_BYTE = 2

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from struct import calcsize, pack, pack_into
 
 from tflm_sim.model.flatbuf import SCALARS
 from tflm_sim.units import align_up
-from tflm_sim.values import dataclass
 
 TAIL_ALIGNMENT = 16
 

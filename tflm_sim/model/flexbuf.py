@@ -14,12 +14,12 @@ v25.9.23 does them.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 from math import isfinite
 from struct import unpack_from
 
 from tflm_sim.errors import ModelError
-from tflm_sim.values import dataclass
 
 
 class FlexType(IntEnum):

@@ -13,17 +13,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import chain
+from typing import NamedTuple
 
 from tflm_sim.errors import ModelError, NoModelError, UsageError
 from tflm_sim.files import read
 from tflm_sim.limits import MAX_ARCHIVE_BYTES, MAX_MODEL_BYTES, MAX_SOURCE_BYTES
 from tflm_sim.model import archives
 from tflm_sim.model.download import download, is_address
-from tflm_sim.model.eon import is_eon_source
 from tflm_sim.model.schema import FILE_IDENTIFIER
-from tflm_sim.values import NamedTuple
+from tflm_sim.registry import sources
 
 C_SUFFIXES = frozenset({".h", ".hh", ".hpp", ".c", ".cc", ".cpp", ".cxx", ".ino", ".inc"})
 MODEL_SUFFIXES = C_SUFFIXES | {".tflite", ".lite", ".tfl", ".zip"}
@@ -58,7 +59,6 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"TFL3", "a .tflite file whose first four bytes are missing"),
 )
 _SAVED_MODEL = "a TensorFlow SavedModel: it must be converted with the LiteRT converter"
-_EON = "what Edge Impulse's EON compiler makes: 'tflm-sim eon' reads it, and 'eon --to-tflite' writes its model"
 _HTML = rb"(?i)\s*<(?:!doctype|html|\?xml)"
 _ONNX = rb"(?s)\x08[\x01-\x10]\x12.{0,40}?(?:pytorch|onnx|tf2onnx|keras2onnx)"
 
@@ -115,13 +115,18 @@ def _model_of_another_kind(name: str, data: bytes) -> str:
 
 
 def _appearance_by_content(name: str, data: bytes) -> str:
-    if is_eon_source(data):
-        return _EON
+    if (words := _of_an_extension([data])) is not None:
+        return words
     if _suffix(name) in C_SUFFIXES:
         return "a source file without an array that is a model (its bytes 4 to 7 would be 'TFL3')"
     if data[4:7] == b"TFL":
         return "a .tflite file of another version than 3"
     return "a text file" if _is_text(data[:1000]) else "a file of another kind (bytes 4 to 7 would be 'TFL3')"
+
+
+def _of_an_extension(files: Iterable[bytes]) -> str | None:
+    """Return in words what kind of file one of these is, where an extension knows the kind."""
+    return next((kind.WORDS for data in files for kind in sources() if kind.recognises(data)), None)
 
 
 def _is_archive(data: bytes) -> bool:
@@ -161,8 +166,9 @@ def _archive_appearance(data: bytes) -> str:
         return "a Keras model (.keras): it must be converted with the LiteRT converter"
     if any(name.endswith("data.pkl") for name in names):
         return "a PyTorch model: it must be converted first"
-    if any(name.endswith("_compiled.cpp") for name in names):
-        return _EON
+    with suppress(ModelError):
+        if (words := _of_an_extension(inside for _, inside in archives.members(data, C_SUFFIXES))) is not None:
+            return words
     return "a zip archive without a .tflite file or a C array that is a model"
 
 
@@ -204,27 +210,26 @@ def read_input(name: str) -> Input:
     return found[0]
 
 
-def read_eon(name: str) -> Input:
-    """Return the source of Edge Impulse's EON compiler that a file is, or that an archive holds.
+def read_source(name: str, recognises: Callable[[bytes], bool]) -> Input:
+    """Return the file of another kind than a model that a file is, or that an archive holds.
 
     Args:
         name: A file; "-" for standard input; an http(s) address, where downloads are allowed; ``FILE:LABEL`` for one of
             several.
+        recognises: Tells whether bytes are of that kind.
 
     Raises:
-        ModelError: The file cannot be read, or there is no (such) source in it, or several.
+        ModelError: The file cannot be read, or there is no (such) file of that kind in it, or several.
     """
     path = _address_part(name) if is_address(name) else _file_part(name)
     data = _bytes_of(path)
     held = archives.members(data, C_SUFFIXES) if _is_archive(data) else [("", data)]
-    rows = [Input(f"{path}:{member}" if member else path, inside) for member, inside in held if is_eon_source(inside)]
+    rows = [Input(f"{path}:{member}" if member else path, inside) for member, inside in held if recognises(inside)]
     found = [row for row in rows if name in (path, row.label)]
     if not found:
-        raise ModelError("there is no source of Edge Impulse's EON compiler in it", path=name)
+        raise ModelError("there is no such source in it", path=name)
     if len(found) > 1:
-        raise ModelError(
-            f"it contains {len(found)} sources of the EON compiler; name one of {_listed(found)}", path=name
-        )
+        raise ModelError(f"it contains {len(found)} such sources; name one of {_listed(found)}", path=name)
     return found[0]
 
 

@@ -12,13 +12,13 @@ import os
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from tflm_sim.errors import ModelError, UsageError, expect, not_a
 from tflm_sim.model.inputs import read_input
 from tflm_sim.model.recipes import MODEL, option_recipe
 from tflm_sim.model.schema import FILE_IDENTIFIER
 from tflm_sim.model.types import Model
-from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any

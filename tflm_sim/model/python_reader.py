@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from tflm_sim.errors import ModelError
 from tflm_sim.model.flatbuf import SCALARS, Table
 from tflm_sim.model.recipes import Field, Kind, Recipe, option_recipe
 from tflm_sim.model.schema import SCALAR_CODES
-from tflm_sim.values import Any
 
 _STRUCTS = {code: SCALARS[name] for name, code in SCALAR_CODES.items()}
 

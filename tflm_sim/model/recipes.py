@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import IntEnum
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 from tflm_sim.model import schema
 from tflm_sim.model.types import (
@@ -22,7 +23,6 @@ from tflm_sim.model.types import (
     Subgraph,
     Tensor,
 )
-from tflm_sim.values import Any, NamedTuple
 
 DATA_ALIGNMENT = 16
 """How converters align constant data in the file, in bytes: kernels read it in place."""

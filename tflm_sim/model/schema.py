@@ -8,10 +8,10 @@ Source: tensorflow/compiler/mlir/lite/schema/schema.fbs @ 90b983c.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 from tflm_sim.model.types import OptionValue
-from tflm_sim.values import dataclass
 
 FILE_IDENTIFIER = b"TFL3"
 

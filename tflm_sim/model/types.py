@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Any
 
 from tflm_sim.errors import ModelError
-from tflm_sim.values import Any, dataclass, field
 
 _read_float, _read_int64 = struct.Struct("<f").unpack_from, struct.Struct("<q").unpack_from
 

@@ -8,13 +8,13 @@ A flatbuffer does not say how long it is: it ends where the last thing that can 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from tflm_sim.errors import ModelError
 from tflm_sim.model.flatbuf import SCALARS, FlatBuffer, Table
 from tflm_sim.model.load import parse_flatbuffer
 from tflm_sim.model.recipes import MODEL, Field, Kind, Recipe, option_recipe
 from tflm_sim.model.schema import ModelSlot, OperatorSlot, QuantizationSlot, TensorSlot
-from tflm_sim.values import dataclass
 
 _U16, _I32 = SCALARS["ushort"], SCALARS["int"]
 

@@ -13,7 +13,7 @@ Prepare refuses the same types.
 
 from __future__ import annotations
 
-from tflm_sim.values import NamedTuple
+from typing import NamedTuple
 
 
 class Switch(NamedTuple):

@@ -14,12 +14,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from typing import Any, NamedTuple
 
 from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.reference import REFERENCE
-from tflm_sim.values import Any, NamedTuple
 
 _STEPS = ("stride_h", "stride_w", "dilation_h_factor", "dilation_w_factor", "filter_height", "filter_width")
 _CODES: Mapping[int, str] = {TensorType.INT32: "i", TensorType.INT64: "q"}

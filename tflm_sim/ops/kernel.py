@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from tflm_sim.ensure import KernelChecks
 from tflm_sim.errors import PrepareError
@@ -25,7 +26,6 @@ from tflm_sim.ops import places
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.requests import FreeTempTensors, KernelTensor, Persistent, Steps
 from tflm_sim.ops.roles import abort, fail, temp_at, undefined
-from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import NoReturn

@@ -8,13 +8,13 @@ the device's ``TF_LITE_ENSURE`` messages have helpers in ``roles.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.graph.resource_variables import ResourceVariables
 from tflm_sim.model.types import Model, Operator
 from tflm_sim.ops.requests import KernelTensor, Steps
 from tflm_sim.targets.target import Target
-from tflm_sim.values import dataclass
 
 
 class Node:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from typing import Any
 
 from tflm_sim.ops.op_model import OpModel
-from tflm_sim.values import Any
 
 
 class OpTable(Mapping[str, OpModel]):

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from tflm_sim.graph.eval_tensor import types_that_convert
 from tflm_sim.model.types import OptionValue
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.roles import fail
-from tflm_sim.values import Any
 
 _FIRST_MEMBERS: dict[str, tuple[tuple[str, str, int], ...]] = {
     "SoftmaxOptions": (("beta", "<f", 0),),

@@ -16,11 +16,11 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from typing import NamedTuple
 
 from tflm_sim.errors import TflmSimError
 from tflm_sim.targets.changes import UPSTREAM
 from tflm_sim.targets.runtime import Runtime
-from tflm_sim.values import NamedTuple
 
 KERNELS = "tensorflow/lite/micro/kernels/"
 OLD = "tensorflow/tensorflow"

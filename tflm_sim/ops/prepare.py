@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import itemgetter
+from typing import Any, NamedTuple
 
 from tflm_sim.errors import PrepareError
 from tflm_sim.ops.kernel import Kernel, NullTensor
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.requests import ABSENT, FreeTempTensors, Steps, TempTensors
 from tflm_sim.ops.roles import null_indices
-from tflm_sim.values import Any, NamedTuple
 
 
 class Take(NamedTuple):

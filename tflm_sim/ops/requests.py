@@ -14,11 +14,12 @@ answer back. A model can therefore be tested with ``list(...) ==``, recorded wit
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.model.types import Quantization
 from tflm_sim.units import int32
-from tflm_sim.values import TYPE_CHECKING, dataclass
 
 if TYPE_CHECKING:
     from typing import Any, TypeVar

@@ -15,10 +15,11 @@ what speaks to them converts. A plan is one offset per buffer::
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from tflm_sim.errors import UsageError
 from tflm_sim.escape import html_table
-from tflm_sim.values import dataclass, field, short_repr
+from tflm_sim.short_repr import short_repr
 
 BUFFER_ALIGNMENT = 16
 """``MicroArenaBufferAlignment()``: TFLM rounds planned buffers up to this many bytes, and aligns what kernels keep.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from tflm_sim.errors import NoPlanInTime, TflmSimError, each_of, expect
 from tflm_sim.escape import html_table
@@ -17,8 +18,8 @@ from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.planners.problem import Problem
 from tflm_sim.planners.registry import DEFAULT_PLANNERS, EXACT, PLANNERS, Planner, planner
 from tflm_sim.planners.validate import PlanFault, validate
+from tflm_sim.short_repr import short_repr
 from tflm_sim.units import format_time
-from tflm_sim.values import dataclass, replace, short_repr
 
 _QUICK_SHARE = 4
 

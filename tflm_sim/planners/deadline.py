@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from tflm_sim.errors import NoPlanInTime, expect
-from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import TypeVar

@@ -18,6 +18,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from tflm_sim.errors import NoPlanInTime, PlanningError, TflmSimError, UsageError
@@ -25,7 +26,6 @@ from tflm_sim.planners import best_of, native
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.deadline import Deadline
 from tflm_sim.planners.validate import validate
-from tflm_sim.values import dataclass, replace
 
 DEFAULT_SECONDS = 60.0
 _EASY_SECONDS = 0.1

@@ -8,9 +8,9 @@ Source: tensorflow/lite/micro/memory_planner/micro_memory_planner.h @ 90b983c
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
 from tflm_sim.errors import PlanningError
-from tflm_sim.values import NamedTuple, Protocol
 
 ONLINE_PLANNED_BUFFER = -1
 """The ``offline_offset`` of a buffer that the planner may place (upstream: kOnlinePlannedBuffer)."""

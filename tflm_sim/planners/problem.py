@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TextIO
 
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.planners.buffers import Buffer, Plan
-from tflm_sim.values import dataclass, short_repr
+from tflm_sim.short_repr import short_repr
 
 _NUMBERS = ("lower", "upper", "size")
 _REQUIRED = ("id", *_NUMBERS)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from tflm_sim.errors import UsageError, expect
 from tflm_sim.planners import best_of, exact, gpu, greedy, hill_climb, hill_climb_tvm, linear, vela
 from tflm_sim.planners.buffers import Buffer, Plan
-from tflm_sim.values import dataclass
 
 EXACT = "exact"
 

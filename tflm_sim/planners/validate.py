@@ -5,11 +5,11 @@ from __future__ import annotations
 import heapq
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import Enum
 
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.deadline import NEVER, Deadline
-from tflm_sim.values import dataclass
 
 
 class Fault(Enum):

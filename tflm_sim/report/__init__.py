@@ -8,7 +8,6 @@ and work nothing out themselves. To read on:
     picture_builder
     page, map, svg,          what draws a picture: HTML, terminal, SVG, PNG, Perfetto, Model Explorer
     drawings, perfetto, ...
-    difference, plan, eon,   the documents of other verbs; ``..._text`` has the words where they are many
-    firmware, shrunk, ...
+    difference, plan, ...    the documents of other verbs; ``..._text`` has the words where they are many
     tables, categories       what they share: tables of a terminal, names and colours of the kinds of bytes
 """

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tflm_sim.arena.stages import GROUPS
-from tflm_sim.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

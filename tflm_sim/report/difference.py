@@ -12,19 +12,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
-from tflm_sim.checks.executed_facts import ExecutedFacts
-from tflm_sim.document_fields import INLINE, OPTIONAL
+from tflm_sim.document_fields import INLINE, OPTIONAL, PARTS
 from tflm_sim.document_types import Count, OneOf
 from tflm_sim.documents import as_json, from_json
 from tflm_sim.errors import UsageError
 from tflm_sim.files import read_json
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, SizeDocument
 from tflm_sim.report.size import HeadBuffer, SizeAnswer, Status
-from tflm_sim.values import NamedTuple, dataclass, field, replace
 
 FIGURES = (
     "smallest_arena_bytes",
@@ -83,14 +82,14 @@ class SideFacts:
 
     Attributes:
         assumed: The options that the answer depends on and that were not given.
-        executed: How the figures were measured, where a program was executed.
+        parts: What extensions say beside it, by key.
     """
 
     model: ModelFacts
     configuration: ConfigurationFacts = field(metadata=INLINE)
     status: Status
     assumed: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
-    executed: ExecutedFacts | None = field(default=None, metadata=OPTIONAL)
+    parts: Mapping[str, Any] = field(default_factory=dict, metadata=PARTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,14 +261,12 @@ def difference_document(before: SizeDocument, after: SizeDocument) -> Difference
 
 
 def _side_facts(document: SizeDocument) -> SideFacts:
-    return SideFacts(
-        document.model, document.configuration, document.answer.status, document.assumed, document.executed
-    )
+    return SideFacts(document.model, document.configuration, document.answer.status, document.assumed, document.parts)
 
 
 def _is_known(document: SizeDocument) -> bool:
     """Whether the plan is known, and not only what was seen of a program."""
-    return document.executed is None or document.answer.peak is not None
+    return "executed" not in document.parts or document.answer.peak is not None
 
 
 def _seen(answer: SizeAnswer) -> SizeAnswer:

@@ -8,9 +8,9 @@ from typing import Any
 
 from tflm_sim.device.configuration import planner_words
 from tflm_sim.escape import printable
+from tflm_sim.registry import part_lines
 from tflm_sim.report import difference
 from tflm_sim.report.circumstances import with_assumed
-from tflm_sim.report.executed_text import facts_lines
 from tflm_sim.report.tables import table_lines
 
 TOP_ROWS = 20
@@ -30,9 +30,7 @@ _HEADER = ("before", "after", "change")
 def difference_lines(document: difference.Difference) -> list[str]:
     """Return a difference as lines; tables with nothing in them are left out."""
     sides = {"before": document.before, "after": document.after}
-    measured = [
-        f"{name}: {line}" for name, side in sides.items() if side.executed for line in facts_lines(side.executed)
-    ]
+    measured = [f"{name}: {line}" for name, side in sides.items() for line in part_lines("SideFacts", side.parts)]
     figures = [(*_cells(row.change), _FIGURES[row.figure]) for row in document.figures]
     settings = changed_settings(document)
     heads = table_lines([(name, _side(side)) for name, side in sides.items()])

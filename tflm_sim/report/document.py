@@ -5,20 +5,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal
 
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.checks.candidates import CandidateNeed
-from tflm_sim.checks.executed_facts import ExecutedFacts
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.document_fields import INLINE, OPTIONAL
+from tflm_sim.document_fields import INLINE, OPTIONAL, PARTS
 from tflm_sim.document_types import Count, OneOf, Sha256
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.types import Model
 from tflm_sim.report.size import ArenaAnswer, SizeAnswer, arena_answer, size_answer
 from tflm_sim.targets.target import Target
-from tflm_sim.values import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +62,10 @@ class SizeDocument:
     """One model on one configuration.
 
     Attributes:
-        advice: What ``shrink`` would give, in a line; with --advise.
         assumed: The options that the answer depends on and that were not given.
         candidates: With --firmware: what each target needs that the file leaves possible, where they differ; the rest
             is about the one that needs most.
-        executed: With --executed: how the figures were measured. Where the simulation asks for something else, what was
-            not seen is empty: buffers, peak, binding, recorded.
+        parts: What extensions say beside it, by key.
     """
 
     IS_OPEN: ClassVar = True
@@ -76,10 +73,9 @@ class SizeDocument:
     model: ModelFacts
     configuration: ConfigurationFacts = field(metadata=INLINE)
     answer: SizeAnswer = field(metadata=INLINE)
-    advice: str | None = field(default=None, metadata=OPTIONAL)
     candidates: tuple[CandidateNeed, ...] | None = field(default=None, metadata=OPTIONAL)
     assumed: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
-    executed: ExecutedFacts | None = field(default=None, metadata=OPTIONAL)
+    parts: Mapping[str, Any] = field(default_factory=dict, metadata=PARTS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +107,7 @@ class ErrorDocument:
 def size_document(
     simulation: Simulation,
     *,
-    advice: str | None = None,
+    parts: Mapping[str, object] | None = None,
     candidates: Sequence[CandidateNeed] = (),
     assumed: tuple[str, ...] | None = None,
 ) -> SizeDocument:
@@ -120,7 +116,7 @@ def size_document(
         model=model_facts(simulation.model),
         configuration=configuration_facts(simulation.configuration),
         answer=size_answer(simulation),
-        advice=advice,
+        parts=parts or {},
         candidates=tuple(candidates) or None,
         assumed=assumed,
     )

@@ -7,6 +7,7 @@ conv             [1024, 3072)  .###....
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from tflm_sim.checks.lifetimes import FLASH, HEAD, NOWHERE, TAIL, BufferLife, Lifetimes, Preservation
@@ -16,7 +17,6 @@ from tflm_sim.escape import printable
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, configuration_facts, model_facts
 from tflm_sim.report.tables import table_lines
 from tflm_sim.units import format_size
-from tflm_sim.values import dataclass, field
 
 WIDTH = 64
 ROWS = 40

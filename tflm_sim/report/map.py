@@ -12,6 +12,7 @@ from __future__ import annotations
 import string
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import PurePath
 
@@ -20,7 +21,6 @@ from tflm_sim.escape import printable
 from tflm_sim.report.categories import CATEGORIES, Category
 from tflm_sim.report.picture import Block, Picture, is_tail
 from tflm_sim.units import format_size
-from tflm_sim.values import dataclass
 
 LETTERS = string.ascii_uppercase + string.ascii_lowercase
 FREE = "."

@@ -12,7 +12,8 @@ what the planner placed in the head; they live in scopes, inclusive at both ends
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass, field
+from typing import Annotated, NamedTuple
 
 from tflm_sim.document_fields import INLINE, INTERNED, columns
 from tflm_sim.document_types import Count, IndexOrNone, OneOf
@@ -22,7 +23,6 @@ from tflm_sim.report.categories import CATEGORIES
 from tflm_sim.report.document import ModelFacts, SizeDocument
 from tflm_sim.report.size import SizeAnswer, Status
 from tflm_sim.units import align_up
-from tflm_sim.values import NamedTuple, dataclass, field
 
 
 class Moment(NamedTuple):

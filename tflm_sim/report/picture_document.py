@@ -7,6 +7,7 @@ and texts once, in ``strings``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Annotated, Literal
 
@@ -16,7 +17,6 @@ from tflm_sim.errors import ModelError
 from tflm_sim.files import parse_json
 from tflm_sim.report.categories import CATEGORIES
 from tflm_sim.report.picture import Picture
-from tflm_sim.values import dataclass
 
 SCHEMA_VERSION = 1
 KIND = "tflm_sim picture"

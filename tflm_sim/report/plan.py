@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from tflm_sim.answers.offline_plan import ArenaSaving
@@ -12,7 +13,6 @@ from tflm_sim.planners.compare import Comparison, Outcome
 from tflm_sim.planners.problem import Problem
 from tflm_sim.report.tables import table_lines
 from tflm_sim.units import format_size, format_time
-from tflm_sim.values import dataclass, field
 
 _DISTANCE_NOTE = "a distance to the lower bound is not bytes to be won: a plan that small need not exist"
 

@@ -7,11 +7,11 @@ too small to see is merged with its neighbours, so that a model of thousands of 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from tflm_sim.escape import printable
 from tflm_sim.labels import short_names
 from tflm_sim.report.picture import Block, Picture, is_tail
-from tflm_sim.values import NamedTuple
 
 SPLIT = 0.34
 ROWS = 700

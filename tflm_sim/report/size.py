@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
 from tflm_sim.answers.invoke_problem import InvokeProblem
 from tflm_sim.answers.npu import NpuMemory, npu_memory
 from tflm_sim.answers.simulation import Simulation
@@ -11,7 +14,6 @@ from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.device.recording import RecordedAllocation
 from tflm_sim.document_fields import HIDDEN
 from tflm_sim.graph.lifetimes import AllocationInfo
-from tflm_sim.values import TYPE_CHECKING, dataclass, field
 
 if TYPE_CHECKING:
     from typing import Annotated, TypeAlias

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from tflm_sim.checks.verdict import Verdict
@@ -10,13 +11,12 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import INLINE, OPTIONAL, named
 from tflm_sim.document_types import Count
 from tflm_sim.escape import printable
+from tflm_sim.registry import part_lines
 from tflm_sim.report.circumstances import sentence_with_assumed
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, configuration_facts, model_facts
-from tflm_sim.report.executed_text import facts_lines
 from tflm_sim.report.tables import table_lines
 from tflm_sim.targets.history import is_commit
 from tflm_sim.units import format_size
-from tflm_sim.values import dataclass, field
 
 _MARKS = {True: "✅", False: "❌"}
 _WORSE = (0, 3, 1)
@@ -90,8 +90,7 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     lines = [_answer(verdict)]
     if verdict.smallest not in (None, verdict.needed) and not (verdict.fits and _is_too_large(verdict)):
         lines.append(f"the smallest arena is {verdict.smallest:,} B; what is needed is the next multiple of 16")
-    if verdict.executed is not None:
-        lines += facts_lines(verdict.executed)
+    lines += part_lines("Verdict", verdict.parts)
     if verdict.missing_baseline:
         lines.append(f"not compared: {printable(verdict.missing_baseline, 400)}")
     if verdict.growth:

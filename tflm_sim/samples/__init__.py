@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tflm_sim.errors import UsageError, expect
-from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal
 
 from tflm_sim.document_types import OneOf, Pattern, Range
 from tflm_sim.documents import Json, fields_of, types_of
+from tflm_sim.registry import part_type, parts
 
 
 def published(name: str) -> Json:
@@ -59,6 +60,11 @@ def _properties(kind: type, known: dict[str, Json]) -> tuple[Json, list[str]]:
                 inner, needed = _properties(hints[name], known)
                 properties |= inner
                 required += needed
+            continue
+        if form == "parts":
+            for part, (_, row_of_part) in parts(kind.__name__).items():
+                value = _value(part_type(kind.__name__, part), known)
+                properties[part] = {**value, "description": row_of_part.about}
             continue
         hint = _without_null(hints[name]) if form == "optional" else hints[name]
         properties[key] = _columns(row, known) if row else _value(hint, known, is_interned=form == "interned")

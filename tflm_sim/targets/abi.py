@@ -7,7 +7,8 @@ void *dims; enum type; bool flag;   0, 8, 12 -> 16    0, 4, 5 -> 8
 
 from __future__ import annotations
 
-from tflm_sim.values import TYPE_CHECKING, dataclass
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Annotated, TypeAlias

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from tflm_sim.targets.names import unknown
-from tflm_sim.values import NamedTuple, dataclass
 
 KIB = 1024
 

@@ -6,7 +6,7 @@ so that positions of one repository compare as times do.
 
 from __future__ import annotations
 
-from tflm_sim.values import dataclass
+from dataclasses import dataclass
 
 UPSTREAM = "tensorflow/tflite-micro"
 ESP = "espressif/esp-tflite-micro"

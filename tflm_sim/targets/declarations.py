@@ -16,11 +16,12 @@ of its own, before its name.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from tflm_sim.targets.abi import Abi
 from tflm_sim.units import align_up
-from tflm_sim.values import NamedTuple, dataclass
 
 HasChange = Callable[[str], bool]
 """A function that returns whether a runtime has a change, a build flag or a snapshot of that name."""

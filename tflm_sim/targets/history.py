@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import re
 from functools import cache
+from typing import NamedTuple
 
 from tflm_sim.errors import UsageError
-from tflm_sim.values import NamedTuple
 
 SHORTEST_HASH = 7
 """How many digits of a commit's hash must be given."""

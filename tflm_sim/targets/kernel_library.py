@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from tflm_sim.errors import UsageError, expect
 from tflm_sim.targets.changes import CMSIS_NN_PINS
-from tflm_sim.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

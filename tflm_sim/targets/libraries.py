@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.changes import EDGE_IMPULSE, ESP
@@ -17,7 +19,6 @@ from tflm_sim.targets.kernel_library import EDGE_IMPULSE_CMSIS_NN, SILABS_CMSIS_
 from tflm_sim.targets.library import Library
 from tflm_sim.targets.library_pins import ESPHOME
 from tflm_sim.targets.names import unknown
-from tflm_sim.values import Any, replace
 
 _ESP_NN = "kernels/esp_nn (7 files)"
 _EDGE_IMPULSE = "edgeimpulse/inferencing-sdk-cpp"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.changes import BEFORE_UPSTREAM, TENSORFLOW_OF_2020
 from tflm_sim.targets.history import find_commit
 from tflm_sim.targets.runtime import Runtime
-from tflm_sim.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,9 @@ the reference kernels; ``proofs.py`` says the same of kernel libraries and of ot
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from tflm_sim.errors import UsageError, expect
 from tflm_sim.targets import kernel_library
@@ -17,7 +19,6 @@ from tflm_sim.targets.names import unknown
 from tflm_sim.targets.proofs import BOARD_READINGS, library_proof, runtime_proof
 from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT, WHEEL_SNAPSHOT, Runtime, find_runtime
 from tflm_sim.targets.target import Target
-from tflm_sim.values import TYPE_CHECKING, dataclass, field, replace
 
 if TYPE_CHECKING:
     from tflm_sim.targets.library import Library

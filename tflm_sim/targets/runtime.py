@@ -14,6 +14,7 @@ A snapshot is a place in the history of one or several repositories. What differ
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from tflm_sim.document_fields import HIDDEN
@@ -28,7 +29,6 @@ from tflm_sim.targets.changes import (
     TENSORFLOW_OF_2020,
     UPSTREAM,
 )
-from tflm_sim.values import dataclass, field
 
 REFERENCE_SNAPSHOT = "90b983c2b"
 REFERENCE_DAY = "2026-08-20"

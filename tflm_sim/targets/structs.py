@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from typing import NamedTuple
 
 from tflm_sim.targets.abi import Abi
 from tflm_sim.targets.declarations import CStruct, Header
 from tflm_sim.targets.declarations import StructLayout as StructLayout
 from tflm_sim.targets.runtime import SNAPSHOTS, Runtime
 from tflm_sim.targets.struct_tables import framework, kernels, libraries
-from tflm_sim.values import NamedTuple
 
 _HEADER = framework.STRUCTS + kernels.STRUCTS + libraries.STRUCTS
 

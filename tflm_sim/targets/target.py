@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from tflm_sim.document_fields import HIDDEN, named
 from tflm_sim.errors import UsageError
@@ -10,7 +12,6 @@ from tflm_sim.targets.abi import Abi
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.structs import Layouts, MeasuredStruct, StructLayout, layouts
-from tflm_sim.values import TYPE_CHECKING, dataclass, field
 
 if TYPE_CHECKING:
     from typing import Annotated, Any

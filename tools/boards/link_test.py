@@ -25,15 +25,15 @@ from frame import parser as tool_parser
 
 from tflm_sim.answers.head_problem import head_problem
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.board.connection import Connection
-from tflm_sim.board.dialects.events import AllocationReport, PlanReport
-from tflm_sim.board.dialects.parser import parse_log
-from tflm_sim.board.framing import Frame, encode_frame, split_line, text_of
-from tflm_sim.board.lines import LineAssembler
-from tflm_sim.board.link_events import TornReport
-from tflm_sim.board.messages import ArenaReport
 from tflm_sim.checks.device_report import compare_report
 from tflm_sim.device.configuration import Configuration, configure
+from tflm_sim.extensions.board.connection import Connection
+from tflm_sim.extensions.board.framing import Frame, encode_frame, split_line, text_of
+from tflm_sim.extensions.board.link_events import TornReport
+from tflm_sim.logs.arena_report import ArenaReport
+from tflm_sim.logs.events import AllocationReport, PlanReport
+from tflm_sim.logs.lines import LineAssembler
+from tflm_sim.logs.parser import parse_log
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.planners import greedy

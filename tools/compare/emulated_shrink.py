@@ -33,26 +33,27 @@ import frame
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "unit" / "shrinking"))
+from dataclasses import replace
+
 import shrinking_models as models
 
 from tflm_sim import load, parse, shrink, smallest_arena
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.documents import as_json
 from tflm_sim.errors import TflmSimError
+from tflm_sim.extensions.shrink.contracts import DIAGONAL, promised
+from tflm_sim.extensions.shrink.diagonal import needed_distance
+from tflm_sim.extensions.shrink.graph import DTYPES, Array
+from tflm_sim.extensions.shrink.kernel_use import use_of
+from tflm_sim.extensions.shrink.plan import with_offsets
+from tflm_sim.extensions.shrink.shrunk import Conversion
+from tflm_sim.extensions.shrink.wheel_worker import converted, stimulus
 from tflm_sim.graph.multiplications import total_multiplications
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model
-from tflm_sim.shrinking.contracts import DIAGONAL, promised
-from tflm_sim.shrinking.diagonal import needed_distance
-from tflm_sim.shrinking.graph import DTYPES, Array
-from tflm_sim.shrinking.kernel_use import use_of
-from tflm_sim.shrinking.plan import with_offsets
-from tflm_sim.shrinking.shrunk import Conversion
-from tflm_sim.shrinking.wheel_worker import converted, stimulus
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.units import align_up
-from tflm_sim.values import replace
 
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = ROOT.parent / "shared" / "models"

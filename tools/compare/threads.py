@@ -23,12 +23,13 @@ from threading import Barrier
 import frame
 
 from tflm_sim import Sizer, load, sample_path, smallest_arena
+from tflm_sim.answers.rows import cases
 from tflm_sim.errors import TflmSimError
+from tflm_sim.extensions.sweep.engine import Item, size_batch
+from tflm_sim.extensions.sweep.limits import Limits
+from tflm_sim.extensions.sweep.sweep import iterate_rows
 from tflm_sim.model.types import Model
 from tflm_sim.samples import SAMPLES
-from tflm_sim.sweeps.engine import Item, size_batch
-from tflm_sim.sweeps.limits import Limits
-from tflm_sim.sweeps.sweep import cases, iterate_rows
 
 TOOLS = Path(__file__).resolve().parents[1]
 MODELS = TOOLS.parents[1] / "shared" / "models"

@@ -21,10 +21,10 @@ from pathlib import Path
 from fuzz.fuzzer import Fuzzer, flip_bits, put, truncate
 
 from tflm_sim.errors import FirmwareError, UsageError
-from tflm_sim.firmware.elf import MAGIC, Elf
-from tflm_sim.firmware.firmware import examine
-from tflm_sim.firmware.image import parse_image
-from tflm_sim.firmware.target import firmware_target
+from tflm_sim.extensions.firmware.reading.elf import MAGIC, Elf
+from tflm_sim.extensions.firmware.reading.firmware import examine
+from tflm_sim.extensions.firmware.reading.image import parse_image
+from tflm_sim.extensions.firmware.reading.target import firmware_target
 
 OWN = Path(__file__).parents[2] / "tflm_sim" / "planners" / "native"
 WORDS = (0, 1, 2, 4, 16, 127, 128, 255, 4096, 65535, 65536, 2**31 - 1, 2**31, 2**32 - 4096, 2**32 - 1)

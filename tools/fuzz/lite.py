@@ -28,7 +28,7 @@ from lite_mutations import mutated
 from lite_wheel import Wheel, answers, is_undefined
 
 from tflm_sim.errors import TflmSimError
-from tflm_sim.lite.answer import LiteSettings
+from tflm_sim.extensions.lite.answer import LiteSettings
 
 MOST_FAULTS = 3
 

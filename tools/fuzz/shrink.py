@@ -3,7 +3,7 @@
     python tools fuzz shrink --count 300 --jobs 2 [--first SEED] [--elementwise | --state | --lean] [--all-options]
     python tools fuzz shrink --only 4711 --keep case.tflite      one case again, and its file
 
-A model is a graph of a few layers (tests/unit/shrinking/shrinking_models.py), also with operands that can be left out
+A model is a graph of a few layers (shrinking_models.py in tests/), also with operands that can be left out
 and for reference kernels always, or of elementwise operators on int8, int16 and float32, or of queues, sums, SVDFs
 and LSTMs (stateful_models.py), both always with a plan; the targets, limits and options are drawn too. Each result
 must be verified, need what is predicted on every target, run in the wheel in exactly its predicted arena, fail there
@@ -30,9 +30,9 @@ import stateful_models
 from tflm_sim import parse, shrink, smallest_arena
 from tflm_sim.documents import as_json
 from tflm_sim.errors import TflmSimError
-from tflm_sim.shrinking.prove import WHEEL_TARGET
-from tflm_sim.shrinking.shrunk import Shrunk
-from tflm_sim.shrinking.wheel_worker import ENDS, ROOMY, converted, stimulus
+from tflm_sim.extensions.shrink.prove import WHEEL_TARGET
+from tflm_sim.extensions.shrink.shrunk import Shrunk
+from tflm_sim.extensions.shrink.wheel_worker import ENDS, ROOMY, converted, stimulus
 
 TARGETS = ("cortex-m4", "cortex-m3", "esp32-s3", "esp32-p4", "cortex-m55", "x86_64-pip")
 RUNS = 12

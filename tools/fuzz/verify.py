@@ -27,14 +27,15 @@ from tflite_micro.python.tflite_micro import runtime
 
 import shrinking_models as models  # isort: skip
 
+from dataclasses import replace
+
 from tflm_sim import parse
 from tflm_sim.errors import ModelError, TflmSimError
+from tflm_sim.extensions.shrink.verify import VerificationFailed, verify
+from tflm_sim.extensions.shrink.wheel_worker import ROOMY, stimulus
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model, Quantization, TensorType
-from tflm_sim.shrinking.verify import VerificationFailed, verify
-from tflm_sim.shrinking.wheel_worker import ROOMY, stimulus
-from tflm_sim.values import replace
 
 CASES_A_MODEL = 50
 RUNS = 6

@@ -10,34 +10,34 @@ from pathlib import Path
 from typing import Any
 
 import tflm_sim.schemas
-from tflm_sim.board.transport import PortInfo
+from tflm_sim.answers.rows import Row
 from tflm_sim.checks.verdict import Baseline
 from tflm_sim.cli.bisect import BisectDocument
 from tflm_sim.cli.boards import BoardRow
 from tflm_sim.cli.bug_report import BugReport
 from tflm_sim.cli.compare import CompareDocument
-from tflm_sim.cli.device_text import EventDocument
 from tflm_sim.cli.explain import ExplanationDocument
 from tflm_sim.cli.libraries import LibraryRow
 from tflm_sim.cli.ops import OperatorRow
-from tflm_sim.cli.sweep import SweepDifference, SweepDocument
 from tflm_sim.cli.targets import TargetRow
 from tflm_sim.documents import Json
-from tflm_sim.lite.answer import LiteDocument
+from tflm_sim.extensions.board.device_text import EventDocument
+from tflm_sim.extensions.board.transport import PortInfo
+from tflm_sim.extensions.eon.document import EonDocument
+from tflm_sim.extensions.firmware.document import FirmwareDocument
+from tflm_sim.extensions.firmware.execution_text import ExecutionDocument
+from tflm_sim.extensions.lite.answer import LiteDocument
+from tflm_sim.extensions.lite.difference import LiteDifference
+from tflm_sim.extensions.lite.text import FlexDocument, GpuDocument
+from tflm_sim.extensions.shrink.text import ShrunkDocument
+from tflm_sim.extensions.sweep.cli import SweepDifference, SweepDocument
 from tflm_sim.report.difference import Difference
 from tflm_sim.report.document import ArenaDocument, ErrorDocument, SizeDocument
-from tflm_sim.report.eon import EonDocument
-from tflm_sim.report.execution_text import ExecutionDocument
-from tflm_sim.report.firmware import FirmwareDocument
 from tflm_sim.report.lifetimes import LifetimesDocument
-from tflm_sim.report.lite_difference import LiteDifference
-from tflm_sim.report.lite_text import FlexDocument, GpuDocument
 from tflm_sim.report.picture_document import PictureDocument
 from tflm_sim.report.plan import PlanDocument
-from tflm_sim.report.shrunk import ShrunkDocument
 from tflm_sim.report.verdict import VerdictDocument
 from tflm_sim.schemas.generate import schema_of
-from tflm_sim.sweeps.rows import Row
 
 WIDTH = 100
 FOLDER = Path(tflm_sim.schemas.__path__[0])

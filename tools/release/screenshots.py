@@ -16,13 +16,13 @@ import frame
 from release import chromium
 
 from tflm_sim.device.configuration import Configuration
+from tflm_sim.extensions.shrink.shrink import shrink
 from tflm_sim.model.load import load
 from tflm_sim.report.page import write_page
 from tflm_sim.report.picture import Picture
 from tflm_sim.report.svg import write_svg
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import sample_path
-from tflm_sim.shrinking.shrink import shrink
 from tflm_sim.targets.presets import preset
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "pictures"

@@ -14,10 +14,10 @@ from pathlib import Path
 import frame
 from release import chromium
 
-from tflm_sim.cli.serve import make_server
+from tflm_sim.extensions.page.cli import make_server
+from tflm_sim.extensions.page.planners import compiled_planners
+from tflm_sim.extensions.page.site import PYODIDE_VERSION, read_pyodide, site_files
 from tflm_sim.samples import sample_path
-from tflm_sim.web.planners import compiled_planners
-from tflm_sim.web.site import PYODIDE_VERSION, read_pyodide, site_files
 
 ROOT = Path(__file__).resolve().parents[2]
 PYODIDE = ROOT / ".venv" / f"pyodide-{PYODIDE_VERSION}.tgz"

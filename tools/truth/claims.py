@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from tflm_sim import values
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
@@ -83,7 +82,7 @@ class Claim:
         target = preset(self.preset, kernels=self.kernels, runtime=runtime or self.runtime)
         if self.static_memory:
             return target
-        return values.replace(target, runtime=values.replace(target.runtime, static_memory=False))
+        return replace(target, runtime=replace(target.runtime, static_memory=False))
 
     def simulation(self, model: Model, *, runtime: str | None = None) -> Simulation:
         """Return one run in the firmware's arena."""

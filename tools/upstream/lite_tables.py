@@ -1,9 +1,9 @@
 """Compare the mobile runtime's tables with a clone of google-ai-edge/LiteRT, or write one of them.
 
     python tools upstream lite_tables CHECKOUT         operators and conditions that differ, exit code 1
-    python tools upstream lite_tables CHECKOUT --write write tflm_sim/lite/flex_ops.txt
+    python tools upstream lite_tables CHECKOUT --write write tflm_sim/extensions/lite/flex_ops.txt
 
-The conditions that kernels check (tflm_sim/lite/kernels/conditions.txt) were read out of a wheel whose source is not
+The conditions that kernels check (extensions/lite/kernels/conditions.txt) were read out of a wheel whose source is not
 public: each is looked for in the checkout's kernels, at its line, elsewhere in its file, or not at all. They differ
 where the checkout is older or newer than the wheel, so that they decide no exit code.
 """

@@ -17,8 +17,8 @@ import frame
 from upstream.checks import checks
 from upstream.commit_table import write_table
 
-from tflm_sim.firmware.absent_checks import TABLE
-from tflm_sim.firmware.dated_texts import NEWEST_POSITION, text_key
+from tflm_sim.extensions.firmware.reading.absent_checks import TABLE
+from tflm_sim.extensions.firmware.reading.dated_texts import NEWEST_POSITION, text_key
 
 KERNELS = "tensorflow/lite/micro/kernels/"
 _LIBRARIES = "(?:cmsis_nn/)?"

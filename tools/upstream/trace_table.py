@@ -18,7 +18,7 @@ from collections.abc import Iterator
 import frame
 from upstream.commit_table import write_table
 
-from tflm_sim.firmware.dated_texts import KERNEL_FILE, NEWEST_POSITION, TABLE, kernel_text, text_key
+from tflm_sim.extensions.firmware.reading.dated_texts import KERNEL_FILE, NEWEST_POSITION, TABLE, kernel_text, text_key
 
 FIRST_POSITION = 4
 SOURCE = re.compile(r"(?:tensorflow/lite|tensorflow/compiler|signal)/[\w/]+\.(?:cc|c|h|cpp)")

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tflm_sim.answers.npu import NpuMemory, npu_memory
 from tflm_sim.answers.simulation import simulate
-from tflm_sim.board.diagnosis import diagnose
-from tflm_sim.board.dialects.parser import parse_log
 from tflm_sim.checks.explain_failure import with_vela_facts
 from tflm_sim.cli import main
+from tflm_sim.logs.diagnosis import diagnose
+from tflm_sim.logs.parser import parse_log
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.report.size import size_answer
 from tflm_sim.report.text import size_lines
 from tflm_sim.targets.presets import preset
-from tflm_sim.values import replace
 
 HERE = replace(preset("cortex-m55", kernels="reference"), ethos_u=True)
 U8, I8 = TensorType.UINT8, TensorType.INT8

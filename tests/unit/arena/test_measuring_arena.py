@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -11,7 +12,6 @@ from tflm_sim.arena.events import Corruption, Event, OpEvent, Phase, PlanDone, P
 from tflm_sim.arena.measuring_arena import MeasuringArena
 from tflm_sim.arena.needs import ArenaStep, Needs
 from tflm_sim.arena.stages import Stage
-from tflm_sim.values import replace
 
 ROOM = 1 << 20
 HERE = Phase, (Stage.CREATE,)

@@ -5,11 +5,11 @@ import pytest
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.arena.events import Persist, Resize, Temp
-from tflm_sim.board.diagnosis import Diagnosis, Refusal, diagnose
-from tflm_sim.board.dialects import parse_log
 from tflm_sim.checks import explain_failure as explain_failure_module
 from tflm_sim.checks.explain_failure import _roundness, _same_node, explain_failure
 from tflm_sim.device.configuration import Configuration
+from tflm_sim.logs.diagnosis import Diagnosis, Refusal, diagnose
+from tflm_sim.logs.parser import parse_log
 from tflm_sim.model.load import load
 from tflm_sim.samples import sample_path
 from tflm_sim.targets.presets import preset

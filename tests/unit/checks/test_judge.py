@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +13,6 @@ from tflm_sim.device.configuration import configure
 from tflm_sim.errors import UsageError
 from tflm_sim.model.load import load
 from tflm_sim.targets.boards import BOARDS, Bank
-from tflm_sim.values import replace
 
 SINE, M4 = load("sample:sine"), configure("cortex-m4")
 SMALLEST, NEEDED = 1156, 1168

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tflm_sim.checks.sanitizer import sanitize
@@ -14,7 +16,6 @@ from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.requests import Scratch, ScratchBuffer, Steps
 from tflm_sim.samples import sample_path
 from tflm_sim.targets.presets import preset
-from tflm_sim.values import replace
 
 
 def two_of_mine() -> Model:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,6 @@ from tflm_sim.checks.verdict import Verdict, baseline_key, read_baseline, update
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.presets import preset
-from tflm_sim.values import replace
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tflm_sim.answers.simulation import Simulation, simulate
@@ -17,7 +19,6 @@ from tflm_sim.model.types import Model, TensorType
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.requests import Scratch, Steps
 from tflm_sim.targets.presets import preset
-from tflm_sim.values import replace
 
 M4 = preset("cortex-m4", kernels="reference")
 INT8 = TensorType.INT8

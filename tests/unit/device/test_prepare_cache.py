@@ -3,6 +3,7 @@
 import pickle
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,7 +25,6 @@ from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.registry import registrations
 from tflm_sim.ops.requests import Persistent, SetShape, Steps, TempTensors
 from tflm_sim.targets.presets import preset
-from tflm_sim.values import replace
 
 X86 = preset("x86_64")
 INT8 = TensorType.INT8

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -20,7 +21,6 @@ from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.targets.presets import preset
 from tflm_sim.targets.runtime import find_runtime
-from tflm_sim.values import replace
 
 
 def refused() -> Model:

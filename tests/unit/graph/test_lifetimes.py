@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 
 import pytest
 
@@ -14,7 +15,6 @@ from tflm_sim.graph.outline import outlines
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
-from tflm_sim.values import replace
 
 INT8, BOOL = TensorType.INT8, TensorType.BOOL
 

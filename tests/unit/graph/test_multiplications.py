@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tflm_sim.graph.multiplications import multiplications, total_multiplications
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
-from tflm_sim.values import replace
 
 
 @pytest.mark.parametrize(

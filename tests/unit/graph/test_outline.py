@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tflm_sim.answers.smallest_arena import smallest_arena
@@ -11,7 +13,6 @@ from tflm_sim.graph.outline import outlines
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
-from tflm_sim.values import replace
 
 INT8 = TensorType.INT8
 KINDS = Kinds(1000)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tflm_sim.errors import PlanningError
@@ -11,7 +13,6 @@ from tflm_sim.graph.subgraph_lifetimes import SubgraphRules, subgraph_lifetimes
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
-from tflm_sim.values import replace
 
 INT8 = TensorType.INT8
 NEWEST = SubgraphRules(outputs_are_used=True, partial_lifetimes=True, vectors_may_be_absent=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -19,7 +20,6 @@ from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.requests import FreeTempTensor, Persistent, Steps, TempTensor
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.targets.presets import preset
-from tflm_sim.values import replace
 
 INT8, BOOL, FLOAT32 = TensorType.INT8, TensorType.BOOL, TensorType.FLOAT32
 TARGET = preset("cortex-m4", kernels="reference")

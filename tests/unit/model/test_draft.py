@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tflm_sim import parse
@@ -11,7 +13,6 @@ from tflm_sim.model.draft import Draft, refuse_unwritable
 from tflm_sim.model.encode import encode
 from tflm_sim.model.schema import BUILTIN_OPERATORS
 from tflm_sim.model.types import ConstantData, Metadata, Model, Signature, TensorType
-from tflm_sim.values import replace
 
 INT8 = TensorType.INT8
 

@@ -7,6 +7,7 @@ import threading
 from functools import partial
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -22,7 +23,6 @@ from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.planners.problem import read_csv
 from tflm_sim.planners.registry import planner
 from tflm_sim.planners.validate import validate
-from tflm_sim.values import Any
 
 SPEED = Path(__file__).parents[4] / "shared" / "planners" / "speed"
 

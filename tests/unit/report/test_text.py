@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -29,7 +30,6 @@ from tflm_sim.report.tables import table_lines
 from tflm_sim.report.text import answer_lines, failure_lines, size_lines
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.targets.presets import preset
-from tflm_sim.values import replace
 
 REFERENCE = preset("cortex-m4", kernels="reference")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import Any, Literal, NamedTuple
 
@@ -10,7 +11,6 @@ import pytest
 from tflm_sim.document_fields import HIDDEN, INLINE, INTERNED, OPTIONAL, columns, named
 from tflm_sim.document_types import Annotated, Count, IndexOrNone, OneOf, Pattern, Range
 from tflm_sim.documents import MAX_INTEGER, as_json, fields_of, from_json
-from tflm_sim.values import dataclass, field
 
 
 class Kind(IntEnum):

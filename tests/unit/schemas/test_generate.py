@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Optional
 
 import jsonschema
@@ -13,7 +14,6 @@ from tflm_sim.cli.verbs import VERBS
 from tflm_sim.document_fields import HIDDEN, INLINE, INTERNED, OPTIONAL, columns, named
 from tflm_sim.document_types import Annotated, Count, IndexOrNone, OneOf, Pattern, Range
 from tflm_sim.schemas.generate import published, schema_of
-from tflm_sim.values import dataclass, field
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 

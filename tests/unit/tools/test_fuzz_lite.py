@@ -2,7 +2,7 @@
 
 from fuzz.lite import MOST_FAULTS, case, shown
 
-from tflm_sim.lite.answer import allocated
+from tflm_sim.extensions.lite.answer import allocated
 from tflm_sim.model.load import parse
 
 

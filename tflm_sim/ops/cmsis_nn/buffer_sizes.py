@@ -8,11 +8,11 @@ functions themselves, compiled.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from tflm_sim.ops.cmsis_nn import convolve_sizes, dense_sizes, depthwise_sizes
 from tflm_sim.ops.cmsis_nn.dims import ConvParams, Dims, DwConvParams, Isa, TransposeConvParams
 from tflm_sim.targets.kernel_library import EDGE_IMPULSE_CMSIS_NN
-from tflm_sim.values import dataclass, replace
 
 ConvolveSize = Callable[[Isa, ConvParams, Dims, Dims, Dims], int]
 DepthwiseSize = Callable[[Isa, DwConvParams, Dims, Dims, Dims], int]

@@ -9,9 +9,10 @@ Source: Source/ConvolutionFunctions/arm_convolve_get_buffer_sizes_{s4,s8,s16}.c 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tflm_sim.ops.cmsis_nn.dims import ConvParams, Dims, Isa, Tile
 from tflm_sim.units import align_up
-from tflm_sim.values import dataclass
 
 
 def arm_nn_is_convolve_1x1(conv_params: ConvParams, input_dims: Dims, filter_dims: Dims) -> bool:

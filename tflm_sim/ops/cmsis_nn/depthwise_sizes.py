@@ -6,12 +6,13 @@ arm_transpose_conv_get_buffer_sizes_s8.c @ ARM-software/CMSIS-NN 4ab83cc.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tflm_sim.ops.cmsis_nn.convolve_sizes import (
     arm_convolve_s8_get_buffer_size,
     arm_convolve_wrapper_s8_get_buffer_size,
 )
 from tflm_sim.ops.cmsis_nn.dims import ConvParams, Dims, DwConvParams, Isa, TransposeConvParams
-from tflm_sim.values import dataclass
 
 CH_IN_BLOCK_MVE = 124
 REVERSE_TCOL_EFFICIENT_THRESHOLD = 16

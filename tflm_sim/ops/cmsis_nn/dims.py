@@ -5,8 +5,9 @@ Source: Include/arm_nn_types.h @ ARM-software/CMSIS-NN 4ab83cc.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 from tflm_sim.ops.reference.window import Extent
-from tflm_sim.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Literal, TypeAlias

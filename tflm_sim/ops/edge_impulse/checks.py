@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.prepare import Take
 from tflm_sim.ops.requests import Steps
 from tflm_sim.ops.roles import fail, temp_at
-from tflm_sim.values import Any
 
 
 def refuse_unless(condition: bool, text: str) -> None:

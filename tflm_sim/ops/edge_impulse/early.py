@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from functools import partial
 from math import prod
+from typing import Any
 
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.cmsis_nn.dims import Dims
@@ -32,7 +33,6 @@ from tflm_sim.ops.reference.quantization import (
 from tflm_sim.ops.reference.slice import strided_slice
 from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, Steps
 from tflm_sim.ops.roles import op_data, optional_input
-from tflm_sim.values import Any
 
 _FLOAT32, _INT8, _UINT8, _INT16, _INT32 = (
     TensorType.FLOAT32,

@@ -6,10 +6,10 @@ Source: include/esp_nn_defs.h @ espressif/esp-nn 1.2.6.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 from tflm_sim.ops.reference.window import Extent
 from tflm_sim.units import align_up, int32
-from tflm_sim.values import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Literal, TypeAlias

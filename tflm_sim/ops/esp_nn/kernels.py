@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import itemgetter
+from typing import cast
 
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.esp_nn.dims import DataDims, Implementation, Layer
@@ -25,7 +26,6 @@ from tflm_sim.ops.reference.softmax import softmax_params, take_softmax
 from tflm_sim.ops.reference.window import dilations, strides_padding_dilations
 from tflm_sim.ops.requests import KernelTensor, Overrun, Persistent, Scratch, Steps
 from tflm_sim.ops.roles import op_data
-from tflm_sim.values import cast
 
 _INT4, _INT8, _INT16 = TensorType.INT4, TensorType.INT8, TensorType.INT16
 

@@ -16,12 +16,12 @@ between two texts on the S3. On the P4 the files have other names from 1.3.0 on,
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 
 from tflm_sim.ops.esp_nn import conv_sizes, depthwise_sizes
 from tflm_sim.ops.esp_nn.dims import Implementation, Layer, Size, in_c
 from tflm_sim.targets.kernel_library import EDGE_IMPULSE_2022, EDGE_IMPULSE_2023, UNRELEASED
-from tflm_sim.values import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 from tflm_sim.errors import PrepareError
 from tflm_sim.model.element_types import type_name
@@ -54,7 +55,6 @@ from tflm_sim.ops.reference.quantization import (
 from tflm_sim.ops.reference.window import Extent, dilations, padding_before, strides
 from tflm_sim.ops.requests import FreeTempTensors, KernelTensor, Log, Persistent, Steps
 from tflm_sim.ops.roles import abort, fail, op_data, optional_input, optional_output, present, size_of, undefined
-from tflm_sim.values import NamedTuple
 
 _FLOAT32, _INT8 = TensorType.FLOAT32, TensorType.INT8
 _FOLDER = "util/third_party/tensorflow_extra/siliconlabs/"

@@ -10,9 +10,10 @@ Source: platform/compute/driver/mvp/src/sl_mvp.c, platform/compute/nn/mvp/src/sl
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from tflm_sim.ops.reference.window import Extent
-from tflm_sim.values import NamedTuple, dataclass
 
 MAX_COUNT = 1024
 """The most elements of a dimension of an array, and the most rounds of a loop."""
@@ -128,7 +129,7 @@ class MvpLayer:
     in_channels: int
     out_channels: int
     is_padded: bool
-    dilation: Extent = Extent(1, 1)
+    dilation: Extent = Extent(1, 1)  # noqa: RUF009 - a named tuple
 
     @property
     def has_its_padding(self) -> bool:

@@ -16,6 +16,7 @@ Source: tensorflow/lite/micro/kernels/{conv_common,depthwise_conv_common,transpo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from tflm_sim.model.operator_facts import CHANNEL_AXES
 from tflm_sim.model.types import TensorType
@@ -30,7 +31,6 @@ from tflm_sim.ops.reference.arithmetic import flat_size
 from tflm_sim.ops.reference.quantization import check_convolution_quantization
 from tflm_sim.ops.requests import FreeTempTensors, KernelTensor, Persistent, Scratch, Steps
 from tflm_sim.ops.roles import decompression_scratch, fail, is_compressed, op_data, size_of
-from tflm_sim.values import NamedTuple
 
 _FLOAT32, _INT4, _INT8, _INT16 = TensorType.FLOAT32, TensorType.INT4, TensorType.INT8, TensorType.INT16
 CONV_PAIRS = ((_FLOAT32, _FLOAT32), (_INT16, _INT8), (_INT8, _INT4), (_INT8, _INT8))

@@ -11,6 +11,8 @@ ethos_u/ethosu}.cc @ 90b983c.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.eval_types import PLAIN, EvalRow, known_types
 from tflm_sim.ops.kernel import Kernel
@@ -20,7 +22,6 @@ from tflm_sim.ops.reference.custom_options import int_entries, int_slots
 from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, Steps
 from tflm_sim.ops.roles import op_data, size_of
 from tflm_sim.units import int32
-from tflm_sim.values import dataclass
 
 _CIRCULAR = "OpDataCircularBuffer"
 

@@ -9,12 +9,12 @@ Source: tensorflow/lite/micro/flatbuffer_utils.cc @ 90b983c; include/flatbuffers
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from tflm_sim.errors import ModelError
 from tflm_sim.model.flexbuf import FlexValue, read_root, read_slots
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.units import int32
-from tflm_sim.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tflm_sim.ops.requests import T

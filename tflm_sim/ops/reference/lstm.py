@@ -11,6 +11,7 @@ Source: tensorflow/lite/micro/kernels/{unidirectional_sequence_lstm,lstm_eval,ls
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from tflm_sim.errors import PrepareError
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
@@ -25,7 +26,6 @@ from tflm_sim.ops.reference.quantization import ACTIVATION_NONE, check_product_s
 from tflm_sim.ops.requests import KernelTensor, Log, Scratch, Steps
 from tflm_sim.ops.roles import fail, op_data, size_of
 from tflm_sim.units import int32
-from tflm_sim.values import NamedTuple
 
 _EVAL, _COMMON = "lstm_eval.cc", "lstm_eval_common.cc"
 _INPUT_COUNT = 24

@@ -14,6 +14,7 @@ Source: tensorflow/lite/micro/kernels/unidirectional_sequence_lstm.cc @ ceac958d
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from tflm_sim.errors import PrepareError
 from tflm_sim.model.types import TensorType
@@ -24,7 +25,6 @@ from tflm_sim.ops.reference.arithmetic import flat_size
 from tflm_sim.ops.reference.quantization import checked_log2
 from tflm_sim.ops.requests import KernelTensor, Log, Persistent, Scratch, Steps
 from tflm_sim.ops.roles import fail, size_of, temp_at
-from tflm_sim.values import NamedTuple
 
 _TABLE = "UnidirectionalSequenceLSTMOptions"
 _GATE_NAMES = ("input", "forget", "cell", "output")

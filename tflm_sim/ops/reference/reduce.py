@@ -13,6 +13,7 @@ Source: tensorflow/lite/micro/kernels/{reduce,reduce_common,arg_min_max}.cc @ 90
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.eval_types import EvalRow, Switch, known_types
@@ -22,7 +23,6 @@ from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import convertible_types
 from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, Steps
 from tflm_sim.ops.roles import size_of
-from tflm_sim.values import NamedTuple
 
 _FILE = "reduce_common.cc"
 _INT_SIZE = 4

@@ -5,6 +5,8 @@ Source: signal/micro/kernels/*.cc, signal/src/circular_buffer.cc @ 90b983c.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node
@@ -12,7 +14,6 @@ from tflm_sim.ops.prepare import Check, Prepare, Take, counts, unchecked
 from tflm_sim.ops.reference.arithmetic import runtime_dim, runtime_shape, size_t
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
 from tflm_sim.ops.roles import abort
-from tflm_sim.values import NamedTuple
 
 SIGNAL_KERNELS = "signal/micro/kernels/"
 CIRCULAR_BUFFER = "tflm_signal::CircularBuffer"

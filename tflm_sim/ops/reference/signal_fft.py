@@ -9,6 +9,7 @@ kiss_fft.c, tools/kiss_fftr.c of kissfft v130.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.types import TensorType
@@ -20,7 +21,6 @@ from tflm_sim.ops.reference.custom_options import int_entries, int_slots
 from tflm_sim.ops.reference.signal_checks import SIGNAL_KERNELS, Signal, fixed, innermost_dim
 from tflm_sim.ops.requests import Persistent, Scratch, Steps
 from tflm_sim.ops.roles import abort, size_of
-from tflm_sim.values import dataclass
 
 _RFFT = SIGNAL_KERNELS + "rfft.cc"
 _IRFFT = SIGNAL_KERNELS + "irfft.cc"

@@ -6,6 +6,8 @@ Source: signal/micro/kernels/{delay,framer,overlap_add,stacker,window}.cc @ 90b9
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.kernel import Kernel
@@ -24,7 +26,6 @@ from tflm_sim.ops.reference.signal_checks import (
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
 from tflm_sim.ops.roles import size_of
 from tflm_sim.units import int32
-from tflm_sim.values import dataclass
 
 _DELAY = SIGNAL_KERNELS + "delay.cc"
 _FRAMER = SIGNAL_KERNELS + "framer.cc"

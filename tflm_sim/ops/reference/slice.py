@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.eval_types import CMSIS_NN, PLAIN, EvalRow, Switch, known_types
@@ -21,7 +22,6 @@ from tflm_sim.ops.prepare import INPUT, OP_DATA, OUTPUT, Prepare, counts, source
 from tflm_sim.ops.requests import KernelTensor, Steps
 from tflm_sim.ops.roles import abort, op_data
 from tflm_sim.units import float32, int32
-from tflm_sim.values import NamedTuple
 
 _LOGIC = "tensorflow/lite/kernels/internal/strided_slice_logic.h"
 _MAX_TRANSPOSE_RANK, _MAX_STRIDED_SLICE_RANK, _MAX_SLICE_RANK = 5, 4, 5

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.eval_types import CMSIS_NN, NOT_SUPPORTED, EvalRow, Switch, known_types
@@ -21,7 +22,6 @@ from tflm_sim.ops.options import int_option
 from tflm_sim.ops.requests import KernelTensor, Scratch, Steps
 from tflm_sim.ops.roles import op_data, size_of
 from tflm_sim.units import float32, int32
-from tflm_sim.values import NamedTuple
 
 _FLOAT32, _INT8, _INT16, _INT32 = TensorType.FLOAT32, TensorType.INT8, TensorType.INT16, TensorType.INT32
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from tflm_sim.model import windows
 from tflm_sim.model.windows import output_size
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.options import option, options_of
-from tflm_sim.values import NamedTuple
 
 
 class Extent(NamedTuple):

@@ -19,11 +19,11 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from tflm_sim.planners.deadline import NEVER, Deadline
-from tflm_sim.values import NamedTuple, dataclass
 
 NOT_ASSIGNED = 2**64 - 1
 """No object, or no distance (upstream: kNotAssigned)."""

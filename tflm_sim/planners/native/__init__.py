@@ -9,17 +9,18 @@ import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from itertools import chain
+from typing import Any
 
 from tflm_sim.errors import PlanningError, TflmSimError, UsageError
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.deadline import NEVER, Deadline, out_of_time
-from tflm_sim.values import Any, dataclass
 
 BROWSER_LIBRARY = "planners.wasm"
-"""The file beside this one that the page's archive has: the C core, compiled by :mod:`tflm_sim.web.planners`."""
+"""The file beside this one that the page's archive has: the C core, compiled for the page."""
 
 _INT32_MAX = 2**31 - 1
 _INT64_MAX = 2**63 - 1

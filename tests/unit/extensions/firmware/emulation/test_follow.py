@@ -1,0 +1,219 @@
+"""What is said of an arena's size, given what the program did with the sizes that were tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tflm_sim.errors import FirmwareError
+from tflm_sim.extensions.firmware.emulation import follow
+from tflm_sim.extensions.firmware.emulation.follow import _fits, _size_found, _tried
+from tflm_sim.extensions.firmware.emulation.search import Trial, Unfinished
+from tflm_sim.extensions.firmware.emulation.seen import Arena, Result
+
+ADDRESS = 0x2000_0000
+
+
+def trial(size: int, *results: Result, ending: str = "") -> Trial:
+    return Trial(size, succeeds=True, is_sound=True, is_cut=False, results=results, ending=ending)
+
+
+class Search:
+    """A search that finds a size, or nothing, or comes to no end; and moves an arena that is too small, or cannot."""
+
+    def __init__(self, found: Any, *, can_move: bool = False) -> None:
+        self.found, self.can_move, self.moves = found, can_move, 0
+        self.trials = 7
+
+    def move(self) -> bool:
+        """Try to have it elsewhere."""
+        self.moves += 1
+        return self.can_move
+
+    def smallest(self) -> Any:
+        """Return what is known, or raise it."""
+        if isinstance(self.found, Exception):
+            raise self.found
+        return self.found
+
+    def attempt(self, size: int, *, is_brief: bool) -> Any:
+        """Return a trial below."""
+        assert is_brief
+        return SimpleNamespace(log=(f"failed with {size}",))
+
+    def works(self, size: int) -> bool:
+        """Whether a size works: the odd ones come to no end."""
+        if size % 2:
+            raise Unfinished(trial(size))
+        return size >= 100
+
+
+def found(machine: Callable[[str], Any], search: Search, *results: Result, ignores_alignment: bool = False) -> Any:
+    one = machine("ARM")
+    one.ignores_alignment = ignores_alignment
+    arena = Arena(ADDRESS, 2000, ADDRESS, True, None, None, results=list(results))
+    any_search: Any = search
+    return _size_found(one, any_search, arena)
+
+
+WORKS, FAILS, ASTRAY = Result(0, 990, model=0x8001), Result(1, refused=1), Result(None, ending="it runs on")
+
+
+@pytest.mark.parametrize(
+    ("results", "fits"),
+    [([WORKS], True), ([WORKS, FAILS], False), ([WORKS, ASTRAY], None), ([FAILS, ASTRAY], False), ([ASTRAY], None)],
+)
+def test_an_arena_fits_where_every_allocation_returned_success(results: list[Result], fits: bool | None) -> None:
+    assert _fits(results) is fits
+
+
+def test_the_smallest_size_is_told_with_what_the_program_says_below_it(machine: Callable[[str], Any]) -> None:
+    said = found(machine, Search((trial(1000, Result(0, 980)), 900)), WORKS)
+    assert said == (True, "", 7, 1000, 980, 900, ("failed with 999",))
+
+
+@pytest.mark.parametrize(("model", "is_aligned"), [(0x8001, False), (0x8002, False), (0x8004, True), (None, True)])
+def test_a_model_that_its_core_may_not_read_is_no_yes(
+    machine: Callable[[str], Any], model: int | None, is_aligned: bool
+) -> None:
+    result = Result(0, 990, model=model)
+    said = found(machine, Search((trial(1000, Result(0, 980)), 900)), result, ignores_alignment=True)
+    assert (said.fits is True, said.smallest) == (is_aligned, 1000 if is_aligned else None)
+    if not is_aligned:
+        assert said.reason.startswith(f"its model, with a table at {model:#x}, is not aligned to 4 bytes (use alignas(")
+    assert found(machine, Search((trial(1000, Result(0, 980)), 900)), result).fits
+
+
+@pytest.mark.parametrize(
+    ("results", "can_move", "moves", "said"),
+    [
+        ([FAILS], True, 1, (False, "AllocateTensors() returned 1", 7, 1000, 980, 900, ("failed with 999",))),
+        ([FAILS], False, 1, (False, "AllocateTensors() returned 1", 0, None, None, None, ())),
+        ([Result(1)], True, 0, (False, "AllocateTensors() returned 1", 0, None, None, None, ())),  # nothing was refused
+        ([WORKS, ASTRAY], True, 0, (None, "it runs on", 0, None, None, None, ())),
+    ],
+)
+def test_an_arena_that_is_too_small_is_searched_elsewhere(
+    machine: Callable[[str], Any], results: list[Result], can_move: bool, moves: int, said: tuple[Any, ...]
+) -> None:
+    search = Search((trial(1000, Result(0, 980)), 900), can_move=can_move)
+    assert found(machine, search, *results) == said
+    assert search.moves == moves
+
+
+def test_a_search_without_an_end_says_where(machine: Callable[[str], Any]) -> None:
+    search = Search(Unfinished(trial(1234, ending="it waits")), can_move=True)
+    resumed = "AllocateTensors() works, but resumed with 1,234 B the program did not: it waits"
+    assert found(machine, search, WORKS)[:3] == (None, resumed, 7)
+    assert found(machine, search, FAILS)[:3] == (False, "AllocateTensors() returned 1", 7)
+
+
+def test_memory_that_is_handed_out_twice_is_no_success(machine: Callable[[str], Any]) -> None:
+    said = found(machine, Search(None), WORKS)
+    assert said[:3] == (
+        False,
+        "AllocateTensors() succeeds, but TFLM hands out memory twice or ignores a refusal on the way",
+        7,
+    )
+
+
+def test_sizes_that_were_asked_about_work_or_do_not_or_come_to_no_end() -> None:
+    search: Any = Search(None)
+    assert [(one.size, one.works) for one in _tried(search, [98, 100, 101])] == [(98, False), (100, True), (101, None)]
+
+
+def one(status: int | None, interpreter: int = 1, *, done: int = 0, model: int | None = None, names: str = "") -> Any:
+    operators = [SimpleNamespace(name=name) for name in names.split()]
+    return SimpleNamespace(
+        status=status,
+        interpreter=interpreter,
+        number=interpreter,
+        invocations_done=done,
+        model=model,
+        operators=operators,
+    )
+
+
+@pytest.mark.parametrize(
+    ("results", "times", "are"),
+    [
+        ([one(0, done=2)], 2, True),
+        ([one(0, done=1)], 2, False),
+        ([one(0, 1, done=2), one(0, 2, done=1)], 2, False),
+        ([one(0, done=0), one(0, done=2)], 2, True),  # It allocated again, and counts from there.
+        ([one(0, done=2), one(1, done=0), one(0, 2, done=2)], 2, True),  # What failed does not count,
+        ([one(0, done=2), one(1, done=0)], 2, False),  # but as the last one.
+        ([one(1)], 0, True),
+    ],
+)
+def test_each_interpreter_has_to_be_invoked_after_its_last_allocation(
+    results: list[Any], times: int, are: bool
+) -> None:
+    assert follow._are_invoked(results, times) is are
+
+
+@pytest.mark.parametrize(
+    ("ways", "taken"),
+    [
+        ([(False, [0])], 0),
+        ([(False, []), (False, [1]), (False, [0])], 1),  # The program's own start is as good as it is.
+        ([(False, []), (True, [1]), (True, [0, 0])], 2),  # Of guesses, one in which all works,
+        ([(True, [0, 1]), (True, [])], 0),  # else the first that reached something.
+        ([(True, []), (True, [1]), (True, [2])], 1),
+    ],
+)
+def test_a_program_is_started_in_the_first_way_that_reaches_something(
+    monkeypatch: pytest.MonkeyPatch, ways: list[tuple[bool, list[int]]], taken: int
+) -> None:
+    starts = [SimpleNamespace(words=f"way {at}", is_guessed=ways[at][0], at=at) for at in range(len(ways))]
+    monkeypatch.setattr(follow, "starts", lambda program, make: starts)
+
+    def followed(start: Any, *_: Any) -> Any:
+        results = [one(status) for status in ways[start.at][1]]
+        return SimpleNamespace(arenas=[SimpleNamespace(results=results)], ending="it waits", at=start.at)
+
+    monkeypatch.setattr(follow, "_followed_with", followed)
+    start, follower = follow._reached(None, None, None, 0, None)  # type: ignore[arg-type]
+    assert (start.at, follower.at) == (taken, taken)  # type: ignore[attr-defined]
+
+
+def test_where_no_way_reaches_anything_each_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    starts = [SimpleNamespace(words=words, is_guessed=False) for words in ("from reset", "from main()")]
+    monkeypatch.setattr(follow, "starts", lambda program, make: starts)
+    nothing = SimpleNamespace(arenas=[], ending="it waits")
+    monkeypatch.setattr(follow, "_followed_with", lambda *_: nothing)
+    with pytest.raises(FirmwareError, match=r"reached: from reset, it waits; from main\(\), it waits$"):
+        follow._reached(None, None, None, 0, "app.elf")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("result", "is_taken"),
+    [
+        (one(0, model=0x100, names="ADD"), True),
+        (one(0, model=0x200, names="ADD MUL"), False),  # its own, of the same operators
+        (one(0, model=None, names="ADD MUL"), True),  # nobody saw which, and these are its operators
+        (one(0, model=None, names="ADD"), False),
+    ],
+)
+def test_a_program_that_took_its_own_model_is_refused(
+    monkeypatch: pytest.MonkeyPatch, result: Any, is_taken: bool
+) -> None:
+    monkeypatch.setattr(follow, "_operator_names", lambda model: ("ADD", "MUL"))
+    follower: Any = SimpleNamespace(arenas=[SimpleNamespace(results=[result])])
+    with nullcontext() if is_taken else pytest.raises(FirmwareError, match="the program uses its own model"):
+        follow.check_taken(follower, SimpleNamespace(address=0x100, wanted=0), None)  # type: ignore[arg-type]
+
+
+def test_an_interpreter_is_known_by_its_number_from_1_on() -> None:
+    results = [one(0, 1), one(0, 2), one(0, 1)]
+    follower: Any = SimpleNamespace(arenas=[SimpleNamespace(results=results[:2]), SimpleNamespace(results=results[2:])])
+    assert follow._wanted_results(follower, 0, None) == results
+    assert follow._wanted_results(follower, 1, None) == [results[0], results[2]]
+    assert follow._wanted_results(follower, 2, None) == [results[1]]
+    with pytest.raises(FirmwareError, match=r"--into 3: it has 2$"):
+        follow._wanted_results(follower, 3, None)
+    assert follow._wanted_results(SimpleNamespace(arenas=[]), 3, None) == []  # type: ignore[arg-type]

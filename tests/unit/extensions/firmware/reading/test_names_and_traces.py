@@ -1,0 +1,270 @@
+"""Names in symbol tables, and texts that bound the version."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tflm_sim.extensions.firmware.reading.absent_checks import AbsentCheck, find_absent_checks
+from tflm_sim.extensions.firmware.reading.dated_texts import (
+    NEWEST_POSITION,
+    DatedText,
+    bounds,
+    find_dated_texts,
+    kernel_files,
+)
+from tflm_sim.extensions.firmware.reading.elf import FUNCTION, Symbol
+from tflm_sim.extensions.firmware.reading.snapshot import find_snapshots
+from tflm_sim.extensions.firmware.reading.symbol_names import (
+    arena_pointers,
+    arenas,
+    esp_variant,
+    interpreters,
+    made_local,
+    own_kernels,
+    plain_name,
+    reference_kernel,
+)
+from tflm_sim.targets.abi import AAPCS
+from tflm_sim.targets.runtime import Runtime, find_runtime
+from tflm_sim.targets.structs import MeasuredStruct, layouts
+
+
+def function(name: str) -> Symbol:
+    return Symbol(name, 0, 4, FUNCTION, 1)
+
+
+@pytest.mark.parametrize(
+    ("mangled", "plain"),
+    [
+        ("tensor_arena", "tensor_arena"),
+        ("_ZL12tensor_arena", "tensor_arena"),
+        ("_ZN12_GLOBAL__N_112tensor_arenaE", "tensor_arena"),
+        ("_ZZ4mainE12tensor_arena", "tensor_arena"),
+        ("_ZN12_GLOBAL__N_1L12tensor_arenaE.lto_priv.0", "tensor_arena"),
+        ("_Z", "_Z"),
+        ("_Z99", "_Z99"),
+    ],
+)
+def test_the_last_identifier_is_the_name(mangled: str, plain: str) -> None:
+    assert plain_name(mangled) == plain
+
+
+def test_a_prepare_of_its_own_name_shows_reference_kernels() -> None:
+    mangled = "_ZN6tflite11ConvPrepareEP13TfLiteContextP10TfLiteNode"
+    assert reference_kernel([function("main"), function(mangled)]) == "ConvPrepare"
+    assert reference_kernel([function("_ZN6tflite12_GLOBAL__N_17PrepareEP13TfLiteContextP10TfLiteNode")]) == ""
+
+
+@pytest.mark.parametrize(
+    ("functions", "variant"),
+    [
+        (["esp_nn_add_elementwise_s8_ansi", "esp_nn_conv_s8_esp32s3"], "esp32s3"),
+        (["esp_nn_conv_s8_opt", "esp_nn_add_elementwise_s8_ansi"], "opt"),
+        (["esp_nn_conv_s8_ansi"], "ansi"),
+    ],
+)
+def test_esp_nn_is_as_special_as_its_most_special_function(functions: list[str], variant: str) -> None:
+    assert esp_variant(functions) == variant
+
+
+def test_a_message_bounds_the_version() -> None:
+    # "Scratch buffer request exceeds limit ..." is spelt right since 183da3e30, upstream's commit 1847.
+    text = b"\x01Scratch buffer request exceeds limit per operator (%d)\0rest"
+    (trace,) = find_dated_texts([text], ())
+    assert (trace.first, trace.end) == (1847, NEWEST_POSITION + 1)
+    snapshots = find_snapshots((), AAPCS, [trace])
+    assert snapshots.first == 1847
+    assert snapshots.runtimes[0] == Runtime()
+
+
+def test_a_text_without_an_end_or_unknown_is_no_trace() -> None:
+    assert (
+        find_dated_texts([b"Scratch buffer request exceeds limit per operator (%d)", b"hello to the world\0"], ()) == ()
+    )
+
+
+def test_of_texts_that_contradict_each_other_the_newest_that_came_bounds() -> None:
+    mixed = [DatedText("late", 1800, NEWEST_POSITION + 1), DatedText("early", 4, 300)]
+    assert bounds(mixed) == (mixed[0], mixed[1])
+    snapshots = find_snapshots((), AAPCS, mixed)
+    assert (snapshots.first, snapshots.last, snapshots.is_mixed) == (1800, NEWEST_POSITION, True)
+
+
+def test_days_whose_change_was_undone_are_stretches_of_their_own() -> None:
+    # bb54330fd .. 7a63bce43 are upstream's commits 1398 .. 1409; RESHAPE followed in 1403.
+    snapshots = find_snapshots((), AAPCS, [DatedText("here", 1390, 1420)])
+    assert [runtime.upstream for runtime in snapshots.runtimes] == [1419, 1408, 1402, 1397]
+
+
+@pytest.mark.parametrize("day", ["2021-06-15", "2022-06-14", "2023-06-15", "2024-09-09", "2026-08-20"])
+def test_the_sizes_of_a_snapshot_lead_back_to_it(day: str) -> None:
+    runtime = find_runtime(day)
+    sizes = layouts(AAPCS, runtime)
+    measured = tuple(MeasuredStruct(name, layout.size, layout.alignment) for name, layout in sizes.items())
+    snapshots = find_snapshots(measured, AAPCS, ())
+    assert snapshots.mismatches == ()
+    assert snapshots.first <= (runtime.upstream or 0) <= snapshots.last
+
+
+def test_a_size_that_no_snapshot_has_is_named() -> None:
+    snapshots = find_snapshots(
+        (MeasuredStruct("TfLiteNode", 30, 2), MeasuredStruct("MicroAllocator", 36, 4)), AAPCS, ()
+    )
+    assert snapshots.mismatches == (("TfLiteNode", 30, 28),)
+
+
+def test_checks_name_the_kernels_that_are_linked() -> None:
+    texts = (
+        b"/home/a/tensorflow/lite/micro/kernels/cmsis_nn/conv.cc Input data type not supported\0",
+        b"tensorflow/lite/micro/kernels/softmax_common.cc\0src/tensorflow/lite/micro/kernels/add.cpp\0",
+        b"edge-impulse-sdk/tensorflow/lite/micro/kernels/pooling.cc\0tensorflow/lite/micro/micro_allocator.cc\0",
+    )
+    assert kernel_files(texts) == {"cmsis_nn/conv", "softmax_common", "add"}
+
+
+def test_the_name_of_a_kernels_file_bounds_the_version() -> None:
+    # kernels/pooling.cc printed its name until 9345aa9ce, upstream's commit 135, moved its checks to pooling_common.cc.
+    assert find_dated_texts([], (), ["pooling"]) == (DatedText("kernels/pooling.cc", 4, 135),)
+    assert find_dated_texts([], (), ["pooling_common"]) == (
+        DatedText("kernels/pooling_common.cc", 135, NEWEST_POSITION + 1),
+    )
+    assert find_dated_texts([], (), ["softmax_common", "unknown"]) == ()
+
+
+CONV = frozenset({"conv_common"})
+JANUARY = AbsentCheck("conv_common", 1398, 1409)
+
+
+def test_a_check_that_a_kernel_always_had_then_is_missed() -> None:
+    # bb54330fd .. 7a63bce43 (1398 .. 1408): CONV_2D insisted on filter_input_channels > 0.
+    assert JANUARY in find_absent_checks([b"other texts\0"], CONV)
+    assert find_absent_checks([b"other texts\0"], frozenset()) == ()
+
+
+def test_a_text_may_lie_at_the_end_of_a_longer_one() -> None:
+    texts = [
+        b"output_channels == filter_input_channels > 0\0input->dims->size\0",
+        b"filter->dims->size\0output->dims->size\0input_channels % filter_input_channels\0",
+    ]
+    assert JANUARY not in find_absent_checks(texts, CONV)
+    assert JANUARY in find_absent_checks([texts[0].replace(b" > 0", b" >= 0"), texts[1]], CONV)
+
+
+def test_days_whose_checks_are_missing_are_left_out() -> None:
+    here = [DatedText("here", 1390, 1420)]
+    found = find_snapshots((), AAPCS, here, [JANUARY])
+    assert [runtime.upstream for runtime in found.runtimes] == [1419, 1397]
+    assert found.lacks == (JANUARY,)
+    assert not found.allow(find_runtime("2024-01-08"))
+
+
+def test_checks_that_rule_every_day_out_prove_nothing() -> None:
+    found = find_snapshots((), AAPCS, [DatedText("here", 1399, 1402)], [JANUARY])
+    assert [runtime.upstream for runtime in found.runtimes] == [1401]
+    assert found.lacks == ()
+
+
+def test_functions_with_a_prepares_parameters_outside_tflm_are_kernels_of_the_programs_own() -> None:
+    names = (
+        "_ZL11own_prepareP13TfLiteContextP10TfLiteNode",
+        "_ZL8own_evalP13TfLiteContextP10TfLiteNode",
+        "_ZN6tflite11ConvPrepareEP13TfLiteContextP10TfLiteNode",
+        "_Z5setupv",
+    )
+    assert own_kernels(Symbol(name, 0x100, 8, FUNCTION, 1) for name in names) == ("own_prepare",)
+
+
+@pytest.mark.parametrize(
+    ("names", "made"),
+    [
+        ((), ("plain",)),
+        (("_ZN6tflite23RecordingMicroAllocator6CreateEPhj",), ("recording",)),
+        (
+            ("_ZN6tflite23RecordingMicroAllocator6CreateEPhj", "_ZN6tflite14MicroAllocator6CreateEPhj"),
+            ("plain", "recording"),
+        ),
+        # Merged into their callers: _ZTV is the table of a class's virtual functions.
+        (("_ZN6tflite23RecordingMicroAllocatorD0Ev",), ("recording",)),
+        (("_ZN6tflite23RecordingMicroAllocatorD0Ev", "_ZTVN6tflite14MicroAllocatorE"), ("plain", "recording")),
+        # A constructor that was not merged uses the table of the class that it derives from.
+        (("_ZN6tflite23RecordingMicroAllocator6CreateEPhj", "_ZTVN6tflite14MicroAllocatorE"), ("recording",)),
+    ],
+)
+def test_which_interpreters_a_program_can_make(names: tuple[str, ...], made: tuple[str, ...]) -> None:
+    assert interpreters([function(name) for name in ("main", *names)]) == made
+
+
+@pytest.mark.parametrize(
+    ("name", "is_local", "is_made"),
+    [
+        ("_ZN6tflite14MicroAllocator18AllocateTempBufferEjj", True, True),
+        ("_ZN6tflite14MicroAllocator18AllocateTempBufferEjj", False, False),
+        ("_ZNK6tflite16MicroInterpreter12outputs_sizeEv.isra.0", True, False),
+        ("_ZN6tflite12_GLOBAL__N_17PrepareEP13TfLiteContextP10TfLiteNode", True, False),
+        ("_ZL7Preparei.lto_priv.0", True, True),
+        ("main", True, False),
+    ],
+)
+def test_only_link_time_optimisation_makes_functions_local_that_other_files_call(
+    name: str, is_local: bool, is_made: bool
+) -> None:
+    assert made_local([function(name)._replace(is_local=is_local)]) == is_made
+
+
+ARENAS = [  # name, bytes, type, section: 1 is .data, 2 is .rodata, 3 is loaded nowhere
+    ("_ZL12tensor_arena", 256, 1, 1),
+    ("tensor_pool", 255, 1, 1),
+    ("main_arena", 4096, 1, 1),
+    ("tensor_arena_init", 4096, FUNCTION, 1),
+    ("arena_table", 4096, 1, 2),
+    ("my_tensor_arena", 512, 1, 1),
+    ("arena_elsewhere", 512, 1, 3),
+    ("arena_of_no_section", 512, 1, 9),
+    ("arena_pointer", 4, 1, 1),
+    ("arena_byte", 3, 1, 1),
+    ("buffer_pointer", 4, 1, 1),
+]
+
+
+def with_objects() -> Any:
+    flags = ({"is_writable": False, "is_allocated": False}, {"is_writable": True, "is_allocated": True},
+             {"is_writable": False, "is_allocated": True}, {"is_writable": True, "is_allocated": False})  # fmt: skip
+    symbols = [
+        Symbol(name, 16 * number, size, kind, section) for number, (name, size, kind, section) in enumerate(ARENAS)
+    ]
+    return SimpleNamespace(symbols=symbols, sections=[SimpleNamespace(name=".s", **one) for one in flags], bits=32)
+
+
+def test_an_arena_is_an_object_in_ram_that_is_large_enough_and_called_so() -> None:
+    found = arenas(with_objects())
+    assert [(one.name, one.address, one.size) for one in found] == [
+        ("tensor_arena", 0, 256),
+        ("my_tensor_arena", 80, 512),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        ("tensor_arena", ["tensor_arena"]),
+        ("_ZL12tensor_arena", ["tensor_arena"]),
+        ("arena", []),
+        ("tensor_pool", ["tensor_pool"]),  # Who names it may have one as small as that,
+        ("arena_table", ["arena_table"]),  # and one that is not written to.
+        ("arena_elsewhere", []),
+        ("arena_of_no_section", []),
+    ],
+)
+def test_an_arena_that_is_named_is_known_by_its_whole_name(wanted: str, names: list[str]) -> None:
+    assert [one.name for one in arenas(with_objects(), wanted=wanted)] == names
+
+
+def test_a_pointer_to_an_arena_has_the_size_of_an_address() -> None:
+    assert arena_pointers(with_objects()) == ("arena_pointer",)
+
+
+def test_functions_of_the_mvp_name_their_kernels() -> None:
+    assert kernel_files([b"a\0sli_mvp_ml_conv2d_s8(\0", b"sli_mvp_ml_conv2d(\0"]) == {"mvp/conv2d"}

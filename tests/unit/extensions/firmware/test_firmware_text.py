@@ -1,0 +1,197 @@
+"""Sentences about what a program's file leaves open."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tflm_sim.extensions.firmware.document import CaseRow, Placed, RamFacts
+from tflm_sim.extensions.firmware.text import _cases, _printed, _spans, fact_lines, verdict_lines
+
+
+def row(count: int) -> SimpleNamespace:
+    """A row whose cases need 1,100 B and 100 B more each."""
+    cases = [
+        SimpleNamespace(case=f"c{number}", smallest_arena=1000 + 100 * number, fits=True)
+        for number in range(1, 1 + count)
+    ]
+    return SimpleNamespace(cases=cases, fits=True)
+
+
+def test_six_cases_are_all_said_the_largest_first() -> None:
+    said = _cases(row(6)).split("; ")
+    assert [part.split(":")[0] for part in said] == ["c6", "c5", "c4", "c3", "c2", "c1"]
+
+
+def test_of_seven_cases_five_and_the_smallest_are_said_and_how_many_are_not() -> None:
+    said = _cases(row(7)).split("; ")
+    assert [part.split(":")[0] for part in said] == ["c7", "c6", "c5", "c4", "c3", "1 more, which --json lists", "c1"]
+
+
+@pytest.mark.parametrize(
+    ("log", "prints", "said"),
+    [
+        (("no room", "second"), True, " and print `no room`"),
+        (("no room",), False, " without a message"),
+        (("",), True, " without a message"),
+        ((), True, " without a message"),
+    ],
+)
+def test_the_first_line_is_said_where_the_program_prints_one(log: tuple[str, ...], prints: bool, said: str) -> None:
+    assert _printed(log, SimpleNamespace(prints_messages=prints)) == said
+
+
+def verdict(**facts: Any) -> Any:
+    known: dict[str, Any] = {
+        "model": "kws", "model_size": 5000, "place": "at 0x100", "arena": "a", "arena_size": 2048, "fits": True,
+        "smallest_arena": 1600, "smallest_arena_multiple_of_16": 1600, "missing_operators": (), "ram_free": None,
+        "reason": "", "assumptions": (), "cases": (), "log": (),
+    }  # fmt: skip
+    return SimpleNamespace(**{**known, **facts})
+
+
+def document(*verdicts: Any, **facts: Any) -> Any:
+    known: dict[str, Any] = {
+        "file": "app.elf", "format": "ELF", "processor": "Cortex-M4", "grounds": (), "disagreeing": {}, "models": (),
+        "arenas": (), "arena_pointers": (), "operators": None, "prints_messages": True, "ram": (), "problem": "",
+        "measured": "",
+    }  # fmt: skip
+    return SimpleNamespace(**{**known, "verdicts": verdicts, **facts})
+
+
+ABOUT = "model kws (5,000 B at 0x100) in a (2,048 B)"
+TWO = (CaseRow("c", 1600, True), CaseRow("d", 3200, False))
+
+
+@pytest.mark.parametrize(
+    ("facts", "line"),
+    [
+        ({}, f"yes: {ABOUT}: needs 1,600 B; you can give back 448 B"),
+        ({"arena_size": 1600}, "yes: model kws (5,000 B at 0x100) in a (1,600 B): needs 1,600 B, all of it"),
+        (
+            {"arena_size": 1599, "smallest_arena": 1590},
+            "yes: model kws (5,000 B at 0x100) in a (1,599 B): 1,590 B are enough, though the smallest multiple of "
+            "16 is "
+            "not here",
+        ),
+        (
+            {"fits": False, "smallest_arena": 3190, "smallest_arena_multiple_of_16": 3200},
+            f"no: {ABOUT}: too small by 1,142 B: AllocateTensors() will fail without a message; set 3,200 B",
+        ),
+        (
+            {"fits": False, "smallest_arena": 3200, "smallest_arena_multiple_of_16": 3200, "ram_free": 1152,
+             "log": ("l" * 201,)},
+            f"no: {ABOUT}: too small by 1,152 B: AllocateTensors() will fail and print `…{'l' * 199}`; 1,152 B of RAM "
+            "are free: set 3,200 B",
+        ),
+        (
+            {"fits": False, "smallest_arena": 3200, "smallest_arena_multiple_of_16": 3200, "ram_free": 1151},
+            f"no: {ABOUT}: too small by 1,152 B: AllocateTensors() will fail without a message; it needs 3,200 B, and "
+            "only 1,151 B of RAM are free",
+        ),
+        (
+            {"fits": False, "cases": TWO, "smallest_arena": 3200, "smallest_arena_multiple_of_16": 3200},
+            f"no: {ABOUT}: too small by 1,152 B: AllocateTensors() will fail; set 3,200 B (at most: d: 3,200 B; c: "
+            "1,600 B)",
+        ),
+        ({"fits": None, "cases": TWO}, f"cannot be told: {ABOUT}: the file does not say which of these it is: d: "
+         f"3,200 B, "
+         "which does not fit; c: 1,600 B, which fits"),
+        ({"fits": None, "reason": "r" * 401}, f"cannot be told: {ABOUT}: …{'r' * 399}"),
+        ({"fits": None, "reason": "r", "cases": (CaseRow("c", None, None),)}, f"cannot be told: {ABOUT}: r (at most: "
+         f"c: "
+         "fails)"),
+        ({"fits": None, "reason": "r", "assumptions": ("x",)}, f"cannot be told: {ABOUT}: r; all of this, if x"),
+        ({"assumptions": ("a" * 201, "b", "c")}, f"yes, if …{'a' * 199}, b and c: {ABOUT}: needs 1,600 B; you can give "
+         "back 448 B"),
+        ({"missing_operators": ("ADD", "MUL"), "fits": False}, f"no: {ABOUT}: not registered: ADD, MUL; "
+         "AllocateTensors() will fail and print `Didn't find op for builtin opcode 'ADD'`; its arena would be 1,600 B"),
+        ({"missing_operators": ("ADD",), "reason": "r", "fits": None}, f"cannot be told: {ABOUT}: r"),
+        ({"smallest_arena": None, "smallest_arena_multiple_of_16": None, "reason": "r", "fits": False}, f"no: "
+         f"{ABOUT}: r"),
+        ({"arena": None, "arena_size": None}, "yes: model kws (5,000 B at 0x100): needs 1,600 B, which each of them "
+         "has: "
+         "a (2,048 B), b (16 B)"),
+        ({"arena": None, "arena_size": None, "fits": False}, "no: model kws (5,000 B at 0x100): needs 1,600 B, more "
+         "than "
+         "any of them has: a (2,048 B), b (16 B)"),
+        ({"arena": None, "arena_size": None, "fits": None}, "cannot be told: model kws (5,000 B at 0x100): needs "
+         "1,600 B; "
+         "which arena it gets is not said: name it with --arena-symbol, or its size with --limit"),
+    ],
+)  # fmt: skip
+def test_a_verdict_is_a_paragraph(facts: dict[str, Any], line: str) -> None:
+    arenas = (Placed("a", "", 0, 2048), Placed("b", "", 0, 16))
+    assert verdict_lines(document(verdict(**facts), arenas=arenas)) == [line]
+
+
+def test_a_problem_stands_after_the_verdicts() -> None:
+    assert verdict_lines(document(problem="p" * 601)) == [f"cannot be told: …{'p' * 599}"]
+    assert verdict_lines(document()) == []
+
+
+@pytest.mark.parametrize(
+    ("cases", "text"),
+    [
+        (["a", "b"], "a or b"),
+        (["TFLM 2", "TFLM 1"], "TFLM 1 to 2"),
+        (["TFLM 2, x", "TFLM 1, x", "TFLM 1, y"], "TFLM 1 to 2, x or TFLM 1, y"),
+        (["TFLM 2", "TFLM 2"], "TFLM 2"),
+        (["x, y"], "x, y"),
+    ],
+)
+def test_versions_are_one_span(cases: list[str], text: str) -> None:
+    assert _spans(cases) == text
+
+
+def test_what_decides_a_case_is_told() -> None:
+    given: Any = SimpleNamespace(cases=[CaseRow("TFLM 1, short enums", 5, None), CaseRow("TFLM 2", 7, None)], fits=None)
+    assert _cases(given).endswith("; say it with --runtime or --target")
+
+
+def ram(**facts: Any) -> RamFacts:
+    known: dict[str, Any] = {"start": 0x2000_0000, "initialised": 1100, "zeroed": 1200, "set_aside": 0, "stack": None}
+    return RamFacts(**{**known, "heap": None, "end": None, "free": None, "grounds": "g", **facts})
+
+
+def test_facts_are_a_line_each() -> None:
+    ground = SimpleNamespace(part="TFLM", how="proved", value="v" * 121, grounds="g" * 301)
+    lines = list(
+        fact_lines(
+            document(
+                file="f" * 201,
+                processor=None,
+                measured="core in qemu",
+                grounds=(ground,),
+                disagreeing={"TfLiteTensor": (1064, 68)},
+                models=(Placed("kws", ".rodata", 0x104, 5000), Placed("", "", 0x200, 16)),
+                arenas=(Placed("a", ".bss", 0x2000_0008, 2048), Placed("b", "", 0x2000_0010, 16)),
+                arena_pointers=("p",),
+                operators=("ADD", "MUL"),
+                ram=(ram(), ram(set_aside=1300, stack=1400, heap=1500, free=0)),
+            )
+        )
+    )
+    assert lines == [
+        f"file        …{'f' * 199}: ELF, processor not said",
+        "verdict     measured: executed for a core in qemu; 'run' shows what it did",
+        f"TFLM        proved: …{'v' * 119} (…{'g' * 299})",
+        "caution     TfLiteTensor takes 1,064 B and 68 B in different source files: they were built with different "
+        "flags",
+        "model       kws: 5,000 B in .rodata, not aligned to 16 (modulo 16: 4)",
+        "model       at 0x00000200: 16 B",
+        "arena       a: 2,048 B at 0x20000008 in .bss, modulo 16: 8",
+        "arena       b: 16 B at 0x20000010",
+        "operators   2 registered: ADD, MUL",
+        "RAM         0x20000000: 1,100 B initialised, 1,200 B zeroed; where it ends is not said: give its size with "
+        "--ram",
+        "RAM         0x20000000: 1,100 B initialised, 1,200 B zeroed, 1,300 B set aside in sections, 1,400 B stack, "
+        "1,500 "
+        "B heap; 0 B free up to g",
+    ]
+    assert list(fact_lines(document(file="", arena_pointers=("p",)))) == [
+        "file        -: ELF, Cortex-M4",
+        "arena       p is a pointer: its arena is allocated at run time, say --limit N",
+    ]

@@ -1,0 +1,192 @@
+"""What the page asks of the package, outside the browser."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tflm_sim import load, parse, sample_path, simulate, smallest_arena
+from tflm_sim.extensions.page import bridge
+from tflm_sim.extensions.page.answers import BoardVerdict
+from tflm_sim.extensions.page.bridge import OpenModels, choices
+from tflm_sim.extensions.sweep.limits import Limits
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.types import TensorType
+from tflm_sim.targets.boards import BOARDS, Bank
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "firmware"))
+from elf_writer import Part, write_elf
+
+M4 = json.dumps({"target": "cortex-m4"})
+
+
+def test_a_shrunk_model_is_one_more_of_the_visit_and_its_bytes_can_be_saved() -> None:
+    models, said = OpenModels(), []
+    (entry,) = json.loads(models.add("m.tflite", sample_path("mobilenet_v1_025").read_bytes()))
+    (row,) = json.loads(models.shrink(entry["number"], M4, said.append))
+    model = parse(models.data(1))
+    assert row["smaller"] == {"number": 1, "name": "m.small.tflite", "bytes": len(model.source)}
+    assert said[-1] == "verifying"
+    (sized,) = json.loads(models.size(1, M4))
+    before = smallest_arena(parse(sample_path("mobilenet_v1_025").read_bytes()), "cortex-m4").size
+    assert smallest_arena(model, "cortex-m4").size == sized["smallest_arena_bytes"] < before
+    assert any(f"{before:,} B -> {sized['smallest_arena_bytes']:,} B" in line for line in row["lines"])
+
+
+def test_programs_are_counted_apart_from_models_and_each_answers_under_its_number() -> None:
+    models = OpenModels()
+    models.add("sine.tflite", sample_path("sine").read_bytes())
+    rows = [json.loads(models.add(f"{name}.elf", write_elf(Part(".text", b"abc", flags=6)))) for name in "ab"]
+    assert rows == [[{"firmware": 0, "name": "a.elf"}], [{"firmware": 1, "name": "b.elf"}]]
+    assert json.loads(models.firmware(1, M4)) == [
+        {"name": "b.elf", "error": "there is no model in it (no TFL3 flatbuffer can be read)"}
+    ]
+
+
+def test_a_model_that_cannot_be_smaller_says_so() -> None:
+    models = OpenModels()
+    models.add("sine.tflite", sample_path("sine").read_bytes())
+    (row,) = json.loads(models.shrink(0, M4, lambda _: None))
+    assert row["smaller"] is None
+    assert row["lines"][0] == "sine.tflite: nothing that we know makes it smaller"
+
+
+def test_of_a_long_name_the_end_is_told_and_of_a_long_error_the_beginning() -> None:
+    (row,) = json.loads(OpenModels().add("n" * 300, b"no model"))
+    assert row["name"] == "…" + "n" * 199
+    assert len(row["error"]) <= 500
+
+
+def test_a_model_that_shrink_refuses_is_an_answer() -> None:
+    models = OpenModels()
+    models.add("sine.tflite", sample_path("sine").read_bytes())
+    (row,) = json.loads(models.shrink(0, json.dumps({"target": "no-such-target"}), lambda _: None))
+    assert row["name"] == "sine.tflite"
+    assert "no-such-target" in row["error"]
+
+
+def test_every_board_says_what_the_command_line_says_of_its_target() -> None:
+    models = OpenModels()
+    models.add("sine.tflite", sample_path("sine").read_bytes())
+    rows = {row["board"]: row for row in json.loads(models.compare(0))}
+    row = rows["esp32-s3"]
+    size = smallest_arena(parse(sample_path("sine").read_bytes()), "esp32-s3").multiple_of_16
+    assert (row["target"], row["multiple_of_16"], row["fits"], row["error"]) == ("esp32-s3", size, True, "")
+    assert row["limit"] == 480 * 1024
+
+
+def test_with_a_board_the_verdict_on_it_follows_the_size() -> None:
+    models = OpenModels()
+    models.add("sine.tflite", sample_path("sine").read_bytes())
+    size, verdict = json.loads(models.size(0, json.dumps({"board": "nano33ble"})))
+    assert size["smallest_arena_multiple_of_16"] == 1152
+    assert verdict == {  # 256 KiB - 1,152 B
+        "fits": None,
+        "text": "leaves 260,992 B of RAM of nano33ble (262,144 B) to the rest of the firmware",
+        "left": 260_992,
+    }
+    assert len(json.loads(models.size(0, M4))) == 1
+
+
+def test_a_board_is_a_choice_with_its_target_and_its_flash() -> None:
+    assert BOARDS["nano33ble"].flash == 1 << 20
+    (board,) = [row for row in json.loads(choices())["boards"] if row["name"] == "nano33ble"]
+    assert (board["target"], board["flash"]) == ("cortex-m4", 1 << 20)
+
+
+def test_flash_that_differs_between_modules_is_0() -> None:
+    assert BOARDS["esp32"].flash is None
+    assert {row["name"]: row["flash"] for row in json.loads(choices())["boards"]}["esp32"] == 0
+
+
+def test_of_the_name_of_what_is_open_200_characters_are_told() -> None:
+    models, name = OpenModels(), "n" * 201
+    (model,) = json.loads(models.add(name, sample_path("sine").read_bytes()))
+    (program,) = json.loads(models.add(name, write_elf(Part(".text", b"abc", flags=6))))
+    assert model["name"] == program["name"] == "…" + "n" * 199
+    assert model["number"] == 0
+    (second,) = json.loads(models.add("second.tflite", sample_path("residual").read_bytes()))
+    assert second == {"number": 1, "name": "second.tflite", "bytes": len(sample_path("residual").read_bytes())}
+    assert models.data(1) == sample_path("residual").read_bytes()
+
+
+def test_an_error_has_500_characters_or_the_name_of_its_kind() -> None:
+    def failing(error: BaseException) -> Any:
+        def answers() -> Any:
+            raise error
+
+        return json.loads(bridge._answers("m", answers))
+
+    assert failing(RecursionError("e" * 501)) == [{"name": "m", "error": "…" + "e" * 499}]
+    assert failing(RecursionError("e" * 500)) == [{"name": "m", "error": "e" * 500}]
+    assert failing(MemoryError()) == [{"name": "m", "error": "MemoryError"}]
+
+
+def test_what_was_not_named_is_said_and_a_board_names_its_target() -> None:
+    models = OpenModels()
+    models.add("sine.tflite", sample_path("sine").read_bytes())
+    said = [json.loads(models.size(0, json.dumps(chosen)))[0]["assumed"] for chosen in (
+        {}, {"board": "nano33ble"}, {"target": "cortex-m4"}, {"target": "cortex-m4", "kernels": "reference"},
+    )]  # fmt: skip
+    assert said == [
+        ["target", "library", "kernels"],
+        [],  # its own TFLM and kernels
+        ["library", "kernels"],
+        ["library"],
+    ]
+
+
+def test_a_model_that_fits_no_arena_has_no_verdict_on_a_board() -> None:
+    builder = ModelBuilder()
+    source, result = (builder.tensor((1, 4), TensorType.INT8) for _ in range(2))
+    builder.custom("NOBODY_KNOWS", [source], [result])
+    models = OpenModels()
+    models.add("custom.tflite", builder.build(inputs=[source], outputs=[result]))
+    (size,) = json.loads(models.size(0, json.dumps({"board": "nano33ble"})))
+    assert size["status"] == "error"
+
+
+@pytest.mark.parametrize(
+    ("bank", "verdict"),
+    [
+        (1168, BoardVerdict(None, "leaves 0 B of RAM of b (1,168 B) to the rest of the firmware", 0)),
+        (1167, BoardVerdict(False, "does not fit: 1 B too many for RAM of b (1,167 B)", -1)),
+        (1169, BoardVerdict(None, "leaves 1 B of RAM of b (1,169 B) to the rest of the firmware", 1)),
+    ],
+)
+def test_an_arena_fits_a_bank_to_the_byte(bank: int, verdict: BoardVerdict) -> None:
+    run = simulate(load("sample:sine"), "cortex-m4")
+    board = replace(BOARDS["nano33ble"], name="b", ram=(Bank("RAM", bank),))
+    assert bridge._board_verdict(run, 1168, board) == verdict
+
+
+def test_a_file_larger_than_the_flash_does_not_fit_and_unknown_ram_is_said_to_be_so() -> None:
+    run = simulate(load("sample:sine"), "cortex-m4")
+    board = replace(BOARDS["nano33ble"], flash=len(run.model.source) - 1)
+    verdict = bridge._board_verdict(run, 1168, board)
+    assert (verdict.fits, verdict.left) == (False, 262_144 - 1168)
+    assert verdict.text.startswith("does not fit: the file alone has ")
+    verdict = bridge._board_verdict(run, 1168, replace(board, flash=None, ram=()))
+    assert (verdict.fits, verdict.left) == (None, None)
+    assert "has RAM that is not known" in verdict.text
+
+
+def test_one_no_is_a_no_and_without_one_what_is_not_known_stays_so() -> None:
+    for answers in product((True, None, False), repeat=2):
+        expected = min(answers, key=[False, None, True].index)
+        assert bridge._all_of(answers) is expected
+
+
+def test_the_page_waits_for_every_board_as_long_as_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(bridge, "rows_of", lambda *given: [asked.append(given[3])][:0])
+    models = OpenModels()
+    models.add("sine.tflite", sample_path("sine").read_bytes())
+    models.compare(0)
+    assert asked == [Limits(seconds=0, memory=0)]

@@ -1,0 +1,215 @@
+"""What became of a model, in lines out of facts alone."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tflm_sim.extensions.shrink import text as module
+from tflm_sim.extensions.shrink.shrunk import Shrunk, Sizes
+from tflm_sim.extensions.shrink.text import ExecutedGain, executed_gain_lines, shrunk_document
+
+
+def sizes(arena: int, head: int = 10, tail: int = 20) -> Any:
+    return Sizes(arena, -(-arena // 16) * 16, head, tail)
+
+
+def gain(before: int, after: int, target: str = "t", case: str = "") -> Any:
+    percent = 100 * (before - after) / before
+    return SimpleNamespace(target=target, case=case, before=sizes(before), after=sizes(after, 1000), percent=percent)
+
+
+def shrunk(*gains: Any, **facts: Any) -> Shrunk:
+    cost = SimpleNamespace(macs=1000, file_bytes=0, operators=10)
+    known = {
+        "data": b"", "model": None, "origin": SimpleNamespace(path="d/m.tflite"), "gains": gains or (gain(2000, 1500),),
+        "before": cost, "after": SimpleNamespace(macs=1500, file_bytes=5, operators=9), "extra_operators": (),
+        "bound": None, "steps": (), "rejected": (), "left_alone": (), "simulations": 1,
+    }  # fmt: skip
+    return Shrunk(**{**known, **facts})
+
+
+@pytest.mark.parametrize(
+    ("given", "goal", "line"),
+    [
+        (shrunk(), None, "m.tflite: 2,000 B -> 1,500 B on t (-25.0 %), +50.0 % MACs"),
+        (shrunk(), 1500, "m.tflite: 2,000 B -> 1,500 B on t (-25.0 %), +50.0 % MACs; the goal of 1,500 B is met"),
+        (shrunk(), 1499, "m.tflite: 2,000 B -> 1,500 B on t (-25.0 %), +50.0 % MACs; the goal of 1,499 B is NOT met"),
+        (shrunk(gain(2000, 2000)), None, "m.tflite: nothing that we know makes it smaller"),
+        (shrunk(gain(2000, 2000)), 2000, "m.tflite: 2,000 B on t are within the goal of 2,000 B as it is"),
+        (shrunk(gain(2000, 2000)), 1999, "m.tflite: nothing that we know makes it smaller"),
+        (shrunk(gain(2000, 2000), stopped="s"), 1999, "m.tflite: nothing smaller was found before the search ended"),
+        (shrunk(origin=SimpleNamespace(path="")), None, "model: 2,000 B -> 1,500 B on t (-25.0 %), +50.0 % MACs"),
+        (shrunk(gain(100, 50, "a"), gain(9, 3, "b")), None, "m.tflite: 100 B -> 50 B on a (-50.0 %), +50.0 % MACs"),
+    ],
+)
+def test_the_headline_is_the_first_target_and_the_goal(given: Shrunk, goal: int | None, line: str) -> None:
+    assert module._headline(given, goal) == line
+
+
+def test_targets_that_gain_alike_are_a_row_and_costs_have_their_change() -> None:
+    given = shrunk(gain(2000, 1500, case="a"), gain(2000, 1500, case="b"), gain(100, 50, "u"))
+    rows = list(module._target_rows(given))
+    assert rows[0] == ["target", "arena", "saved", "head", "tail"]
+    assert rows[1][1:] == ["2,000 -> 1,500", "25.0 %", "10 -> 1,000", "20 -> 20"]
+    assert rows[1][0].startswith("t, ")
+    assert rows[2] == ["u", "100 -> 50", "50.0 %", "10 -> 1,000", "20 -> 20"]
+    assert module._target_lines(rows[::2], 20) == ["target  arena", "u       100 -> 50"]
+    assert list(module._cost_rows(given)) == [
+        ["cost", "before", "after", "change"],
+        ["multiply-accumulates", "1,000", "1,500", "+50.0 %"],
+        ["bytes of the file", "0", "5", "-"],
+        ["operators to run", "10", "9", "-10.0 %"],
+    ]
+
+
+def witness(where: str, what: str, **facts: Any) -> Any:
+    return SimpleNamespace(where=where, what=what, facts=facts)
+
+
+def step(*witnesses: Any) -> Any:
+    return SimpleNamespace(name="pass", arenas=(1500, 1600, 1500), witnesses=witnesses)
+
+
+def test_a_pass_is_its_first_edit_and_how_many_there_are() -> None:
+    lines = module._pass_lines(
+        shrunk(steps=(step(witness("#0", "x" * 88)), step(witness("#1", "a"), witness("#2", "b")))), None
+    )
+    assert lines[1:] == [f"pass  1,500      1  #0 {'x' * 86}…", "pass  1,500      2  #1 a, ..."]
+    assert module._beginning("x" * 90, 90) == "x" * 90
+    assert module._beginning("x" * 401, 500) == "…" + "x" * 399
+
+
+def test_explained_each_edit_has_its_parts() -> None:
+    parts = [{"share": (0, 4), "computed": [(7, 0, 5), (8, 1, 4)]}]
+    given = shrunk(steps=(step(witness("w" * 81, "x" * 161, kind="rows", parts=parts), witness("#1", "b")),))
+    assert module._explained(given) == [
+        "pass: 1,500 B and 1,600 B",
+        f"    …{'w' * 79} …{'x' * 159}",
+        "        rows [0, 4): computes tensor 7 [0, 5), tensor 8 [1, 4)",
+        "    #1 b",
+    ]
+
+
+def test_what_was_tried_in_vain_has_its_sizes() -> None:
+    rejected = (
+        SimpleNamespace(name="p", reason="r" * 201, arenas=None),
+        SimpleNamespace(name="q", reason="r", arenas=(5, 5)),
+    )
+    assert list(module._rejected_lines(shrunk(rejected=rejected))) == [
+        f"rejected: p: …{'r' * 199}",
+        "rejected: q: r (5 B)",
+    ]
+
+
+def test_the_firmware_gets_the_largest_arena_and_more_operators() -> None:
+    given = shrunk(gain(2000, 1500), gain(2000, 1601), extra_operators=("SLICE", "CONV_2D", "SPACE_TO_BATCH_ND"))
+    assert module._firmware_lines(given) == [
+        "for the firmware:",
+        "    alignas(16) uint8_t tensor_arena[1616];  // 1,616 B",
+        "    // 3 more in MicroMutableOpResolver<N>:",
+        "    resolver.AddSlice();",
+        "    resolver.AddConv2D();",
+        "    resolver.AddSpaceToBatchNd();",
+    ]
+    assert len(module._firmware_lines(shrunk())) == 2
+
+
+def test_an_interface_that_changed_is_told_with_lines_that_convert() -> None:
+    before, after = SimpleNamespace(type="float32", scale=None), SimpleNamespace(type="int8", scale=0.5, zero_point=-1)
+    end: Any = SimpleNamespace(
+        what="input", index=0, name="n" * 61, before=before, after=after, c=("c",), python=("p",)
+    )
+    assert module._conversion_lines((end,)) == [
+        "",
+        "the interface has changed:",
+        f'    input 0 "…{"n" * 59}": int8 with scale 0.5 and zero point -1 instead of float32',
+        "in C, an element a call:",
+        "    #include <math.h>",
+        "    #include <stdint.h>",
+        "    c",
+        "in Python, an array a call:",
+        "    import numpy as np",
+        "    p",
+    ]
+    assert module._conversion_lines(()) == []
+
+
+@pytest.mark.parametrize(
+    ("facts", "lines"),
+    [
+        ({}, ["not run: --prove 20 runs both in the real TFLM and compares every byte"]),
+        (
+            {"verified": "v", "proof": SimpleNamespace(fails_below=True, runs=1200, distinct=1, arena=1500)},
+            [
+                "verified: v",
+                "proved: 1,200 runs in the real TFLM (x86-64), every output byte the same (1 distinct output), in "
+                "1,500 B as predicted; fails with 16 B less",
+            ],
+        ),
+        (
+            {"proof": SimpleNamespace(fails_below=False, runs=2, distinct=0, arena=5)},
+            [
+                "proved: 2 runs in the real TFLM (x86-64), every output byte the same (0 distinct outputs), in 5 B as "
+                "predicted; also runs with 16 B less"
+            ],
+        ),
+        (
+            {
+                "program_proof": SimpleNamespace(
+                    runs=1200, program="p" * 201, distinct=1200, arena_before=None, arena=1500
+                )
+            },
+            [
+                f"proved: 1,200 runs in …{'p' * 199}, executed, every output byte the same (1,200 distinct outputs; "
+                "with damaged weights they differ); its smallest arena: unknown before, 1,500 B after"
+            ],
+        ),
+    ],
+)
+def test_what_vouches_for_it(facts: dict[str, Any], lines: list[str]) -> None:
+    assert module._trust_lines(shrunk(**facts)) == lines
+
+
+def executed(before: int | None, after: int | None) -> ExecutedGain:
+    facts: Any = SimpleNamespace(file="f" * 201)
+    return ExecutedGain(before=facts, arena_before=before, after=facts, arena_after=after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "goal", "fits"),
+    [
+        (20, 10, None, True),
+        (20, 10, 10, True),
+        (20, 10, 9, False),
+        (20, 20, None, False),
+        (20, 21, None, False),
+        (None, 10, None, True),
+        (None, 10, 9, False),
+        (20, None, None, False),
+    ],
+)
+def test_a_program_has_to_need_less(before: int | None, after: int | None, goal: int | None, fits: bool) -> None:
+    assert executed(before, after).fits(goal) is fits
+
+
+def test_a_goal_is_met_where_the_program_says_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    for goal, gained, met in (
+        (None, None, None),
+        (1500, None, True),
+        (1499, None, False),
+        (1500, executed(1600, 1500), True),
+        (1500, executed(1600, 1501), False),
+        (1499, executed(1600, 100), False),
+    ):
+        document = shrunk_document(shrunk(), goal=goal, output="o", executed=gained)
+        assert (document.goal_met, document.model, document.output) == (met, "d/m.tflite", "o")
+    assert document.schema_version == 1
+    monkeypatch.setattr(module, "facts_lines", lambda _: ["first", "s" * 301])
+    assert executed_gain_lines(executed(None, 1500)) == [
+        f"executed: …{'f' * 199} needs no arena is enough before, 1,500 B after",
+        f"    before: …{'s' * 299}",
+        f"    after: …{'s' * 299}",
+    ]

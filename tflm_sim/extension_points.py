@@ -1,0 +1,151 @@
+"""What the modules of an extension must have, by what ``registry.Extension`` names them for."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from tflm_sim.arena.events import Event
+from tflm_sim.device.configuration import Configuration
+from tflm_sim.model.types import Model
+from tflm_sim.report.document import SizeDocument
+from tflm_sim.report.picture import Picture
+from tflm_sim.targets.target import Target
+
+
+class Additions(Protocol):
+    """What a module adds to verbs of the core. Each function is called with the verb's name."""
+
+    def add_options(self, verb: str, parser: argparse.ArgumentParser) -> None:
+        """Add options to the verb's parser."""
+
+    def answer(self, verb: str, args: argparse.Namespace) -> int | None:
+        """Carry out the verb and return its exit code, where these options or arguments ask for it; else None."""
+
+    def parts(
+        self, verb: str, args: argparse.Namespace, model: Model, configuration: Configuration
+    ) -> Mapping[str, object]:
+        """Return the parts of the document that the options ask for, by key."""
+
+
+class SourceKind(Protocol):
+    """A kind of file that a verb takes in the place of a model."""
+
+    WORDS: str
+    """What such a file is, for a sentence: "what Edge Impulse's EON compiler makes"."""
+
+    def recognises(self, data: bytes) -> bool:
+        """Tell whether a file is of this kind, by its bytes."""
+
+    def answer(self, verb: str, args: argparse.Namespace, label: str, data: bytes) -> int | None:
+        """Carry out a verb on it and return the exit code; None where the verb has no answer for it."""
+
+
+class ProgramFigures(Protocol):
+    """What a program did with a model."""
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+
+    @property
+    def configuration(self) -> Configuration:
+        """Of those that the program leaves possible, the one whose simulation comes nearest."""
+
+    @property
+    def smallest(self) -> int | None:
+        """Bytes of the smallest arena, of both where there are two; None where no size is enough."""
+
+    @property
+    def multiple_of_16(self) -> int | None:
+        """As ``smallest``, of arenas whose sizes are multiples of 16."""
+
+    @property
+    def parts(self) -> Mapping[str, object]:
+        """The parts of a document that say how that was measured."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether AllocateTensors() succeeds in the program's own arena."""
+
+    @property
+    def works(self) -> bool | None:
+        """Whether the model works in the first of the sizes that were to be tried; None where that was not found."""
+
+    @property
+    def reason(self) -> str:
+        """Why no size is enough, "" where one is."""
+
+    @property
+    def log(self) -> tuple[str, ...]:
+        """What the program prints in its own arena."""
+
+    @property
+    def log_below(self) -> tuple[str, ...]:
+        """What it prints with one byte less than the smallest arena."""
+
+    def document(self) -> SizeDocument:
+        """Return the document of ``size`` with these figures."""
+
+    def picture(self) -> Picture:
+        """Return what happened in the arena."""
+
+    def lines(self) -> list[str]:
+        """Return the figures as text."""
+
+    def events(self) -> Iterator[Event]:
+        """Yield the requests to the allocator, as events of the arena."""
+
+
+class Programs(Protocol):
+    """Who can read and measure linked programs."""
+
+    def is_program(self, path: str) -> bool:
+        """Tell whether a file is a linked program."""
+
+    def possible_targets(self, path: str, **named: str | None) -> tuple[Target, ...]:
+        """Return the targets for which a program may have been built, the likeliest first.
+
+        Args:
+            path: The program.
+            named: Facts that it may not contain: target, kernels, runtime, library, interpreter.
+
+        Raises:
+            UsageError: A fact that the file does not contain has to be named.
+            FirmwareError: The file cannot be used.
+        """
+
+    def measure(
+        self,
+        path: str,
+        model: Model | None,
+        possible: Sequence[Configuration],
+        sizes: Sequence[int] = (),
+        *,
+        interpreter: int = 0,
+    ) -> ProgramFigures:
+        """Execute a program with a model in the place of its own.
+
+        Args:
+            path: The program.
+            model: The model; None for the program's own.
+            possible: The configurations that its file leaves possible, the likeliest first.
+            sizes: Sizes of the arena that are tried, whatever is needed; bytes.
+            interpreter: The number of the one that gets the model, from 1 on; 0 for each.
+
+        Raises:
+            FirmwareError: It cannot be executed, or does not come as far as AllocateTensors().
+        """
+
+    def outputs(
+        self, path: str, model: Model | bytes, runs: Iterable[Sequence[bytes]], *, interpreter: int = 0
+    ) -> list[tuple[bytes, ...]]:
+        """Execute a program with a model on the inputs of some runs, and return the outputs of each.
+
+        Raises:
+            FirmwareError: The program does not run the model.
+        """
+
+    def smallest_arena(self, path: str, model: Model, *, interpreter: int = 0) -> int | None:
+        """Return the bytes of the smallest arena in which a program works with a model, None where none was found."""

@@ -1,0 +1,136 @@
+"""The one comment of a pull request, or of GitLab's merge request: written, or found and brought up to date.
+
+    request = from_environment(os.environ)     None outside of a pull request's CI
+    request.comment(text)
+
+The address of the API, the request's number and the token are what GitHub Actions and GitLab CI say in the environment.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+from urllib.error import HTTPError, URLError
+from urllib.parse import quote
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from tflm_sim.errors import TflmSimError, UsageError
+from tflm_sim.files import read_json
+from tflm_sim.limits import MAX_DOCUMENT_BYTES
+
+COMMENT_MARK = "<!-- tflm-sim review: one comment, kept up to date -->"
+MAX_COMMENT_CHARACTERS = 65_000
+"""Characters of a comment: GitHub takes 65,536."""
+_PAGE_SIZE = 100
+_MAX_PAGES = 50
+_TIMEOUT_S = 30
+
+
+class ForgeError(TflmSimError):
+    """The comment cannot be written."""
+
+
+class PullRequest(NamedTuple):
+    """Where the comment goes.
+
+    Attributes:
+        comments: The API address of all comments of the request.
+        edited: The API address of one comment, without its number.
+        method: The HTTP method that changes a comment.
+        base: The commit to compare with.
+    """
+
+    comments: str
+    edited: str
+    method: str
+    headers: dict[str, str]
+    user: str
+    base: str
+
+    def comment(self, text: str) -> str:
+        """Write the comment, or update an earlier one; return which of both was done.
+
+        Raises:
+            ForgeError: It cannot be written; one sentence.
+        """
+        body = f"{COMMENT_MARK}\n{text}"[:MAX_COMMENT_CHARACTERS]
+        mine = next((row for row in self._all() if _is_mine(row, self._name())), None)
+        if mine is None:
+            self._ask("POST", self.comments, {"body": body})
+            return "written"
+        if mine["body"] == body:
+            return "up to date"
+        self._ask(self.method, f"{self.edited}/{int(mine['id'])}", {"body": body})
+        return "brought up to date"
+
+    def _name(self) -> str:
+        """Return the comment's author: on GitLab the token's user; on GitHub a workflow's token is a bot."""
+        return str(self._ask("GET", self.user)["username"]) if self.user else ""
+
+    def _all(self) -> Iterator[dict[str, Any]]:
+        for page in range(1, _MAX_PAGES + 1):
+            rows = self._ask("GET", f"{self.comments}?per_page={_PAGE_SIZE}&page={page}")
+            yield from rows
+            if len(rows) < _PAGE_SIZE:
+                return
+
+    def _ask(self, method: str, address: str, document: Mapping[str, str] | None = None) -> Any:
+        data = None if document is None else json.dumps(document).encode()
+        request = Request(address, data, {**self.headers, "Content-Type": "application/json"}, method=method)
+        try:
+            with build_opener(_NoRedirect).open(request, timeout=_TIMEOUT_S) as answer:
+                return json.loads(answer.read(MAX_DOCUMENT_BYTES))
+        except HTTPError as error:
+            raise ForgeError(f"{method} {address} is answered with {error.code} {error.reason}") from error
+        except (URLError, OSError, ValueError) as error:
+            raise ForgeError(f"{method} {address} fails: {error}") from error
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    """Follows no redirection: the token is for one server."""
+
+    def redirect_request(self, *_: object) -> None:
+        """Return None, which follows no redirection."""
+
+
+def _is_mine(row: Mapping[str, Any], name: str) -> bool:
+    """Return whether we wrote a comment; its first line alone proves nothing, since anybody can write it."""
+    author: Mapping[str, Any] = row.get("author") or row.get("user") or {}
+    is_own = author.get("username") == name if name else author.get("type") == "Bot"
+    return is_own and str(row.get("body", "")).startswith(COMMENT_MARK)
+
+
+def from_environment(environment: Mapping[str, str]) -> PullRequest | None:
+    """Return the pull or merge request for which CI runs, None without one.
+
+    Raises:
+        UsageError: The event that GitHub recorded cannot be read.
+    """
+    if "CI_MERGE_REQUEST_IID" in environment:
+        return _of_gitlab(environment)
+    return _of_github(environment) if "GITHUB_EVENT_PATH" in environment else None
+
+
+def _of_github(environment: Mapping[str, str]) -> PullRequest | None:
+    path = environment["GITHUB_EVENT_PATH"]
+    event = read_json(path)
+    try:
+        if "pull_request" not in event:
+            return None
+        number, base = int(event["pull_request"]["number"]), str(event["pull_request"]["base"]["sha"])
+        api = f"{environment['GITHUB_API_URL']}/repos/{quote(environment['GITHUB_REPOSITORY'])}/issues"
+    except (KeyError, TypeError, ValueError) as error:
+        raise UsageError(f"{path} is not the event of a pull request: {error}") from error
+    token = environment.get("GITHUB_TOKEN", "")
+    headers = {"Accept": "application/vnd.github+json", "Authorization": f"Bearer {token}"}
+    return PullRequest(f"{api}/{number}/comments", f"{api}/comments", "PATCH", headers, "", base)
+
+
+def _of_gitlab(environment: Mapping[str, str]) -> PullRequest:
+    api = environment["CI_API_V4_URL"]
+    project, number = quote(environment["CI_PROJECT_ID"], safe=""), quote(environment["CI_MERGE_REQUEST_IID"], safe="")
+    notes = f"{api}/projects/{project}/merge_requests/{number}/notes"
+    headers = {"PRIVATE-TOKEN": environment.get("TFLM_SIM_TOKEN", "")}
+    base = environment.get("CI_MERGE_REQUEST_DIFF_BASE_SHA", "")
+    return PullRequest(notes, notes, "PUT", headers, f"{api}/user", base)

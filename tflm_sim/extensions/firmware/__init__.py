@@ -1,0 +1,15 @@
+"""Does the user's own program work, and what does it say about itself?
+
+reading                    what its file says: models, arenas, structs, version, kernels
+emulation                  what it does when it is executed
+judge, cases, rooms,       whether every model in it fits, and on which conditions
+conditions
+judge_measured, measured,  the same by executing it, held against the simulation
+execution, executed_facts
+document, text,            how that is written as JSON and as text
+executed_document,
+executed_text,
+execution_text
+cli, cli_run               the verbs
+possible_targets, pipes    a program given to another verb as ``--firmware``
+"""

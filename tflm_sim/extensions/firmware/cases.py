@@ -1,0 +1,156 @@
+"""What a firmware can be according to its file: all combinations of target, arena, allocator, address, planner, table.
+
+Each combination is a case: it has a configuration of TFLM, and words that distinguish it from the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import permutations
+
+from tflm_sim.answers.simulation import Simulation, simulate
+from tflm_sim.device.cases import words_of
+from tflm_sim.device.configuration import Configuration, configure
+from tflm_sim.device.resources import resource_variable_names
+from tflm_sim.extensions.firmware.reading.firmware import Firmware
+from tflm_sim.extensions.firmware.reading.set_up import InterpreterCall
+from tflm_sim.extensions.firmware.rooms import ArenaRoom, Subject
+from tflm_sim.model.types import Model
+
+_ROOMY_TABLE = 1 << 20
+"""Bytes of an arena in which any table of resource variables has room."""
+PLACES = ("first", "second", "third")
+"""Places in the order in which models are allocated. More models on one allocator than these are not tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirmwareCase:
+    """One way in which the firmware can be.
+
+    Attributes:
+        models: The subject, and the models that share its allocator, in order.
+        configuration: How TFLM is set up.
+        room: The arena.
+        words: What is the case, by question.
+    """
+
+    models: tuple[Model, ...]
+    configuration: Configuration
+    room: ArenaRoom | None
+    words: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def call(self) -> InterpreterCall | None:
+        """The call that makes its interpreter; None where none was read."""
+        return None if self.room is None else self.room.call
+
+    def at(self, **settings: object) -> FirmwareCase:
+        """Return the case with other settings."""
+        return replace(self, configuration=configure(self.configuration, **settings))  # type: ignore[arg-type]
+
+    def roomy(self) -> Simulation:
+        return simulate(self.models, self.configuration)
+
+    def sized(self) -> Simulation | None:
+        return None if self.room is None else simulate(self.models, self.configuration, arena_size=self.room.size)
+
+    def fits(self) -> bool | None:
+        """Whether the model works; None where the arena is not known."""
+        roomy = self.roomy()
+        smallest = roomy.smallest
+        if smallest is None or roomy.invoke_problem is not None:
+            return False
+        return None if self.room is None else smallest.size <= self.room.size
+
+    def answer(self) -> object:
+        """Return what a condition may change: whether the model works, or, without an arena, what it needs."""
+        return self.roomy().smallest if self.room is None else self.fits()
+
+
+def possible_cases(
+    subject: Subject, firmware: Firmware, configurations: Sequence[Configuration], settled: frozenset[str]
+) -> list[FirmwareCase]:
+    """Return every way in which the firmware can be, the likeliest first; none where too many models may share."""
+    found: dict[object, FirmwareCase] = {}
+    for begun in _before_calls(subject, configurations):
+        for at in _at_addresses(begun):
+            for case in _placed(at, subject.model, firmware, settled):
+                found.setdefault((tuple(map(id, case.models)), case.configuration, case.room), case)
+    return list(found.values())
+
+
+def _before_calls(subject: Subject, configurations: Sequence[Configuration]) -> Iterator[FirmwareCase]:
+    """Yield each arena, order of models and target; what the calls in the code say is not in them yet."""
+    for room in subject.rooms or (None,):
+        arena = "" if room is None else f"in {room.name} of {room.size:,} B"
+        for order, shared in _orders(subject, room):
+            for configuration in configurations:
+                if room is None or room.allows(configuration.interpreter):
+                    words = {**words_of(configuration), "arena": arena, "allocator": shared}
+                    yield FirmwareCase(order, configuration, room, words)
+
+
+def _orders(subject: Subject, room: ArenaRoom | None) -> Iterator[tuple[tuple[Model, ...], str]]:
+    """Yield the models that share an allocator, in every order in which they may be allocated."""
+    others = sharers_of(subject, room)
+    if not others or room is None or room.may_be_alone:
+        yield (subject.model,), "an allocator for this model alone"
+    if not others or len(others) >= len(PLACES):
+        return
+    models = (subject.model, *others)
+    for order in permutations(range(len(models))):
+        place = f"the models share an allocator, this one the {PLACES[order.index(0)]}"
+        yield tuple(models[index] for index in order), place
+
+
+def sharers_of(subject: Subject, room: ArenaRoom | None) -> tuple[Model, ...]:
+    """Return the other models that are, or may be, on the same allocator."""
+    return subject.others if room is None or room.call is None else room.shared_with
+
+
+def _at_addresses(case: FirmwareCase) -> Iterator[FirmwareCase]:
+    """Yield the case at each address modulo 16 that its arena may have."""
+    if case.room is None:
+        yield case
+        return
+    for address in case.room.addresses:
+        words = case.words if len(case.room.addresses) == 1 else {**case.words, "address": f"at {address} modulo 16"}
+        yield replace(case.at(arena_address=address), words=words)
+
+
+def _placed(case: FirmwareCase, model: Model, firmware: Firmware, settled: frozenset[str]) -> Iterator[FirmwareCase]:
+    """Yield the case with what the call in the code says of planner and resource variables, and what it leaves open."""
+    own: dict[str, object] = {} if case.call is None else {"has_own_planner": case.call.has_own_planner}
+    is_placed = "resource_variable_count" in settled or case.configuration.variable_arena_size is not None
+    planners = [case.configuration.planner] if "planner" in settled else _planners(case)
+    for settings, where in [({}, "")] if is_placed else _tables(case.call, model, firmware):
+        for planner in planners:
+            placed = case.at(**settings, **own, planner=planner)
+            yield replace(placed, words={**case.words, "planner": f"a {planner} planner", "table": where})
+
+
+def _planners(case: FirmwareCase) -> list[str]:
+    """Return the planners that the call leaves possible."""
+    if case.call is None or case.call.is_recording:
+        return [case.configuration.planner]
+    if case.call.has_own_planner:
+        return ["greedy", "linear"]
+    return ["linear" if case.call.preserves_all_tensors else "greedy"]
+
+
+def _tables(call: InterpreterCall | None, model: Model, firmware: Firmware) -> Iterator[tuple[dict[str, object], str]]:
+    """Yield the settings for each table of resource variables that there may be, and where it is."""
+    if call is not None and call.variables is not None:
+        settings: dict[str, object] = {"resource_variable_count": call.variables}
+        if call.variables and call.variable_arena:
+            settings["variable_arena_size"] = call.variable_arena
+        yield settings, ""
+    else:
+        has_table = firmware.has_resource_variables is not False and bool(resource_variable_names(model))
+        length = firmware.set_up.table_length if has_table else None
+        made: dict[str, object] = {} if length is None else {"resource_variable_count": length}
+        yield made, "the table for its resource variables in this arena"
+        if has_table:
+            elsewhere = {**made, "variable_arena_size": _ROOMY_TABLE}
+            yield elsewhere, "the table for its resource variables in another arena"

@@ -1,0 +1,186 @@
+"""The assumptions of a verdict about a model in a firmware: sentences that follow "if".
+
+An assumption is omitted if the answer is the same without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from tflm_sim.device.resources import resource_variable_names
+from tflm_sim.extensions.firmware.cases import PLACES, FirmwareCase, sharers_of
+from tflm_sim.extensions.firmware.reading.firmware import Firmware
+from tflm_sim.extensions.firmware.reading.grounds import Condition
+from tflm_sim.extensions.firmware.rooms import Subject
+from tflm_sim.targets.target import Target
+
+_MAX_VARIABLES = 4096
+"""More resource variables than this no firmware makes room for."""
+_ALONE = "nothing else takes memory of its allocator (another model, a second AllocateTensors(), the program itself)"
+_OTHER_PLANNERS: tuple[dict[str, object], ...] = (
+    {"planner": "linear"}, {"has_own_planner": True}, {"planner": "linear", "has_own_planner": True}
+)  # fmt: skip
+"""What MicroAllocator::Create can be told to have instead of the greedy planner that it makes."""
+
+
+class Conditions:
+    """The conditions on which a verdict depends, or the figures, where there is no verdict.
+
+    Args:
+        subject: The model that is judged.
+        firmware: What the file says.
+        cases: In which ways it can be.
+        settled: Settings that the user named.
+        fits: The verdict.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        firmware: Firmware,
+        cases: Sequence[FirmwareCase],
+        settled: frozenset[str],
+        fits: bool | None,
+    ) -> None:
+        self._subject = subject
+        self._firmware = firmware
+        self._settled = settled
+        self._fits = fits
+        self._rooms = list(dict.fromkeys(case.room for case in cases if case.room is not None))
+        self._calls = [room.call for room in self._rooms]
+        self._likely = [next(case for case in cases if case.room == room) for room in self._rooms] or list(cases[:1])
+
+    def all(self, of_targets: Iterable[Condition]) -> Iterator[str]:
+        """Yield the conditions, those about the target last."""
+        yield from self._of_arena()
+        yield from self._of_planner()
+        yield from self._of_variables()
+        yield from self._of_allocator()
+        yield from self._of_kernels()
+        yield from (condition.text for condition in of_targets if self._matters(condition))
+
+    def _matters(self, condition: Condition) -> bool:
+        """Whether some answer would be another one without the condition, or there is no telling."""
+        others = [(_on(case, target), case) for case in self._likely for target in condition.otherwise]
+        return not others or _differ(others)
+
+    def _all_calls_say(self, what: str) -> bool:
+        """Whether each interpreter is made by a call that was read, which says ``what``."""
+        return bool(self._calls) and all(call and getattr(call, what) is not None for call in self._calls)
+
+    def _of_arena(self) -> Iterator[str]:
+        if any(room.is_assumed for room in self._rooms):
+            yield self._which_arena()
+        if not self._firmware.symbol_count and not any(self._calls):
+            yield "it has one arena"
+        if not self._rooms and _differ((case.at(arena_address=12), case) for case in self._likely):
+            yield "its arena is aligned to 16 bytes"
+
+    def _which_arena(self) -> str:
+        whole = "all of " if any(one.arena_size is None for one in self._firmware.set_up.interpreters) else ""
+        names = " or ".join(dict.fromkeys(f"{whole}{room.name}" for room in self._rooms))
+        return f"{names} is its arena" if len(self._rooms) == 1 else f"its arena is {names}"
+
+    def _of_planner(self) -> Iterator[str]:
+        if "planner" in self._settled:
+            return
+        if any(call is not None and call.has_own_planner for call in self._calls):
+            yield "the planner that it makes is TFLM's greedy or linear one"
+        elif not self._all_calls_say("preserves_all_tensors") and self._depends_on_planner():
+            yield "it has TFLM's default planner (preserve_all_tensors is not set, and it makes none itself)"
+
+    def _depends_on_planner(self) -> bool:
+        plain = [case for case in self._likely if case.configuration.interpreter == "plain"]
+        is_open = bool(plain) and self._fits is not False and self._hides_set_up
+        return is_open or _differ((case.at(**other), case) for case in plain for other in _OTHER_PLANNERS)
+
+    @property
+    def _hides_set_up(self) -> bool:
+        """Whether no call was read, and names do not say either that each interpreter makes an allocator of its own."""
+        firmware = self._firmware
+        hides = firmware.only_takes_allocators or not firmware.symbol_count or firmware.is_link_time_optimised
+        return hides and not any(self._calls)
+
+    def _of_allocator(self) -> Iterator[str]:
+        if any(len(sharers_of(self._subject, room)) >= len(PLACES) for room in self._rooms or (None,)):
+            yield "no other model shares its allocator"
+        if self._fits is not False and self._hides_set_up:
+            yield _ALONE
+        if any(call is not None and call.allocator for call in self._calls):
+            yield "the program takes nothing from its allocator itself"
+        if self._firmware.set_up.allocates_again:
+            yield "AllocateTensors() is called once (the program has more calls of it than interpreters)"
+
+    def _of_kernels(self) -> Iterator[str]:
+        firmware = self._firmware
+        for name in firmware.own_kernels:
+            yield f"{name}(), which is not TFLM's, asks for no memory that TFLM's kernels do not ask for"
+        if self._fits is False:
+            return
+        if not firmware.tells_operators:
+            why = "link-time optimisation" if firmware.is_link_time_optimised else "no symbols"
+            yield f"its operators are registered, with TFLM's kernels (not judged: {why})"
+        elif _has_several_resolvers(firmware):
+            has = "may have" if any(call.resolver is None for call in firmware.set_up.interpreters) else "has"
+            yield f"the resolver that it is given registers its operators (the program {has} several)"
+
+    def _of_variables(self) -> Iterator[str]:
+        """Yield for how many resource variables the verdict holds, where the program may make a table for them."""
+        least = len(resource_variable_names(self._subject.model))
+        if "resource_variable_count" in self._settled or self._all_calls_say("variables") or self._has_table(least):
+            return
+        if not least and self._fits is None:
+            yield "it has no MicroResourceVariables"
+        room = self._variables_with_room(least)
+        if room:
+            yield f"MicroResourceVariables::Create makes room for {room}"
+
+    def _has_table(self, least: int) -> bool:
+        """Whether the table for a model with ``least`` resource variables is known, or is none."""
+        if least and self._firmware.set_up.table_length is not None:
+            return True
+        has = self._firmware.has_resource_variables
+        return has is False or (not least and has is None and not self._firmware.is_link_time_optimised)
+
+    def _variables_with_room(self, least: int) -> str:
+        """Return for how many the verdict holds, "" where it does for any number."""
+        if not self._fits:
+            more = " or more" if self._fits is False else ""
+            return f"{least}{more}" if least else ""
+        most = _most_variables(least, self._likely)
+        anywhere = f"{least} or more" if least else ""
+        if most >= _MAX_VARIABLES:
+            return anywhere
+        span = f"{least} to {most}" if most > least else str(least or "none")
+        return f"{span} in this arena" + (f", or for {anywhere} in another" if least else "")
+
+
+def _differ(pairs: Iterable[tuple[FirmwareCase, FirmwareCase]]) -> bool:
+    """Whether the two cases of some pair have different answers."""
+    return any(one.answer() != other.answer() for one, other in pairs)
+
+
+def _has_several_resolvers(firmware: Firmware) -> bool:
+    """Whether models may be given different resolvers, of which nothing tells which operators each registers."""
+    if firmware.set_up.interpreters:
+        return firmware.set_up.resolver_count > 1
+    return len(firmware.resolver_sizes) > 1
+
+
+def _on(case: FirmwareCase, target: Target) -> FirmwareCase:
+    own = case.configuration.target
+    moved = replace(target, arena_address=own.arena_address, ethos_u=own.ethos_u)
+    return replace(case, configuration=replace(case.configuration, target=moved))
+
+
+def _most_variables(least: int, cases: Sequence[FirmwareCase]) -> int:
+    """Return the most resource variables with which every case fits; ``least`` where none does."""
+    most, low, high = least, least, _MAX_VARIABLES
+    while low <= high:
+        middle = (low + high) // 2
+        if all(case.at(resource_variable_count=middle).fits() is not False for case in cases):
+            most, low = middle, middle + 1
+        else:
+            high = middle - 1
+    return most

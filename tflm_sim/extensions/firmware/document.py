@@ -1,0 +1,189 @@
+"""What a firmware's file says about its models and arenas, as one document; ``firmware_text`` has it in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tflm_sim.document_fields import HIDDEN
+from tflm_sim.document_types import Count
+from tflm_sim.extensions.firmware.judge import FirmwareVerdict
+from tflm_sim.extensions.firmware.reading.firmware import Firmware
+from tflm_sim.extensions.firmware.reading.grounds import Ground
+from tflm_sim.extensions.firmware.reading.memory import Region
+from tflm_sim.extensions.firmware.reading.snapshot import StructMismatch
+from tflm_sim.extensions.firmware.reading.target import FirmwareTarget
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A model or an arena in the program."""
+
+    symbol: str
+    section: str
+    address: Count
+    size: Count
+
+
+@dataclass(frozen=True, slots=True)
+class RamFacts:
+    """A region of RAM, and what is in it; null where the file does not say.
+
+    Attributes:
+        grounds: What says where it ends.
+    """
+
+    start: Count
+    initialised: Count
+    zeroed: Count
+    set_aside: Count
+    stack: Count | None
+    heap: Count | None
+    end: Count | None
+    free: int | None
+    grounds: str = field(metadata=HIDDEN)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRow:
+    """What the model needs in one of the cases that the file leaves open.
+
+    Attributes:
+        case: What is the case there: a version of TFLM, the size of enums, an arena.
+        fits: Whether it works there; null where the arena is not known.
+    """
+
+    case: str
+    smallest_arena: Count | None
+    fits: bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirmwareVerdictRow:
+    """Whether a model fits its arena; ``fits`` is null where it cannot be told.
+
+    Attributes:
+        model_size: Its bytes.
+        place: Where it lies: a section and an address, or its file.
+        arena_used_bytes: In this arena; in a roomy one where it does not work or none is known.
+        missing_operators: In the order in which the device asks for them.
+        assumptions: What the verdict takes for granted; sentences that follow "if".
+        cases: What the file leaves open, where it matters.
+    """
+
+    model: str
+    model_size: Count = field(metadata=HIDDEN)
+    place: str = field(metadata=HIDDEN)
+    arena: str | None
+    arena_size: Count | None
+    arena_address: Count | None
+    fits: bool | None
+    smallest_arena: Count | None
+    smallest_arena_multiple_of_16: Count | None
+    arena_used_bytes: Count | None
+    missing_operators: tuple[str, ...]
+    ram_free: int | None
+    reason: str
+    assumptions: tuple[str, ...]
+    cases: tuple[CaseRow, ...]
+    log: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirmwareDocument:
+    """What a linked program says, and whether its models fit; sizes and addresses are bytes.
+
+    Attributes:
+        firmware: The version of this document.
+        structs: Measured sizes by name.
+        disagreeing: Structs that have several sizes in different source files.
+        problem: Why there is no answer.
+        measured: What executed the program, whose verdicts are then its own; "" where they are simulated.
+    """
+
+    firmware: Literal[2] = 2
+    file: str | None
+    format: str
+    processor: str | None
+    grounds: tuple[Ground, ...]
+    structs: dict[str, Count]
+    disagreeing: dict[str, tuple[Count, ...]] = field(metadata=HIDDEN)
+    mismatches: tuple[StructMismatch, ...]
+    models: tuple[Placed, ...]
+    arenas: tuple[Placed, ...]
+    arena_pointers: tuple[str, ...]
+    operators: tuple[str, ...] | None
+    prints_messages: bool
+    compression: bool
+    ram: tuple[RamFacts, ...]
+    problem: str
+    verdicts: tuple[FirmwareVerdictRow, ...]
+    measured: str = ""
+
+
+def firmware_document(
+    firmware: Firmware,
+    found: FirmwareTarget | None,
+    verdicts: Sequence[FirmwareVerdict],
+    *,
+    problem: str = "",
+    measured: str = "",
+) -> FirmwareDocument:
+    """Return facts and answers; ``problem``: why there is no answer; ``measured``: what executed it."""
+    grounds, mismatches = (found.grounds, found.mismatches) if found else ((), ())
+    return FirmwareDocument(
+        file=firmware.image.path,
+        format=firmware.image.format,
+        processor=firmware.processor.description if firmware.processor else None,
+        grounds=grounds,
+        structs={name: row.size for name, row in firmware.debug.structs.items()} if firmware.debug else {},
+        disagreeing=dict(firmware.debug.disagreeing) if firmware.debug else {},
+        mismatches=mismatches,
+        models=tuple(Placed(row.symbol, row.piece, row.address, row.extent) for row in firmware.models),
+        arenas=tuple(Placed(row.name, row.section, row.address, row.size) for row in firmware.arenas),
+        arena_pointers=tuple(firmware.arena_pointers),
+        operators=tuple(sorted(firmware.operators)) if firmware.operators is not None else None,
+        prints_messages=firmware.prints_messages,
+        compression=firmware.has_compression,
+        ram=tuple(map(_ram, firmware.regions)),
+        problem=problem,
+        verdicts=tuple(map(_verdict_row, verdicts)),
+        measured=measured,
+    )
+
+
+def _ram(region: Region) -> RamFacts:
+    return RamFacts(
+        start=region.start,
+        initialised=region.data,
+        zeroed=region.zeroed,
+        set_aside=region.reserved,
+        stack=region.stack,
+        heap=region.heap,
+        end=region.top,
+        free=region.free,
+        grounds=region.grounds,
+    )
+
+
+def _verdict_row(verdict: FirmwareVerdict) -> FirmwareVerdictRow:
+    arena = verdict.arena
+    return FirmwareVerdictRow(
+        model=verdict.model,
+        model_size=verdict.model_size,
+        place=verdict.place,
+        arena=None if arena is None else arena.name,
+        arena_size=None if arena is None else arena.size,
+        arena_address=None if arena is None else arena.address,
+        fits=verdict.fits,
+        smallest_arena=verdict.needed,
+        smallest_arena_multiple_of_16=verdict.multiple_of_16,
+        arena_used_bytes=verdict.used,
+        missing_operators=tuple(verdict.missing),
+        ram_free=None if arena is None else arena.free,
+        reason=verdict.reason,
+        assumptions=verdict.conditions,
+        cases=tuple(CaseRow(row.case, row.needed, row.fits) for row in verdict.cases),
+        log=tuple(verdict.log),
+    )

@@ -1,0 +1,123 @@
+"""Where a program may write, and what it writes elsewhere; the form in which ``noted_stores.h`` notes it.
+
+free        the arenas, the stack, devices: not noted
+objects     what the program has besides: noted, by object
+nowhere     neither: a store out of bounds
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from ctypes import Structure, c_int64, c_uint64
+from typing import NamedTuple
+
+from tflm_sim.extensions.firmware.emulation.memory_map import Span
+
+MAX_SPANS = 16384
+_MAX_STORES = 1024
+NO_OPERATOR = 0
+"""The asker outside of operators."""
+
+
+class _SpanNoted(Structure):
+    _fields_ = (("start", c_uint64), ("end", c_uint64), ("is_free", c_uint64))
+
+
+class _StoreNoted(Structure):
+    _fields_ = (
+        ("code_address", c_uint64),
+        ("low", c_uint64),
+        ("end", c_uint64),
+        ("times", c_uint64),
+        ("span", c_int64),
+        ("asker", c_int64),
+    )
+
+
+class Noted(Structure):
+    """What is noted in C. ``tflm_noted_t`` there."""
+
+    _fields_ = (
+        ("get_register", c_uint64),
+        ("set_register", c_uint64),
+        ("program_counter", c_int64),
+        ("execution_state", c_int64),
+        ("instructions", c_uint64),
+        ("is_watching", c_int64),
+        ("asker", c_int64),
+        ("spans", c_int64),
+        ("stores", c_int64),
+        ("span", _SpanNoted * MAX_SPANS),
+        ("store", _StoreNoted * _MAX_STORES),
+    )
+
+
+class Stored(NamedTuple):
+    """All stores of one instruction, for one asker, to one object or to none.
+
+    Attributes:
+        code_address: The instruction; 0 for all those together that come when there are ``_MAX_STORES`` rows.
+        asker: A number, as it was given; ``NO_OPERATOR`` for those.
+        low: The lowest byte.
+        end: The one after the highest.
+        times: How many stores.
+        is_inside: Whether all are to the program's own objects.
+    """
+
+    code_address: int
+    asker: int
+    low: int
+    end: int
+    times: int
+    is_inside: bool
+
+
+class _MarkedRange(NamedTuple):
+    span: Span
+    is_free: bool
+
+
+def begin(noted: Noted, free: Iterable[Span], objects: Iterable[Span], devices: Iterable[Span]) -> None:
+    """Have stores noted from now on, but those to ``free`` and ``devices``; where they overlap, the first one holds."""
+    rows = ((free, True), (objects, False), (devices, True))
+    stretches = _apart(
+        [_MarkedRange(span, is_free) for spans, is_free in rows for span in spans if span.start < span.end]
+    )
+    if len(stretches) > MAX_SPANS:  # What cannot be told apart is taken for free.
+        rest = Span(stretches[MAX_SPANS - 1].span.start, stretches[-1].span.end)
+        stretches[MAX_SPANS - 1 :] = [_MarkedRange(rest, is_free=True)]
+    for index, (span, is_free) in enumerate(stretches):
+        noted.span[index] = _SpanNoted(span.start, span.end, is_free)
+    noted.spans = len(stretches)
+    noted.stores = 0
+    noted.asker = NO_OPERATOR
+    noted.is_watching = 1
+
+
+def end(noted: Noted) -> list[Stored]:
+    """Return what was noted, and note no more."""
+    noted.is_watching = 0
+    rows = (noted.store[index] for index in range(noted.stores))
+    return [Stored(row.code_address, row.asker, row.low, row.end, row.times, row.span >= 0) for row in rows]
+
+
+def _apart(wanted: Sequence[_MarkedRange]) -> list[_MarkedRange]:
+    """Return the stretches in order and without overlap; of those that overlap, the first in ``wanted`` holds."""
+    edges = sorted({edge for span, _ in wanted for edge in (span.start, span.end)})
+    number = {edge: at for at, edge in enumerate(edges)}
+    owner: list[int | None] = [None] * len(edges)
+    for index in reversed(range(len(wanted))):
+        span = wanted[index].span
+        owner[number[span.start] : number[span.end]] = [index] * (number[span.end] - number[span.start])
+    return list(_joined(wanted, edges, owner))
+
+
+def _joined(
+    wanted: Sequence[_MarkedRange], edges: Sequence[int], owner: Sequence[int | None]
+) -> Iterator[_MarkedRange]:
+    start = 0
+    for at, index in enumerate(owner):
+        if at and index != owner[at - 1] and owner[at - 1] is not None:
+            yield _MarkedRange(Span(edges[start], edges[at]), wanted[owner[at - 1] or 0].is_free)
+        if at == 0 or index != owner[at - 1]:
+            start = at

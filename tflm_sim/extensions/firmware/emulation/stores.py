@@ -1,0 +1,106 @@
+"""Which stores of AllocateTensors() and Invoke() go out of bounds, and which operators write the program's own data.
+
+in bounds    every arena, the stack, the interpreter, devices
+own data     static objects and blocks of the heap: told where an operator writes them
+outside      everything else
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tflm_sim.extensions.firmware.emulation import store_watch
+from tflm_sim.extensions.firmware.emulation.emulator import Emulator
+from tflm_sim.extensions.firmware.emulation.memory_map import Span
+from tflm_sim.extensions.firmware.emulation.program import Program
+from tflm_sim.extensions.firmware.emulation.seen import Arena, ObservedOperator, StoreSeen
+from tflm_sim.extensions.firmware.emulation.store_watch import Noted, Stored
+
+_BOOKKEEPING = 64
+"""Bytes around the blocks of a heap in which malloc() keeps its own records."""
+_CALLERS, _MAX_CALLERS = 1 << 16, 1 << 20
+"""Bytes of the callers' stack where nothing says where it begins; and the most that they can be."""
+
+
+class Stores:
+    """Watches the stores of one program.
+
+    Args:
+        machine: It.
+        program: What it executes.
+        arenas: Every arena so far; the list grows.
+        blocks: (address, bytes) of every block of the heap so far; the list grows.
+
+    Attributes:
+        interpreter: Whose AllocateTensors() or Invoke() is watched.
+    """
+
+    def __init__(
+        self, machine: Emulator, program: Program, arenas: Sequence[Arena], blocks: Sequence[tuple[int, int]]
+    ) -> None:
+        self._machine = machine
+        self._program = program
+        self._arenas = arenas
+        self._blocks = blocks
+        self._askers: list[ObservedOperator | None] = [None]
+        self._asker: ObservedOperator | None = None
+        self._noted: Noted | None = None
+        self._pointer = 0
+        self.interpreter = 0
+
+    def begin(self, lent: Span, pointer: int) -> None:
+        """Watch the function at whose entry the machine stands.
+
+        Args:
+            lent: The stack on which it runs.
+            pointer: The program's own stack pointer.
+        """
+        self._pointer = pointer
+        arenas = (Span(arena.address, arena.end) for arena in self._arenas)
+        free = [lent, Span(pointer, self._top(pointer)), *arenas]
+        holder = self._program.object_bounds(self.interpreter)
+        free += [Span(*holder)] if holder else []
+        self._askers, self._asker = [None], None
+        self._noted = self._machine.noted()
+        if self._noted is not None:
+            objects = [*self._program.data_spans, *self._heap()]
+            store_watch.begin(self._noted, free, objects, self._machine.devices())
+
+    def _top(self, pointer: int) -> int:
+        """Return where the stack begins from which its callers took theirs."""
+        top = self._program.reset_state().get("sp", 0)
+        bounds = self._program.object_bounds(pointer)
+        if bounds is not None:
+            return bounds[1]
+        return top if pointer <= top <= pointer + _MAX_CALLERS else pointer + _CALLERS
+
+    def _heap(self) -> list[Span]:
+        """Return where blocks of the heap are; where malloc() has no name, where they may be."""
+        if self._program.is_unnamed:
+            end = max((span.end for span in self._program.data_spans), default=0)
+            return [Span(end, self._pointer if self._pointer > end else end + _MAX_CALLERS)]
+        if not self._blocks:
+            return []
+        low = min(address for address, _ in self._blocks)
+        return [Span(low - _BOOKKEEPING, max(address + size for address, size in self._blocks) + _BOOKKEEPING)]
+
+    def are_for(self, operator: ObservedOperator | None) -> ObservedOperator | None:
+        """Note that stores are for an operator from now on; return for which they were until now."""
+        before, self._asker = self._asker, operator
+        if operator not in self._askers:
+            self._askers.append(operator)
+        if self._noted is not None:
+            self._noted.asker = self._askers.index(operator)
+        return before
+
+    def take(self) -> list[StoreSeen] | None:
+        """Return what was seen since the watch began; None where nothing was watched."""
+        if self._noted is None:
+            return None
+        seen = map(self._seen, store_watch.end(self._noted))
+        return [one for one in seen if one.is_outside or one.operator or not one.code_address]
+
+    def _seen(self, one: Stored) -> StoreSeen:
+        """Return stores for people; the heap may have grown since the watch began."""
+        is_inside = one.is_inside or any(span.start <= one.low and one.end <= span.end for span in self._heap())
+        return StoreSeen(self._askers[one.asker], one.code_address, one.low, one.end, one.times, not is_inside)

@@ -1,0 +1,164 @@
+"""What ``--executed`` shows: the documents of ``size`` and ``report`` with figures that were measured in a program.
+
+If all requests equal those of the simulation, its other answers are valid too: lifetimes, the plan, the allocation that
+decides the size. Otherwise only the measurements are shown, and the rest is empty.
+"""
+
+from __future__ import annotations
+
+import os.path
+from dataclasses import replace
+
+from tflm_sim.answers.ledger import TailLedger
+from tflm_sim.answers.simulation import simulate
+from tflm_sim.arena.events import Event, Phase
+from tflm_sim.arena.stages import Stage
+from tflm_sim.escape import printable
+from tflm_sim.extensions.firmware.emulation.execution import ExecutedArena
+from tflm_sim.extensions.firmware.executed_text import facts_lines
+from tflm_sim.extensions.firmware.execution import requests
+from tflm_sim.extensions.firmware.measured import MeasuredModel
+from tflm_sim.model.types import Model
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
+from tflm_sim.report.document import SizeDocument, configuration_facts, model_facts
+from tflm_sim.report.picture import Picture
+from tflm_sim.report.picture_builder import PictureBuilder
+from tflm_sim.report.size import SizeAnswer, SplitSizes, Tail, TailGroup, TailOperator, size_answer
+from tflm_sim.report.take_picture import take_picture
+from tflm_sim.report.text import answer_lines
+
+
+def measured_document(model: Model, measured: MeasuredModel) -> SizeDocument:
+    """Return the report of a model that was executed."""
+    is_simulated = measured.is_simulated
+    return SizeDocument(
+        model=model_facts(model),
+        configuration=configuration_facts(measured.configuration),
+        answer=size_answer(simulate(model, measured.configuration)) if is_simulated else _answer(measured),
+        parts={"executed": measured.facts},
+    )
+
+
+def measured_lines(model: Model, measured: MeasuredModel) -> list[str]:
+    """Return the same for people."""
+    document = measured_document(model, measured)
+    name = printable(os.path.basename(model.path or "model"))
+    target = measured.configuration.target
+    head = [f"{name} on {target.name}, executed", str(target.runtime), *facts_lines(measured.facts), ""]
+    return [*head, *answer_lines(document.answer, target.arena_address)]
+
+
+def measured_picture(model: Model, measured: MeasuredModel) -> Picture:
+    """Return the picture of a model that was executed: what AllocateTensors() did, in the program's own arena."""
+    document = measured_document(model, measured)
+    title = f"{measured.configuration.target.name}, executed: {'; '.join(facts_lines(measured.facts)[1:])}"
+    if measured.is_simulated:
+        picture = take_picture(model, measured.configuration, title=title)
+        return replace(picture, size=document)
+    rest = measured.rest
+    split_at = 0 if rest is None else rest.size - -rest.address % BUFFER_ALIGNMENT
+    builder = PictureBuilder(measured.configuration.planner, split_at=split_at)
+    for event in _events(measured):
+        builder(event)
+    status = "ok" if measured.arena.fits else "error"
+    failure = "" if measured.arena.fits else measured.arena.reason
+    if failure:
+        builder.fail(failure)
+    return Picture(
+        title=title,
+        size=document,
+        arena_bytes=split_at + measured.arena.size - -measured.arena.address % BUFFER_ALIGNMENT,
+        split_at=split_at,
+        status=status,
+        failure=failure,
+        moments=tuple(builder.moments),
+        blocks=builder.blocks(),
+        steps=tuple(builder.steps),
+        levels=tuple(builder.levels),
+        op_names=document.answer.operators,
+        subgraph_names=tuple(subgraph.name or f"subgraph_{at}" for at, subgraph in enumerate(model.subgraphs)),
+        scopes=(),
+        residents=(),
+        live_bytes=(),
+        limits=(),
+        remedies=(),
+    )
+
+
+def _events(measured: MeasuredModel) -> list[Event]:
+    return list(requests(measured.arena, measured.rest))
+
+
+def _ledger(measured: MeasuredModel, count: int) -> TailLedger:
+    """Return who holds the tail after the first ``count`` AllocateTensors(); nobody where one of them failed."""
+    arena = measured.arena
+    events = (Phase(Stage.CREATE), *requests(arena, measured.rest, count)) if arena.fits else ()
+    return TailLedger().fold(events)
+
+
+def _tail(whole: TailLedger, first: TailLedger) -> Tail:
+    """Return who holds the tail: of an arena that several interpreters share, operators are those of the first."""
+    return Tail(
+        tuple(TailGroup(what, row.requested, row.used, row.count) for what, row in whole.groups.items()),
+        tuple(
+            TailOperator(subgraph, index, op, row.requested, row.used, row.count)
+            for (subgraph, index, op), row in first.ops.items()
+        ),
+    )
+
+
+def _answer(measured: MeasuredModel) -> SizeAnswer:
+    """Return what was seen; an AllocateTensors() that failed in the program's own arena says nothing of the tail."""
+    arena = measured.arena
+    ledger = _ledger(measured, len(arena.allocations))
+    used = (arena.arena_used_bytes if arena.fits else arena.arena_used_bytes_at_smallest) or 0
+    tail, works = ledger.tail_used, measured.smallest is not None
+    whole = arena if measured.rest is None else _without_sizes(arena)
+    return SizeAnswer(
+        status="ok" if works else "error",
+        smallest_arena_bytes=whole.smallest_arena,
+        smallest_arena_multiple_of_16=whole.smallest_arena_multiple_of_16,
+        arena_used_bytes_at_smallest=whole.arena_used_bytes_at_smallest,
+        smallest_split_arenas_bytes=_split(measured),
+        arena_used_bytes=used,
+        head_bytes=used - tail if tail else 0,
+        tail_bytes=tail,
+        recorded={},
+        log=arena.allocations[0].log,
+        failure=None if works else arena.reason or "no size was found for one of its two arenas",
+        binding=None,
+        tail=_tail(ledger, _ledger(measured, 1)),
+        operators=_operators(measured),
+        buffers=(),
+        peak=None,
+        passes_unnoticed_from_bytes=whole.succeeds_from if whole.succeeds_from != whole.smallest_arena else None,
+    )
+
+
+def _without_sizes(arena: ExecutedArena) -> ExecutedArena:
+    """Return what was seen of one of two arenas without the sizes that one arena has."""
+    return replace(
+        arena,
+        smallest_arena=None,
+        smallest_arena_multiple_of_16=None,
+        arena_used_bytes_at_smallest=None,
+        succeeds_from=None,
+    )
+
+
+def _split(measured: MeasuredModel) -> SplitSizes | None:
+    """Return the sizes of two arenas, None where there is one, or where one of the two is not known."""
+    first, rest = measured.arena.smallest_arena_multiple_of_16, measured.rest
+    if rest is None or first is None or rest.smallest_arena is None:
+        return None
+    return SplitSizes(first, rest.smallest_arena)
+
+
+def _operators(measured: MeasuredModel) -> tuple[tuple[str, ...], ...]:
+    rows = {(row.subgraph, row.op): row.name for row in measured.arena.allocations[0].events if row.op >= 0}
+    return tuple(_names(rows, subgraph) for subgraph in range(max((one for one, _ in rows), default=-1) + 1))
+
+
+def _names(rows: dict[tuple[int, int], str], wanted: int) -> tuple[str, ...]:
+    last = max((index for subgraph, index in rows if subgraph == wanted), default=-1)
+    return tuple(rows.get((wanted, index), "") for index in range(last + 1))

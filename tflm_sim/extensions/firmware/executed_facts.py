@@ -1,0 +1,40 @@
+"""How a figure was measured, as part of the documents that hold such figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tflm_sim.document_types import Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutedFacts:
+    """How a figure was measured.
+
+    Attributes:
+        file: The program that was executed with the model in it.
+        core: The processor that was emulated.
+        emulator: What emulated it.
+        is_guessed: Whether parts of the system around it were made up.
+        arena: The object that is its arena, "" where no symbol says.
+        arena_bytes: As the program has it; larger ones are tried where that is too small.
+        other_arena: The object that is the arena for the rest, where the first is only for what stays.
+        other_arena_bytes: As ``arena_bytes``; null where there is one arena.
+        interpreter: The number of the interpreter that got the model, from 1 on.
+        sharing: How many interpreters have that arena; its sizes are for all of them.
+        compared: How many requests to the allocator are those of the simulation, from the first on.
+        difference: The first one that differs, and what that means; "" where all agree.
+    """
+
+    file: str
+    core: str
+    emulator: str
+    is_guessed: bool
+    arena: str
+    arena_bytes: Count
+    other_arena: str = ""
+    other_arena_bytes: Count | None = None
+    interpreter: Count = 1
+    sharing: Count = 1
+    compared: Count
+    difference: str

@@ -1,0 +1,34 @@
+"""How a figure was measured, in lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tflm_sim.escape import printable
+from tflm_sim.extensions.firmware.executed_facts import ExecutedFacts
+
+
+def facts_lines(facts: ExecutedFacts) -> list[str]:
+    """Return how a figure was measured, and how far the simulation says the same."""
+    lines = [
+        f"measured: {printable(facts.file, 200)} executed with this model in it, for a {facts.core} in {facts.emulator}"
+    ]
+    lines += _arena_lines(facts)
+    if facts.is_guessed:
+        lines.append("parts of the system around it were made up: on its board it may go another way")
+    if facts.difference:
+        lines.append(f"the simulation differs after {facts.compared:,} requests, in {printable(facts.difference, 300)}")
+    else:
+        lines.append(f"all {facts.compared:,} requests to the allocator are those of the simulation")
+    return lines
+
+
+def _arena_lines(facts: ExecutedFacts) -> Iterator[str]:
+    """Yield whose arena it is, where there could be another."""
+    if facts.other_arena_bytes is not None:
+        names = (printable(name) or "an arena" for name in (facts.arena, facts.other_arena))
+        yield " for what stays, ".join(names) + " for the rest: each is sized with the other as the program has it"
+    elif facts.interpreter > 1:
+        yield f"the arena is {printable(facts.arena) or 'one without a name'}, of interpreter {facts.interpreter}"
+    if facts.sharing > 1:
+        yield f"{facts.sharing} interpreters share the arena: its sizes are for all of them"

@@ -1,0 +1,182 @@
+"""The measurements of an executed program as text, from the same document as the JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from tflm_sim.document_fields import INLINE
+from tflm_sim.escape import printable
+from tflm_sim.extensions.firmware.emulation.execution import (
+    ExecutedAllocation,
+    ExecutedArena,
+    ExecutedInvoke,
+    ExecutedStore,
+    Execution,
+)
+from tflm_sim.extensions.firmware.emulation.stack_room import StackRoom
+from tflm_sim.extensions.firmware.execution import Compared
+
+_PARTS = {"all": "", "persistent": ", for what stays", "rest": ", for the rest"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionDocument:
+    """What happened when a program was executed, and how far the simulation of its models says the same.
+
+    Attributes:
+        compared: Of each arena, in order; one of two that belong together.
+    """
+
+    execution: Execution = field(metadata=INLINE)
+    compared: tuple[Compared, ...]
+
+
+def document_lines(document: ExecutionDocument) -> list[str]:
+    """Return how the program ran, what was seen, and how far the simulation agrees, one line each."""
+    return [*execution_lines(document.execution), "", *_compared_lines(document)]
+
+
+def verdicts(document: ExecutionDocument) -> list[str]:
+    """Return for each arena whether it works, and what is needed."""
+    return [_answer(printable(arena.symbol or "an arena"), arena) for arena in document.execution.arenas]
+
+
+def _compared_lines(document: ExecutionDocument) -> Iterator[str]:
+    names = {arena.address: printable(arena.symbol) or "an arena" for arena in document.execution.arenas}
+    for one in document.compared:
+        name = f"{names[one.address]}: " if len(document.compared) > 1 else ""
+        yield _compared_line(one, name)
+        if one.agreement is not None and one.reason:
+            yield _row("", f"{name}{printable(one.reason, 300)}")
+
+
+def _compared_line(compared: Compared, name: str) -> str:
+    found = compared.agreement
+    if found is None:
+        return _row("simulated", f"{name}not compared: {printable(compared.reason, 300)}")
+    whose = "those of the simulation" + (f" with: {found.settings}" if found.settings else "")
+    if found.agrees:
+        return _row("simulated", f"{name}all {found.compared:,} requests to the allocator are {whose}")
+    first = f"{name}{found.compared:,} requests are {whose}; then, in {printable(found.place, 100)},"
+    return _row("simulated", f"{first} {found.executed} instead of {found.simulated}: {printable(found.meaning, 200)}")
+
+
+def execution_lines(document: Execution) -> list[str]:
+    """Return how the program ran, and what was seen of each arena, one line each."""
+    core = f"{'an' if document.core.startswith('E') else 'a'} {document.core}"
+    lines = [
+        _row("file", f"{printable(document.file or '-', 200)}: executed for {core} in {document.emulator}"),
+        _row("run", f"{printable(document.start, 200)}; {printable(document.ending, 300)}"),
+    ]
+    if document.is_guessed:
+        lines.append(_row("caution", "parts of the system around it were made up: on its board it may go another way"))
+    allocations = [one for arena in document.arenas for one in arena.allocations]
+    lines += _unwatched_lines(one for one in allocations if one.stores is None)
+    several = len({one.interpreter for one in allocations}) > 1
+    for arena in document.arenas:
+        lines += _arena_lines(arena, several=several)
+        lines += [_row("", "it does not count: the program goes on in another arena")] * document.is_left(arena)
+    return lines
+
+
+def _unwatched_lines(unwatched: Iterable[ExecutedAllocation]) -> Iterator[str]:
+    """Yield the caution about allocations whose stores were not watched."""
+    statuses = {(one.status == "ok", one.stack is not None) for one in unwatched}
+    if any(has_stack for _, has_stack in statuses):
+        yield _row("caution", "stores are not watched in this emulator: what goes out of bounds is not known")
+    elif any(is_ok for is_ok, _ in statuses):
+        yield _row("caution", "neither the stack nor stores out of bounds were measured")
+
+
+def _row(name: str, text: str) -> str:
+    return f"{name:<10}{text}"
+
+
+def _result(one: ExecutedAllocation) -> str:
+    said = f"{one.arena_used_bytes:,} B used" if one.status == "ok" else f"{one.status} {one.ending}".strip()
+    return said if one.stack is None else f"{said}, {one.stack:,} B of stack"
+
+
+def _arena_lines(arena: ExecutedArena, *, several: bool) -> Iterator[str]:
+    name = printable(arena.symbol) if arena.symbol else "an arena"
+    yield ""
+    yield _row("arena", f"{name}{_PARTS[arena.part]}: {arena.size:,} B at {arena.address:#010x}")
+    if not arena.is_exact:
+        yield _row("caution", "what alignment skips at its start, less than 16 B, was not seen: add it to all sizes")
+    for number, one in enumerate(arena.allocations, 1):
+        which = f" {number} of {len(arena.allocations)}" if len(arena.allocations) > 1 else ""
+        whose = f" of interpreter {one.interpreter}" if several else ""
+        yield _row("result", f"AllocateTensors(){which}{whose}: {_result(one)}")
+        yield from _allocation_lines(one, shows_log=one.status != "ok" or arena.fits is not True)
+
+
+def _allocation_lines(one: ExecutedAllocation, *, shows_log: bool) -> Iterator[str]:
+    if one.damage:
+        yield _row("caution", f"bytes in use are handed out again: {one.damage}")
+    if shows_log:
+        yield from (_row("log", printable(line, 300)) for line in one.log)
+    yield from _stack_lines("AllocateTensors()", one.stack, one.stack_room)
+    yield from _store_lines(one.stores)
+    for invoke in one.invocations:
+        yield from _invoke_lines(invoke)
+
+
+def _invoke_lines(invoke: ExecutedInvoke) -> Iterator[str]:
+    count = "" if invoke.instructions is None else f", {invoke.instructions:,} instructions"
+    stack = "" if invoke.stack is None else f", {invoke.stack:,} B of stack"
+    if invoke.status == "stopped":
+        yield _row("result", f"Invoke(): {invoke.status}: {printable(invoke.ending, 300)}")
+    else:
+        yield _row("result", f"Invoke(): {invoke.status}{stack}{count}")
+    if invoke.instructions:
+        for one in invoke.operators:
+            share = 100 * one.instructions / invoke.instructions
+            where = f"#{one.op}" + (f" of subgraph {one.subgraph}" if one.subgraph else "")
+            yield f"{'':<10}{one.instructions:>14,} {share:5.1f} %  {printable(one.name, 60)} {where}"
+    yield from _stack_lines("Invoke()", invoke.stack, invoke.stack_room)
+    yield from _store_lines(invoke.stores)
+
+
+def _stack_lines(function: str, used: int | None, room: StackRoom | None) -> Iterator[str]:
+    """Return how much stack there is, and a warning where that is too little."""
+    if used is None or room is None:
+        return
+    callers = "its callers not counted" if room.callers is None else f"{room.callers:,} B of its callers"
+    together = (room.callers or 0) + used
+    text = (
+        f"{together:,} of {room.reserved:,} B ({printable(room.reserved_by, 100)}): {callers}, {used:,} B of {function}"
+    )
+    yield _row("stack", text)
+    if room.exceeded_by(used) > 0:
+        yield _row("caution", f"the stack overflows by {room.exceeded_by(used):,} B")
+
+
+def _store_lines(stores: tuple[ExecutedStore, ...] | None) -> Iterator[str]:
+    for one in stores or ():
+        who = f"{printable(one.name, 60)} #{one.op}" + (f" of subgraph {one.subgraph}" if one.subgraph > 0 else "")
+        where = (f"{printable(one.function, 100)}() at " if one.function else "") + f"{one.code_address:#x}"
+        where = where if one.code_address else "instructions that are too many to be told apart"
+        times = f" in {one.times:,} stores" if one.times > 1 else ""
+        text = f"{one.size:,} B at {one.address:#010x}{times}, {_beside(one)}, by {where}"
+        yield _row("outside" if one.is_outside else "own data", text + (f" for {who}" if one.name else ""))
+
+
+def _beside(store: ExecutedStore) -> str:
+    """Return where a store lies beside the object next to it."""
+    if not store.symbol:
+        return "where no object is"
+    name = printable(store.symbol, 100)
+    return f"{-store.offset:,} B before {name}" if store.offset < 0 else f"{name} + {store.offset:,}"
+
+
+def _answer(name: str, arena: ExecutedArena) -> str:
+    mark = {True: "yes", False: "no", None: "cannot be told"}[arena.fits]
+    if arena.smallest_arena is None:
+        return f"{mark}: {name} ({arena.size:,} B): {printable(arena.reason, 400)}"
+    failed = f": {printable(arena.reason, 400)}; it" if arena.reason else ""
+    text = f"{mark}: {name} ({arena.size:,} B){failed} needs {arena.smallest_arena:,} B"
+    text += f", {arena.smallest_arena_multiple_of_16:,} B as a multiple of 16" if arena.smallest_arena % 16 else ""
+    if arena.log_below:
+        text += f"; with one byte less: {printable(arena.log_below[0].strip(), 200)}"
+    return text

@@ -1,0 +1,260 @@
+"""Does a model work in the arena of the firmware that it is linked into? The verdict of ``tflm-sim firmware``.
+
+A firmware's file leaves open a few things in ways that can be listed (two enums' sizes, several versions, two arrays):
+each combination is a case, and the verdict is that of all cases or none. What cannot be listed is a condition of the
+verdict, and is named unless the answer is the same where it does not hold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from tflm_sim.device.configuration import Configuration
+from tflm_sim.device.resources import resource_variable_names
+from tflm_sim.extensions.firmware.cases import PLACES, FirmwareCase, possible_cases
+from tflm_sim.extensions.firmware.conditions import Conditions
+from tflm_sim.extensions.firmware.reading.firmware import Firmware
+from tflm_sim.extensions.firmware.reading.grounds import Condition
+from tflm_sim.extensions.firmware.rooms import ArenaRoom, Subject
+from tflm_sim.model.schema import builtin_operator_name
+from tflm_sim.model.types import Model
+from tflm_sim.ops.registry import registrations
+
+_TOO_MANY_SHARE = (
+    f"more than {len(PLACES)} models are given its allocator; what they need together depends on their order, "
+    "which the file does not say"
+)
+_TWO_ARENAS = (
+    "its memory is in two arenas, one for what stays and one for the rest (MicroAllocator::Create with both): "
+    "`tflm-sim size --split-arenas` says what each needs"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseNeed:
+    """What the model needs in one of the cases that the file leaves open.
+
+    Attributes:
+        case: What is the case: "TFLM 90b983c2b, short enums".
+        needed: The smallest arena; None when no size is enough.
+        fits: Whether the model works there; None where the arena is not known.
+    """
+
+    case: str
+    needed: int | None
+    fits: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class FirmwareVerdict:
+    """The answer about one model.
+
+    Attributes:
+        model: What the model is called.
+        model_size: Its bytes.
+        place: Where it lies: a section and an address, or its file.
+        arena: The arena; None where the firmware does not say which one it is.
+        needed: The smallest arena at that address, bytes; None when no size is enough.
+        multiple_of_16: The smallest one that is a multiple of 16.
+        used: ``arena_used_bytes()`` in this arena; in a roomy one where it does not work or there is none.
+        fits: Whether it works; None when that cannot be told.
+        log: What the device prints there; () where it prints other lines in one case than in another.
+        missing: Operators of the model that the firmware does not register, in the order in which the device asks.
+        reason: Why it fails, or why it cannot be told, where the arena's size does not decide.
+        cases: What the file leaves open and what the model needs in each case; () where all cases need the same. What
+            is above is the most demanding then.
+        conditions: What the verdict takes for granted: sentences that follow "if".
+    """
+
+    model: str
+    model_size: int
+    place: str
+    arena: ArenaRoom | None
+    needed: int | None
+    multiple_of_16: int | None
+    used: int
+    fits: bool | None
+    log: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    reason: str = ""
+    cases: tuple[CaseNeed, ...] = ()
+    conditions: tuple[str, ...] = ()
+
+    def exit_code(self, *, is_strict: bool) -> int:
+        """0: fits, 1: does not, 3: cannot be told, or, when asked strictly, it depends on a condition."""
+        return 3 if is_strict and self.conditions else {True: 0, False: 1, None: 3}[self.fits]
+
+
+def judge(
+    subject: Subject,
+    firmware: Firmware,
+    configurations: Sequence[Configuration],
+    conditions: Iterable[Condition] = (),
+    *,
+    settled: frozenset[str] = frozenset(),
+) -> FirmwareVerdict:
+    """Return the verdict about a model.
+
+    Args:
+        subject: The model, and the arenas that it may get.
+        firmware: What the file says.
+        configurations: The firmware's set-up on each target that its file leaves possible, the likeliest first.
+        conditions: What those targets take for granted.
+        settled: Settings that the user named, which are not looked for in the file: "planner",
+            "resource_variable_count".
+    """
+    missing = missing_operators(subject.model, firmware, {kernel.op for kernel in configurations[0].custom_ops})
+    unknown = unknown_operator(subject.model, configurations[0]) or _unjudgeable(firmware, missing)
+    cases = [] if unknown else possible_cases(subject, firmware, configurations, settled)
+    if not cases:
+        return _undecided(subject, unknown or _TOO_MANY_SHARE)
+    verdict = _combined(subject, cases)
+    reason = "" if missing else _refusal(subject.model, firmware, settled)
+    if missing or reason:
+        return replace(verdict, fits=False, missing=missing, reason=reason or verdict.reason, log=(), cases=())
+    grounds = Conditions(subject, firmware, cases, settled, verdict.fits)
+    return replace(verdict, conditions=tuple(grounds.all(conditions)))
+
+
+def _unjudgeable(firmware: Firmware, missing: Sequence[str]) -> str:
+    """Return what prevents a verdict, such as kernels of the program's own or two arenas; "" for nothing."""
+    if missing and firmware.own_kernels:
+        return (
+            f"Register_{missing[0]} is not in it: {missing[0]} is missing, or has a kernel of the program's own "
+            f"({firmware.own_kernels[0]}), whose memory is not known: --custom-ops FILE.py"
+        )
+    return _TWO_ARENAS if any(call.has_two_arenas for call in firmware.set_up.interpreters) else ""
+
+
+def _undecided(subject: Subject, reason: str) -> FirmwareVerdict:
+    return FirmwareVerdict(
+        model=subject.name, model_size=subject.size, place=subject.place, arena=None, needed=None, multiple_of_16=None,
+        used=0, fits=None, reason=reason,
+    )  # fmt: skip
+
+
+def _outcome(case: FirmwareCase, subject: Subject) -> FirmwareVerdict:
+    """Return the verdict for one case."""
+    roomy = case.roomy()
+    smallest = roomy.smallest
+    verdict = FirmwareVerdict(
+        model=subject.name,
+        model_size=subject.size,
+        place=subject.place,
+        arena=case.room,
+        needed=smallest.size if smallest else None,
+        multiple_of_16=smallest.multiple_of_16 if smallest else None,
+        used=roomy.arena_used_bytes,
+        fits=None,
+    )
+    if smallest is None:
+        return replace(
+            verdict,
+            fits=False,
+            reason=f"AllocateTensors() fails in an arena of any size: {roomy.failure}",
+            log=roomy.log,
+        )
+    problem = roomy.invoke_problem
+    if problem is not None:
+        return replace(verdict, fits=False, reason=str(problem), log=problem.log)
+    sized = case.sized()
+    if sized is None or case.room is None:
+        return verdict
+    fits = smallest.size <= case.room.size
+    return replace(verdict, fits=fits, log=sized.log, used=sized.arena_used_bytes if fits else verdict.used)
+
+
+def _combined(subject: Subject, cases: Sequence[FirmwareCase]) -> FirmwareVerdict:
+    """Combine the verdicts for all cases into one."""
+    outcomes = [_outcome(case, subject) for case in cases]
+    worst = max(outcomes, key=_needed)
+    fits = worst.fits if _all_equal(each.fits for each in outcomes) else None
+    verdict = replace(worst, fits=fits, arena=worst.arena if _all_equal(case.room for case in cases) else None)
+    answers = [(each.needed, each.fits) for each in outcomes]
+    if _all_equal(answers):
+        return verdict
+    rows = map(partial(_case_need, _deciding_questions(cases, answers)), cases, outcomes)
+    log = worst.log if _all_equal(each.log for each in outcomes) else ()
+    return replace(verdict, cases=tuple(dict.fromkeys(rows)), log=log)
+
+
+def _needed(verdict: FirmwareVerdict) -> float:
+    return math.inf if verdict.needed is None else verdict.needed
+
+
+def _all_equal(values: Iterable[object]) -> bool:
+    return len(set(values)) == 1
+
+
+def _case_need(open_ones: Sequence[str], case: FirmwareCase, verdict: FirmwareVerdict) -> CaseNeed:
+    """Return the row of a case, which the questions on which the answers hang tell from others."""
+    words = ", ".join(case.words[name] for name in open_ones if name in case.words)
+    return CaseNeed(words, None if verdict.reason else verdict.needed, verdict.fits)
+
+
+def _deciding_questions(cases: Sequence[FirmwareCase], answers: Sequence[object]) -> list[str]:
+    """Return the open questions on which the verdict depends, of those that the cases answer differently."""
+    names = [name for name in cases[0].words if not _all_equal(case.words.get(name) for case in cases)]
+    for name in tuple(names):
+        rest = [other for other in names if other != name]
+        if _decide(rest, cases, answers):
+            names = rest
+    return names
+
+
+def _decide(names: Sequence[str], cases: Sequence[FirmwareCase], answers: Sequence[object]) -> bool:
+    """Whether cases that answer these questions alike have the same answer."""
+    rows = [tuple(case.words.get(name) for name in names) for case in cases]
+    return len(set(zip(rows, answers, strict=True))) == len(set(rows))
+
+
+def _refusal(model: Model, firmware: Firmware, settled: frozenset[str]) -> str:
+    """Return why the model cannot work in a program, such as a missing operator; "" where it may."""
+    if firmware.is_link_time_optimised:
+        return ""
+    used = len(_used(model)) + len(_used(model, custom=True))
+    most = max(firmware.resolver_sizes, default=0)
+    if most and used > most and not firmware.has_all_operators:
+        return (
+            f"MicroMutableOpResolver<{most}> has room for {most} operators, and the model has {used}: "
+            "AllocateTensors() will fail"
+        )
+    needs_table = bool(resource_variable_names(model)) and "resource_variable_count" not in settled
+    if needs_table and firmware.has_resource_variables is False:
+        return (
+            "the model has resource variables, and the program makes no table for them "
+            "(MicroResourceVariables::Create is not in it): AllocateTensors() will fail"
+        )
+    return ""
+
+
+def unknown_operator(model: Model, configuration: Configuration) -> str:
+    """Return that a model has a custom operator that is no kernel of TFLM's, "" where it has none."""
+    known = registrations(configuration.target, configuration.custom_ops)
+    names = (name for name in _used(model, custom=True) if name not in known)
+    return next((f"the memory of the custom operator {name} is not known: --custom-ops FILE.py" for name in names), "")
+
+
+def missing_operators(model: Model, firmware: Firmware, known: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the builtin operators of ``model`` that ``firmware`` does not register, as far as that is proved.
+
+    Args:
+        model: The model.
+        firmware: What the file says.
+        known: Operators whose kernels the user described.
+    """
+    if firmware.operators is None or firmware.has_all_operators or not firmware.tells_operators:
+        return ()
+    known = {"", "CUSTOM", *known, *firmware.operators}
+    return tuple(name for name in _used(model) if name not in known)
+
+
+def _used(model: Model, *, custom: bool = False) -> list[str]:
+    """Return the builtin or the custom operators of a model, in the order in which the device looks for them."""
+    codes = (model.operator_codes[op.opcode_index] for subgraph in model.subgraphs for op in subgraph.operators)
+    if custom:
+        return list(dict.fromkeys(code.custom_code for code in codes if code.custom_code is not None))
+    return list(dict.fromkeys(builtin_operator_name(code.builtin_code) for code in codes if code.custom_code is None))

@@ -1,0 +1,160 @@
+"""A model's figures, measured in the user's own executed program, and the configuration that this proves.
+
+execute(program, model) --> requests --> equal to the simulation's?  yes: all answers of the simulation are valid
+                                                                   no: only the measured figures are valid
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from tflm_sim.answers.simulation import simulate
+from tflm_sim.device.configuration import Configuration
+from tflm_sim.errors import FirmwareError, TflmSimError
+from tflm_sim.extensions.firmware.emulation.execute import execute
+from tflm_sim.extensions.firmware.emulation.execution import ExecutedArena, Execution
+from tflm_sim.extensions.firmware.executed_facts import ExecutedFacts
+from tflm_sim.extensions.firmware.execution import Agreement, agreement, own_model, pairs, requests, sum_if_known
+from tflm_sim.extensions.firmware.reading.firmware import read_firmware
+from tflm_sim.model.types import Model
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredModel:
+    """What a program did with a model.
+
+    Attributes:
+        model: The model.
+        facts: How that was found.
+        arena: What was seen, in the arena that needs most of those in which the model is.
+        rest: Where that is only for what stays: the one for the rest.
+        configuration: Of those that its file leaves possible, the one whose simulation asks for the same; otherwise the
+            one that does so longest.
+        is_simulated: Whether the simulation asks for the same, to the last request, and needs the same.
+    """
+
+    model: Model
+    facts: ExecutedFacts
+    arena: ExecutedArena
+    rest: ExecutedArena | None
+    configuration: Configuration
+    is_simulated: bool
+
+    @property
+    def smallest(self) -> int | None:
+        """Bytes of the smallest arena, of both where there are two; None where no size is enough."""
+        return sum_if_known(arena.smallest_arena for arena in self._arenas)
+
+    @property
+    def multiple_of_16(self) -> int | None:
+        """As ``smallest``, of arenas whose sizes are multiples of 16."""
+        return sum_if_known(arena.smallest_arena_multiple_of_16 for arena in self._arenas)
+
+    @property
+    def _arenas(self) -> list[ExecutedArena]:
+        return [self.arena] if self.rest is None else [self.arena, self.rest]
+
+
+def measure(
+    program: str | os.PathLike[str],
+    model: Model | None,
+    possible: Sequence[Configuration],
+    sizes: Sequence[int] = (),
+    *,
+    interpreter: int = 0,
+) -> MeasuredModel:
+    """Execute a program with a model in the place of its own.
+
+    Args:
+        program: Its ELF file.
+        model: The model; None for the program's own.
+        possible: The configurations that its file leaves possible, the likeliest first.
+        sizes: Sizes of the arena that are tried, whatever is needed; bytes.
+        interpreter: The number of the one that gets the model, from 1 on; 0 for each. Of those with models of their
+            own, the one that is asked about; 0 for the one whose arena needs most.
+
+    Raises:
+        FirmwareError: It cannot be executed, AllocateTensors() came to no end, or its own model is not in its file.
+        UsageError: No emulator is installed.
+    """
+    execution = execute(program, model=model, sizes=sizes, interpreter=0 if model is None else interpreter)
+    pairs = _arenas_of_interpreter(execution, interpreter, program)
+    arena, rest = max(pairs, key=lambda pair: (pair[0].smallest_arena is None, pair[0].smallest_arena or 0))
+    if arena.fits is None:
+        raise FirmwareError(arena.reason, path=os.fspath(program))
+    if interpreter not in (0, arena.allocations[0].interpreter):
+        raise FirmwareError(
+            "this interpreter uses an arena that another one used before; use 'tflm-sim run' instead",
+            path=os.fspath(program),
+        )
+    model = model or own_model(read_firmware(os.fspath(program)), arena.allocations[0])
+    if model is None:
+        raise FirmwareError("the program's file does not contain its model; name the model", path=os.fspath(program))
+    judged = [(_agreement(arena, rest, model, each), each) for each in possible]
+    found, configuration = max(judged, key=lambda row: (row[0].agrees, row[0].compared))
+    configuration = replace(configuration, is_split=rest is not None)
+    facts = _facts(execution, arena, rest, program, found)
+    measured = MeasuredModel(model, facts, arena, rest, configuration, is_simulated=False)
+    return replace(measured, is_simulated=found.agrees and _smallest(model, configuration) == measured.smallest)
+
+
+_Pair: TypeAlias = tuple[ExecutedArena, ExecutedArena | None]
+
+
+def _arenas_of_interpreter(execution: Execution, interpreter: int, program: str | os.PathLike[str]) -> list[_Pair]:
+    """Return the arenas of an interpreter, of all interpreters for 0, without those given up as too small."""
+    found = [one for one in pairs(execution) if not execution.is_left(one[0])]
+    having = [one for one in found if any(interpreter in (0, each.interpreter) for each in one[0].allocations)]
+    if found and not having:
+        most = max(each.interpreter for one, _ in found for each in one.allocations)
+        raise FirmwareError(f"--into {interpreter}: it has {most}", path=os.fspath(program))
+    return having
+
+
+def _smallest(model: Model, configuration: Configuration) -> int | None:
+    simulation = simulate(model, configuration)
+    if configuration.is_split:
+        split = simulation.split
+        return None if split is None else split.persistent + split.non_persistent
+    return None if simulation.smallest is None else simulation.smallest.size
+
+
+def _agreement(
+    arena: ExecutedArena, rest: ExecutedArena | None, model: Model, configuration: Configuration
+) -> Agreement:
+    target = replace(configuration.target, arena_address=arena.address % BUFFER_ALIGNMENT)
+    here = replace(configuration, target=target, is_split=rest is not None)
+    other = None if rest is None else rest.size
+    try:
+        simulation = simulate(model, here, arena_size=arena.size, non_persistent_arena_size=other)
+    except TflmSimError as problem:
+        return Agreement(0, "another request", "nothing", "", str(problem))
+    return agreement(requests(arena, rest), simulation)
+
+
+def _facts(
+    execution: Execution,
+    arena: ExecutedArena,
+    rest: ExecutedArena | None,
+    program: str | os.PathLike[str],
+    found: Agreement,
+) -> ExecutedFacts:
+    difference = "" if found.agrees else f"{found.executed} instead of {found.simulated}: {found.meaning}"
+    return ExecutedFacts(
+        file=os.fspath(program),
+        core=execution.core,
+        emulator=execution.emulator,
+        is_guessed=execution.is_guessed,
+        arena=arena.symbol,
+        arena_bytes=arena.size,
+        other_arena="" if rest is None else rest.symbol,
+        other_arena_bytes=None if rest is None else rest.size,
+        interpreter=arena.allocations[0].interpreter,
+        sharing=len({one.interpreter for one in arena.allocations}),
+        compared=found.compared,
+        difference=f"{found.place}: {difference}" if difference and found.place else difference,
+    )

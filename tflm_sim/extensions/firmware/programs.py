@@ -1,0 +1,143 @@
+"""Who reads and measures linked programs, for verbs that are given one: ``extension_points.Programs``."""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tflm_sim.device.configuration import Configuration
+from tflm_sim.model.types import Model
+
+if TYPE_CHECKING:
+    from tflm_sim.arena.events import Event
+    from tflm_sim.extensions.firmware.measured import MeasuredModel
+    from tflm_sim.report.document import SizeDocument
+    from tflm_sim.report.picture import Picture
+
+_ELF = b"\x7fELF"
+
+
+def is_program(path: str) -> bool:
+    """Tell whether a file is an ELF file."""
+    if not os.path.isfile(path):
+        return False
+    with suppress(OSError), open(path, "rb") as file:
+        return file.read(len(_ELF)) == _ELF
+    return False
+
+
+def measure(
+    path: str,
+    model: Model | None,
+    possible: Sequence[Configuration],
+    sizes: Sequence[int] = (),
+    *,
+    interpreter: int = 0,
+) -> MeasuredProgram:
+    """Execute a program with a model; see :class:`~tflm_sim.extension_points.Programs`."""
+    from tflm_sim.extensions.firmware.measured import measure as execute_and_compare  # The emulator is large.
+
+    return MeasuredProgram(execute_and_compare(path, model, possible, sizes, interpreter=interpreter))
+
+
+def outputs(
+    path: str, model: Model | bytes, runs: Iterable[Sequence[bytes]], *, interpreter: int = 0
+) -> list[tuple[bytes, ...]]:
+    """Return what a program's kernels compute; see :class:`~tflm_sim.extension_points.Programs`."""
+    from tflm_sim.extensions.firmware.emulation.execute import compute_outputs
+
+    return compute_outputs(path, model, runs, interpreter=interpreter)
+
+
+def smallest_arena(path: str, model: Model, *, interpreter: int = 0) -> int | None:
+    """Return the smallest arena of a program with a model; see :class:`~tflm_sim.extension_points.Programs`."""
+    from tflm_sim.extensions.firmware.emulation.execute import execute
+
+    return execute(path, model=model, interpreter=interpreter).smallest_of(interpreter or 1)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredProgram:
+    """What a program did with a model, in the forms that verbs ask for: ``extension_points.ProgramFigures``."""
+
+    found: MeasuredModel
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+        return self.found.model
+
+    @property
+    def configuration(self) -> Configuration:
+        """The configuration whose simulation comes nearest."""
+        return self.found.configuration
+
+    @property
+    def smallest(self) -> int | None:
+        """Bytes of the smallest arena; None where no size is enough."""
+        return self.found.smallest
+
+    @property
+    def multiple_of_16(self) -> int | None:
+        """As ``smallest``, of arenas whose sizes are multiples of 16."""
+        return self.found.multiple_of_16
+
+    @property
+    def parts(self) -> Mapping[str, object]:
+        """How that was measured."""
+        return {"executed": self.found.facts}
+
+    @property
+    def fits(self) -> bool:
+        """Whether AllocateTensors() succeeds in the program's own arena."""
+        return bool(self.found.arena.fits)
+
+    @property
+    def works(self) -> bool | None:
+        """Whether the model works in the first of the sizes that were to be tried."""
+        tried, needed = self.found.arena.tried[0], self.multiple_of_16
+        if self.found.rest is None:
+            return tried.works
+        return needed is not None and needed <= tried.size  # The size is that of both arenas together.
+
+    @property
+    def reason(self) -> str:
+        """Why no size is enough, "" where one is."""
+        return self.found.arena.reason
+
+    @property
+    def log(self) -> tuple[str, ...]:
+        """What the program prints in its own arena."""
+        return self.found.arena.allocations[0].log
+
+    @property
+    def log_below(self) -> tuple[str, ...]:
+        """What it prints with one byte less than the smallest arena."""
+        return self.found.arena.log_below
+
+    def document(self) -> SizeDocument:
+        """Return the document of ``size`` with these figures."""
+        from tflm_sim.extensions.firmware.executed_document import measured_document
+
+        return measured_document(self.model, self.found)
+
+    def picture(self) -> Picture:
+        """Return what happened in the arena."""
+        from tflm_sim.extensions.firmware.executed_document import measured_picture
+
+        return measured_picture(self.model, self.found)
+
+    def lines(self) -> list[str]:
+        """Return the figures as text."""
+        from tflm_sim.extensions.firmware.executed_document import measured_lines
+
+        return measured_lines(self.model, self.found)
+
+    def events(self) -> Iterator[Event]:
+        """Yield the requests to the allocator."""
+        from tflm_sim.extensions.firmware.execution import requests
+
+        return iter(requests(self.found.arena, self.found.rest, len(self.found.arena.allocations)))

@@ -1,0 +1,324 @@
+"""What a function passes to the functions that it calls, as far as its code alone says.
+
+Every path through the function is followed with what is known of registers and of its stack; where two paths meet,
+what they do not agree on is unknown. A value is a number, or a number of bytes behind something that stands for itself:
+
+    Value("", 0x20000c80)     a number: an address, a size
+    Value("sp", -24)          24 bytes below the stack pointer at the function's first instruction
+    Value("argument 2", 0)    the function's own argument; its callers decide
+    Value("call 0x81f4", 0)   what the call at that address returned
+
+Invariant: what is not certain is None. Memory that another function can reach is forgotten at every call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from tflm_sim.extensions.firmware.reading.call_graph import Function
+from tflm_sim.extensions.firmware.reading.elf import Elf, Section
+from tflm_sim.extensions.firmware.reading.machine_steps import (
+    Branch,
+    CallTo,
+    Compare,
+    ConditionalStep,
+    Convention,
+    Decoder,
+    Forget,
+    Load,
+    Or,
+    SetTo,
+    Shift,
+    Step,
+    Store,
+    Sum,
+)
+
+_MAX_STEPS = 40_000
+"""Instructions that are read of one function, those on several paths several times."""
+_MAX_ARGUMENTS = 10
+_MAX_INSTRUCTION_BYTES = 24
+"""Bytes that are handed to the decoder: IT of Thumb with the four instructions behind it are 18."""
+ARGUMENT, CALL = "argument ", "call "
+
+
+class Value(NamedTuple):
+    """A number, or bytes behind what ``base`` stands for; see the head of the module."""
+
+    base: str
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """A call.
+
+    Attributes:
+        site: The address of the call.
+        target: What is called; None where that is not known.
+        arguments: By position; None for what is not known.
+    """
+
+    site: int
+    target: int | None
+    arguments: tuple[Value | None, ...]
+
+
+@dataclass(slots=True)
+class _State:
+    """What is known before an instruction about registers, flags and the stack; whatever is missing is unknown."""
+
+    registers: dict[str, Value]
+    slots: dict[int, tuple[Value, int]] = field(default_factory=dict)
+    reachable_from: int | None = None
+    compared: tuple[str, int] | None = None
+
+    def copy(self) -> _State:
+        return _State(dict(self.registers), dict(self.slots), self.reachable_from, self.compared)
+
+    def common_with(self, other: _State) -> _State:
+        """Return the facts on which both states agree."""
+        reachable = [one for one in (self.reachable_from, other.reachable_from) if one is not None]
+        return _State(
+            dict(self.registers.items() & other.registers.items()),
+            dict(self.slots.items() & other.slots.items()),
+            min(reachable, default=None),
+            self.compared if self.compared == other.compared else None,
+        )
+
+    def put(self, register: str, value: Value | None) -> None:
+        """Set a register's value."""
+        if self.compared is not None and self.compared[0] == register:
+            self.compared = None
+        if value is None:
+            self.registers.pop(register, None)
+        else:
+            self.registers[register] = value
+
+
+class CodeReader:
+    """Reads functions of a program."""
+
+    def __init__(self, elf: Elf, decoder: Decoder) -> None:
+        self._elf, self._decoder = elf, decoder
+        self._convention: Convention = decoder.convention
+        self._mask = (1 << 8 * self._convention.word) - 1
+        self._sections = [s for s in elf.sections if s.is_allocated and s.has_bits and s.size]
+        self._constants = {name: Value("", number) for name, number in self._convention.constants}
+
+    def calls(self, function: Function) -> tuple[CallSite, ...]:
+        """Return the calls in a function that some path reaches, by address; () for a function that is too long."""
+        states: dict[int, _State] = {}
+        found: dict[int, int | None] = {}
+        work = [(function.start, self._at_entry())]
+        left = _MAX_STEPS
+        while work:
+            address, state = work.pop()
+            known = states.get(address)
+            state = state if known is None else known.common_with(state)
+            if known == state or not function.start <= address < function.start + function.size:
+                continue
+            left -= 1
+            if not left:
+                return ()
+            states[address] = state
+            decoded = self._decoder.decode(self._code(address), address)
+            if decoded is None:
+                continue
+            size, steps = decoded
+            work += self._after(address, size, steps, state.copy(), found, function)
+        return tuple(
+            CallSite(site, target, tuple(self._argument(states[site], i) for i in range(_MAX_ARGUMENTS)))
+            for site, target in sorted(found.items())
+        )
+
+    def _at_entry(self) -> _State:
+        convention = self._convention
+        arguments = [Value(f"{ARGUMENT}{i}", 0) for i in range(_MAX_ARGUMENTS)]
+        registers = dict(zip(convention.arguments, arguments, strict=False))
+        passed = arguments[len(registers) :]
+        slots = {convention.pushed + convention.word * i: (value, convention.word) for i, value in enumerate(passed)}
+        return _State({**registers, convention.stack: Value("sp", 0)}, slots)
+
+    def _after(
+        self,
+        address: int,
+        size: int,
+        steps: list[Step],
+        state: _State,
+        found: dict[int, int | None],
+        function: Function,
+    ) -> Iterator[tuple[int, _State]]:
+        """Yield where execution goes on behind an instruction, with what is known there."""
+        for step in steps:
+            match step:
+                case Branch(target, is_conditional, equal):
+                    if target is not None:
+                        if not function.start <= target < function.start + function.size and not is_conditional:
+                            found[address] = target
+                        yield target, _after_comparison(state, equal is True)
+                    if is_conditional:
+                        yield address + size, _after_comparison(state, equal is False)
+                    return
+                case CallTo(target):
+                    found[address] = target
+                    self._after_call(state, address)
+                case ConditionalStep(inner):
+                    before = state.copy()
+                    self._apply(state, inner)
+                    state = state.common_with(before)
+                case _:
+                    self._apply(state, step)
+        yield address + size, state
+
+    def _apply(self, state: _State, step: Step) -> None:
+        match step:
+            case Store():
+                self._carry_out_store(state, step)
+            case Compare(register, number):
+                state.compared = None if register is None else (register, number)
+            case SetTo() | Sum() | Shift() | Or() | Load() | Forget():
+                state.put(step.register, self._result(state, step))
+
+    def _result(self, state: _State, step: SetTo | Sum | Shift | Or | Load | Forget) -> Value | None:
+        """Return what a step puts into its register."""
+        match step:
+            case SetTo(_, source, offset):
+                return self._plus(self._value(state, source), offset)
+            case Sum(_, first, second, sign):
+                return self._sum(self._value(state, first), self._value(state, second), sign)
+            case Shift(_, source, bits):
+                number = _number(self._value(state, source))
+                return None if number is None else self._plus(Value("", number << bits), 0)
+            case Or(_, first, second):
+                one, other = (_number(state.registers.get(register)) for register in (first, second))
+                return None if one is None or other is None else Value("", one | other)
+            case Load(_, base, offset, size):
+                return self._loaded(state, self._plus(self._value(state, base), offset), size)
+        return None
+
+    def _value(self, state: _State, name: str) -> Value | None:
+        if not name:
+            return Value("", 0)
+        return state.registers.get(name) or self._constants.get(name)
+
+    def _plus(self, value: Value | None, offset: int) -> Value | None:
+        if value is None:
+            return None
+        total = value.offset + offset
+        return Value(value.base, total if value.base else total & self._mask)
+
+    def _sum(self, first: Value | None, second: Value | None, sign: int) -> Value | None:
+        if second is not None and not second.base:
+            return self._plus(first, sign * second.offset)
+        if first is not None and not first.base and sign == 1:
+            return self._plus(second, first.offset)
+        return None
+
+    def _loaded(self, state: _State, place: Value | None, size: int) -> Value | None:
+        if place is None:
+            return None
+        if not place.base:
+            number = self._constant(place.offset, size)
+            return None if number is None else Value("", number)
+        if place.base != "sp":
+            return None
+        value, width = state.slots.get(place.offset, (None, size))
+        return value if width == size else None
+
+    def _constant(self, address: int, size: int) -> int | None:
+        section = self._section(address, size)
+        if section is None or section.is_writable:
+            return None
+        start = address - section.address
+        return int.from_bytes(self._elf.bytes_of(section)[start : start + size], "little")
+
+    def _section(self, address: int, size: int) -> Section | None:
+        return next((s for s in self._sections if s.address <= address and address + size <= s.address + s.size), None)
+
+    def _code(self, address: int) -> bytes:
+        section = self._section(address, 2)
+        if section is None:
+            return b""
+        start = address - section.address
+        return bytes(self._elf.bytes_of(section)[start : start + _MAX_INSTRUCTION_BYTES])
+
+    def _carry_out_store(self, state: _State, step: Store) -> None:
+        place = self._value(state, step.base)
+        value = None if step.register is None else self._value(state, step.register)
+        if place is not None and place.base == "sp":
+            if step.offset is None:
+                state.slots = {}
+            else:
+                _put_on_stack(state, place.offset + step.offset, step.size, value)
+            return
+        if value is not None and value.base == "sp":
+            _mark_reachable(state, value.offset)
+        if place is None:
+            state.slots = {}
+        elif place.base:
+            _forget_reachable(state)
+
+    def _after_call(self, state: _State, site: int) -> None:
+        """Return the state after a call, without the registers and memory that it may change."""
+        for value in [self._argument(state, i) for i in range(_MAX_ARGUMENTS)]:
+            if value is not None and value.base == "sp":
+                _mark_reachable(state, value.offset)
+        _forget_reachable(state)
+        state.registers = {name: value for name, value in state.registers.items() if name in self._convention.kept}
+        state.compared = None
+        state.registers[self._convention.result] = Value(f"{CALL}{site:#x}", 0)
+
+    def _argument(self, state: _State, position: int) -> Value | None:
+        convention = self._convention
+        if position < len(convention.arguments):
+            return self._value(state, convention.arguments[position])
+        stack = state.registers.get(convention.stack)
+        if stack is None or stack.base != "sp":
+            return None
+        place = stack.offset + convention.word * (position - len(convention.arguments))
+        value, _ = state.slots.get(place, (None, None))
+        return value
+
+
+def _number(value: Value | None) -> int | None:
+    """Return a value that is a number; None for what stands for something else, or is not known."""
+    return None if value is None or value.base else value.offset
+
+
+def _put_on_stack(state: _State, start: int, size: int, value: Value | None) -> None:
+    """Replace the slots that ``size`` bytes from ``start`` on touch."""
+    end = start + size
+    state.slots = {at: slot for at, slot in state.slots.items() if at >= end or at + slot[1] <= start}
+    if value is not None:
+        state.slots[start] = (value, size)
+
+
+def _after_comparison(state: _State, is_equal: bool) -> _State:
+    """Return the state on the branch where the last comparison was equal; unchanged on the other branch."""
+    after = state.copy()
+    if is_equal and state.compared is not None:
+        register, number = state.compared
+        after.registers[register] = Value("", number)
+    return after
+
+
+def _mark_reachable(state: _State, offset: int) -> None:
+    """Mark the stack from ``offset`` upwards as reachable by other functions."""
+    state.reachable_from = offset if state.reachable_from is None else min(state.reachable_from, offset)
+
+
+def _forget_reachable(state: _State) -> None:
+    limit = state.reachable_from
+    if limit is not None:
+        state.slots = {at: slot for at, slot in state.slots.items() if at < limit}
+
+
+def substituted(value: Value | None, arguments: Mapping[int, Value | None]) -> Value | None:
+    """Return a value with the function's own arguments replaced by what a caller passes."""
+    if value is None or not value.base.startswith(ARGUMENT):
+        return value
+    given = arguments.get(int(value.base.removeprefix(ARGUMENT)))
+    return None if given is None else Value(given.base, given.offset + value.offset)

@@ -1,0 +1,363 @@
+"""How a program sets TFLM up: the arguments of the calls that make its interpreters, read from its code.
+
+    MicroInterpreter(model, resolver, tensor_arena + 64, 5000, variables)     the call in the program
+    MicroResourceVariables::Create(allocator, 7)                              where ``variables`` comes from
+
+The constructor's mangled name says which argument is which, in every version of TFLM. An argument that the caller was
+given itself is looked up at the caller's callers. A call that is not found (link-time optimisation puts the
+constructor into its caller) or not understood leaves what it passes unknown; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+from tflm_sim.extensions.firmware.reading.call_graph import CallGraph, Function
+from tflm_sim.extensions.firmware.reading.code_values import ARGUMENT, CALL, CallSite, CodeReader, Value, substituted
+from tflm_sim.extensions.firmware.reading.elf import Elf
+from tflm_sim.extensions.firmware.reading.machine_code import decoder
+
+_MAX_DEPTH = 4
+"""How many callers up an argument is followed."""
+_MAX_CALLS = 64
+"""Calls of the constructor, with every way to get there, that are told apart."""
+_CONSTRUCTOR = re.compile(r"_ZN6tflite16MicroInterpreterC[12]E(\w+)$")
+_ALLOCATE = re.compile(r"_ZN6tflite16MicroInterpreter15AllocateTensorsEv$")
+_INVOKE = re.compile(r"_ZN6tflite16MicroInterpreter6InvokeEv$")
+_CHANGED_CONSTRUCTOR = re.compile(r"_ZN6tflite16MicroInterpreterC[12]E\w+\.")
+"""A copy that the compiler made of a constructor, whose arguments are others: ``.constprop.0``, ``.isra.0``."""
+_CREATE_ALLOCATOR = re.compile(r"_ZN6tflite(?:14|23)(Recording)?MicroAllocator6CreateE(\w+)$")
+_T = TypeVar("_T")
+_CREATE_VARIABLES = re.compile(r"_ZN6tflite22MicroResourceVariables6CreateE\w+$")
+_GET_MODEL = re.compile(r"_ZN6tflite8GetModelEPKv$|_ZN11flatbuffers7GetRootIN6tflite5ModelE")
+_TYPE = re.compile(r"([PRK]*)(N?S\w?_|S\d?_|[a-z])")
+_HEAP = {
+    "malloc": 0, "pvPortMalloc": 0, "k_malloc": 0, "ps_malloc": 0, "heap_caps_malloc": 0, "_Znaj": 0, "_Znwj": 0,
+    "_Znam": 0, "_Znwm": 0, "aligned_alloc": 1, "memalign": 1, "heap_caps_aligned_alloc": 1,
+}  # fmt: skip
+"""Functions that take memory from a heap, with the position of the size among their arguments."""
+_KINDS = {
+    "5Model": "model",
+    "14MicroAllocator": "allocator",
+    "22MicroResourceVariables": "variables",
+    "Ph": "arena",
+    "15MicroOpResolver": "resolver",
+    "b": "preserve",
+}
+_SAME_AS_BEFORE = "the type before"
+_WHOLE_TYPES = {"Ph": "Ph", "S_": _SAME_AS_BEFORE}
+_SIZES = ("j", "m")
+_TENSOR_TAKERS = re.compile(r"14MicroAllocator(?:38AllocatePersistentTfLiteTensorInternal|24AllocateTempTfLiteTensor)E")
+_TENSOR_SIZES = {32: True, 40: False}
+"""sizeof(TfLiteTensor) of 32-bit code with TF_LITE_STATIC_MEMORY, and whether its enums are short.
+Source: micro_allocator.cc, common.h @ 90b983c."""
+
+
+class InterpreterCall(NamedTuple):
+    """A call that makes an interpreter; None for what the code does not say.
+
+    Attributes:
+        arena: The address of the arena.
+        arena_size: Its bytes.
+        is_on_heap: Whether the arena comes from a heap.
+        model: An address in the model.
+        resolver: The address of the resolver of operators.
+        variables: How many resource variables it has room for; 0 where it is given no table.
+        variable_arena: Bytes of the arena in which that table is made; 0 for the interpreter's own.
+        preserves_all_tensors: Whether its planner is the linear one.
+        allocator: The call of MicroAllocator::Create whose allocator it was given; 0 where it makes its own.
+        is_recording: Whether that allocator is a RecordingMicroAllocator.
+        has_two_arenas: Whether that allocator was given an arena for what stays, and another one.
+        has_own_planner: Whether that allocator was given a memory planner that the program made.
+        site: Where the call is.
+    """
+
+    arena: int | None = None
+    arena_size: int | None = None
+    is_on_heap: bool = False
+    model: int | None = None
+    resolver: int | None = None
+    variables: int | None = None
+    variable_arena: int | None = None
+    preserves_all_tensors: bool | None = None
+    allocator: int | None = None
+    is_recording: bool = False
+    has_two_arenas: bool = False
+    has_own_planner: bool = False
+    site: int | None = None
+
+    @property
+    def has_arena(self) -> bool:
+        """Whether its arena is known."""
+        return self.arena_size is not None and (self.is_on_heap or self.arena is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class SetUp:
+    """What the code says.
+
+    Attributes:
+        interpreters: The calls that make one; () where none is found.
+        is_read: Whether the program's code can be read here.
+        tensor_enums: Whether sizeof(TfLiteTensor) in the code is that with short enums; None where it is not read.
+        table_length: The number that every call of MicroResourceVariables::Create passes; None where there is none,
+            one is not read, or they differ.
+        allocates_again: Whether more calls lead to AllocateTensors() than to the making of an interpreter, so that one
+            may allocate its tensors twice, which takes more of the arena. Calls in a loop count once.
+    """
+
+    interpreters: tuple[InterpreterCall, ...] = ()
+    is_read: bool = False
+    tensor_enums: bool | None = None
+    table_length: int | None = None
+    allocates_again: bool = False
+
+    @property
+    def arenas(self) -> tuple[InterpreterCall, ...] | None:
+        """The interpreters if the arena of every one of them is known, None if not."""
+        return self.interpreters if self.interpreters and all(one.has_arena for one in self.interpreters) else None
+
+    @property
+    def resolver_count(self) -> int:
+        """How many resolvers of operators the interpreters may be given at most."""
+        return len({(one.resolver, one.site if one.resolver is None else None) for one in self.interpreters})
+
+
+def _calls_of_constructor(program: _Program, graph: CallGraph, function: Function) -> Iterator[InterpreterCall]:
+    """Yield the interpreters that calls of a function make; none where it is no constructor of one."""
+    match = next(filter(None, map(_CONSTRUCTOR.match, function.names)), None)
+    if match is not None:
+        yield from program.interpreters(function, _roles(match[1]))
+    if any(map(_CHANGED_CONSTRUCTOR.match, function.names)):
+        for site in graph.callers.get(function.start, ()):
+            yield InterpreterCall(site=site)
+
+
+def _enum_kinds(program: _Program, functions: Iterable[Function]) -> set[bool]:
+    """Return whether enums are short, as the sizes of TfLiteTensor in code say; both where they contradict."""
+    takers = (function for function in functions if any(map(_TENSOR_TAKERS.search, function.names)))
+    sizes = {program.tensor_size(function) for function in takers}
+    return {_TENSOR_SIZES[size] for size in sizes if size is not None}
+
+
+def read_set_up(elf: Elf, graph: CallGraph) -> SetUp:
+    """Return what the code of a program passes to TFLM."""
+    wanted = [f for f in graph.functions.values() if any(_RELEVANT_FUNCTIONS.search(name) for name in f.names)]
+    machine = decoder(elf) if wanted else None
+    if machine is None:
+        return SetUp(allocates_again=_allocates_again(graph, 0))
+    program = _Program(graph, CodeReader(elf, machine))
+    found = [call for function in wanted for call in _calls_of_constructor(program, graph, function)]
+    calls = tuple(dict.fromkeys(found[:_MAX_CALLS]))
+    enums, lengths = _only_value(_enum_kinds(program, wanted)), _only_value(_table_lengths(program, wanted))
+    return SetUp(calls, True, enums, lengths, _allocates_again(graph, len(calls)))
+
+
+def _allocates_again(graph: CallGraph, found: int) -> bool:
+    """Whether more calls lead to AllocateTensors() than to a constructor; Invoke() calls it only where nobody did."""
+    of_tflm = _starts_of(graph, _INVOKE)
+    made = max(found, sum(graph.count_call_chains(start) for start in _starts_of(graph, _CONSTRUCTOR)))
+    return 0 < made < sum(graph.count_call_chains(start, of_tflm) for start in _starts_of(graph, _ALLOCATE))
+
+
+def _starts_of(graph: CallGraph, pattern: re.Pattern[str]) -> frozenset[int]:
+    return frozenset(one.start for one in graph.functions.values() if any(map(pattern.match, one.names)))
+
+
+def _table_lengths(program: _Program, functions: Iterable[Function]) -> set[int | None]:
+    """Return what calls of MicroResourceVariables::Create pass; None for one that is not read."""
+    creators = (function for function in functions if any(map(_CREATE_VARIABLES.match, function.names)))
+    return {length for function in creators for length in program.table_lengths(function)}
+
+
+def _only_value(values: Set[_T]) -> _T | None:
+    """Return the value if all values are equal; None where there are none or they differ."""
+    return next(iter(values)) if len(values) == 1 else None
+
+
+_RELEVANT_FUNCTIONS = re.compile(
+    "|".join(one.pattern for one in (_CONSTRUCTOR, _CHANGED_CONSTRUCTOR, _CREATE_VARIABLES, _TENSOR_TAKERS))
+)
+
+
+def _roles(parameters: str) -> dict[str, int]:
+    """Return the position of each argument that matters, by what it is: ``PKNS_5ModelERKNS_15Micro...EPhj`` ..."""
+    roles: dict[str, int] = {}
+    last = ""
+    for position, kind in enumerate(_kinds(parameters), 1):
+        last = _role(kind, is_behind_arena=last == "arena")
+        if last:
+            roles.setdefault(last, position)
+    return roles
+
+
+def _role(kind: str, *, is_behind_arena: bool) -> str:
+    """Return the role of an argument, by its type; "" for one that does not matter."""
+    if is_behind_arena and kind in _SIZES:
+        return "size"
+    return "arena" if is_behind_arena and kind == _SAME_AS_BEFORE else _KINDS.get(kind, "")
+
+
+def _kinds(parameters: str) -> Iterator[str]:
+    """Yield the type of each parameter, of a nested name its last part."""
+    at = 0
+    while match := _TYPE.match(parameters, at):
+        at, kind = match.end(), _WHOLE_TYPES.get(match[0], match[2])
+        if kind.startswith("N"):
+            length = re.match(r"\d+", parameters[at:])
+            if length is None:
+                return
+            end = at + len(length[0]) + int(length[0])
+            kind, at = parameters[at:end], end + 1
+        yield kind
+
+
+class _Program:
+    """The program's functions, each read once."""
+
+    def __init__(self, graph: CallGraph, reader: CodeReader) -> None:
+        self._graph, self._reader = graph, reader
+        self._read: dict[int, tuple[CallSite, ...]] = {}
+
+    def _calls_in(self, function: Function) -> tuple[CallSite, ...]:
+        if function.start not in self._read:
+            self._read[function.start] = self._reader.calls(function)
+        return self._read[function.start]
+
+    def _calls_of(self, target: Function) -> Iterator[tuple[Function, CallSite | None]]:
+        """Yield the calls of a function; None for one that cannot be read where it should be."""
+        for start in sorted(self._graph.calling_functions(target.start)):
+            caller = self._graph.functions[start]
+            calls = [call for call in self._calls_in(caller) if call.target == target.start]
+            yield from ((caller, call) for call in calls)
+            reached = {call.site for call in calls}
+            sites = (site for site in self._graph.callers[target.start] if self._graph.function_at(site) == caller)
+            yield from ((caller, None) for site in sites if site not in reached)
+
+    def interpreters(self, constructor: Function, roles: Mapping[str, int]) -> Iterator[InterpreterCall]:
+        """Yield what each call of a constructor passes."""
+        for caller, call in self._calls_of(constructor):
+            if call is None:
+                yield InterpreterCall()
+                continue
+            facts = {name: call.arguments[position] for name, position in roles.items() if position < 10}
+            is_own = "allocator" not in roles
+            if not is_own:
+                facts |= self._allocator(caller, facts.pop("allocator"))
+            self._trace_back(caller, facts)
+            for known in self._in_every_context(caller, facts, _MAX_DEPTH):
+                yield _interpreter(known, is_own)._replace(site=call.site)
+
+    def _callee(self, caller: Function, value: Value | None) -> tuple[tuple[str, ...], CallSite | None]:
+        """Return the names of the function that a value was returned by, and the call."""
+        if value is None or not value.base.startswith(CALL) or value.offset:
+            return (), None
+        site = int(value.base.removeprefix(CALL), 16)
+        call = next((call for call in self._calls_in(caller) if call.site == site), None)
+        function = None if call is None or call.target is None else self._graph.functions.get(call.target)
+        return (function.names if function else ()), call
+
+    def _allocator(self, caller: Function, value: Value | None) -> dict[str, Value | None]:
+        """Return the facts about an allocator that was made before."""
+        names, call = self._callee(caller, value)
+        match = next(filter(None, map(_CREATE_ALLOCATOR.match, names)), None)
+        if match is None or call is None:
+            return {"site": None}
+        roles = _roles(match[2])
+        facts: dict[str, Value | None] = {"site": Value("", call.site), "recording": Value("", 1 if match[1] else 0)}
+        if match[2].count("Ph") + match[2].count("S1_") > 1:
+            return {**facts, "two": Value("", 1)}
+        if "arena" not in roles:
+            return facts
+        arena = roles["arena"] - 1
+        planner: Value | None = Value("", 0)  # MemoryPlannerType::kGreedy, the only one where none can be named.
+        if "MemoryPlannerType" in match[2]:
+            planner = call.arguments[arena + 2]
+        elif "MemoryPlanner" in match[2]:
+            planner, facts["own_planner"] = None, Value("", 1)
+        return {**facts, "arena": call.arguments[arena], "size": call.arguments[arena + 1], "preserve": planner}
+
+    def _trace_back(self, caller: Function, facts: dict[str, Value | None]) -> None:
+        """Put what the caller's other calls returned into words: a heap's memory, a model, a table of variables."""
+        names, call = self._callee(caller, facts.get("arena"))
+        position = next((_HEAP[name] for name in names if name in _HEAP), None)
+        if position is not None and call is not None:
+            facts["arena"], facts["heap"] = None, call.arguments[position]
+        names, call = self._callee(caller, facts.get("model"))
+        if any(map(_GET_MODEL.match, names)) and call is not None:
+            facts["model"] = call.arguments[0]
+        names, call = self._callee(caller, facts.get("variables"))
+        if any(map(_CREATE_VARIABLES.match, names)) and call is not None:
+            facts["variables"], facts["count"] = None, call.arguments[1]
+            table = self._allocator(caller, call.arguments[0])
+            facts["table_site"], facts["table_size"] = table["site"], table.get("size")
+
+    def _in_every_context(
+        self, caller: Function, facts: Mapping[str, Value | None], depth: int
+    ) -> Iterator[dict[str, Value | None]]:
+        """Yield the facts with the caller's arguments replaced, once for each way to call it."""
+        if not _has_arguments(facts.values()):
+            yield dict(facts)
+            return
+        above = list(self._calls_of(caller)) if depth else []
+        if not above:
+            yield {name: substituted(value, {}) for name, value in facts.items()}
+        for function, call in above:
+            given = dict(enumerate(call.arguments)) if call else {}
+            known = {name: substituted(value, given) for name, value in facts.items()}
+            if any(facts[name] != known[name] for name in facts):
+                self._trace_back(function, known)
+            yield from self._in_every_context(function, known, depth - 1)
+
+    def table_lengths(self, create: Function) -> Iterator[int | None]:
+        """Yield how many resource variables each call of MicroResourceVariables::Create makes room for."""
+        for caller, call in self._calls_of(create):
+            if call is None:
+                yield None
+                continue
+            for known in self._in_every_context(caller, {"count": call.arguments[1]}, _MAX_DEPTH):
+                count = known["count"]
+                yield None if count is None or count.base else count.offset
+
+    def tensor_size(self, function: Function) -> int | None:
+        """Return sizeof(TfLiteTensor) as a function asks for it through a pointer."""
+        sizes = {
+            value.offset
+            for call in self._calls_in(function)
+            for value in call.arguments[1:2]
+            if value is not None and not value.base and value.offset in _TENSOR_SIZES
+        }
+        return sizes.pop() if len(sizes) == 1 else None
+
+
+def _numbers(facts: Mapping[str, Value | None]) -> dict[str, int]:
+    return {name: value.offset for name, value in facts.items() if value is not None and not value.base}
+
+
+def _interpreter(facts: Mapping[str, Value | None], is_own: bool) -> InterpreterCall:
+    """Return the interpreter that a call makes, from what is known of its arguments."""
+    numbers = _numbers(facts)
+    has_table = facts.get("variables", Value("", 0)) != Value("", 0)
+    shares = not is_own and "table_site" in numbers and numbers["table_site"] == numbers.get("site")
+    preserve = numbers.get("preserve") if "preserve" in facts else 0
+    return InterpreterCall(
+        arena=numbers.get("arena"),
+        arena_size=numbers.get("size"),
+        is_on_heap="heap" in facts,
+        model=numbers.get("model"),
+        resolver=numbers.get("resolver"),
+        variables=numbers.get("count") if has_table else 0,
+        variable_arena=numbers.get("table_size") if has_table and not shares else 0,
+        preserves_all_tensors=None if preserve is None else bool(preserve & 0xFF),
+        allocator=0 if is_own else numbers.get("site"),
+        is_recording=bool(numbers.get("recording")),
+        has_two_arenas="two" in facts,
+        has_own_planner="own_planner" in facts,
+    )
+
+
+def _has_arguments(values: Iterable[Value | None]) -> bool:
+    return any(value is not None and value.base.startswith(ARGUMENT) for value in values)

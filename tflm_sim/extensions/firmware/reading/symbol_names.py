@@ -1,0 +1,182 @@
+"""What the names in a symbol table tell: arenas, interpreters, resolvers, reference kernels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from tflm_sim.extensions.firmware.reading.elf import DATA, FUNCTION, Elf, Symbol
+
+_ARENA = re.compile(r"arena|tensor_?(pool|memory|buffer|heap)", re.IGNORECASE)
+_NO_ARENAS = frozenset(("main_arena",))
+"""Objects of that name that are something else: glibc keeps its heap's state in ``main_arena``."""
+_ARENA_LEAST = 256
+"""Bytes: what is smaller is a pointer to an arena, or its size."""
+_NESTED = re.compile(r"_Z(?:N[KV]*|L)?")
+_REFERENCE_KERNELS = frozenset({"ConvPrepare", "DepthwiseConvPrepare", "PoolingPrepare", "SoftmaxPrepare"})
+"""Source: the library's own kernels have a Prepare in an unnamed namespace: kernels/cmsis_nn, esp_nn @ 90b983c."""
+_ESP_VARIANTS = ("esp32s3", "esp32p4", "riscv_pie", "opt", "ansi")
+"""Suffixes of ESP-NN's functions, the most specific first."""
+_RECORDING = re.compile(r"Recording(?:MicroAllocator|MicroInterpreter)")
+_PLAIN_ALLOCATOR = re.compile(r"_ZN6tflite14MicroAllocator6CreateEPh")
+_RECORDING_ALLOCATOR = re.compile(r"_ZN6tflite23RecordingMicroAllocator6CreateEPh")
+_PLAIN_TABLE = "_ZTVN6tflite14MicroAllocatorE"
+_CONSTRUCTOR = re.compile(
+    r"_ZN6tflite16MicroInterpreterC[12]EPKNS_5ModelERKNS_15MicroOpResolverE(Ph|PNS_14MicroAllocatorE)"
+)
+_SHARED = re.compile(r"_ZNK?6tflite\d+Micro\w+$")
+_VARIABLES = re.compile(r"_ZN6tflite22MicroResourceVariables6Create")
+_OWN_KERNEL = re.compile(r"_Z(?!NK?6tflite).*P13TfLiteContextP10TfLiteNode$")
+_COMPUTES = re.compile(r"eval|invoke", re.IGNORECASE)
+_RESOLVER = re.compile(r"22MicroMutableOpResolverILj(\d+)E")
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaSymbol:
+    """An object that looks like a tensor arena.
+
+    Attributes:
+        name: Without scopes and mangling.
+        address: Where it lies.
+        size: Bytes.
+        section: The name of its section.
+    """
+
+    name: str
+    address: int
+    size: int
+    section: str
+
+
+def plain_name(name: str) -> str:
+    """Return the last identifier of a mangled C++ name: ``_ZN12_GLOBAL__N_112tensor_arenaE`` is tensor_arena."""
+    if not name.startswith("_Z"):
+        return name.partition(".")[0] or name
+    found, at = name, 2
+    while at < len(name):
+        match = re.match(r"\d+", name[at : at + 4])
+        if match is None:
+            at += 1
+            continue
+        start = at + len(match[0])
+        length = int(match[0])
+        if length == 0 or start + length > len(name):
+            break
+        found, at = name[start : start + length], start + length
+    return found
+
+
+def function_name(name: str) -> str:
+    """Return the last identifier of a mangled function's name, before its parameters."""
+    match = _NESTED.match(name)
+    if match is None:
+        return name
+    last, at = "", match.end()
+    while digits := re.match(r"\d+", name[at : at + 4]):
+        start = at + len(digits[0])
+        at = start + int(digits[0])
+        last = name[start:at]
+    return last
+
+
+def arenas(elf: Elf, wanted: str | None = None) -> tuple[ArenaSymbol, ...]:
+    """Return the objects in RAM whose names say that they are arenas, or those of the name ``wanted``."""
+    found = {}
+    for symbol in elf.symbols:
+        section = elf.sections[symbol.section] if symbol.section < len(elf.sections) else None
+        if symbol.type not in DATA or section is None or not section.is_allocated:
+            continue
+        if _is_wanted(symbol, wanted) if wanted is not None else section.is_writable and _is_arena(symbol):
+            found[symbol.value] = ArenaSymbol(plain_name(symbol.name), symbol.value, symbol.size, section.name)
+    return tuple(found[address] for address in sorted(found))
+
+
+def _is_wanted(symbol: Symbol, name: str) -> bool:
+    return name in symbol.name and name in (symbol.name, plain_name(symbol.name))
+
+
+def _is_arena(symbol: Symbol) -> bool:
+    if symbol.size < _ARENA_LEAST or not _ARENA.search(symbol.name):
+        return False
+    plain = plain_name(symbol.name)
+    return plain not in _NO_ARENAS and bool(_ARENA.search(plain))
+
+
+def arena_pointers(elf: Elf) -> tuple[str, ...]:
+    """Return names of small objects in RAM that look like pointers to an arena on the heap."""
+    return tuple(
+        plain_name(symbol.name)
+        for symbol in elf.symbols
+        if symbol.type in DATA
+        and symbol.size == elf.bits // 8
+        and symbol.section < len(elf.sections)
+        and elf.sections[symbol.section].is_writable
+        and _ARENA.search(symbol.name)
+        and _ARENA.search(plain_name(symbol.name))
+    )
+
+
+def interpreters(symbols: Collection[Symbol]) -> tuple[str, ...]:
+    """Return which interpreters the image can make: "plain", "recording", both; () for a stripped file.
+
+    The plain one makes a MicroAllocator, in its constructor or before. Where link-time optimisation merged both
+    Create() into their callers, its table of virtual functions tells: the linker drops it where nobody makes one.
+    """
+    if not symbols:
+        return ()
+    names = [symbol.name for symbol in symbols if symbol.type == FUNCTION]
+    recording = any(map(_RECORDING.search, names))
+    is_merged = not any(map(_RECORDING_ALLOCATOR.search, names))
+    plain = (
+        not recording
+        or any(map(_PLAIN_ALLOCATOR.search, names))
+        or (is_merged and any(symbol.name == _PLAIN_TABLE for symbol in symbols))
+    )
+    return ("plain",) * plain + ("recording",) * recording
+
+
+def only_takes_allocators(symbols: Iterable[Symbol]) -> bool:
+    """Whether the only constructor of MicroInterpreter in the image takes a MicroAllocator and no arena."""
+    kinds = {match[1] for symbol in symbols if (match := _CONSTRUCTOR.match(symbol.name))}
+    return kinds == {"PNS_14MicroAllocatorE"}
+
+
+def resource_variables_linked(symbols: Iterable[Symbol]) -> bool:
+    """Whether a name says that the image can make a table of resource variables."""
+    return any(_VARIABLES.search(symbol.name) for symbol in symbols)
+
+
+def made_local(symbols: Iterable[Symbol]) -> bool:
+    """Whether functions of TFLM that other files call are local, as only link-time optimisation makes them.
+
+    It then inlines them into other files, too. Copies of functions (``.isra.0``) are local in any build.
+    """
+    local = (symbol.name for symbol in symbols if symbol.is_local and symbol.type == FUNCTION)
+    return any(".lto_priv" in name or (_SHARED.match(name) and "_GLOBAL__N_" not in name) for name in local)
+
+
+def own_kernels(symbols: Iterable[Symbol]) -> tuple[str, ...]:
+    """Return the functions outside TFLM with a Prepare's parameters, which may ask for memory that is not known.
+
+    Those that say that they compute are left out.
+    """
+    names = (symbol.name for symbol in symbols if symbol.type == FUNCTION and _OWN_KERNEL.match(symbol.name))
+    return tuple(sorted({name for name in map(function_name, names) if not _COMPUTES.search(name)}))
+
+
+def resolver_sizes(names: Iterable[str]) -> tuple[int, ...]:
+    """Return for how many operators each MicroMutableOpResolver in the image has room, ascending."""
+    return tuple(sorted({int(match[1]) for name in names if (match := _RESOLVER.search(name))}))
+
+
+def reference_kernel(symbols: Iterable[Symbol]) -> str:
+    """Return a function that only the reference kernels use, "" where none is in the image."""
+    names = (function_name(symbol.name) for symbol in symbols if symbol.type == FUNCTION and "Prepare" in symbol.name)
+    return next((name for name in names if name in _REFERENCE_KERNELS), "")
+
+
+def esp_variant(functions: Iterable[str]) -> str:
+    """Return the variant of ESP-NN that its functions' suffixes show."""
+    names = list(functions)
+    return next((variant for variant in _ESP_VARIANTS if any(name.endswith("_" + variant) for name in names)), "ansi")

@@ -1,0 +1,165 @@
+"""Which arena a model of a firmware gets: from the call in its code that says so, or by an array's name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from tflm_sim.extensions.firmware.reading.elf import DATA
+from tflm_sim.extensions.firmware.reading.embedded_models import EmbeddedModel
+from tflm_sim.extensions.firmware.reading.firmware import Firmware
+from tflm_sim.extensions.firmware.reading.image import AddressIndex
+from tflm_sim.extensions.firmware.reading.memory import Region
+from tflm_sim.extensions.firmware.reading.set_up import InterpreterCall
+from tflm_sim.extensions.firmware.reading.symbol_names import ArenaSymbol, plain_name
+from tflm_sim.model.types import Model
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
+
+_HEAP_ADDRESSES = (0, 4, 8, 12)
+"""Where an arena from a heap may start, modulo 16."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaRoom:
+    """An arena in which a model may work.
+
+    Attributes:
+        name: The symbol, or what the user called it.
+        size: Bytes.
+        address: Where it lies; None where that is not known.
+        free: Bytes of the same region of RAM that nothing takes; None where that is not known.
+        addresses: Where it may start, modulo 16.
+        is_assumed: Whether nothing but its name says that it is an arena.
+        call: The call in the code that makes its interpreter; None where none was read.
+        shared_with: The other models whose interpreters were, or may have been, given the same allocator.
+        may_be_alone: Whether no other model need be on its allocator.
+    """
+
+    name: str
+    size: int
+    address: int | None = None
+    free: int | None = None
+    addresses: tuple[int, ...] = (0,)
+    is_assumed: bool = False
+    call: InterpreterCall | None = None
+    shared_with: tuple[Model, ...] = field(default=(), compare=False)
+    may_be_alone: bool = True
+
+    def allows(self, interpreter: str) -> bool:
+        """Whether the call makes an interpreter of that kind, as far as it was read."""
+        return self.call is None or self.call.is_recording == (interpreter == "recording")
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A model to judge.
+
+    Attributes:
+        name: The symbol in the firmware, or its file.
+        size: Its bytes.
+        place: Where it lies, in words.
+        model: The model.
+        rooms: The arenas that it may get; () where none is known.
+        others: Models that may share its allocator, where the code does not say.
+    """
+
+    name: str
+    size: int
+    place: str
+    model: Model
+    rooms: tuple[ArenaRoom, ...] = ()
+    others: tuple[Model, ...] = ()
+
+
+def model_name(model: EmbeddedModel) -> str:
+    """Return the name of a model in a firmware: its symbol, or its address."""
+    return model.symbol or f"at {model.address:#x}"
+
+
+def embedded_subject(firmware: Firmware, model: EmbeddedModel, rooms: tuple[ArenaRoom, ...]) -> Subject:
+    """Return a model of a firmware, to be judged in the arenas that it may get."""
+    place = f"at {model.address:#x}" + (f" in {model.piece}" if model.piece else "")
+    others = (each.model for each in firmware.models if each is not model and firmware.only_takes_allocators)
+    return Subject(model_name(model), model.extent, place, model.model, rooms, tuple(others))
+
+
+def rooms_for(firmware: Firmware, model: EmbeddedModel | None, *, is_named: bool) -> tuple[ArenaRoom, ...]:
+    """Return the arenas that a model of the firmware may get; None for a model that is to replace one.
+
+    Args:
+        firmware: What its file says.
+        model: The model.
+        is_named: Whether the user named the arena, so that it is no assumption.
+    """
+    calls = None if is_named else firmware.set_up.arenas
+    if calls is None:
+        return tuple(_by_name(firmware, arena, is_assumed=not is_named) for arena in firmware.arenas)
+    own = [call for call in calls if model is None or call.model is None or _contains(model, call.model)]
+    return tuple(dict.fromkeys(_of_call(firmware, call, calls, model) for call in own or calls))
+
+
+def _contains(model: EmbeddedModel, address: int) -> bool:
+    return model.address <= address < model.address + model.extent
+
+
+def _by_name(firmware: Firmware, arena: ArenaSymbol, *, is_assumed: bool) -> ArenaRoom:
+    addresses = (arena.address % BUFFER_ALIGNMENT,)
+    return ArenaRoom(
+        arena.name, arena.size, arena.address, _free(firmware, arena.address), addresses, is_assumed=is_assumed
+    )
+
+
+def _name_of(firmware: Firmware, arena: int) -> str:
+    """Return what to call the arena at an address: its object, and how far behind its start."""
+    start, _, symbol = _object_at(firmware, arena)
+    if not symbol:
+        return f"the bytes at {start:#x}"
+    return f"{symbol} + {arena - start:,}" if arena > start else symbol
+
+
+def _sharers(call: InterpreterCall, calls: Iterable[InterpreterCall]) -> list[InterpreterCall]:
+    """Return the calls that are given the same allocator, this one too; [] where it makes its own."""
+    return [other for other in calls if call.allocator and other.allocator == call.allocator]
+
+
+def _of_call(
+    firmware: Firmware, call: InterpreterCall, calls: Iterable[InterpreterCall], model: EmbeddedModel | None
+) -> ArenaRoom:
+    assert call.arena_size is not None
+    sharers = _sharers(call, calls)
+    shared = tuple(each.model for each in _models_on(sharers, firmware.models) if each is not model)
+    alone = not shared or [other.model for other in sharers] == [None]
+    room = ArenaRoom(
+        "the heap", call.arena_size, addresses=_HEAP_ADDRESSES, call=call, shared_with=shared, may_be_alone=alone
+    )
+    if call.arena is None or call.is_on_heap:
+        return room
+    addresses = (call.arena % BUFFER_ALIGNMENT,)
+    free = _free(firmware, call.arena)
+    return replace(room, name=_name_of(firmware, call.arena), address=call.arena, free=free, addresses=addresses)
+
+
+def _models_on(calls: Sequence[InterpreterCall], models: Iterable[EmbeddedModel]) -> Iterator[EmbeddedModel]:
+    """Yield the models that one of the calls is given, or may be as far as it was read."""
+    for model in models:
+        if any(call.model is None or _contains(model, call.model) for call in calls):
+            yield model
+
+
+def _object_at(firmware: Firmware, address: int) -> tuple[int, int, str]:
+    """Return (start, size, name) of the object that holds an address; of itself, without a name, where none does."""
+    symbols = firmware.image.elf.symbols if firmware.image.elf else ()
+    objects = AddressIndex(
+        (one.value, one.size, plain_name(one.name)) for one in symbols if one.type in DATA and one.size
+    )
+    return objects.at(address) or (address, 0, "")
+
+
+def _free(firmware: Firmware, address: int) -> int | None:
+    region = region_of(firmware, address)
+    return region.free if region else None
+
+
+def region_of(firmware: Firmware, address: int) -> Region | None:
+    """Return the region of RAM that holds ``address``."""
+    return next((region for region in firmware.regions if region.contains(address)), None)

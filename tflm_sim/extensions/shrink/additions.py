@@ -1,0 +1,40 @@
+"""``--advise`` of ``size`` and ``report``: what ``shrink`` would save."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+
+from tflm_sim.device.configuration import Configuration
+from tflm_sim.errors import UsageError
+from tflm_sim.model.types import Model
+
+_WITHOUT = ("jsonl", "map", "arena_size", "executed")
+"""Options that answer something else than which arena the model needs."""
+
+
+def add_options(verb: str, parser: argparse.ArgumentParser) -> None:
+    """Add ``--advise``."""
+    parser.add_argument("--advise", action="store_true", help="also say how much 'shrink' would save (takes seconds)")
+
+
+def answer(verb: str, args: argparse.Namespace) -> int | None:
+    """Refuse ``--advise`` where there is nothing to advise on; the verb itself answers."""
+    if args.advise and (given := [name for name in _WITHOUT if getattr(args, name, None)]):
+        option = given[0].replace("_", "-")
+        raise UsageError(f"--advise goes with the smallest arena of a model, as text or --json; remove --{option}")
+    return None
+
+
+def parts(verb: str, args: argparse.Namespace, model: Model, configuration: Configuration) -> Mapping[str, object]:
+    """Return the advice on a model."""
+    if not args.advise:
+        return {}
+    from tflm_sim.extensions.shrink.advice import advice  # It needs numpy.
+
+    return {"advice": advice(model, configuration)}
+
+
+def advice_lines(advice: str) -> list[str]:
+    """Return the advice as text."""
+    return [advice]

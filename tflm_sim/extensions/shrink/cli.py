@@ -1,0 +1,315 @@
+"""``tflm-sim shrink``: rewrite a model so that unmodified TFLM needs a smaller arena, with the same bytes out."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.util
+import os
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tflm_sim.cli import options
+from tflm_sim.cli.terminal import ProgressLine, fitting, say, say_json
+from tflm_sim.device.configuration import Configuration, configure
+from tflm_sim.errors import TflmSimError, UsageError
+from tflm_sim.extensions.shrink.shrunk import Shrunk
+from tflm_sim.extensions.shrink.text import ExecutedGain, executed_gain_lines, shrunk_document, shrunk_lines
+from tflm_sim.extras import install_command
+from tflm_sim.files import replacing_bytes
+from tflm_sim.model.load import load
+from tflm_sim.units import parse_size
+
+ABOUT = """
+Use it if a model does not fit. The new file gives the same output bytes; the
+firmware usually needs one or two more operators.
+"""
+EXAMPLES = """
+tflm-sim shrink model.tflite -o small.tflite --target cortex-m4
+tflm-sim shrink model.tflite -o small.tflite --target cortex-m4 --target esp32-s3
+tflm-sim shrink model.tflite -o small.tflite --goal 64KiB --max-macs 1.10 --max-flash +10%
+tflm-sim shrink model.tflite -o small.tflite --offline-plan --prove 20
+tflm-sim shrink model.tflite -o small.tflite --firmware build/app.elf --prove 5
+tflm-sim shrink model.tflite -o small.tflite --firmware build/app.elf --executed
+tflm-sim shrink model.tflite -o small.tflite --int8-io --time-limit 30s
+tflm-sim shrink model.tflite --explain
+"""
+NO_GAIN = 1
+EXITS = {
+    0: "there is a smaller model, or the goal is met",
+    1: "there is no smaller model, the goal is not met, or the proof failed",
+    3: "the model cannot be rewritten, or cannot be proved",
+    4: "TFLM fails on the original model",
+}
+
+
+def register(subparsers: options.Subparsers) -> None:
+    parser = options.add_verb(
+        subparsers,
+        "shrink",
+        "rewrite a model so that TFLM needs a smaller arena and the outputs stay the same",
+        EXAMPLES,
+        about=ABOUT,
+        exits=EXITS,
+    )
+    parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
+    parser.add_argument(
+        "-o", "--output", metavar="OUT.tflite", help="the file to write (without it nothing is written)"
+    )
+    parser.add_argument("--in-place", action="store_true", help="allow OUT to be MODEL")
+    _add_firmware(parser.add_argument_group("firmware"))
+    _add_limits(parser.add_argument_group("limits for the result"))
+    _add_passes(parser.add_argument_group("passes that are off by default"))
+    parser.add_argument(
+        "--prove",
+        type=int,
+        metavar="N",
+        help="run both models in the real TFLM (with --firmware: in that program) on N random inputs and the extremes, "
+        "and reject the result if a byte differs",
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one JSON document")
+    form.add_argument(
+        "--explain",
+        action="store_true",
+        help="also print each edit, the reason why the outputs stay the same, and what was rejected",
+    )
+
+
+def _add_firmware(firmware: argparse._ArgumentGroup) -> None:
+    firmware.add_argument(
+        "--target",
+        action="append",
+        metavar="T",
+        help=f"the processor (default: {options.TARGET}); give several, and the arena grows on none of them",
+    )
+    firmware.add_argument("--firmware", metavar="APP.elf", help="read the target from this linked program (ELF)")
+    options.add_executed(firmware)
+    firmware.add_argument(
+        "--kernels", metavar="LIB", help="the kernel library for every target: reference, cmsis_nn or esp_nn"
+    )
+    firmware.add_argument(
+        "--custom-ops",
+        action="append",
+        default=[],
+        metavar="FILE.py",
+        help="a Python file that describes your own kernels (OpModel)",
+    )
+
+
+def _add_limits(limits: argparse._ArgumentGroup) -> None:
+    limits.add_argument(
+        "--goal", metavar="N", help="stop at the first result that fits (64KiB), with the fewest multiply-accumulates"
+    )
+    limits.add_argument(
+        "--max-macs",
+        type=_ratio,
+        metavar="X",
+        help="the most multiply-accumulates, as a multiple of the model's (default: 1.35)",
+    )
+    limits.add_argument("--max-flash", metavar="N", help="the largest file: 300KiB, +20KiB or +10%%")
+    limits.add_argument(
+        "--ops",
+        metavar="A,B",
+        help="the only operators that the result may need in addition: SLICE,CONCATENATION or none",
+    )
+    limits.add_argument(
+        "--time-limit",
+        type=options.duration,
+        metavar="T",
+        help="end the search after 60s, 500ms or 2m, and use the best result so far; Ctrl-C does the same "
+        "(default: search until nothing helps any more)",
+    )
+
+
+def _add_passes(passes: argparse._ArgumentGroup) -> None:
+    passes.add_argument(
+        "--offline-plan",
+        action="store_true",
+        help="write the exact planner's offsets into the metadata, and let tensors share bytes",
+    )
+    passes.add_argument(
+        "--kernel-order",
+        action="store_true",
+        help="with a plan: let outputs overlap their inputs if the kernels' loops allow it",
+    )
+    passes.add_argument(
+        "--int8-io",
+        action="store_true",
+        help="remove QUANTIZE and DEQUANTIZE at the model's ends, so that its inputs and outputs are integers; your "
+        "firmware converts them with the lines that are printed",
+    )
+    passes.add_argument(
+        "--loops",
+        action="store_true",
+        help="with a plan: run parts of a layer as iterations of a WHILE, which saves memory per operator; needs TFLM "
+        "of 2025-11-10 or newer",
+    )
+    passes.add_argument("--replan", action="store_true", help="remove the offline plan that the model has")
+    passes.add_argument(
+        "--force-float", action="store_true", help="also rewrite floating point if the kernels may add in another order"
+    )
+    passes.add_argument("--drop-names", action="store_true", help="remove the names of inner tensors, to save flash")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the verb; the exit code is 1 where nothing is gained or the goal is not met."""
+    if importlib.util.find_spec("numpy") is None:
+        raise UsageError(f"shrink needs numpy: {install_command('numpy')}")
+    from tflm_sim.extensions.shrink.shrink import shrink
+
+    model = load(args.model)
+    _refuse_output(args)
+    settings = _settings(args, len(model.source))
+    is_measured = options.is_executed(args)
+    configurations = _configurations(args)
+    with ProgressLine("shrinking", model) as status:
+        shrunk = shrink(model, configurations, **settings, progress=status.show)
+    executed = _executed(args, shrunk, configurations) if is_measured and shrunk.has_gained else None
+    has_gained = _fits(shrunk, executed, None)
+    is_met = (has_gained or not is_measured) and _fits(shrunk, executed, settings.get("goal"))
+    output = args.output if has_gained or is_met else None
+    if output is not None:
+        _write(output, shrunk.data)
+    if not args.json:
+        _say_header(args, configurations)
+    _print(args, shrunk, settings.get("goal"), executed, output)
+    return 0 if is_met else NO_GAIN
+
+
+_AS_NAMED = (
+    "offline_plan", "kernel_order", "replan", "force_float", "drop_names", "int8_io", "loops", "time_limit", "max_macs",
+)  # fmt: skip
+"""Options that are settings of ``shrink()`` as they are."""
+
+
+def _settings(args: argparse.Namespace, before: int) -> dict[str, Any]:
+    if args.prove is not None and args.prove < 0:
+        raise UsageError(f"--prove {args.prove}: the number of inputs must not be negative")
+    named = {name: getattr(args, name) for name in _AS_NAMED}
+    named |= {"prove_runs": args.prove, "prove_program": args.firmware, "prove_interpreter": args.into}
+    texts: tuple[tuple[str, str | None, Callable[[str], object]], ...] = (
+        ("goal", args.goal, parse_size),
+        ("max_flash", args.max_flash, partial(_flash, before)),
+        ("operators", args.ops, _operators),
+    )
+    named |= {name: read(text) for name, text, read in texts if text is not None}
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def _fits(shrunk: Shrunk, executed: ExecutedGain | None, goal: int | None) -> bool:
+    """Whether the result saves memory, or meets the goal where there is one; if the program was executed, there too."""
+    by_sizes = shrunk.has_gained if goal is None else shrunk.fits(goal)
+    return by_sizes and (executed is None or executed.fits(goal))
+
+
+def _executed(args: argparse.Namespace, shrunk: Shrunk, configurations: Sequence[Configuration]) -> ExecutedGain:
+    """Return what was measured in the program with the model before and after."""
+    before, after = (options.measured(args, model, configurations) for model in (shrunk.origin, load(shrunk.data)))
+    return ExecutedGain(
+        program=args.firmware,
+        before=dict(before.parts),
+        arena_before=before.smallest,
+        after=dict(after.parts),
+        arena_after=after.smallest,
+    )
+
+
+def _say_header(args: argparse.Namespace, configurations: Sequence[Configuration]) -> None:
+    shown = configurations[:1] if args.firmware else configurations  # The table says what its file leaves open.
+    say(*(line for config in shown for line in options.header(args, config)))
+
+
+def _print(
+    args: argparse.Namespace, shrunk: Shrunk, goal: int | None, executed: ExecutedGain | None, output: str | None
+) -> None:
+    if args.json:
+        say_json(shrunk_document(shrunk, goal=goal, output=output, executed=executed))
+    else:
+        say(*shrunk_lines(shrunk, goal=goal, explain=args.explain, width=fitting()))
+        if executed is not None:
+            say(*executed_gain_lines(executed))
+        if output is not None:
+            say(f"{output} is written")
+        elif shrunk.has_gained and not _fits(shrunk, executed, None):
+            say("nothing is written: the program itself does not need less")
+        elif shrunk.has_gained:
+            say("nothing is written; -o OUT.tflite writes it")
+
+
+def _configurations(args: argparse.Namespace) -> list[Configuration]:
+    custom_ops = tuple(row for path in args.custom_ops for row in options.load_custom_ops(path))
+    if args.firmware:
+        if args.target and len(args.target) > 1:
+            raise UsageError(
+                "--firmware selects one target; add at most one --target, for what the file does not contain"
+            )
+        named = args.target[0] if args.target else None
+        possible = options.program_reader().possible_targets(args.firmware, named=named, kernels=args.kernels)
+        return [configure(target, custom_ops=custom_ops) for target in possible]
+    names = list(dict.fromkeys(args.target or [options.TARGET]))
+    return [configure(name, kernels=args.kernels, custom_ops=custom_ops) for name in names]
+
+
+def _ratio(text: str) -> float:
+    match = re.fullmatch(r"\+(\d+(?:\.\d+)?)%|(\d+(?:\.\d+)?)", text.strip())
+    if match is None:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a multiple; write 1.10 or +10%")
+    return 1 + float(match[1]) / 100 if match[1] else float(match[2])
+
+
+def _flash(before: int, text: str) -> int:
+    """Return the bytes that --max-flash allows.
+
+    Raises:
+        UsageError: Not a size.
+    """
+    share = re.fullmatch(r"\+(\d+(?:\.\d+)?)%", text.strip())
+    if share is not None:
+        return before + int(before * float(share[1]) / 100)
+    return before + parse_size(text[1:]) if text.startswith("+") else parse_size(text)
+
+
+def _operators(text: str) -> frozenset[str]:
+    """Return the operators that --ops names, none for "none".
+
+    Raises:
+        UsageError: No such builtin operator.
+    """
+    from tflm_sim.model.schema import BUILTIN_OPERATORS
+
+    names = frozenset(name.strip().upper() for name in text.split(",") if name.strip()) - {"NONE"}
+    unknown = sorted(names - set(BUILTIN_OPERATORS))
+    if unknown:
+        raise UsageError(f"--ops: there is no builtin operator '{unknown[0]}'")
+    return names
+
+
+def _refuse_output(args: argparse.Namespace) -> None:
+    """Refuse, before the search, to write into a folder that is none, or over the input unless that is asked for."""
+    if args.output is None:
+        return
+    folder = os.path.dirname(args.output) or "."
+    if not os.path.isdir(folder):
+        raise UsageError(f"{args.output} cannot be written: there is no folder {folder}")
+    if args.in_place or args.model.startswith("sample:"):
+        return
+    with contextlib.suppress(OSError):
+        if os.path.samefile(args.model, args.output):
+            raise UsageError(f"{args.output} is the model itself; add --in-place to overwrite it")
+
+
+def _write(path: str, data: bytes) -> None:
+    """Write a file so that it is there as a whole or not at all, and read it again.
+
+    Raises:
+        UsageError: It cannot be written.
+        TflmSimError: What is read again is not what was written.
+    """
+    with replacing_bytes(path) as file:
+        file.write(data)
+    if os.path.isfile(path) and Path(path).read_bytes() != data:
+        raise TflmSimError(f"{path}: reading the file again does not give what was written")

@@ -1,0 +1,357 @@
+"""``shrink()``: the smallest rewriting of a model that we find, the same bytes out, and what it costs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TypedDict, Unpack
+
+from tflm_sim.device.cases import cases_of
+from tflm_sim.device.configuration import Configuration, Where, configure_each
+from tflm_sim.errors import ModelError, UsageError, each_of, expect
+from tflm_sim.extensions.shrink.budget import Budget, operator_names
+from tflm_sim.extensions.shrink.counted import operators_run
+from tflm_sim.extensions.shrink.graph import FLOATS, draft_multiplications
+from tflm_sim.extensions.shrink.interface import conversions
+from tflm_sim.extensions.shrink.pass_table import PASSES
+from tflm_sim.extensions.shrink.prove import prove
+from tflm_sim.extensions.shrink.rim import has_rim, kept_rims
+from tflm_sim.extensions.shrink.search import Progress, Search
+from tflm_sim.extensions.shrink.shrunk import Cost, Gain, Shrunk, Sizes
+from tflm_sim.extensions.shrink.sizing import TargetSizer, gains
+from tflm_sim.extensions.shrink.split import LOOP_OPERATORS
+from tflm_sim.extensions.shrink.states import refusals
+from tflm_sim.extensions.shrink.stopping import Stopping
+from tflm_sim.extensions.shrink.verify import VerificationFailed, verify
+from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
+from tflm_sim.model.draft import Draft, refuse_unwritable
+from tflm_sim.model.encode import encode
+from tflm_sim.model.load import ModelLike, load, parse
+from tflm_sim.model.types import Model
+from tflm_sim.targets.changes import CHANGES, OPERATORS_SINCE
+from tflm_sim.units import as_size
+
+MAX_MACS = 1.35
+"""Multiply-accumulates that a result may have by default, as a multiple of the original's."""
+
+
+class Passes(TypedDict, total=False):
+    """What :func:`shrink` may do besides, False where it is left out.
+
+    Attributes:
+        offline_plan: Also put the tensors' offsets into the metadata, from the exact planner, with views and operators
+            in place. A plan holds for the same outputs only, and not with ``preserve_all_tensors``.
+        kernel_order: With a plan, let outputs lie below their inputs where the loops of the kernels allow it.
+        loops: With a plan, also run stripes as the iterations of a WHILE, which needs TFLM of 2025-11-10 or newer.
+        replan: Drop the offline plan that the model has. Without it such a model is refused.
+        force_float: Rewrite floating-point models also for kernels that may add in another order, and split layers
+            for the MVP, whose kernels add integers as floating point.
+        drop_names: Leave out the names of tensors that are neither input nor output; they cost flash, and tools show
+            them.
+        int8_io: Let inputs and outputs be the integers that a QUANTIZE at the rim makes of them, or a DEQUANTIZE gives
+            them from. This changes the interface: the firmware converts, by the lines in ``Shrunk.conversions``.
+    """
+
+    offline_plan: bool
+    kernel_order: bool
+    loops: bool
+    replan: bool
+    force_float: bool
+    drop_names: bool
+    int8_io: bool
+
+
+def shrink(
+    model: ModelLike,
+    targets: Where | Iterable[Where],
+    *,
+    goal: int | str | None = None,
+    max_macs: float = MAX_MACS,
+    max_flash: int | str | None = None,
+    operators: Iterable[str] | None = None,
+    time_limit: float | None = None,
+    prove_runs: int | None = None,
+    prove_program: str | os.PathLike[str] | None = None,
+    prove_interpreter: int = 0,
+    progress: Progress | None = None,
+    **passes: Unpack[Passes],
+) -> Shrunk:
+    """Rewrite a model so that unmodified TFLM needs a smaller arena, every output byte the same.
+
+    Args:
+        model: A Model, a path, bytes, ``sample:NAME``.
+        targets: One or several: presets, targets or configurations. No arena grows on any of them.
+        goal: Bytes of arena, or text ("64KiB"), that are enough: the cheapest result in multiplications that meets it
+            on every target.
+        max_macs: Multiply-accumulates that the result may have, as a multiple of the original's.
+        max_flash: Bytes that the file may have, or text; None for any.
+        operators: Operators that may be needed in addition ("SLICE", ...); None for any.
+        time_limit: Seconds after which the search ends with the best so far, which is verified; a KeyboardInterrupt
+            has the same effect. None: until nothing gains. Without either the same arguments give the same file.
+        prove_runs: Run both in the real TFLM on so many random inputs, and the extreme ones; None for no run.
+        prove_program: The linked program that runs both instead, with its own kernels
+            (:mod:`~tflm_sim.extensions.shrink.prove_program`).
+        prove_interpreter: The number of its interpreter that gets them, from 1 on; 0 for each.
+        progress: Called with what is being tried.
+        passes: What else it may do, such as ``offline_plan=True``; see :class:`Passes`.
+
+    Raises:
+        UsageError: An option has no meaning, or a package is missing.
+        ModelError: The model cannot be rewritten without losing something, or cannot be proved.
+        SimulatedFailure: The model fails on a target as it is.
+        ProofFailed: The result does not do the same in the real TFLM: a bug of ours, and nothing to be used.
+    """
+    if progress is not None:
+        expect(progress, Callable, "progress that can be called with a line of text")
+    model, configurations, chosen = load(model), _configurations(targets), _chosen(passes)
+    budget, stopping = _budget(goal, max_macs, max_flash, operators), _stopping(time_limit)
+    _refuse(model, configurations, chosen)
+    new_search = partial(Search, model, TargetSizer(configurations), budget, progress or (lambda _: None))
+    limited = partial(new_search, stopping=stopping, **_search_settings(chosen, configurations))
+    result = _shrunk(model, limited, int8_io=chosen["int8_io"], drop_names=chosen["drop_names"])
+    if prove_runs is None or not result.has_gained:
+        return result
+    return _proved(result, prove_runs, prove_program, prove_interpreter, progress)
+
+
+def _chosen(passes: Passes) -> dict[str, bool]:
+    """Return every name of ``Passes`` with whether it was asked for."""
+    if unknown := passes.keys() - Passes.__annotations__.keys():
+        raise TypeError(f"shrink() has no option '{min(unknown)}'; use one of: {', '.join(Passes.__annotations__)}")
+    return {name: bool(passes.get(name)) for name in Passes.__annotations__}
+
+
+def _is_planned(chosen: Mapping[str, bool]) -> bool:
+    return any(chosen[name] for name in ("offline_plan", "kernel_order", "loops"))
+
+
+def _search_settings(chosen: Mapping[str, bool], configurations: Sequence[Configuration]) -> dict[str, bool]:
+    """Return what a search is told of the passes."""
+    return {
+        "replan": chosen["replan"],
+        "offline_plan": _is_planned(chosen),
+        "kernel_order": chosen["kernel_order"],
+        "loops": chosen["loops"],
+        "whole_layers": not chosen["force_float"] and _adds_by_shape(configurations),
+    }
+
+
+def _stopping(time_limit: float | None) -> Stopping:
+    """Return what ends the search early."""
+    if time_limit is not None:
+        expect(time_limit, float, "a time limit in seconds")
+        if not time_limit > 0:
+            raise UsageError(f"--time-limit {time_limit} is not a valid time")
+    return Stopping(time_limit)
+
+
+def _budget(
+    goal: int | str | None, max_macs: float, max_flash: int | str | None, operators: Iterable[str] | None
+) -> Budget:
+    goal, max_flash = as_size(goal, "goal"), as_size(max_flash, "max_flash")
+    expect(max_macs, float, "max_macs as a number (1.35)")
+    if not max_macs >= 1:
+        raise UsageError(f"--max-macs {max_macs} is below 1: no result has fewer multiplications than the original")
+    may_need = None if operators is None else frozenset(each_of(operators, str, "the names of operators"))
+    return Budget(goal, max_macs, max_flash, may_need)
+
+
+def _shrunk(model: Model, new_search: Callable[..., Search], *, int8_io: bool, drop_names: bool) -> Shrunk:
+    """Return the result of a search, verified, and what the other kind of inputs and outputs would give."""
+    search, other = _searched(new_search, int8_io=int8_io)
+    if drop_names and search.steps:
+        search.drop_names()
+    search.progress("verifying")
+    written, data, verified = _verified(model, search)
+    result = replace(_result(model, written, data, search), verified=verified)
+    if search.whole_layers:
+        result = replace(result, left_alone=(*result.left_alone, _WHOLE_LAYERS))
+    if int8_io:
+        return replace(result, left_alone=(*result.left_alone, *kept_rims(Draft(model))))
+    if other is not None and not other.stopped and gains(other.arenas, search.arenas):
+        return replace(result, with_int8_io=other.arenas)
+    return result
+
+
+def _proved(
+    result: Shrunk, runs: int, program: str | os.PathLike[str] | None, interpreter: int, progress: Progress | None
+) -> Shrunk:
+    """Return a result with what the real TFLM, or a linked program, says of it."""
+    if program is None:
+        return replace(result, proof=prove(result.origin, result.data, result.model, runs))
+    from tflm_sim.extensions.shrink.prove_program import prove_in_program  # the page has no emulator
+
+    if progress is not None:
+        progress("proving")
+    return replace(result, program_proof=prove_in_program(result.origin, result.model, runs, program, interpreter))
+
+
+def _searched(new_search: Callable[..., Search], *, int8_io: bool) -> tuple[Search, Search | None]:
+    """Return the search whose result is the answer, and the one with the other kind of inputs and outputs, or None.
+
+    With ``int8_io`` the other one, with the inputs and outputs of the original, is the answer where it is no larger.
+    """
+    search: Search = new_search()
+    is_cut = has_rim(Draft(search.origin))
+    search.int8_io = int8_io and is_cut
+    search.run(PASSES)
+    if not is_cut or search.stopped:
+        return search, None
+    other: Search = new_search(int8_io=not int8_io)
+    other.run(PASSES)
+    return (other, None) if int8_io and sum(other.arenas) <= sum(search.arenas) else (search, other)
+
+
+def _verified(model: Model, search: Search) -> tuple[Model, bytes, str]:
+    """Return the result as it is read again, its bytes, and what was verified; what is not verified is taken back."""
+    while search.steps:
+        data = search.allowance.appended.behind(encode(search.model))
+        written = replace(parse(data), path=model.path)
+        try:
+            verified = verify(model, written, search.sizer.configurations, int8_io=search.int8_io)
+            return written, data, str(verified)
+        except VerificationFailed as failure:
+            search.undo(str(failure))
+    data = bytes(model.source) or encode(model)
+    return replace(parse(data), path=model.path), data, ""
+
+
+def _configurations(targets: Where | Iterable[Where]) -> list[Configuration]:
+    found = configure_each(targets)
+    if any(configuration.is_split for configuration in found):
+        raise UsageError("shrink sizes one arena; two arenas are not modelled here")
+    return found
+
+
+def _refuse(model: Model, configurations: Sequence[Configuration], chosen: Mapping[str, bool]) -> None:
+    """Refuse what cannot be rewritten, or not as it was asked for."""
+    refuse_unwritable(model)
+    _refuse_plan(model, chosen["replan"])
+    if _is_planned(chosen) and any(each.planner == "linear" for each in configurations):
+        raise UsageError("an offline plan is refused with preserve_all_tensors (the linear planner)")
+    if not chosen["force_float"]:
+        _refuse_float(model, configurations)
+    if chosen["loops"]:
+        _refuse_loops(configurations)
+
+
+def _refuse_plan(model: Model, replan: bool) -> None:
+    """Refuse a model that says where its tensors go: to TFLM, or to an Ethos-U."""
+    if any(code.custom_code == "ethos-u" for code in model.operator_codes):
+        raise ModelError(
+            "Vela compiled the model for an Ethos-U, whose commands contain the position of each tensor; "
+            "shrink the model before Vela compiles it",
+            path=model.path,
+        )
+    if not replan and any(entry.name == OFFLINE_MEMORY_ALLOCATION for entry in model.metadata):
+        raise ModelError(
+            "the model has an offline plan (OfflineMemoryAllocation), which a rewriting would invalidate; "
+            "add --replan to remove it",
+            path=model.path,
+        )
+
+
+def _refuse_loops(configurations: Sequence[Configuration]) -> None:
+    """Refuse a target whose TFLM does not know what a loop is made of."""
+    for configuration in configurations:
+        runtime = configuration.target.runtime
+        for name in sorted(LOOP_OPERATORS & set(OPERATORS_SINCE)):
+            change = CHANGES[OPERATORS_SINCE[name]]
+            if not runtime.has(OPERATORS_SINCE[name]):
+                raise UsageError(
+                    f"--loops needs {name}, which TFLM has since {change.date} ({change.commit}); "
+                    f"{configuration.target.name} is {runtime}"
+                )
+
+
+# Libraries whose floating-point kernels are the reference kernels, so that a share of a tensor gets the same sums.
+# Source: tensorflow/lite/micro/kernels/cmsis_nn/conv.cc (case kTfLiteFloat32: reference_ops::Conv) and esp_nn/conv.cc
+# @ 90b983c, and likewise for their depthwise, pooling and fully connected kernels.
+_FLOAT_IS_REFERENCE = frozenset({"reference", "cmsis_nn", "esp_nn"})
+
+
+_WHOLE_LAYERS = (
+    "layers: the MVP's kernels add in floating point, in an order that a layer's shape decides, so that none is split "
+    "or gets another padding; --force-float splits them all the same"
+)
+
+
+def _adds_by_shape(configurations: Sequence[Configuration]) -> bool:
+    """Return whether integers are added as floating point on a target, in an order that shapes decide.
+
+    Source: use_parallel_mac in platform/compute/nn/mvp/src/sl_mvp_ml_conv2d.c @ SiliconLabs/gecko_sdk 911f6cdef: two
+    sums of every second product where sizes, strides and indices are even, else one; its ADD and MUL compute two
+    elements at a time, and a last odd one on the core.
+    """
+    return any(configuration.target.kernel_library.name == "mvp" for configuration in configurations)
+
+
+def _refuse_float(model: Model, configurations: Sequence[Configuration]) -> None:
+    """Refuse a floating-point model where optimised kernels may sum in another order."""
+    if not any(tensor.type in FLOATS for tensor in model.subgraphs[0].tensors):
+        return
+    for configuration in configurations:
+        library = configuration.target.kernel_library
+        if library.name not in _FLOAT_IS_REFERENCE:
+            raise ModelError(
+                f"a floating-point model, and the kernels of {library} may sum in another order for a share of a "
+                "tensor; --force-float rewrites it anyway",
+                path=model.path,
+            )
+
+
+def _result(model: Model, written: Model, data: bytes, search: Search) -> Shrunk:
+    """Return the answer: both files measured on every target, as they are."""
+    before, after = Draft(model), Draft(written)
+    gains = []
+    configurations = search.sizer.configurations
+    is_open = len({configuration.target.name for configuration in configurations}) == 1
+    cases = cases_of(configurations) if is_open else [""] * len(configurations)
+    for index, configuration in enumerate(configurations):
+        sizes: list[Sizes] = []
+        for each in (model, written):
+            found = search.sizer.measure(each, index)
+            smallest = found.smallest
+            assert smallest is not None, "both models work"
+            sizes.append(Sizes(smallest.size, smallest.multiple_of_16, found.head_bytes, found.tail_bytes))
+        assert sizes[1].arena == search.arenas[index], "the file read again is the model that was simulated"
+        was, now = sizes
+        percent = round(100 * (was.arena - now.arena) / max(1, was.arena), 2)
+        gains.append(Gain(configuration.target.name, cases[index], was, now, percent))
+    return Shrunk(
+        data=data,
+        model=written,
+        origin=model,
+        gains=tuple(gains),
+        before=_cost(before, len(model.source)),
+        after=_cost(after, len(data)),
+        extra_operators=tuple(sorted(operator_names(written) - operator_names(model))),
+        steps=tuple(search.steps),
+        rejected=tuple(search.rejected),
+        left_alone=tuple(_left_alone(before)),
+        bound=search.bound(),
+        simulations=search.sizer.runs,
+        conversions=conversions(model, written),
+        stopped=search.stopped,
+    )
+
+
+def _cost(draft: Draft, file_bytes: int) -> Cost:
+    return Cost(draft_multiplications(draft), file_bytes, operators_run(draft))
+
+
+def _left_alone(draft: Draft) -> list[str]:
+    """Return what the passes do not touch, a sentence each."""
+    sentences = refusals(draft)
+    for index, operator in enumerate(draft.operators):
+        name = draft.name(operator)
+        if name in ("IF", "WHILE"):
+            sentences.append(f"#{index} {name}: the subgraphs that it runs stay as they are")
+        elif name == "CUSTOM":
+            custom = draft.code(operator).custom_code or ""
+            sentences.append(f"#{index} custom operator {custom}: nothing is known of it, so it is in no split")
+    if any(tensor.type in FLOATS for tensor in draft.tensors):
+        sentences.append("floating point: the same bytes with the reference kernels, as CMSIS-NN and ESP-NN use them")
+    return sentences

@@ -1,0 +1,91 @@
+"""How large is the arena of a rewritten model on every target? The function that the search minimises."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tflm_sim.answers.simulation import Simulation, simulate
+from tflm_sim.answers.sizing import Sizer, Sizing
+from tflm_sim.device.configuration import Configuration
+from tflm_sim.errors import TflmSimError
+from tflm_sim.model.types import Model
+from tflm_sim.targets.kernel_library import KernelLibrary
+
+Measured = Simulation | Sizing
+"""A model on a target, allocated: where its buffers lie, and when they are alive."""
+
+
+@dataclass(slots=True)
+class TargetSizer:
+    """Sizes models on the targets (mutable: it counts, and remembers what operators ask for).
+
+    Attributes:
+        configurations: One a target.
+        runs: How many simulations there were.
+    """
+
+    configurations: Sequence[Configuration]
+    runs: int = 0
+    _sizer: Sizer = field(default_factory=Sizer, init=False, repr=False, compare=False)
+
+    @property
+    def libraries(self) -> list[KernelLibrary]:
+        """Whose kernels run, a target each."""
+        return [configuration.target.kernel_library for configuration in self.configurations]
+
+    def simulate(self, model: Model, index: int = 0) -> Simulation:
+        """Return all that one target says of a model, event by event.
+
+        Raises:
+            SimulatedFailure: AllocateTensors() fails in any arena.
+        """
+        self.runs += 1
+        return simulate(model, self.configurations[index]).unwrap()
+
+    def measure(self, model: Model, index: int = 0) -> Sizing:
+        """Return what one target needs for a model, and its plan: sooner than ``simulate``, without the events.
+
+        Raises:
+            SimulatedFailure: AllocateTensors() fails in any arena.
+        """
+        self.runs += 1
+        found = self._sizer.sizing(model, self.configurations[index])
+        if found.failure is not None:
+            raise found.failure
+        return found
+
+    def measure_all(self, model: Model) -> list[Sizing]:
+        """Return what each target needs for a model.
+
+        Raises:
+            SimulatedFailure: AllocateTensors() fails on one of them.
+        """
+        return [self.measure(model, index) for index in range(len(self.configurations))]
+
+    def arena(self, model: Model, index: int = 0) -> int:
+        """Return the smallest arena on one target in bytes.
+
+        Raises:
+            SimulatedFailure: AllocateTensors() fails in any arena.
+        """
+        smallest = self.measure(model, index).smallest
+        assert smallest is not None, "only where it fails there is none"
+        return smallest.size
+
+    def arenas(self, model: Model) -> tuple[int, ...] | None:
+        """Return the smallest arena on each target in bytes, None where it fails on one of them."""
+        try:
+            return tuple(self.arena(model, index) for index in range(len(self.configurations)))
+        except TflmSimError:
+            return None
+
+
+def gains(after: Sequence[int], before: Sequence[int]) -> bool:
+    """Return whether no target needs more and one needs less."""
+    return all(a <= b for a, b in zip(after, before, strict=True)) and tuple(after) != tuple(before)
+
+
+def grows(after: Sequence[int], before: Sequence[int]) -> bool:
+    """Return whether any target needs more."""
+    return any(a > b for a, b in zip(after, before, strict=True))

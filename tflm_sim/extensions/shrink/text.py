@@ -1,0 +1,282 @@
+"""What ``shrink`` found, for people and as a JSON document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any, Literal
+
+from tflm_sim.device.cases import range_of
+from tflm_sim.document_fields import INLINE, named
+from tflm_sim.document_types import Count
+from tflm_sim.errors import expect
+from tflm_sim.escape import printable
+from tflm_sim.extensions.shrink.shrunk import Conversion, ElementNumbers, Gain, Shrunk, Sizes
+from tflm_sim.registry import part_lines
+from tflm_sim.report.tables import fitting_columns, table_lines
+from tflm_sim.units import as_size, format_size
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutedGain:
+    """What a program says itself of the model before and after, executed with each.
+
+    Attributes:
+        program: The program.
+        before: How that was found, by the extension that did.
+        arena_before: The program's smallest arena, bytes; null where AllocateTensors() fails in any.
+        after: As ``before``.
+        arena_after: As ``arena_before``.
+    """
+
+    program: str
+    before: dict[str, Any]
+    arena_before: Count | None = field(metadata=named("arena_before_bytes"))
+    after: dict[str, Any]
+    arena_after: Count | None = field(metadata=named("arena_after_bytes"))
+
+    def fits(self, goal: int | None) -> bool:
+        """Whether the program needs less than before, and ``goal`` bytes are enough where there is one."""
+        if self.arena_after is None or (self.arena_before is not None and self.arena_after >= self.arena_before):
+            return False
+        return goal is None or self.arena_after <= goal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShrunkDocument:
+    """What became of a model.
+
+    Attributes:
+        output: The file that was written.
+        executed: What the program says that was executed with both; null unless asked for, or where nothing gained.
+    """
+
+    schema_version: Literal[1] = 1
+    model: str | None
+    output: str | None
+    goal_bytes: Count | None
+    goal_met: bool | None
+    executed: ExecutedGain | None = None
+    answer: Shrunk = field(metadata=INLINE)
+
+
+def shrunk_document(
+    shrunk: Shrunk, *, goal: int | None, output: str | None, executed: ExecutedGain | None = None
+) -> ShrunkDocument:
+    """Return the answer as a document."""
+    return ShrunkDocument(
+        model=shrunk.origin.path,
+        output=output,
+        goal_bytes=goal,
+        goal_met=None if goal is None else shrunk.fits(goal) and (executed is None or executed.fits(goal)),
+        executed=executed,
+        answer=shrunk,
+    )
+
+
+def shrunk_lines(
+    shrunk: Shrunk, *, goal: int | str | None = None, explain: bool = False, width: int | None = None
+) -> list[str]:
+    """Return the answer for people.
+
+    Args:
+        shrunk: What :func:`~tflm_sim.extensions.shrink.shrink.shrink` returned.
+        goal: Bytes of arena, or text ("64KiB"), that it should meet; None for no word on that.
+        explain: Say of every pass what it did and why.
+        width: Columns that there are for its tables; None for any.
+    """
+    expect(shrunk, Shrunk, "a result of shrink()")
+    if width is not None:
+        expect(width, int, "a width in columns")
+    goal = as_size(goal, "goal")
+    lines = [_headline(shrunk, goal), ""]
+    lines += _target_lines(list(_target_rows(shrunk)), width)
+    lines += ["", *table_lines(list(_cost_rows(shrunk)))]
+    if shrunk.has_gained:
+        lines += ["", *_pass_lines(shrunk, width)]
+    if shrunk.stopped:
+        lines += ["", f"the search ended early: {shrunk.stopped}; this is the best until then"]
+    bound = shrunk.bound
+    lines += [
+        "",
+        f"no rewriting of ours brings the head below {bound.head:,} B, the live bytes of {bound.operator} alone, "
+        f"or the arena below {bound.arena:,} B, as operators that are not split keep {bound.tail:,} B in the tail",
+    ]
+    lines += [f"left alone: {printable(sentence, 200)}" for sentence in shrunk.left_alone]
+    lines += dict.fromkeys(_rejected_lines(shrunk))
+    if explain:
+        lines += ["", *_explained(shrunk)]
+    if shrunk.with_int8_io is not None:
+        sizes = _sizes(shrunk.with_int8_io)
+        lines.append(f"--int8-io would give {sizes}: integers at the inputs and outputs, which the firmware converts")
+    if shrunk.has_gained:
+        lines += ["", *_firmware_lines(shrunk)]
+        lines += _conversion_lines(shrunk.conversions)
+        lines += ["", *_trust_lines(shrunk)]
+    return lines
+
+
+def executed_gain_lines(gain: ExecutedGain) -> list[str]:
+    """Return what the program says, for people."""
+    sizes = ["no arena is enough" if size is None else f"{size:,} B" for size in (gain.arena_before, gain.arena_after)]
+    lines = [f"executed: {printable(gain.program, 200)} needs {sizes[0]} before, {sizes[1]} after"]
+    for when, facts in (("before", gain.before), ("after", gain.after)):
+        lines += [f"    {when}: {printable(line, 300)}" for line in part_lines("SizeDocument", facts)[1:]]
+    return lines
+
+
+def _headline(shrunk: Shrunk, goal: int | None) -> str:
+    name = printable(PurePath(shrunk.origin.path or "model").name)
+    gain = shrunk.gains[0]
+    if not shrunk.has_gained:
+        if goal is not None and shrunk.fits(goal):
+            return f"{name}: {gain.before.arena:,} B on {gain.target} are within the goal of {goal:,} B as it is"
+        if shrunk.stopped:
+            return f"{name}: nothing smaller was found before the search ended"
+        return f"{name}: nothing that we know makes it smaller"
+    met = "" if goal is None else f"; the goal of {goal:,} B is {'met' if shrunk.fits(goal) else 'NOT met'}"
+    return (
+        f"{name}: {gain.before.arena:,} B -> {gain.after.arena:,} B on {gain.target} "
+        f"(-{gain.percent:.1f} %), {shrunk.macs_in_words}{met}"
+    )
+
+
+def _target_rows(shrunk: Shrunk) -> Iterator[list[str]]:
+    yield ["target", "arena", "saved", "head", "tail"]
+    alike: dict[tuple[str, Sizes, Sizes], list[Gain]] = {}
+    for gain in shrunk.gains:
+        alike.setdefault((gain.target, gain.before, gain.after), []).append(gain)
+    for (target, before, after), gains in alike.items():
+        case = range_of([gain.case for gain in gains])
+        label = f"{target}, {case}" if case else target
+        parts = ((before.arena, after.arena), (before.head, after.head), (before.tail, after.tail))
+        arena, head, tail = (f"{first:,} -> {last:,}" for first, last in parts)
+        yield [label, arena, f"{gains[0].percent:.1f} %", head, tail]
+
+
+def _target_lines(rows: Sequence[Sequence[str]], width: int | None) -> list[str]:
+    """Return the targets' table; what there is no room for is left out, head and tail first."""
+    shown = fitting_columns(rows, range(len(rows[0])), width=width)
+    return table_lines([[row[column] for column in shown] for row in rows])
+
+
+def _cost_rows(shrunk: Shrunk) -> Iterator[list[str]]:
+    yield ["cost", "before", "after", "change"]
+    for name, before, after in (
+        ("multiply-accumulates", shrunk.before.macs, shrunk.after.macs),
+        ("bytes of the file", shrunk.before.file_bytes, shrunk.after.file_bytes),
+        ("operators to run", shrunk.before.operators, shrunk.after.operators),
+    ):
+        change = f"{100 * (after - before) / before:+.1f} %" if before else "-"
+        yield [name, f"{before:,}", f"{after:,}", change]
+
+
+def _pass_lines(shrunk: Shrunk, width: int | None) -> list[str]:
+    rows = [["pass", "arena", "edits", ""]]
+    for step in shrunk.steps:
+        first = step.witnesses[0]
+        words = f"{first.where} {first.what}" + (", ..." if len(step.witnesses) > 1 else "")
+        rows.append([step.name, f"{step.arenas[0]:,}", str(len(step.witnesses)), _beginning(words, 90)])
+    return table_lines(rows, width=width)
+
+
+def _sizes(arenas: Sequence[int]) -> str:
+    return " and ".join(f"{size:,} B" for size in dict.fromkeys(arenas))
+
+
+def _beginning(sentence: str, limit: int) -> str:
+    shown = printable(sentence, 400)
+    return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"
+
+
+def _explained(shrunk: Shrunk) -> list[str]:
+    lines = []
+    for step in shrunk.steps:
+        lines.append(f"{step.name}: {_sizes(step.arenas)}")
+        for witness in step.witnesses:
+            lines.append(f"    {printable(witness.where, 80)} {printable(witness.what, 160)}")
+            lines += _part_lines(witness.facts)
+    return lines
+
+
+def _rejected_lines(shrunk: Shrunk) -> Iterator[str]:
+    for row in shrunk.rejected:
+        sizes = "" if row.arenas is None else f" ({_sizes(row.arenas)})"
+        yield f"rejected: {row.name}: {printable(row.reason, 200)}{sizes}"
+
+
+def _part_lines(facts: dict[str, object]) -> list[str]:
+    parts = facts.get("parts")
+    if not isinstance(parts, list):
+        return []
+    lines = []
+    for part in parts:
+        computed = ", ".join(f"tensor {tensor} [{start}, {end})" for tensor, start, end in part["computed"])
+        lines.append(f"        {facts['kind']} [{part['share'][0]}, {part['share'][1]}): computes {computed}")
+    return lines
+
+
+def _firmware_lines(shrunk: Shrunk) -> list[str]:
+    size = max(gain.after.multiple_of_16 for gain in shrunk.gains)
+    lines = ["for the firmware:", f"    alignas(16) uint8_t tensor_arena[{size}];  // {format_size(size)}"]
+    if shrunk.extra_operators:
+        lines.append(f"    // {len(shrunk.extra_operators)} more in MicroMutableOpResolver<N>:")
+        lines += [f"    resolver.{_resolver_method(name)}();" for name in shrunk.extra_operators]
+    return lines
+
+
+def _conversion_lines(conversions: Sequence[Conversion]) -> list[str]:
+    """Return what the firmware and its tests do at the inputs and outputs that are integers now."""
+    if not conversions:
+        return []
+    lines = ["", "the interface has changed:"]
+    lines += [f"    {_changed_end(end)}" for end in conversions]
+    lines += ["in C, an element a call:", "    #include <math.h>", "    #include <stdint.h>"]
+    lines += [f"    {line}" for end in conversions for line in end.c]
+    lines += ["in Python, an array a call:", "    import numpy as np"]
+    return lines + [f"    {line}" for end in conversions for line in end.python]
+
+
+def _changed_end(end: Conversion) -> str:
+    name = f' "{printable(end.name, 60)}"' if end.name else ""
+    return f"{end.what} {end.index}{name}: {_numbers(end.after)} instead of {_numbers(end.before)}"
+
+
+def _numbers(numbers: ElementNumbers) -> str:
+    if numbers.scale is None:
+        return numbers.type
+    return f"{numbers.type} with scale {numbers.scale:.9g} and zero point {numbers.zero_point}"
+
+
+def _resolver_method(operator: str) -> str:
+    """Return the method of MicroMutableOpResolver for a builtin operator: SLICE is AddSlice."""
+    words = (word if word in ("2D", "3D") else word.capitalize() for word in operator.split("_"))
+    return "Add" + "".join(words)
+
+
+def _distinct(outputs: int) -> str:
+    return f"{outputs:,} distinct output{'s' * (outputs != 1)}"
+
+
+def _trust_lines(shrunk: Shrunk) -> list[str]:
+    lines = []
+    if shrunk.verified:
+        lines.append(f"verified: {shrunk.verified}")
+    proof, executed = shrunk.proof, shrunk.program_proof
+    if executed is not None:
+        arenas = [f"{size:,} B" if size is not None else "unknown" for size in (executed.arena_before, executed.arena)]
+        lines.append(
+            f"proved: {executed.runs:,} runs in {printable(executed.program, 200)}, executed, every output byte the "
+            f"same ({_distinct(executed.distinct)}; with damaged weights they differ); its smallest arena: "
+            f"{arenas[0]} before, {arenas[1]} after"
+        )
+    elif proof is None:
+        lines.append("not run: --prove 20 runs both in the real TFLM and compares every byte")
+    else:
+        less = "fails with 16 B less" if proof.fails_below else "also runs with 16 B less"
+        lines.append(
+            f"proved: {proof.runs:,} runs in the real TFLM (x86-64), every output byte the same "
+            f"({_distinct(proof.distinct)}), in {proof.arena:,} B as predicted; {less}"
+        )
+    return lines

@@ -1,0 +1,17 @@
+"""What does firmware print?
+
+Bytes of a log or a port, in any chunks, become events; nothing here reads a port or knows a model. To read on:
+
+    encodings, lines,        one stream as lines of text, without what terminals and log systems add
+    prefixes
+    parser, events           lines become events; the events are the values that everybody reads
+    templates,               what TFLM prints where something fails, and which numbers stand in it
+    tflm_messages,
+    kernel_texts, failures
+    vendors                  what boards and frameworks print beside it
+    recording, plan,         whole reports: TFLM's recording allocator, its memory plan, benchmark and profiler,
+    benchmark, profiler,     and those of our own firmware
+    open_report,
+    arena_report
+    diagnosis                the messages of one failure as one value
+"""

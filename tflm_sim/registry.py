@@ -1,0 +1,241 @@
+"""What stands on the core, and what each extension adds to it. The core asks here, and imports no extension itself.
+
+Our own extensions are rows of :data:`OWN`: texts, so that asking costs no import, and so that it works from a zip or
+after the folder was moved. An extension whose folder is gone is not there, and the core answers without it. Other
+people's are entry points of the group ``tflm_sim.extensions``, each an :class:`Extension`; they are looked for only
+where a name is unknown otherwise, or for ``--help``.
+
+    core's verb ---> verbs()      which verbs are there?         ---> a module with register() and run()
+                     additions()  what is added to this verb?    ---> Additions: options, and who answers instead
+                     part(key)    what is this key of a document ---> its type, and its lines as text
+                     sources()    who can read this file?        ---> SourceKind
+                     programs()   who can measure this program?  ---> Programs
+
+What these modules must have is typed in ``extension_points.py``. A text "a.b:NAME" is the attribute NAME of the module
+``a.b``, "a.b" the module; both are below the extension's own folder, or for other people's extensions whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+ENTRY_POINTS = "tflm_sim.extensions"
+
+
+class DocumentPart(NamedTuple):
+    """A key of the core's documents that an extension fills.
+
+    Attributes:
+        documents: The names of the document classes that can have it.
+        type: The type of its value, as a text like all others here; "str" for text.
+        lines: A function that returns the value as lines for people; "" where the key is not shown as text.
+        about: What the key says; the description in the JSON Schema.
+    """
+
+    documents: tuple[str, ...]
+    type: str
+    lines: str
+    about: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extension:
+    """What one extension adds.
+
+    Attributes:
+        name: Its name; of our own, the folder below ``tflm_sim/extensions``.
+        verbs: Verb -> its module, with ``register(subparsers)`` and ``run(args)``.
+        additions: Verbs of the core -> the module with :class:`Additions` for them.
+        parts: Keys of documents.
+        sources: A module with a :class:`SourceKind`, "" for none.
+        programs: A module with :class:`Programs`, "" for none.
+        planners: A module with ``PLANNERS``, further rows for ``plan``, "" for none.
+        names: Module -> the public names that it defines; "BoardSession=Session" is called Session there.
+        modules: Modules that are public as a whole, by the name after ``tflm_sim``.
+    """
+
+    name: str
+    verbs: Mapping[str, str] = field(default_factory=dict)
+    additions: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, DocumentPart] = field(default_factory=dict)
+    sources: str = ""
+    programs: str = ""
+    planners: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    modules: Mapping[str, str] = field(default_factory=dict)
+
+
+OWN: tuple[Extension, ...] = (
+    Extension(
+        name="firmware",
+        verbs={"firmware": "cli", "run": "cli_run"},
+        programs="programs",
+        parts={
+            "executed": DocumentPart(
+                ("SizeDocument", "Verdict", "SideFacts"),
+                "executed_facts:ExecutedFacts",
+                "executed_text:facts_lines",
+                "With --executed: how the figures were measured. Where the simulation asks for something else, what "
+                "was not seen is empty: buffers, peak, binding, recorded.",
+            )
+        },
+        names={
+            "emulation.execute": "execute",
+            "emulation.execution": "ExecutedAllocation ExecutedArena ExecutedEvent ExecutedInvoke ExecutedOperator "
+            "ExecutedStore Execution",
+        },
+    ),
+    Extension(
+        name="shrink",
+        verbs={"shrink": "cli"},
+        additions={"size": "additions", "report": "additions"},
+        parts={
+            "advice": DocumentPart(
+                ("SizeDocument",),
+                "str",
+                "additions:advice_lines",
+                "What ``shrink`` would give, in a line; with --advise.",
+            )
+        },
+        names={
+            "shrink": "shrink",
+            "shrunk": "Shrunk",
+            "text": "shrunk_lines",
+            "verify": "VerificationFailed Verified verify",
+        },
+    ),
+    Extension(
+        name="lite",
+        verbs={"lite": "cli"},
+        additions={"diff": "additions"},
+        planners="planning",
+        names={
+            "answer": "LiteAnswer=Answer LiteSettings double_batch lite_allocated=allocated",
+            "summary": "LiteSummary=Summary lite_summaries=summaries",
+        },
+    ),
+    Extension(
+        name="sweep", verbs={"sweep": "cli"}, names={"objective": "ArenaObjective arena_objective", "sweep": "sweep"}
+    ),
+    Extension(
+        name="board",
+        verbs={"monitor": "cli_listen", "replay": "cli_read", "replay-on": "cli_replay", "ports": "cli_ports"},
+        names={
+            "device_replay": "replay_script",
+            "replay": "ReplayOutcome ReplayScript ReplayStep run_script",
+            "session": "BoardSession=Session",
+            "transport": "SerialPort open_port",
+        },
+    ),
+    Extension(name="eon", verbs={"eon": "cli"}, sources="source_kind"),
+    Extension(name="ci", verbs={"review": "cli_review"}, additions={"check": "additions"}, modules={"keras": "keras"}),
+    Extension(name="page", verbs={"serve": "cli"}),
+)
+"""Our own extensions; their modules are below ``tflm_sim.extensions.NAME``."""
+
+
+@cache
+def extensions(*, of_others: bool = False) -> tuple[Extension, ...]:
+    """Return the extensions that are there: our own, and with ``of_others`` those of other people too."""
+    own = tuple(one for one in OWN if find_spec(f"tflm_sim.extensions.{one.name}") is not None)
+    return own + _others() if of_others else own
+
+
+def _others() -> tuple[Extension, ...]:
+    from importlib.metadata import entry_points
+
+    return tuple(point.load() for point in entry_points(group=ENTRY_POINTS))
+
+
+def imported(extension: Extension, text: str) -> Any:
+    """Return the module or attribute that a text of an extension names."""
+    module, _, attribute = text.partition(":")
+    is_own = any(extension is one for one in OWN)
+    found = import_module(f"tflm_sim.extensions.{extension.name}.{module}" if is_own else module)
+    return getattr(found, attribute) if attribute else found
+
+
+def verbs(*, of_others: bool = False) -> dict[str, tuple[Extension, str]]:
+    """Return the verbs of all extensions, each with its extension and module."""
+    return {verb: (one, module) for one in extensions(of_others=of_others) for verb, module in one.verbs.items()}
+
+
+def additions(verb: str, *, of_others: bool = False) -> list[Any]:
+    """Return what is added to a verb of the core, as modules with ``Additions``."""
+    return [imported(one, one.additions[verb]) for one in extensions(of_others=of_others) if verb in one.additions]
+
+
+def sources() -> list[Any]:
+    """Return the kinds of file that are taken in the place of a model, as modules with ``SourceKind``."""
+    return [imported(one, one.sources) for one in extensions() if one.sources]
+
+
+def programs() -> Any:
+    """Return who reads and measures linked programs, a module with ``Programs``; None where no extension does."""
+    found: Sequence[Any] = [imported(one, one.programs) for one in extensions() if one.programs]
+    return found[0] if found else None
+
+
+def planners() -> list[Any]:
+    """Return the planners that extensions add, as rows of ``planners.registry``."""
+    return [row for one in extensions() if one.planners for row in imported(one, one.planners).PLANNERS]
+
+
+@cache
+def parts(document: str) -> dict[str, tuple[Extension, DocumentPart]]:
+    """Return the parts that a class of documents can have, by key."""
+    return {key: (one, part) for one in extensions() for key, part in one.parts.items() if document in part.documents}
+
+
+def part_type(document: str, key: str) -> Any:
+    """Return the type of a part's value."""
+    extension, part = parts(document)[key]
+    return str if part.type == "str" else imported(extension, part.type)
+
+
+def part_lines(document: str, values: Mapping[str, object]) -> list[str]:
+    """Return the parts of a document as lines for people."""
+    known = parts(document)
+    return [
+        line
+        for key, value in values.items()
+        for extension, part in [known[key]]
+        if part.lines
+        for line in imported(extension, part.lines)(value)
+    ]
+
+
+def homes(package: str, names: Mapping[str, str]) -> dict[str, str]:
+    """Return where public names are defined: "module", or "module:attribute" for one that is called otherwise there.
+
+    Args:
+        package: The package of the modules.
+        names: Module -> the names that it defines; "BoardSession=Session" is called Session there.
+    """
+    rows = ((module, name.partition("=")) for module, several in names.items() for name in several.split())
+    return {public: f"{package}.{module}" + (f":{own}" if own else "") for module, (public, _, own) in rows}
+
+
+def public_names() -> dict[str, str]:
+    """Return where the public names of our extensions are defined, as :func:`homes` does."""
+    found: dict[str, str] = {}
+    for one in OWN:
+        found |= homes(f"tflm_sim.extensions.{one.name}", one.names)
+    return found
+
+
+def public_module(name: str) -> Any:
+    """Return a module that is public as a whole.
+
+    Raises:
+        ImportError: No extension has it.
+    """
+    for one in extensions():
+        if name in one.modules:
+            return imported(one, one.modules[name])
+    raise ImportError(f"tflm_sim.{name} is of an extension that is not installed", name=f"tflm_sim.{name}")
