@@ -236,7 +236,7 @@ OF_FILES = {
     "lite/flex.py": {"allowlist"},
     "lite/kernels/conditions.py": {"_lines"},
     "ops/places.py": {"_table"},
-    "targets/history.py": {"commits", "main_line"},
+    "targets/history.py": {"commits", "main_line", "wheels"},
 }
 """Module -> functions that read a table which the package brings along, once."""
 OF_VERSIONS = {

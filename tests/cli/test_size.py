@@ -145,6 +145,18 @@ def test_a_target_is_listed_with_every_tflm_and_kernel_library_and_what_proves_t
     assert run(capsys, "targets", "pdp11")[0] == 2
 
 
+def test_tflm_that_is_known_from_a_pip_wheel_is_said_to_be(capsys: pytest.CaptureFixture[str]) -> None:
+    october = ("size", "sample:sine", "--target", "riscv32", "--runtime")
+    code, out, _ = run(capsys, *october, "2026-10-15")
+    assert code == 0
+    assert out.splitlines()[1].startswith("TFLM of 2026-10-15 (ec2f97d, placed by its pip wheel's day), reference")
+    code, _, problem = run(capsys, *october, "2026-10-10")
+    assert code == 2
+    assert "what main held on 2026-10-10 is not known: between 230c9d9 of 2026-10-09 and 1881137 of" in problem
+    rows = json.loads(run(capsys, "targets", "riscv32", "--json")[1])
+    assert ("2026-10-23 (8f6596d)", "reference") in [(row["tflm"], row["kernels"]) for row in rows]
+
+
 def test_ops_lists_every_operator_of_the_resolver(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "ops", "--json")
     rows = {row["op"]: row for row in json.loads(out)}

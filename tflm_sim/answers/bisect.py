@@ -17,7 +17,7 @@ from tflm_sim.document_types import Count
 from tflm_sim.errors import SimulatedFailure
 from tflm_sim.model.types import Model
 from tflm_sim.targets.changes import CHANGES, UPSTREAM
-from tflm_sim.targets.history import main_line
+from tflm_sim.targets.history import at_position
 from tflm_sim.targets.kernel_library import versions_of
 from tflm_sim.targets.presets import at_runtime
 from tflm_sim.targets.runtime import Runtime
@@ -77,7 +77,7 @@ def commits_between(configuration: Configuration, first: int, last: int) -> Iter
                     found.setdefault(position, []).append(summary)
     machine = replace(configuration.target, runtime=Runtime(compression=configuration.target.runtime.compression))
     for position, summaries in sorted(found.items()):
-        commit = main_line()[position - 1]
+        commit = at_position(position)
         at = replace(configuration, target=at_runtime(machine, commit.short))
         yield HistoryPoint(commit.short, commit.day, tuple(dict.fromkeys(summaries)), at)
 

@@ -16,7 +16,7 @@ from tflm_sim.targets.kernel_library import versions_of
 from tflm_sim.targets.libraries import LIBRARIES
 from tflm_sim.targets.presets import PRESETS, preset
 from tflm_sim.targets.proofs import proof_in_words
-from tflm_sim.targets.runtime import FIRST_BUILD
+from tflm_sim.targets.runtime import FIRST_BUILD, WHEEL_SNAPSHOT, find_runtime
 from tflm_sim.targets.target import Target
 
 ABOUT = """
@@ -97,7 +97,7 @@ def _in_short(proof: str) -> str:
 
 
 def combination_rows(name: str) -> Iterator[CombinationRow]:
-    """Yield the combinations for a target: the newest TFLM with each kernel library, then older ones with theirs."""
+    """Yield the combinations for a target: its TFLM with each kernel library, a newer one's, older ones with theirs."""
     row = PRESETS[name]
     versions = [
         f"{library}@{version}"
@@ -106,6 +106,9 @@ def combination_rows(name: str) -> Iterator[CombinationRow]:
     ]
     for kernels in ("reference", *versions) if row.own_kernels is None else (None,):
         yield from _row(name, row.runtime.snapshot, kernels, None)
+    if row.runtime.is_counted:
+        wheel = find_runtime(WHEEL_SNAPSHOT)
+        yield from _row(name, f"{wheel.day} ({wheel.snapshot})", "reference", wheel.snapshot)
     yield from _row(
         name, f"{main_line()[FIRST_BUILD - 1].day} and later", "reference", main_line()[FIRST_BUILD - 1].short
     )

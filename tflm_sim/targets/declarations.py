@@ -24,7 +24,7 @@ from tflm_sim.targets.abi import Abi
 from tflm_sim.units import align_up
 
 HasChange = Callable[[str], bool]
-"""A function that returns whether a runtime has a change, a build flag or a snapshot of that name."""
+"""A function that returns whether a runtime has a change or a build flag of that name."""
 
 _BEGIN = "\nstruct "
 

@@ -256,7 +256,7 @@ def at_runtime(target: Target, text: str) -> Target:
         UsageError: There is no such TFLM, or the kernel library's glue of that time is not modelled.
     """
     expect(text, str, "the name of a version of TFLM")
-    if not target.runtime.static_memory or target.runtime.snapshot == WHEEL_SNAPSHOT:
+    if not target.runtime.static_memory:
         raise UsageError(
             f"{target.name} is one build of TFLM; --runtime needs a processor as the target, such as cortex-m4"
         )
@@ -271,6 +271,11 @@ def at_runtime(target: Target, text: str) -> Target:
         if named.target in OWN_BUILDS:
             return _own_build(target, named.label, named.target)
         found, brought = named.runtime(), named.cmsis_nn
+    if target.runtime == PRESETS["x86_64-pip"].runtime and found.is_counted:
+        raise UsageError(
+            f"{target.name} is the pip wheel of TFLM, which is not modelled for {found.day}; "
+            "--runtime needs a processor as the target, such as x86_64-compression"
+        )
     runtime = _with_build_flags(target.runtime, found)
     library = _kernels_with(target.kernel_library, runtime, brought)
     return replace(target, runtime=runtime, kernel_library=library, verified_against=runtime_proof(library, runtime))

@@ -90,6 +90,11 @@ _EARLY_EON_PROOF = (
 )
 _RUNTIME_PROOF = "x86_64 with reference kernels at 26 snapshots of 2021 to 2026 (tools/history_report.py, tests/golden)"
 
+_WHEEL_PROOF = (
+    "the pip wheels of 2026-10-08 and 2026-10-23, x86_64 with reference kernels, 283 models; structs of other ABIs: as "
+    "compilers lay them out (tools/compare/abi.py)"
+)
+
 
 def runtime_proof(library: KernelLibrary, runtime: Runtime) -> str:
     """Return what proves a kernel library with another TFLM than the newest."""
@@ -100,11 +105,12 @@ def runtime_proof(library: KernelLibrary, runtime: Runtime) -> str:
     if runtime.snapshot in _BUILT_LIBRARIES and library.name == find_library(runtime.snapshot).kernels:
         return _BUILT_PROOF
     if library == REFERENCE:
-        return _RUNTIME_PROOF
+        return _RUNTIME_PROOF if runtime.is_counted else _WHEEL_PROOF
     if library.name == "mvp":
         return _MVP_PROOF
     if library.name == "cmsis_nn":
-        return _CMSIS_NN_PROOF.get(library.version, _OWN_FUNCTIONS)
+        proof = _CMSIS_NN_PROOF.get(library.version, _OWN_FUNCTIONS)
+        return proof if runtime.is_counted else f"{proof}; structs: {_WHEEL_PROOF}"
     return _ESP_PROOF.get(find_library(runtime.snapshot).holds or runtime.snapshot, _BY_HASH)
 
 

@@ -7,7 +7,7 @@ A snapshot is a place in the history of one or several repositories. What differ
                      the same structs, and the same Prepare of every kernel outside kernels/esp_nn.
     esp-tflite-micro-1.3.3
                      TFLM of January 2025, which ESPHome pins (1.3.3~1)
-    8f6596d          what the pip wheel of October 2026 was built from
+    8f6596d          what the pip wheel of 2026-10-23 was built from
     chirale-2.0.0    the Arduino library Chirale_TensorFLowLite: tensorflow/tflite-micro 0c425da36 of January 2023
 """
 
@@ -24,6 +24,7 @@ from tflm_sim.targets.changes import (
     CHANGES,
     EDGE_IMPULSE,
     ESP,
+    LAST_COUNTED,
     NEWEST,
     REVERSED,
     TENSORFLOW_OF_2020,
@@ -35,16 +36,15 @@ REFERENCE_DAY = "2026-08-20"
 WHEEL_SNAPSHOT = "8f6596d"
 CHIRALE_SNAPSHOT = "chirale-2.0.0"
 ESP_1_3_3_SNAPSHOT = "esp-tflite-micro-1.3.3"
-SNAPSHOTS = frozenset((REFERENCE_SNAPSHOT, WHEEL_SNAPSHOT, CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT))
-"""The named snapshots; structs may be declared for one of them alone."""
 
 _POSITIONS: dict[str, Mapping[str, int]] = {
-    REFERENCE_SNAPSHOT: {UPSTREAM: 1928},
-    WHEEL_SNAPSHOT: {},
+    REFERENCE_SNAPSHOT: {UPSTREAM: LAST_COUNTED},
+    WHEEL_SNAPSHOT: {UPSTREAM: 1992},
     CHIRALE_SNAPSHOT: {UPSTREAM: 981},
     ESP_1_3_3_SNAPSHOT: {UPSTREAM: 1614, ESP: 147},
 }
-"""The position of each named snapshot in the history of its repositories; one that is not listed is at its newest."""
+"""The named snapshots, and the position of each in the history of its repositories; in one that is not listed, it is at
+the newest."""
 
 OPTIMIZATIONS = ("speed", "size", "neither")
 """What kernels can be optimized for."""
@@ -88,22 +88,29 @@ class Runtime:
             return _POSITIONS.get(self.snapshot, {}).get(tree, _ABSENT.get(tree, NEWEST))
         return self.upstream if tree == UPSTREAM else dict(self.forks).get(tree, _ABSENT.get(tree, NEWEST))
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether its place in upstream's history is a count, see :data:`~tflm_sim.targets.changes.LAST_COUNTED`."""
+        return self.position(UPSTREAM) <= LAST_COUNTED
+
     @cached_property
     def day(self) -> str:
         """When upstream's main was what it holds; "" for one read from a document, which has the name only."""
-        from tflm_sim.targets.history import main_line
+        from tflm_sim.targets.history import at_position
 
-        if self.upstream is None and self.snapshot not in SNAPSHOTS:
+        if self.upstream is None and self.snapshot not in _POSITIONS:
             return ""
         position = self.position(UPSTREAM)
         if self.snapshot == REFERENCE_SNAPSHOT:
             return REFERENCE_DAY
-        return {NEWEST: "October 2026", BEFORE_UPSTREAM: "early 2021", TENSORFLOW_OF_2020: "mid-2020"}.get(
-            position
-        ) or main_line()[position - 1].day
+        named = {BEFORE_UPSTREAM: "early 2021", TENSORFLOW_OF_2020: "mid-2020"}
+        return named.get(position) or at_position(position).day
 
     def __str__(self) -> str:
-        return f"TFLM of {self.day} ({self.snapshot})" if self.day else f"TFLM {self.snapshot}"
+        if not self.day:
+            return f"TFLM {self.snapshot}"
+        placed = "" if self.is_counted else ", placed by its pip wheel's day"
+        return f"TFLM of {self.day} ({self.snapshot}{placed})"
 
     @cached_property
     def has(self) -> Callable[[str], bool]:
@@ -135,7 +142,7 @@ def find_runtime(text: str) -> Runtime:
         text: A commit of tensorflow/tflite-micro by seven or more digits, or a day: where main stood at its end, UTC.
 
     Raises:
-        UsageError: There is no such commit or day, or it holds no library yet.
+        UsageError: There is no such commit or day, it holds no library yet, or what main held that day is not known.
     """
     from tflm_sim.targets.history import find_commit, find_day, is_commit, is_day
 

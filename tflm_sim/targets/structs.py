@@ -14,7 +14,7 @@ from typing import NamedTuple
 from tflm_sim.targets.abi import Abi
 from tflm_sim.targets.declarations import CStruct, Header
 from tflm_sim.targets.declarations import StructLayout as StructLayout
-from tflm_sim.targets.runtime import SNAPSHOTS, Runtime
+from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.struct_tables import framework, kernels, libraries
 
 _HEADER = framework.STRUCTS + kernels.STRUCTS + libraries.STRUCTS
@@ -27,7 +27,7 @@ def declarations(runtime: Runtime) -> Mapping[str, CStruct]:
     def has(word: str) -> bool:
         if word in ("compression", "static_memory", "kernels_for_size"):
             return bool(getattr(runtime, word))
-        return runtime.snapshot == word if word in SNAPSHOTS else runtime.has(word)
+        return runtime.has(word)
 
     return Header(_HEADER, has)
 

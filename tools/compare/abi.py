@@ -1,7 +1,7 @@
 """Measure with a cross compiler what our struct tables compute.
 
     python tools compare abi --target cortex-m4 -- arm-none-eabi-gcc -mcpu=cortex-m4
-    python tools compare abi --target i386 -- gcc -m32
+    python tools compare abi --target i386 --runtime 2026-10-12 -- gcc -m32
 
 The tables of a target are written out as C declarations; the compiler turns sizes, alignments and offsets into arrays
 of that many bytes, and ``nm`` reads them back from the object. Nothing runs on the target and no header is needed.
@@ -117,11 +117,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the comparison; return the exit code."""
     parser = frame.parser(__doc__)
     parser.add_argument("--target", required=True, help="a preset, see tflm-sim targets")
+    parser.add_argument("--runtime", help="another TFLM than the preset's, by commit or day; with reference kernels")
     parser.add_argument("--nm", help="the toolchain's nm (default: the compiler's name with gcc replaced)")
     parser.add_argument("compiler", nargs="+", help="-- compiler command and flags")
     arguments = parser.parse_args(argv)
     try:
-        of = preset(arguments.target)
+        of = preset(arguments.target, kernels=arguments.runtime and "reference", runtime=arguments.runtime)
     except UsageError as error:
         parser.error(str(error))
     nm = arguments.nm or arguments.compiler[0].removesuffix("gcc").removesuffix("clang") + "nm"

@@ -8,6 +8,7 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.samples import sample_path
+from tflm_sim.targets.history import find_commit
 
 
 def _sample() -> Model:
@@ -25,6 +26,14 @@ def test_every_change_that_moves_the_arena_is_a_step() -> None:
     first, second = (step.after - step.before for step in steps if step.after and step.before)
     assert 0 <= first - 31 * 8 < 16
     assert 0 <= second - (8 + 72) < 16
+
+
+def test_behind_the_counted_commits_a_step_is_the_first_wheel_with_the_change() -> None:
+    first, last = find_commit("90b983c").position, find_commit("8f6596d").position
+    (step,) = bisect(load("sample:sine"), commits_between(configure("cortex-m4", kernels="reference"), first, last))
+    assert (step.state.name, step.state.date) == ("1881137", "2026-10-12")
+    assert step.state.summaries == ("TfLiteFullyConnectedParams.quant_spec, later than the wheel of 2026-10-09",)
+    assert (step.before, step.after) == (1068, 1100)
 
 
 def test_where_nothing_moves_there_is_no_step() -> None:

@@ -21,6 +21,23 @@ OVERRUNNING = "esp32-s3-esphome"
 SINE = load("sample:sine")
 
 
+@pytest.mark.parametrize(("sample", "machine", "before", "since"), [
+    ("sine", "cortex-m4", 1156, 1188),  # Three layers, each with its struct.
+    ("sine", "riscv32", 1100, 1124),
+    ("sine", "i386", 1100, 1124),
+    ("keyword_spotter", "cortex-m4", 22824, 22832),
+    ("keyword_spotter", "riscv32", 22780, 22788),
+    ("streaming", "cortex-m4", 7952, 7952),  # The gap behind the struct of 5 bytes took in the 11 more.
+    ("streaming", "riscv32", 7680, 7696),
+])  # fmt: skip
+def test_fully_connected_layers_need_more_since_the_wheel_of_2026_10_12(
+    sample: str, machine: str, before: int, since: int
+) -> None:
+    model = load(f"sample:{sample}")
+    found = [smallest_arena(model, preset(machine, runtime=day)).size for day in ("2026-10-09", "2026-10-12")]
+    assert found == [before, since]
+
+
 def convolution_and_softmax() -> bytes:
     """CONV_2D of esp-tflite-micro 1.3.3 writes over the softmax's beta where the arena ends badly."""
     builder = ModelBuilder()

@@ -6,8 +6,17 @@ import pytest
 
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.abi import AAPCS
-from tflm_sim.targets.changes import BEFORE_UPSTREAM, CHANGES, EDGE_IMPULSE, ESP, NEWEST, REVERSED, UPSTREAM
-from tflm_sim.targets.history import commits, find_commit, find_day, main_line
+from tflm_sim.targets.changes import (
+    BEFORE_UPSTREAM,
+    CHANGES,
+    EDGE_IMPULSE,
+    ESP,
+    LAST_COUNTED,
+    NEWEST,
+    REVERSED,
+    UPSTREAM,
+)
+from tflm_sim.targets.history import at_position, commits, find_commit, find_day, main_line, wheels
 from tflm_sim.targets.libraries import LIBRARIES, find_library
 from tflm_sim.targets.presets import at_runtime, preset
 from tflm_sim.targets.runtime import FIRST_BUILD, REFERENCE_DAY, REFERENCE_SNAPSHOT, Runtime, find_runtime
@@ -28,6 +37,11 @@ def test_the_table_holds_every_commit_and_positions_count_the_main_line() -> Non
         ("2022-06-14", "419a97eb9"),
         ("2024-09-09", "89f99a9e7"),
         ("2026-08-20", "90b983c2b"),
+        ("2026-08-23", "90b983c2b"),
+        ("2026-10-09", "230c9d9"),
+        ("2026-10-12", "1881137"),
+        ("2026-10-18", "64b3de8"),
+        ("2026-10-23", "8f6596d"),
     ],
 )
 def test_a_day_is_where_main_stood_at_its_end(day: str, commit: str) -> None:
@@ -36,6 +50,24 @@ def test_a_day_is_where_main_stood_at_its_end(day: str, commit: str) -> None:
 
 def test_seven_digits_in_any_case_name_a_commit() -> None:
     assert find_commit("52C9568").short == "52c956815"
+    assert find_commit("8F6596D").short == "8f6596d"
+
+
+def test_all_digits_of_a_commit_name_it_though_its_wheel_says_only_seven() -> None:
+    assert find_commit("8f6596d" + 33 * "0").short == "8f6596d"
+
+
+def test_commits_of_wheels_have_no_count_and_stand_as_many_positions_behind_as_they_came_days_later() -> None:
+    assert main_line()[-1].position == LAST_COUNTED
+    assert main_line()[-1].seconds < wheels()[0].seconds
+    assert [wheel.seconds for wheel in wheels()] == sorted(wheel.seconds for wheel in wheels())
+    positions = {wheel.short: wheel.position - LAST_COUNTED for wheel in wheels()}
+    assert positions["13cd6c1"] == 4  # 2026-08-24, four days after 90b983c2b.
+    assert positions["230c9d9"] == 50
+    assert positions["1881137"] == 53
+    assert positions["f7ed40d"] == positions["8f6596d"] == 64  # Two of 2026-10-23.
+    assert Runtime("8f6596d").position(UPSTREAM) == find_commit("8f6596d").position
+    assert at_position(LAST_COUNTED + 64).short == "8f6596d"
 
 
 @pytest.mark.parametrize(
@@ -43,7 +75,12 @@ def test_seven_digits_in_any_case_name_a_commit() -> None:
     [
         ("2021-04-07", "begins on 2021-04-08"),
         ("2021-04-08", "no library yet"),
-        ("2026-08-21", "ends with 90b983c2b of 2026-08-20"),
+        ("2026-10-24", "ends with 8f6596d of 2026-10-23, the commit of a pip wheel"),
+        (
+            "2026-10-10",
+            "between 230c9d9 of 2026-10-09 and 1881137 of 2026-10-12, .* TfLiteFullyConnectedParams.quant_spec",
+        ),
+        ("2026-10-11", "what main held on 2026-10-11 is not known: .*; name one of the two"),
         ("2023-02-30", "is no day"),
         ("0000000", "no commit"),
         ("52c956", "neither a day"),
@@ -129,7 +166,14 @@ def test_structs_are_as_large_as_they_were_measured_on_a_cortex_m4() -> None:
 
 def test_a_preset_that_is_one_build_takes_no_other_runtime() -> None:
     with pytest.raises(UsageError, match="one build of TFLM"):
-        at_runtime(preset("x86_64-pip"), "2023-06-15")
+        at_runtime(preset("nano33ble-chirale"), "2026-10-12")
+
+
+def test_the_pip_preset_takes_the_wheels_behind_the_counted_commits() -> None:
+    assert at_runtime(preset("x86_64-pip"), "2026-10-08").sizeof("TfLiteFullyConnectedParams") == 16
+    assert at_runtime(preset("x86_64-pip"), "2026-10-12").sizeof("TfLiteFullyConnectedParams") == 32
+    with pytest.raises(UsageError, match="which is not modelled for 2026-08-20; "):
+        at_runtime(preset("x86_64-pip"), "90b983c")
 
 
 def test_the_day_of_the_reference_is_its_commits() -> None:
@@ -139,7 +183,8 @@ def test_the_day_of_the_reference_is_its_commits() -> None:
 @pytest.mark.parametrize(("runtime", "words"), [
     (Runtime(), "TFLM of 2026-08-20 (90b983c2b)"),
     (find_runtime("2023-06-15"), "TFLM of 2023-06-15 (7ab206e50)"),
-    (preset("x86_64-pip").runtime, "TFLM of October 2026 (8f6596d)"),
+    (preset("x86_64-pip").runtime, "TFLM of 2026-10-23 (8f6596d, placed by its pip wheel's day)"),
+    (find_runtime("2026-10-18"), "TFLM of 2026-10-17 (64b3de8, placed by its pip wheel's day)"),
     (preset("nano33ble-chirale").runtime, "TFLM of 2023-01-13 (chirale-2.0.0)"),
     (find_library("Harvard_TinyMLx").runtime(), "TFLM of early 2021 (Harvard_TinyMLx@1.2.4)"),
     (Runtime("esphome@2026.6.5"), "TFLM esphome@2026.6.5"),
@@ -242,7 +287,7 @@ def test_a_change_ends_behind_its_beginning() -> None:
 def test_the_first_commit_with_a_library_is_a_runtime_and_the_day_of_each_is_its_own() -> None:
     assert find_runtime("a37043ff7").upstream == FIRST_BUILD == 4
     assert all(Runtime("x", upstream=commit.position).day == commit.day for commit in main_line()[3:])
-    with pytest.raises(UsageError, match=r"up to 90b983c2b \(2026-08-20\) begins with 0000000$"):
+    with pytest.raises(UsageError, match=r"up to 90b983c2b \(2026-08-20\) begins with 0000000, and none of a"):
         find_commit("0000000")
 
 

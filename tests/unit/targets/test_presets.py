@@ -5,7 +5,7 @@ import pytest
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.targets.names import unknown
-from tflm_sim.targets.presets import PRESETS, at_runtime, has_default_kernels, library_target, preset
+from tflm_sim.targets.presets import OWN_BUILDS, PRESETS, at_runtime, has_default_kernels, library_target, preset
 from tflm_sim.targets.proofs import proof_in_words
 
 
@@ -32,6 +32,20 @@ def test_the_wheel_is_its_own_snapshot_with_compression() -> None:
     assert wheel.runtime.compression
     params = wheel.structs["TfLiteFullyConnectedParams"]
     assert (params.size, params.alignment) == (32, 8)
+
+
+@pytest.mark.parametrize("runtime", ["8f6596d", "2026-10-12", "2026-10-20"])
+@pytest.mark.parametrize("name", PRESETS.keys() - OWN_BUILDS)
+def test_every_processor_can_have_tflm_of_october_2026(name: str, runtime: str) -> None:
+    of = preset(name, kernels="reference", runtime=runtime)
+    assert "quant_spec" in of.structs["TfLiteFullyConnectedParams"].members
+    assert of.verified_against.startswith("the pip wheels of 2026-10-08 and 2026-10-23, x86_64 with reference kernels")
+
+
+def test_cmsis_nn_with_tflm_of_october_2026_is_the_newest_that_is_known() -> None:
+    of = preset("cortex-m4", runtime="8f6596d")
+    assert str(of.kernel_library) == "cmsis_nn@4ab83cc (dsp)"
+    assert of.verified_against.startswith("the library's own size functions; structs: the pip wheels of 2026-10-08")
 
 
 def test_an_arduino_library_brings_its_kernels() -> None:

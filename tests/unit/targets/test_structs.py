@@ -34,6 +34,32 @@ def test_the_structs_that_every_model_pays_for(
     assert sizes == [tensor, eval_tensor, node, add_params]
 
 
+@pytest.mark.parametrize(
+    ("name", "before", "since", "offsets"),
+    [
+        ("x86_64", (16, 4), (32, 8), (16, 24)),
+        ("x86_64-pip", (16, 4), (32, 8), (16, 24)),
+        ("i386", (16, 4), (24, 4), (16, 20)),
+        ("cortex-m4", (5, 1), (16, 4), (8, 12)),
+        ("cortex-m55", (5, 1), (16, 4), (8, 12)),
+        ("cortex-m4-int-enums", (16, 4), (24, 4), (16, 20)),
+        ("riscv32", (16, 4), (24, 4), (16, 20)),
+        ("esp32-s3", (16, 4), (24, 4), (16, 20)),
+    ],
+)
+def test_fully_connected_has_a_pointer_and_an_int_more_since_the_wheel_of_2026_10_12(
+    name: str, before: tuple[int, int], since: tuple[int, int], offsets: tuple[int, int]
+) -> None:
+    """Sizes, alignments and offsets as gcc -m64, gcc -m32, arm-none-eabi, riscv64-unknown-elf, xtensa-lx106-elf say."""
+    older, newer = (
+        preset(name, kernels="reference", runtime=day).structs["TfLiteFullyConnectedParams"]
+        for day in ("2026-10-09", "2026-10-12")
+    )
+    assert (older.size, older.alignment) == before
+    assert (newer.size, newer.alignment) == since
+    assert (newer.members["quant_spec"], newer.members["quant_spec_size"]) == offsets
+
+
 def test_compression_grows_the_allocator_and_the_op_data() -> None:
     plain, compressed = preset("x86_64"), preset("x86_64-compression")
     grown = {name: compressed.sizeof(name) - plain.sizeof(name) for name in plain.structs}

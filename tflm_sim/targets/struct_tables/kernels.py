@@ -22,7 +22,10 @@ struct TfLiteDepthwiseConvParams {  // :151
 struct TfLiteSVDFParams { int rank; enum activation; bool asymmetric_quantize_inputs; };  // :159
 struct TfLiteFullyConnectedParams {  // :211
   enum activation, weights_format; bool keep_num_dims, asymmetric_quantize_inputs;
-  [[quantized_bias_type]] enum quantized_bias_type; [[8f6596d]] int64_t unnamed[2];
+  [[quantized_bias_type]] enum quantized_bias_type;
+  // tflite/converter/core/c/builtin_op_data.h in google-ai-edge/LiteRT @ 8eb5f3084, from where TFLM copies the struct.
+  // ParseFullyConnected in the wheel 0.dev20261012203412 allocates 32 bytes, and writes these at 0x10 and 0x18.
+  [[fc_quant_spec]] void *quant_spec; [[fc_quant_spec]] int quant_spec_size;
 };
 struct TfLiteSoftmaxParams { float beta; };  // :225
 struct TfLiteConcatenationParams { int axis; enum activation; };  // :230

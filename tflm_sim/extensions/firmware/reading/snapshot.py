@@ -22,7 +22,7 @@ from tflm_sim.extensions.firmware.reading.absent_checks import AbsentCheck
 from tflm_sim.extensions.firmware.reading.dated_texts import FIRST_POSITION, NEWEST_POSITION, DatedText, bounds
 from tflm_sim.targets.abi import Abi
 from tflm_sim.targets.changes import CHANGES, ESP, UPSTREAM
-from tflm_sim.targets.history import main_line
+from tflm_sim.targets.history import at_position
 from tflm_sim.targets.libraries import LIBRARIES
 from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, Runtime
 from tflm_sim.targets.structs import MeasuredStruct, layouts
@@ -208,7 +208,7 @@ def _stretches(start: int, end: int) -> list[tuple[int, int]]:
 def _runtime(position: int) -> Runtime:
     if position >= NEWEST_POSITION:
         return Runtime()
-    return Runtime(main_line()[position - 1].short, upstream=position)
+    return Runtime(at_position(position).short, upstream=position)
 
 
 def _mismatches(measured: tuple[MeasuredStruct, ...], abi: Abi, runtime: Runtime) -> tuple[StructMismatch, ...]:
@@ -222,5 +222,5 @@ def _mismatches(measured: tuple[MeasuredStruct, ...], abi: Abi, runtime: Runtime
 
 def commit_at(position: int) -> str:
     """Return "HASH of DAY" of upstream's commit at a position."""
-    commit = main_line()[position - 1]
+    commit = at_position(position)
     return f"{commit.short} of {commit.day}"
