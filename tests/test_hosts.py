@@ -230,11 +230,11 @@ def test_threads_that_take_turns_all_the_time_find_what_one_finds(number: int) -
 # -- what modules keep ------------------------------------------------------------------------------------------------
 
 OF_FILES = {
-    "board/dialects/kernel_texts.py": {"_by_word"},
-    "firmware/absent_checks.py": {"_table"},
-    "firmware/dated_texts.py": {"_table"},
-    "lite/flex.py": {"allowlist"},
-    "lite/kernels/conditions.py": {"_lines"},
+    "logs/kernel_texts.py": {"_by_word"},
+    "extensions/firmware/reading/absent_checks.py": {"_table"},
+    "extensions/firmware/reading/dated_texts.py": {"_table"},
+    "extensions/lite/flex.py": {"allowlist"},
+    "extensions/lite/kernels/conditions.py": {"_lines"},
     "ops/places.py": {"_table"},
     "targets/history.py": {"commits", "main_line", "wheels"},
 }
@@ -248,7 +248,7 @@ OF_VERSIONS = {
 """... that work out the rules of one version of TFLM, or of an ABI, for 64 of them at the most."""
 OF_CODE = {
     "documents.py": {"fields_of", "types_of"},
-    "firmware/snapshot.py": {"esp_runtimes"},
+    "extensions/firmware/reading/snapshot.py": {"esp_runtimes"},
     "model/load.py": {"native_reader"},
     "model/recipes.py": {"option_recipe"},
     "model/schema.py": {"builtin_operator_code", "option_fields", "options_of_operator"},
@@ -257,7 +257,7 @@ OF_CODE = {
     "planners/native/__init__.py": {"_binding", "_binding_with_callbacks"},
     "schemas/generate.py": {"_documented"},
     "targets/declarations.py": {"_declarations", "_members"},
-    "values.py": {"_LIBRARY_CLASSES: dict[type, Any] = {}"},
+    "registry.py": {"extensions", "parts"},
 }
 """... that work out what follows from the package's own classes, texts, schema and extensions."""
 

@@ -35,6 +35,9 @@ class SourceKind(Protocol):
     WORDS: str
     """What such a file is, for a sentence: "what Edge Impulse's EON compiler makes"."""
 
+    MADE_BY: str
+    """What makes such files: "the EON compiler"."""
+
     def recognises(self, data: bytes) -> bool:
         """Tell whether a file is of this kind, by its bytes."""
 

@@ -26,7 +26,7 @@ from tflm_sim.model.load import load
 from tflm_sim.recorded import CATEGORIES
 from tflm_sim.targets.presets import preset
 
-LOGS = Path(__file__).parents[1] / "unit" / "board" / "logs"
+LOGS = Path(__file__).parents[1] / "unit" / "logs" / "recorded"
 
 
 def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:

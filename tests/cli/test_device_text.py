@@ -12,13 +12,7 @@ import pytest
 from tflm_sim.checks.device_report import ComparedFigure, ReportComparison
 from tflm_sim.cli import build_parser
 from tflm_sim.extensions.board import device_text
-from tflm_sim.extensions.board.device_text import (
-    EventPrinter,
-    comparison_lines,
-    diagnosis_lines,
-    event_lines,
-    expect_model,
-)
+from tflm_sim.extensions.board.device_text import EventPrinter, comparison_lines, event_lines, expect_model
 from tflm_sim.extensions.board.framing import BadFrame
 from tflm_sim.extensions.board.link_events import (
     CountedBack,
@@ -34,6 +28,7 @@ from tflm_sim.logs import events
 from tflm_sim.logs.arena_report import ArenaReport
 from tflm_sim.logs.diagnosis import Diagnosis, Refusal
 from tflm_sim.logs.lines import RawLine
+from tflm_sim.report.log_text import diagnosis_lines
 from tflm_sim.samples import sample_path
 
 

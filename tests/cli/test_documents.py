@@ -11,7 +11,7 @@ import pytest
 from tflm_sim.cli import main
 from tflm_sim.schemas.generate import published
 
-LOGS = Path(__file__).parents[1] / "unit" / "board" / "logs"
+LOGS = Path(__file__).parents[1] / "unit" / "logs" / "recorded"
 COMMANDS = """
 bisect sample:sine --between 2023-06-15 --and 2023-08-15 --json
 boards --json

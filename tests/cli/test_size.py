@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
-from types import SimpleNamespace
 
 import jsonschema
 import pytest
@@ -13,8 +11,6 @@ from eon_text import SMALL, eon_text
 
 from tflm_sim.cli import main, size
 from tflm_sim.device.configuration import configure
-from tflm_sim.extensions.firmware import executed_document as executed
-from tflm_sim.extensions.firmware import measured
 from tflm_sim.model.load import load
 from tflm_sim.schemas.generate import published
 
@@ -225,18 +221,6 @@ def test_a_map_of_a_model_that_fails_exits_with_4(
 ) -> None:
     argv = ("size", "sample:streaming", "--resource-variables", variables)
     assert run(capsys, *argv)[0] == run(capsys, *argv, "--map")[0] == code
-
-
-@pytest.mark.parametrize(("smallest", "code"), [((1, 2), 0), ((None, 2), 4), ((1, None), 4)])
-def test_executed_models_stand_apart_and_each_has_to_work(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, smallest: tuple[int | None, ...], code: int
-) -> None:
-    answers = iter(smallest)
-    monkeypatch.setattr(measured, "measure", lambda *_, **__: SimpleNamespace(smallest=next(answers)))
-    monkeypatch.setattr(executed, "measured_lines", lambda model, found: [f"needs {found.smallest}"])
-    args = argparse.Namespace(firmware="app.elf", into=None, json=False)
-    assert size._executed(args, ["sample:sine", "sample:sine"], ()) == code
-    assert capsys.readouterr().out == f"needs {smallest[0]}\n\nneeds {smallest[1]}\n"
 
 
 @pytest.mark.parametrize("option", ["--map", "--split-arenas", "--advise"])

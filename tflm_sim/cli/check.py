@@ -109,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _refuse(args: argparse.Namespace) -> None:
     if not args.models:
-        raise UsageError("no model is given")
+        raise UsageError("no model is given, and --limit and --board are for models that are named")
     if args.limit is None and args.board is None:
         raise UsageError("give --limit or --board")
     if args.update_baseline and args.baseline is None:

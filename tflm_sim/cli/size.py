@@ -133,10 +133,11 @@ def _other_source(args: argparse.Namespace, name: str, problem: NoModelError) ->
     """Print what a file that is no model needs, where an extension knows its kind."""
     for kind in sources():
         try:
-            label, data = read_source(name, kind.recognises)
+            label, data = read_source(name, kind.recognises, kind.MADE_BY)
         except ModelError:
             continue
-        if (code := kind.answer("size", args, label, data)) is not None:
+        code: int | None = kind.answer("size", args, label, data)
+        if code is not None:
             return code
     raise problem
 

@@ -210,13 +210,14 @@ def read_input(name: str) -> Input:
     return found[0]
 
 
-def read_source(name: str, recognises: Callable[[bytes], bool]) -> Input:
+def read_source(name: str, recognises: Callable[[bytes], bool], what: str) -> Input:
     """Return the file of another kind than a model that a file is, or that an archive holds.
 
     Args:
         name: A file; "-" for standard input; an http(s) address, where downloads are allowed; ``FILE:LABEL`` for one of
             several.
         recognises: Tells whether bytes are of that kind.
+        what: The kind in words, after "source of": "the EON compiler".
 
     Raises:
         ModelError: The file cannot be read, or there is no (such) file of that kind in it, or several.
@@ -227,9 +228,9 @@ def read_source(name: str, recognises: Callable[[bytes], bool]) -> Input:
     rows = [Input(f"{path}:{member}" if member else path, inside) for member, inside in held if recognises(inside)]
     found = [row for row in rows if name in (path, row.label)]
     if not found:
-        raise ModelError("there is no such source in it", path=name)
+        raise ModelError(f"there is no source of {what} in it", path=name)
     if len(found) > 1:
-        raise ModelError(f"it contains {len(found)} such sources; name one of {_listed(found)}", path=name)
+        raise ModelError(f"it contains {len(found)} sources of {what}; name one of {_listed(found)}", path=name)
     return found[0]
 
 

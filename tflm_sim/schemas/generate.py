@@ -160,6 +160,8 @@ def _any_of(schemas: Sequence[Json]) -> Json:
 def _documented(kind: type) -> tuple[str, dict[str, str]]:
     """Return a docstring's text before its sections, and what it says about each attribute."""
     text = inspect.getdoc(kind) or ""
+    if text.startswith(f"{kind.__name__}("):  # what dataclasses put there where nobody wrote anything
+        text = ""
     before, _, after = text.partition("\nAttributes:\n")
     words: dict[str, str] = {}
     names: list[str] = []

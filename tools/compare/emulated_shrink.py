@@ -32,7 +32,7 @@ from typing import Any
 import frame
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "unit" / "shrinking"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "unit" / "extensions" / "shrink"))
 from dataclasses import replace
 
 import shrinking_models as models

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from fuzz.fuzzer import DiffersError, Fuzzer
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "unit" / "shrinking"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "unit" / "extensions" / "shrink"))
 import shrinking_models as models
 import stateful_models
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import frame
 from upstream.checks import _LEXEMES
 
-TABLE = Path(__file__).parents[2] / "tflm_sim" / "board" / "dialects" / "kernel_texts.txt"
+TABLE = Path(__file__).parents[2] / "tflm_sim" / "logs" / "kernel_texts.txt"
 _KEPT = re.compile(
     r"tensorflow/(lite/micro/kernels|lite/kernels|lite/core/(api|c)|lite/c|compiler/mlir/lite/core/(api|c))/.*\.(cc|h)$"
 )

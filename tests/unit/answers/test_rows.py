@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.answers.rows import Case, Row, Rows, _error_text, _failed, _fits, _operator
+from tflm_sim.answers.rows import Case, OutOfTime, Row, Rows, _error_text, _failed, _fits, _operator
 from tflm_sim.errors import ModelError, UnsupportedOpError
-from tflm_sim.extensions.sweep.limits import Limits, OutOfTime
 from tflm_sim.samples import sample_path
 from tflm_sim.targets.boards import BOARDS
 
@@ -87,11 +86,11 @@ def test_an_operator_is_its_number_and_name(operator: int, shown: str) -> None:
 def test_an_error_names_the_model_as_the_sweep_calls_it(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "cut").write_bytes(sample_path("sine").read_bytes()[:100])
-    with Rows([M4], Limits(0)) as rows:
-        (folder,) = rows.of("m", str(tmp_path / "folder"))
-        (absent,) = rows.of("m", str(tmp_path / "absent"))
-        (cut,) = rows.of("m", str(tmp_path / "cut"))
-        (data,) = rows.of("m", b"no model")
+    rows = Rows([M4])
+    (folder,) = rows.of("m", str(tmp_path / "folder"))
+    (absent,) = rows.of("m", str(tmp_path / "absent"))
+    (cut,) = rows.of("m", str(tmp_path / "cut"))
+    (data,) = rows.of("m", b"no model")
     assert (folder.status, folder.error) == ("unreadable", "m: it is not a regular file")
     assert (absent.status, absent.error) == ("unreadable", "m: No such file or directory")
     assert cut.error.startswith("m: ")

@@ -11,7 +11,7 @@ from tflm_sim.logs.kernel_texts import KernelText
 from tflm_sim.logs.parser import parse_log
 from tflm_sim.logs.tflm_messages import BY_KIND, MESSAGES
 
-LOGS = Path(__file__).parent / "logs"
+LOGS = Path(__file__).parent / "recorded"
 
 
 def only(text: str, *, arena_size: int | None = None) -> Diagnosis:

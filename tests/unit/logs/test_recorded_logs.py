@@ -27,7 +27,7 @@ from tflm_sim.logs.parser import parse_log
 from tflm_sim.logs.prefixes import TextLine
 from tflm_sim.logs.vendors import VendorReader
 
-LOGS = Path(__file__).parent / "logs"
+LOGS = Path(__file__).parent / "recorded"
 
 # tensorflow/lite/micro/tools/benchmarking/README.md @ 90b983c: person_detect on Corstone-300 (Cortex-M4, CMSIS-NN).
 README_CATEGORIES = (

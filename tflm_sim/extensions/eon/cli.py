@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import say, say_json, say_verdict
 from tflm_sim.errors import SimulatedFailure, UsageError
-from tflm_sim.extensions.eon import is_eon_source
+from tflm_sim.extensions.eon import MADE_BY, is_eon_source
 from tflm_sim.extensions.eon.answer import eon_answer
 from tflm_sim.extensions.eon.document import eon_document, eon_lines, eon_verdict
 from tflm_sim.extensions.eon.rebuild import rebuilt
@@ -70,7 +70,7 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
-    label, data = read_source(args.source, is_eon_source)
+    label, data = read_source(args.source, is_eon_source, MADE_BY)
     macros = dict(map(_macro, args.macros))
     if args.to_tflite:
         return _write(args.to_tflite, rebuilt(read_eon_source(data, macros)))

@@ -6,6 +6,7 @@ import argparse
 
 from tflm_sim.errors import UsageError
 from tflm_sim.escape import one_line
+from tflm_sim.extensions.eon import MADE_BY
 from tflm_sim.extensions.eon import is_eon_source as recognises
 
 WORDS = "what Edge Impulse's EON compiler makes: 'tflm-sim eon' reads it, and 'eon --to-tflite' writes its model"
@@ -32,4 +33,4 @@ def answer(verb: str, args: argparse.Namespace, label: str, data: bytes) -> int 
     return say_needs(args, label, data)
 
 
-__all__ = ["WORDS", "answer", "recognises"]
+__all__ = ["MADE_BY", "WORDS", "answer", "recognises"]

@@ -8,7 +8,7 @@ import pytest
 from tflm_sim.logs.events import AllocationReport, ArenaUsed, BenchmarkRecord, Message, PlanReport, Reset, TicksTable
 from tflm_sim.logs.parser import LogParser, parse_log
 
-LOGS = Path(__file__).parent / "logs"
+LOGS = Path(__file__).parents[2] / "logs" / "recorded"
 
 ARENA = (
     "[RecordingMicroAllocator] Arena allocation total 100 bytes\n"

@@ -234,7 +234,7 @@ def test_a_source_of_another_kind_is_refused(tmp_path: Path, capsys: pytest.Capt
     path = tmp_path / "main.cpp"
     path.write_text("int main() {}", "utf-8")
     assert main(["eon", str(path)]) == 3
-    assert "there is no source of Edge Impulse's EON compiler in it" in capsys.readouterr().err
+    assert "there is no source of the EON compiler in it" in capsys.readouterr().err
 
 
 def test_size_says_the_same_of_a_source(source: str, capsys: pytest.CaptureFixture[str]) -> None:

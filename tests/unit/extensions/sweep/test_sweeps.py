@@ -470,7 +470,7 @@ def test_a_plot_shows_hostile_names_as_text() -> None:
 def test_a_sweep_for_nothing_is_refused() -> None:
     with pytest.raises(UsageError, match="at least one target or board"):
         cases()
-    assert next(rows_of("x", "http://example.org/a.tflite", TWO[:1], NO_LIMITS)).error.startswith("http://")
+    assert next(rows_of("x", "http://example.org/a.tflite", TWO[:1])).error.startswith("http://")
 
 
 def test_boards_are_compared_by_their_ram_and_flash(capsys: pytest.CaptureFixture[str]) -> None:

@@ -340,7 +340,7 @@ def test_the_marker_is_known(pytester: pytest.Pytester) -> None:
 
 
 def test_an_installation_brings_the_plugin() -> None:
-    project = tomllib.loads((Path(__file__).resolve().parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
+    project = tomllib.loads((Path(__file__).resolve().parents[5] / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["entry-points"]["pytest11"] == {"tflm_sim": "tflm_sim.extensions.ci.pytest_plugin"}
 
 
