@@ -73,7 +73,7 @@ class Extension:
 OWN: tuple[Extension, ...] = (
     Extension(
         name="firmware",
-        verbs={"firmware": "cli", "run": "cli_run"},
+        verbs={"firmware": "cli"},
         programs="programs",
         parts={
             "executed": DocumentPart(
@@ -124,7 +124,7 @@ OWN: tuple[Extension, ...] = (
     ),
     Extension(
         name="board",
-        verbs={"monitor": "cli_listen", "replay": "cli_read", "replay-on": "cli_replay", "ports": "cli_ports"},
+        verbs={"board": "cli"},
         names={
             "device_replay": "replay_script",
             "replay": "ReplayOutcome ReplayScript ReplayStep run_script",

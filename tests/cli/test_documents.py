@@ -14,6 +14,8 @@ from tflm_sim.schemas.generate import published
 LOGS = Path(__file__).parents[1] / "unit" / "logs" / "recorded"
 COMMANDS = """
 bisect sample:sine --between 2023-06-15 --and 2023-08-15 --json
+board read LOGS/esp32_mcufit_idf.log --json
+board read LOGS/stm32h7_recording_two_tasks.log --model sample:sine --json
 boards --json
 bug-report sample:sine
 bug-report
@@ -33,8 +35,6 @@ lite sample:residual --delegate gpu --json
 lite sample:sine --delegate flex --json
 ops --json
 plan sample:sine --json
-replay LOGS/esp32_mcufit_idf.log --json
-replay LOGS/stm32h7_recording_two_tasks.log --model sample:sine --json
 report sample:residual -o - --format json
 shrink sample:sine --json
 size sample:streaming --json
@@ -49,8 +49,8 @@ targets --json
 def test_every_document_follows_its_schema(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     main(command.replace("LOGS", str(LOGS)).split())
     text = capsys.readouterr().out
-    verb = command.split()[0].replace("replay", "monitor")
-    is_of_lines = "--jsonl" in command or verb in ("monitor", "check")
+    verb = command.split()[0]
+    is_of_lines = "--jsonl" in command or verb in ("board", "check")
     documents = [json.loads(line) for line in text.splitlines()] if is_of_lines else [json.loads(text)]
     assert documents, "there is something to check"
     schema = jsonschema.Draft202012Validator(published(verb))

@@ -9,15 +9,11 @@ _CORE = """
 _EXTENSIONS = {
     "review": "ci.cli_review",
     "firmware": "firmware.cli",
-    "run": "firmware.cli_run",
     "eon": "eon.cli",
     "lite": "lite.cli",
     "sweep": "sweep.cli",
     "shrink": "shrink.cli",
-    "monitor": "board.cli_listen",
-    "replay": "board.cli_read",
-    "replay-on": "board.cli_replay",
-    "ports": "board.cli_ports",
+    "board": "board.cli",
     "serve": "page.cli",
 }
 VERBS = {name: f"tflm_sim.cli.{name.replace('-', '_')}" for name in _CORE.split()} | {

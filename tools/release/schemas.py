@@ -44,34 +44,36 @@ FOLDER = Path(tflm_sim.schemas.__path__[0])
 DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "baseline": (Baseline,),
     "bisect": (BisectDocument,),
+    "board": (EventDocument,),
     "boards": (tuple[BoardRow, ...],),
     "bug-report": (BugReport,),
     "check": (VerdictDocument,),
     "compare": (CompareDocument,),
     "diff": (Difference, LiteDifference),
     "eon": (EonDocument,),
+    "execution": (ExecutionDocument,),
     "explain": (ExplanationDocument,),
     "firmware": (FirmwareDocument,),
     "libraries": (tuple[LibraryRow, ...],),
     "lifetimes": (LifetimesDocument,),
     "lite": (LiteDocument, GpuDocument, FlexDocument),
-    "monitor": (EventDocument,),
     "ops": (tuple[OperatorRow, ...],),
     "plan": (PlanDocument,),
     "ports": (tuple[PortInfo, ...],),
     "report": (PictureDocument,),
-    "run": (ExecutionDocument,),
     "shrink": (ShrunkDocument,),
     "size": (SizeDocument, ErrorDocument, ArenaDocument),
     "sweep": (SweepDocument, SweepDifference, Row),
     "targets": (tuple[TargetRow, ...],),
 }
 """By the verb whose ``--json`` (``--jsonl``, ``--format json``) they are: a document, a list of rows, or several."""
+COMMANDS = {"board": "board listen", "eon": "size FILE.cpp", "execution": "firmware --run", "ports": "board ports"}
+"""The commands of the documents whose names are not those of verbs."""
 
 
 def schemas() -> dict[str, Json]:
     """Return each schema by the name of its file."""
-    return {f"{verb}.json": schema_of(*kinds, title=f"tflm-sim {verb}") for verb, kinds in DOCUMENTS.items()}
+    return {f"{name}.json": schema_of(*kinds, title=f"tflm-sim {COMMANDS.get(name, name)}") for name, kinds in DOCUMENTS.items()}
 
 
 def text(schema: Json) -> str:

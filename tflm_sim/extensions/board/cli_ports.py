@@ -1,4 +1,4 @@
-"""``tflm-sim ports``: the serial ports of this machine."""
+"""``tflm-sim board ports``: the serial ports of this machine."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.extensions.board.transport import list_ports
 
 ABOUT = """
-Use it to find the PORT for 'monitor' and 'replay-on'.
+Use it to find the PORT for 'board listen' and 'board replay'.
 """
 EXAMPLES = """
-tflm-sim ports
-tflm-sim ports --json
+tflm-sim board ports
+tflm-sim board ports --json
 """
 
 
