@@ -132,7 +132,7 @@ OWN: tuple[Extension, ...] = (
             "transport": "SerialPort open_port",
         },
     ),
-    Extension(name="eon", verbs={"eon": "cli"}, sources="source_kind"),
+    Extension(name="eon", additions={"size": "additions"}, sources="source_kind"),
     Extension(name="ci", verbs={"review": "cli_review"}, additions={"check": "additions"}, modules={"keras": "keras"}),
     Extension(name="page", verbs={"serve": "cli"}),
 )

@@ -9,7 +9,6 @@ _CORE = """
 _EXTENSIONS = {
     "review": "ci.cli_review",
     "firmware": "firmware.cli",
-    "eon": "eon.cli",
     "lite": "lite.cli",
     "sweep": "sweep.cli",
     "shrink": "shrink.cli",

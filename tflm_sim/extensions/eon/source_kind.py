@@ -9,10 +9,18 @@ from tflm_sim.escape import one_line
 from tflm_sim.extensions.eon import MADE_BY
 from tflm_sim.extensions.eon import is_eon_source as recognises
 
-WORDS = "what Edge Impulse's EON compiler makes: 'tflm-sim eon' reads it, and 'eon --to-tflite' writes its model"
+WORDS = (
+    "what Edge Impulse's EON compiler makes: 'tflm-sim size' reads it, and 'size --to-tflite' writes its model for "
+    "other commands"
+)
 
-_OF_THE_INTERPRETER = ("map", "arena_size", "split_arenas", "advise", "firmware", "runtime")
-"""Options that say something of TFLM's interpreter, which such a program does not have."""
+OF_THE_INTERPRETER = tuple(
+    """
+    map arena_size split_arenas advise firmware executed runtime interpreter planner own_planner resource_variables
+    variable_arena arena_address optimize_kernels_for ethos_u custom_ops
+    """.split()
+)
+"""Options that say something of TFLM's interpreter, which such a program does not have, or what the source says."""
 
 
 def answer(verb: str, args: argparse.Namespace, label: str, data: bytes) -> int | None:
@@ -23,12 +31,11 @@ def answer(verb: str, args: argparse.Namespace, label: str, data: bytes) -> int 
     """
     if verb != "size":
         return None
-    if given := [name for name in _OF_THE_INTERPRETER if getattr(args, name, None)]:
-        option = given[0].replace("_", "-")
-        raise UsageError(
-            f"--{option} applies to TFLM's interpreter, but {one_line(label)} is a source of the EON compiler"
-        )
-    from tflm_sim.extensions.eon.cli import say_needs
+    from tflm_sim.cli.options import first_given  # What such a file is, Python's load() asks too.
+
+    if option := first_given(args, OF_THE_INTERPRETER):
+        raise UsageError(f"{option} applies to TFLM's interpreter, but {one_line(label)} is a source of {MADE_BY}")
+    from tflm_sim.extensions.eon.needs import say_needs
 
     return say_needs(args, label, data)
 

@@ -1,0 +1,63 @@
+"""What a source of the EON compiler needs, printed for ``size``: its arena, heap and limits."""
+
+from __future__ import annotations
+
+import argparse
+
+from tflm_sim.cli.options import on_board
+from tflm_sim.cli.terminal import say, say_json, say_verdict
+from tflm_sim.errors import SimulatedFailure, UsageError
+from tflm_sim.extensions.eon.answer import eon_answer
+from tflm_sim.extensions.eon.document import eon_document, eon_lines, eon_verdict
+from tflm_sim.extensions.eon.source import EonSource, read_eon_source
+from tflm_sim.targets.changes import EDGE_IMPULSE
+from tflm_sim.targets.libraries import library_of_day
+from tflm_sim.targets.presets import library_target
+from tflm_sim.targets.target import Target
+
+LIBRARY = "edge-impulse"
+_LAST_WITHOUT_EVAL_TENSORS, _FIRST_WITH_EVAL_TENSORS = "2021-07-07", "2021-08-31"
+_LAST_WITHOUT_MICRO_CONTEXT, _FIRST_WITH_MICRO_CONTEXT = "2023-08-25", "2023-11-15"
+"""Days of the SDK's releases."""
+
+
+def say_needs(args: argparse.Namespace, label: str, data: bytes) -> int:
+    """Print what a source needs; return the exit code.
+
+    Args:
+        args: ``target``, ``board``, ``kernels``, ``library``, ``macros``, ``json`` and ``jsonl``.
+        label: The source's name.
+        data: The source.
+    """
+    args = on_board(args)
+    macros = dict(args.macros)
+    source = read_eon_source(data, macros)
+    document = eon_document(eon_answer(label, data, _target(args, source), macros), assumed=_assumed(args))
+    if args.json or args.jsonl:
+        say_json(document, indent=1 if args.json else None)
+    else:
+        say_verdict(eon_verdict(document))
+        say(*eon_lines(document))
+    return 0 if document.works else SimulatedFailure.exit_code
+
+
+def _target(args: argparse.Namespace, source: EonSource) -> Target:
+    library = args.library or library_of_day(LIBRARY, _day(source)).label
+    target = library_target(library, name=args.target, kernels=args.kernels)
+    if EDGE_IMPULSE not in dict(target.runtime.forks):
+        raise UsageError(f"{library} is not Edge Impulse's SDK; use --library edge-impulse@VERSION")
+    return target
+
+
+def _day(source: EonSource) -> str | None:
+    """Return a day whose SDK can compile the source: the day on which it was made, moved to such an SDK if needed."""
+    day = None if source.generated is None else source.generated.isoformat()
+    if source.has_micro_context:
+        return day and max(day, _FIRST_WITH_MICRO_CONTEXT)
+    if not source.has_eval_tensors:
+        return min(day or _LAST_WITHOUT_EVAL_TENSORS, _LAST_WITHOUT_EVAL_TENSORS)
+    return max(_FIRST_WITH_EVAL_TENSORS, min(day or _LAST_WITHOUT_MICRO_CONTEXT, _LAST_WITHOUT_MICRO_CONTEXT))
+
+
+def _assumed(args: argparse.Namespace) -> list[str]:
+    return [f"--{name}" for name in ("target", "library", "kernels") if getattr(args, name) is None]
