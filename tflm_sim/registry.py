@@ -133,7 +133,9 @@ OWN: tuple[Extension, ...] = (
         },
     ),
     Extension(name="eon", additions={"size": "additions"}, sources="source_kind"),
-    Extension(name="ci", verbs={"review": "cli_review"}, additions={"check": "additions"}, modules={"keras": "keras"}),
+    Extension(
+        name="ci", additions={"check": "additions", "diff": "additions"}, modules={"keras": "keras"}
+    ),
     Extension(name="page", verbs={"serve": "cli"}),
 )
 """Our own extensions; their modules are below ``tflm_sim.extensions.NAME``."""

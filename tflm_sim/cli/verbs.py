@@ -7,7 +7,6 @@ _CORE = """
     bug-report bisect targets libraries boards ops completion
 """
 _EXTENSIONS = {
-    "review": "ci.cli_review",
     "firmware": "firmware.cli",
     "lite": "lite.cli",
     "sweep": "sweep.cli",
