@@ -133,9 +133,7 @@ OWN: tuple[Extension, ...] = (
         },
     ),
     Extension(name="eon", additions={"size": "additions"}, sources="source_kind"),
-    Extension(
-        name="ci", additions={"check": "additions", "diff": "additions"}, modules={"keras": "keras"}
-    ),
+    Extension(name="ci", additions={"check": "additions", "diff": "additions"}, modules={"keras": "keras"}),
     Extension(name="page", verbs={"serve": "cli"}),
 )
 """Our own extensions; their modules are below ``tflm_sim.extensions.NAME``."""

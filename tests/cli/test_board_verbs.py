@@ -190,7 +190,9 @@ def test_the_monitor_compares_live_and_records(capsys: pytest.CaptureFixture[str
         speaker.start()
         port = f"socket://127.0.0.1:{server.getsockname()[1]}"
         record = tmp_path / "run.log"
-        code, out, err = run(capsys, "board", "listen", port, "--model", "sample:sine", "--record", str(record), "--once")
+        code, out, err = run(
+            capsys, "board", "listen", port, "--model", "sample:sine", "--record", str(record), "--once"
+        )
         speaker.join()
     assert code == 5
     assert "the connection is lost" in err

@@ -251,7 +251,8 @@ def test_a_model_that_is_expected_is_a_sample_or_a_file(tmp_path: Any) -> None:
     path.write_bytes(sample_path("sine").read_bytes())
     parser = build_parser("board")
     names = (str(path), "sample:sine", "sample:residual")
-    file, sine, residual = (expect_model(parser.parse_args(["board", "read", "run.log", "--model", name])) for name in names)
+    lines = (["board", "read", "run.log", "--model", name] for name in names)
+    file, sine, residual = (expect_model(parser.parse_args(line)) for line in lines)
     assert file is not None
     assert sine is not None
     assert residual is not None

@@ -1,4 +1,4 @@
-"""``diff --base``: the comment of a pull request, a recorded event and a server that answers as GitHub's and GitLab's."""
+"""``diff --base``: a pull request's comment, a recorded event and a server that answers as GitHub's and GitLab's."""
 
 from __future__ import annotations
 
@@ -153,6 +153,9 @@ def test_strangers_names_stay_in_their_cells(repository: Path, capsys: pytest.Ca
     assert row == "| ✅ | `a  <b>   \\x0a.tflite` | `doorbell` | - | 1,072 B | new | 20,480 B |"
 
 
+NOT_OF_THE_FILE = "is for models that are named; tflm-sim.toml says what its models run on"
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -161,9 +164,9 @@ def test_strangers_names_stay_in_their_cells(repository: Path, capsys: pytest.Ca
         ("--json", "give one model with two settings, or two models, or --base COMMIT"),
         ("kws.tflite --base HEAD", "--base compares the models that tflm-sim.toml names; remove kws.tflite"),
         ("kws.tflite --markdown a.md", "--markdown compares the models that tflm-sim.toml names; remove kws.tflite"),
-        ("--base HEAD --target esp32", "--target is for models that are named; tflm-sim.toml says what its models run on"),
-        ("--base HEAD --lite", "--lite is for models that are named; tflm-sim.toml says what its models run on"),
-        ("--base HEAD --json", "--json is for models that are named; tflm-sim.toml says what its models run on"),
+        ("--base HEAD --target esp32", f"--target {NOT_OF_THE_FILE}"),
+        ("--base HEAD --lite", f"--lite {NOT_OF_THE_FILE}"),
+        ("--base HEAD --json", f"--json {NOT_OF_THE_FILE}"),
     ],
 )
 def test_what_is_compared_is_named_or_is_in_the_file(

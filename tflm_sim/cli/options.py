@@ -261,7 +261,7 @@ def add_interpreter(parser: argparse._ActionsContainer, what: str) -> None:
         type=int,
         default=0,
         metavar="N",
-        help=f"with {what}: the interpreter that gets the model, as 'firmware --run' numbers them (default: all of them)",
+        help=f"with {what}: the interpreter that gets the model, as 'firmware --run' numbers them (default: all)",
     )
 
 

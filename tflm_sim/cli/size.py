@@ -42,7 +42,10 @@ tflm-sim size model_data.cc export.zip models/
 tflm-sim size tflite_learn_5_compiled.cpp --target cortex-m4
 tflm-sim size *.tflite --jsonl > sizes.jsonl
 """
-EXITS = {1: "--arena-size: that arena is not enough", 4: "AllocateTensors() fails in an arena of any size, or the initialisation of an EON source does"}
+EXITS = {
+    1: "--arena-size: that arena is not enough",
+    4: "AllocateTensors() fails in an arena of any size, or the initialisation of an EON source does",
+}
 
 
 def register(subparsers: options.Subparsers) -> None:
@@ -71,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     _refuse_contradictions(args)
 
     @cache
-    def possible() -> tuple[Configuration, ...]:  # Asked for with a model: TFLM's interpreter may not be there for others.
+    def possible() -> tuple[Configuration, ...]:  # Asked for with a model: a source needs no TFLM with an interpreter.
         return options.possible_configurations(args, is_split=args.split_arenas)
 
     names = list(expand(args.models))

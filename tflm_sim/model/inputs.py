@@ -211,9 +211,7 @@ def read_input(name: str) -> Input:
     return found[0]
 
 
-def read_source(
-    name: str, recognises: Callable[[bytes], bool], what: str, file: bytes | None = None
-) -> Input:
+def read_source(name: str, recognises: Callable[[bytes], bool], what: str, file: bytes | None = None) -> Input:
     """Return the file of another kind than a model that a file is, or that an archive holds.
 
     Args:

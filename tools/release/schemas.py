@@ -73,7 +73,10 @@ COMMANDS = {"board": "board listen", "eon": "size FILE.cpp", "execution": "firmw
 
 def schemas() -> dict[str, Json]:
     """Return each schema by the name of its file."""
-    return {f"{name}.json": schema_of(*kinds, title=f"tflm-sim {COMMANDS.get(name, name)}") for name, kinds in DOCUMENTS.items()}
+    return {
+        f"{name}.json": schema_of(*kinds, title=f"tflm-sim {COMMANDS.get(name, name)}")
+        for name, kinds in DOCUMENTS.items()
+    }
 
 
 def text(schema: Json) -> str:

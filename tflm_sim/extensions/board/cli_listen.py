@@ -41,7 +41,7 @@ EXITS = {
 }
 SWO_HELP = "decode the bytes as ITM packets of a trace pin (SWO), and read stimulus port 0"
 PORT_HELP = (
-    "a device path, usb:VID:PID, serial:NUMBER, socket://, rfc2217:// or loop://; 'tflm-sim board ports' lists the ports"
+    "a device path, usb:VID:PID, serial:NUMBER, socket://, rfc2217:// or loop://; 'tflm-sim board ports' lists them"
 )
 
 

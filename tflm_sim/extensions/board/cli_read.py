@@ -40,7 +40,9 @@ def register(subparsers: Subparsers) -> None:
         about=ABOUT,
         exits=EXITS,
     )
-    parser.add_argument("log", metavar="LOG", help="what 'board listen --record' wrote, or any log; - for standard input")
+    parser.add_argument(
+        "log", metavar="LOG", help="what 'board listen --record' wrote, or any log; - is standard input"
+    )
     parser.add_argument("--model", metavar="MODEL", help="the model on the board: a .tflite file, or sample:NAME")
     add_configuration(parser)
     parser.add_argument("--arena-size", metavar="N", help="the size of the firmware's arena, to explain failures")

@@ -24,7 +24,7 @@ def add_options(verb: str, parser: argparse.ArgumentParser) -> None:
         "--comment", action="store_true", help="in CI: write the comment of the pull or merge request, or update it"
     )
     group.add_argument(
-        "--markdown", metavar="FILE", help="append the text to this file, such as a CI's step summary, and print nothing"
+        "--markdown", metavar="FILE", help="append the text to this file, such as a CI's step summary, instead"
     )
 
 

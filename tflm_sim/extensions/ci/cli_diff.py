@@ -1,4 +1,4 @@
-"""``tflm-sim diff --base``: the models of ``tflm-sim.toml`` before and after a change; the comment of a pull request."""
+"""``tflm-sim diff --base``: the models of ``tflm-sim.toml`` before and after a change; a pull request's comment."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ from tflm_sim.report.verdict import deciding
 
 MAX_PICTURES = 3
 PICTURE_COLUMNS = 100
-_OF_TWO_MODELS = (*PAIRED, *"ethos_u own_planner custom_ops executed split_arenas fail_on_increase json lite".split())
+_OF_TWO_MODELS = (
+    *PAIRED,
+    *("ethos_u", "own_planner", "custom_ops", "executed", "split_arenas", "fail_on_increase", "json", "lite"),
+)
 """Options that have no meaning beside the file, which says what the models run on."""
 
 

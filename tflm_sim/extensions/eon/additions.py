@@ -5,11 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from tflm_sim.cli.options import first_given
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
-from tflm_sim.extensions.eon import MADE_BY, is_eon_source
-from tflm_sim.extensions.eon.source_kind import OF_THE_INTERPRETER
+from tflm_sim.extensions.eon import MADE_BY
 from tflm_sim.model.types import Model
 
 
@@ -39,24 +37,9 @@ def answer(verb: str, args: argparse.Namespace) -> int | None:
     """Write the model of a source; None without ``--to-tflite``."""
     if args.to_tflite is None:
         return None
-    if option := first_given(args, ("json", "jsonl", *OF_THE_INTERPRETER)):
-        raise UsageError(f"--to-tflite writes a file and prints no sizes; remove {option}")
-    if len(args.models) > 1:
-        raise UsageError(f"--to-tflite writes the model of one source; {len(args.models)} are given")
-    from tflm_sim.cli.terminal import say
-    from tflm_sim.extensions.eon.rebuild import rebuilt
-    from tflm_sim.extensions.eon.source import read_eon_source
-    from tflm_sim.files import replacing_bytes
-    from tflm_sim.model.inputs import read_source
-    from tflm_sim.units import format_size
+    from tflm_sim.extensions.eon.needs import write_model  # Most who type "size" have no such source.
 
-    _, source = read_source(args.models[0], is_eon_source, MADE_BY)
-    model = rebuilt(read_eon_source(source, dict(args.macros)))
-    with replacing_bytes(args.to_tflite) as file:
-        file.write(model)
-    missing = "names, variables and metadata are not in the source, and not in it"
-    say(f"{args.to_tflite}: {format_size(len(model))}; {missing}")
-    return 0
+    return write_model(args)
 
 
 def parts(verb: str, args: argparse.Namespace, model: Model, configuration: Configuration) -> Mapping[str, object]:

@@ -105,8 +105,7 @@ def register(subparsers: Subparsers) -> None:
         "--time-limit",
         type=duration,
         metavar="T",
-        help="with --run: the most processor time, 30s or 10m; one Invoke() gets half of it (default: "
-        f"{TIMEOUT_S}s)",
+        help=f"with --run: the most processor time, 30s or 10m; one Invoke() gets half of it (default: {TIMEOUT_S}s)",
     )
 
 

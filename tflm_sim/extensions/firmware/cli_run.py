@@ -30,12 +30,7 @@ def run_program(args: argparse.Namespace) -> int:
     model = None if args.model is None else load(args.model)
     image = load_image(args.elf)
     execution = execute(
-        image,
-        model=model,
-        invokes=args.invoke,
-        emulator=args.emulator,
-        timeout=int(time_limit),
-        interpreter=args.into,
+        image, model=model, invokes=args.invoke, emulator=args.emulator, timeout=int(time_limit), interpreter=args.into
     )
     compared = compare(execution, examine(image), model, args.into)
     document = ExecutionDocument(execution=execution, compared=compared)
