@@ -48,7 +48,7 @@ class JsonField(NamedTuple):
     Attributes:
         name: The attribute's name in Python.
         key: The name in JSON.
-        form: "inline", "hidden", "optional", "interned" (``document_fields.py``), or "" for a plain value.
+        form: "inline", "hidden", "optional", "derived", "interned" (``document_fields.py``), "" for a plain value.
         row: The class of named tuple that is written as columns, else None.
         has_default: Whether the key may be missing in what is read.
     """
@@ -163,7 +163,7 @@ def from_json(kind: type[T], value: object, strings: Sequence[str] = ()) -> T:
     for name, key, form, row, has_default in fields_of(record) or ():
         if form == "inline":
             taken[name] = from_json(hints[name], value, strings)
-        elif form == "hidden" or (has_default and key not in value):
+        elif form in ("hidden", "derived") or (has_default and key not in value):
             continue
         elif key not in value:
             raise ValueError(f"it has no {key!r}")
