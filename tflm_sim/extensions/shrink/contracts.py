@@ -46,7 +46,7 @@ from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import CONVOLUTIONS, WINDOWED
 from tflm_sim.model.types import Model, Operator, TensorType
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.targets.kernel_library import VERSIONS, KernelLibrary
+from tflm_sim.targets.kernel_library import KernelLibrary
 
 COPY, IN_PLACE, DIAGONAL, PART, CHOICE = "copy", "in place", "diagonal", "part", "choice"
 NO_BIAS, DENSE = "no bias", "dense"
@@ -100,6 +100,15 @@ _READ_CMSIS_NN = (
 """Versions of CMSIS-NN whose convolutions were read and run: October 2022 to June 2026. What changed in between: the
 windows are copied one by one or padded to four bytes, groups came, and images that are larger than they are; the order
 of reads and writes did not. Edge Impulse's SDK has a copy of e98ee09."""
+
+_READ_ESP_NN = (
+    "1.3.1", "1.3.0", "1.2.9", "1.2.8", "1.2.7", "1.2.6", "1.2.5", "1.2.4", "1.2.3", "1.2.2", "1.2.1", "1.2.0",
+    "1.1.2", "1.1.1", "1.1.0",
+)  # fmt: skip
+"""Versions of ESP-NN that have the texts that were read of the C of all chips, and of ADD and MUL on the ESP32-S3."""
+
+_READ_MVP = ("4.4.1",)
+"""Gecko SDKs whose kernels for the MVP were read."""
 
 _READ_S3 = ("1.3.1", "1.3.0", "1.2.9", "1.2.8", "1.2.7", "1.2.6")
 """Versions of ESP-NN whose convolutions and pools on the ESP32-S3 are the texts of 1.2.6 that were read: 1.3.1 has the
@@ -166,7 +175,7 @@ CONTRACTS = (
         "one by one; one text from 1.1.0 to 1.3.1; what broadcasts goes to the reference kernels",
         variants=("opt", "ansi", "esp32s3"),
         types=(TensorType.INT8,),
-        versions=VERSIONS["esp_nn"][1:],
+        versions=_READ_ESP_NN,
     ),
     Contract(
         ("ADD", "MUL"),
@@ -185,7 +194,7 @@ CONTRACTS = (
         "sl_mvp_ml_add.c, sl_mvp_ml_mul.c @ SiliconLabs/gecko_sdk 911f6cdef: two elements are read, and what is stored "
         "there is made of them; the clamp then goes over the output alone; read, not run",
         types=(TensorType.INT8,),
-        versions=VERSIONS["mvp"],
+        versions=_READ_MVP,
     ),
     Contract(
         ("DEPTHWISE_CONV_2D",),
@@ -194,7 +203,7 @@ CONTRACTS = (
         "sli_mvp_ml_depthwise_conv2d_opt.c @ SiliconLabs/gecko_sdk 911f6cdef: a program for each pixel, which loads "
         "the window of one channel or two, and then stores these; read, not run",
         types=(TensorType.INT8,),
-        versions=VERSIONS["mvp"],
+        versions=_READ_MVP,
         chosen=mvp_depthwise_in_order,
     ),
     Contract(
@@ -261,7 +270,7 @@ CONTRACTS = (
         "reference kernels",
         variants=("opt", "ansi"),
         types=(TensorType.INT8,),
-        versions=VERSIONS["esp_nn"][1:],
+        versions=_READ_ESP_NN,
     ),
     Contract(
         ("DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D"),
