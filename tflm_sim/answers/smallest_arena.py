@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from tflm_sim.device.prepare_cache import PrepareCache
+    from tflm_sim.document_types import Count
 
 _WORD = 4
 """Bytes."""
@@ -70,8 +71,8 @@ class SmallestArena:
 class SplitArenaSizes:
     """The smallest pair of arenas: bytes for persistent memory (a multiple of 16), and bytes for head and temp."""
 
-    persistent: int
-    non_persistent: int
+    persistent: Count
+    non_persistent: Count
 
 
 class NeedsObserver(ArenaState):

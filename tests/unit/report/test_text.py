@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from tflm_sim.answers.npu import NpuMemory
+from tflm_sim.answers.peak import Peak
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.build import ModelBuilder
@@ -18,7 +19,6 @@ from tflm_sim.report.size import (
     ArenaAnswer,
     BindingFacts,
     HeadBuffer,
-    PeakFacts,
     SizeAnswer,
     Tail,
     TailGroup,
@@ -254,7 +254,7 @@ BUFFERS = (
     ],
 )
 def test_the_fullest_step_has_its_buffers(operator: int, live: int, end: str) -> None:
-    answer = replace(WORKING, buffers=BUFFERS, peak=PeakFacts(2, 0, operator, "ADD", live, (2, 0, 1)))
+    answer = replace(WORKING, buffers=BUFFERS, peak=Peak(2, 0, operator, "ADD", live, (2, 0, 1)))
     assert answer_lines(answer, 0)[len(SMALLEST) :] == [
         "",
         f"head 400 B; fullest in step {end}",
