@@ -26,6 +26,28 @@ PROGRESS_DELAY_S = 1.0
 _INTERVAL_S = 0.1
 
 
+_SETTING = re.compile(r"`([a-z_]+)=([^`]*)`")
+_OPTIONS = {
+    "has_own_planner": "own-planner",
+    "operators": "ops",
+    "resource_variable_count": "resource-variables",
+    "timeout": "time-limit",
+    "variable_arena_size": "variable-arena",
+}
+"""Settings whose option has another name than the keyword in Python."""
+
+
+def with_options(text: str) -> str:
+    """Return a sentence about settings, which Python's callers read as `kernels=reference`, with options instead."""
+
+    def option(found: re.Match[str]) -> str:
+        name, value = found.groups()
+        shown = f"--{_OPTIONS.get(name, name).replace('_', '-')}"
+        return shown if value in ("", "True") else f"{shown} {value}"
+
+    return _SETTING.sub(option, text)
+
+
 def say(*lines: str, file: TextIO | None = None, may_color: bool = False, wraps: bool = True) -> None:
     """Print lines; whatever a model, a path or a log has in them is shown as escapes, line ends too.
 
@@ -40,7 +62,7 @@ def say(*lines: str, file: TextIO | None = None, may_color: bool = False, wraps:
         return
     wraps = wraps and not may_color
     for line in lines:
-        shown = one_line(line, may_color=may_color)
+        shown = one_line(with_options(line), may_color=may_color)
         out.write(f"{_fitted(shown, out) if wraps else shown}\n")
 
 
@@ -48,7 +70,7 @@ def say_verdict(line: str) -> None:
     """Print a verdict; on a terminal its "yes" is green and its "no" red."""
     if sys.stdout is None:
         return
-    shown = _fitted(one_line(line), sys.stdout)
+    shown = _fitted(one_line(with_options(line)), sys.stdout)
     if is_shown() and wants_color("auto", sys.stdout):
         shown = _VERDICT.sub(lambda found: f"\x1b[1;{_VERDICT_COLORS[found[0]]}m{found[0]}\x1b[0m", shown, count=1)
     sys.stdout.write(f"{shown}\n")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tflm_sim.device.prepare_cache import PrepareCache
 
 CUSTOM = builtin_operator_code("CUSTOM")
-_CUSTOM_HINTS = {"ethos-u": "; a firmware with the Ethos-U driver has one (--ethos-u)"}
+_CUSTOM_HINTS = {"ethos-u": "; a firmware with the Ethos-U driver has one (`ethos_u=True`)"}
 _BUILTIN_NAMES = frozenset(BUILTIN_OPERATORS)
 
 
@@ -176,7 +176,7 @@ class MicroInterpreter:
         elif code.custom_code is None:
             self._log("Operator with CUSTOM builtin_code has no custom_code.\n")
         message = f"Failed to get registration from op code {builtin}\n "
-        hint = _CUSTOM_HINTS.get(name, "; --custom-ops adds one of your own") if code.builtin_code == CUSTOM else ""
+        hint = _CUSTOM_HINTS.get(name, "; `custom_ops=` adds one of your own") if code.builtin_code == CUSTOM else ""
         return self._refuse(message, reason=f"TFLM has no kernel for '{name}'{hint}", where=where)
 
     def _last_operator(self) -> int:
