@@ -115,13 +115,13 @@ def test_an_operator_without_a_kernel_fails_in_any_arena(chain: Callable[..., Mo
     assert failure(model, 1 << 16) == [
         "AllocateTensors() fails in an arena of any size",
         "what fails, in 'registration of operator #0 in subgraph 0': TFLM has no kernel for 'evil\\x1b[31m'; "
-        "--custom-ops adds one of your own",
+        "`custom_ops=` adds one of your own",
         "the device prints:",
         "    Failed to get registration from op code CUSTOM",
     ]
     assert report(model)[3:] == [
         "AllocateTensors() fails in an arena of any size: TFLM has no kernel for 'evil\\x1b[31m'; "
-        "--custom-ops adds one of your own",
+        "`custom_ops=` adds one of your own",
         "the device prints:",
         "    Failed to get registration from op code CUSTOM",
     ]
