@@ -100,7 +100,8 @@ class NeedsObserver(ArenaState):
         return type(self.place), tuple(self.place)
 
     def _persisted(self, event: Persist) -> None:
-        self.needs.persist(self.floor, event.size, event.alignment, event.tail_used, event.label, self._place())
+        floor = self.floor_below(event)
+        self.needs.persist(floor, event.size, event.alignment, event.tail_used, event.label, self._place())
 
     def _temp_taken(self, event: Temp) -> None:
         if self.stage is not Stage.PLANNER_ARENA:

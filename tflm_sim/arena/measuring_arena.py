@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from tflm_sim.arena.arena import NEWEST_RULES, ArenaRules, SingleArenaBufferAllocator, Temps
+from tflm_sim.arena.arena import NEWEST_RULES, ArenaRules, SingleArenaBufferAllocator, Temps, overwrites_temps
 from tflm_sim.arena.events import Event, OpEvent, Phase, PlanDone, PlanFits
 from tflm_sim.arena.needs import PERIOD, ArenaStep, Needs, PlaceFacts
 from tflm_sim.arena.stages import Stage
@@ -84,7 +84,9 @@ class MeasuringArena(SingleArenaBufferAllocator):
                 return None
             offset = taken
         self.tail = offset
-        floor = max(self.head, *self._live_temps.values()) if self._live_temps else self.head
+        floor = self.head
+        if self._live_temps and overwrites_temps(size, category):
+            floor = max(floor, *self._live_temps.values())
         self.needs.persist(floor, size, alignment, self.size - offset, label, self._place)
         return offset
 

@@ -144,7 +144,13 @@ class Needs:
         self._add(floor, "tail", size, alignment, label, place)
 
     def below(self, floor: int, kind: str, size: int, alignment: int, label: str, place: PlaceFacts) -> None:
-        """Record that ``floor`` bytes from the arena's start are in use by head, temp or planner."""
+        """Record that ``floor`` bytes from the arena's start are in use by head, temp or planner.
+
+        No bytes always fit, wherever they would begin: TFLM subtracts unsigned, compares the size with the difference,
+        and writes nothing then. Source: AllocateTemp(), ResizeBuffer() in single_arena_buffer_allocator.cc @ 90b983c.
+        """
+        if size == 0:
+            return
         self.non_persistent = max(self.non_persistent, floor)
         self._add(floor, kind, size, alignment, label, place)
 
@@ -154,7 +160,11 @@ class Needs:
         self.below(floor, "plan", needed, PERIOD, str(self.head), place)
 
     def tables(self, start: int, size: int, buffer_count: int, address: int, place: PlaceFacts) -> None:
-        """Record the planner's tables, which get all free bytes from ``start`` on, between multiples of 16."""
+        """Record the planner's tables, which get all free bytes from ``start`` on, between multiples of 16.
+
+        A planner without buffers, or with its tables elsewhere, writes nothing there. How much it gets does not matter
+        then, and GetAvailableMemory() and AllocateTemp() do not fail where it is less than nothing.
+        """
         floor = align_up(address + start + size, PERIOD) - address
         self.below(floor, "planner", size, 0, str(buffer_count), place)
 
