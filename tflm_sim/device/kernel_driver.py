@@ -135,12 +135,16 @@ class KernelDriver:
         self._allocator.arena.deallocate_temp(request.offset)
 
     def _overrun(self, request: requests.Overrun) -> None:
-        """Report what a kernel overwrites past its own bytes: nothing, or the builtin data that were placed last."""
+        """Report what a kernel overwrites past its own bytes: nothing, or the builtin data that were placed last.
+
+        Its own it has read by then, and does not read again: CONV_2D's padding.
+        Source: tensorflow/lite/micro/kernels/esp_nn/conv.cc in espressif/esp-tflite-micro @ 78e5532.
+        """
         node, allocation = self._current(), self._allocation
         allocation.overran = True
-        if allocation.last_builtin_data is None or allocation.last_builtin_data[0] != request.offset:
+        offset, victim = allocation.last_builtin_data or (-1, node)
+        if offset != request.offset or victim is node:
             return
-        victim = allocation.last_builtin_data[1]
         victim.damage = request.value
         self.arena.tell(
             Corruption,
