@@ -68,8 +68,8 @@ class SmallestArena:
 class SplitArenaSizes:
     """The smallest pair of arenas in which TFLM gets all that it asks for.
 
-    A kernel that goes on without memory which its types do not use may succeed in less persistent memory: TRANSPOSE_CONV
-    of floats asks for quantized multipliers, and neither checks nor writes them.
+    AllocateTensors() may succeed in less persistent memory, where a kernel asks for some that its types do not use:
+    TRANSPOSE_CONV of floats neither checks nor writes its quantized multipliers.
     Source: TransposeConvPrepare() in kernels/transpose_conv.cc @ 90b983c.
 
     Attributes:
