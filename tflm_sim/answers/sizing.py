@@ -162,11 +162,11 @@ class Sizer:
         """
         configuration = in_one_arena(configure(target, **settings))
         models = load_each(model)
-        device, needs, harmful = roomy_run(models, configuration, cache=self._cache())
+        device, needs, halting = roomy_run(models, configuration, cache=self._cache())
         return Sizing(
             models,
             configuration,
-            None if device.failure is not None else smallest_of(needs, configuration, harmful),
+            None if device.failure is not None else smallest_of(needs, configuration, halting),
             device.arena.non_persistent_used_bytes,
             device.arena.persistent_used_bytes,
             device.failure,

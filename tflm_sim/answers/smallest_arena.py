@@ -37,9 +37,9 @@ class SmallestArena:
     """The answer of :func:`smallest_arena`.
 
     Attributes:
-        size: The smallest arena in which AllocateTensors() succeeds, in bytes.
-        multiple_of_16: The smallest one that is a multiple of 16, in bytes; ``size`` where a kernel overwrites bytes in
-            use behind its own in every multiple of 16.
+        size: The smallest arena in which AllocateTensors() succeeds, in bytes, and no byte is handed out twice.
+        multiple_of_16: The smallest one that is a multiple of 16, in bytes; ``size`` where the device halts in every
+            multiple of 16, because a kernel overwrites bytes behind its own there.
         arena_used_bytes: What ``arena_used_bytes()`` reports in an arena of ``size``.
         binding: What would not fit in a byte less.
     """
@@ -151,10 +151,10 @@ def smallest_arena(
     """
     configuration = in_one_arena(configure(target, **settings))
     models = load_each(model)
-    device, needs, harmful = roomy_run(models, configuration, each_observer(observers))
+    device, needs, halting = roomy_run(models, configuration, each_observer(observers))
     if device.failure is not None:
         raise device.failure
-    return smallest_of(needs, configuration, harmful)
+    return smallest_of(needs, configuration, halting)
 
 
 def in_one_arena(configuration: Configuration) -> Configuration:
@@ -183,24 +183,16 @@ def roomy_run(
         cache: A cache of Prepares, which is used where there are no observers.
 
     Returns:
-        The device, what had to fit, and the ends modulo 16 at which no arena works.
+        The device, what had to fit, and the sizes modulo 16 in which no arena works.
     """
     device, needs = _run_ending_at(models, configuration, watching, cache=cache)
-    harmful: set[int] = set()
+    halting: set[int] = set()
     if any(allocation.overran for allocation in device.allocations):
         # What a kernel overwrites behind its own bytes depends on the arena's end modulo 16, in steps of a word.
         runs = {end: _run_ending_at(models, configuration, (), end, cache) for end in range(0, PERIOD, _WORD)}
-        harms = {end: _harm(run[0]) for end, run in runs.items()}
-        least = min(harms.values())
-        harmful = {end + byte for end, harm in harms.items() if harm > least for byte in range(_WORD)}
-        device, needs = next(run for end, run in runs.items() if harms[end] == least)
-    return device, needs, harmful
-
-
-def _harm(device: Device) -> tuple[bool, int]:
-    """Return whether the device fails, and how many operators' options were overwritten."""
-    nodes = (node for interpreter in device.interpreters for node, _ in interpreter.nodes)
-    return device.failure is not None, sum(node.damage is not None for node in nodes)
+        halting = {end + byte for end, run in runs.items() if run[0].failure is not None for byte in range(_WORD)}
+        device, needs = next((run for run in runs.values() if run[0].failure is None), (device, needs))
+    return device, needs, halting
 
 
 def _run_ending_at(
@@ -240,16 +232,16 @@ def _measuring_arena(configuration: Configuration, less: int) -> MeasuringArena:
     )
 
 
-def smallest_of(needs: Needs, configuration: Configuration, harmful: Container[int] = ()) -> SmallestArena:
+def smallest_of(needs: Needs, configuration: Configuration, halting: Container[int] = ()) -> SmallestArena:
     """Return the smallest arena, given what must fit in a roomy one that succeeded.
 
     Args:
         needs: What must fit.
         configuration: What it runs on.
-        harmful: Remainders modulo 16 of the arena's end at which the device does not work all the same.
+        halting: Remainders modulo 16 of the arena's end in which the device halts all the same.
     """
     address, lost = configuration.target.arena_address, lost_bytes(configuration)
-    size, aligned, tail, binding = needs.smallest_of_all(address, lost, harmful)
+    size, aligned, tail, binding = needs.smallest_of_all(address, lost, halting)
     return SmallestArena(size, aligned, needs.head + tail, binding)
 
 

@@ -196,25 +196,25 @@ class Needs:
         self._persist_count += step.persist_count
 
     def smallest_of_all(
-        self, address: int, lost: int, harmful: Container[int] = ()
+        self, address: int, lost: int, halting: Container[int] = ()
     ) -> tuple[int, int, int, Constraint]:
         """Return the smallest arena, from those for every remainder modulo 16.
 
         Args:
             address: Where the arena starts, modulo 16.
             lost: Bytes at the start that the allocator skips to align itself.
-            harmful: Remainders of the arena's end at which the device does not work.
+            halting: Remainders of the arena's end at which the device halts.
 
         Returns:
             The smallest arena in bytes, the smallest one that is a multiple of 16, the tail bytes in the former, and
-            what does not fit in a byte less. Where the device works in no multiple of 16, the second is the first.
+            what does not fit in a byte less. Where the device halts in every multiple of 16, the second is the first.
         """
         early = self._early_needs()
         candidates = {}
         for remainder in range(PERIOD):
             need, tail, row = self._solve(remainder, *early[remainder % len(early)])
             end = address + lost + need
-            if remainder not in harmful:
+            if remainder not in halting:
                 candidates[remainder] = (need + (remainder - end) % PERIOD + lost, tail, row)
         size, tail, binding = smallest = min(candidates.values(), key=lambda candidate: candidate[0])
         return size, candidates.get(address % PERIOD, smallest)[0], tail, _constraint(binding)

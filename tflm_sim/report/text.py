@@ -84,7 +84,7 @@ def _answer_lines(answer: SizeAnswer, arena_address: int) -> list[str]:
         ("multiple of 16", format_size(rounded), "the one to put in the firmware:"),
     ]
     if rounded % BUFFER_ALIGNMENT and not arena_address:
-        note = "in every one a kernel overwrites bytes in use; put in the firmware:"
+        note = "AllocateTensors() halts in every one, for a kernel overwrites its neighbour; put in the firmware:"
         rows[1] = ("multiple of 16", "none", note)
     used = answer.arena_used_bytes
     array = f"uint8_t tensor_arena[{rounded}];"

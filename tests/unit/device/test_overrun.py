@@ -85,34 +85,8 @@ def test_where_every_multiple_of_16_halts_another_size_is_the_answer() -> None:
     assert halting_at_0
 
 
-def test_the_smallest_arena_is_one_in_which_nothing_is_overwritten_though_the_device_goes_on() -> None:
-    reshape = model("RESHAPE")
-    smallest = smallest_arena(reshape, TARGET)
-    fitting = [
-        size
-        for size in range(smallest.size - 48, smallest.size + 48)
-        if simulate(reshape, TARGET, arena_size=size).fits
-    ]
-    assert smallest == simulate(reshape, TARGET).smallest
-    assert min(fitting) == smallest.size
-    assert min(size for size in fitting if size % 16 == 0) == smallest.multiple_of_16
-    assert len(fitting) < 48  # Four of sixteen are left out.
-
-
 def test_what_a_convolution_has_read_of_its_own_may_be_overwritten() -> None:
     alone = pooled(0)
     assert all(simulate(alone, TARGET, arena_size=size).fits for size in range(ROOM, ROOM + 16))
     smallest = smallest_arena(alone, TARGET)
     assert not any(simulate(alone, TARGET, arena_size=smallest.size - less).fits for less in range(1, 33))
-
-
-def test_where_bytes_are_overwritten_in_every_size_the_smallest_is_one_in_which_the_device_goes_on() -> None:
-    """Where a second model's tail begins does not depend on where the arena ends."""
-    models = [model("RESHAPE"), pooled(3)]
-    smallest = smallest_arena(models, TARGET)
-    assert smallest == simulate(models, TARGET).smallest
-    runs = {size: simulate(models, TARGET, arena_size=size) for size in range(smallest.size - 48, smallest.size + 48)}
-    assert not any(run.fits for run in runs.values())
-    harms = {size: len(run.corruptions) for size, run in runs.items() if run.status == "ok"}
-    assert set(harms.values()) == {1, 2}
-    assert min(size for size, harm in harms.items() if harm == 1) == smallest.size  # The first RESHAPE is spared.

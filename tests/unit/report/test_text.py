@@ -179,7 +179,7 @@ def test_what_setup_needs_more_is_said_from_one_byte(used: int, more: list[str])
 @pytest.mark.parametrize(("rounded", "address", "works"), [(992, 0, True), (990, 2, True), (990, 0, False)])
 def test_no_multiple_of_16_works_where_each_halts(rounded: int, address: int, works: bool) -> None:
     row = answer_lines(replace(WORKING, smallest_arena_multiple_of_16=rounded), address)[1]
-    halts = "in every one a kernel overwrites bytes in use; put in the firmware:"
+    halts = "AllocateTensors() halts in every one, for a kernel overwrites its neighbour; put in the firmware:"
     note = f"{rounded} B  the one to put in the firmware:" if works else f"none   {halts}"
     assert row == f"multiple of 16  {note}"
 
