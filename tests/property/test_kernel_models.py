@@ -191,7 +191,8 @@ def carry_out(node: Node, steps: Steps[object], refusals: list[bool]) -> object:
 def hold_the_quick_answer_equal(model: Model, machine: Target) -> None:
     """Without events, the smallest arena is the one that follows from the events, or the same failure.
 
-    It works, and a byte less does not. Of the shared ``Sizer`` kernels are noted at the first time and known at the second.
+    It works, and a byte less does not. Of the shared ``Sizer`` kernels are noted at the first time and known at the
+    second.
     """
     roomy = simulate(model, machine)
     if roomy.failure is None:
