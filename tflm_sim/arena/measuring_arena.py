@@ -13,7 +13,6 @@ from tflm_sim.arena.arena import NEWEST_RULES, ArenaRules, SingleArenaBufferAllo
 from tflm_sim.arena.events import Event, OpEvent, Phase, PlanDone, PlanFits
 from tflm_sim.arena.needs import PERIOD, ArenaStep, Needs, PlaceFacts
 from tflm_sim.arena.stages import Stage
-from tflm_sim.units import align_up
 from tflm_sim.values import Any
 
 
@@ -84,9 +83,8 @@ class MeasuringArena(SingleArenaBufferAllocator):
                 return None
             offset = taken
         self.tail = offset
-        floor = self.head
-        if self._live_temps and overwrites_temps(size, category):
-            floor = max(floor, *self._live_temps.values())
+        temps = self._live_temps
+        floor = max(temps.values()) if temps and overwrites_temps(size, category) else self.head
         self.needs.persist(floor, size, alignment, self.size - offset, label, self._place)
         return offset
 
@@ -154,8 +152,8 @@ def _group_spans(groups: tuple[Temps, ...], start: int) -> tuple[tuple[int, int]
     """
     spans, end = [], start
     for group in groups:
-        first = align_up(end, group[0][1])
+        first = end + -end % group[0][1]
         for size, alignment in group:
-            end = align_up(end, alignment) + size
+            end += -end % alignment + size
         spans.append((first - start, end - start))
     return tuple(spans)
