@@ -136,3 +136,14 @@ def test_which_of_two_early_needs_binds_depends_on_where_the_arena_ends() -> Non
     found.below(53, "temp", 53, 4, "", HERE)
     size, aligned, tail, binding = found.smallest_of_all(0, 0)
     assert (size, aligned, tail, binding.kind) == (66, 80, 10, "head")
+
+
+def test_what_takes_no_bytes_fits_wherever_it_would_begin() -> None:
+    found = needs()
+    found.below(40, "temp", 40, 4, "", HERE)
+    found.tables(57, 0, 3, 0, HERE)  # From 64 on, for a planner whose tables are elsewhere.
+    found.plan(0, 0, HERE)
+    found.below(99, "temp", 0, 4, "", HERE)
+    assert (found.smallest_of_all(0, 0)[0], found.non_persistent) == (70, 40)  # 40 + 22 = 62 -> 70 = 4 * 16 + 6
+    found.tables(57, 1, 1, 0, HERE)
+    assert found.smallest_of_all(0, 0)[0] == 86  # 64 + 22 = 86 = 5 * 16 + 6

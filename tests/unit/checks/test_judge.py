@@ -131,7 +131,5 @@ def test_free_ram_of_a_board_whose_banks_are_not_known_is_believed(monkeypatch: 
 def test_another_cores_target_is_refused() -> None:
     check_core(BOARDS["nano33ble"], M4)
     check_core(BOARDS["nano33ble"], configure("cortex-m4", kernels="reference"))
-    with pytest.raises(
-        UsageError, match=r"^nano33ble runs .* not esp32 \(.*remove `target=`, or give `limit=`"
-    ):
+    with pytest.raises(UsageError, match=r"^nano33ble runs .* not esp32 \(.*remove `target=`, or give `limit=`"):
         check_core(BOARDS["nano33ble"], configure("esp32"))
