@@ -43,7 +43,7 @@ from tflm_sim.documents import as_json
 from tflm_sim.errors import TflmSimError
 from tflm_sim.extensions.shrink.contracts import DIAGONAL, promised
 from tflm_sim.extensions.shrink.diagonal import needed_distance
-from tflm_sim.extensions.shrink.graph import DTYPES, Array
+from tflm_sim.extensions.shrink.draft_facts import DTYPES, Array
 from tflm_sim.extensions.shrink.kernel_use import use_of
 from tflm_sim.extensions.shrink.plan import with_offsets
 from tflm_sim.extensions.shrink.shrunk import Conversion

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tflm_sim.extensions.shrink.graph import array, image_padding, integers, is_image, shape, single_output
+from tflm_sim.extensions.shrink.draft_facts import array, image_padding, integers, is_image, shape, single_output
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import CHANNEL_AXES, CONVOLUTIONS, POOLS, UNARY
 from tflm_sim.model.types import Operator

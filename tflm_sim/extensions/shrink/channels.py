@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from tflm_sim.extensions.shrink.channel_rules import ChainLink, first_link, next_link
-from tflm_sim.extensions.shrink.graph import array, shape, tensor_bytes
+from tflm_sim.extensions.shrink.draft_facts import array, shape, tensor_bytes
 from tflm_sim.extensions.shrink.profile import Footprint, Profile
 from tflm_sim.extensions.shrink.split import (
     CHANNELS,

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from tflm_sim.extensions.shrink.contracts import CHOICE, DIAGONAL, promises
 from tflm_sim.extensions.shrink.counted import Place, loop_parts
-from tflm_sim.extensions.shrink.graph import is_image, window
+from tflm_sim.extensions.shrink.draft_facts import is_image, window
 from tflm_sim.extensions.shrink.passes import Chooser, label_of
 from tflm_sim.extensions.shrink.profile import Profile
 from tflm_sim.extensions.shrink.shrunk import Witness

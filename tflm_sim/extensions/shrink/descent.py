@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from tflm_sim.extensions.shrink import peaks
-from tflm_sim.extensions.shrink.graph import draft_multiplications
+from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
 from tflm_sim.extensions.shrink.profile import Profile
 from tflm_sim.extensions.shrink.search import SPLITS, Detour, Search, SearchState
 from tflm_sim.extensions.shrink.shrunk import Kept, Rejected

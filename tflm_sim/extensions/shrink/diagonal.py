@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tflm_sim.extensions.shrink.graph import shape, window
+from tflm_sim.extensions.shrink.draft_facts import shape, window
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import CONVOLUTIONS, WINDOWED
 from tflm_sim.model.types import Operator, Tensor

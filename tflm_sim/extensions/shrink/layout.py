@@ -21,7 +21,7 @@ from tflm_sim.answers.planned_problem import planned_buffer
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.extensions.shrink.contracts import COPY, wanted_alignments
 from tflm_sim.extensions.shrink.counted import CountedLoop, carried, counted_loops, distances, loop_parts
-from tflm_sim.extensions.shrink.graph import element_size
+from tflm_sim.extensions.shrink.draft_facts import element_size
 from tflm_sim.extensions.shrink.links import SharingLink
 from tflm_sim.extensions.shrink.machine import Machine, fresh_inputs
 from tflm_sim.extensions.shrink.sizing import Measured

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 from tflm_sim.extensions.shrink.contracts import COPY, IN_PLACE, promises
+from tflm_sim.extensions.shrink.draft_facts import axis_option, element_size, elements, integers, shape
 from tflm_sim.extensions.shrink.fuse import slice_bounds
-from tflm_sim.extensions.shrink.graph import axis_option, element_size, elements, integers, shape
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import BINARY, UNARY, VIEWS
 from tflm_sim.model.types import Operator

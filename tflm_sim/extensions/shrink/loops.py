@@ -23,7 +23,7 @@ from dataclasses import replace
 from math import inf
 
 from tflm_sim.extensions.shrink.counted import counted_loops, distances
-from tflm_sim.extensions.shrink.graph import element_size, operator_multiplications, row_bytes, shape
+from tflm_sim.extensions.shrink.draft_facts import element_size, operator_multiplications, row_bytes, shape
 from tflm_sim.extensions.shrink.profile import Footprint, Profile, peak_of
 from tflm_sim.extensions.shrink.rows import (
     OperatorSegment,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from tflm_sim.extensions.shrink import choice
 from tflm_sim.extensions.shrink.descent import descend
+from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
 from tflm_sim.extensions.shrink.fuse import join_depthwise, pad_to_same, plain_slices
-from tflm_sim.extensions.shrink.graph import draft_multiplications
 from tflm_sim.extensions.shrink.lean import dense_layers, drop_shapes, drop_zero_biases, slice_pieces
 from tflm_sim.extensions.shrink.order import reorder
 from tflm_sim.extensions.shrink.passes import Chooser

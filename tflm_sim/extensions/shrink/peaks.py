@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tflm_sim.extensions.shrink import channels, loops, rows
-from tflm_sim.extensions.shrink.graph import shape
+from tflm_sim.extensions.shrink.draft_facts import shape
 from tflm_sim.extensions.shrink.passes import label_of
 from tflm_sim.extensions.shrink.profile import Profile
 from tflm_sim.extensions.shrink.shrunk import Witness

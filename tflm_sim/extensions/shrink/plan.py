@@ -17,7 +17,7 @@ from itertools import accumulate, product
 from tflm_sim.extensions.shrink.contracts import COPY, DIAGONAL, IN_PLACE, promises
 from tflm_sim.extensions.shrink.counted import Place
 from tflm_sim.extensions.shrink.diagonal import needed_distance
-from tflm_sim.extensions.shrink.graph import element_size, single_output
+from tflm_sim.extensions.shrink.draft_facts import element_size, single_output
 from tflm_sim.extensions.shrink.layout import Layout, SharingGroup, layout_of
 from tflm_sim.extensions.shrink.links import SharingLink, find_links
 from tflm_sim.extensions.shrink.sizing import Measured

@@ -13,7 +13,7 @@ from itertools import takewhile
 
 from tflm_sim.extensions.shrink import peaks
 from tflm_sim.extensions.shrink.descent import split_step
-from tflm_sim.extensions.shrink.graph import draft_multiplications
+from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
 from tflm_sim.extensions.shrink.planning import plan_witnesses, planned_models
 from tflm_sim.extensions.shrink.profile import Profile
 from tflm_sim.extensions.shrink.search import PLAN, SPLITS, Search

@@ -10,7 +10,7 @@ from tflm_sim.answers.peak import live_bytes
 from tflm_sim.answers.planned_problem import planned_buffer
 from tflm_sim.extensions.shrink import choice
 from tflm_sim.extensions.shrink.counted import Place
-from tflm_sim.extensions.shrink.graph import shape
+from tflm_sim.extensions.shrink.draft_facts import shape
 from tflm_sim.extensions.shrink.loops import without_fill
 from tflm_sim.extensions.shrink.passes import label_of
 from tflm_sim.extensions.shrink.plan import overlaps, plan_offline

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from tflm_sim.errors import FirmwareError, ModelError
-from tflm_sim.extensions.shrink.graph import Array
+from tflm_sim.extensions.shrink.draft_facts import Array
 from tflm_sim.extensions.shrink.input_ranges import input_ranges
 from tflm_sim.extensions.shrink.interface import conversions
 from tflm_sim.extensions.shrink.prove import ProofFailed

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tflm_sim.extensions.shrink.conversions import operator_between
-from tflm_sim.extensions.shrink.graph import same_kind, shape, single_output
+from tflm_sim.extensions.shrink.draft_facts import same_kind, shape, single_output
 from tflm_sim.extensions.shrink.interface import numbers_of
 from tflm_sim.extensions.shrink.passes import Chooser, label_of
 from tflm_sim.extensions.shrink.shrunk import Witness

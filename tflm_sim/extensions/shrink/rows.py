@@ -20,7 +20,7 @@ from functools import cache, partial
 from itertools import chain, pairwise
 from math import inf
 
-from tflm_sim.extensions.shrink.graph import operator_multiplications, row_bytes, shape
+from tflm_sim.extensions.shrink.draft_facts import operator_multiplications, row_bytes, shape
 from tflm_sim.extensions.shrink.profile import Footprint, Profile
 from tflm_sim.extensions.shrink.split import (
     AXES,

@@ -17,7 +17,7 @@ from tflm_sim.errors import ModelError
 from tflm_sim.extensions.shrink.bound import bound
 from tflm_sim.extensions.shrink.budget import Allowance, Budget
 from tflm_sim.extensions.shrink.contracts import COPY, DIAGONAL, IN_PLACE
-from tflm_sim.extensions.shrink.graph import draft_multiplications
+from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
 from tflm_sim.extensions.shrink.passes import Chooser, Pass
 from tflm_sim.extensions.shrink.profile import Profile, profile
 from tflm_sim.extensions.shrink.refusal import VerificationFailed

@@ -12,7 +12,7 @@ from dataclasses import replace
 from tflm_sim.extensions.shrink.choice import dilated
 from tflm_sim.extensions.shrink.contracts import COPY, DIAGONAL, IN_PLACE, promises
 from tflm_sim.extensions.shrink.diagonal import needed_distance
-from tflm_sim.extensions.shrink.graph import element_size
+from tflm_sim.extensions.shrink.draft_facts import element_size
 from tflm_sim.extensions.shrink.layout import layout_of
 from tflm_sim.extensions.shrink.links import find_links
 from tflm_sim.extensions.shrink.profile import Profile, profile

@@ -13,7 +13,7 @@ from tflm_sim.device.configuration import Configuration, Where, configure_each
 from tflm_sim.errors import ModelError, UsageError, each_of, expect
 from tflm_sim.extensions.shrink.budget import Budget, operator_names
 from tflm_sim.extensions.shrink.counted import operators_run
-from tflm_sim.extensions.shrink.graph import FLOATS, draft_multiplications
+from tflm_sim.extensions.shrink.draft_facts import FLOATS, draft_multiplications
 from tflm_sim.extensions.shrink.interface import conversions
 from tflm_sim.extensions.shrink.pass_table import PASSES
 from tflm_sim.extensions.shrink.prove import prove

@@ -16,7 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
-from tflm_sim.extensions.shrink.graph import shape
+from tflm_sim.extensions.shrink.draft_facts import shape
 from tflm_sim.extensions.shrink.profile import Footprint, Profile, peak_of
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator, TensorType

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from tflm_sim.extensions.shrink.graph import replace_all, same_kind, zero_point
+from tflm_sim.extensions.shrink.draft_facts import replace_all, same_kind, zero_point
 from tflm_sim.extensions.shrink.passes import Chooser
 from tflm_sim.extensions.shrink.shrunk import Witness
 from tflm_sim.graph.eval_tensor import TYPE_SIZES

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tflm_sim.extensions.shrink.graph import (
+from tflm_sim.extensions.shrink.draft_facts import (
     Window,
     array,
     axis_option,

@@ -9,7 +9,7 @@ import shrinking_models as models
 
 from tflm_sim import parse, simulate
 from tflm_sim.device.configuration import configure
-from tflm_sim.extensions.shrink.graph import draft_multiplications
+from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
 from tflm_sim.extensions.shrink.loops import without_fill
 from tflm_sim.extensions.shrink.peaks import all_splits, apply, loop_splits
 from tflm_sim.extensions.shrink.plan import plan_offline

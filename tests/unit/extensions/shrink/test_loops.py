@@ -18,7 +18,7 @@ from tflm_sim import Simulation, parse, shrink, simulate
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.shrink.counted import Place, carried, counted_loops, distances
-from tflm_sim.extensions.shrink.graph import draft_multiplications
+from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
 from tflm_sim.extensions.shrink.loops import _held, equal_parts, without_fill
 from tflm_sim.extensions.shrink.machine import Machine
 from tflm_sim.extensions.shrink.peaks import SplitPlan, all_splits, apply, loop_splits, plans, plans_with_loops

@@ -9,7 +9,7 @@ from math import ceil, floor
 
 import pytest
 
-from tflm_sim.extensions.shrink.graph import Window, array
+from tflm_sim.extensions.shrink.draft_facts import Window, array
 from tflm_sim.extensions.shrink.stripe_rules import (
     PadRule,
     RepeatedPadRule,

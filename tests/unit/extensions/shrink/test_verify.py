@@ -13,7 +13,7 @@ import shrinking_models as models
 
 from tflm_sim import parse, shrink
 from tflm_sim.device.configuration import Where, configure
-from tflm_sim.extensions.shrink import channels, fuse, graph, lean, prune, rows, split, states, stripe_rules
+from tflm_sim.extensions.shrink import channels, fuse, lean, prune, rows, split, states, stripe_rules
 from tflm_sim.extensions.shrink.pass_table import PASSES
 from tflm_sim.extensions.shrink.passes import Chooser
 from tflm_sim.extensions.shrink.verify import VerificationFailed, _pairs_of_equal, verify
@@ -203,7 +203,7 @@ BROKEN: dict[str, tuple[str, Any, str, Breaking]] = {
     ),
     "a state that begins elsewhere": ("initial", states, "refusal", lambda sound: lambda *arguments: None),
     "a state read after it is written": ("late reader", states, "refusal", lambda sound: lambda *arguments: None),
-    "a copy of other quantization": ("requantized", graph, "same_kind", lambda sound: lambda *arguments: True),
+    "a copy of other quantization": ("requantized", prune, "same_kind", lambda sound: lambda *arguments: True),
     "constants that are not equal": ("rows", prune, "bytes", lambda sound: lambda data: b""),
 }
 
