@@ -36,18 +36,19 @@ TFLM's planner is greedy, and a lower peak can need a larger arena. ``encode`` w
 
 Where to read on, in the order in which data flows:
 
-    pass_table, search, budget     the passes as rows, which result is kept, and what it may cost
-    prune, fuse, states, order     edits that cost nothing
-    profile, vector_scratch        how full the head is at each operator; scratch that depends on the shape of a part
-    bound                          below which size no split gets the head
-    descent, peaks                 splits round by round, and which segments to split, as a shortest path
-    split, rows, stripe_rules      stripes of rows or columns
-    channels, channel_rules        groups of channels
-    loops, counted                 stripes as the iterations of a WHILE, and how such loops are read
-    contracts, links, layout       which tensors may share bytes, as far as kernels promise when they read and write
-    plan, staircase                offsets of our own (``--offline-plan``) for what shares bytes
-    plan_search, planning          which model gets a plan; sharing estimates what one gives, for splits that need it
-    verify, machine, symbolic      the check: both files as expressions; plan_check runs the arena's bytes
-    prove, wheel_worker            the proof: both files in the real TFLM
-    rim, conversions, interface    ``--int8-io``: the rim is cut, what converts instead, and what verify makes of it
+    pass_table, search, budget           the passes as rows, which result is kept, and what it may cost
+    prune, fuse, states, order           edits that cost nothing
+    cheaper_operators                    operators in a form that costs less of the tail
+    profile, vector_scratch              how full the head is at each operator; scratch that depends on a part's shape
+    bound                                below which size no split gets the head
+    descent, peaks                       splits round by round, and which segments to split, as a shortest path
+    split, rows, stripe_rules            stripes of rows or columns
+    channels, channel_rules              groups of channels
+    loops, counted                       stripes as the iterations of a WHILE, and how such loops are read
+    contracts, links, layout             which tensors may share bytes, as far as kernels promise an order
+    plan, staircase                      offsets of our own (``--offline-plan``) for what shares bytes
+    plan_search, planning, sharing       which model gets a plan, and an estimate of it for splits that need one
+    verify, machine, symbolic            the check: both files as expressions; plan_check runs the arena's bytes
+    prove, wheel_worker, prove_program   the proof: both files in the real TFLM, or in a program of the user's
+    io_quantization, conversions         ``--int8-io``: integer inputs and outputs, and what converts instead
 """

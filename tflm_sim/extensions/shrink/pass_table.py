@@ -7,22 +7,22 @@ A new pass is a function ``(draft, choose) -> list[Witness]`` in a module of its
 from __future__ import annotations
 
 from tflm_sim.extensions.shrink import choice
+from tflm_sim.extensions.shrink.cheaper_operators import dense_layers, drop_shapes, drop_zero_biases, slice_pieces
 from tflm_sim.extensions.shrink.descent import descend
 from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
 from tflm_sim.extensions.shrink.fuse import join_depthwise, pad_to_same, plain_slices
-from tflm_sim.extensions.shrink.lean import dense_layers, drop_shapes, drop_zero_biases, slice_pieces
+from tflm_sim.extensions.shrink.io_quantization import remove_io_quantization
 from tflm_sim.extensions.shrink.order import reorder
 from tflm_sim.extensions.shrink.passes import Chooser
 from tflm_sim.extensions.shrink.plan_search import plan
 from tflm_sim.extensions.shrink.prune import drop_copies, drop_dead, fold_constants, merge_constants
-from tflm_sim.extensions.shrink.rim import cut_rim
 from tflm_sim.extensions.shrink.search import ORDER, PLAN, SPLITS, PassRow, Search
 from tflm_sim.extensions.shrink.shrunk import Kept, Witness
 from tflm_sim.extensions.shrink.sizing import grows
 from tflm_sim.extensions.shrink.states import states_to_variables
 from tflm_sim.model.draft import Draft
 
-_RIM = "int8 io"
+_INT8_IO = "int8 io"
 
 
 def _may_alter(search: Search) -> bool:
@@ -38,16 +38,16 @@ def _tidy(draft: Draft, choose: Chooser) -> list[Witness]:
     return witnesses or ([Witness("the main subgraph", f"has {unused} tensors that nothing names")] if unused else [])
 
 
-def _cut_rim(search: Search) -> None:
-    """Take the operators at the rim out: all of them unless a target grows, for what comes after gains by it."""
+def _integer_io(search: Search) -> None:
+    """Remove what converts inputs and outputs: all of it unless a target grows, because later passes gain by it."""
     draft = Draft(search.model)
-    witnesses = cut_rim(draft, Chooser())
+    witnesses = remove_io_quantization(draft, Chooser())
     candidate = draft.model()
     arenas = search.sizer.arenas(candidate) if witnesses else None
     if arenas is None or grows(arenas, search.arenas):
-        search.attempt(_RIM, cut_rim)
+        search.attempt(_INT8_IO, remove_io_quantization)
         return
-    search.adopt(Kept(_RIM, arenas, draft_multiplications(draft), tuple(witnesses), candidate))
+    search.adopt(Kept(_INT8_IO, arenas, draft_multiplications(draft), tuple(witnesses), candidate))
 
 
 def _choose_kernels(search: Search) -> None:
@@ -74,7 +74,7 @@ def _order(search: Search) -> None:
 
 
 PASSES: tuple[PassRow, ...] = (
-    PassRow(_RIM, "another interface", run=_cut_rim, needs=lambda s: s.int8_io),
+    PassRow(_INT8_IO, "another interface", run=_integer_io, needs=lambda s: s.int8_io),
     PassRow("prune", "nothing", _tidy),
     PassRow("constant folding", "flash", fold_constants),
     PassRow("PAD is SAME", "MACs for taps of 0", pad_to_same, needs=_may_alter),

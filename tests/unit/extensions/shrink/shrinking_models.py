@@ -174,8 +174,8 @@ class Layers:
         return parse(self.b.build(inputs=inputs, outputs=outputs))
 
 
-def rim_model() -> Model:
-    """Return QUANTIZE, two convolutions, DEQUANTIZE: floats at the rim."""
+def float_io_model() -> Model:
+    """Return QUANTIZE, two convolutions, DEQUANTIZE: floats at the input and the output."""
     layers = Layers()
     x = layers.image((1, 12, 12, 3))
     inside = layers.converted(x, INT8, 0.5, POINT)
@@ -375,7 +375,7 @@ def random_model(seed: int) -> Model:
     return layers.model([x], outputs)
 
 
-def random_lean_model(seed: int) -> Model:
+def random_cheaper_model(seed: int) -> Model:
     """Return a random model with biases of zeros, and with SLICEs of what is joined."""
     rng, draft = random.Random(seed), Draft(random_model(seed))
     for index, operator in enumerate(draft.operators):
@@ -400,7 +400,7 @@ def random_lean_model(seed: int) -> Model:
 BIASED = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
 
 
-def random_rim(seed: int) -> Model:
+def random_converted_io(seed: int) -> Model:
     """Return a random model between an input and an output of floats, int16 or uint8; some behind RESHAPE."""
     rng = random.Random(seed)
     layers = Layers(seed)

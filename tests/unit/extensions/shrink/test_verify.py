@@ -13,7 +13,8 @@ import shrinking_models as models
 
 from tflm_sim import parse, shrink
 from tflm_sim.device.configuration import Where, configure
-from tflm_sim.extensions.shrink import channels, fuse, lean, prune, rows, split, states, stripe_rules
+from tflm_sim.extensions.shrink import channels, cheaper_operators, fuse, prune, rows, split, states, stripe_rules
+from tflm_sim.extensions.shrink.cheaper_operators import dense_layers, drop_shapes, drop_zero_biases
 from tflm_sim.extensions.shrink.pass_table import PASSES
 from tflm_sim.extensions.shrink.passes import Chooser
 from tflm_sim.extensions.shrink.verify import VerificationFailed, _pairs_of_equal, verify
@@ -61,8 +62,8 @@ def test_with_one_scale_for_all_channels_a_dense_layer_is_no_pointwise_convoluti
     tensors[filters] = replace(tensors[filters], quantization=Quantization((0.003,), (0,)))
     same = replace(model, subgraphs=(replace(main, tensors=tuple(tensors)),))
     draft = Draft(same)
-    assert lean.dense_layers(draft, Chooser(), [REFERENCE]) == []
-    draft.operators[1] = lean._dense(draft, draft.operators[1])
+    assert dense_layers(draft, Chooser(), [REFERENCE]) == []
+    draft.operators[1] = cheaper_operators._dense(draft, draft.operators[1])
     assert "has other outputs" in refused(same, parse(encode(draft.model())))
 
 
@@ -70,10 +71,10 @@ def test_a_reshape_between_two_quantizations_keeps_its_shape_for_what_it_does_th
     model = models.operands_model()
     draft = Draft(model)
     (index,) = (at for at, each in enumerate(draft.operators) if draft.name(each) == "RESHAPE")
-    assert len(lean.drop_shapes(draft, Chooser())) == 1
+    assert len(drop_shapes(draft, Chooser())) == 1
     draft = Draft(model)
     _stale(draft, draft.operators[index].output_tensors[0])
-    assert lean.drop_shapes(draft, Chooser()) == []
+    assert drop_shapes(draft, Chooser()) == []
 
 
 def test_a_model_is_the_same_as_itself() -> None:
@@ -171,7 +172,7 @@ BROKEN: dict[str, tuple[str, Any, str, Breaking]] = {
     ),
     "rows of a piece that are others": (
         "slices of pieces",
-        lean,
+        cheaper_operators,
         "slice_to",
         lambda sound: (
             lambda draft, source, bounds, output: sound(
@@ -181,13 +182,13 @@ BROKEN: dict[str, tuple[str, Any, str, Breaking]] = {
     ),
     "a bias that counts": (
         "operands",
-        lean,
+        cheaper_operators,
         "_has_zero_bias",
         lambda sound: lambda draft, operator: _is_last(draft, operator),
     ),
     "a dense layer with another activation": (
         "dense layers",
-        lean,
+        cheaper_operators,
         "_dense",
         lambda sound: lambda draft, operator: sound(draft, _clamped(operator)),
     ),
@@ -282,8 +283,8 @@ def _model(name: str) -> Model:
 
 def _rewritten(model: Model) -> Iterator[Model]:
     """Yield what the passes make of a model, without the search: one by one, and the splits."""
-    by_kernels = [partial(edit, configurations=[REFERENCE]) for edit in (lean.drop_zero_biases, lean.dense_layers)]
-    for edit in (*dict.fromkeys(row.edit for row in PASSES if row.edit is not None), lean.drop_shapes, *by_kernels):
+    by_kernels = [partial(edit, configurations=[REFERENCE]) for edit in (drop_zero_biases, dense_layers)]
+    for edit in (*dict.fromkeys(row.edit for row in PASSES if row.edit is not None), drop_shapes, *by_kernels):
         draft = Draft(model)
         if edit(draft, choose=Chooser()):
             yield parse(encode(draft.model()))
