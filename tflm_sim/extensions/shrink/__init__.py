@@ -45,8 +45,8 @@ Where to read on, in the order in which data flows:
     split, rows, stripe_rules            stripes of rows or columns
     channels, channel_rules              groups of channels
     loops, counted                       stripes as the iterations of a WHILE, and how such loops are read
-    contracts, links, layout             which tensors may share bytes, as far as kernels promise an order
-    plan, staircase                      offsets of our own (``--offline-plan``) for what shares bytes
+    contracts, aliases, layout           which tensors may share bytes, as far as kernels promise an order
+    plan, overlap, overlap_placement     offsets of our own (``--offline-plan``) for what shares bytes
     plan_search, planning, sharing       which model gets a plan, and an estimate of it for splits that need one
     verify, machine, symbolic            the check: both files as expressions; plan_check runs the arena's bytes
     prove, wheel_worker, prove_program   the proof: both files in the real TFLM, or in a program of the user's

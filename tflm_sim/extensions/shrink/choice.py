@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
-from tflm_sim.extensions.shrink.contracts import CHOICE, DIAGONAL, promises
+from tflm_sim.extensions.shrink.contracts import CHOICE, OVERLAP, promises
 from tflm_sim.extensions.shrink.counted import Place, loop_parts
 from tflm_sim.extensions.shrink.draft_facts import is_image, window
 from tflm_sim.extensions.shrink.passes import Chooser, label_of
@@ -54,9 +54,9 @@ def pixel_by_pixel(
             if part.name(operator) != "CONV_2D" or (only is not None and place not in only):
                 continue
             other = dilated(part, operator, libraries)
-            if other is None or promises(part, operator, DIAGONAL, libraries):
+            if other is None or promises(part, operator, OVERLAP, libraries):
                 continue
-            if promises(part, other, DIAGONAL, libraries):
+            if promises(part, other, OVERLAP, libraries):
                 chosen[place] = other
     return _with_operators(model, chosen) if chosen else None
 

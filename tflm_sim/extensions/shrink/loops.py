@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 
-from tflm_sim.extensions.shrink.counted import counted_loops, distances
+from tflm_sim.extensions.shrink.counted import carried_distances, counted_loops
 from tflm_sim.extensions.shrink.draft_facts import element_size, operator_multiplications, row_bytes, shape
 from tflm_sim.extensions.shrink.profile import Footprint, Profile, peak_of
 from tflm_sim.extensions.shrink.rows import (
@@ -240,7 +240,7 @@ def without_fill(model: Model) -> Model | None:
     fills = set[int]()
     for loop in counted_loops(draft):
         given = draft.operators[loop.operator].input_tensors
-        for _, place, _ in distances(draft, loop):
+        for _, place, _ in carried_distances(draft, loop):
             writers = draft.writers(given[place])
             is_alone = draft.readers(given[place]) == [loop.operator] and given[place] not in draft.outputs
             fills.update(index for index in writers if is_alone and draft.name(draft.operators[index]) == "FILL")

@@ -62,9 +62,9 @@ def all_splits(
     found = [split for axis in axes for split in _striped(draft, facts, axis, budget, stopping, find, share)]
     consumers = draft.consumers()
     for first in stopping.watch(range(len(draft.operators))):
-        for end, links in channels.chains(draft, first, consumers):
+        for end, chain in channels.chains(draft, first, consumers):
             if _is_high(facts, first, end, share):
-                found += channels.channel_splits(draft, facts, first, end, links)
+                found += channels.channel_splits(draft, facts, first, end, chain)
     return [split for split in found if split.peak < _worth(facts, split)]
 
 

@@ -16,7 +16,7 @@ from itertools import takewhile
 from tflm_sim.errors import ModelError
 from tflm_sim.extensions.shrink.bound import bound
 from tflm_sim.extensions.shrink.budget import Allowance, Budget
-from tflm_sim.extensions.shrink.contracts import COPY, DIAGONAL, IN_PLACE
+from tflm_sim.extensions.shrink.contracts import COPY, IN_PLACE, OVERLAP
 from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
 from tflm_sim.extensions.shrink.passes import Chooser, Pass
 from tflm_sim.extensions.shrink.profile import Profile, profile
@@ -286,7 +286,7 @@ class Search:
         """Return the bound on the first target, of the model as it is before it is split, ordered and planned."""
         whole = takewhile(lambda step: step.name not in (ORDER, SPLITS, PLAN), self.steps)
         simplified = [self.origin, *(step.model for step in whole)][-1]
-        kinds = [COPY, IN_PLACE] * self.offline_plan + [DIAGONAL] * self.kernel_order
+        kinds = [COPY, IN_PLACE] * self.offline_plan + [OVERLAP] * self.kernel_order
         draft = Draft(simplified)
         facts = profile(draft, self.sizer.simulate(simplified))
         found = bound(draft, facts, self.sizer.libraries, kinds)

@@ -45,7 +45,7 @@ static int close_group(packing_t *k, const pair_t *members) {
   k->tree = reduced;
   group_t *g = &k->groups[k->group_count++];
   *g = (group_t){k->gone_count, ending, k->born_count, 0, PQ_NONE, 0};
-  g->witness = tflm_pq_beside(&k->tree, &k->bench, &found, &g->is_below);
+  g->beside = tflm_pq_beside(&k->tree, &k->bench, &found, &g->is_below);
   for (int i = 0; i < k->starting_count; i++) {
     if (members->starting != ALL && !(members->starting >> i & 1)) continue;
     k->leaves[g->born_count++] = tflm_pq_leaf(&k->tree, k->starting[i]);
@@ -159,7 +159,7 @@ static void place_all(packing_t *k, int64_t *units) {
     int64_t base = INT64_MAX;
     for (int q = g->first_born; q < g->first_born + g->born_count; q++)
       if (units[k->born[q]] < base) base = units[k->born[q]];
-    const int is_reversed = g->witness != PQ_NONE && (units[g->witness] < base) != g->is_below;
+    const int is_reversed = g->beside != PQ_NONE && (units[g->beside] < base) != g->is_below;
     set_offsets(k, k->gone + g->first_gone, g->gone_count, is_reversed, base, units);
   }
 }

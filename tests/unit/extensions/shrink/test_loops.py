@@ -17,7 +17,7 @@ import shrinking_models as models
 from tflm_sim import Simulation, parse, shrink, simulate
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import UsageError
-from tflm_sim.extensions.shrink.counted import Place, carried, counted_loops, distances
+from tflm_sim.extensions.shrink.counted import Place, carried, carried_distances, counted_loops
 from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
 from tflm_sim.extensions.shrink.loops import _held, equal_parts, without_fill
 from tflm_sim.extensions.shrink.machine import Machine
@@ -223,7 +223,7 @@ def test_a_loop_of_one_iteration_has_read_all_before_it_writes() -> None:
     draft = Draft(with_constant(looped(chain(), 12), [48], [4]))
     (loop,) = counted_loops(draft)
     assert loop.counts == (0,)
-    assert list(distances(draft, loop)) == [(0, 1, 0)]
+    assert list(carried_distances(draft, loop)) == [(0, 1, 0)]
 
 
 @needs_c
@@ -237,7 +237,7 @@ def test_without_fill_a_loop_writes_over_the_rows_that_it_has_read() -> None:
     (loop,) = counted_loops(draft)
     # A row of Y has 12 * 4 = 48 B. The second iteration still reads from the first row of X on, as stripes have 6 rows;
     # later X is read faster than Y is written.
-    assert list(distances(draft, loop)) == [(0, 1, 48)]
+    assert list(carried_distances(draft, loop)) == [(0, 1, 48)]
     planned = plan_offline(result, [simulate(result, M4)])
     assert planned is not None
     simulation = simulate(planned, M4)
@@ -259,7 +259,7 @@ def test_a_row_too_high_is_overwritten_before_it_is_read() -> None:
     draft = Draft(result)
     (loop,) = counted_loops(draft)
     # A row has 128 B, two of them are a part. The last iteration reads from row 10 on, when 14 rows are written.
-    assert list(distances(draft, loop)) == [(0, 1, 4 * 128)]
+    assert list(carried_distances(draft, loop)) == [(0, 1, 4 * 128)]
     planned = plan_offline(result, [simulate(result, M4)])
     assert planned is not None
     simulation = simulate(planned, M4)

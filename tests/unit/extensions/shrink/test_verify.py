@@ -291,9 +291,9 @@ def _rewritten(model: Model) -> Iterator[Model]:
     yield from _striped(model)
     draft = Draft(model)
     for first in range(len(draft.operators)):
-        for end, links in channels.chains(draft, first, draft.consumers()):
-            source, result = links[0].operator.input_tensors[0], (links[-1].operator.output_tensors)[0]
-            count = (draft.tensors[links[0].operator.output_tensors[0]].shape or ())[-1]
+        for end, chain in channels.chains(draft, first, draft.consumers()):
+            source, result = chain[0].operator.input_tensors[0], (chain[-1].operator.output_tensors)[0]
+            count = (draft.tensors[chain[0].operator.output_tensors[0]].shape or ())[-1]
             parts = split.even_cuts(count, 3)
             whole = Draft(model)
             channels.apply_channels(
