@@ -18,8 +18,8 @@ from tflm_sim.extensions.shrink.draft_facts import array, shape, tensor_bytes
 from tflm_sim.extensions.shrink.profile import Footprint, Profile
 from tflm_sim.extensions.shrink.split import (
     CHANNELS,
+    ComputedPart,
     Split,
-    SplitWitness,
     concatenation,
     even_cuts,
     peak_with_concatenation,
@@ -104,12 +104,12 @@ def _estimates(draft: Draft, facts: Profile, split: Split, chain: Chain, channel
     return peak_with_concatenation(facts, split, steps, pieces), tail
 
 
-def apply_channels(draft: Draft, split: Split, consumers: Mapping[int, list[int]]) -> list[SplitWitness]:
+def apply_channels(draft: Draft, split: Split, consumers: Mapping[int, list[int]]) -> list[ComputedPart]:
     """Replace a chain by its groups and return what each group computes."""
     chain = next(found for end, found in chains(draft, split.first, consumers) if end == split.end)
     operators: list[Operator] = []
     pieces: list[int] = []
-    witnesses: list[SplitWitness] = []
+    made: list[ComputedPart] = []
     for start, end in split.parts:
         carried = split.source
         computed = []
@@ -121,11 +121,11 @@ def apply_channels(draft: Draft, split: Split, consumers: Mapping[int, list[int]
             computed.append((output, start * member.scale, end * member.scale))
             carried = group
         pieces.append(carried)
-        witnesses.append(SplitWitness((start, end), tuple(computed)))
+        made.append(ComputedPart((start, end), tuple(computed)))
     axis = len(shape(draft, split.result)) - 1
     operators += concatenation(draft, pieces, split.result, axis)
     draft.operators[split.first : split.end] = operators
-    return witnesses
+    return made
 
 
 def _share(draft: Draft, member: ChainOperator, carried: int, output: int, channels: tuple[int, int]) -> Operator:

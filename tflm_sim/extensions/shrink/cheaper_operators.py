@@ -23,7 +23,7 @@ from tflm_sim.extensions.shrink.fuse import slice_bounds, slice_to
 from tflm_sim.extensions.shrink.kernel_use import use_of
 from tflm_sim.extensions.shrink.passes import Chooser, label_of
 from tflm_sim.extensions.shrink.prune import drop_dead
-from tflm_sim.extensions.shrink.shrunk import Witness
+from tflm_sim.extensions.shrink.shrunk import Edit
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import CONVOLUTIONS
 from tflm_sim.model.types import Operator
@@ -31,9 +31,9 @@ from tflm_sim.model.types import Operator
 _BIASED = CONVOLUTIONS | {"FULLY_CONNECTED"}
 
 
-def drop_shapes(draft: Draft, choose: Chooser) -> list[Witness]:
+def drop_shapes(draft: Draft, choose: Chooser) -> list[Edit]:
     """Leave out the shape of each RESHAPE that the shape of its output says anyway."""
-    witnesses: list[Witness] = []
+    edits: list[Edit] = []
     for index, operator in enumerate(draft.operators):
         said = _said_shape(draft, operator)
         if said is None or not choose():
@@ -42,8 +42,8 @@ def drop_shapes(draft: Draft, choose: Chooser) -> list[Witness]:
         draft.operators[index] = draft.operator(
             "RESHAPE", operator.input_tensors[:1], operator.output_tensors, options=options
         )
-        witnesses.append(Witness(label_of(draft, index), "takes the shape from its output"))
-    return witnesses
+        edits.append(Edit(label_of(draft, index), "takes the shape from its output"))
+    return edits
 
 
 def _said_shape(draft: Draft, operator: Operator) -> list[int] | None:
@@ -62,17 +62,17 @@ def _said_shape(draft: Draft, operator: Operator) -> list[int] | None:
     return said if all(one in (-1, other) for one, other in zip(said, there, strict=True)) else None
 
 
-def drop_zero_biases(draft: Draft, choose: Chooser, configurations: Sequence[Configuration]) -> list[Witness]:
+def drop_zero_biases(draft: Draft, choose: Chooser, configurations: Sequence[Configuration]) -> list[Edit]:
     """Leave out each bias of zeros whose kernel adds nothing where there is none."""
-    witnesses: list[Witness] = []
+    edits: list[Edit] = []
     for index, operator in enumerate(draft.operators):
         if not _has_zero_bias(draft, operator):
             continue
         use = use_of(draft.name(operator), operator, draft.tensors)
         if promised_since(use, NO_BIAS, configurations) and choose():
             draft.operators[index] = replace(operator, inputs=operator.input_tensors[:2])
-            witnesses.append(Witness(label_of(draft, index), "has a bias of zeros"))
-    return witnesses
+            edits.append(Edit(label_of(draft, index), "has a bias of zeros"))
+    return edits
 
 
 def _has_zero_bias(draft: Draft, operator: Operator) -> bool:
@@ -82,16 +82,16 @@ def _has_zero_bias(draft: Draft, operator: Operator) -> bool:
     return data is not None and not any(bytes(data))
 
 
-def slice_pieces(draft: Draft, choose: Chooser) -> list[Witness]:
+def slice_pieces(draft: Draft, choose: Chooser) -> list[Edit]:
     """Let each SLICE of a CONCATENATION that takes from one of its pieces only read that piece."""
-    witnesses: list[Witness] = []
+    edits: list[Edit] = []
     for index, operator in enumerate(draft.operators):
         found = _piece(draft, operator)
         if found is None or not choose():
             continue
         draft.operators[index] = slice_to(draft, *found, operator.output_tensors[0])
-        witnesses.append(Witness(label_of(draft, index), f"takes from tensor {found[0]} only"))
-    return witnesses + (drop_dead(draft, Chooser()) if witnesses else [])
+        edits.append(Edit(label_of(draft, index), f"takes from tensor {found[0]} only"))
+    return edits + (drop_dead(draft, Chooser()) if edits else [])
 
 
 def _piece(draft: Draft, operator: Operator) -> tuple[int, list[tuple[int, int]]] | None:
@@ -124,21 +124,21 @@ def _is_kept(draft: Draft, piece: int, whole: int) -> bool:
     return is_plain and same_kind(draft, piece, whole) and len(draft.writers(piece)) <= 1
 
 
-def dense_layers(draft: Draft, choose: Chooser, configurations: Sequence[Configuration]) -> list[Witness]:
+def dense_layers(draft: Draft, choose: Chooser, configurations: Sequence[Configuration]) -> list[Edit]:
     """Turn pointwise convolutions into FULLY_CONNECTED where the model has that anyway, and the kernels give the same.
 
     An operator that the model had not would need more in the resolver than this saves in the arena.
     """
     if "FULLY_CONNECTED" not in map(draft.name, draft.operators):
         return []
-    witnesses: list[Witness] = []
+    edits: list[Edit] = []
     for index, operator in enumerate(draft.operators):
         if not _is_pointwise(draft, operator):
             continue
         if promised_since(use_of("CONV_2D", operator, draft.tensors), DENSE, configurations) and choose():
             draft.operators[index] = _dense(draft, operator)
-            witnesses.append(Witness(label_of(draft, index), "is FULLY_CONNECTED of each pixel"))
-    return witnesses
+            edits.append(Edit(label_of(draft, index), "is FULLY_CONNECTED of each pixel"))
+    return edits
 
 
 def _is_pointwise(draft: Draft, operator: Operator) -> bool:

@@ -40,10 +40,10 @@ def descend(search: Search) -> None:
 def split_step(model: Model, sizer: TargetSizer, facts: Profile, plan: peaks.SplitPlan) -> Kept | None:
     """Return a model split as planned and simulated, None where TFLM refuses it on a target."""
     draft = Draft(model)
-    witnesses = peaks.apply(draft, facts, plan.splits)
+    edits = peaks.apply(draft, facts, plan.splits)
     candidate = draft.model()
     arenas = sizer.arenas(candidate)
-    return None if arenas is None else Kept(SPLITS, arenas, draft_multiplications(draft), tuple(witnesses), candidate)
+    return None if arenas is None else Kept(SPLITS, arenas, draft_multiplications(draft), tuple(edits), candidate)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from tflm_sim.extensions.shrink.draft_facts import (
     zero_point,
 )
 from tflm_sim.extensions.shrink.passes import Chooser, label_of
-from tflm_sim.extensions.shrink.shrunk import Witness
+from tflm_sim.extensions.shrink.shrunk import Edit
 from tflm_sim.extensions.shrink.split import add_integers
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import CONVOLUTIONS
@@ -35,9 +35,9 @@ from tflm_sim.model.types import Operator, Quantization, TensorType
 from tflm_sim.model.windows import PADDING_SAME, PADDING_VALID
 
 
-def pad_to_same(draft: Draft, choose: Chooser) -> list[Witness]:
+def pad_to_same(draft: Draft, choose: Chooser) -> list[Edit]:
     """Turn PAD and its VALID convolutions into SAME convolutions, with taps of zero where SAME would pad otherwise."""
-    witnesses: list[Witness] = []
+    edits: list[Edit] = []
     for pad in list(draft.operators):
         if draft.name(pad) not in ("PAD", "PADV2"):
             continue
@@ -52,9 +52,9 @@ def pad_to_same(draft: Draft, choose: Chooser) -> list[Witness]:
                 operator, inputs=inputs, options={**operator.options, "padding": PADDING_SAME}
             )
         more = ", with taps of zero" if any(map(any, chain(*readers.values()))) else ""
-        witnesses.append(Witness(label_of(draft, index), f"is the padding SAME of its readers {[*readers]}{more}"))
+        edits.append(Edit(label_of(draft, index), f"is the padding SAME of its readers {[*readers]}{more}"))
         del draft.operators[index]
-    return witnesses
+    return edits
 
 
 _MoreTaps = tuple[tuple[int, int], tuple[int, int]]
@@ -149,23 +149,23 @@ class _Branch:
     operators: tuple[int, ...]
 
 
-def join_depthwise(draft: Draft, choose: Chooser) -> list[Witness]:
+def join_depthwise(draft: Draft, choose: Chooser) -> list[Edit]:
     """Join SPLIT, a depthwise convolution a branch, and CONCATENATION to one depthwise convolution.
 
     A shorter filter gets weights of 0 in front, for the rows that its branch cut off.
     """
-    witnesses: list[Witness] = []
+    edits: list[Edit] = []
     for concatenation in [each for each in draft.operators if draft.name(each) == "CONCATENATION"]:
         branches = _branches(draft, concatenation)
         joined = _joined(draft, concatenation, branches) if branches else None
         if joined is None or not choose():
             continue
         index = draft.operators.index(concatenation)
-        witnesses.append(Witness(label_of(draft, index), f"joins {len(branches)} depthwise branches, which are one"))
+        edits.append(Edit(label_of(draft, index), f"joins {len(branches)} depthwise branches, which are one"))
         draft.operators[index] = joined
         gone = {branches[0].split, *chain.from_iterable(branch.operators for branch in branches)}
         draft.drop(gone)
-    return witnesses
+    return edits
 
 
 def _joins_channels(draft: Draft, concatenation: Operator) -> bool:
@@ -240,15 +240,15 @@ def _row_slice(draft: Draft, operator: Operator) -> tuple[int, int] | None:
     return bounds[1] if [*bounds[:1], *bounds[2:]] == [*whole[:1], *whole[2:]] else None
 
 
-def plain_slices(draft: Draft, choose: Chooser) -> list[Witness]:
+def plain_slices(draft: Draft, choose: Chooser) -> list[Edit]:
     """Turn each STRIDED_SLICE in steps of one into a SLICE, whose kernel keeps nothing in the tail."""
-    witnesses: list[Witness] = []
+    edits: list[Edit] = []
     for index, operator in enumerate(draft.operators):
         bounds = _plain_bounds(draft, operator)
         if bounds is not None and choose():
             draft.operators[index] = slice_to(draft, operator.input_tensors[0], bounds, operator.output_tensors[0])
-            witnesses.append(Witness(f"#{index} STRIDED_SLICE", "takes every element, as SLICE does"))
-    return witnesses
+            edits.append(Edit(f"#{index} STRIDED_SLICE", "takes every element, as SLICE does"))
+    return edits
 
 
 def _plain_bounds(draft: Draft, operator: Operator) -> list[tuple[int, int]] | None:

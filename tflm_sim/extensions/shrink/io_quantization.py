@@ -17,7 +17,7 @@ from tflm_sim.extensions.shrink.conversions import operator_between
 from tflm_sim.extensions.shrink.draft_facts import same_kind, shape, single_output
 from tflm_sim.extensions.shrink.interface import numbers_of
 from tflm_sim.extensions.shrink.passes import Chooser, label_of
-from tflm_sim.extensions.shrink.shrunk import Witness
+from tflm_sim.extensions.shrink.shrunk import Edit
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import VIEWS
 from tflm_sim.model.types import Operator, TensorType
@@ -26,18 +26,18 @@ _MOVES = VIEWS | {"TRANSPOSE"}
 """Operators with one input of data whose elements they move, of any type alike."""
 
 
-def remove_io_quantization(draft: Draft, choose: Chooser) -> list[Witness]:
+def remove_io_quantization(draft: Draft, choose: Chooser) -> list[Edit]:
     """Let inputs and outputs have the type that the operator which converts them gives or takes."""
-    witnesses = []
+    edits = []
     for position, tensor in enumerate(dict.fromkeys(draft.inputs)):
         reached = _behind(draft, tensor)
         if not isinstance(reached, str) and choose():
-            witnesses.append(_make_input_integer(draft, reached, position))
+            edits.append(_make_input_integer(draft, reached, position))
     for position, tensor in enumerate(dict.fromkeys(draft.outputs)):
         chain = _before(draft, tensor)
         if not isinstance(chain, str) and choose():
-            witnesses.append(_make_output_integer(draft, chain, position))
-    return witnesses
+            edits.append(_make_output_integer(draft, chain, position))
+    return edits
 
 
 def has_io_quantization(draft: Draft) -> bool:
@@ -119,7 +119,7 @@ def _is_given(draft: Draft, tensor: int) -> bool:
     return is_once and not draft.writers(tensor) and not draft.tensors[tensor].is_variable
 
 
-def _make_input_integer(draft: Draft, found: tuple[list[int], list[int]], position: int) -> Witness:
+def _make_input_integer(draft: Draft, found: tuple[list[int], list[int]], position: int) -> Edit:
     moved, converters = found
     made = {draft.operators[index].output_tensors[0]: draft.operators[index].input_tensors[0] for index in converters}
     like = draft.tensors[next(iter(made))]
@@ -127,7 +127,7 @@ def _make_input_integer(draft: Draft, found: tuple[list[int], list[int]], positi
         draft.tensors[each] = replace(draft.tensors[each], type=like.type, quantization=like.quantization)
     draft.drop(converters)
     draft.operators = [_renamed(operator, made) for operator in draft.operators]
-    return Witness(f"input {position}", f"takes {TensorType(like.type).name.lower()}: its QUANTIZE is gone")
+    return Edit(f"input {position}", f"takes {TensorType(like.type).name.lower()}: its QUANTIZE is gone")
 
 
 def _renamed(operator: Operator, names: dict[int, int]) -> Operator:
@@ -173,7 +173,7 @@ def _why_not(draft: Draft, tensor: int, chain: list[int]) -> str:
     return ""
 
 
-def _make_output_integer(draft: Draft, chain: list[int], position: int) -> Witness:
+def _make_output_integer(draft: Draft, chain: list[int], position: int) -> Edit:
     converter = draft.operators[chain[0]]
     source, made = converter.input_tensors[0], converter.output_tensors[0]
     like = draft.tensors[source]
@@ -183,4 +183,4 @@ def _make_output_integer(draft: Draft, chain: list[int], position: int) -> Witne
     draft.drop(chain[:1])
     draft.operators = [_renamed(operator, {source: made}) for operator in draft.operators]
     what = f"gives {TensorType(like.type).name.lower()}: its {draft.name(converter)} is gone"
-    return Witness(f"output {position}", what)
+    return Edit(f"output {position}", what)

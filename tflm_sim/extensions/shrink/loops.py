@@ -36,7 +36,7 @@ from tflm_sim.extensions.shrink.rows import (
     segments,
     walk,
 )
-from tflm_sim.extensions.shrink.split import AXES, COLUMNS, ROWS, Split, SplitWitness, add_integers
+from tflm_sim.extensions.shrink.split import AXES, COLUMNS, ROWS, ComputedPart, Split, add_integers
 from tflm_sim.extensions.shrink.stripe_rules import PadRule, RepeatedPadRule, Rule
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model, Operator, TensorType
@@ -213,7 +213,7 @@ def _begins(segment: OperatorSegment, stripes: Stripes, parts: Sequence[tuple[in
     return list(zip(*columns, strict=True))
 
 
-def apply_loop(draft: Draft, split: Split, rules: list[Rule | None], dies: Mapping[int, int]) -> list[SplitWitness]:
+def apply_loop(draft: Draft, split: Split, rules: list[Rule | None], dies: Mapping[int, int]) -> list[ComputedPart]:
     """Replace a segment by a loop and return what each of its iterations computes."""
     found = segments(draft, AXES[split.kind], split.first, rules, dies)
     segment = _with_equal_pads(next(each for each in found if each.end == split.end))
@@ -225,7 +225,7 @@ def apply_loop(draft: Draft, split: Split, rules: list[Rule | None], dies: Mappi
     piece = walk(segment, stripes[0], split.parts[0], body.cut, lambda *args: body.compute(stripes[0], *args))
     draft.operators[split.first : split.end] = body.closed(piece, [start for start, _ in split.parts])
     return [
-        SplitWitness(part, tuple((tensor, rows[0], rows[1]) for tensor, rows in stripe.items()))
+        ComputedPart(part, tuple((tensor, rows[0], rows[1]) for tensor, rows in stripe.items()))
         for part, stripe in zip(split.parts, stripes, strict=True)
     ]
 

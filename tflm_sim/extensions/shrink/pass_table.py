@@ -1,6 +1,6 @@
 """Every pass as a row: its name, what it may cost, what runs it, and whether it has to be asked for.
 
-A new pass is a function ``(draft, choose) -> list[Witness]`` in a module of its own and a row here, which
+A new pass is a function ``(draft, choose) -> list[Edit]`` in a module of its own and a row here, which
 :class:`~tflm_sim.extensions.shrink.search.Search` tries in the order of the table.
 """
 
@@ -17,7 +17,7 @@ from tflm_sim.extensions.shrink.passes import Chooser
 from tflm_sim.extensions.shrink.plan_search import plan
 from tflm_sim.extensions.shrink.prune import drop_copies, drop_dead, fold_constants, merge_constants
 from tflm_sim.extensions.shrink.search import ORDER, PLAN, SPLITS, PassRow, Search
-from tflm_sim.extensions.shrink.shrunk import Kept, Witness
+from tflm_sim.extensions.shrink.shrunk import Edit, Kept
 from tflm_sim.extensions.shrink.sizing import grows
 from tflm_sim.extensions.shrink.states import states_to_variables
 from tflm_sim.model.draft import Draft
@@ -30,24 +30,24 @@ def _may_alter(search: Search) -> bool:
     return not search.whole_layers
 
 
-def _tidy(draft: Draft, choose: Chooser) -> list[Witness]:
+def _tidy(draft: Draft, choose: Chooser) -> list[Edit]:
     """Remove what nothing refers to: dead operators, duplicate constants, unused tensors and buffers."""
     tensors = len(draft.tensors)
-    witnesses = drop_dead(draft, choose) + merge_constants(draft, choose)
+    edits = drop_dead(draft, choose) + merge_constants(draft, choose)
     unused = tensors - len(draft.model().subgraphs[0].tensors)
-    return witnesses or ([Witness("the main subgraph", f"has {unused} tensors that nothing names")] if unused else [])
+    return edits or ([Edit("the main subgraph", f"has {unused} tensors that nothing names")] if unused else [])
 
 
 def _integer_io(search: Search) -> None:
     """Remove what converts inputs and outputs: all of it unless a target grows, because later passes gain by it."""
     draft = Draft(search.model)
-    witnesses = remove_io_quantization(draft, Chooser())
+    edits = remove_io_quantization(draft, Chooser())
     candidate = draft.model()
-    arenas = search.sizer.arenas(candidate) if witnesses else None
+    arenas = search.sizer.arenas(candidate) if edits else None
     if arenas is None or grows(arenas, search.arenas):
         search.attempt(_INT8_IO, remove_io_quantization)
         return
-    search.adopt(Kept(_INT8_IO, arenas, draft_multiplications(draft), tuple(witnesses), candidate))
+    search.adopt(Kept(_INT8_IO, arenas, draft_multiplications(draft), tuple(edits), candidate))
 
 
 def _choose_kernels(search: Search) -> None:

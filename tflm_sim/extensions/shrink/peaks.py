@@ -18,8 +18,8 @@ from tflm_sim.extensions.shrink import channels, loops, rows
 from tflm_sim.extensions.shrink.draft_facts import shape
 from tflm_sim.extensions.shrink.passes import label_of
 from tflm_sim.extensions.shrink.profile import Profile
-from tflm_sim.extensions.shrink.shrunk import Witness
-from tflm_sim.extensions.shrink.split import AXES, CHANNELS, COLUMNS, ROWS, Split, SplitWitness
+from tflm_sim.extensions.shrink.shrunk import Edit
+from tflm_sim.extensions.shrink.split import AXES, CHANNELS, COLUMNS, ROWS, ComputedPart, Split
 from tflm_sim.extensions.shrink.stopping import UNSTOPPED, Stopping
 from tflm_sim.extensions.shrink.stripe_rules import rule
 from tflm_sim.model.draft import Draft
@@ -217,9 +217,9 @@ def _taken(steps: Sequence[Split | None]) -> Iterator[Split]:
         index = index + 1 if step is None else step.end
 
 
-def apply(draft: Draft, facts: Profile, chosen: Sequence[Split]) -> list[Witness]:
-    """Rewrite the draft with the splits of a plan and return a witness of each."""
-    witnesses: list[Witness] = []
+def apply(draft: Draft, facts: Profile, chosen: Sequence[Split]) -> list[Edit]:
+    """Rewrite the draft with the splits of a plan and return an ``Edit`` for each."""
+    edits: list[Edit] = []
     striped = {AXES[split.kind] for split in chosen if split.kind != CHANNELS}
     rules = {axis: [rule(draft, operator, axis) for operator in draft.operators] for axis in striped}
     consumers = draft.consumers()
@@ -230,11 +230,11 @@ def apply(draft: Draft, facts: Profile, chosen: Sequence[Split]) -> list[Witness
         else:
             apply_stripes = loops.apply_loop if split.is_loop else rows.apply_stripes
             parts = apply_stripes(draft, split, rules[AXES[split.kind]], facts.dies)
-        witnesses.append(_witness(where, split, parts))
-    return witnesses[::-1]
+        edits.append(_edit(where, split, parts))
+    return edits[::-1]
 
 
-def _witness(where: str, split: Split, parts: Sequence[SplitWitness]) -> Witness:
+def _edit(where: str, split: Split, parts: Sequence[ComputedPart]) -> Edit:
     shares = [{"share": part.share, "computed": part.computed} for part in parts]
     how = f"{len(parts)} iterations of a loop" if split.is_loop else f"{len(parts)} parts"
-    return Witness(where, f"run in {how} by {split.kind}", {"kind": split.kind, "parts": shares, "macs": split.macs})
+    return Edit(where, f"run in {how} by {split.kind}", {"kind": split.kind, "parts": shares, "macs": split.macs})

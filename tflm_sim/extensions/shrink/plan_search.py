@@ -14,7 +14,7 @@ from itertools import takewhile
 from tflm_sim.extensions.shrink import peaks
 from tflm_sim.extensions.shrink.descent import split_step
 from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
-from tflm_sim.extensions.shrink.planning import plan_witnesses, planned_models
+from tflm_sim.extensions.shrink.planning import plan_edits, planned_models
 from tflm_sim.extensions.shrink.profile import Profile
 from tflm_sim.extensions.shrink.search import PLAN, SPLITS, Search
 from tflm_sim.extensions.shrink.sharing import planned_profile
@@ -84,7 +84,7 @@ def _keep(search: Search, best: _Planned) -> None:
     """Make a plan the best model."""
     search.steps = best.way
     before = _end(search, best.way)
-    search.keep(PLAN, best.model, best.arenas, plan_witnesses(best.model, before, search.sizer))
+    search.keep(PLAN, best.model, best.arenas, plan_edits(best.model, before, search.sizer))
 
 
 def _rank(planned: _Planned) -> tuple[float, ...]:

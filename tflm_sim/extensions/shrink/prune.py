@@ -28,19 +28,19 @@ from tflm_sim.extensions.shrink.draft_facts import (
     single_output,
 )
 from tflm_sim.extensions.shrink.passes import Chooser, label_of
-from tflm_sim.extensions.shrink.shrunk import Witness
+from tflm_sim.extensions.shrink.shrunk import Edit
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import STATEFUL, VIEWS
 from tflm_sim.model.types import Operator
 
 
-def drop_dead(draft: Draft, choose: Chooser) -> list[Witness]:
+def drop_dead(draft: Draft, choose: Chooser) -> list[Edit]:
     """Drop operators whose outputs nobody reads and that leave no state behind."""
-    witnesses: list[Witness] = []
+    edits: list[Edit] = []
     while chosen := [index for index in _dead(draft) if choose()]:
-        witnesses += [Witness(label_of(draft, index), "is read by nobody") for index in chosen]
+        edits += [Edit(label_of(draft, index), "is read by nobody") for index in chosen]
         draft.drop(chosen)
-    return witnesses
+    return edits
 
 
 def _dead(draft: Draft) -> list[int]:
@@ -59,7 +59,7 @@ def _has_effect(draft: Draft, operator: Operator) -> bool:
     return is_stateful or any(draft.tensors[tensor].is_variable for tensor in operator.named_tensors)
 
 
-def merge_constants(draft: Draft, choose: Chooser) -> list[Witness]:
+def merge_constants(draft: Draft, choose: Chooser) -> list[Edit]:
     """Let equal constants be one tensor."""
     kept: dict[tuple[object, ...], int] = {}
     merged: dict[int, int] = {}
@@ -74,7 +74,7 @@ def merge_constants(draft: Draft, choose: Chooser) -> list[Witness]:
         if first != index and choose():
             merged[index] = first
     _rename(draft, merged)
-    return [Witness(f"tensor {old}", f"holds what tensor {new} holds") for old, new in merged.items()]
+    return [Edit(f"tensor {old}", f"holds what tensor {new} holds") for old, new in merged.items()]
 
 
 def _rename(draft: Draft, names: Mapping[int, int]) -> None:
@@ -85,9 +85,9 @@ def _rename(draft: Draft, names: Mapping[int, int]) -> None:
         ]
 
 
-def fold_constants(draft: Draft, choose: Chooser) -> list[Witness]:
+def fold_constants(draft: Draft, choose: Chooser) -> list[Edit]:
     """Put the results of operators that only move constant bytes, or read shapes, into the file."""
-    folded: dict[int, Witness] = {}
+    folded: dict[int, Edit] = {}
     for index in range(len(draft.operators)):
         operator = draft.operators[index]
         result = _folded(draft, operator)
@@ -98,7 +98,7 @@ def fold_constants(draft: Draft, choose: Chooser) -> list[Witness]:
         constant = draft.add_tensor(
             result.shape, facts.type, quantization=facts.quantization, data=result.tobytes(), name=facts.name
         )
-        folded[index] = Witness(label_of(draft, index), "has a result that is known")
+        folded[index] = Edit(label_of(draft, index), "has a result that is known")
         _rename(draft, {output: constant})
     draft.drop(folded)
     return list(folded.values())
@@ -160,9 +160,9 @@ _FOLDS: Mapping[str, Callable[[Draft, Operator, int], Array | None]] = {
 """What is known of the result of each operator that only moves bytes or reads a shape."""
 
 
-def drop_copies(draft: Draft, choose: Chooser) -> list[Witness]:
+def drop_copies(draft: Draft, choose: Chooser) -> list[Edit]:
     """Let the readers of a copy read what it copies."""
-    witnesses: list[Witness] = []
+    edits: list[Edit] = []
     index = 0
     while index < len(draft.operators):
         operator = draft.operators[index]
@@ -170,8 +170,8 @@ def drop_copies(draft: Draft, choose: Chooser) -> list[Witness]:
         if reason is None or not _drop(draft, index, reason, choose):
             index += 1
             continue
-        witnesses.append(Witness(f"#{index} {draft.name(operator)}", reason))
-    return witnesses
+        edits.append(Edit(f"#{index} {draft.name(operator)}", reason))
+    return edits
 
 
 _SAME_BYTES = "is the same bytes in the same shape"

@@ -26,8 +26,8 @@ from tflm_sim.extensions.shrink.split import (
     AXES,
     COLUMNS,
     ROWS,
+    ComputedPart,
     Split,
-    SplitWitness,
     concatenation,
     even_cuts,
     growing_cuts,
@@ -372,22 +372,22 @@ def _tail(
     return copies * arrays + nodes * (facts.node + facts.tensor) + 2 * slices * facts.tensor
 
 
-def apply_stripes(draft: Draft, split: Split, rules: list[Rule | None], dies: Mapping[int, int]) -> list[SplitWitness]:
+def apply_stripes(draft: Draft, split: Split, rules: list[Rule | None], dies: Mapping[int, int]) -> list[ComputedPart]:
     """Replace a segment by its stripes and return what each stripe computes."""
     axis = AXES[split.kind]
     segment = next(s for s in segments(draft, axis, split.first, rules, dies) if s.end == split.end)
     operators: list[Operator] = []
     pieces: list[int] = []
-    witnesses: list[SplitWitness] = []
+    made: list[ComputedPart] = []
     for part in split.parts:
         stripe = find_stripe(segment, *part)
         assert stripe is not None, "the split was found with this stripe"
         pieces.append(_emit(draft, segment, stripe, part, operators))
         computed = tuple((tensor, rows[0], rows[1]) for tensor, rows in stripe.items())
-        witnesses.append(SplitWitness(part, computed))
+        made.append(ComputedPart(part, computed))
     operators += concatenation(draft, pieces, split.result, axis)
     draft.operators[split.first : split.end] = operators
-    return witnesses
+    return made
 
 
 def _emit(

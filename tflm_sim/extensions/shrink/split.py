@@ -83,7 +83,7 @@ class RunInParts(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class SplitWitness:
+class ComputedPart:
     """How one part of a split computes its share: the rows (columns, channels) of each tensor, half-open.
 
     Attributes:

@@ -25,7 +25,7 @@ Change = Callable[[Draft], None]
 
 def run(edit: Pass, draft: Draft) -> list[str]:
     """Let a pass do all that it finds, and return its reasons."""
-    return [witness.what for witness in edit(draft, Chooser())]
+    return [each.what for each in edit(draft, Chooser())]
 
 
 def option(index: int, **options: Any) -> Change:

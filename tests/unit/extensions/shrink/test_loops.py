@@ -23,7 +23,7 @@ from tflm_sim.extensions.shrink.loops import _held, equal_parts, without_fill
 from tflm_sim.extensions.shrink.machine import Machine
 from tflm_sim.extensions.shrink.peaks import SplitPlan, all_splits, apply, loop_splits, plans, plans_with_loops
 from tflm_sim.extensions.shrink.plan import plan_offline, with_offsets
-from tflm_sim.extensions.shrink.planning import plan_witnesses, planned_models
+from tflm_sim.extensions.shrink.planning import plan_edits, planned_models
 from tflm_sim.extensions.shrink.profile import profile
 from tflm_sim.extensions.shrink.prove import prove
 from tflm_sim.extensions.shrink.sharing import planned_profile
@@ -308,7 +308,7 @@ def test_in_the_body_too_a_pointwise_convolution_gets_the_kernel_that_goes_pixel
         each for each in planned.subgraphs[body_of(planned)].operators if "dilation_w_factor" in each.options
     ]
     assert [each.options["dilation_w_factor"] for each in convolutions] == [1, 2, 1]
-    said = [f"{each.where} {each.what}" for each in plan_witnesses(planned, result, sizer)]
+    said = [f"{each.where} {each.what}" for each in plan_edits(planned, result, sizer)]
     assert "#4 CONV_2D of subgraph 2 goes pixel by pixel with a dilation on its single tap" in said
     assert "#4 CONV_2D of subgraph 2 writes tensor 17 16 B below tensor 16, 2,288 B on it" in said
     assert verify(model, planned)
