@@ -44,8 +44,8 @@ from tflm_sim.errors import TflmSimError
 from tflm_sim.extensions.shrink.contracts import OVERLAP, promised
 from tflm_sim.extensions.shrink.draft_facts import DTYPES, Array
 from tflm_sim.extensions.shrink.kernel_use import use_of
+from tflm_sim.extensions.shrink.offline_planner import with_offsets
 from tflm_sim.extensions.shrink.overlap import needed_distance
-from tflm_sim.extensions.shrink.plan import with_offsets
 from tflm_sim.extensions.shrink.shrunk import Conversion
 from tflm_sim.extensions.shrink.wheel_worker import converted, stimulus
 from tflm_sim.graph.multiplications import total_multiplications

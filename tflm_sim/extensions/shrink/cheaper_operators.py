@@ -119,7 +119,7 @@ def _joins(draft: Draft, operator: Operator) -> bool:
 
 
 def _is_kept(draft: Draft, piece: int, whole: int) -> bool:
-    """Return whether a piece holds behind a CONCATENATION what it held before, as an activation of the same kind."""
+    """Return whether a CONCATENATION changes nothing of a piece, which is an activation of the same kind."""
     is_plain = draft.is_activation(piece) and not draft.tensors[piece].is_variable
     return is_plain and same_kind(draft, piece, whole) and len(draft.writers(piece)) <= 1
 

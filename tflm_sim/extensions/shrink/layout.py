@@ -5,7 +5,7 @@
 
 Two members may share a byte while both are alive only if both hold the same there (the hashes of ``verify`` tell),
 or if the one is read in place by the operator that writes the other, where a contract says that its kernel may.
-What a counted loop carries (``counted``) is one group from the start: TFLM copies nothing between equal addresses.
+What a loop of ``counted_loops`` carries is one group from the start: TFLM copies nothing between equal addresses.
 A loop that reads one tensor row by row while it writes another may write it over the rows that were read.
 """
 
@@ -21,12 +21,12 @@ from tflm_sim.answers.planned_problem import planned_buffer
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.extensions.shrink.aliases import Alias
 from tflm_sim.extensions.shrink.contracts import COPY, wanted_alignments
-from tflm_sim.extensions.shrink.counted import CountedLoop, carried, carried_distances, counted_loops, loop_parts
+from tflm_sim.extensions.shrink.counted_loops import CountedLoop, carried, carried_distances, counted_loops, loop_parts
 from tflm_sim.extensions.shrink.draft_facts import element_size
 from tflm_sim.extensions.shrink.machine import Machine, fresh_inputs
 from tflm_sim.extensions.shrink.overlap_placement import Alive
-from tflm_sim.extensions.shrink.sizing import Measured
 from tflm_sim.extensions.shrink.symbolic import Hashes
+from tflm_sim.extensions.shrink.target_sizer import Measured
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer

@@ -6,7 +6,7 @@ A new pass is a function ``(draft, choose) -> list[Edit]`` in a module of its ow
 
 from __future__ import annotations
 
-from tflm_sim.extensions.shrink import choice
+from tflm_sim.extensions.shrink import kernel_choice
 from tflm_sim.extensions.shrink.cheaper_operators import dense_layers, drop_shapes, drop_zero_biases, slice_pieces
 from tflm_sim.extensions.shrink.descent import descend
 from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
@@ -18,8 +18,8 @@ from tflm_sim.extensions.shrink.plan_search import plan
 from tflm_sim.extensions.shrink.prune import drop_copies, drop_dead, fold_constants, merge_constants
 from tflm_sim.extensions.shrink.search import ORDER, PLAN, SPLITS, PassRow, Search
 from tflm_sim.extensions.shrink.shrunk import Edit, Kept
-from tflm_sim.extensions.shrink.sizing import grows
 from tflm_sim.extensions.shrink.states import states_to_variables
+from tflm_sim.extensions.shrink.target_sizer import grows
 from tflm_sim.model.draft import Draft
 
 _INT8_IO = "int8 io"
@@ -52,7 +52,7 @@ def _integer_io(search: Search) -> None:
 
 def _choose_kernels(search: Search) -> None:
     facts, libraries = search.profile(Draft(search.model)), search.sizer.libraries
-    search.attempt("kernel choice", lambda draft, choose: choice.drop_scratch(draft, facts, libraries, choose))
+    search.attempt("kernel choice", lambda draft, choose: kernel_choice.drop_scratch(draft, facts, libraries, choose))
 
 
 def _drop_operands(search: Search) -> None:
@@ -88,7 +88,7 @@ PASSES: tuple[PassRow, ...] = (
     PassRow("prune", "nothing", _tidy),
     PassRow("kernel choice", "time: these kernels are slower", run=_choose_kernels, needs=lambda s: s.kernel_order),
     PassRow(ORDER, "nothing", run=_order),
-    PassRow(SPLITS, "operators, per-operator memory, MACs for stripes", run=descend, needs=_may_alter),
+    PassRow(SPLITS, "operators, per-operator memory, MACs for tiles", run=descend, needs=_may_alter),
     PassRow("prune", "nothing", _tidy),
     PassRow("dense layers", "nothing", run=_dense_layers),
     PassRow(PLAN, "flash; a plan holds for the same outputs only", run=plan, needs=lambda s: s.offline_plan),

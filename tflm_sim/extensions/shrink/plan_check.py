@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.extensions.shrink.contracts import COPY, IN_PLACE, OVERLAP, PART, promised, wanted_alignments
-from tflm_sim.extensions.shrink.counted import Place
+from tflm_sim.extensions.shrink.counted_loops import Place
 from tflm_sim.extensions.shrink.kernel_use import use_of
 from tflm_sim.extensions.shrink.machine import LoopCopy, Machine, OperatorRun, fresh_inputs
 from tflm_sim.extensions.shrink.overlap import reads_are_safe

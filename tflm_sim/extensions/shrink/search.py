@@ -22,8 +22,8 @@ from tflm_sim.extensions.shrink.passes import Chooser, Pass
 from tflm_sim.extensions.shrink.profile import Profile, profile
 from tflm_sim.extensions.shrink.refusal import VerificationFailed
 from tflm_sim.extensions.shrink.shrunk import Bound, Edit, Kept, Rejected
-from tflm_sim.extensions.shrink.sizing import TargetSizer, gains, grows
 from tflm_sim.extensions.shrink.stopping import StoppedError, Stopping
+from tflm_sim.extensions.shrink.target_sizer import TargetSizer, gains, grows
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model
@@ -62,7 +62,7 @@ class Detour:
     Attributes:
         estimate: The estimated bytes of arena without a plan.
         steps: All steps from the original model on.
-        has_loop: Whether stripes run in a loop.
+        has_loop: Whether tiles run in a loop.
     """
 
     estimate: int

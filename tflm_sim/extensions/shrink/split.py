@@ -49,7 +49,7 @@ class Split:
         peak: Most bytes alive in the segment, estimated.
         tail: Persistent bytes in addition, estimated.
         macs: Multiply-accumulates in addition.
-        is_loop: Whether its stripes, all of one size, are the iterations of a WHILE.
+        is_loop: Whether its tiles, all of one size, are the iterations of a WHILE.
     """
 
     kind: str

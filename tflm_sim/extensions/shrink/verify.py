@@ -27,7 +27,7 @@ from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.device.configuration import Configuration, Where, configure_each
 from tflm_sim.errors import ModelError, SimulatedFailure
 from tflm_sim.extensions.shrink.contracts import DENSE, NO_BIAS, promised_since
-from tflm_sim.extensions.shrink.counted import counted_loops
+from tflm_sim.extensions.shrink.counted_loops import counted_loops
 from tflm_sim.extensions.shrink.evaluators import EVALUATORS
 from tflm_sim.extensions.shrink.initial_states import StateKey
 from tflm_sim.extensions.shrink.interface import ChangedEnd, changed_ends, ends_of

@@ -4,7 +4,7 @@
  *
  *     t-1   t       d and e end, f and g begin. If no smaller sums are equal, d and e are neighbours in every plan, in
  *   |  c  |  c  |   either order, and f and g take their place, in either order. With such *groups* known for all
- *   |  d  |  f  |   moments, every possible order is held in one tree (Booth and Lueker's PQ-tree) without any search:
+ *   |  d  |  f  |   moments, one tree has every possible order (Booth and Lueker's PQ-tree) without any search:
  *   |  e  |  g  |   the children of a P-node come in any order, those of a Q-node in the order given or its reverse.
  *   |  a  |  a  |
  *

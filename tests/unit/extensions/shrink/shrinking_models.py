@@ -192,7 +192,7 @@ def channels_model() -> Model:
 
 
 def rows_model() -> Model:
-    """Return convolutions around a residual connection, and a pool: stripes of rows pay."""
+    """Return convolutions around a residual connection, and a pool: tiles of rows pay."""
     layers = Layers()
     x = layers.activation((1, 24, 24, 3))
     a = layers.conv(x, 16)
@@ -202,7 +202,7 @@ def rows_model() -> Model:
 
 
 def padded_rows_model() -> Model:
-    """Return PAD + VALID convolutions whose padding is not that of SAME: stripes go through PAD."""
+    """Return PAD + VALID convolutions whose padding is not that of SAME: tiles go through PAD."""
     layers = Layers()
     x = layers.activation((1, 24, 24, 3))
     a = layers.conv(layers.pad(x, 2, 0), 24, same=False)
@@ -211,7 +211,7 @@ def padded_rows_model() -> Model:
 
 
 def resized_rows_model(kind: str = "RESIZE_BILINEAR", *, half_pixel: bool = True) -> Model:
-    """Return an image that is resized before it is folded: stripes go through RESIZE."""
+    """Return an image that is resized before it is folded: tiles go through RESIZE."""
     layers = Layers()
     x = layers.activation((1, 12, 12, 4))
     wide = layers.resize(layers.conv(x, 16), 2, kind=kind, half_pixel=half_pixel)
@@ -219,7 +219,7 @@ def resized_rows_model(kind: str = "RESIZE_BILINEAR", *, half_pixel: bool = True
 
 
 def transposed_rows_model(*, kernel: int = 3, same: bool = True) -> Model:
-    """Return a transposed convolution before a pool: stripes go through it, with the rows that overlap."""
+    """Return a transposed convolution before a pool: tiles go through it, with the rows that overlap."""
     layers = Layers()
     x = layers.activation((1, 12, 12, 8))
     return layers.model([x], [layers.conv(layers.transposed(x, 16, kernel=kernel, same=same), 4, stride=2)])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from tflm_sim import parse
-from tflm_sim.extensions.shrink.counted import carried, carried_distances, counted_loops, operators_run
+from tflm_sim.extensions.shrink.counted_loops import carried, carried_distances, counted_loops, operators_run
 from tflm_sim.model.build import ModelBuilder, SubgraphBuilder
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model, TensorType

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tflm_sim.extensions.shrink.aliases import find_aliases
-from tflm_sim.extensions.shrink.choice import dilated
 from tflm_sim.extensions.shrink.contracts import COPY, IN_PLACE, OVERLAP, promises
 from tflm_sim.extensions.shrink.draft_facts import element_size
+from tflm_sim.extensions.shrink.kernel_choice import dilated
 from tflm_sim.extensions.shrink.layout import layout_of
 from tflm_sim.extensions.shrink.overlap import needed_distance
 from tflm_sim.extensions.shrink.profile import Profile, profile
-from tflm_sim.extensions.shrink.sizing import TargetSizer
+from tflm_sim.extensions.shrink.target_sizer import TargetSizer
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT

@@ -10,7 +10,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 from tflm_sim.extensions.shrink.contracts import CHOICE, OVERLAP, promises
-from tflm_sim.extensions.shrink.counted import Place, loop_parts
+from tflm_sim.extensions.shrink.counted_loops import Place, loop_parts
 from tflm_sim.extensions.shrink.draft_facts import is_image, window
 from tflm_sim.extensions.shrink.passes import Chooser, label_of
 from tflm_sim.extensions.shrink.profile import Profile

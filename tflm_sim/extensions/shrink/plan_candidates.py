@@ -8,15 +8,15 @@ from functools import partial
 
 from tflm_sim.answers.peak import live_bytes
 from tflm_sim.answers.planned_problem import planned_buffer
-from tflm_sim.extensions.shrink import choice
-from tflm_sim.extensions.shrink.counted import Place
+from tflm_sim.extensions.shrink import kernel_choice
+from tflm_sim.extensions.shrink.counted_loops import Place
 from tflm_sim.extensions.shrink.draft_facts import shape
 from tflm_sim.extensions.shrink.loops import without_fill
+from tflm_sim.extensions.shrink.offline_planner import overlaps, plan_offline
 from tflm_sim.extensions.shrink.passes import label_of
-from tflm_sim.extensions.shrink.plan import overlaps, plan_offline
 from tflm_sim.extensions.shrink.shrunk import Edit
-from tflm_sim.extensions.shrink.sizing import TargetSizer
 from tflm_sim.extensions.shrink.stopping import Stopping
+from tflm_sim.extensions.shrink.target_sizer import TargetSizer
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model, Operator
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
@@ -97,11 +97,11 @@ def _in_order(
     found: list[Model] = []
 
     def add(only: frozenset[Place] | None) -> Model | None:
-        ordered = choice.pixel_by_pixel(model, sizer.libraries, only)
+        ordered = kernel_choice.pixel_by_pixel(model, sizer.libraries, only)
         planned = ordered and plan_offline(ordered, sizer.measure_all(ordered), kernel_order=True, thorough=thorough)
         if planned is not None:
             shared = {overlap.operator for overlap in overlaps(sizer.measure(planned))}
-            found.append(choice.as_before(planned, model, shared))
+            found.append(kernel_choice.as_before(planned, model, shared))
         return planned
 
     everywhere = add(None)

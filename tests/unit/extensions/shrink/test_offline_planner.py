@@ -14,10 +14,10 @@ from tflm_sim.device.configuration import configure
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.shrink.contracts import CONTRACTS, COPY, IN_PLACE, OVERLAP, promised, wanted_alignments
 from tflm_sim.extensions.shrink.kernel_use import Use
+from tflm_sim.extensions.shrink.offline_planner import plan_offline, with_offsets
 from tflm_sim.extensions.shrink.overlap import needed_distance, reads_are_safe
-from tflm_sim.extensions.shrink.plan import plan_offline, with_offsets
+from tflm_sim.extensions.shrink.plan_candidates import with_early_views
 from tflm_sim.extensions.shrink.plan_check import check_plan
-from tflm_sim.extensions.shrink.planning import with_early_views
 from tflm_sim.extensions.shrink.verify import VerificationFailed, verify
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
@@ -476,7 +476,7 @@ def test_splits_are_chosen_for_a_plan() -> None:
     a = layers.conv(x, 8)
     model = layers.model([x], [layers.conv(layers.add(layers.conv(layers.conv(a, 8), 8), a), 4, stride=2)])
     # A residual block on 24 * 24 * 8 = 4,608 B: two of them are alive at its second convolution, whatever the plan.
-    # In stripes that are written where the rows lay that were read, less than two.
+    # In tiles that are written where the rows lay that were read, less than two.
     shrunk = shrink(model, REFERENCE, kernel_order=True)
     assert [step.name for step in shrunk.steps] == ["splits", "offline plan"]
     assert shrunk.gains[0].after.head < 2 * 4608
@@ -513,7 +513,7 @@ def test_a_plan_is_checked_for_every_invocation_not_only_for_the_first() -> None
 
 @needs_c
 def test_a_plan_keeps_its_bytes_in_every_invocation_not_only_in_the_first() -> None:
-    """A row that a later stripe computes from padding is not for that the row that it computes from a state (a graph
+    """A row that a later tile computes from padding is not for that the row that it computes from a state (a graph
     that tools fuzz shrink draws)."""
     shrunk = shrink(models.random_model(45), "cortex-m4", max_macs=1.35, offline_plan=True)
     assert [step.name for step in shrunk.steps] == ["prune", "resource variables"]

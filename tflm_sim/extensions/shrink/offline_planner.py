@@ -18,12 +18,12 @@ from itertools import accumulate, product
 
 from tflm_sim.extensions.shrink.aliases import Alias, find_aliases
 from tflm_sim.extensions.shrink.contracts import COPY, IN_PLACE, OVERLAP, promises
-from tflm_sim.extensions.shrink.counted import Place
+from tflm_sim.extensions.shrink.counted_loops import Place
 from tflm_sim.extensions.shrink.draft_facts import element_size, single_output
 from tflm_sim.extensions.shrink.layout import Layout, SharingGroup, layout_of
 from tflm_sim.extensions.shrink.overlap import needed_distance
 from tflm_sim.extensions.shrink.overlap_placement import place_groups
-from tflm_sim.extensions.shrink.sizing import Measured
+from tflm_sim.extensions.shrink.target_sizer import Measured
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.build import offline_plan
 from tflm_sim.model.draft import Draft
@@ -87,7 +87,7 @@ def _tensor_offsets(groups: Sequence[SharingGroup], starts: Sequence[int]) -> di
 
 
 def _streamed(layout: Layout, aliases: Sequence[Alias], sign: int) -> list[Alias]:
-    """Return the aliases with which stripes are written where those lay that were read.
+    """Return the aliases with which tiles are written where those lay that were read.
 
     An elementwise operator takes the place of its youngest input (-1), or of its oldest one (1). A SLICE of a tensor
     that is read whole is none of its bytes but a copy: where the piece belongs, its neighbour's rows may still be read.
