@@ -33,7 +33,7 @@ def verdict(room: Room, before: int | None = None, **changes: Any) -> Any:
         (1024, False, "needs 1,168 B, 144 B more than 1,024 B"),
     ],
 )
-def test_a_limit_is_held_to_the_byte(limit: int, fits: bool, reason: str) -> None:
+def test_a_limit_counts_to_the_byte(limit: int, fits: bool, reason: str) -> None:
     found = verdict(Room(limit, None), 5)
     assert (found.fits, found.reason, found.limit, found.needed) == (fits, reason, limit, NEEDED)
     assert (found.smallest, found.before, found.name) == (SMALLEST, 5, "sine.tflite")

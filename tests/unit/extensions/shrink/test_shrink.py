@@ -14,7 +14,7 @@ import shrinking_models as models
 
 from tflm_sim import parse, shrink, smallest_arena
 from tflm_sim.errors import ModelError, UsageError
-from tflm_sim.extensions.shrink import graph
+from tflm_sim.extensions.shrink.draft_facts import integers
 from tflm_sim.extensions.shrink.shrunk import Bound
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.draft import Draft
@@ -221,7 +221,7 @@ def test_a_strided_slice_in_steps_of_one_is_a_slice_whose_kernel_keeps_nothing()
     # begins of 0, 5, 0, 0 and lengths of -1, "to the end", along all axes.
     draft = Draft(shrunk.model)
     (cut,) = (operator for operator in draft.operators if draft.name(operator) == "SLICE")
-    assert [graph.integers(draft, tensor) for tensor in cut.input_tensors[1:]] == [[0, 5, 0, 0], [-1, -1, -1, -1]]
+    assert [integers(draft, tensor) for tensor in cut.input_tensors[1:]] == [[0, 5, 0, 0], [-1, -1, -1, -1]]
 
 
 def test_a_window_with_a_tap_of_zero_more_pads_on_both_sides() -> None:

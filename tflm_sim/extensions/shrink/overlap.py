@@ -1,11 +1,11 @@
-"""Diagonal in place: a kernel that goes pixel by pixel may write its output some bytes below its input.
+"""Overlap: a kernel that goes pixel by pixel may write its output some bytes below its input.
 
     input     . . . . [ read next          ]
     output    [ written ] . . .                  the write never gets to what is still to be read
 
 With elements of one size and outputs written in ascending order, output v is written after elements 0 .. v - 1. So
 every read for output v must be at least at the address of output v: the input must lie ``max(v - lowest read for v)``
-elements above the output.
+elements above the output. Papers call it diagonal memory optimisation (Blacker, Bridges, Hadfield, arXiv 2010.01668).
 
 :func:`needed_distance` says how far, in closed form, for the planner. :func:`reads_are_safe` counts tap by tap, for the
 check of the plan; they share no code.
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tflm_sim.extensions.shrink.graph import shape, window
+from tflm_sim.extensions.shrink.draft_facts import shape, window
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import CONVOLUTIONS, WINDOWED
 from tflm_sim.model.types import Operator, Tensor

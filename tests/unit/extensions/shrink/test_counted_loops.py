@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from tflm_sim import parse
-from tflm_sim.extensions.shrink.counted import carried, counted_loops, distances, operators_run
+from tflm_sim.extensions.shrink.counted_loops import carried, carried_distances, counted_loops, operators_run
 from tflm_sim.model.build import ModelBuilder, SubgraphBuilder
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model, TensorType
@@ -105,7 +105,7 @@ def counts(loop: Loop) -> list[tuple[int, ...]]:
 def reach(loop: Loop) -> list[tuple[int, int, int]]:
     draft = Draft(loop.build())
     (found,) = counted_loops(draft)
-    return list(distances(draft, found))
+    return list(carried_distances(draft, found))
 
 
 def test_a_loop_says_where_it_stands_and_what_its_counter_is() -> None:

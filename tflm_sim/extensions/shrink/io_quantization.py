@@ -1,10 +1,10 @@
-"""``--int8-io``: a model whose inputs and outputs are the integers inside of it; its QUANTIZE at the rim is gone.
+"""``--int8-io``: a model whose inputs and outputs are the integers inside of it; the QUANTIZE of an input is gone.
 
     float32 --> QUANTIZE --> int8 --> CONV_2D ... --> int8 --> DEQUANTIZE --> float32
                              int8 --> CONV_2D ... --> int8
 
 An input of floats takes four bytes for each that the QUANTIZE behind it makes of them, and both are alive at once.
-Between the rim and the operator there may be operators that only move elements: they move the integers instead.
+Between an input or output and that operator there may be some that only move elements: they move the integers instead.
 
 This changes the interface: what the firmware writes and reads is converted by lines of its own (``conversions``).
 """
@@ -14,10 +14,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tflm_sim.extensions.shrink.conversions import operator_between
-from tflm_sim.extensions.shrink.graph import same_kind, shape, single_output
+from tflm_sim.extensions.shrink.draft_facts import same_kind, shape, single_output
 from tflm_sim.extensions.shrink.interface import numbers_of
 from tflm_sim.extensions.shrink.passes import Chooser, label_of
-from tflm_sim.extensions.shrink.shrunk import Witness
+from tflm_sim.extensions.shrink.shrunk import Edit
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import VIEWS
 from tflm_sim.model.types import Operator, TensorType
@@ -26,28 +26,28 @@ _MOVES = VIEWS | {"TRANSPOSE"}
 """Operators with one input of data whose elements they move, of any type alike."""
 
 
-def cut_rim(draft: Draft, choose: Chooser) -> list[Witness]:
-    """Let inputs and outputs have the type that the operator at the rim gives or takes."""
-    witnesses = []
+def remove_io_quantization(draft: Draft, choose: Chooser) -> list[Edit]:
+    """Let inputs and outputs have the type that the operator which converts them gives or takes."""
+    edits = []
     for position, tensor in enumerate(dict.fromkeys(draft.inputs)):
         reached = _behind(draft, tensor)
         if not isinstance(reached, str) and choose():
-            witnesses.append(_cut_input(draft, reached, position))
+            edits.append(_make_input_integer(draft, reached, position))
     for position, tensor in enumerate(dict.fromkeys(draft.outputs)):
         chain = _before(draft, tensor)
         if not isinstance(chain, str) and choose():
-            witnesses.append(_cut_output(draft, chain, position))
-    return witnesses
+            edits.append(_make_output_integer(draft, chain, position))
+    return edits
 
 
-def has_rim(draft: Draft) -> bool:
-    """Return whether there is an input or output that :func:`cut_rim` changes."""
+def has_io_quantization(draft: Draft) -> bool:
+    """Return whether there is an input or output that :func:`remove_io_quantization` changes."""
     is_cut = [not isinstance(_behind(draft, tensor), str) for tensor in draft.inputs]
     return any(is_cut) or any(not isinstance(_before(draft, tensor), str) for tensor in draft.outputs)
 
 
-def kept_rims(draft: Draft) -> list[str]:
-    """Return why an input or output that is converted at the rim stays as it is, a sentence each."""
+def kept_io_quantization(draft: Draft) -> list[str]:
+    """Return why an input or output that an operator converts stays as it is, a sentence each."""
     found = [f"input {at}: {why}" for at, t in enumerate(draft.inputs) if isinstance(why := _behind(draft, t), str)]
     found += [f"output {at}: {end}" for at, t in enumerate(draft.outputs) if isinstance(end := _before(draft, t), str)]
     return [sentence for sentence in found if not sentence.endswith(": ")]
@@ -119,7 +119,7 @@ def _is_given(draft: Draft, tensor: int) -> bool:
     return is_once and not draft.writers(tensor) and not draft.tensors[tensor].is_variable
 
 
-def _cut_input(draft: Draft, found: tuple[list[int], list[int]], position: int) -> Witness:
+def _make_input_integer(draft: Draft, found: tuple[list[int], list[int]], position: int) -> Edit:
     moved, converters = found
     made = {draft.operators[index].output_tensors[0]: draft.operators[index].input_tensors[0] for index in converters}
     like = draft.tensors[next(iter(made))]
@@ -127,7 +127,7 @@ def _cut_input(draft: Draft, found: tuple[list[int], list[int]], position: int) 
         draft.tensors[each] = replace(draft.tensors[each], type=like.type, quantization=like.quantization)
     draft.drop(converters)
     draft.operators = [_renamed(operator, made) for operator in draft.operators]
-    return Witness(f"input {position}", f"takes {TensorType(like.type).name.lower()}: its QUANTIZE is gone")
+    return Edit(f"input {position}", f"takes {TensorType(like.type).name.lower()}: its QUANTIZE is gone")
 
 
 def _renamed(operator: Operator, names: dict[int, int]) -> Operator:
@@ -173,7 +173,7 @@ def _why_not(draft: Draft, tensor: int, chain: list[int]) -> str:
     return ""
 
 
-def _cut_output(draft: Draft, chain: list[int], position: int) -> Witness:
+def _make_output_integer(draft: Draft, chain: list[int], position: int) -> Edit:
     converter = draft.operators[chain[0]]
     source, made = converter.input_tensors[0], converter.output_tensors[0]
     like = draft.tensors[source]
@@ -183,4 +183,4 @@ def _cut_output(draft: Draft, chain: list[int], position: int) -> Witness:
     draft.drop(chain[:1])
     draft.operators = [_renamed(operator, {source: made}) for operator in draft.operators]
     what = f"gives {TensorType(like.type).name.lower()}: its {draft.name(converter)} is gone"
-    return Witness(f"output {position}", what)
+    return Edit(f"output {position}", what)

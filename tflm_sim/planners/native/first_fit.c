@@ -1,5 +1,5 @@
-/* First fit of groups that may overlap a step, and the climb over its orders (stairs.h). */
-#include "stairs.h"
+/* First fit of groups that may overlap, and the climb over its orders (first_fit.h). */
+#include "first_fit.h"
 
 #include <string.h>
 
@@ -9,9 +9,9 @@ typedef struct {
   int64_t after, before;
 } interval_t;
 
-struct tflm_stairs {
+struct tflm_first_fit {
   const int64_t *sizes;
-  const tflm_stairs_gap_t *gaps;
+  const tflm_first_fit_gap_t *gaps;
   size_t count, gap_count;
   size_t *from;          /* [count + 1] group i's gaps are gaps[from[i]] .. [from[i + 1] - 1] */
   interval_t *forbidden; /* [gap_count] of the group that is placed: offsets that it must not have */
@@ -20,7 +20,7 @@ struct tflm_stairs {
   int64_t *earlier;      /* [count] an order that was there before */
 };
 
-static size_t lay_out(tflm_stairs_t *self, void *base, size_t count, size_t gap_count) {
+static size_t lay_out(tflm_first_fit_t *self, void *base, size_t count, size_t gap_count) {
   tflm_workspace_t workspace = {base, 0, 0};
   tflm_carve(&workspace, 1, sizeof *self);
   self->from = tflm_carve(&workspace, count + 1, sizeof *self->from);
@@ -31,20 +31,20 @@ static size_t lay_out(tflm_stairs_t *self, void *base, size_t count, size_t gap_
   return workspace.used;
 }
 
-size_t tflm_stairs_workspace_size(size_t count, size_t gap_count) {
-  tflm_stairs_t self;
+size_t tflm_first_fit_workspace_size(size_t count, size_t gap_count) {
+  tflm_first_fit_t self;
   if (count > (SIZE_MAX - 4096u) / 128u || gap_count > (SIZE_MAX - 4096u) / 128u) return 0;
   return lay_out(&self, NULL, count, gap_count);
 }
 
-int tflm_stairs_start(const int64_t *sizes, size_t count, const tflm_stairs_gap_t *gaps, size_t gap_count,
-                      void *workspace, size_t workspace_size, tflm_stairs_t **stairs) {
-  tflm_stairs_t *self = workspace;
-  const size_t needed = tflm_stairs_workspace_size(count, gap_count);
-  if (needed == 0 || stairs == NULL || (count > 0 && sizes == NULL) || (gap_count > 0 && gaps == NULL))
+int tflm_first_fit_start(const int64_t *sizes, size_t count, const tflm_first_fit_gap_t *gaps, size_t gap_count,
+                         void *workspace, size_t workspace_size, tflm_first_fit_t **first_fit) {
+  tflm_first_fit_t *self = workspace;
+  const size_t needed = tflm_first_fit_workspace_size(count, gap_count);
+  if (needed == 0 || first_fit == NULL || (count > 0 && sizes == NULL) || (gap_count > 0 && gaps == NULL))
     return TFLM_PLAN_E_ARGUMENT;
   for (size_t k = 0; k < gap_count; ++k) {
-    const tflm_stairs_gap_t *gap = &gaps[k];
+    const tflm_first_fit_gap_t *gap = &gaps[k];
     if (gap->group < 0 || (size_t)gap->group >= count || gap->other < 0 || (size_t)gap->other >= count ||
         (k > 0 && gap->group < gaps[k - 1].group))
       return TFLM_PLAN_E_ARGUMENT;
@@ -59,16 +59,16 @@ int tflm_stairs_start(const int64_t *sizes, size_t count, const tflm_stairs_gap_
     while (k < gap_count && (size_t)gaps[k].group < i) ++k;
     self->from[i] = k;
   }
-  *stairs = self;
+  *first_fit = self;
   return TFLM_PLAN_OK;
 }
 
 /* The lowest offset of group i that none of those with an offset forbids. */
-static int64_t lowest(tflm_stairs_t *self, size_t i, const int64_t *offsets) {
+static int64_t lowest(tflm_first_fit_t *self, size_t i, const int64_t *offsets) {
   interval_t *left = self->forbidden;
   size_t count = 0;
   for (size_t k = self->from[i]; k < self->from[i + 1]; ++k) {
-    const tflm_stairs_gap_t *gap = &self->gaps[k];
+    const tflm_first_fit_gap_t *gap = &self->gaps[k];
     const int64_t at = offsets[gap->other];
     if (at >= 0 && at + gap->before > 0) left[count++] = (interval_t){at + gap->after, at + gap->before};
   }
@@ -92,7 +92,8 @@ static int64_t lowest(tflm_stairs_t *self, size_t i, const int64_t *offsets) {
   return offset;
 }
 
-int64_t tflm_stairs_fit(tflm_stairs_t *self, const int64_t *order, size_t known, int64_t most, int64_t *offsets) {
+int64_t tflm_first_fit_place(tflm_first_fit_t *self, const int64_t *order, size_t known, int64_t most,
+                             int64_t *offsets) {
   int64_t head = 0;
   for (size_t k = known; k < self->count; ++k) offsets[order[k]] = -1;
   for (size_t k = 0; k < self->count; ++k) {
@@ -113,7 +114,7 @@ static int is_below(int64_t head, const int64_t *offsets, int64_t best, const in
 }
 
 /* The groups that reach the head move to the front of the order; all others keep theirs. */
-static void move_top(tflm_stairs_t *self, int64_t *order, int64_t head, const int64_t *offsets) {
+static void move_top(tflm_first_fit_t *self, int64_t *order, int64_t head, const int64_t *offsets) {
   size_t others = 0, top = 0;
   for (size_t k = 0; k < self->count; ++k) {
     const int64_t i = order[k];
@@ -124,9 +125,9 @@ static void move_top(tflm_stairs_t *self, int64_t *order, int64_t head, const in
   memcpy(order + top, self->moved, others * sizeof *order);
 }
 
-int64_t tflm_stairs_climb(tflm_stairs_t *self, int64_t *order, int64_t steps, int64_t *offsets) {
+int64_t tflm_first_fit_climb(tflm_first_fit_t *self, int64_t *order, int64_t steps, int64_t *offsets) {
   const size_t bytes = self->count * sizeof *order;
-  int64_t head = tflm_stairs_fit(self, order, 0, INT64_MAX, offsets);
+  int64_t head = tflm_first_fit_place(self, order, 0, INT64_MAX, offsets);
   int64_t best = head;
   if (bytes == 0) return best;
   memcpy(self->tried, offsets, bytes);
@@ -142,7 +143,7 @@ int64_t tflm_stairs_climb(tflm_stairs_t *self, int64_t *order, int64_t steps, in
       most_turns *= 2;
       turns = 0;
     }
-    head = tflm_stairs_fit(self, order, 0, INT64_MAX, self->tried);
+    head = tflm_first_fit_place(self, order, 0, INT64_MAX, self->tried);
     if (!is_below(head, self->tried, best, offsets, self->count)) continue;
     best = head;
     memcpy(offsets, self->tried, bytes);

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tflm_sim.extensions.shrink.choice import dilated
-from tflm_sim.extensions.shrink.contracts import COPY, DIAGONAL, IN_PLACE, promises
-from tflm_sim.extensions.shrink.diagonal import needed_distance
-from tflm_sim.extensions.shrink.graph import element_size
+from tflm_sim.extensions.shrink.aliases import find_aliases
+from tflm_sim.extensions.shrink.contracts import COPY, IN_PLACE, OVERLAP, promises
+from tflm_sim.extensions.shrink.draft_facts import element_size
+from tflm_sim.extensions.shrink.kernel_choice import dilated
 from tflm_sim.extensions.shrink.layout import layout_of
-from tflm_sim.extensions.shrink.links import find_links
+from tflm_sim.extensions.shrink.overlap import needed_distance
 from tflm_sim.extensions.shrink.profile import Profile, profile
-from tflm_sim.extensions.shrink.sizing import TargetSizer
+from tflm_sim.extensions.shrink.target_sizer import TargetSizer
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
@@ -40,9 +40,9 @@ def planned_profile(draft: Draft, sizer: TargetSizer, *, kernel_order: bool) -> 
         if gap is not None:
             live[index] -= _shared(draft, facts, index, gap)
     views: dict[int, dict[int, int]] = {}
-    for link in find_links(draft, layout_of(model, sizer.measure_all(model)).alive, sizer.libraries):
-        if link.kind == COPY:
-            views.setdefault(link.operator, {})[link.child] = facts.bytes.get(link.child, 0)
+    for alias in find_aliases(draft, layout_of(model, sizer.measure_all(model)).alive, sizer.libraries):
+        if alias.kind == COPY:
+            views.setdefault(alias.operator, {})[alias.child] = facts.bytes.get(alias.child, 0)
     for index, parts in views.items():
         live[index] -= sum(parts.values())
     return replace(facts, live=live, gaps=gaps, head=max(live, default=0))
@@ -54,7 +54,7 @@ def _gap(draft: Draft, operator: Operator, libraries: Sequence[KernelLibrary], *
     if size is None or promises(draft, operator, IN_PLACE, libraries):
         return size and 0
     choices = (operator, dilated(draft, operator, libraries)) if kernel_order else ()
-    in_order = (each for each in choices if each is not None and promises(draft, each, DIAGONAL, libraries))
+    in_order = (each for each in choices if each is not None and promises(draft, each, OVERLAP, libraries))
     distance = next((needed_distance(draft, each) for each in in_order), None)
     return None if distance is None else align_up(distance * size, BUFFER_ALIGNMENT)
 

@@ -9,8 +9,8 @@ from math import ceil, floor
 
 import pytest
 
-from tflm_sim.extensions.shrink.graph import Window, array
-from tflm_sim.extensions.shrink.stripe_rules import (
+from tflm_sim.extensions.shrink.draft_facts import Window, array
+from tflm_sim.extensions.shrink.tile_rules import (
     PadRule,
     RepeatedPadRule,
     ResizeRule,
@@ -32,7 +32,7 @@ def check(own: Rule, reads: Reads, rows: range) -> None:
     for start, end in product(rows, rows):
         if start < end:
             read = reads(start) | reads(end - 1)
-            assert own.needed((start, end)) == (min(read), max(read) + 1), (start, end)
+            assert own.receptive_field((start, end)) == (min(read), max(read) + 1), (start, end)
     far = range(-15, 60)
     for row in range(1, own.size):
         assert own.first_right(row) == next(y for y in far if min(reads(y)) >= row), row
@@ -62,7 +62,7 @@ def test_a_window_reads_its_taps(size: int, kernel: int, stride: int, dilation: 
     for start, end in product(range(size), range(1, size + 1)):
         if start >= end:
             continue
-        # The operator runs on these rows alone: output j of the stripe lies where an output of the whole lies.
+        # The operator runs on these rows alone: output j of the tile lies where an output of the whole lies.
         made, pad = walk.output(end - start)
         first = Fraction(start - pad + padding, stride)
         lies = made > 0 and first.denominator == 1 and first >= 0 and first + made <= outputs
@@ -76,11 +76,11 @@ def test_a_pad_moves_rows_down(before: int, after: int) -> None:
         check(one, lambda y: {y - before}, range(before, before + 6))
     for start, end in product(range(6), range(1, 7)):
         if start < end:
-            # A stripe at an edge of the image has the padding of that edge.
+            # A tile at an edge of the image has the padding of that edge.
             top, bottom = before * (start == 0), after * (end == 6)
             first = start + before - top
             assert own.written(start, end) == (first, first + top + (end - start) + bottom)
-            # Padded on both sides, the stripe is so much longer, and its first row is where the image's would be.
+            # Padded on both sides, the tile is so much longer, and its first row is where the image's would be.
             assert again.written(start, end) == (start, start + before + (end - start) + after)
 
 
@@ -117,7 +117,8 @@ def test_a_transposed_convolution_adds_a_row_to_several(kernel: int, stride: int
 
 def test_other_operators_need_the_same_row() -> None:
     own = Rule((3, 4), 7, 7)
-    assert (own.needed((2, 5)), own.written(2, 5), own.first_right(3), own.end_right(4)) == ((2, 5), (2, 5), 3, 4)
+    assert (own.receptive_field((2, 5)), own.written(2, 5)) == ((2, 5), (2, 5))
+    assert (own.first_right(3), own.end_right(4)) == (3, 4)
     assert (own.is_rowwise, own.most_outside, PadRule((3, 4), 7, 7, 0, 0).is_rowwise) == (True, 1, False)
     assert PadRule((3, 4), 7, 7, 0, 0).most_outside == 0
 
@@ -216,7 +217,7 @@ def test_a_transposed_convolution_of_the_usual_shape(
         assert own.operands(draft, [shape, weights, x], 1, (0, 6), (0, rows)) == [shape, weights, x]
 
 
-def test_a_stripe_is_padded_where_the_image_ends() -> None:
+def test_a_tile_is_padded_where_the_image_ends() -> None:
     draft = draft_of("PAD", [IMAGE, ((4, 2), [0, 0, 1, 2, 0, 3, 0, 0])], (1, 9, 7, 2))
     own = rule(draft, draft.operators[0], 1)
     assert own is not None

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tflm_sim.extensions.shrink.counted import counted_loops
+from tflm_sim.extensions.shrink.counted_loops import counted_loops
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.graph.multiplications import multiplications
 from tflm_sim.model.draft import Draft

@@ -152,7 +152,7 @@ def carried(draft: Draft, loop: CountedLoop) -> Iterator[list[Place]]:
         yield group
 
 
-def distances(draft: Draft, loop: CountedLoop) -> Iterator[tuple[int, int, int]]:
+def carried_distances(draft: Draft, loop: CountedLoop) -> Iterator[tuple[int, int, int]]:
     """Yield (a, b, bytes) for two of what is carried: so far a must lie above b so that b may be written over it.
 
     The loop reads a row by row, which nobody else reads, and it writes b row by row: no row of b may reach to what is

@@ -1,4 +1,4 @@
-"""Offsets for groups of tensors of which some may overlap: each output a step below its input, like stairs.
+"""Offsets for groups of tensors of which some may overlap: outputs that begin some bytes below their inputs.
 
     offset  |####            each tensor may begin ``distance`` bytes below the one that its operator reads,
             | ####           though both are alive; all other pairs that are alive together lie apart
@@ -7,7 +7,7 @@
 
 First fit: groups in some order, each at the lowest offset that no group before it forbids. Several orders are tried;
 the groups that reach the top move to the front, again and again; then single groups move in the best order, at random
-from a fixed seed. No clock: the same model gets the same plan. The first fit itself is C (``native/stairs.c``).
+from a fixed seed. No clock: the same model gets the same plan. The first fit itself is C (``native/first_fit.c``).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def place_groups(
     groups: Sequence[Mapping[int, int]],
     alive: Mapping[int, Alive],
     others: Iterable[Buffer],
-    steps: Mapping[Interval, int],
+    distances: Mapping[Interval, int],
     *,
     thorough: bool = False,
 ) -> tuple[list[int], int]:
@@ -79,13 +79,13 @@ def place_groups(
         groups: Tensors that share bytes: offset by tensor.
         alive: When each tensor is alive, and its bytes.
         others: What else lies in the head; its offsets are left to the device.
-        steps: (input, output) -> bytes that the input must at least lie above the output.
+        distances: (input, output) -> bytes that the input must at least lie above the output.
         thorough: Move single groups, too.
     """
     items = [_group([GroupMember(at, alive[tensor], tensor) for tensor, at in group.items()]) for group in groups]
     items += [_group([GroupMember(0, Alive(each.lower, each.upper, each.size))]) for each in others]
-    stairs = _StaircaseProblem(items, steps)
-    offsets, head = stairs.search(MAX_MOVES if thorough else 0)
+    placement = _Placement(items, distances)
+    offsets, head = placement.search(MAX_MOVES if thorough else 0)
     return offsets[: len(groups)], head
 
 
@@ -104,28 +104,28 @@ _FIRST: tuple[Callable[[Alive], tuple[int, ...]], ...] = (
 """Orders to begin with: those that begin last, or first, or are largest, or have most bytes for most of the time."""
 
 
-class _StaircaseProblem:
-    """The problem: for each pair of groups the distances at which they must not lie."""
+class _Placement:
+    """The problem, and what solves it: for each pair of groups the distances at which they must not lie."""
 
-    def __init__(self, items: Sequence[Group], steps: Mapping[Interval, int]) -> None:
+    def __init__(self, items: Sequence[Group], distances: Mapping[Interval, int]) -> None:
         self.items = items
         self.sizes = [item.alive.size for item in items]
         group_of = {member.tensor: i for i, item in enumerate(items) for member in item.members}
         self.below: list[set[int]] = [set() for _ in items]
-        for above, below in steps:
+        for above, below in distances:
             self.below[group_of[above]].add(group_of[below])
-        gaps = list(_gaps(items, steps))
+        gaps = list(_gaps(items, distances))
         self.gap_count = len(gaps)
-        self.first_fit = native.NativeStairs(self.sizes, gaps)
+        self.first_fit = native.NativeFirstFit(self.sizes, gaps)
 
     def search(self, moves: int) -> tuple[list[int], int]:
         """Return the best offsets found with so many moves of single groups, and the end of the highest group."""
         alive = [item.alive for item in self.items]
         orders = [sorted(range(len(alive)), key=lambda i: key(alive[i])) for key in _FIRST]
-        # A scratch buffer is in the way where the stairs go on; on top of them it is not.
+        # A scratch buffer is in the way of outputs that follow each other downwards; on top of all it is not.
         orders += [sorted(order, key=lambda i: self.items[i].is_buffer) for order in orders]
         allowance = MAX_STEPS // len(orders)
-        # What may lie a step below another group finds no room there once that one lies at the bottom.
+        # What may overlap another group from below finds no room there once that one lies at the bottom.
         orders += [down for order in orders if (down := self._below_first(order)) != order]
         head, offsets = min(self.first_fit.climb(order, allowance) for order in orders)
         if moves:
@@ -159,30 +159,30 @@ class _StaircaseProblem:
         return [i for i in order if offsets[i] + self.sizes[i] == head]
 
     def _below_first(self, order: Sequence[int]) -> list[int]:
-        """Return an order with each group behind those that may lie a step below it."""
+        """Return an order with each group behind those that may overlap it from below."""
         found: dict[int, None] = {}
         for i in order:
             found.update(dict.fromkeys((*sorted(self.below[i]), i)))
         return list(found)
 
 
-def _gaps(items: Sequence[Group], steps: Mapping[Interval, int]) -> Iterator[native.Gap]:
+def _gaps(items: Sequence[Group], distances: Mapping[Interval, int]) -> Iterator[native.Gap]:
     """Yield where each group must not begin, counted from each other one that is alive with it."""
     for (j, other), (i, one) in combinations(enumerate(items), 2):
         if one.alive.meets(other.alive):
-            for start, end in filter(None, {_gap(a, b, steps) for a, b in product(one.members, other.members)}):
+            for start, end in filter(None, {_gap(a, b, distances) for a, b in product(one.members, other.members)}):
                 # All offsets are multiples of the alignment, so that ends are, too.
                 yield i, j, start, align_up(end, BUFFER_ALIGNMENT)
                 yield j, i, -end, align_up(-start, BUFFER_ALIGNMENT)
 
 
-def _gap(one: GroupMember, other: GroupMember, steps: Mapping[Interval, int]) -> Interval | None:
+def _gap(one: GroupMember, other: GroupMember, distances: Mapping[Interval, int]) -> Interval | None:
     """Return the open interval in which ``one``'s group must not begin, from the start of ``other``'s, or None."""
     if not one.alive.meets(other.alive):
         return None
     above, below = other.size, one.size
     if one.tensor >= 0 and other.tensor >= 0:
-        above = min(above, steps.get((one.tensor, other.tensor), above))
-        below = min(below, steps.get((other.tensor, one.tensor), below))
+        above = min(above, distances.get((one.tensor, other.tensor), above))
+        below = min(below, distances.get((other.tensor, one.tensor), below))
     shift = other.at - one.at
     return shift - below, shift + above

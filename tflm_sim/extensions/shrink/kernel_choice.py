@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
-from tflm_sim.extensions.shrink.contracts import CHOICE, DIAGONAL, promises
-from tflm_sim.extensions.shrink.counted import Place, loop_parts
-from tflm_sim.extensions.shrink.graph import is_image, window
+from tflm_sim.extensions.shrink.contracts import CHOICE, OVERLAP, promises
+from tflm_sim.extensions.shrink.counted_loops import Place, loop_parts
+from tflm_sim.extensions.shrink.draft_facts import is_image, window
 from tflm_sim.extensions.shrink.passes import Chooser, label_of
 from tflm_sim.extensions.shrink.profile import Profile
-from tflm_sim.extensions.shrink.shrunk import Witness
+from tflm_sim.extensions.shrink.shrunk import Edit
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model, Operator
 from tflm_sim.targets.kernel_library import KernelLibrary
@@ -22,19 +22,17 @@ from tflm_sim.targets.kernel_library import KernelLibrary
 _OPTIONS = {1: "dilation_h_factor", 2: "dilation_w_factor"}
 
 
-def drop_scratch(draft: Draft, facts: Profile, libraries: Sequence[KernelLibrary], choose: Chooser) -> list[Witness]:
+def drop_scratch(draft: Draft, facts: Profile, libraries: Sequence[KernelLibrary], choose: Chooser) -> list[Edit]:
     """Choose the plain kernel for depthwise convolutions that ask for scratch."""
-    witnesses: list[Witness] = []
+    edits: list[Edit] = []
     for index, operator in enumerate(draft.operators):
         if draft.name(operator) != "DEPTHWISE_CONV_2D" or not facts.scratch[index]:
             continue
         other = dilated(draft, operator, libraries)
         if other is not None and choose():
             draft.operators[index] = other
-            witnesses.append(
-                Witness(label_of(draft, index), "is the same with a dilation along its single row or column")
-            )
-    return witnesses
+            edits.append(Edit(label_of(draft, index), "is the same with a dilation along its single row or column"))
+    return edits
 
 
 def pixel_by_pixel(
@@ -54,9 +52,9 @@ def pixel_by_pixel(
             if part.name(operator) != "CONV_2D" or (only is not None and place not in only):
                 continue
             other = dilated(part, operator, libraries)
-            if other is None or promises(part, operator, DIAGONAL, libraries):
+            if other is None or promises(part, operator, OVERLAP, libraries):
                 continue
-            if promises(part, other, DIAGONAL, libraries):
+            if promises(part, other, OVERLAP, libraries):
                 chosen[place] = other
     return _with_operators(model, chosen) if chosen else None
 

@@ -1,4 +1,4 @@
-"""``NativeStairs``: first fit of groups that may overlap a step, beside one in Python that looks at every offset."""
+"""``NativeFirstFit``: first fit of groups that may overlap, beside one in Python that looks at every offset."""
 
 from __future__ import annotations
 
@@ -53,25 +53,25 @@ def climbed(sizes: list[int], gaps: list[native.Gap], order: list[int], steps: i
 @pytest.mark.parametrize("seed", range(200))
 def test_each_group_lies_as_low_as_those_before_it_allow(seed: int) -> None:
     sizes, gaps, order = problem(seed)
-    stairs, (head, offsets) = native.NativeStairs(sizes, gaps), fitted(sizes, gaps, order)
-    assert stairs.fit(order) == (head, offsets)
+    first_fit, (head, offsets) = native.NativeFirstFit(sizes, gaps), fitted(sizes, gaps, order)
+    assert first_fit.fit(order) == (head, offsets)
     known = [offsets[i] for i in order[: seed % len(order)]]
-    assert stairs.fit(order, known) == (head, offsets)
+    assert first_fit.fit(order, known) == (head, offsets)
 
 
 @pytest.mark.parametrize("seed", range(200))
 def test_a_climb_gives_the_lowest_of_the_orders_that_follow_from_the_first(seed: int) -> None:
     sizes, gaps, order = problem(seed)
-    stairs = native.NativeStairs(sizes, gaps)
+    first_fit = native.NativeFirstFit(sizes, gaps)
     for steps in (0, len(gaps), 20 * len(gaps)):
-        assert stairs.climb(order, steps) == climbed(sizes, gaps, order, steps)
+        assert first_fit.climb(order, steps) == climbed(sizes, gaps, order, steps)
 
 
 def test_groups_behind_the_first_end_that_is_too_high_have_no_offset() -> None:
     apart = [(1, 0, -32, 16), (0, 1, -16, 32), (2, 1, -16, 32), (1, 2, -32, 16)]
-    assert native.NativeStairs([16, 32, 16], apart).fit([0, 1, 2], most=47) == (48, [0, 16, -1])
+    assert native.NativeFirstFit([16, 32, 16], apart).fit([0, 1, 2], most=47) == (48, [0, 16, -1])
 
 
 def test_a_gap_of_a_group_that_is_none_is_refused() -> None:
     with pytest.raises(TflmSimError):
-        native.NativeStairs([16], [(0, 1, 0, 16)])
+        native.NativeFirstFit([16], [(0, 1, 0, 16)])

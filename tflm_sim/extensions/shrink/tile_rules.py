@@ -1,4 +1,4 @@
-"""How operators treat the axis along which they are cut into stripes: which rows are read, and which come out right.
+"""How operators treat the axis along which they are cut into tiles: which rows are read, and which come out right.
 
 Rows are those of the whole tensors. An operator that runs on rows [start, end) of its input writes rows ``written``; an
 output row is right if all that it reads are right rows, or lie outside of the whole image.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tflm_sim.extensions.shrink.graph import (
+from tflm_sim.extensions.shrink.draft_facts import (
     Window,
     array,
     axis_option,
@@ -33,7 +33,7 @@ class Rule:
     """An operator whose every output row needs just the same row of each activation.
 
     Attributes:
-        activations: Its inputs that are striped.
+        activations: Its inputs that are tiled.
         size: Rows of the whole input.
         outputs: Rows of the whole output.
     """
@@ -52,7 +52,7 @@ class Rule:
         """How many of its activations may come from outside of a segment that it is not the first operator of."""
         return len(self.activations) - 1 if self.is_rowwise else 0
 
-    def needed(self, rows: Rows) -> Rows:
+    def receptive_field(self, rows: Rows) -> Rows:
         """Return the input rows that output rows are made of; they may lie outside of the image."""
         return rows
 
@@ -80,7 +80,7 @@ class WindowRule(Rule):
     window: Window
     padding: int
 
-    def needed(self, rows: Rows) -> Rows:
+    def receptive_field(self, rows: Rows) -> Rows:
         """Return the rows under the windows."""
         first, last = (row * self.window.stride - self.padding for row in (rows[0], rows[1] - 1))
         return first, last + self.window.extent
@@ -104,12 +104,12 @@ class WindowRule(Rule):
 
 @dataclass(frozen=True, slots=True)
 class PadRule(Rule):
-    """A PAD: a stripe at an edge of the image gets the rows of that edge."""
+    """A PAD: a tile at an edge of the image gets the rows of that edge."""
 
     before: int
     after: int
 
-    def needed(self, rows: Rows) -> Rows:
+    def receptive_field(self, rows: Rows) -> Rows:
         """Return the same rows, counted without the padding."""
         return rows[0] - self.before, rows[1] - self.before
 
@@ -127,14 +127,14 @@ class PadRule(Rule):
         return row + self.before
 
     def operands(self, draft: Draft, inputs: list[int], axis: int, read: Rows, written: Rows) -> list[int]:
-        """Return the operands with padding only where the stripe has the image's edge."""
+        """Return the operands with padding only where the tile has the image's edge."""
         before, after = self.before * (read[0] == 0), self.after * (read[1] == self.size)
         return [inputs[0], _with_row(draft, inputs[1], axis, (before, after)), *inputs[2:]]
 
 
 @dataclass(frozen=True, slots=True)
 class RepeatedPadRule(PadRule):
-    """A PAD that pads each stripe as it pads the image: at an inner edge of a stripe these rows are wrong."""
+    """A PAD that pads each tile as it pads the image: at an inner edge of a tile these rows are wrong."""
 
     def written(self, start: int, end: int) -> Rows | None:
         """Return the same rows and the padding on both sides."""
@@ -164,7 +164,7 @@ class ResizeRule(Rule):
         """How far, in halves of an output row, the first output row lies before the first input row."""
         return self.factor - 1 if self.is_linear and self.half_pixel else 0
 
-    def needed(self, rows: Rows) -> Rows:
+    def receptive_field(self, rows: Rows) -> Rows:
         """Return the rows around the positions of the first and the last output row."""
         first, last = (2 * row - self._lead for row in (rows[0], rows[1] - 1))
         half = 2 * self.factor
@@ -183,7 +183,7 @@ class ResizeRule(Rule):
         return (row - 1) * self.factor + self._lead // 2 + 1 if self.is_linear else row * self.factor
 
     def operands(self, draft: Draft, inputs: list[int], axis: int, read: Rows, written: Rows) -> list[int]:
-        """Return the operands with the stripe's own size."""
+        """Return the operands with the tile's own size."""
         return [inputs[0], _with_row(draft, inputs[1], axis - 1, written[1] - written[0])]
 
 
@@ -197,7 +197,7 @@ class TransposedRule(Rule):
     def _padding(self) -> int:
         return (self.window.kernel - self.window.stride) // 2 if self.window.is_same else 0
 
-    def needed(self, rows: Rows) -> Rows:
+    def receptive_field(self, rows: Rows) -> Rows:
         """Return the rows that add to the first output row up to those that add to the last."""
         return self._first(rows[0]), (rows[1] - 1 + self._padding) // self.window.stride + 1
 
@@ -219,7 +219,7 @@ class TransposedRule(Rule):
         return row * self.window.stride - self._padding
 
     def operands(self, draft: Draft, inputs: list[int], axis: int, read: Rows, written: Rows) -> list[int]:
-        """Return the operands with the stripe's own output shape."""
+        """Return the operands with the tile's own output shape."""
         return [_with_row(draft, inputs[0], axis, written[1] - written[0]), *inputs[1:]]
 
 
@@ -228,7 +228,7 @@ _Along = tuple[tuple[int, ...], int, int]
 
 
 def rule(draft: Draft, operator: Operator, axis: int) -> Rule | None:
-    """Return how an operator treats an axis, None where it cannot be run in stripes."""
+    """Return how an operator treats an axis, None where it cannot be run in tiles."""
     name, output = draft.name(operator), single_output(operator)
     if name not in _RULES or output is None:
         return None
@@ -297,7 +297,7 @@ def _combined(draft: Draft, operator: Operator, rows: _Along, axis: int) -> Rule
 
 _Make = Callable[[Draft, Operator, _Along, int], Rule | None]
 _RULES_OF_SEVERAL: Mapping[str, _Make] = {**dict.fromkeys(BINARY, _combined), "CONCATENATION": _joined}
-"""The rule of each operator with several activations; None where this one cannot be run in stripes."""
+"""The rule of each operator with several activations; None where this one cannot be run in tiles."""
 _RULES: Mapping[str, _Make] = {
     **_RULES_OF_SEVERAL,
     **dict.fromkeys(WINDOWED, _windowed),

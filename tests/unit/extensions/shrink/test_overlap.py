@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from tflm_sim.extensions.shrink.diagonal import needed_distance, reads_are_safe
+from tflm_sim.extensions.shrink.overlap import needed_distance, reads_are_safe
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.load import parse

@@ -8,15 +8,15 @@ from functools import partial
 
 from tflm_sim.answers.peak import live_bytes
 from tflm_sim.answers.planned_problem import planned_buffer
-from tflm_sim.extensions.shrink import choice
-from tflm_sim.extensions.shrink.counted import Place
-from tflm_sim.extensions.shrink.graph import shape
+from tflm_sim.extensions.shrink import kernel_choice
+from tflm_sim.extensions.shrink.counted_loops import Place
+from tflm_sim.extensions.shrink.draft_facts import shape
 from tflm_sim.extensions.shrink.loops import without_fill
+from tflm_sim.extensions.shrink.offline_planner import overlaps, plan_offline
 from tflm_sim.extensions.shrink.passes import label_of
-from tflm_sim.extensions.shrink.plan import overlaps, plan_offline
-from tflm_sim.extensions.shrink.shrunk import Witness
-from tflm_sim.extensions.shrink.sizing import TargetSizer
+from tflm_sim.extensions.shrink.shrunk import Edit
 from tflm_sim.extensions.shrink.stopping import Stopping
+from tflm_sim.extensions.shrink.target_sizer import TargetSizer
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model, Operator
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
@@ -97,11 +97,11 @@ def _in_order(
     found: list[Model] = []
 
     def add(only: frozenset[Place] | None) -> Model | None:
-        ordered = choice.pixel_by_pixel(model, sizer.libraries, only)
+        ordered = kernel_choice.pixel_by_pixel(model, sizer.libraries, only)
         planned = ordered and plan_offline(ordered, sizer.measure_all(ordered), kernel_order=True, thorough=thorough)
         if planned is not None:
             shared = {overlap.operator for overlap in overlaps(sizer.measure(planned))}
-            found.append(choice.as_before(planned, model, shared))
+            found.append(kernel_choice.as_before(planned, model, shared))
         return planned
 
     everywhere = add(None)
@@ -135,26 +135,26 @@ def _at_the_top(planned: Model, sizer: TargetSizer) -> frozenset[Place]:
     )
 
 
-def plan_witnesses(planned: Model, before: Model, sizer: TargetSizer) -> list[Witness]:
+def plan_edits(planned: Model, before: Model, sizer: TargetSizer) -> list[Edit]:
     """Return which operators write on what they read, and which ones got another kernel for it."""
     draft = Draft(planned)
-    witnesses = [Witness("every tensor", "has an offset in the metadata")]
+    edits = [Edit("every tensor", "has an offset in the metadata")]
     if len(before.subgraphs[0].operators) > len(draft.operators):
         before = without_fill(before) or before
-        witnesses.append(Witness("what loops write", "is not filled before: every byte is written by an iteration"))
+        edits.append(Edit("what loops write", "is not filled before: every byte is written by an iteration"))
     early = with_early_views(before)
     if early is not None and _outputs(early) == _outputs(planned) != _outputs(before):
         before = early
-        witnesses.append(Witness("each SLICE of whole rows", "runs right behind what it reads, and is bytes of it"))
+        edits.append(Edit("each SLICE of whole rows", "runs right behind what it reads, and is bytes of it"))
     for number, (now, was) in enumerate(zip(planned.subgraphs, before.subgraphs, strict=True)):
         for index, (operator, old) in enumerate(zip(now.operators, was.operators, strict=True)):
             if operator.options != old.options:
                 what = "goes pixel by pixel with a dilation on its single tap"
-                witnesses.append(Witness(_label(planned, (number, index)), what))
+                edits.append(Edit(_label(planned, (number, index)), what))
     for each in overlaps(sizer.measure(planned)):
         what = f"writes tensor {each.output} {each.distance:,} B below tensor {each.source}, {each.shared:,} B on it"
-        witnesses.append(Witness(_label(planned, each.operator), what))
-    return witnesses
+        edits.append(Edit(_label(planned, each.operator), what))
+    return edits
 
 
 def _label(model: Model, place: Place) -> str:

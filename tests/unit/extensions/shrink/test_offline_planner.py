@@ -12,12 +12,12 @@ import shrinking_models as models
 from tflm_sim import parse, shrink, simulate
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import UsageError
-from tflm_sim.extensions.shrink.contracts import CONTRACTS, COPY, DIAGONAL, IN_PLACE, promised, wanted_alignments
-from tflm_sim.extensions.shrink.diagonal import needed_distance, reads_are_safe
+from tflm_sim.extensions.shrink.contracts import CONTRACTS, COPY, IN_PLACE, OVERLAP, promised, wanted_alignments
 from tflm_sim.extensions.shrink.kernel_use import Use
-from tflm_sim.extensions.shrink.plan import plan_offline, with_offsets
+from tflm_sim.extensions.shrink.offline_planner import plan_offline, with_offsets
+from tflm_sim.extensions.shrink.overlap import needed_distance, reads_are_safe
+from tflm_sim.extensions.shrink.plan_candidates import with_early_views
 from tflm_sim.extensions.shrink.plan_check import check_plan
-from tflm_sim.extensions.shrink.planning import with_early_views
 from tflm_sim.extensions.shrink.verify import VerificationFailed, verify
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
@@ -130,7 +130,7 @@ def test_the_order_of_a_kernel_is_used_only_when_asked_for() -> None:
 
 
 @needs_c
-def test_a_library_without_a_contract_gets_no_diagonal() -> None:
+def test_a_library_without_a_contract_gets_no_overlap() -> None:
     # The MVP's own convolutions have none.
     mvp = configure("cortex-m33", library="silabs-gsdk@4.4.1")
     assert shrink(chain(), mvp, kernel_order=True).gains[0].after.head >= 2 * 1024
@@ -339,7 +339,7 @@ ESP_1_3_1 = replace(ESP, version="1.3.1")
 def test_the_order_of_a_kernel_is_a_fact_of_library_version_and_instruction_set(
     use: Use, library: KernelLibrary, expected: bool
 ) -> None:
-    assert promised(use, DIAGONAL, [library]) is expected
+    assert promised(use, OVERLAP, [library]) is expected
 
 
 P4 = replace(ESP, variant="esp32p4")
@@ -372,7 +372,7 @@ def test_convolutions_of_the_p4_go_pixel_by_pixel_where_they_read_the_image_alon
     expected: bool,
 ) -> None:
     use = Use("CONV_2D", (9, 9), image, window, (1, 1), stride, output)
-    assert promised(use, DIAGONAL, [replace(P4, version=version)]) is (expected and version != "1.1.1")
+    assert promised(use, OVERLAP, [replace(P4, version=version)]) is (expected and version != "1.1.1")
 
 
 def test_other_kernels_of_the_p4_are_plain_c_or_take_16_channels_of_a_pixel() -> None:
@@ -380,11 +380,11 @@ def test_other_kernels_of_the_p4_are_plain_c_or_take_16_channels_of_a_pixel() ->
         library = replace(P4, version=version)
         assert promised(Use("ADD", (9, 9)), IN_PLACE, [library])
         assert promised(Use("MUL", (9, 9)), IN_PLACE, [library])
-        assert promised(Use("DEPTHWISE_CONV_2D", (9, 9), (1, 8, 8, 24), (1, 3, 3, 24)), DIAGONAL, [library])
-        assert promised(Use("AVERAGE_POOL_2D", (9, 9), (1, 8, 8, 24)), DIAGONAL, [library])
-        assert promised(Use("MAX_POOL_2D", (9, 9), (1, 8, 8, 32)), DIAGONAL, [library])
+        assert promised(Use("DEPTHWISE_CONV_2D", (9, 9), (1, 8, 8, 24), (1, 3, 3, 24)), OVERLAP, [library])
+        assert promised(Use("AVERAGE_POOL_2D", (9, 9), (1, 8, 8, 24)), OVERLAP, [library])
+        assert promised(Use("MAX_POOL_2D", (9, 9), (1, 8, 8, 32)), OVERLAP, [library])
         # The second pixel of 24 channels begins at 24, which is no multiple of 16.
-        assert promised(Use("MAX_POOL_2D", (9, 9), (1, 8, 8, 24)), DIAGONAL, [library]) is (version < "1.2.3")
+        assert promised(Use("MAX_POOL_2D", (9, 9), (1, 8, 8, 24)), OVERLAP, [library]) is (version < "1.2.3")
     assert not promised(Use("ADD", (7, 7)), IN_PLACE, [P4])  # int16
 
 
@@ -394,7 +394,7 @@ def test_what_the_mvp_has_no_kernel_for_is_cmsis_nn_or_tflm_itself() -> None:
     assert not promised(Use("ADD", (7, 7)), IN_PLACE, [mvp])  # int16
     assert promised(Use("RELU", (9, 9)), IN_PLACE, [mvp])
     assert promised(Use("RESHAPE", (9, 9)), COPY, [mvp])
-    assert not promised(Use("CONV_2D", (9, 9), (1, 8, 8, 4), (6, 3, 3, 4)), DIAGONAL, [mvp])
+    assert not promised(Use("CONV_2D", (9, 9), (1, 8, 8, 4), (6, 3, 3, 4)), OVERLAP, [mvp])
 
 
 @pytest.mark.parametrize(
@@ -411,7 +411,7 @@ def test_the_mvp_has_a_program_for_each_pixel_of_small_depthwise_convolutions(
     image: tuple[int, ...], window: tuple[int, ...], output: tuple[int, ...], expected: bool
 ) -> None:
     use = Use("DEPTHWISE_CONV_2D", (9, 9), image, window, output=output)
-    assert promised(use, DIAGONAL, [KernelLibrary("mvp", "4.4.1", "dsp")]) is expected
+    assert promised(use, OVERLAP, [KernelLibrary("mvp", "4.4.1", "dsp")]) is expected
 
 
 def test_the_mvp_wants_even_addresses() -> None:
@@ -476,7 +476,7 @@ def test_splits_are_chosen_for_a_plan() -> None:
     a = layers.conv(x, 8)
     model = layers.model([x], [layers.conv(layers.add(layers.conv(layers.conv(a, 8), 8), a), 4, stride=2)])
     # A residual block on 24 * 24 * 8 = 4,608 B: two of them are alive at its second convolution, whatever the plan.
-    # In stripes that are written where the rows lay that were read, less than two.
+    # In tiles that are written where the rows lay that were read, less than two.
     shrunk = shrink(model, REFERENCE, kernel_order=True)
     assert [step.name for step in shrunk.steps] == ["splits", "offline plan"]
     assert shrunk.gains[0].after.head < 2 * 4608
@@ -513,7 +513,7 @@ def test_a_plan_is_checked_for_every_invocation_not_only_for_the_first() -> None
 
 @needs_c
 def test_a_plan_keeps_its_bytes_in_every_invocation_not_only_in_the_first() -> None:
-    """A row that a later stripe computes from padding is not for that the row that it computes from a state (a graph
+    """A row that a later tile computes from padding is not for that the row that it computes from a state (a graph
     that tools fuzz shrink draws)."""
     shrunk = shrink(models.random_model(45), "cortex-m4", max_macs=1.35, offline_plan=True)
     assert [step.name for step in shrunk.steps] == ["prune", "resource variables"]

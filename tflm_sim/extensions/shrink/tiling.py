@@ -1,13 +1,13 @@
-"""Row (and column) stripes: a segment of windowed and elementwise operators runs stripe by stripe.
+"""Tiling along rows or columns: a segment of windowed and elementwise operators runs tile by tile.
 
-A stripe takes the rows of X that its rows of Y need, those that it shares with its neighbours included. Operators keep
-their padding: SAME at an inner edge of a stripe computes rows that are wrong there, and those are discarded. So each
-tensor of a stripe has the rows [start, end) of the whole tensor, of which [right_start, right_end) hold what the whole
-tensor holds::
+A tile takes the rows of X in the receptive field of its rows of Y, those that its neighbours read, too, included.
+Operators keep their padding: SAME at an inner edge of a tile computes rows that are wrong there, and those are
+discarded. So each tensor of a tile has the rows [start, end) of the whole tensor, of which [right_start, right_end)
+hold what the whole tensor holds::
 
     whole tensor   0 . . . . . . . . . . . 12
-    stripe             3 ============ 10          start 3, end 10
-    good                 4 ======== 9             a 3x3 kernel used padding at both edges instead of rows 2 and 10
+    tile               3 ============ 10          start 3, end 10
+    right                4 ======== 9             a 3x3 kernel used padding at both edges instead of rows 2 and 10
 
 Paths that meet in an elementwise operator are cut to the rows that both have.
 """
@@ -20,14 +20,14 @@ from functools import cache, partial
 from itertools import chain, pairwise
 from math import inf
 
-from tflm_sim.extensions.shrink.graph import operator_multiplications, row_bytes, shape
+from tflm_sim.extensions.shrink.draft_facts import operator_multiplications, row_bytes, shape
 from tflm_sim.extensions.shrink.profile import Footprint, Profile
 from tflm_sim.extensions.shrink.split import (
     AXES,
     COLUMNS,
     ROWS,
+    ComputedPart,
     Split,
-    SplitWitness,
     concatenation,
     even_cuts,
     growing_cuts,
@@ -35,7 +35,7 @@ from tflm_sim.extensions.shrink.split import (
     peak_with_neighbours,
     slice_operator,
 )
-from tflm_sim.extensions.shrink.stripe_rules import Rule
+from tflm_sim.extensions.shrink.tile_rules import Rule
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
@@ -46,9 +46,9 @@ PARTS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 24)
 MAX_GROWING_PARTS = 6
 """Most parts of which each is tried larger than the one before, or smaller."""
 MAX_EXTRA_ROWS = 24
-"""How many rows more than needed a stripe may take so that it meets the strides."""
+"""How many rows more than needed a tile may take so that it meets the strides."""
 
-Stripe = tuple[int, int, int, int]
+Tile = tuple[int, int, int, int]
 """start, end, right_start, right_end: rows of the whole tensor, half-open."""
 
 
@@ -111,20 +111,20 @@ def segments(
         made.add(output)
 
 
-def flow(segment: OperatorSegment, start: int, end: int) -> dict[int, Stripe] | None:
-    """Return the stripe of each tensor when X has rows [start, end), or None where the strides do not meet."""
-    stripes: dict[int, Stripe] = {segment.source: (start, end, start, end)}
+def flow(segment: OperatorSegment, start: int, end: int) -> dict[int, Tile] | None:
+    """Return the tile of each tensor when X has rows [start, end), or None where the strides do not meet."""
+    tiles: dict[int, Tile] = {segment.source: (start, end, start, end)}
     for output, own in zip(segment.outputs, segment.rules, strict=True):
-        stripe = _stripe_before(own, stripes)
-        if stripe is None:
+        tile = _tile_before(own, tiles)
+        if tile is None:
             return None
-        stripes[output] = stripe
-    return stripes
+        tiles[output] = tile
+    return tiles
 
 
-def _stripe_before(own: Rule, stripes: Mapping[int, Stripe]) -> Stripe | None:
-    """Return the stripe of an operator's output, None where there is none."""
-    met = [stripes[tensor] for tensor in own.activations if tensor in stripes]
+def _tile_before(own: Rule, tiles: Mapping[int, Tile]) -> Tile | None:
+    """Return the tile of an operator's output, None where there is none."""
+    met = [tiles[tensor] for tensor in own.activations if tensor in tiles]
     start, end, right_start, right_end = met[0]
     for one, other, right_one, right_other in met[1:]:
         start, end = max(start, one), min(end, other)
@@ -138,13 +138,13 @@ def _stripe_before(own: Rule, stripes: Mapping[int, Stripe]) -> Stripe | None:
     return (start, end, right_start, right_end) if right_start < right_end else None
 
 
-def needed_rows(segment: OperatorSegment, start: int, end: int) -> tuple[int, int]:
+def receptive_field(segment: OperatorSegment, start: int, end: int) -> tuple[int, int]:
     """Return the rows of X that rows [start, end) of Y are made of."""
     need = {segment.result: (start, end)}
     for output, own in zip(reversed(segment.outputs), reversed(segment.rules), strict=True):
         if output not in need:
             continue
-        start, end = own.needed(need[output])
+        start, end = own.receptive_field(need[output])
         start = min(max(0, start), own.size - 1)
         end = max(min(own.size, end), start + 1)
         for tensor in own.activations:
@@ -153,10 +153,10 @@ def needed_rows(segment: OperatorSegment, start: int, end: int) -> tuple[int, in
     return need[segment.source]
 
 
-def find_stripe(segment: OperatorSegment, start: int, end: int) -> dict[int, Stripe] | None:
-    """Return the smallest stripe of X that gives rows [start, end) of Y, as the stripes of all tensors, or None."""
+def find_tile(segment: OperatorSegment, start: int, end: int) -> dict[int, Tile] | None:
+    """Return the smallest tile of X that gives rows [start, end) of Y, as the tiles of all tensors, or None."""
     size = segment.sizes[segment.source]
-    needed_start, needed_end = needed_rows(segment, start, end)
+    needed_start, needed_end = receptive_field(segment, start, end)
     tried = set()
     for extra in range(MAX_EXTRA_ROWS):
         for up in range(extra + 1):
@@ -164,30 +164,30 @@ def find_stripe(segment: OperatorSegment, start: int, end: int) -> dict[int, Str
             if rows in tried:
                 continue
             tried.add(rows)
-            stripes = flow(segment, *rows)
-            if stripes is not None:
-                _, _, right_start, right_end = stripes[segment.result]
+            tiles = flow(segment, *rows)
+            if tiles is not None:
+                _, _, right_start, right_end = tiles[segment.result]
                 if right_start <= start and end <= right_end:
-                    return stripes
+                    return tiles
     return None
 
 
-def stripe_splits(draft: Draft, facts: Profile, segment: OperatorSegment, budget: float, worth: int) -> Iterator[Split]:
-    """Yield the stripings of a segment that add at most ``budget`` multiply-accumulates, with their estimates.
+def tile_splits(draft: Draft, facts: Profile, segment: OperatorSegment, budget: float, worth: int) -> Iterator[Split]:
+    """Yield the tilings of a segment that add at most ``budget`` multiply-accumulates, with their estimates.
 
-    A segment is left out where no striping can bring its peak below ``worth`` bytes.
+    A segment is left out where no tiling can bring its peak below ``worth`` bytes.
     """
     if least_peak(facts, segment) >= worth:
         return
     rows = segment.sizes[segment.result]
     whole = [operator_multiplications(draft, operator) for operator in segment.operators]
-    stripe_of = cache(partial(find_stripe, segment))
+    tile_of = cache(partial(find_tile, segment))
     seen: set[tuple[tuple[int, int], ...]] = set()
     before = inf
 
     def split(parts: tuple[tuple[int, int], ...]) -> Split | None:
-        """Return a striping, None where there is none within the budget."""
-        found = [*filter(None, (stripe_of(*part) for part in parts))]
+        """Return a tiling, None where there is none within the budget."""
+        found = [*filter(None, (tile_of(*part) for part in parts))]
         macs = extra_macs(segment, whole, found)
         if len(found) < len(parts) or macs > budget:
             return None
@@ -210,66 +210,66 @@ def stripe_splits(draft: Draft, facts: Profile, segment: OperatorSegment, budget
                 yield uneven
 
 
-def extra_macs(segment: OperatorSegment, whole: Sequence[int], stripes: Sequence[Mapping[int, Stripe]]) -> int:
-    """Return the multiply-accumulates that the stripes compute more than once."""
+def extra_macs(segment: OperatorSegment, whole: Sequence[int], tiles: Sequence[Mapping[int, Tile]]) -> int:
+    """Return the multiply-accumulates that the tiles compute more than once."""
     total = 0
     for output, own, macs in zip(segment.outputs, segment.rules, whole, strict=True):
-        rows = sum(stripe[output][1] - stripe[output][0] for stripe in stripes)
+        rows = sum(tile[output][1] - tile[output][0] for tile in tiles)
         total += macs * rows // max(1, own.outputs) - macs
     return total
 
 
-def _trims(segment: OperatorSegment, stripes: Mapping[int, Stripe]) -> Iterator[tuple[int, int, Stripe]]:
+def _trims(segment: OperatorSegment, tiles: Mapping[int, Tile]) -> Iterator[tuple[int, int, Tile]]:
     """Yield (operator of the segment, activation, rows wanted) where an operand has too many rows."""
     for index, (output, own) in enumerate(zip(segment.outputs, segment.rules, strict=True)):
         if own.is_rowwise:
-            wanted = stripes[output]
+            wanted = tiles[output]
             for tensor in own.activations:
-                has = stripes[tensor][:2] if tensor in stripes else (0, segment.sizes[tensor])
+                has = tiles[tensor][:2] if tensor in tiles else (0, segment.sizes[tensor])
                 if has != wanted[:2]:
                     yield index, tensor, wanted
 
 
 def walk(
     segment: OperatorSegment,
-    stripe: Mapping[int, Stripe],
+    tile: Mapping[int, Tile],
     part: tuple[int, int],
     cut: Callable[[int, int, int, int], int],
     compute: Callable[[int, Mapping[int, int]], int],
 ) -> int:
-    """Go through the operators of one stripe and return what holds its rows of Y.
+    """Go through the operators of one tile and return what holds its rows of Y.
 
     Args:
-        segment, stripe, part: The stripe, and the rows that are wanted of Y.
+        segment, tile, part: The tile, and the rows that are wanted of Y.
         cut: Takes a tensor, what holds its rows here, and [start, end) of the whole tensor's rows; returns what holds
             these alone.
         compute: Takes an operator's index in the segment and what holds its activations, where that is not the tensor
             itself; returns what holds its output.
     """
     holders: dict[int, int] = {}
-    start, end, _, _ = stripe[segment.source]
+    start, end, _, _ = tile[segment.source]
     if (start, end) != (0, segment.sizes[segment.source]):
         holders[segment.source] = cut(segment.source, segment.source, start, end)
-    trims = list(_trims(segment, stripe))
+    trims = list(_trims(segment, tile))
     for index, output in enumerate(segment.outputs):
         cuts = [(tensor, wanted) for at, tensor, wanted in trims if at == index]
         local = holders | {tensor: cut(tensor, holders.get(tensor, tensor), *wanted[:2]) for tensor, wanted in cuts}
         holders[output] = compute(index, local)
     result = holders[segment.result]
-    return result if stripe[segment.result][:2] == part else cut(segment.result, result, *part)
+    return result if tile[segment.result][:2] == part else cut(segment.result, result, *part)
 
 
-def scratch_of_stripe(facts: Profile, segment: OperatorSegment, stripe: Mapping[int, Stripe], index: int) -> int:
-    """Return the scratch of an operator of a segment in one stripe."""
+def scratch_of_tile(facts: Profile, segment: OperatorSegment, tile: Mapping[int, Tile], index: int) -> int:
+    """Return the scratch of an operator of a segment in one tile."""
     own = facts.vectors.get(segment.first + index)
     if own is None:
         return facts.scratch[segment.first + index]
     tensors = segment.rules[index].activations[0], segment.outputs[index]
-    inputs, outputs = (stripe[tensor][1] - stripe[tensor][0] for tensor in tensors)
+    inputs, outputs = (tile[tensor][1] - tile[tensor][0] for tensor in tensors)
     return own.of(segment.axis, inputs, outputs)
 
 
-def gap_of_stripe(facts: Profile, segment: OperatorSegment, index: int, rows: int) -> int | None:
+def gap_of_tile(facts: Profile, segment: OperatorSegment, index: int, rows: int) -> int | None:
     """Return about how far the input of an operator of a segment must lie above so many rows of its output, or None."""
     gap = facts.gaps[segment.first + index] if facts.gaps else None
     return None if gap is None else gap * rows // segment.sizes[segment.outputs[index]]
@@ -280,13 +280,13 @@ def _peak(
     facts: Profile,
     segment: OperatorSegment,
     parts: tuple[tuple[int, int], ...],
-    stripes: list[dict[int, Stripe]],
+    tiles: list[dict[int, Tile]],
 ) -> int:
-    """Return the most bytes alive while the stripes run."""
+    """Return the most bytes alive while the tiles run."""
     row = {tensor: row_bytes(draft, tensor, segment.axis) for tensor in segment.sizes}
     steps: list[Footprint] = []
     is_in_place = _is_in_place(facts, segment)
-    given = _portions(facts, segment, stripes)
+    given = _portions(facts, segment, tiles)
     views: dict[int, tuple[int, ...]] = {segment.source: tuple(given)} if given else {}
 
     def step(reads: tuple[int, ...], tensor: int, rows: int, scratch: int = 0, gap: int | None = None) -> int:
@@ -305,16 +305,16 @@ def _peak(
         return key
 
     pieces = []
-    for part, stripe in zip(parts, stripes, strict=True):
+    for part, tile in zip(parts, tiles, strict=True):
 
-        def compute(index: int, holders: Mapping[int, int], stripe: Mapping[int, Stripe] = stripe) -> int:
+        def compute(index: int, holders: Mapping[int, int], tile: Mapping[int, Tile] = tile) -> int:
             reads = tuple(holders.get(tensor, tensor) for tensor in segment.rules[index].activations)
             output = segment.outputs[index]
-            start, end, _, _ = stripe[output]
-            scratch = scratch_of_stripe(facts, segment, stripe, index)
-            return step(reads, output, end - start, scratch, gap_of_stripe(facts, segment, index, end - start))
+            start, end, _, _ = tile[output]
+            scratch = scratch_of_tile(facts, segment, tile, index)
+            return step(reads, output, end - start, scratch, gap_of_tile(facts, segment, index, end - start))
 
-        pieces.append(walk(segment, stripe, part, cut, compute))
+        pieces.append(walk(segment, tile, part, cut, compute))
     sizes = {
         key: align_up((end - start) * row[segment.source], BUFFER_ALIGNMENT) for key, (start, end) in given.items()
     }
@@ -328,11 +328,11 @@ def _is_in_place(facts: Profile, segment: OperatorSegment) -> bool:
     return bool(facts.gaps) and segment.axis == AXES[ROWS]
 
 
-def _portions(facts: Profile, segment: OperatorSegment, stripes: list[dict[int, Stripe]]) -> dict[int, tuple[int, int]]:
+def _portions(facts: Profile, segment: OperatorSegment, tiles: list[dict[int, Tile]]) -> dict[int, tuple[int, int]]:
     """Return the rows of X that come to an end one after the other in a plan, a key each; {} where X stays whole."""
     if not _is_in_place(facts, segment) or facts.dies[segment.source] >= segment.end:
         return {}
-    starts = [stripe[segment.source][0] for stripe in stripes]
+    starts = [tile[segment.source][0] for tile in tiles]
     marks = [0, *sorted({start for start in starts if start > 0}), segment.sizes[segment.source]]
     return {-(10**8) - number: pair for number, pair in enumerate(pairwise(marks))}
 
@@ -358,50 +358,46 @@ def _peak_in_place(
 
 
 def _tail(
-    facts: Profile, segment: OperatorSegment, parts: tuple[tuple[int, int], ...], stripes: list[dict[int, Stripe]]
+    facts: Profile, segment: OperatorSegment, parts: tuple[tuple[int, int], ...], tiles: list[dict[int, Tile]]
 ) -> int:
-    """Return the persistent bytes that the stripes add: each copy of an operator has its own arrays."""
+    """Return the persistent bytes that the tiles add: each copy of an operator has its own arrays."""
     copies = len(parts) - 1
     slices = 0
-    for part, stripe in zip(parts, stripes, strict=True):
-        slices += stripe[segment.source][:2] != (0, segment.sizes[segment.source])
-        slices += stripe[segment.result][:2] != part
-        slices += sum(1 for _ in _trims(segment, stripe))
+    for part, tile in zip(parts, tiles, strict=True):
+        slices += tile[segment.source][:2] != (0, segment.sizes[segment.source])
+        slices += tile[segment.result][:2] != part
+        slices += sum(1 for _ in _trims(segment, tile))
     arrays = sum(facts.tail[segment.first : segment.end])
     nodes = copies * len(segment.operators) + slices + 1
     return copies * arrays + nodes * (facts.node + facts.tensor) + 2 * slices * facts.tensor
 
 
-def apply_stripes(draft: Draft, split: Split, rules: list[Rule | None], dies: Mapping[int, int]) -> list[SplitWitness]:
-    """Replace a segment by its stripes and return what each stripe computes."""
+def apply_tiles(draft: Draft, split: Split, rules: list[Rule | None], dies: Mapping[int, int]) -> list[ComputedPart]:
+    """Replace a segment by its tiles and return what each tile computes."""
     axis = AXES[split.kind]
     segment = next(s for s in segments(draft, axis, split.first, rules, dies) if s.end == split.end)
     operators: list[Operator] = []
     pieces: list[int] = []
-    witnesses: list[SplitWitness] = []
+    made: list[ComputedPart] = []
     for part in split.parts:
-        stripe = find_stripe(segment, *part)
-        assert stripe is not None, "the split was found with this stripe"
-        pieces.append(_emit(draft, segment, stripe, part, operators))
-        computed = tuple((tensor, rows[0], rows[1]) for tensor, rows in stripe.items())
-        witnesses.append(SplitWitness(part, computed))
+        tile = find_tile(segment, *part)
+        assert tile is not None, "the split was found with this tile"
+        pieces.append(_emit(draft, segment, tile, part, operators))
+        computed = tuple((tensor, rows[0], rows[1]) for tensor, rows in tile.items())
+        made.append(ComputedPart(part, computed))
     operators += concatenation(draft, pieces, split.result, axis)
     draft.operators[split.first : split.end] = operators
-    return witnesses
+    return made
 
 
 def _emit(
-    draft: Draft,
-    segment: OperatorSegment,
-    stripe: Mapping[int, Stripe],
-    part: tuple[int, int],
-    operators: list[Operator],
+    draft: Draft, segment: OperatorSegment, tile: Mapping[int, Tile], part: tuple[int, int], operators: list[Operator]
 ) -> int:
-    """Append the operators of one stripe and return the tensor with its rows of Y."""
+    """Append the operators of one tile and return the tensor with its rows of Y."""
     axis = segment.axis
 
     def cut(tensor: int, holder: int, start: int, end: int) -> int:
-        origin = 0 if holder == tensor else stripe[tensor][0]
+        origin = 0 if holder == tensor else tile[tensor][0]
         operator, output = slice_operator(draft, holder, axis, start - origin, end - origin)
         operators.append(operator)
         return output
@@ -409,14 +405,14 @@ def _emit(
     def compute(index: int, holders: Mapping[int, int]) -> int:
         operator, own = segment.operators[index], segment.rules[index]
         whole = operator.output_tensors[0]
-        rows = stripe[whole][:2]
+        rows = tile[whole][:2]
         dimensions = list(shape(draft, whole))
         dimensions[axis] = rows[1] - rows[0]
         output = draft.add_like(whole, dimensions)
         inputs = [holders.get(tensor, tensor) for tensor in operator.input_tensors]
-        given = stripe.get(own.activations[0], (0, own.size))
+        given = tile.get(own.activations[0], (0, own.size))
         inputs = own.operands(draft, inputs, axis, given[:2], rows)
         operators.append(replace(operator, inputs=tuple(inputs), outputs=(output,)))
         return output
 
-    return walk(segment, stripe, part, cut, compute)
+    return walk(segment, tile, part, cut, compute)

@@ -1,7 +1,9 @@
 """``--offline-plan``: offsets in the model's metadata, from the exact planner, with views and operators in place.
 
-    links    which two tensors could share bytes              layout   groups of those that may, as one buffer each
-    plan     which links to use; the exact planner places the groups, or ``staircase``, where that needs less
+    aliases            which two tensors could share bytes
+    layout             groups of those that may, as one buffer each
+    here               which aliases to use; the exact planner places the groups,
+    overlap_placement  or this, where that needs less
 
 TFLM keeps to these offsets without a check of its own, and plans scratch buffers around them. Variables stay -1: TFLM
 keeps an offline variable alive in its own scopes only. Source: micro_allocator.cc, micro_allocation_info.cc @ 90b983c.
@@ -14,14 +16,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, product
 
-from tflm_sim.extensions.shrink.contracts import COPY, DIAGONAL, IN_PLACE, promises
-from tflm_sim.extensions.shrink.counted import Place
-from tflm_sim.extensions.shrink.diagonal import needed_distance
-from tflm_sim.extensions.shrink.graph import element_size, single_output
+from tflm_sim.extensions.shrink.aliases import Alias, find_aliases
+from tflm_sim.extensions.shrink.contracts import COPY, IN_PLACE, OVERLAP, promises
+from tflm_sim.extensions.shrink.counted_loops import Place
+from tflm_sim.extensions.shrink.draft_facts import element_size, single_output
 from tflm_sim.extensions.shrink.layout import Layout, SharingGroup, layout_of
-from tflm_sim.extensions.shrink.links import SharingLink, find_links
-from tflm_sim.extensions.shrink.sizing import Measured
-from tflm_sim.extensions.shrink.staircase import place_groups
+from tflm_sim.extensions.shrink.overlap import needed_distance
+from tflm_sim.extensions.shrink.overlap_placement import place_groups
+from tflm_sim.extensions.shrink.target_sizer import Measured
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.build import offline_plan
 from tflm_sim.model.draft import Draft
@@ -34,9 +36,9 @@ from tflm_sim.units import align_up
 
 NODE_LIMIT = 100_000
 """Nodes of the exact search: about a second, and the same file on any machine."""
-MAX_LINKS = 400
-"""Links that are toggled one by one; beyond, whole kinds of links are tried."""
-LINK_ROUNDS = 2
+MAX_ALIASES = 400
+"""Aliases that are toggled one by one; beyond, whole kinds of aliases are tried."""
+ALIAS_ROUNDS = 2
 
 
 def plan_offline(
@@ -53,25 +55,25 @@ def plan_offline(
         model: Without a plan.
         measured: The model, once a target: lifetimes are the same, scratch buffers may differ.
         with_sharing: Let tensors share bytes; otherwise each has its own.
-        kernel_order: Also diagonally, where the order of a kernel's loops allows it.
+        kernel_order: Let outputs overlap their inputs, too, where the order of a kernel's loops allows it.
         thorough: Also move single groups of tensors, which takes longer.
     """
     if not native.available():
         return None
     layout = layout_of(model, measured)
     libraries = [each.configuration.target.kernel_library for each in measured]
-    links = find_links(layout.draft, layout.alive, libraries) if with_sharing else []
-    best = _best_links(layout, links)
+    aliases = find_aliases(layout.draft, layout.alive, libraries) if with_sharing else []
+    best = _best_aliases(layout, aliases)
     groups = layout.groups(best)
     buffers = layout.buffers(groups)
     plan = exact.solve(buffers, node_limit=NODE_LIMIT).plan
     if plan is None:
         return None
     placed: _Placed = groups, plan.offsets
-    steps = {**layout.loop_steps, **(find_steps(layout, libraries) if kernel_order else {})}
-    if steps or links:
-        choices = (links, (), best, _streamed(layout, links, -1), _streamed(layout, links, 1))
-        placed = _on_stairs(layout, choices, steps, plan.peak, thorough=thorough) or placed
+    distances = {**layout.loop_distances, **(overlap_distances(layout, libraries) if kernel_order else {})}
+    if distances or aliases:
+        choices = (aliases, (), best, _streamed(layout, aliases, -1), _streamed(layout, aliases, 1))
+        placed = _overlapping(layout, choices, distances, plan.peak, thorough=thorough) or placed
     return with_offsets(model, _tensor_offsets(*placed))
 
 
@@ -84,29 +86,29 @@ def _tensor_offsets(groups: Sequence[SharingGroup], starts: Sequence[int]) -> di
     return {tensor: start + at for group, start in pairs for tensor, at in group.items()}
 
 
-def _streamed(layout: Layout, links: Sequence[SharingLink], sign: int) -> list[SharingLink]:
-    """Return the links with which stripes are written where those lay that were read.
+def _streamed(layout: Layout, aliases: Sequence[Alias], sign: int) -> list[Alias]:
+    """Return the aliases with which tiles are written where those lay that were read.
 
     An elementwise operator takes the place of its youngest input (-1), or of its oldest one (1). A SLICE of a tensor
     that is read whole is none of its bytes but a copy: where the piece belongs, its neighbour's rows may still be read.
     """
-    in_place = [link for link in links if link.kind == IN_PLACE]
-    in_place.sort(key=lambda link: (link.operator, sign * layout.alive[link.parent].lower))
-    lone = _lone_slices(layout.draft, links)
-    return in_place + [link for link in links if link.kind == COPY and link not in lone]
+    in_place = [alias for alias in aliases if alias.kind == IN_PLACE]
+    in_place.sort(key=lambda alias: (alias.operator, sign * layout.alive[alias.parent].lower))
+    lone = _lone_slices(layout.draft, aliases)
+    return in_place + [alias for alias in aliases if alias.kind == COPY and alias not in lone]
 
 
-def _lone_slices(draft: Draft, links: Sequence[SharingLink]) -> list[SharingLink]:
-    """Return the links of each SLICE that is the only one of its tensor."""
-    slices = [link for link in links if draft.name(draft.operators[link.operator]) == "SLICE"]
-    cuts = Counter(link.parent for link in slices)
-    return [link for link in slices if cuts[link.parent] == 1]
+def _lone_slices(draft: Draft, aliases: Sequence[Alias]) -> list[Alias]:
+    """Return the aliases of each SLICE that is the only one of its tensor."""
+    slices = [alias for alias in aliases if draft.name(draft.operators[alias.operator]) == "SLICE"]
+    cuts = Counter(alias.parent for alias in slices)
+    return [alias for alias in slices if cuts[alias.parent] == 1]
 
 
-def _on_stairs(
+def _overlapping(
     layout: Layout,
-    choices: Iterable[Sequence[SharingLink]],
-    steps: Mapping[tuple[int, int], int],
+    choices: Iterable[Sequence[Alias]],
+    distances: Mapping[tuple[int, int], int],
     lowest: int,
     *,
     thorough: bool,
@@ -114,12 +116,12 @@ def _on_stairs(
     """Return groups and their offsets with a head below ``lowest``, None where there are none.
 
     The exact planner takes a group for as large as it ever is, and for as long. Here the bytes of a member are free
-    again once nothing in them is alive; and with ``steps`` outputs may begin below their inputs.
+    again once nothing in them is alive; and with ``distances`` outputs may begin below their inputs.
     """
     best = None
     for kept in dict.fromkeys(map(tuple, choices)):
         groups = layout.groups(kept)
-        offsets, head = place_groups(groups, layout.alive, layout.others, steps, thorough=thorough)
+        offsets, head = place_groups(groups, layout.alive, layout.others, distances, thorough=thorough)
         if head < lowest:
             lowest, best = head, (groups, offsets)
     return best
@@ -162,45 +164,45 @@ def overlaps(measured: Measured) -> list[Overlap]:
     return found
 
 
-def _best_links(layout: Layout, links: Sequence[SharingLink]) -> list[SharingLink]:
-    """Return the links with the smallest lower bound of the head: whole kinds first, then operator by operator."""
-    in_place = [link for link in links if link.kind == IN_PLACE]
-    copies = [link for link in links if link.kind != IN_PLACE]
-    starts: list[list[SharingLink]] = [[], in_place, copies, [*in_place, *copies], [*copies, *in_place]]
+def _best_aliases(layout: Layout, aliases: Sequence[Alias]) -> list[Alias]:
+    """Return the aliases with the smallest lower bound of the head: whole kinds first, then operator by operator."""
+    in_place = [alias for alias in aliases if alias.kind == IN_PLACE]
+    copies = [alias for alias in aliases if alias.kind != IN_PLACE]
+    starts: list[list[Alias]] = [[], in_place, copies, [*in_place, *copies], [*copies, *in_place]]
     best = min(starts, key=layout.lower_bound)
-    if len(links) > MAX_LINKS:
+    if len(aliases) > MAX_ALIASES:
         return best
-    for _ in range(LINK_ROUNDS):
-        better = _hill_climbed(layout, links, best)
+    for _ in range(ALIAS_ROUNDS):
+        better = _hill_climbed(layout, aliases, best)
         if better is best:
             break
         best = better
     return best
 
 
-def _hill_climbed(layout: Layout, links: Sequence[SharingLink], best: list[SharingLink]) -> list[SharingLink]:
-    """Return the links after other ones were tried for each operator in turn; the same object where none are better."""
+def _hill_climbed(layout: Layout, aliases: Sequence[Alias], best: list[Alias]) -> list[Alias]:
+    """Return the aliases after others were tried for each operator in turn; the same object where none are better."""
     lowest, crowd = layout.lower_bound(best), _fullest_tensors(layout, best)
-    for operator, own in _by_operator(links):
-        if crowd.isdisjoint(tensor for link in own for tensor in (link.parent, link.child)):
+    for operator, own in _by_operator(aliases):
+        if crowd.isdisjoint(tensor for alias in own for tensor in (alias.parent, alias.child)):
             continue
-        rest = [link for link in best if link.operator != operator]
-        for tried in (rest, *([*rest, link] for link in own), [*own, *rest]):
+        rest = [alias for alias in best if alias.operator != operator]
+        for tried in (rest, *([*rest, alias] for alias in own), [*own, *rest]):
             if (value := layout.lower_bound(tried)) < lowest:
                 best, lowest, crowd = tried, value, _fullest_tensors(layout, tried)
     return best
 
 
-def _by_operator(links: Sequence[SharingLink]) -> list[tuple[int, list[SharingLink]]]:
-    found: dict[int, list[SharingLink]] = {}
-    for link in links:
-        found.setdefault(link.operator, []).append(link)
+def _by_operator(aliases: Sequence[Alias]) -> list[tuple[int, list[Alias]]]:
+    found: dict[int, list[Alias]] = {}
+    for alias in aliases:
+        found.setdefault(alias.operator, []).append(alias)
     return sorted(found.items())
 
 
-def _fullest_tensors(layout: Layout, links: Sequence[SharingLink]) -> frozenset[int]:
-    """Return the tensors of the groups that are alive when the head is fullest; links of others cannot lower that."""
-    groups = layout.groups(links)
+def _fullest_tensors(layout: Layout, aliases: Sequence[Alias]) -> frozenset[int]:
+    """Return the tensors of the groups that are alive when the head is fullest; aliases of others cannot lower that."""
+    groups = layout.groups(aliases)
     buffers = layout.buffers(groups)
     change: dict[int, int] = {}
     for each in buffers:
@@ -213,18 +215,18 @@ def _fullest_tensors(layout: Layout, links: Sequence[SharingLink]) -> frozenset[
     return frozenset(tensor for group, each in pairs if each.lower <= fullest < each.upper for tensor in group)
 
 
-def find_steps(layout: Layout, libraries: Sequence[KernelLibrary]) -> dict[tuple[int, int], int]:
+def overlap_distances(layout: Layout, libraries: Sequence[KernelLibrary]) -> dict[tuple[int, int], int]:
     """Return (input, output) -> bytes that the input must lie above the output, where kernels go pixel by pixel."""
-    steps = {}
+    distances = {}
     for part in layout.subgraphs:
         for index, operator in enumerate(part.draft.operators):
             source, output = (*operator.input_tensors, -1)[0], single_output(operator)
             if output is None or source < 0 or source in part.draft.outputs:
                 continue
             pair = part.first + source, part.first + output
-            if layout.is_handed_on(part.scope_of[index], *pair) and promises(part.draft, operator, DIAGONAL, libraries):
+            if layout.is_handed_on(part.scope_of[index], *pair) and promises(part.draft, operator, OVERLAP, libraries):
                 distance = needed_distance(part.draft, operator)
                 size = element_size(part.draft, source)
                 if distance is not None and size == element_size(part.draft, output):
-                    steps[pair] = align_up(distance * size, BUFFER_ALIGNMENT)
-    return steps
+                    distances[pair] = align_up(distance * size, BUFFER_ALIGNMENT)
+    return distances

@@ -12,8 +12,8 @@ import shrinking_models as models
 
 from tflm_sim import parse, shrink
 from tflm_sim.extensions.shrink.conversions import Numbers, c_lines, operator_between, python_lines
+from tflm_sim.extensions.shrink.io_quantization import has_io_quantization, kept_io_quantization, remove_io_quantization
 from tflm_sim.extensions.shrink.passes import Chooser
-from tflm_sim.extensions.shrink.rim import cut_rim, has_rim, kept_rims
 from tflm_sim.extensions.shrink.text import shrunk_lines
 from tflm_sim.extensions.shrink.verify import VerificationFailed, verify
 from tflm_sim.extensions.shrink.wheel_worker import compiled
@@ -31,9 +31,9 @@ FLOAT32, INT8, UINT8, INT16, INT32 = (
 
 
 def cut(model: Model) -> Model:
-    """Return the model without the operators at its rim, as it is read again."""
+    """Return the model without the operators that convert its inputs and outputs, as it is read again."""
     draft = Draft(model)
-    assert cut_rim(draft, Chooser())
+    assert remove_io_quantization(draft, Chooser())
     return parse(encode(draft.model()))
 
 
@@ -49,8 +49,8 @@ def ends(model: Model) -> list[tuple[str, tuple[int, ...], str]]:
     return [(tensor.name, tensor.shape or (), TensorType(tensor.type).name) for tensor in tensors]
 
 
-def test_floats_at_the_rim_become_the_integers_behind_it_under_their_own_names() -> None:
-    model = models.rim_model()
+def test_float_inputs_and_outputs_become_the_integers_inside_under_their_own_names() -> None:
+    model = models.float_io_model()
     after = cut(model)
     assert names(model) == ["QUANTIZE", "CONV_2D", "CONV_2D", "DEQUANTIZE"]
     assert names(after) == ["CONV_2D", "CONV_2D"]
@@ -58,11 +58,11 @@ def test_floats_at_the_rim_become_the_integers_behind_it_under_their_own_names()
     assert ends(after) == [("image", (1, 12, 12, 3), "INT8"), ("", (1, 3, 3, 4), "INT8")]
     # 3 * 3 * 4 elements of the output.
     assert verify(model, after, int8_io=True).outputs == 36
-    assert not has_rim(Draft(after))
+    assert not has_io_quantization(Draft(after))
 
 
-def test_shrink_cuts_the_rim_only_when_asked_and_says_what_it_would_give() -> None:
-    model = models.rim_model()
+def test_shrink_makes_inputs_and_outputs_integers_only_when_asked_and_says_what_it_would_give() -> None:
+    model = models.float_io_model()
     plain, asked = shrink(model, "cortex-m4"), shrink(model, "cortex-m4", int8_io=True)
     assert ends(plain.model) == ends(model)
     assert plain.conversions == ()
@@ -81,7 +81,7 @@ def test_shrink_cuts_the_rim_only_when_asked_and_says_what_it_would_give() -> No
 
 
 def test_the_report_prints_scale_and_zero_point_and_lines_of_both_languages() -> None:
-    model = models.rim_model()
+    model = models.float_io_model()
     text = "\n".join(shrunk_lines(shrink(model, "cortex-m4", int8_io=True)))
     assert 'input 0 "image": int8 with scale 0.5 and zero point -3 instead of float32' in text
     assert "output 0: int8 with scale 0.5 and zero point -3 instead of float32" in text
@@ -91,7 +91,7 @@ def test_the_report_prints_scale_and_zero_point_and_lines_of_both_languages() ->
     assert re.search(r"--int8-io would give [\d,]+ B: integers at the inputs and outputs", would)
 
 
-def test_a_model_without_a_rim_is_told_of_none() -> None:
+def test_a_model_without_io_quantization_is_told_of_none() -> None:
     shrunk = shrink(models.rows_model(), "cortex-m4", int8_io=True)
     assert (shrunk.conversions, shrunk.with_int8_io) == ((), None)
     assert shrink(models.rows_model(), "cortex-m4").with_int8_io is None
@@ -104,8 +104,8 @@ def test_an_input_with_another_reader_stays_and_the_reader_is_named() -> None:
     total = layers.b.tensor((1, 4, 4, 2), FLOAT32)
     layers.b.operator("ADD", [x, y], [total])
     model = layers.model([x], [total])
-    assert kept_rims(Draft(model)) == ["input 0: it is also read by #3 ADD"]
-    assert not has_rim(Draft(model))
+    assert kept_io_quantization(Draft(model)) == ["input 0: it is also read by #3 ADD"]
+    assert not has_io_quantization(Draft(model))
 
 
 def test_two_operators_that_make_the_same_of_an_input_are_both_gone() -> None:
@@ -120,10 +120,10 @@ def test_two_operators_that_make_different_numbers_of_an_input_stay() -> None:
     layers = models.Layers()
     x = layers.image((1, 4, 4, 2))
     model = layers.model([x], [layers.conv(layers.converted(x, INT8, scale), 2) for scale in (0.5, 0.25)])
-    assert kept_rims(Draft(model)) == ["input 0: it is also read by #2 QUANTIZE to other numbers"]
+    assert kept_io_quantization(Draft(model)) == ["input 0: it is also read by #2 QUANTIZE to other numbers"]
 
 
-def test_a_reshape_between_rim_and_operator_moves_the_integers() -> None:
+def test_a_reshape_between_input_and_quantize_moves_the_integers() -> None:
     layers = models.Layers()
     x = layers.image((1, 32))
     shape = layers.image((1, 4, 4, 2), name="")
@@ -138,7 +138,7 @@ def test_a_reshape_between_rim_and_operator_moves_the_integers() -> None:
     verify(model, after, int8_io=True)
 
 
-def test_int16_at_the_rim_becomes_int8_and_an_output_of_uint8_becomes_int8() -> None:
+def test_an_input_of_int16_becomes_int8_and_an_output_of_uint8_becomes_int8() -> None:
     layers = models.Layers()
     x = layers.image((1, 4, 4, 2), INT16, scale=0.001, zero_point=0)
     y = layers.converted(layers.conv(layers.converted(x, INT8), 2), UINT8, 0.5, 125)
@@ -150,19 +150,19 @@ def test_int16_at_the_rim_becomes_int8_and_an_output_of_uint8_becomes_int8() -> 
 def test_integers_that_would_become_floats_or_wider_stay() -> None:
     layers = models.Layers()
     x = layers.image((1, 4, 4, 2), INT8, scale=0.5, zero_point=0)
-    assert not has_rim(Draft(layers.model([x], [layers.converted(layers.converted(x, FLOAT32), INT8)])))
+    assert not has_io_quantization(Draft(layers.model([x], [layers.converted(layers.converted(x, FLOAT32), INT8)])))
     assert operator_between(Numbers(INT8, 0.5), Numbers(INT16, 0.5), is_input=True) is None
 
 
-def test_operators_in_a_ring_end_the_search_for_a_rim() -> None:
+def test_operators_in_a_ring_end_the_search_for_io_quantization() -> None:
     layers = models.Layers()
     x = layers.image((1, 4, 4, 2))
     one, other = (layers.image((1, 4, 4, 2), name="") for _ in range(2))
     for source, target in ((one, other), (other, one), (one, x), (x, x)):
         layers.b.operator("RESHAPE", [source, layers.integers((1, 4, 4, 2))], [target])
     draft = Draft(layers.model([x], [other]))
-    assert not has_rim(draft)
-    assert kept_rims(draft) == []
+    assert not has_io_quantization(draft)
+    assert kept_io_quantization(draft) == []
 
 
 def test_an_output_of_what_is_an_output_already_stays() -> None:
@@ -170,11 +170,11 @@ def test_an_output_of_what_is_an_output_already_stays() -> None:
     x = layers.activation((1, 4, 4, 2))
     y = layers.conv(x, 2)
     model = layers.model([x], [y, layers.converted(y, FLOAT32)])
-    assert kept_rims(Draft(model)) == ["output 1: what its DEQUANTIZE reads is an input or output, too"]
+    assert kept_io_quantization(Draft(model)) == ["output 1: what its DEQUANTIZE reads is an input or output, too"]
 
 
 def test_verify_takes_no_other_interface_unless_asked_and_no_other_numbers() -> None:
-    model = models.rim_model()
+    model = models.float_io_model()
     after = cut(model)
     with pytest.raises(VerificationFailed, match="of input 0 is not the original's"):
         verify(model, after)

@@ -1,4 +1,4 @@
-"""Which rows a stripe of a segment has, and which of them are right, counted by hand."""
+"""Which rows a tile of a segment has, and which of them are right, counted by hand."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import shrinking_models as models
 
 from tflm_sim import simulate
 from tflm_sim.extensions.shrink.profile import profile
-from tflm_sim.extensions.shrink.rows import OperatorSegment, find_stripe, flow, needed_rows, segments, stripe_splits
 from tflm_sim.extensions.shrink.split import AXES, ROWS
-from tflm_sim.extensions.shrink.stripe_rules import rule
+from tflm_sim.extensions.shrink.tile_rules import rule
+from tflm_sim.extensions.shrink.tiling import OperatorSegment, find_tile, flow, receptive_field, segments, tile_splits
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model
 
@@ -48,7 +48,7 @@ def segment() -> OperatorSegment:
 def test_rows_need_those_that_their_windows_read(
     segment: OperatorSegment, wanted: tuple[int, int], needed: tuple[int, int]
 ) -> None:
-    assert needed_rows(segment, *wanted) == needed
+    assert receptive_field(segment, *wanted) == needed
 
 
 @pytest.mark.parametrize(("given", "middle", "result"), [
@@ -60,7 +60,7 @@ def test_rows_need_those_that_their_windows_read(
     ((21, 24), (21, 24, 22, 24), (10, 12, 11, 12)),  # the last row is that of the image
     ((0, 4), (0, 4, 0, 3), (0, 2, 0, 1)),
 ])  # fmt: skip
-def test_a_stripe_is_right_where_no_window_reaches_beyond_it(
+def test_a_tile_is_right_where_no_window_reaches_beyond_it(
     segment: OperatorSegment, given: tuple[int, int], middle: Rows, result: Rows
 ) -> None:
     assert flow(segment, *given) == {X: (*given, *given), MIDDLE: middle, Y: result}
@@ -71,7 +71,7 @@ def test_a_stripe_is_right_where_no_window_reaches_beyond_it(
     (0, 2),  # row 0 alone is right behind the first convolution, and no row of Y is made of it alone
     (22, 24),
 ])  # fmt: skip
-def test_where_the_strides_do_not_meet_or_no_row_is_right_there_is_no_stripe(
+def test_where_the_strides_do_not_meet_or_no_row_is_right_there_is_no_tile(
     segment: OperatorSegment, given: tuple[int, int]
 ) -> None:
     assert flow(segment, *given) is None
@@ -83,13 +83,13 @@ def test_where_the_strides_do_not_meet_or_no_row_is_right_there_is_no_stripe(
     ((5, 6), (9, 14)),
     ((11, 12), (21, 24)),
 ])  # fmt: skip
-def test_the_smallest_stripe_that_has_the_wanted_rows_right_is_found(
+def test_the_smallest_tile_that_has_the_wanted_rows_right_is_found(
     segment: OperatorSegment, wanted: tuple[int, int], found: tuple[int, int]
 ) -> None:
-    stripe = find_stripe(segment, *wanted)
-    assert stripe is not None
-    assert stripe[X][:2] == found
-    assert stripe[Y][2] <= wanted[0] < wanted[1] <= stripe[Y][3]
+    tile = find_tile(segment, *wanted)
+    assert tile is not None
+    assert tile[X][:2] == found
+    assert tile[Y][2] <= wanted[0] < wanted[1] <= tile[Y][3]
 
 
 @pytest.mark.parametrize(("count", "parts", "slices"), [
@@ -97,14 +97,14 @@ def test_the_smallest_stripe_that_has_the_wanted_rows_right_is_found(
     (2, ((0, 6), (6, 12)), 4),
     (3, ((0, 4), (4, 8), (8, 12)), 6),
 ])  # fmt: skip
-def test_each_stripe_adds_its_operators_arrays_and_two_constants_for_each_slice(
+def test_each_tile_adds_its_operators_arrays_and_two_constants_for_each_slice(
     count: int, parts: tuple[tuple[int, int], ...], slices: int
 ) -> None:
     model = two_convolutions()
     draft = Draft(model)
     facts = profile(draft, simulate(model, "cortex-m4"))
     (segment,) = segments_of(model, 0)
-    split = next(split for split in stripe_splits(draft, facts, segment, 10**9, 10**9) if len(split.parts) == count)
+    split = next(split for split in tile_splits(draft, facts, segment, 10**9, 10**9) if len(split.parts) == count)
     assert split.parts == parts
     nodes = (count - 1) * 2 + slices + 1  # more convolutions, the slices, CONCATENATION
     arrays = (count - 1) * sum(facts.tail)

@@ -1,9 +1,9 @@
-"""Links: which two tensors of an operator could share bytes, as far as the contracts of the kernels promise.
+"""Aliases: which two tensors of an operator could share bytes, as far as the contracts of the kernels promise.
 
     CONCATENATION(a, b) -> y      a lies at byte 0 of y, b behind it       kind COPY: nothing is left to copy
     RELU(x) -> y                  y begins where x begins                  kind IN_PLACE
 
-A link is a possibility. Whether the two may share bytes depends on everything else that is alive: ``layout`` decides.
+An alias is a possibility. Whether the two may share bytes depends on everything else that is alive: ``layout`` decides.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 from tflm_sim.extensions.shrink.contracts import COPY, IN_PLACE, promises
+from tflm_sim.extensions.shrink.draft_facts import axis_option, element_size, elements, integers, shape
 from tflm_sim.extensions.shrink.fuse import slice_bounds
-from tflm_sim.extensions.shrink.graph import axis_option, element_size, elements, integers, shape
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import BINARY, UNARY, VIEWS
 from tflm_sim.model.types import Operator
@@ -22,7 +22,7 @@ from tflm_sim.targets.kernel_library import KernelLibrary
 
 
 @dataclass(frozen=True, slots=True)
-class SharingLink:
+class Alias:
     """Two tensors of one operator that could share bytes: ``child`` begins ``offset`` bytes behind ``parent``."""
 
     operator: int
@@ -32,22 +32,24 @@ class SharingLink:
     offset: int
 
 
-def find_links(draft: Draft, alive: Container[int], libraries: Sequence[KernelLibrary]) -> list[SharingLink]:
+def find_aliases(draft: Draft, alive: Container[int], libraries: Sequence[KernelLibrary]) -> list[Alias]:
     """Return every two tensors that could be one group as far as the kernels of all libraries promise."""
-    found = (_links_of(draft, index, libraries) for index in range(len(draft.operators)))
-    links = chain.from_iterable(found)
-    return [link for link in links if link.parent in alive and link.child in alive and link.parent != link.child]
+    found = (_aliases_of(draft, index, libraries) for index in range(len(draft.operators)))
+    aliases = chain.from_iterable(found)
+    return [
+        alias for alias in aliases if alias.parent in alive and alias.child in alive and alias.parent != alias.child
+    ]
 
 
-def _links_of(draft: Draft, index: int, libraries: Sequence[KernelLibrary]) -> list[SharingLink]:
-    """Return the links of an operator, those of tensors that are not planned too."""
+def _aliases_of(draft: Draft, index: int, libraries: Sequence[KernelLibrary]) -> list[Alias]:
+    """Return the aliases of an operator, those of tensors that are not planned too."""
     operator = draft.operators[index]
     name = draft.name(operator)
     if promises(draft, operator, COPY, libraries):
-        return [SharingLink(index, COPY, *piece) for piece in _COPIED[name](draft, operator)]
+        return [Alias(index, COPY, *piece) for piece in _COPIED[name](draft, operator)]
     if promises(draft, operator, IN_PLACE, libraries):
         output = operator.output_tensors[0]
-        return [SharingLink(index, IN_PLACE, tensor, output, 0) for tensor in _replaced(draft, operator, name)]
+        return [Alias(index, IN_PLACE, tensor, output, 0) for tensor in _replaced(draft, operator, name)]
     return []
 
 
