@@ -22,8 +22,9 @@ SHOWS_ALL = "page"
 
 CORE_TESTS = (
     *("answers", "arena", "checks", "device", "graph", "invocation", "logs"),
-    *("model", "ops", "planners", "report", "samples", "targets"),
+    *("model", "ops", "planners", "report", "samples", "schemas", "targets"),
 )
+"""Folders of tests/unit; the tests that stand beside them are of the core, too."""
 
 CORE_COMMANDS = """
     size sample:sine
@@ -149,7 +150,8 @@ def test_without_any_extension_the_tests_of_the_core_pass(tmp_path: Path) -> Non
     for path in ROOT.iterdir():
         if path.name not in ("tflm_sim", "tests", "build") and not path.name.startswith("."):
             (tmp_path / path.name).symlink_to(path)
-    tests = [f"tests/unit/{name}" for name in CORE_TESTS]
+    beside = (path.relative_to(tmp_path) for path in (tmp_path / "tests/unit").glob("test_*.py"))
+    tests = [*(f"tests/unit/{name}" for name in CORE_TESTS), *map(str, beside)]
     done = run(["-m", "pytest", "-q", "-x", "-p", "no:tflm_sim", *tests], tmp_path, environment)
     assert done.returncode == 0, done.stdout[-3000:]
 

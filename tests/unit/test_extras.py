@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from importlib import metadata
 from typing import Any
@@ -26,7 +27,7 @@ ROWS = [
 )
 def test_what_an_extra_asks_for_is_named(monkeypatch: pytest.MonkeyPatch, extra: str, asked: list[str]) -> None:
     monkeypatch.setattr(metadata, "requires", lambda _: ROWS)
-    assert extras._requirements(extra) == asked
+    assert shlex.split(extras.install_command(extra).partition(" install ")[2]) == asked
 
 
 def test_without_an_installation_the_extra_itself_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,7 +36,7 @@ def test_without_an_installation_the_extra_itself_is_named(monkeypatch: pytest.M
 
     for requires in (absent, lambda _: None):
         monkeypatch.setattr(metadata, "requires", requires)
-        assert extras._requirements("run") == ["tflm_sim[run]"]
+        assert extras.install_command("run").endswith(" install 'tflm_sim[run]'")
 
 
 @pytest.mark.parametrize(("has_pip", "start"), [(True, "{} -m pip install"), (False, "uv pip install --python {}")])
@@ -46,5 +47,5 @@ def test_the_python_is_named_from_here_where_it_is_below(
     monkeypatch.chdir(tmp_path)
     for python, shown in ((tmp_path / "bin/python", "bin/python"), ("/elsewhere/a python", "'/elsewhere/a python'")):
         monkeypatch.setattr(sys, "executable", str(python))
-        assert extras._installer() == start.format(shown)
+        assert extras.install_command("none") == f"{start.format(shown)} 'tflm_sim[none]'"
     assert os.getcwd() == str(tmp_path)
