@@ -63,7 +63,7 @@ class SmallestArena:
         return [
             ("for the firmware", f"alignas(16) uint8_t tensor_arena[{self.multiple_of_16}];"),
             ("arena_used_bytes()", f"{self.arena_used_bytes:,} B"),
-            ("does not fit in a byte less", f"{self.binding.detail}, in '{self.binding.place}'"),
+            ("does not fit in a byte less", f"{self.binding.what}, in '{self.binding.place}'"),
         ]
 
 

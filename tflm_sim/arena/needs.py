@@ -14,18 +14,24 @@ rows for the allocations before. The smallest size is found for each r; the smal
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tflm_sim.arena.events import OpEvent, Phase
+from tflm_sim.document_fields import DERIVED, named
 from tflm_sim.units import align_up
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    from tflm_sim.document_types import Count, OneOf
 
 PERIOD = 16
 """``MicroArenaBufferAlignment()``, bytes: sizes of one remainder modulo this behave alike."""
 
-_DETAILS: dict[str, Callable[[Constraint], str]] = {
+_WORDS: dict[str, Callable[[Constraint], str]] = {
     "tail": lambda row: f"{row.size} bytes (align {row.alignment}) for {row.label}",
     "temp": lambda row: f"{row.size} bytes (align {row.alignment})",
     "head": lambda row: f"{row.size} bytes",
@@ -47,21 +53,21 @@ class Constraint:
         alignment: Of them, in bytes.
         label: What they are for.
         place: The phase or operator.
+        what: What is placed there, for people.
     """
 
-    floor: int
-    tail_used: int
-    persist_count: int
-    kind: str
-    size: int
-    alignment: int
+    floor: Count
+    tail_used: Count
+    persist_count: Count
+    kind: Annotated[str, OneOf("tail", "temp", "head", "plan", "planner")]
+    size: Count
+    alignment: Count
     label: str
-    place: str
+    place: str = field(metadata=named("where"))
+    what: str = field(init=False, compare=False, metadata=DERIVED)
 
-    @property
-    def detail(self) -> str:
-        """What is placed there, for people."""
-        return _DETAILS[self.kind](self)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "what", _WORDS[self.kind](self))
 
 
 PlaceFacts = tuple[Callable[..., OpEvent | Phase], tuple[object, ...]]

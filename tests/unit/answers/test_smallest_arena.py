@@ -173,7 +173,7 @@ def test_facts_for_people() -> None:
     assert found.facts() == [
         ("for the firmware", f"alignas(16) uint8_t tensor_arena[{found.multiple_of_16}];"),
         ("arena_used_bytes()", f"{found.arena_used_bytes:,} B"),
-        ("does not fit in a byte less", f"{found.binding.detail}, in '{found.binding.place}'"),
+        ("does not fit in a byte less", f"{found.binding.what}, in '{found.binding.place}'"),
     ]
     assert f"smallest arena: {found.size:,} B" in found._repr_html_()
 

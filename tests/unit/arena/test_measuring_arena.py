@@ -260,7 +260,7 @@ def test_the_planners_tables_are_a_need_of_the_planner_and_no_temp() -> None:
     assert arena.needs.non_persistent == 128
     binding = arena.needs.smallest_of_all(0, 0)[3]
     assert (binding.kind, binding.floor, binding.size, binding.alignment) == ("planner", 128, 120, 0)
-    assert binding.detail == "120 bytes of planner tables for 3 buffers"
+    assert binding.what == "120 bytes of planner tables for 3 buffers"
     assert binding.place == "plan"
 
 
@@ -299,7 +299,7 @@ def test_a_plan_of_old_versions_is_compared_above_the_head() -> None:
     arena.tell(PlanFits, 50, 7)
     binding = arena.needs.smallest_of_all(0, 0)[3]
     assert (binding.kind, binding.floor, binding.size) == ("plan", 32 + 64, 50)
-    assert binding.detail == "50 bytes of plan above 20 of scratch requests"
+    assert binding.what == "50 bytes of plan above 20 of scratch requests"
     assert binding.place == "prepare of RELU #2 in subgraph 1"
 
 
