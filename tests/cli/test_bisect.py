@@ -10,6 +10,7 @@ import pytest
 
 from tflm_sim.cli import bisect, main
 from tflm_sim.errors import UsageError
+from tflm_sim.targets.kernel_library import KernelVersion
 
 
 def step(before: int | None, after: int | None, **facts: Any) -> Any:
@@ -89,7 +90,7 @@ def test_versions_go_from_the_older_to_the_newer(monkeypatch: pytest.MonkeyPatch
         name, _, version = given.kernels.partition("@")
         return SimpleNamespace(target=SimpleNamespace(kernel_library=SimpleNamespace(name=name, version=version)))
 
-    monkeypatch.setattr(bisect, "VERSIONS", {"k": ("3", "2", "1"), "j": ("2",)})
+    monkeypatch.setattr(bisect, "VERSIONS", {"k": tuple(map(KernelVersion, "321")), "j": (KernelVersion("2"),)})
     monkeypatch.setattr(bisect, "configuration", configured)
     monkeypatch.setattr(bisect, "versions_between", lambda older, first, last: (first, last))
     assert bisect._kernel_states(args("k@1", "k@3")) == ("1", "3")
