@@ -50,7 +50,6 @@ def register(subparsers: Subparsers) -> None:
     parser = add_verb(
         subparsers,
         "bisect",
-        "find the changes of TFLM that moved a model's smallest arena, and by how many bytes",
         EXAMPLES,
         about=ABOUT,
         exits={1: "the arena grew, or AllocateTensors() fails with the newer version"},

@@ -47,9 +47,7 @@ class BoardRow:
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers, "boards", "list the boards with their memory, target and default kernels", EXAMPLES, about=ABOUT
-    )
+    parser = add_verb(subparsers, "boards", EXAMPLES, about=ABOUT)
     add_long(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
 

@@ -42,9 +42,7 @@ class CompareDocument:
 
 def register(subparsers: Subparsers) -> None:
     exits = {1: "the model fits none of the boards"}
-    parser = add_verb(
-        subparsers, "compare", "size one model for all boards or targets", EXAMPLES, about=ABOUT, exits=exits
-    )
+    parser = add_verb(subparsers, "compare", EXAMPLES, about=ABOUT, exits=exits)
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, a C source, or sample:NAME")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--boards", metavar="B,...", default="all", help="boards (default: all)")

@@ -11,7 +11,6 @@ from tflm_sim.cli.options import (
     Subparsers,
     add_configuration,
     add_executed,
-    add_of_extensions,
     add_verb,
     answer_of_an_extension,
     assumed,
@@ -53,8 +52,7 @@ EXITS = {
 
 
 def register(subparsers: Subparsers) -> None:
-    summary = "say what changed between two models, targets or kernel libraries"
-    parser = add_verb(subparsers, "diff", summary, EXAMPLES, about=ABOUT, exits=EXITS)
+    parser = add_verb(subparsers, "diff", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument(
         "sources",
         nargs="+",
@@ -75,7 +73,6 @@ def register(subparsers: Subparsers) -> None:
         help="exit 1 when the smallest arena grows by more than BYTES (default: 0)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-    add_of_extensions("diff", parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -78,13 +78,7 @@ class LibraryRow:
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers,
-        "libraries",
-        "list the libraries for --library, and the TFLM that each contains",
-        EXAMPLES,
-        about=ABOUT,
-    )
+    parser = add_verb(subparsers, "libraries", EXAMPLES, about=ABOUT)
     parser.add_argument(
         "name", nargs="?", default="", metavar="NAME", help="list only libraries whose name or source contains this"
     )

@@ -33,8 +33,7 @@ EXITS = {1: "--invoke: a byte is overwritten", 4: "AllocateTensors() fails in an
 
 
 def register(subparsers: Subparsers) -> None:
-    summary = "show when each tensor is alive, and what it costs to keep one"
-    parser = add_verb(subparsers, "lifetimes", summary, EXAMPLES, about=ABOUT, exits=EXITS)
+    parser = add_verb(subparsers, "lifetimes", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
     parser.add_argument(
         "--tensor",

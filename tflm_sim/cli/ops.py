@@ -30,13 +30,7 @@ class OperatorRow:
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers,
-        "ops",
-        "list the modelled operators, and the recordings of real TFLM that contain each",
-        EXAMPLES,
-        about=ABOUT,
-    )
+    parser = add_verb(subparsers, "ops", EXAMPLES, about=ABOUT)
     parser.add_argument("--target", metavar="T", help=f"the processor (default: {TARGET})")
     parser.add_argument("--firmware", metavar="APP.elf", help="read the target from this linked program (ELF)")
     parser.add_argument(

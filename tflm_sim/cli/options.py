@@ -11,13 +11,14 @@ from typing import Any, TypeAlias
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.cli.terminal import COLOR_CHOICES, HelpText, ProgressLine, say
+from tflm_sim.cli.verbs import VERBS, verbs
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import EXIT_CODES, UsageError
 from tflm_sim.extension_points import ProgramFigures, Programs
 from tflm_sim.model.types import Model
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.registry import additions, programs
+from tflm_sim.registry import programs
 from tflm_sim.report.circumstances import open_kernels, target_lines, unnamed
 from tflm_sim.targets.presets import library_target
 from tflm_sim.targets.runtime import OPTIMIZATIONS
@@ -67,22 +68,23 @@ def svg_file(text: str) -> str:
 def add_verb(
     subparsers: Subparsers,
     name: str,
-    summary: str,
     examples: str,
     *,
     about: str,
     exits: Mapping[int, str] | None = None,
+    summary: str = "",
 ) -> argparse.ArgumentParser:
-    """Add a verb's parser.
+    """Add a verb's parser, or that of a command below a verb.
 
     Args:
         subparsers: The object to which it is added.
         name: The verb.
-        summary: One line for the list of verbs.
         examples: Commands, one per line, at the end of the verb's help.
         about: When to use the verb; lines of up to 80 characters, below the summary.
         exits: Exit codes with another meaning than in ``EXIT_CODES``. The help lists 1 and 4 only if they are here.
+        summary: What a command below a verb does, in one line; that of a verb is in the table of verbs.
     """
+    summary = summary or (VERBS.get(name) or verbs(of_others=True)[name]).summary
     meanings = {code: text for code, text in EXIT_CODES.items() if code in _ALWAYS_LISTED} | dict(exits or {})
     parser: argparse.ArgumentParser = subparsers.add_parser(
         name,
@@ -104,20 +106,14 @@ def add_verb(
     return parser
 
 
-def add_of_extensions(verb: str, parser: argparse.ArgumentParser) -> None:
-    """Add the options that extensions have for a verb of the core."""
-    for addition in additions(verb):
-        addition.add_options(verb, parser)
-
-
 def answer_of_an_extension(verb: str, args: argparse.Namespace) -> int | None:
     """Let an extension carry out a verb of the core, where what was given is its own; return its exit code."""
-    return next((code for each in additions(verb) if (code := each.answer(verb, args)) is not None), None)
+    return next((code for each in args.additions if (code := each.answer(verb, args)) is not None), None)
 
 
 def parts_of_extensions(verb: str, args: argparse.Namespace, model: Model, config: Configuration) -> dict[str, object]:
     """Return what the options of extensions ask for beside a verb's own answer, by key of the document."""
-    return {key: value for each in additions(verb) for key, value in each.parts(verb, args, model, config).items()}
+    return {key: value for each in args.additions for key, value in each.parts(verb, args, model, config).items()}
 
 
 def add_long(parser: argparse.ArgumentParser) -> None:

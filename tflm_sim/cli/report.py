@@ -16,7 +16,6 @@ from tflm_sim.cli.options import (
     Subparsers,
     add_configuration,
     add_executed,
-    add_of_extensions,
     add_verb,
     answer_of_an_extension,
     arena_size,
@@ -84,9 +83,7 @@ EXITS = {4: "AllocateTensors() fails; the report is still written"}
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers, "report", "draw where every byte of the arena is, over time", EXAMPLES, about=ABOUT, exits=EXITS
-    )
+    parser = add_verb(subparsers, "report", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, sample:NAME, or a picture saved as JSON")
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write; - for the terminal")
     parser.add_argument(
@@ -131,7 +128,6 @@ def register(subparsers: Subparsers) -> None:
         metavar="B,...",
         help="add a table to the page that says whether the model fits these boards, or all",
     )
-    add_of_extensions("report", parser)
     parser.add_argument(
         "--value",
         choices=VALUES,

@@ -44,8 +44,7 @@ EXITS = {1: "--arena-size: that arena is not enough", 4: "AllocateTensors() fail
 
 
 def register(subparsers: options.Subparsers) -> None:
-    summary = "print the smallest arena for a model, and what each byte is used for"
-    parser = options.add_verb(subparsers, "size", summary, EXAMPLES, about=ABOUT, exits=EXITS)
+    parser = options.add_verb(subparsers, "size", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument("models", nargs="+", metavar="MODEL", help=options.MODELS_HELP)
     options.add_configuration(parser)
     parser.add_argument(
@@ -59,7 +58,6 @@ def register(subparsers: options.Subparsers) -> None:
         "--split-arenas", action="store_true", help="use two arenas: one for persistent memory, one for everything else"
     )
     options.add_forms(parser)
-    options.add_of_extensions("size", parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -53,9 +53,7 @@ class CombinationRow:
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers, "targets", "list the targets, and what each is verified against", EXAMPLES, about=ABOUT
-    )
+    parser = add_verb(subparsers, "targets", EXAMPLES, about=ABOUT)
     parser.add_argument(
         "target", nargs="?", metavar="NAME", help="show one target, with every TFLM and kernel library for it"
     )

@@ -38,9 +38,7 @@ EXITS = {4: "AllocateTensors() fails"}
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers, "trace", "print every allocation event of AllocateTensors()", EXAMPLES, about=ABOUT, exits=EXITS
-    )
+    parser = add_verb(subparsers, "trace", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument(
         "model",
         nargs="?",
