@@ -79,6 +79,7 @@ STANDS_FOR = {
     "--target ...": "esp32-s3",
     "--library NAME": "chirale",
     "--preserve NAME": "1",
+    "--tensor NAME": "1",
     "run build/app.elf": "executed/app.elf",
     "run build/zephyr/zephyr.elf": "executed/app.elf",
     "eon export.zip": "eon_export.zip",

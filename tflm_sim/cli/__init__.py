@@ -149,7 +149,7 @@ class _Version(argparse.Action):
 
         words = {True: "C", False: "Python (no C compiler was there at installation)"}
         reader = words[native_reader() is not left_to_python]
-        models = f"models {Runtime()} unless another is named; 'tflm-sim libraries' lists the others"
+        models = f"models {Runtime()} unless another is named; 'tflm-sim list libraries' has the others"
         say(
             f"tflm-sim {__version__}",
             models,

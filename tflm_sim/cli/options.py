@@ -26,6 +26,7 @@ from tflm_sim.targets.target import Target
 from tflm_sim.units import parse_size
 
 TARGET = "cortex-m4"
+TENSOR_HELP = "a name, an index, SUBGRAPH:INDEX, input, output, input:1"
 MODELS_HELP = "a .tflite file, a C source, a .zip, a folder, a pattern, - (standard input), or sample:NAME"
 PAIRED = (
     "target",
@@ -41,6 +42,8 @@ PAIRED = (
     "arena_address",
 )
 """What can differ between two firmwares."""
+SETTINGS = (*PAIRED, "ethos_u", "own_planner", "custom_ops")
+"""The names of all that :func:`add_configuration` adds."""
 
 _DEFAULTS = (f"the library's, or {TARGET}", "the library's or target's", "the library's, or the newest")
 _ALWAYS_LISTED = (0, 2, 3, 70, 130)
@@ -116,11 +119,6 @@ def parts_of_extensions(verb: str, args: argparse.Namespace, model: Model, confi
     return {key: value for each in args.additions for key, value in each.parts(verb, args, model, config).items()}
 
 
-def add_long(parser: argparse.ArgumentParser) -> None:
-    """Add ``--long`` of a verb that prints a table."""
-    parser.add_argument("--long", action="store_true", help="print all columns, with the sources")
-
-
 def add_configuration(
     parser: argparse.ArgumentParser, *, with_planner: bool = True, is_pair: bool = False, with_firmware: bool = True
 ) -> None:
@@ -132,7 +130,10 @@ def add_configuration(
     store = "append" if is_pair else "store"
     target, kernels, runtime = _DEFAULTS if with_firmware else ("the file's",) * 3
     group.add_argument(
-        "--target", action=store, metavar="T", help=f"the processor (default: {target}); 'tflm-sim targets' lists them"
+        "--target",
+        action=store,
+        metavar="T",
+        help=f"the processor (default: {target}); 'tflm-sim list targets' lists them",
     )
     if with_firmware:
         group.add_argument("--firmware", action=store, metavar="APP.elf", help="read the target from a linked program")
@@ -154,7 +155,7 @@ def add_configuration(
         "--library",
         action=store,
         metavar="L[@V]",
-        help="use the TFLM and kernels of this library; 'tflm-sim libraries' lists them",
+        help="use the TFLM and kernels of this library; see 'tflm-sim list libraries'",
     )
     group.add_argument(
         "--optimize-kernels-for",
@@ -259,6 +260,26 @@ def add_interpreter(parser: argparse._ActionsContainer, what: str) -> None:
         metavar="N",
         help=f"with {what}: the interpreter that gets the model, as 'run' numbers them (default: all of them)",
     )
+
+
+_OF_THE_FRAME = ("verb", "debug", "allow_download")
+
+
+def refuse_besides(args: argparse.Namespace, option: str, *allowed: str) -> None:
+    """Refuse an option that was given and does not go with another one.
+
+    Args:
+        args: The options.
+        option: The name in ``args`` of that other one.
+        allowed: The names in ``args`` of what goes with it.
+
+    Raises:
+        UsageError: It names both.
+    """
+    for name, value in vars(args).items():
+        if name not in (option, *allowed, *_OF_THE_FRAME) and value != args.parser.get_default(name):
+            first, second = (f"--{each.replace('_', '-')}" for each in (option, name))
+            raise UsageError(f"{first} does not go with {second}; remove one of them")
 
 
 def program_reader() -> Programs:

@@ -177,4 +177,5 @@ def test_a_verb_with_json_has_a_schema(verb: str, capsys: pytest.CaptureFixture[
     with pytest.raises(SystemExit):
         main([verb, "--help"])
     has_json = " --json " in capsys.readouterr().out
-    assert not has_json or verb in make_schemas.DOCUMENTS, "add its document to DOCUMENTS in tools/release/schemas.py"
+    documented = {command.split()[0] for command in make_schemas.DOCUMENTS}
+    assert not has_json or verb in documented, "add its document to DOCUMENTS in tools/release/schemas.py"

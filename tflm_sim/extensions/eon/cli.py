@@ -44,7 +44,7 @@ def register(subparsers: Subparsers) -> None:
         "source", metavar="FILE", help="a ..._compiled.cpp, a .zip export with such a file, or - (standard input)"
     )
     parser.add_argument(
-        "--target", metavar="T", help="the processor (default: cortex-m4); 'tflm-sim targets' lists them"
+        "--target", metavar="T", help="the processor (default: cortex-m4); see 'tflm-sim list targets'"
     )
     parser.add_argument(
         "--kernels",
