@@ -18,7 +18,7 @@ tflm-sim ports --json
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(subparsers, "ports", "list the serial ports", EXAMPLES, about=ABOUT, exits={1: "there is none"})
+    parser = add_verb(subparsers, "ports", EXAMPLES, about=ABOUT, exits={1: "there is none"})
     parser.add_argument("--json", action="store_true", help="print one JSON list")
 
 

@@ -32,14 +32,7 @@ _PIECE = 1 << 16
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers,
-        "replay",
-        "read a recorded run and compare its reports with the simulation",
-        EXAMPLES,
-        about=ABOUT,
-        exits=EXITS,
-    )
+    parser = add_verb(subparsers, "replay", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument("log", metavar="FILE", help="what 'monitor --record' wrote, or any log; - for standard input")
     parser.add_argument("--model", metavar="MODEL", help="the model on the board: a .tflite file, or sample:NAME")
     add_configuration(parser)

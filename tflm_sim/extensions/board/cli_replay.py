@@ -31,14 +31,7 @@ EXITS = {0: "board and simulation agree on everything", 1: "they differ", 4: EXI
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers,
-        "replay-on",
-        "carry out the allocations on a board and compare every offset",
-        EXAMPLES,
-        about=ABOUT,
-        exits=EXITS,
-    )
+    parser = add_verb(subparsers, "replay-on", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument(
         "port",
         metavar="PORT",

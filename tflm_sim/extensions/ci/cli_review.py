@@ -46,8 +46,7 @@ EXITS = {
 
 
 def register(subparsers: Subparsers) -> None:
-    summary = f"compare the models of {PROJECT_FILE} with those of another commit, for a pull request"
-    parser = add_verb(subparsers, "review", summary, EXAMPLES, about=ABOUT, exits=EXITS)
+    parser = add_verb(subparsers, "review", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument(
         "--base",
         metavar="COMMIT",

@@ -39,14 +39,11 @@ _LAST_WITHOUT_MICRO_CONTEXT, _FIRST_WITH_MICRO_CONTEXT = "2023-08-25", "2023-11-
 
 
 def register(subparsers: Subparsers) -> None:
-    summary = "print what a source of Edge Impulse's EON compiler needs: its arena, heap and limits"
-    parser = add_verb(subparsers, "eon", summary, EXAMPLES, about=ABOUT, exits=EXITS)
+    parser = add_verb(subparsers, "eon", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument(
         "source", metavar="FILE", help="a ..._compiled.cpp, a .zip export with such a file, or - (standard input)"
     )
-    parser.add_argument(
-        "--target", metavar="T", help="the processor (default: cortex-m4); 'tflm-sim targets' lists them"
-    )
+    parser.add_argument("--target", metavar="T", help="the processor (default: cortex-m4); see 'tflm-sim list targets'")
     parser.add_argument(
         "--kernels",
         metavar="LIB",

@@ -42,14 +42,7 @@ EXITS = {
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers,
-        "firmware",
-        "read from a linked program (ELF) whether its models fit their arenas",
-        EXAMPLES,
-        about=ABOUT,
-        exits=EXITS,
-    )
+    parser = add_verb(subparsers, "firmware", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument(
         "elf",
         metavar="APP.elf",

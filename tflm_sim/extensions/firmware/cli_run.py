@@ -34,14 +34,7 @@ EXITS = {
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers,
-        "run",
-        "execute a linked program in an emulator and measure its arenas, with any kernels",
-        EXAMPLES,
-        about=ABOUT,
-        exits=EXITS,
-    )
+    parser = add_verb(subparsers, "run", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument("elf", metavar="APP.elf", help="the linked program")
     parser.add_argument(
         "--model", metavar="FILE", help="replace the program's model by this one; its operators and kernels stay"
