@@ -96,10 +96,9 @@ OWN: tuple[Extension, ...] = (
     Extension(
         name="firmware",
         verbs={
-            "firmware": Verb("cli", "read from a linked program (ELF) whether its models fit their arenas", PROGRAMS),
-            "run": Verb(
-                "cli_run", "execute a linked program in an emulator and measure its arenas, with any kernels", PROGRAMS
-            ),
+            "firmware": Verb(
+                "cli", "tell whether the models in a linked program (ELF) fit: read it, or execute it", PROGRAMS
+            )
         },
         programs="programs",
         parts={
@@ -157,12 +156,7 @@ OWN: tuple[Extension, ...] = (
     ),
     Extension(
         name="board",
-        verbs={
-            "monitor": Verb("cli_listen", "listen to a board and compare its reports with the simulation", PROGRAMS),
-            "replay": Verb("cli_read", "read a recorded run and compare its reports with the simulation", PROGRAMS),
-            "replay-on": Verb("cli_replay", "carry out the allocations on a board and compare every offset", PROGRAMS),
-            "ports": Verb("cli_ports", "list the serial ports", PROGRAMS),
-        },
+        verbs={"board": Verb("cli", "compare a board with the simulation: listen, read, replay, ports", PROGRAMS)},
         names={
             "device_replay": "replay_script",
             "replay": "ReplayOutcome ReplayScript ReplayStep run_script",
@@ -170,27 +164,8 @@ OWN: tuple[Extension, ...] = (
             "transport": "SerialPort open_port",
         },
     ),
-    Extension(
-        name="eon",
-        verbs={
-            "eon": Verb(
-                "cli", "print what a source of Edge Impulse's EON compiler needs: its arena, heap and limits", SIZES
-            )
-        },
-        sources="source_kind",
-    ),
-    Extension(
-        name="ci",
-        verbs={
-            "review": Verb(
-                "cli_review",
-                "compare the models of tflm-sim.toml with those of another commit, for a pull request",
-                SIZES,
-            )
-        },
-        additions={"check": "additions"},
-        modules={"keras": "keras"},
-    ),
+    Extension(name="eon", additions={"size": "additions"}, sources="source_kind"),
+    Extension(name="ci", additions={"check": "additions", "diff": "additions"}, modules={"keras": "keras"}),
     Extension(name="page", verbs={"serve": Verb("cli", "serve the web page that sizes models in the browser", MORE)}),
 )
 """Our own extensions; their modules are below ``tflm_sim.extensions.NAME``."""

@@ -14,6 +14,8 @@ from tflm_sim.schemas.generate import published
 
 LOGS = Path(__file__).parents[1] / "unit" / "logs" / "recorded"
 COMMANDS = """
+board read LOGS/esp32_mcufit_idf.log --json
+board read LOGS/stm32h7_recording_two_tasks.log --model sample:sine --json
 bug-report sample:sine
 bug-report
 check sample:sine --limit 1KiB --json
@@ -34,8 +36,6 @@ lite sample:sine nowhere.tflite --jsonl
 lite sample:residual --delegate gpu --json
 lite sample:sine --delegate flex --json
 plan sample:sine --json
-replay LOGS/esp32_mcufit_idf.log --json
-replay LOGS/stm32h7_recording_two_tasks.log --model sample:sine --json
 report sample:residual -o - --format json
 report --tensor input sample:residual -o - --format json
 shrink sample:sine --json
@@ -56,10 +56,10 @@ SAME = {"size --targets": "size-boards", "report --tensor": "trace-lifetimes"}
 def test_every_document_follows_its_schema(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     main(command.replace("LOGS", str(LOGS)).split())
     text = capsys.readouterr().out
-    verb = command.split()[0].replace("replay", "monitor")
+    verb = command.split()[0]
     mode = " ".join(command.split()[:2])
     name = SAME.get(mode, mode.replace("--", "").replace(" ", "-"))
-    is_of_lines = "--jsonl" in command or verb in ("monitor", "check")
+    is_of_lines = "--jsonl" in command or verb in ("board", "check")
     documents = [json.loads(line) for line in text.splitlines()] if is_of_lines else [json.loads(text)]
     assert documents, "there is something to check"
     schema = jsonschema.Draft202012Validator(published(name if name in SCHEMAS else verb))

@@ -13,7 +13,7 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.types import TensorType
 
 ATTACK = "##[error]x\n::error::y\x1b[31m\u202e"
-WITHOUT_A_MODEL = {"ports", "completion"}
+WITHOUT_A_MODEL = {"completion"}
 SERVERS = {"serve"}
 
 
@@ -76,10 +76,11 @@ def arguments(verb: str, folder: Path) -> list[list[str]]:
         return [[verb, model, *more] for model in models for more in of_models[verb]]
     if verb == "explain":
         return [[verb, log], [verb, log, "--json"], [verb, log, "--model", models[0]], [verb, f"Node {ATTACK} failed"]]
-    if verb == "replay":
-        return [[verb, log], [verb, log, "--json"], [verb, log, "--model", models[0]], [verb, f"{log}.absent"]]
-    if verb in ("monitor", "replay-on"):
-        return [[verb, f"/dev/{ATTACK}", *([models[0]] if verb == "replay-on" else [])]]
+    if verb == "board":
+        logs = [[log], [log, "--json"], [log, "--model", models[0]], [f"{log}.absent"]]
+        port = f"/dev/{ATTACK}"
+        others = [["listen", port], ["replay", port, models[0]], ["ports"], ["ports", ATTACK], [ATTACK]]
+        return [[verb, *words] for words in (*(["read", *each] for each in logs), *others)]
     if verb == "list":
         return [[verb, what, *word] for what in ("targets", "libraries", "boards", "ops") for word in ([], [ATTACK])]
     if verb in WITHOUT_A_MODEL:

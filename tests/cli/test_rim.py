@@ -113,7 +113,8 @@ def test_what_the_terminal_cannot_encode_is_an_escape(tmp_path: Path) -> None:
     model.write_bytes(sample_path("sine").read_bytes())
     (tmp_path / "boot.log").write_text("温度\nAllocateTensors() failed\n", "utf-8")
     for encoding in ("ascii", "cp1252"):
-        for argv in (["size", "--map", str(model)], ["size", str(model)], ["replay", str(tmp_path / "boot.log")]):
+        log = str(tmp_path / "boot.log")
+        for argv in (["size", "--map", str(model)], ["size", str(model)], ["board", "read", log]):
             result = tool(*argv, variables={"PYTHONIOENCODING": encoding}, stdout=subprocess.PIPE)
             assert (result.returncode, result.stderr) == (0, "")
             assert "\\u6a21\\u578b" in result.stdout or "--map" in argv or "\\u6e29" in result.stdout

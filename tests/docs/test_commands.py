@@ -19,19 +19,19 @@ NOT_RUN = {
     "tflm-sim serve": "runs until Ctrl-C; tests/browser opens what it serves",
     "tflm-sim sweep /shared/zoo": "needs a cluster; tests/cluster has one",
     "tflm-sim shrink model.tflite --firmware build/app.elf --prove": "needs TFLM's kernels; tests/firmware has its own",
-    "tflm-sim replay-on": "needs a board; tests/firmware runs it against QEMU's",
+    "tflm-sim board replay": "needs a board; tests/firmware runs it against QEMU's",
 }
 """The start of a command, and where it is run instead."""
 
 
 def is_a_name(command: str) -> bool:
-    """Tell whether a verb alone is the verb's name: one that cannot be without arguments."""
+    """Tell whether a verb alone, or a command of ``board``, is its name: one that cannot be without arguments."""
     words = command.split()[1:]
     with contextlib.redirect_stdout(io.StringIO()):
         try:
             parsed(words)
         except UsageError:
-            return len(words) == 1
+            return len(words) == (2 if words[0] == "board" else 1)
         except SystemExit:  # The help, or the version.
             return False
     return False

@@ -36,7 +36,8 @@ ABOUT = """
 Use it to find out what an update of a library, another target or a new version
 of a model costs. Give one model with two settings, or two models. If an arena
 was large enough with an older TFLM, --between finds the changes of TFLM that
-moved its size, and by how many bytes.
+moved its size, and by how many bytes. In pull requests, --base compares all
+models of tflm-sim.toml with those of a commit.
 """
 EXAMPLES = """
 tflm-sim diff model.tflite --target cortex-m4 --target esp32-s3
@@ -49,11 +50,14 @@ tflm-sim diff model.tflite --between esp_nn@1.1.0 --and esp_nn@1.2.3 --target es
 tflm-sim diff --lite old.tflite new.tflite
 tflm-sim diff old.elf new.elf --executed
 tflm-sim diff model.tflite --firmware old.elf --firmware new.elf --executed
+tflm-sim diff --base main
+tflm-sim diff --comment --markdown "$GITHUB_STEP_SUMMARY"
 """
 INCONCLUSIVE = 3
 EXITS = {
-    1: "--fail-on-increase, --between: the smallest arena grew, or AllocateTensors() fails after the change",
-    3: "a file cannot be used, or --fail-on-increase: AllocateTensors() fails before the change",
+    1: "--fail-on-increase, --between: the smallest arena grew, or AllocateTensors() fails after the change; --base: a "
+    "model does not fit",
+    3: "a file cannot be used; --fail-on-increase: AllocateTensors() fails before the change; --base: it is unknown",
 }
 
 
@@ -61,7 +65,7 @@ def register(subparsers: Subparsers) -> None:
     parser = add_verb(subparsers, "diff", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument(
         "sources",
-        nargs="+",
+        nargs="*",
         metavar="MODEL|SIZE.json",
         help="one for both sides, or one before and one after: a .tflite file, sample:NAME, the output of 'size "
         "--json', or with --executed a linked program, with its own model",
@@ -98,6 +102,8 @@ def run(args: argparse.Namespace) -> int:
         return diff_between.run(args)
     if (code := answer_of_an_extension("diff", args)) is not None:
         return code
+    if not args.sources:
+        raise UsageError("give one model with two settings, or two models, or --base COMMIT")
     allowed = None if args.fail_on_increase is None else parse_size(args.fail_on_increase)
     linked = [source for source in args.sources if _is_program(source)]
     if linked and not args.executed:

@@ -37,7 +37,7 @@ tflm-sim explain "Failed to resize buffer. Requested: 33488, available 20472, mi
 tflm-sim explain boot.log --arena-size 26080 --model okay_nabu.tflite --target esp32-s3
 """
 MAX_LOG_BYTES = 1 << 30
-"""Bytes; 'replay' reads a longer one piece by piece."""
+"""Bytes; 'board read' reads a longer one piece by piece."""
 
 EXITS = {0: "the log contains a known message", 1: "the log contains no known message"}
 

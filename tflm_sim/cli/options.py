@@ -6,7 +6,7 @@ import argparse
 import os.path
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from tflm_sim.answers.simulation import Simulation, simulate
@@ -246,7 +246,7 @@ def add_executed(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--executed",
         action="store_true",
-        help="with --firmware: execute the program with this model, and measure instead of simulating (see 'run')",
+        help="with --firmware: execute the program with this model, and measure instead of simulating",
     )
     add_interpreter(parser, "--executed")
 
@@ -258,7 +258,7 @@ def add_interpreter(parser: argparse._ActionsContainer, what: str) -> None:
         type=int,
         default=0,
         metavar="N",
-        help=f"with {what}: the interpreter that gets the model, as 'run' numbers them (default: all of them)",
+        help=f"with {what}: the interpreter that gets the model, as 'firmware --run' numbers them (default: all)",
     )
 
 
@@ -300,6 +300,16 @@ def measured(
     """Return what was measured in the program of ``--firmware`` with a model, None for the program's own."""
     with elapsing(f"executing {os.path.basename(args.firmware)}"):
         return program_reader().measure(args.firmware, model, possible, sizes, interpreter=args.into)
+
+
+def first_given(args: argparse.Namespace, names: Iterable[str]) -> str | None:
+    """Return the first of some options that was given, as it is typed; None where none was.
+
+    Args:
+        args: The options.
+        names: Their names in ``args``; those that the verb does not have are not given.
+    """
+    return next((f"--{name.replace('_', '-')}" for name in names if getattr(args, name, None)), None)
 
 
 def is_executed(args: argparse.Namespace, *others: str) -> bool:

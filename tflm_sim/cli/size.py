@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.cli import options
 from tflm_sim.cli.terminal import ProgressLine, say, say_json, terminal_width, wants_color
 from tflm_sim.device.configuration import Configuration, planner_words
-from tflm_sim.errors import ModelError, NoModelError, SimulatedFailure, TflmSimError, UsageError
+from tflm_sim.errors import NoModelError, SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.model.inputs import expand, read_source
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
@@ -41,11 +42,12 @@ tflm-sim size model.tflite --boards all
 tflm-sim size model.tflite --boards nano33ble,esp32-s3,pico --json
 tflm-sim size model.tflite --targets all
 tflm-sim size model_data.cc export.zip models/
+tflm-sim size tflite_learn_5_compiled.cpp --target cortex-m4
 tflm-sim size *.tflite --jsonl > sizes.jsonl
 """
 EXITS = {
     1: "--arena-size: that arena is not enough; --boards: the model fits none of them",
-    4: "AllocateTensors() fails in an arena of any size",
+    4: "AllocateTensors() fails in an arena of any size, or the initialisation of an EON source does",
 }
 
 
@@ -79,15 +81,19 @@ def run(args: argparse.Namespace) -> int:
         return size_boards.run(args)
     if (code := options.answer_of_an_extension("size", args)) is not None:
         return code
-    possible = options.possible_configurations(args, is_split=args.split_arenas)
     _refuse_contradictions(args)
+
+    @cache
+    def possible() -> tuple[Configuration, ...]:  # Asked for with a model: a source needs no TFLM with an interpreter.
+        return options.possible_configurations(args, is_split=args.split_arenas)
+
     names = list(expand(args.models))
     if args.jsonl and not args.executed:
         return _jsonl(args, names, possible)
     if args.json and len(names) > 1:
         raise UsageError("--json takes one model; use --jsonl for several")
     if options.is_executed(args, "arena_size", "map", "split_arenas", "jsonl"):
-        return _executed(args, names, possible)
+        return _executed(args, names, possible())
     code = 0
     for position, name in enumerate(names):
         if position:
@@ -97,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
         except NoModelError as problem:
             code = max(code, _other_source(args, name, problem))
         else:
-            code = max(code, _one(args, model, possible))
+            code = max(code, _one(args, model, possible()))
     return code
 
 
@@ -144,10 +150,10 @@ def _executed(args: argparse.Namespace, names: Sequence[str], possible: Sequence
 
 def _other_source(args: argparse.Namespace, name: str, problem: NoModelError) -> int:
     """Print what a file that is no model needs, where an extension knows its kind."""
-    for kind in sources():
+    for kind in sources() if problem.data is not None else ():
         try:
-            label, data = read_source(name, kind.recognises, kind.MADE_BY)
-        except ModelError:
+            label, data = read_source(name, kind.recognises, kind.MADE_BY, problem.data)
+        except NoModelError:
             continue
         code: int | None = kind.answer("size", args, label, data)
         if code is not None:
@@ -197,23 +203,26 @@ def _map(args: argparse.Namespace, model: Model, config: Configuration) -> int:
     return 0 if picture.status == "ok" else SimulatedFailure.exit_code
 
 
-def _jsonl(args: argparse.Namespace, names: list[str], possible: Sequence[Configuration]) -> int:
-    from tflm_sim.report.document import ErrorDocument, SizeDocument, error_document, size_document
+def _jsonl(args: argparse.Namespace, names: list[str], possible: Callable[[], Sequence[Configuration]]) -> int:
+    from tflm_sim.report.document import error_document, size_document
 
     code = 0
     for name in names:
-        document: SizeDocument | ErrorDocument
         model: Model | None = None
         try:
-            model = load(name)
-            config, needs = _chosen(model, possible)
-            document = size_document(
-                options.simulated(model, config), candidates=needs, assumed=options.assumed(args, config)
-            )
+            try:
+                model = load(name)
+            except NoModelError as problem:
+                code = _other_source(args, name, problem) or code
+            else:
+                config, needs = _chosen(model, possible())
+                simulation = options.simulated(model, config)
+                say_json(
+                    size_document(simulation, candidates=needs, assumed=options.assumed(args, config)), indent=None
+                )
         except TflmSimError as error:
-            document = error_document(name, model, possible[0], error)
+            say_json(error_document(name, model, possible()[0], error), indent=None)
             code = error.exit_code
-        say_json(document, indent=None)
         sys.stdout.flush()
     return code
 

@@ -43,11 +43,13 @@ WIDTH = 100
 FOLDER = Path(tflm_sim.schemas.__path__[0])
 DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "baseline": (Baseline,),
+    "board": (EventDocument,),
     "bug-report": (BugReport,),
     "check": (VerdictDocument,),
     "diff": (Difference, LiteDifference),
     "diff --between": (BetweenDocument,),
     "eon": (EonDocument,),
+    "execution": (ExecutionDocument,),
     "explain": (ExplanationDocument,),
     "firmware": (FirmwareDocument,),
     "list boards": (tuple[BoardRow, ...],),
@@ -55,11 +57,9 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "list ops": (tuple[OperatorRow, ...],),
     "list targets": (tuple[TargetRow, ...], tuple[CombinationRow, ...]),
     "lite": (LiteDocument, GpuDocument, FlexDocument),
-    "monitor": (EventDocument,),
     "plan": (PlanDocument,),
     "ports": (tuple[PortInfo, ...],),
     "report": (PictureDocument,),
-    "run": (ExecutionDocument,),
     "shrink": (ShrunkDocument,),
     "size": (SizeDocument, ErrorDocument, ArenaDocument),
     "size --boards": (BoardsDocument,),
@@ -67,13 +67,17 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "trace --lifetimes": (LifetimesDocument,),
 }
 """By the command whose ``--json`` (``--jsonl``, ``--format json``) they are: a document, a list of rows, or several."""
+COMMANDS = {"board": "board listen", "eon": "size FILE.cpp", "execution": "firmware --run", "ports": "board ports"}
+"""The commands of the documents that are not called after them."""
 
 
 def schemas() -> dict[str, Json]:
     """Return each schema by the name of its file: ``size-boards.json`` for ``size --boards``."""
     return {
-        f"{command.replace('--', '').replace(' ', '-')}.json": schema_of(*kinds, title=f"tflm-sim {command}")
-        for command, kinds in DOCUMENTS.items()
+        f"{name.replace('--', '').replace(' ', '-')}.json": schema_of(
+            *kinds, title=f"tflm-sim {COMMANDS.get(name, name)}"
+        )
+        for name, kinds in DOCUMENTS.items()
     }
 
 

@@ -1,4 +1,4 @@
-"""``review``: the comment of a pull request, a recorded event and a server that answers as GitHub's and GitLab's."""
+"""``diff --base``: a pull request's comment, a recorded event and a server that answers as GitHub's and GitLab's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pytest
 
 from tflm_sim.cli import main
 from tflm_sim.errors import UsageError
-from tflm_sim.extensions.ci import cli_review as review
+from tflm_sim.extensions.ci import cli_diff as module
 from tflm_sim.extensions.ci.forge import COMMENT_MARK
 from tflm_sim.extensions.ci.project_text import Review
 from tflm_sim.samples import sample_path
@@ -68,7 +68,7 @@ TABLE = """\
 def test_before_and_after_stand_in_a_table_with_the_reason_and_a_picture(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["review", "--base", "HEAD"]) == 1
+    assert main(["diff", "--base", "HEAD"]) == 1
     text = capsys.readouterr().out
     assert text.startswith(TABLE)
     moved = re.findall(r"^- (\+[\d,]+ B, .*)$", text, re.MULTILINE)
@@ -79,8 +79,11 @@ def test_before_and_after_stand_in_a_table_with_the_reason_and_a_picture(
 
 
 def test_without_a_base_there_is_one_column(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["review"]) == 1
-    lines = capsys.readouterr().out.splitlines()
+    assert main(["diff", "--markdown", "summary.md"]) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err == "nothing to compare with: give --base COMMIT; CI's environment names no pull request\n"
+    lines = (repository / "summary.md").read_text("utf-8").splitlines()
     assert lines[2] == "|  | model | firmware | needs | limit |"
     assert lines[5] == "| ✅ | `new.tflite` | `doorbell` | 1,072 B | 20,480 B |"
 
@@ -91,7 +94,7 @@ def test_a_firmware_that_changed_is_compared_with_what_it_was(
     (repository / "kws.tflite").write_bytes(sample_path("sine").read_bytes())
     path = repository / "tflm-sim.toml"
     path.write_text(path.read_text("utf-8").replace('"reference"', '"cmsis_nn"'), "utf-8")
-    assert main(["review", "--base", "HEAD"]) == 0
+    assert main(["diff", "--base", "HEAD"]) == 0
     text = capsys.readouterr().out
     assert "| ✅ | `kws.tflite` | `doorbell` | 1,072 B | 1,168 B | +96 B | 20,480 B |" in text
     assert "- `target.kernels.name: reference -> cmsis_nn`" in text
@@ -102,7 +105,7 @@ def test_a_model_that_is_gone_is_a_row_and_one_that_cannot_be_read_is_counted(
 ) -> None:
     (repository / "kws.tflite").rename(repository / "other.tflite")
     (repository / "new.tflite").write_bytes(b"\x1c\0\0\0TFL3" + bytes(10))
-    assert main(["review", "--base", "HEAD"]) == 1
+    assert main(["diff", "--base", "HEAD"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("### ❌ Tensor arenas: no: 1 of 2 does not fit, or grew; 1 cannot be told; not named")
     assert "| ✅ | `kws.tflite` | `doorbell` | 1,072 B | - | gone | - |" in lines
@@ -113,7 +116,7 @@ def test_a_file_of_before_that_is_broken_is_not_used(repository: Path, capsys: p
     (repository / "tflm-sim.toml").write_text("models = [", "utf-8")
     git(repository, "commit", "-q", "-m", "broken", "tflm-sim.toml")
     (repository / "tflm-sim.toml").write_text(good, "utf-8")
-    assert main(["review", "--base", "HEAD"]) == 1
+    assert main(["diff", "--base", "HEAD"]) == 1
     printed = capsys.readouterr()
     assert printed.out.startswith(TABLE)
     assert printed.err.startswith("the tflm-sim.toml of before is not used: Invalid value")
@@ -126,33 +129,56 @@ def test_the_first_three_rows_that_grew_or_are_not_good_have_a_picture(monkeypat
     ]  # fmt: skip
     reviews = [Review(SimpleNamespace(judged=row), difference=row[2]) for row in rows]  # type: ignore[arg-type]
     where = SimpleNamespace(planner="greedy", has_own_planner=False)
-    monkeypatch.setattr(review, "deciding", lambda row: (SimpleNamespace(exit_code=row[0], model=row[1]), where))
-    monkeypatch.setattr(review, "growth", lambda difference: difference)
-    monkeypatch.setattr(review, "take_picture", lambda model, configuration, title: model)
-    monkeypatch.setattr(review, "map_lines", lambda picture, width: [picture])
-    assert [index for index, row in enumerate(review._with_pictures(reviews)) if row.picture] == [5, 6, 7]
+    monkeypatch.setattr(module, "deciding", lambda row: (SimpleNamespace(exit_code=row[0], model=row[1]), where))
+    monkeypatch.setattr(module, "growth", lambda difference: difference)
+    monkeypatch.setattr(module, "take_picture", lambda model, configuration, title: model)
+    monkeypatch.setattr(module, "map_lines", lambda picture, width: [picture])
+    assert [index for index, row in enumerate(module._with_pictures(reviews)) if row.picture] == [5, 6, 7]
 
 
 def test_without_the_file_one_sentence_says_what_is_missing(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (repository / "tflm-sim.toml").unlink()
-    assert main(["review"]) == 2
+    assert main(["diff", "--base", "HEAD"]) == 2
     assert capsys.readouterr().err == (
-        "tflm-sim review: there is no tflm-sim.toml in this folder, which names the models and what they are held to\n"
+        "tflm-sim diff: there is no tflm-sim.toml in this folder, which names the models and what they are held to\n"
     )
 
 
 def test_strangers_names_stay_in_their_cells(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (repository / "a`|<b>```\n.tflite").write_bytes(sample_path("sine").read_bytes())
-    assert main(["review", "--base", "HEAD"]) == 1
+    assert main(["diff", "--base", "HEAD"]) == 1
     row = next(line for line in capsys.readouterr().out.splitlines() if "<b>" in line)
     assert row == "| ✅ | `a  <b>   \\x0a.tflite` | `doorbell` | - | 1,072 B | new | 20,480 B |"
 
 
+NOT_OF_THE_FILE = "is for models that are named; tflm-sim.toml says what its models run on"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("", "give one model with two settings, or two models, or --base COMMIT"),
+        ("--lite", "give one model with two settings, or two models, or --base COMMIT"),
+        ("--json", "give one model with two settings, or two models, or --base COMMIT"),
+        ("kws.tflite --base HEAD", "--base compares the models that tflm-sim.toml names; remove kws.tflite"),
+        ("kws.tflite --markdown a.md", "--markdown compares the models that tflm-sim.toml names; remove kws.tflite"),
+        ("--base HEAD --target esp32", f"--target {NOT_OF_THE_FILE}"),
+        ("--base HEAD --lite", f"--lite {NOT_OF_THE_FILE}"),
+        ("--base HEAD --json", f"--json {NOT_OF_THE_FILE}"),
+    ],
+)
+def test_what_is_compared_is_named_or_is_in_the_file(
+    words: str, sentence: str, repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["diff", *words.split()]) == 2
+    assert capsys.readouterr().err == f"tflm-sim diff: {sentence}\n"
+
+
 @pytest.mark.parametrize("commit", ["nothing", "--upload-pack=touch x"])
 def test_a_base_that_is_none_is_one_sentence(commit: str, repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["review", f"--base={commit}"]) == 2
+    assert main(["diff", f"--base={commit}"]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     if commit == "nothing":
@@ -245,7 +271,7 @@ def test_a_pull_request_has_one_comment_that_is_kept_up_to_date(
     said = []
     for model in ("keyword_spotter", "keyword_spotter", "sine"):
         (repository / "kws.tflite").write_bytes(sample_path(model).read_bytes())
-        assert main(["review", "--comment"]) == (0 if model == "sine" else 1)
+        assert main(["diff", "--comment"]) == (0 if model == "sine" else 1)
         said.append(capsys.readouterr().err)
     assert said == ["the comment is written\n", "the comment is up to date\n", "the comment is brought up to date\n"]
     assert len(kept.comments) == 102
@@ -273,10 +299,10 @@ def test_a_merge_request_of_gitlab_has_it_too(
     }.items():
         monkeypatch.setenv(name, value)
     kept.comments = [{"id": 1, "author": {"username": "x"}, "body": f"{COMMENT_MARK}\nall is well"}]
-    assert main(["review", "--comment"]) == 1
+    assert main(["diff", "--comment"]) == 1
     kept.comments[-1]["author"] = kept.comments[-1].pop("user")
     (repository / "kws.tflite").write_bytes(sample_path("sine").read_bytes())
-    assert main(["review", "--comment"]) == 0
+    assert main(["diff", "--comment"]) == 0
     assert [row["body"].splitlines()[1] for row in kept.comments] == [
         "all is well",
         "### ✅ Tensor arenas: yes: all 2 fit; not named, so assumed: library",
@@ -291,7 +317,7 @@ def test_a_fork_may_not_write_and_has_the_summary(
     kept, api = forge
     kept.may_write = False
     github(repository, api, monkeypatch)
-    assert main(["review", "--comment", "--markdown", "summary.md"]) == 1
+    assert main(["diff", "--comment", "--markdown", "summary.md"]) == 1
     assert (repository / "summary.md").read_text("utf-8").startswith(TABLE)
     said = capsys.readouterr().err
     assert said.startswith(f"no comment: POST {api}/repos/someone/doorbell/issues/7/comments is answered with 403")
@@ -303,7 +329,7 @@ def test_the_step_of_the_action_writes_the_summary_and_the_comment(
     kept, api = forge
     github(repository, api, monkeypatch)
     action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
-    step = next(row for row in action["runs"]["steps"] if row["name"] == "Review")
+    step = next(row for row in action["runs"]["steps"] if row["name"] == "Compare")
     assert step["if"] == "inputs.models == ''"
     assert action["inputs"]["token"]["default"] == "${{ github.token }}"
     program = repository.parent / "bin" / "tflm-sim"
@@ -340,6 +366,6 @@ def test_what_git_says_last_is_why_it_failed(
     monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], said: str, sentence: str
 ) -> None:
     failed = SimpleNamespace(returncode=1, stderr=said)
-    monkeypatch.setattr(review.subprocess, "run", lambda *_, **__: failed)
+    monkeypatch.setattr(module.subprocess, "run", lambda *_, **__: failed)
     with pytest.raises(UsageError, match=f"^{sentence}$"):
-        review._git(*words)
+        module._git(*words)

@@ -1,4 +1,4 @@
-"""``tflm-sim review``: the models of ``tflm-sim.toml`` before and after a change; the comment of a pull request."""
+"""``tflm-sim diff --base``: the models of ``tflm-sim.toml`` before and after a change; a pull request's comment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from tflm_sim.cli.options import Subparsers, add_verb, simulated
+from tflm_sim.cli.options import PAIRED, first_given, simulated
 from tflm_sim.cli.terminal import say, say_document
 from tflm_sim.device.configuration import planner_words
 from tflm_sim.errors import UsageError
@@ -27,43 +27,31 @@ from tflm_sim.report.map import map_lines
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.report.verdict import deciding
 
-ABOUT = """
-Use it in pull requests. It sizes the models of tflm-sim.toml before and after
-the change, and prints the comment in Markdown.
-"""
-EXAMPLES = """
-tflm-sim review --base main
-tflm-sim review --base HEAD~1 --markdown summary.md
-tflm-sim review --comment --markdown "$GITHUB_STEP_SUMMARY"
-"""
 MAX_PICTURES = 3
 PICTURE_COLUMNS = 100
-EXITS = {
-    0: "every model fits",
-    1: "a model does not fit, or it needs more than the baseline says",
-    3: "the answer is unknown, or a model cannot be read",
-}
+_OF_TWO_MODELS = (
+    *PAIRED,
+    *("ethos_u", "own_planner", "custom_ops", "executed", "split_arenas", "fail_on_increase", "json", "lite"),
+)
+"""Options that have no meaning beside the file, which says what the models run on."""
 
 
-def register(subparsers: Subparsers) -> None:
-    parser = add_verb(subparsers, "review", EXAMPLES, about=ABOUT, exits=EXITS)
-    parser.add_argument(
-        "--base",
-        metavar="COMMIT",
-        help="the commit to compare with (default: in CI the base of the pull or merge request)",
-    )
-    parser.add_argument(
-        "--comment", action="store_true", help="in CI: write the comment of the pull or merge request, or update it"
-    )
-    parser.add_argument("--markdown", metavar="FILE", help="append the text to this file, such as a CI's step summary")
+def compare_project(args: argparse.Namespace) -> int:
+    """Print the models of ``tflm-sim.toml`` beside those of another commit; return the exit code, that of ``check``.
 
-
-def run(args: argparse.Namespace) -> int:
-    """Carry out the verb; a comment that cannot be written is said, and does not change the verdict."""
+    A comment that cannot be written is said, and does not change the verdict.
+    """
+    if args.sources:
+        asked = first_given(args, ("base", "comment", "markdown"))
+        raise UsageError(f"{asked} compares the models that {PROJECT_FILE} names; remove {args.sources[0]}")
+    if option := first_given(args, _OF_TWO_MODELS):
+        raise UsageError(f"{option} is for models that are named; {PROJECT_FILE} says what its models run on")
     request = from_environment(os.environ)
     base = args.base or (request.base if request is not None else "")
     if not Path(PROJECT_FILE).exists():
         raise UsageError(f"there is no {PROJECT_FILE} in this folder, which names the models and what they are held to")
+    if not base:
+        say("nothing to compare with: give --base COMMIT; CI's environment names no pull request", file=sys.stderr)
     project = read_project()
     after = list(cells(project, simulate=simulated))
     reviews, gone = _against(base, project, after) if base else ([Review(cell) for cell in after], [])

@@ -1,8 +1,10 @@
-"""``tflm-sim eon``: from a source or an archive to figures, a document and a .tflite file."""
+"""``tflm-sim size`` on a source of the EON compiler, or an archive: figures, a document and a .tflite file."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -14,6 +16,7 @@ from eon_text import NPU, SMALL, eon_text
 
 from tflm_sim.cli import main
 from tflm_sim.extensions.eon.source import EonSource
+from tflm_sim.samples import sample_path
 from tflm_sim.schemas.generate import published
 
 
@@ -29,7 +32,7 @@ def written(folder: Path, source: EonSource) -> str:
 
 
 def document(argv: list[str], capsys: pytest.CaptureFixture[str], code: int = 0) -> dict[str, object]:
-    assert main(["eon", *argv, "--json"]) == code
+    assert main(["size", *argv, "--json"]) == code
     found: dict[str, object] = json.loads(capsys.readouterr().out)
     jsonschema.Draft202012Validator(published("eon")).validate(found)
     return found
@@ -57,7 +60,7 @@ def test_the_document_says_what_lies_where(source: str, capsys: pytest.CaptureFi
 
 
 def test_the_text_is_about_the_same(source: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["eon", source]) == 0
+    assert main(["size", source]) == 0
     verdict, title, target, *_ = capsys.readouterr().out.splitlines()
     assumed = "not named, so assumed: --target, --library, --kernels"
     assert verdict == f"yes: it works, and nothing goes to the heap; {assumed}"
@@ -71,7 +74,7 @@ def test_the_verdict_comes_first_and_with_it_what_would_keep_the_heap_empty(
     path = written(tmp_path, replace(SMALL, arena_size=96, overflow_limit=1))
     remedy = "nothing goes to the heap with kTensorArenaSize = 256 (+160 B)"  # 80 + 64 + 48 + 4 x 16; 256 - 96
     for limit, code, begin in (("1", 4, "no: "), ("64", 0, "yes: it works, with ")):
-        assert main(["eon", path, "--target", "cortex-m4", "-D", f"EI_MAX_OVERFLOW_BUFFER_COUNT={limit}"]) == code
+        assert main(["size", path, "--target", "cortex-m4", "-D", f"EI_MAX_OVERFLOW_BUFFER_COUNT={limit}"]) == code
         verdict, second, *_ = capsys.readouterr().out.splitlines()
         assert verdict.startswith(begin)
         assert second == remedy
@@ -92,11 +95,11 @@ def test_a_model_for_an_npu_needs_its_kernel_and_keeps_its_places(
 ) -> None:
     path = tmp_path / "npu_compiled.cpp"
     path.write_text(eon_text(NPU))
-    assert main(["eon", str(path), "--target", "cortex-m55"]) == 0
+    assert main(["size", str(path), "--target", "cortex-m55"]) == 0
     said = capsys.readouterr().out
     assert "ethos-u #0          12  48 + 24  -" in said
     rebuilt = str(tmp_path / "npu.tflite")
-    assert main(["eon", str(path), "--to-tflite", rebuilt]) == 0
+    assert main(["size", str(path), "--to-tflite", rebuilt]) == 0
     assert main(["size", rebuilt, "--target", "cortex-m55", "--ethos-u"]) == 0
     assert "96 B of scratch in the head" in capsys.readouterr().out
 
@@ -119,7 +122,7 @@ def test_an_archive_gives_its_source(tmp_path: Path, source: str, capsys: pytest
     assert document([str(path)], capsys)["source"] == f"{path}:tflite-model/tflite_learn_5_compiled.cpp"
     with ZipFile(path, "a") as archive:
         archive.write(source, "tflite-model/tflite_learn_9_compiled.cpp")
-    assert main(["eon", str(path)]) == 3
+    assert main(["size", str(path)]) == 3
     assert "contains 2 sources of the EON compiler; name one of" in capsys.readouterr().err
     assert document([f"{path}:tflite-model/tflite_learn_9_compiled.cpp"], capsys)["arena_bytes"] == 512
 
@@ -128,7 +131,7 @@ def test_the_rebuilt_model_is_one_for_every_verb(
     tmp_path: Path, source: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "rebuilt.tflite"
-    assert main(["eon", source, "--to-tflite", str(path)]) == 0
+    assert main(["size", source, "--to-tflite", str(path)]) == 0
     capsys.readouterr()
     assert main(["size", str(path), "--library", "edge-impulse@2023-11-15", "--json"]) == 0
     smallest = json.loads(capsys.readouterr().out)["smallest_arena_multiple_of_16"]
@@ -175,7 +178,7 @@ def test_a_source_of_2020_has_the_kernels_of_its_time(
 
 def test_the_interpreter_of_2020_is_refused_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = str(tmp_path / "model.tflite")
-    assert main(["eon", written(tmp_path, SMALL), "--to-tflite", model]) == 0
+    assert main(["size", written(tmp_path, SMALL), "--to-tflite", model]) == 0
     assert main(["size", model, "--library", "edge-impulse@2021-05-11"]) == 2
     assert "its interpreter of mid-2020 is not, and the nearest is edge-impulse@2021-08-31" in capsys.readouterr().err
 
@@ -186,7 +189,7 @@ def test_a_source_of_2022_keeps_any_number_of_buffers(tmp_path: Path, capsys: py
     found = document([path, "--kernels", "reference"], capsys)
     assert (found["works"], found["heap_bytes"]) == (True, 124)  # all five of the test above
     assert found["overflow"] == {"macro": "EI_MAX_OVERFLOW_BUFFER_COUNT", "asked": 5, "limit": None}
-    assert main(["eon", path]) == 0
+    assert main(["size", path]) == 0
     assert "6 asked for, any number kept" in capsys.readouterr().out  # CMSIS-NN's convolution has a scratch buffer
 
 
@@ -213,7 +216,6 @@ def test_a_source_of_2022_keeps_any_number_of_buffers(tmp_path: Path, capsys: py
         ),
         ({}, ["--library", "edge-impulse@2022-09-16"], 3, "for an SDK of August 2023 or later: it does not compile"),
         ({}, ["--library", "esp-tflite-micro"], 2, "is not Edge Impulse's SDK"),
-        ({}, ["-D", "9=1"], 2, "-D takes NAME or NAME=VALUE, not '9=1'"),
         ({}, ["--target", "esp32", "--kernels", "esp_nn_ansi"], 2, "ESP-NN with its optimised code only"),
     ],
 )
@@ -226,24 +228,51 @@ def test_what_is_not_modelled_is_refused(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     path = written(tmp_path, replace(SMALL, **change))  # type: ignore[arg-type]
-    assert main(["eon", path, *arguments]) == code
+    assert main(["size", path, *arguments]) == code
     assert words in capsys.readouterr().err
 
 
 def test_a_source_of_another_kind_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "main.cpp"
     path.write_text("int main() {}", "utf-8")
-    assert main(["eon", str(path)]) == 3
+    assert main(["size", str(path), "--to-tflite", str(tmp_path / "out.tflite")]) == 3
     assert "there is no source of the EON compiler in it" in capsys.readouterr().err
+    assert not (tmp_path / "out.tflite").exists()
 
 
-def test_size_says_the_same_of_a_source(source: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["eon", source, "--target", "cortex-m33"]) == 0
-    said = capsys.readouterr().out
+def test_a_macro_has_a_name(source: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["size", source, "-D", "9=1"])
+    assert "argument -D: '9=1' is neither NAME nor NAME=VALUE" in capsys.readouterr().err
+
+
+def test_a_source_is_read_from_a_pipe_and_named_by_a_board(source: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["size", source, "--target", "cortex-m33"]) == 0
-    assert capsys.readouterr().out == said
-    assert main(["size", source, "--json"]) == 0
-    jsonschema.Draft202012Validator(published("eon")).validate(json.loads(capsys.readouterr().out))
+    _, _, *said = capsys.readouterr().out.splitlines()
+    with open(source, "rb") as file:
+        command = [sys.executable, "-m", "tflm_sim", "size", "-", "--target", "cortex-m33"]
+        piped = subprocess.run(command, stdin=file, capture_output=True, text=True, check=True).stdout
+    assert piped.splitlines()[2:] == said
+    found = document([source, "--board", "esp32-s3"], capsys)
+    assert (found["target"]["name"], found["assumed"]) == ("esp32-s3", ["--library", "--kernels"])  # type: ignore[index]
+
+
+def test_sources_and_models_are_sized_side_by_side(
+    tmp_path: Path, source: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archive = tmp_path / "export.zip"
+    with ZipFile(archive, "w") as file:
+        file.write(source, "a_compiled.cpp")
+        file.write(sample_path("sine"), "trained.tflite")
+    names = [source, "sample:sine", f"{archive}:a_compiled.cpp", str(archive), "none.cpp"]
+    assert main(["size", *names, "--jsonl"]) == 3
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    for row, schema in zip(rows, ("eon", "size", "eon", "size", "size"), strict=True):
+        jsonschema.Draft202012Validator(published(schema)).validate(row)
+    assert [row.get("arena_bytes") for row in rows] == [512, None, 512, None, None]
+    assert main(["size", *names[:2]]) == 0
+    said = capsys.readouterr().out
+    assert said.index("yes: it works, and nothing goes to the heap") < said.index("smallest arena")
 
 
 @pytest.mark.parametrize(
@@ -251,20 +280,29 @@ def test_size_says_the_same_of_a_source(source: str, capsys: pytest.CaptureFixtu
     [
         ("size", ["--map"], 2, "--map applies to TFLM's interpreter, but"),
         ("size", ["--arena-size", "9"], 2, "--arena-size applies to TFLM's interpreter"),
+        ("size", ["--interpreter", "recording"], 2, "--interpreter applies to TFLM's interpreter"),
+        ("size", ["--custom-ops", "ops.py"], 2, "--custom-ops applies to TFLM's interpreter"),
+        ("size", ["--to-tflite", "out.tflite", "--json"], 2, "remove --json"),
+        ("size", ["second.cpp", "--to-tflite", "out.tflite"], 2, "the model of one source; 2 are given"),
         (
             "check",
             ["--limit", "1KiB"],
             3,
-            "it looks like what Edge Impulse's EON compiler makes: 'tflm-sim eon' reads it",
+            "it looks like what Edge Impulse's EON compiler makes: 'tflm-sim size' reads it",
         ),
     ],
 )
-def test_verbs_about_the_interpreter_name_the_one_for_sources(
+def test_what_is_about_the_interpreter_is_refused(
     verb: str, options: list[str], code: int, words: str, source: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([verb, source, *options]) == code
     said = capsys.readouterr()
     assert words in said.err + said.out
+
+
+def test_a_macro_for_a_model_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["size", "sample:sine", "-D", "EI_MAX_OVERFLOW_BUFFER_COUNT=64"]) == 2
+    assert "-D is for a source of the EON compiler, but " in capsys.readouterr().err
 
 
 def test_another_source_is_what_it_was_for_size(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
