@@ -142,9 +142,9 @@ def test_every_help_says_its_exit_codes(verb: str, capsys: pytest.CaptureFixture
 
 
 def test_a_hostile_argument_cannot_forge_a_line(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["size", "sample:sine", "--x\n::error::\x1b[31m"])
-    assert capsys.readouterr().err.splitlines()[-1].endswith("unrecognized arguments: --x\\x0a::error::\\x1b[31m")
+    assert main(["size", "sample:sine", "--x\n::error::\x1b[31m"]) == 2
+    said = "tflm-sim size: unknown option --x\\x0a::error::\\x1b[31m; see 'tflm-sim size --help'"
+    assert capsys.readouterr().err.splitlines() == [said]
 
 
 def test_verbs_print_through_the_terminals_functions_alone() -> None:

@@ -79,6 +79,7 @@ STANDS_FOR = {
     "--target ...": "esp32-s3",
     "--library NAME": "chirale",
     "--preserve NAME": "1",
+    "--tensor NAME": "1",
 }
 """What stands in a command for something of the reader's own; with the word before it where that decides."""
 

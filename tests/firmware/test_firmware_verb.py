@@ -366,7 +366,7 @@ def test_other_verbs_take_the_firmware_as_their_target(tmp_path: Path, capsys: p
     first, about, *_ = capsys.readouterr().out.splitlines()
     assert first.endswith(" on app.elf")
     assert "reference kernels, plain interpreter" in about
-    assert main(["ops", "--firmware", str(elf)]) == 0
+    assert main(["list", "ops", "--firmware", str(elf)]) == 0
     assert "FULLY_CONNECTED" in capsys.readouterr().out
     assert main(["lite", f"sample:{SAMPLE}", "--firmware", str(elf)]) == 0
     assert "TFLM on app.elf needs " in capsys.readouterr().out

@@ -71,14 +71,7 @@ class ExplanationDocument:
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers,
-        "explain",
-        "say what a firmware's log means, and which arena it needs",
-        EXAMPLES,
-        about=ABOUT,
-        exits=EXITS,
-    )
+    parser = add_verb(subparsers, "explain", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument("log", metavar="LOG", help="a file, - for standard input, or a line of a log in quotes")
     parser.add_argument("--arena-size", metavar="N", help="the size of the firmware's arena: 26080, 64KiB")
     parser.add_argument(

@@ -58,14 +58,7 @@ EXITS = {
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers,
-        "plan",
-        "compare memory planners on a model or on a list of buffers",
-        EXAMPLES,
-        about=ABOUT,
-        exits=EXITS,
-    )
+    parser = add_verb(subparsers, "plan", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument(
         "source",
         metavar="MODEL|PROBLEM.csv",

@@ -38,23 +38,25 @@ tflm-sim size model.tflite --arena-size 64KiB
 tflm-sim size model.tflite --firmware build/app.elf --executed
 tflm-sim size model.tflite --map
 tflm-sim size model.tflite --advise
+tflm-sim size model.tflite --boards all
+tflm-sim size model.tflite --boards nano33ble,esp32-s3,pico --json
+tflm-sim size model.tflite --targets all
 tflm-sim size model_data.cc export.zip models/
 tflm-sim size tflite_learn_5_compiled.cpp --target cortex-m4
 tflm-sim size *.tflite --jsonl > sizes.jsonl
 """
 EXITS = {
-    1: "--arena-size: that arena is not enough",
+    1: "--arena-size: that arena is not enough; --boards: the model fits none of them",
     4: "AllocateTensors() fails in an arena of any size, or the initialisation of an EON source does",
 }
 
 
 def register(subparsers: options.Subparsers) -> None:
-    summary = "print the smallest arena for a model, and what each byte is used for"
-    parser = options.add_verb(subparsers, "size", summary, EXAMPLES, about=ABOUT, exits=EXITS)
+    parser = options.add_verb(subparsers, "size", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument("models", nargs="+", metavar="MODEL", help=options.MODELS_HELP)
     options.add_configuration(parser)
     parser.add_argument(
-        "--board", metavar="B", help="use this board's target, unless --target is given; 'tflm-sim boards' lists them"
+        "--board", metavar="B", help="use this board's target, unless --target is given; see 'tflm-sim list boards'"
     )
     parser.add_argument(
         "--arena-size", metavar="N", help="say what happens in an arena of N bytes instead (64KiB, 65536)"
@@ -63,12 +65,20 @@ def register(subparsers: options.Subparsers) -> None:
     parser.add_argument(
         "--split-arenas", action="store_true", help="use two arenas: one for persistent memory, one for everything else"
     )
+    everywhere = parser.add_mutually_exclusive_group()
+    everywhere.add_argument(
+        "--boards", metavar="B,...", help="print a table of these boards, or of all, and say which the model fits"
+    )
+    everywhere.add_argument("--targets", metavar="T,...", help="print a table of these targets, or of all")
     options.add_forms(parser)
-    options.add_of_extensions("size", parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
+    if args.boards or args.targets:
+        from tflm_sim.cli import size_boards  # Many boards are slow to import.
+
+        return size_boards.run(args)
     if (code := options.answer_of_an_extension("size", args)) is not None:
         return code
     _refuse_contradictions(args)

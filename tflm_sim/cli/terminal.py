@@ -124,6 +124,7 @@ def show_rows(
     as_json: bool,
     order: Sequence[str] = (),
     is_long: bool = False,
+    is_chosen: bool = False,
 ) -> int:
     """Print rows as JSON, or as a table with notes below it; return the exit code.
 
@@ -136,10 +137,15 @@ def show_rows(
         order: The titles of the columns, the most important first: the last ones are left out of a narrow terminal.
             Columns that are not named are only in ``--long``. () for the order of the header.
         is_long: Show all columns, however wide.
+        is_chosen: The rows were looked for; if there is only one, print a line for each column instead.
     """
 
     if as_json:
         say_json(rows)
+        return 0
+    if is_chosen and len(rows) == 1:
+        width = max(map(len, header))
+        say(*(f"{title:<{width}}  {cell}".rstrip() for title, cell in zip(header, cells(rows[0]), strict=True)))
         return 0
     table = [tuple(header), *(tuple(cells(row)) for row in rows)]
     shown, left = _chosen(table, order, is_long=is_long)

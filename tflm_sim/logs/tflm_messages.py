@@ -231,7 +231,7 @@ MESSAGES: tuple[MessageKind, ...] = (
     _row("op_missing", _M, "op_parse", "the operator is not registered with the resolver", "micro/micro_op_resolver.cc",
          "Didn't find op for builtin opcode '%s'", fields="op",
          note="Add {op} to the op resolver (Add... of MicroMutableOpResolver), if the library has it: "
-              "'tflm-sim ops --library NAME' lists what it has."),
+              "'tflm-sim list ops --library NAME' shows what it has."),
     _row("op_registration", _M, "op_parse", "the operator is not registered with the resolver",
          "micro/micro_interpreter.cc", "Failed to get registration from op code %s", fields="op"),
     _row("op_code_missing", _M, "op_parse", "the model names an operator code that it does not define",

@@ -145,8 +145,8 @@ def test_the_mvps_kernels_come_with_silicon_labs_sdk_alone() -> None:
 
 @pytest.mark.parametrize(("name", "says"), [
     ("esp-tflite-micro@1.3.3", "'esp-tflite-micro@1.3.3' is a library: `library=esp-tflite-micro@1.3.3`; 'tflm-sim "
-     "libraries esp-tflite-micro' shows it"),
-    ("Chirale", "'Chirale' is a library: `library=Chirale`; 'tflm-sim libraries Chirale' shows it"),
+     "list libraries esp-tflite-micro' shows it"),
+    ("Chirale", "'Chirale' is a library: `library=Chirale`; 'tflm-sim list libraries Chirale' shows it"),
     ("PICO", "'PICO' is a board: `target=cortex-m0plus`; `board=pico` is taken where a board can be named"),
 ])  # fmt: skip
 def test_a_board_or_library_is_no_target(name: str, says: str) -> None:

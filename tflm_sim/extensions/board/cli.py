@@ -26,8 +26,7 @@ EXITS = {
 
 
 def register(subparsers: Subparsers) -> None:
-    summary = "compare a board with the simulation, over serial: listen, read, replay, ports"
-    parser = add_verb(subparsers, "board", summary, EXAMPLES, about=ABOUT, exits=EXITS)
+    parser = add_verb(subparsers, "board", EXAMPLES, about=ABOUT, exits=EXITS)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, module in (("listen", cli_listen), ("read", cli_read), ("replay", cli_replay), ("ports", cli_ports)):
         module.register(commands)

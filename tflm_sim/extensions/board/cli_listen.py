@@ -46,14 +46,8 @@ PORT_HELP = (
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers,
-        "listen",
-        "listen to a board and compare its reports with the simulation",
-        EXAMPLES,
-        about=ABOUT,
-        exits=EXITS,
-    )
+    summary = "listen to a board and compare its reports with the simulation"
+    parser = add_verb(subparsers, "listen", EXAMPLES, about=ABOUT, exits=EXITS, summary=summary)
     parser.add_argument("port", metavar="PORT", help=PORT_HELP)
     parser.add_argument(
         "--baud", type=int, default=DEFAULT_BAUD, metavar="N", help="the baud rate (default: %(default)s)"

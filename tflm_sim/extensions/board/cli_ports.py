@@ -18,7 +18,9 @@ tflm-sim board ports --json
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(subparsers, "ports", "list the serial ports", EXAMPLES, about=ABOUT, exits={1: "there is none"})
+    parser = add_verb(
+        subparsers, "ports", EXAMPLES, about=ABOUT, exits={1: "there is none"}, summary="list the serial ports"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON list")
 
 

@@ -32,14 +32,8 @@ _PIECE = 1 << 16
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers,
-        "read",
-        "read a recorded run and compare its reports with the simulation",
-        EXAMPLES,
-        about=ABOUT,
-        exits=EXITS,
-    )
+    summary = "read a recorded run and compare its reports with the simulation"
+    parser = add_verb(subparsers, "read", EXAMPLES, about=ABOUT, exits=EXITS, summary=summary)
     parser.add_argument(
         "log", metavar="LOG", help="what 'board listen --record' wrote, or any log; - is standard input"
     )

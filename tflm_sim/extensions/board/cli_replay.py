@@ -31,14 +31,8 @@ EXITS = {0: "board and simulation agree on everything", 1: "they differ", 4: EXI
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers,
-        "replay",
-        "carry out the allocations on a board and compare every offset",
-        EXAMPLES,
-        about=ABOUT,
-        exits=EXITS,
-    )
+    summary = "carry out the allocations on a board and compare every offset"
+    parser = add_verb(subparsers, "replay", EXAMPLES, about=ABOUT, exits=EXITS, summary=summary)
     parser.add_argument(
         "port",
         metavar="PORT",

@@ -62,8 +62,7 @@ _OF_EXECUTING = ("into", "invoke", "emulator", "time_limit")
 
 
 def register(subparsers: Subparsers) -> None:
-    summary = "tell whether the models in a linked program (ELF) fit their arenas: read it, or execute it"
-    parser = add_verb(subparsers, "firmware", summary, EXAMPLES, about=ABOUT, exits=EXITS)
+    parser = add_verb(subparsers, "firmware", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument(
         "elf",
         metavar="APP.elf",

@@ -1,4 +1,4 @@
-"""``tflm-sim targets``: the presets, and what each was measured with."""
+"""``tflm-sim list targets``: the presets, and what each was measured with; of one, its TFLMs and kernel libraries."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tflm_sim.cli.options import Subparsers, add_long, add_verb
 from tflm_sim.cli.terminal import show_rows
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.changes import CMSIS_NN_PINS
@@ -15,19 +14,10 @@ from tflm_sim.targets.evidence import RECORDINGS, evidence
 from tflm_sim.targets.history import find_commit, is_commit, main_line
 from tflm_sim.targets.kernel_library import versions_of
 from tflm_sim.targets.libraries import LIBRARIES
+from tflm_sim.targets.names import names_with, plain
 from tflm_sim.targets.presets import PRESETS, preset
 from tflm_sim.targets.runtime import FIRST_BUILD, WHEEL_SNAPSHOT, find_runtime
 from tflm_sim.targets.target import Target
-
-ABOUT = """
-A target is a processor with its compiler's ABI, a TFLM and kernels. Use these
-names for --target.
-"""
-EXAMPLES = """
-tflm-sim targets
-tflm-sim targets cortex-m4
-tflm-sim targets --json
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +51,11 @@ class CombinationRow:
     proof: str
 
 
-def register(subparsers: Subparsers) -> None:
-    parser = add_verb(subparsers, "targets", "list the targets, and what each was measured with", EXAMPLES, about=ABOUT)
-    parser.add_argument(
-        "target", nargs="?", metavar="NAME", help="show one target, with every TFLM and kernel library for it"
-    )
-    add_long(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
-
-
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb."""
-    if args.target is not None:
-        found = list(combination_rows(preset(args.target).name))
+    """Print the targets; of one that is named its combinations with every TFLM and kernel library."""
+    names = names_with(args.word, {name: row.description for name, row in PRESETS.items()})
+    if not names or plain(names[0]) == plain(args.word):
+        found = list(combination_rows(names[0] if names else preset(args.word).name))
         return show_rows(
             found,
             ("TFLM", "kernels", "compared with", "in full"),
@@ -82,14 +64,14 @@ def run(args: argparse.Namespace) -> int:
             order=("TFLM", "kernels", "compared with"),
             is_long=args.long,
         )
-    rows = [target_row(preset(name)) for name in PRESETS]
     return show_rows(
-        rows,
+        [target_row(preset(name)) for name in names],
         ("target", "ABI", "kernels", "compared with", "what it is", "in full"),
         _cells,
         as_json=args.json,
         order=("target", "compared with", "kernels", "ABI", "what it is"),
         is_long=args.long,
+        is_chosen=bool(args.word),
     )
 
 

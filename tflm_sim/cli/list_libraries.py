@@ -1,28 +1,16 @@
-"""``tflm-sim libraries``: which TFLM each published library holds, and which of them can be named."""
+"""``tflm-sim list libraries``: which TFLM each published library holds, and which of them can be named."""
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
 
-from tflm_sim.cli.options import Subparsers, add_long, add_verb
 from tflm_sim.cli.terminal import show_rows
 from tflm_sim.targets.evidence import evidence
 from tflm_sim.targets.history import find_commit
-from tflm_sim.targets.libraries import libraries_like
+from tflm_sim.targets.libraries import find_library, libraries_like
 from tflm_sim.targets.library import Library
 from tflm_sim.targets.presets import library_target
-
-ABOUT = """
-Use these names for --library: NAME, or NAME@VERSION.
-"""
-EXAMPLES = """
-tflm-sim libraries
-tflm-sim libraries esp
-tflm-sim libraries esphome
-tflm-sim size model.tflite --library esp-tflite-micro@1.3.5 --target esp32-s3
-"""
-
 
 HEADER = (
     "library",
@@ -78,27 +66,15 @@ class LibraryRow:
     source: str
 
 
-def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers,
-        "libraries",
-        "list the libraries for --library, and the TFLM that each contains",
-        EXAMPLES,
-        about=ABOUT,
-    )
-    parser.add_argument(
-        "name", nargs="?", default="", metavar="NAME", help="list only libraries whose name or source contains this"
-    )
-    add_long(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
-
-
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb."""
-    rows = [library_row(row) for row in libraries_like(args.name)]
+    """Print the libraries."""
+    found = [find_library(args.word)] if "@" in args.word else libraries_like(args.word)
+    rows = [library_row(row) for row in found]
     nearest = (f"{row.name} {row.version}".rstrip() + f" is not modelled: {row.nearest}" for row in rows if row.nearest)
-    notes = ("", *nearest) if args.name else ()
-    return show_rows(rows, HEADER, _cells, *notes, as_json=args.json, order=ORDER, is_long=args.long)
+    notes = ("", *nearest) if args.word else ()
+    return show_rows(
+        rows, HEADER, _cells, *notes, as_json=args.json, order=ORDER, is_long=args.long, is_chosen=bool(args.word)
+    )
 
 
 def library_row(library: Library) -> LibraryRow:

@@ -1,4 +1,4 @@
-"""``tflm-sim compare``: one model on every target or board, as one table."""
+"""``tflm-sim size --boards``, ``--targets``: one model on every board or target, as one table."""
 
 from __future__ import annotations
 
@@ -8,20 +8,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tflm_sim.answers.rows import NEVER_INVOKES, Case, Row, cases, rows_of
-from tflm_sim.cli.options import Subparsers, add_verb
+from tflm_sim.cli.options import refuse_besides
 from tflm_sim.cli.terminal import fitting, say, say_json, say_verdict
+from tflm_sim.errors import UsageError
 from tflm_sim.report.circumstances import targets_line
 from tflm_sim.report.tables import fitting_columns, table_lines
 from tflm_sim.targets.boards import BOARDS
 
-ABOUT = """
-Use it to choose a board.
-"""
-EXAMPLES = """
-tflm-sim compare model.tflite
-tflm-sim compare model.tflite --boards nano33ble,esp32-s3,pico
-tflm-sim compare model.tflite --targets all --json
-"""
 SMALLEST = 5
 BY_WEIGHT = (0, 2, 7, 4, 3, 1, 6, 5)
 """The columns of ``board_table`` by what matters most: board, arena, fits, RAM and its share, target, flash."""
@@ -31,7 +24,7 @@ OTHER_LIBRARIES = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompareDocument:
+class BoardsDocument:
     """One model on every board or target; ``smallest_boards`` are those that it fits, the smallest first."""
 
     schema_version: Literal[1] = 1
@@ -40,26 +33,18 @@ class CompareDocument:
     rows: tuple[Row, ...]
 
 
-def register(subparsers: Subparsers) -> None:
-    exits = {1: "the model fits none of the boards"}
-    parser = add_verb(
-        subparsers, "compare", "size one model for all boards or targets", EXAMPLES, about=ABOUT, exits=exits
-    )
-    parser.add_argument("model", metavar="MODEL", help="a .tflite file, a C source, or sample:NAME")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--boards", metavar="B,...", default="all", help="boards (default: all)")
-    what.add_argument("--targets", metavar="T,...", help="targets instead of boards, or all")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
-
-
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb."""
+    """Print the table; the exit code is 1 where the model fits none of the boards, 3 where it cannot be read."""
+    refuse_besides(args, "targets" if args.targets else "boards", "models", "json")
+    if len(args.models) > 1:
+        raise UsageError("--boards and --targets are for one model")
+    (model,) = args.models
     over = cases(args.targets.split(",")) if args.targets else cases((), args.boards.split(","))
-    rows = list(rows_of(args.model, args.model, over))
+    rows = list(rows_of(model, model, over))
     fits = sorted((row for row in rows if row.fits), key=_limit_and_name)
     if args.json:
         smallest = tuple(row.board for row in fits[:SMALLEST])
-        say_json(CompareDocument(model=args.model, smallest_boards=smallest, rows=tuple(rows)))
+        say_json(BoardsDocument(model=model, smallest_boards=smallest, rows=tuple(rows)))
     else:
         _say(args, rows, fits, over)
     if any(row.status == "unreadable" for row in rows):

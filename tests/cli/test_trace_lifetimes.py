@@ -1,4 +1,4 @@
-"""``tflm-sim lifetimes`` and ``--custom-ops``."""
+"""``trace --lifetimes``, ``--preserve`` and ``--invoke``, ``report --tensor``, and ``--custom-ops``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from tflm_sim.cli import main
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.types import TensorType
 
-KWS = ("lifetimes", "sample:keyword_spotter", "--kernels", "reference")
+MODEL = ("sample:keyword_spotter", "--kernels", "reference")
+KWS = ("trace", *MODEL)
+TENSOR = ("report", *MODEL, "--tensor")
 HEADER = 2
 """Lines that say for what an answer is found."""
 
@@ -23,13 +25,13 @@ def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
 
 
 def test_the_overview_answers_whether_the_input_survives(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, *KWS)
+    code, out, _ = run(capsys, *KWS, "--lifetimes")
     assert code == 0
     assert "input 0 is tensor 0 (features): gone after Invoke(): " in out
 
 
 def test_who_shares_memory(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, *KWS, "--tensor", "input")
+    code, out, _ = run(capsys, *TENSOR, "input")
     assert code == 0
     assert "shares memory with " in out
 
@@ -58,13 +60,13 @@ def test_findings_exit_with_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     header = b"".join(number.to_bytes(4, "little") for number in (1, 0, 2, 0, 0))
     builder.metadata("OfflineMemoryAllocation", header)
     (tmp_path / "wrong.tflite").write_bytes(builder.build(inputs=[a], outputs=[b]))
-    code, out, _ = run(capsys, "lifetimes", str(tmp_path / "wrong.tflite"), "--invoke", "1")
+    code, out, _ = run(capsys, "trace", str(tmp_path / "wrong.tflite"), "--invoke", "1")
     assert code == 1
     assert [line.split()[0] for line in out.splitlines()[HEADER:]] == ["[live-buffers-overlap]", "[tensor-overwritten]"]
 
 
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, *KWS, "--json")
+    code, out, _ = run(capsys, *KWS, "--lifetimes", "--json")
     document = json.loads(out)
     assert code == 0
     assert document["scopes"][0] == "the inputs"
@@ -72,7 +74,7 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_tensor_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = run(capsys, *KWS, "--tensor", "nope")
+    code, _, err = run(capsys, *TENSOR, "nope")
     assert code == 2
     assert "the model has no tensor 'nope'" in err
 
@@ -92,13 +94,23 @@ def test_files_without_custom_operators(
     assert message in err
 
 
-def test_json_has_the_other_answers_too(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, *KWS, "--json", "--tensor", "input", "--preserve", "1")
-    document = json.loads(out)
-    assert code == 0
+def test_a_tensor_as_json_is_the_document_of_lifetimes_with_who_shares_its_bytes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "tensor.json"
+    code, out, _ = run(capsys, *TENSOR, "input", "-o", str(path))
+    document = json.loads(path.read_text("utf-8"))
+    assert (code, out) == (0, "")
     (asked,) = document["sharing"]
     assert (asked["kind"], asked["index"]) == ("tensor", 0)
     assert {"kind", "subgraph", "index", "start", "end"} == set(asked["shares_memory_with"][0])
+    assert document | {"sharing": []} == json.loads(run(capsys, *KWS, "--lifetimes", "--json")[1])
+
+
+def test_json_has_what_keeping_costs_too(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, *KWS, "--json", "--preserve", "1")
+    document = json.loads(out)
+    assert code == 0
     (kept,) = document["preservation"]
     assert (kept["what"], kept["cost"]) == ("tensor 1 (conv)", 8000)
     assert kept["after"] - kept["before"] == 8000
@@ -109,6 +121,22 @@ def test_invocations_that_mean_nothing(options: tuple[str, ...], capsys: pytest.
     code, out, err = run(capsys, *KWS, *options)
     assert (code, out) == (2, "")
     assert "--invoke" in err
+
+
+@pytest.mark.parametrize(("argv", "said"), [
+    ((*KWS, "--json"), "--json goes with --lifetimes; --jsonl prints the events"),
+    ((*KWS, "--lifetimes", "--jsonl"), "--lifetimes does not go with --jsonl; remove one of them"),
+    ((*KWS, "--lifetimes", "--executed"), "--lifetimes does not go with --executed; remove one of them"),
+    ((*KWS, "--invoke", "1", "--preserve-all"), "--invoke does not go with --preserve-all; remove one of them"),
+    (("trace", "--lifetimes"), "no model is given; only with --firmware APP.elf --executed can it be left out"),
+    ((*TENSOR, "input", "-o", "page.html"), "--tensor answers as text, or as JSON: -o OUT.json"),
+    ((*TENSOR, "input", "--format", "svg"), "--tensor answers as text, or as JSON: -o OUT.json"),
+    ((*TENSOR, "input", "--boards", "all"), "--tensor does not go with --boards; remove one of them"),
+    (("report", *MODEL), "-o OUT is missing, the file to write; --tensor X answers without one"),
+])  # fmt: skip
+def test_options_that_do_not_go_together(argv: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, *argv)
+    assert (code, out, err) == (2, "", f"tflm-sim {argv[0]}: {said}\n")
 
 
 LEAK = """
@@ -129,7 +157,7 @@ def test_what_is_found_until_allocate_tensors_fails_is_said(tmp_path: Path, caps
     builder.operator("RELU", [a], [b])
     (tmp_path / "relu.tflite").write_bytes(builder.build(inputs=[a], outputs=[b]))
     (tmp_path / "leak.py").write_text(LEAK)
-    argv = ("lifetimes", str(tmp_path / "relu.tflite"), "--custom-ops", str(tmp_path / "leak.py"), "--invoke", "1")
+    argv = ("trace", str(tmp_path / "relu.tflite"), "--custom-ops", str(tmp_path / "leak.py"), "--invoke", "1")
     code, out, err = run(capsys, *argv)
     assert code == 4
     found = out.splitlines()[HEADER:]

@@ -1,4 +1,4 @@
-"""``tflm-sim bisect``: which change of TFLM's history made a model's arena grow, shrink or fail."""
+"""``tflm-sim diff --between``: which change of TFLM's history made a model's arena grow, shrink or fail."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tflm_sim.answers.bisect import HistoryPoint, SizeChangePoint, bisect, commits_between, versions_between
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
+from tflm_sim.cli.options import SETTINGS, configuration, pair, refuse_besides
 from tflm_sim.cli.terminal import fitting, show
 from tflm_sim.document_fields import named
 from tflm_sim.errors import UsageError
@@ -21,19 +21,12 @@ from tflm_sim.targets.libraries import find_library
 from tflm_sim.targets.runtime import Runtime, find_runtime
 from tflm_sim.units import format_size
 
-ABOUT = """
-Use it if an arena was large enough with an older TFLM, and is too small now.
-"""
-EXAMPLES = """
-tflm-sim bisect model.tflite --between 2023-06-15 --and 2024-12-23
-tflm-sim bisect model.tflite --between esp-tflite-micro@1.3.2 --and esp-tflite-micro@1.3.7 --target esp32
-tflm-sim bisect model.tflite --between esp_nn@1.1.0 --and esp_nn@1.2.3 --target esp32-s3-esphome
-tflm-sim bisect sample:mobilenet_v1_025 --between 2021-04-09 --and 2026-08-20 --json
-"""
+_SETTINGS = {*SETTINGS} - {"runtime", "library", "firmware"}
+"""What can be given; the versions of TFLM are what is tried."""
 
 
 @dataclass(frozen=True, slots=True)
-class BisectDocument:
+class BetweenDocument:
     """What moved a model's smallest arena between two versions of TFLM.
 
     Attributes:
@@ -46,36 +39,20 @@ class BisectDocument:
     assumed: tuple[str, ...]
 
 
-def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers,
-        "bisect",
-        "find the changes of TFLM that moved a model's smallest arena, and by how many bytes",
-        EXAMPLES,
-        about=ABOUT,
-        exits={1: "the arena grew, or AllocateTensors() fails with the newer version"},
-    )
-    parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
-    parser.add_argument(
-        "--between",
-        required=True,
-        metavar="A",
-        help="the older version: a day, a commit, LIBRARY@VERSION or KERNELS@VERSION",
-    )
-    parser.add_argument("--and", required=True, dest="until", metavar="B", help="the newer version")
-    add_configuration(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
-
-
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb."""
-    if args.runtime or args.library or args.firmware:
-        raise UsageError("bisect tries the versions of TFLM itself; remove --runtime, --library and --firmware")
+    """Print the changes; the exit code is 1 where the arena grew, or AllocateTensors() fails with the newer version."""
+    if args.between is None or args.until is None:
+        raise UsageError("--between A and --and B go together")
+    refuse_besides(args, "between", "until", "sources", "json", *_SETTINGS)
+    settings, other = pair(args)
+    if len(args.sources) > 1 or settings != other:
+        raise UsageError("--between is for one model, and each option is given once")
     is_of_kernels = args.between.partition("@")[0] in VERSIONS
     asked = ("target", "kernels")[: 1 if is_of_kernels else 2]
-    assumed = tuple(f"--{name}" for name in asked if not getattr(args, name))
-    states = _kernel_states(args) if is_of_kernels else _commit_states(args)
-    document = BisectDocument(args.between, args.until, tuple(bisect(load(args.model), states)), assumed)
+    assumed = tuple(f"--{name}" for name in asked if not getattr(settings, name))
+    states = _kernel_states(settings) if is_of_kernels else _commit_states(settings)
+    steps = tuple(bisect(load(args.sources[0]), states))
+    document = BetweenDocument(args.between, args.until, steps, assumed)
     show(document, _lines, as_json=args.json)
     return int(_has_grown(document.steps))
 
@@ -110,7 +87,7 @@ def _runtime(text: str) -> Runtime:
     return find_runtime(text) if is_day(text) or is_commit(text) else find_library(text).runtime()
 
 
-def _lines(document: BisectDocument) -> list[str]:
+def _lines(document: BetweenDocument) -> list[str]:
     steps = document.steps
     if not steps:
         nothing = f"nothing between {document.between} and {document.until} moved the smallest arena"
