@@ -41,7 +41,7 @@ OWN_COMMANDS = {
     "shrink": (["shrink", "sample:sine"], 1),  # which needs no less
     "lite": (["lite", "sample:sine"], 0),
     "sweep": (["sweep", "sample:sine", "--target", "cortex-m4", "-o", "rows.jsonl", "--jobs", "1"], 0),
-    "board": (["ports"], 0),
+    "board": (["board", "read", "/dev/null"], 3),
 }
 """A command of an extension that needs nothing but the package, and its exit code."""
 

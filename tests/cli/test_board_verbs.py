@@ -267,9 +267,8 @@ def test_a_board_replays_what_fills_all_of_its_room_and_plans_as_many_buffers_as
 
 
 def test_board_alone_names_its_four_commands(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(["board"])
-    assert (end.value.code, "required: COMMAND" in capsys.readouterr().err) == (2, True)
+    assert main(["board"]) == 2
+    assert "required: COMMAND" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["board", "--help"])
     said = capsys.readouterr().out
