@@ -199,7 +199,8 @@ OWN: tuple[Extension, ...] = (
 @cache
 def extensions(*, of_others: bool = False) -> tuple[Extension, ...]:
     """Return the extensions that are there: our own, and with ``of_others`` those of other people behind them."""
-    own = tuple(one for one in OWN if find_spec(f"tflm_sim.extensions.{one.name}") is not None)
+    has_own = find_spec("tflm_sim.extensions") is not None
+    own = tuple(one for one in OWN if has_own and find_spec(f"tflm_sim.extensions.{one.name}") is not None)
     return own + others() if of_others else own
 
 

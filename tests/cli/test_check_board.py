@@ -111,13 +111,13 @@ def test_every_line_fits_a_terminal_of_80_columns(
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
 
 
-def test_what_proves_a_target_is_said_in_words(
+def test_what_measured_a_target_is_said_in_words(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     assert main(["list", "targets", "--long"]) == 0
     assert "cm4_ref" not in (out := capsys.readouterr().out)
-    assert "real TFLM, Cortex-M4 in qemu, CMSIS-NN kernels" in out
+    assert "real TFLM, Cortex-M4 in QEMU; firmwares with real TFLM" in out
 
 
 PERSON = "models/tflm__models__person_detect.tflite"
@@ -158,8 +158,8 @@ def test_an_esp32_s3_says_which_esp_nn_was_taken(capsys: pytest.CaptureFixture[s
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("yes: needs 122,576 B")
     assert lines[-1] == (
-        "esp-tflite-micro@1.4.0 asks for esp_nn >=1.1.1; esp_nn 1.3.1 is taken, the newest that is modelled (1.3.2 to "
-        "1.5.0 exist); another is named so: --kernels esp_nn@1.3.0"
+        "esp-tflite-micro@1.4.0 asks for esp_nn >=1.1.1; esp_nn 1.3.1 is taken by default (newer: 1.3.2 to 1.5.0); "
+        "another is named so: --kernels esp_nn@1.3.0"
     )
     named = ["--library", "esp-tflite-micro@1.3.5", "--kernels", "esp_nn@1.1.2", "--board", "esp32-s3"]
     assert main(["size", PERSON_FILE, *named]) == 0

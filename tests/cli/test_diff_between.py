@@ -10,6 +10,7 @@ import pytest
 
 from tflm_sim.cli import diff_between, main
 from tflm_sim.errors import UsageError
+from tflm_sim.targets.kernel_library import KernelVersion
 
 
 def step(before: int | None, after: int | None, **facts: Any) -> Any:
@@ -116,7 +117,7 @@ def test_versions_go_from_the_older_to_the_newer(monkeypatch: pytest.MonkeyPatch
         name, _, version = given.kernels.partition("@")
         return SimpleNamespace(target=SimpleNamespace(kernel_library=SimpleNamespace(name=name, version=version)))
 
-    monkeypatch.setattr(diff_between, "VERSIONS", {"k": ("3", "2", "1"), "j": ("2",)})
+    monkeypatch.setattr(diff_between, "VERSIONS", {"k": tuple(map(KernelVersion, "321")), "j": (KernelVersion("2"),)})
     monkeypatch.setattr(diff_between, "configuration", configured)
     monkeypatch.setattr(diff_between, "versions_between", lambda older, first, last: (first, last))
     assert diff_between._kernel_states(args("k@1", "k@3")) == ("1", "3")

@@ -269,19 +269,9 @@ def _failed(known: Row, case: Case, error: BaseException, status: str) -> Row:
     return Row(**facts | {"status": status, "error": words[:MAX_ERROR_CHARACTERS]})
 
 
-def _error_text(problem: object | None) -> str:
-    return "" if problem is None else str(problem)[:MAX_ERROR_CHARACTERS]
-
-
-def _peak(sized: Sizing) -> tuple[str, int | None]:
-    """Return the operator in which most bytes of the head are alive, and these; ("", None) where there is none."""
-    peak = sized.peak
-    return ("", None) if peak is None else (_operator(sized, peak.subgraph, peak.operator), peak.live_bytes)
-
-
 def _row(known: Row, case: Case, sized: Sizing) -> Row:
     target, smallest = sized.configuration.target, sized.smallest
-    peak_operator, peak_bytes = _peak(sized)
+    peak = sized.peak
     limit = case.arena_limit
     needed, problem = None if smallest is None else smallest.multiple_of_16, sized.invoke_problem
     fits = _fits(needed, limit, known.model_bytes, board(case.board) if case.board else None)
@@ -303,18 +293,12 @@ def _row(known: Row, case: Case, sized: Sizing) -> Row:
         head_bytes=sized.head_bytes,
         tail_bytes=sized.tail_bytes,
         binding="" if smallest is None else smallest.binding.kind,
-        peak_operator=peak_operator,
-        peak_bytes=peak_bytes,
+        peak_operator="" if peak is None else f"#{peak.operator} {peak.op}" if peak.op else "start",
+        peak_bytes=None if peak is None else peak.live_bytes,
         limit=limit,
         fits=False if fits and problem is not None else fits,
-        error=_error_text(sized.failure or problem),
+        error=str(sized.failure or problem or "")[:MAX_ERROR_CHARACTERS],
     )
-
-
-def _operator(sized: Sizing, subgraph: int, operator: int) -> str:
-    assert sized.allocation is not None, "a peak is of an allocation"
-    names = sized.allocation.op_names[subgraph]
-    return f"#{operator} {names[operator]}" if 0 <= operator < len(names) else "start"
 
 
 def _fits(needed: int | None, limit: int | None, model_bytes: int | None, on: Board | None) -> bool | None:

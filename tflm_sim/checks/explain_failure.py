@@ -101,7 +101,7 @@ def with_vela_facts(diagnosis: Diagnosis, model: Model) -> Diagnosis:
     if not diagnosis.is_of_the_arena:
         return diagnosis
     largest = max(memory, key=lambda row: max(row.scratch, row.fast_scratch))
-    held = f"{max(largest.scratch, largest.fast_scratch):,} B of the arena are what Vela laid out for the Ethos-U"
+    what = f"{max(largest.scratch, largest.fast_scratch):,} B of the arena are what Vela laid out for the Ethos-U"
     smaller = (
         "they get less with --optimise Size, or a smaller --arena-cache-size."
         if not largest.fast_scratch
@@ -110,7 +110,7 @@ def with_vela_facts(diagnosis: Diagnosis, model: Model) -> Diagnosis:
             "too: it gets less with a smaller --arena-cache-size."
         )
     )
-    return replace(diagnosis, notes=(*diagnosis.notes, f"{held} ({largest.mode}): {smaller}"))
+    return replace(diagnosis, notes=(*diagnosis.notes, f"{what} ({largest.mode}): {smaller}"))
 
 
 def explain_failure(diagnosis: Diagnosis, model: Model, configuration: Configuration) -> ExactExplanation:

@@ -68,7 +68,7 @@ def _kernel_states(args: argparse.Namespace) -> Iterable[HistoryPoint]:
     older = configuration(args)
     args.kernels = args.until
     newer = configuration(args)
-    versions = VERSIONS[older.target.kernel_library.name]
+    versions = [row.name for row in VERSIONS[older.target.kernel_library.name]]
     first, last = older.target.kernel_library, newer.target.kernel_library
     if first.name != last.name or versions.index(first.version) <= versions.index(last.version):
         raise UsageError(f"{args.between} is not older than {args.until}")

@@ -6,11 +6,11 @@ import argparse
 from dataclasses import dataclass
 
 from tflm_sim.cli.terminal import show_rows
+from tflm_sim.targets.evidence import evidence
 from tflm_sim.targets.history import find_commit
 from tflm_sim.targets.libraries import find_library, libraries_like
 from tflm_sim.targets.library import Library
 from tflm_sim.targets.presets import library_target
-from tflm_sim.targets.proofs import proof_in_words
 
 HEADER = (
     "library",
@@ -21,7 +21,7 @@ HEADER = (
     "kernels",
     "usual target",
     "own files, or nearest",
-    "proved by",
+    "measured with",
     "source",
 )
 ORDER = ("library", "version", "modelled", "TFLM of", "kernels", "usual target", "upstream")
@@ -47,7 +47,8 @@ class LibraryRow:
         holds: The library whose TFLM it uses, "" where it contains TFLM itself.
         changed: What it changed in TFLM.
         nearest: What to use instead, where it is not modelled.
-        proof: What proves its figures on its usual target with its usual kernels; "" where it is not modelled.
+        proof: What it was measured with on its usual target with its usual kernels, or "not measured"; "" where it is
+            not modelled.
     """
 
     name: str
@@ -91,7 +92,7 @@ def library_row(library: Library) -> LibraryRow:
         holds=library.holds,
         changed=library.changed,
         nearest=library.nearest,
-        proof=proof_in_words(library_target(library.label).verified_against) if library.is_modelled else "",
+        proof=evidence(library_target(library.label)) if library.is_modelled else "",
         source=library.source,
     )
 

@@ -1,4 +1,4 @@
-"""``tflm-sim list targets``: the presets, and what proves each; of one, every TFLM and kernel library for it."""
+"""``tflm-sim list targets``: the presets, and what each was measured with; of one, every TFLM and kernel library."""
 
 from __future__ import annotations
 
@@ -10,19 +10,24 @@ from dataclasses import dataclass
 from tflm_sim.cli.terminal import show_rows
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.changes import CMSIS_NN_PINS
-from tflm_sim.targets.history import main_line
+from tflm_sim.targets.evidence import RECORDINGS, evidence
+from tflm_sim.targets.history import find_commit, is_commit, main_line
 from tflm_sim.targets.kernel_library import versions_of
 from tflm_sim.targets.libraries import LIBRARIES
 from tflm_sim.targets.names import names_with, plain
 from tflm_sim.targets.presets import PRESETS, preset
-from tflm_sim.targets.proofs import proof_in_words
 from tflm_sim.targets.runtime import FIRST_BUILD, WHEEL_SNAPSHOT, find_runtime
 from tflm_sim.targets.target import Target
 
 
 @dataclass(frozen=True, slots=True)
 class TargetRow:
-    """A preset, and what proves it."""
+    """A preset, and whether it was measured.
+
+    Attributes:
+        verified_against: The recordings of real TFLM with this core, these kernels and this TFLM; "" for none.
+        proof: The same in words; where there is none "not measured", and what comes nearest.
+    """
 
     name: str
     description: str
@@ -34,7 +39,11 @@ class TargetRow:
 
 @dataclass(frozen=True, slots=True)
 class CombinationRow:
-    """A target with a version of TFLM and kernels, and what proves them together."""
+    """A target with a version of TFLM and kernels, and whether they were measured together.
+
+    Attributes:
+        proof: What they were measured with, in words; else "not measured", and what comes nearest.
+    """
 
     target: str
     tflm: str
@@ -72,12 +81,15 @@ def _cells(row: TargetRow) -> tuple[str, ...]:
 
 
 def _in_short(proof: str) -> str:
-    """Return the first thing that proves a target: "real TFLM"."""
+    """Return the first thing that a target was measured with: "real TFLM"."""
     return re.split(r", |; | \(| at ", proof)[0]
 
 
 def combination_rows(name: str) -> Iterator[CombinationRow]:
-    """Yield the combinations for a target: its TFLM with each kernel library, a newer one's, older ones with theirs."""
+    """Yield the combinations for a target: the newest TFLM with each kernel library, then older ones with theirs.
+
+    Of the older ones there are those with which another CMSIS-NN began, and those that were measured.
+    """
     row = PRESETS[name]
     versions = [
         f"{library}@{version}"
@@ -95,6 +107,15 @@ def combination_rows(name: str) -> Iterator[CombinationRow]:
     if "cmsis_nn" in row.libraries:
         for pin, change in reversed(CMSIS_NN_PINS.items()):
             yield from _row(name, f"{change.date} and later", f"cmsis_nn@{pin}", change.commit)
+    measured = {
+        (find_commit(commit), recording.kernels.partition(" ")[0])
+        for recording in RECORDINGS
+        if name in recording.cores
+        for commit in recording.tflm
+        if is_commit(commit) and commit != row.runtime.snapshot
+    }
+    for commit, kernels in sorted(measured, key=lambda pair: pair[0].position):
+        yield from _row(name, f"{commit.day} ({commit.short})", kernels, commit.short)
     for library in LIBRARIES:
         if library.is_modelled and library.kernels in row.libraries:
             yield from _row(name, library.label, library.kernels, library.label)
@@ -106,7 +127,7 @@ def _row(name: str, tflm: str, kernels: str | None, runtime: str | None) -> Iter
         chosen = preset(name, kernels=kernels, runtime=runtime)
     except UsageError:
         return
-    yield CombinationRow(name, tflm, str(chosen.kernel_library), proof_in_words(chosen.verified_against))
+    yield CombinationRow(name, tflm, str(chosen.kernel_library), evidence(chosen))
 
 
 def target_row(target: Target) -> TargetRow:
@@ -117,5 +138,5 @@ def target_row(target: Target) -> TargetRow:
         abi=target.abi.name,
         kernels=str(target.kernel_library),
         verified_against=target.verified_against,
-        proof=proof_in_words(target.verified_against),
+        proof=evidence(target),
     )

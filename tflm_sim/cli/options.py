@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.cli.terminal import COLOR_CHOICES, HelpText, ProgressLine, say
+from tflm_sim.cli.terminal import COLOR_CHOICES, HelpText, ProgressLine, elapsing, say
 from tflm_sim.cli.verbs import VERBS, verbs
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import EXIT_CODES, UsageError
@@ -298,7 +298,8 @@ def measured(
     args: argparse.Namespace, model: Model | None, possible: Sequence[Configuration], sizes: Sequence[int] = ()
 ) -> ProgramFigures:
     """Return what was measured in the program of ``--firmware`` with a model, None for the program's own."""
-    return program_reader().measure(args.firmware, model, possible, sizes, interpreter=args.into)
+    with elapsing(f"executing {os.path.basename(args.firmware)}"):
+        return program_reader().measure(args.firmware, model, possible, sizes, interpreter=args.into)
 
 
 def is_executed(args: argparse.Namespace, *others: str) -> bool:

@@ -224,8 +224,8 @@ def read_source(name: str, recognises: Callable[[bytes], bool], what: str) -> In
     """
     path = _address_part(name) if is_address(name) else _file_part(name)
     data = _bytes_of(path)
-    held = archives.members(data, C_SUFFIXES) if _is_archive(data) else [("", data)]
-    rows = [Input(f"{path}:{member}" if member else path, inside) for member, inside in held if recognises(inside)]
+    files = archives.members(data, C_SUFFIXES) if _is_archive(data) else [("", data)]
+    rows = [Input(f"{path}:{member}" if member else path, inside) for member, inside in files if recognises(inside)]
     found = [row for row in rows if name in (path, row.label)]
     if not found:
         raise ModelError(f"there is no source of {what} in it", path=name)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from tflm_sim.answers.invoke_problem import InvokeProblem
 from tflm_sim.answers.npu import NpuMemory, npu_memory
+from tflm_sim.answers.peak import Peak
 from tflm_sim.answers.simulation import Simulation
+from tflm_sim.answers.smallest_arena import SplitArenaSizes
 from tflm_sim.arena.needs import Constraint
 from tflm_sim.arena.state import ArenaState
 from tflm_sim.device.model_allocation import ModelAllocation
@@ -21,31 +23,6 @@ if TYPE_CHECKING:
     from tflm_sim.document_types import Count, IndexOrNone, OneOf
 
 Status: TypeAlias = 'Annotated[str, OneOf("ok", "error", "abort")]'
-
-
-@dataclass(frozen=True, slots=True)
-class SplitSizes:
-    """The smallest two arenas, bytes."""
-
-    persistent: Count
-    non_persistent: Count
-
-
-@dataclass(frozen=True, slots=True)
-class BindingFacts:
-    """What would not fit in a byte less.
-
-    Attributes:
-        kind: The part of the arena.
-        what: The allocation.
-        where: The phase or operator.
-        floor: Bytes from the arena's start that are in use then.
-    """
-
-    kind: Annotated[str, OneOf("tail", "temp", "head", "planner")]
-    what: str
-    where: str
-    floor: int = field(default=0, compare=False, metadata=HIDDEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,26 +99,6 @@ class HeadBuffer:
 
 
 @dataclass(frozen=True, slots=True)
-class PeakFacts:
-    """Where most bytes of the head are alive; no plan can be smaller.
-
-    Attributes:
-        scope: The moment of Invoke().
-        operator: That runs then; -1 for none.
-        op: Its name.
-        live_bytes: Negative where a broken model says so: the device computes with it.
-        buffers: Indices into ``buffers``.
-    """
-
-    scope: Count
-    subgraph: Count
-    operator: IndexOrNone
-    op: str
-    live_bytes: int
-    buffers: tuple[Count, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class SizeAnswer:
     """What AllocateTensors() makes of a model in a roomy arena, and the smallest arena; sizes are bytes.
 
@@ -164,18 +121,18 @@ class SizeAnswer:
     smallest_arena_bytes: Count | None
     smallest_arena_multiple_of_16: Count | None
     arena_used_bytes_at_smallest: Count | None
-    smallest_split_arenas_bytes: SplitSizes | None
+    smallest_split_arenas_bytes: SplitArenaSizes | None
     arena_used_bytes: Count
     head_bytes: Count
     tail_bytes: Count
     recorded: dict[str, RecordedAllocation]
     log: tuple[str, ...]
     failure: str | None
-    binding: BindingFacts | None
+    binding: Constraint | None
     tail: Tail
     operators: tuple[tuple[str, ...], ...]
     buffers: tuple[HeadBuffer, ...]
-    peak: PeakFacts | None
+    peak: Peak | None
     invoke_problem: InvokeProblem | None = None
     passes_unnoticed_from_bytes: Count | None = None
     npu: tuple[NpuMemory, ...] = ()
@@ -238,11 +195,6 @@ def _tail(simulation: Simulation) -> Tail:
     )
 
 
-def _split_sizes(simulation: Simulation) -> SplitSizes | None:
-    split = simulation.split
-    return None if split is None else SplitSizes(split.persistent, split.non_persistent)
-
-
 def size_answer(simulation: Simulation) -> SizeAnswer:
     """Return the answer for one model on one configuration."""
     smallest = simulation.smallest
@@ -252,18 +204,18 @@ def size_answer(simulation: Simulation) -> SizeAnswer:
         smallest_arena_bytes=None if smallest is None else smallest.size,
         smallest_arena_multiple_of_16=None if smallest is None else smallest.multiple_of_16,
         arena_used_bytes_at_smallest=None if smallest is None else smallest.arena_used_bytes,
-        smallest_split_arenas_bytes=_split_sizes(simulation),
+        smallest_split_arenas_bytes=simulation.split,
         arena_used_bytes=simulation.arena_used_bytes,
         head_bytes=simulation.head_bytes,
         tail_bytes=simulation.tail_bytes,
         recorded=dict(simulation.recorded),
         log=tuple(simulation.log),
         failure=str(simulation.failure) if simulation.failure else None,
-        binding=None if smallest is None else _binding(smallest.binding),
+        binding=None if smallest is None else smallest.binding,
         tail=_tail(simulation),
         operators=tuple(map(tuple, simulation.allocation.op_names)) if simulation.allocation else (),
         buffers=_buffers(simulation, allocation) if allocation else (),
-        peak=_peak(simulation, allocation) if allocation else None,
+        peak=simulation.peak if allocation else None,
         invoke_problem=simulation.invoke_problem,
         passes_unnoticed_from_bytes=simulation.unnoticed_from,
         npu=npu_memory(simulation.model),
@@ -298,22 +250,3 @@ def _buffer(allocation: ModelAllocation, info: AllocationInfo, offset: int, labe
         last=info.last_used,
         offline_offset=info.offline_offset if info.offline_offset >= 0 else None,
     )
-
-
-def _peak(simulation: Simulation, allocation: ModelAllocation) -> PeakFacts | None:
-    peak = simulation.peak
-    if peak is None:
-        return None
-    positions = {id(allocation.infos[index]): position for position, index in enumerate(allocation.offsets)}
-    return PeakFacts(
-        scope=peak.scope,
-        subgraph=peak.subgraph,
-        operator=peak.operator,
-        op="" if peak.operator < 0 else allocation.op_names[peak.subgraph][peak.operator],
-        live_bytes=peak.live_bytes,
-        buffers=tuple(positions[id(info)] for info, _ in peak.buffers),
-    )
-
-
-def _binding(binding: Constraint) -> BindingFacts:
-    return BindingFacts(binding.kind, binding.detail, binding.place, binding.floor)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tflm_sim.answers.rows import Case, OutOfTime, Row, Rows, _error_text, _failed, _fits, _operator
+from tflm_sim.answers.rows import Case, OutOfTime, Row, Rows, _failed, _fits
 from tflm_sim.errors import ModelError, UnsupportedOpError
 from tflm_sim.samples import sample_path
 from tflm_sim.targets.boards import BOARDS
@@ -34,10 +33,6 @@ M4 = Case("cortex-m4")
 def test_an_error_is_a_status_and_500_characters(error: BaseException, status: str, words: str) -> None:
     row = _failed(Row("m", "5"), Case("esp32", "b", {"x": 1}, 7), error, "unreadable")
     assert row == Row("m", "5", target="esp32", board="b", settings='{"x": 1}', limit=7, status=status, error=words)
-
-
-def test_a_problem_of_invoke_has_500_characters_too() -> None:
-    assert (_error_text(None), _error_text("e" * 501), _error_text("e" * 500)) == ("", "e" * 500, "e" * 500)
 
 
 NANO = replace(BOARDS["nano33ble"], flash=1000)
@@ -75,12 +70,6 @@ def test_the_limit_is_what_was_asked_for_else_the_largest_bank_of_the_board() ->
 def test_a_board_whose_banks_are_not_known_has_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BOARDS, "blank", replace(BOARDS["nano33ble"], name="blank", ram=()))
     assert Case("cortex-m4", "blank").arena_limit is None
-
-
-@pytest.mark.parametrize(("operator", "shown"), [(-1, "start"), (0, "#0 A"), (1, "#1 B"), (2, "start")])
-def test_an_operator_is_its_number_and_name(operator: int, shown: str) -> None:
-    sized: Any = SimpleNamespace(allocation=SimpleNamespace(op_names=[["A", "B"]]))
-    assert _operator(sized, 0, operator) == shown
 
 
 def test_an_error_names_the_model_as_the_sweep_calls_it(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from tflm_sim.checks.verdict import Verdict
 from tflm_sim.device.configuration import configure
-from tflm_sim.extensions.firmware.executed_facts import ExecutedFacts
 from tflm_sim.report.verdict import (
     about_markdown,
     deciding,
@@ -148,15 +147,3 @@ def test_markdown_is_a_heading_and_a_table() -> None:
     assert verdict_markdown(verdict()).endswith("`t` |\n\n")
     assert verdict_markdown(verdict(fits=None)).startswith("### ✅ `m`")
     assert about_markdown(["a", "b" * 201]) == f"- `a`\n- `…{'b' * 199}`\n\n"
-
-
-def test_how_it_was_measured_is_told() -> None:
-    executed = ExecutedFacts(
-        file="app.elf", core="Cortex-M4", emulator="Unicorn", is_guessed=False, arena="tensor_arena", arena_bytes=100,
-        compared=7, difference="",
-    )  # fmt: skip
-    assert verdict_lines(verdict(parts={"executed": executed})) == [
-        "yes: needs 64 B of 100 B, 36 B to spare",
-        "measured: app.elf executed with this model in it, for a Cortex-M4 in Unicorn",
-        "all 7 requests to the allocator are those of the simulation",
-    ]

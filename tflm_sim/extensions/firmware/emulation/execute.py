@@ -139,7 +139,8 @@ def _worker_answer(path: str, arguments: list[str], settings: dict[str, Any], gi
         _end(worker)
     if worker.returncode == -signal.SIGXCPU:
         raise FirmwareError(
-            f"the emulator was stopped after {timeout} s of the processor (use a larger --time-limit)", path=path
+            f"the emulator was stopped after {timeout} s of the processor (a larger `timeout=` gives it more)",
+            path=path,
         )
     line = output.decode("utf-8", "replace").strip().rpartition("\n")[2]
     if not line.startswith("{"):
