@@ -144,9 +144,10 @@ def core_commands() -> list[tuple[list[str], int]]:
 def test_without_any_extension_the_core_answers(tmp_path: Path) -> None:
     environment = copy_without(tmp_path, "extensions")
     check(tmp_path, environment, core_commands())
-    asked = run(["-m", "tflm_sim", "size", "sample:sine", "--advise"], tmp_path, environment)
-    assert asked.returncode == 2
-    assert "--advise" in asked.stderr
+    for option in ("--advise", "--firmware", "--executed"):
+        asked = run(["-m", "tflm_sim", "size", "sample:sine", option], tmp_path, environment)
+        assert asked.returncode == 2
+        assert f"unknown option {option}" in asked.stderr
 
 
 @pytest.mark.nightly
