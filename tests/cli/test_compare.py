@@ -8,7 +8,6 @@ import pytest
 
 from tflm_sim.answers.rows import NEVER_INVOKES, Row
 from tflm_sim.cli import compare, main
-from tflm_sim.extensions.sweep.limits import Limits
 from tflm_sim.samples import sample_path
 from tflm_sim.targets.boards import BOARDS
 
@@ -86,7 +85,6 @@ def test_exit_codes_and_what_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path:
     ):
         monkeypatch.setattr(compare, "rows_of", lambda *how, found=found: [asked.append(how)][:0] or found)
         assert main(["compare", "m", *given]) == code
-    assert asked[0][3] == Limits(0)
     assert len(asked[0][2]) == len(BOARDS)
     assert [case.target for case in asked[3][2]] == ["cortex-m4"]
     assert capsys.readouterr().out.splitlines()[-1] == "e"
