@@ -146,7 +146,7 @@ def test_without_the_qemu_of_espressif_it_is_refused_with_what_would_do(
         (folder / "qemu-system-xtensa").write_text("#!/bin/sh\necho dc233c\n")
         (folder / "qemu-system-xtensa").chmod(0o755)
     monkeypatch.setenv("PATH", str(folder) + os.pathsep + "/nowhere")
-    assert main(["run", str(program)]) == 3
+    assert main(["firmware", str(program), "--run"]) == 3
     said = capsys.readouterr().err
     assert "a program for an ESP32 is executed by qemu-system-xtensa of Espressif" in said
     assert ("has not this core" if has_qemu else "there is none") in said

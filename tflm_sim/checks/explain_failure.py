@@ -77,7 +77,7 @@ def with_library_facts(diagnosis: Diagnosis, target: Target) -> Diagnosis:
     else:
         note = (
             f"{target.runtime} has no kernel for {diagnosis.op}, so no resolver can add it: the model must do without, "
-            "or the firmware needs a kernel of its own. 'tflm-sim ops --library NAME' lists what a library has."
+            "or the firmware needs a kernel of its own. 'tflm-sim list ops --library NAME' shows what a library has."
         )
     return replace(diagnosis, notes=(note,))
 
@@ -101,7 +101,7 @@ def with_vela_facts(diagnosis: Diagnosis, model: Model) -> Diagnosis:
     if not diagnosis.is_of_the_arena:
         return diagnosis
     largest = max(memory, key=lambda row: max(row.scratch, row.fast_scratch))
-    held = f"{max(largest.scratch, largest.fast_scratch):,} B of the arena are what Vela laid out for the Ethos-U"
+    what = f"{max(largest.scratch, largest.fast_scratch):,} B of the arena are what Vela laid out for the Ethos-U"
     smaller = (
         "they get less with --optimise Size, or a smaller --arena-cache-size."
         if not largest.fast_scratch
@@ -110,7 +110,7 @@ def with_vela_facts(diagnosis: Diagnosis, model: Model) -> Diagnosis:
             "too: it gets less with a smaller --arena-cache-size."
         )
     )
-    return replace(diagnosis, notes=(*diagnosis.notes, f"{held} ({largest.mode}): {smaller}"))
+    return replace(diagnosis, notes=(*diagnosis.notes, f"{what} ({largest.mode}): {smaller}"))
 
 
 def explain_failure(diagnosis: Diagnosis, model: Model, configuration: Configuration) -> ExactExplanation:

@@ -18,7 +18,7 @@ from tflm_sim.targets.changes import EDGE_IMPULSE, ESP
 from tflm_sim.targets.kernel_library import EDGE_IMPULSE_CMSIS_NN, SILABS_CMSIS_NN
 from tflm_sim.targets.library import Library
 from tflm_sim.targets.library_pins import ESPHOME
-from tflm_sim.targets.names import unknown
+from tflm_sim.targets.names import plain, unknown
 
 _ESP_NN = "kernels/esp_nn (7 files)"
 _EDGE_IMPULSE = "edgeimpulse/inferencing-sdk-cpp"
@@ -332,20 +332,15 @@ def libraries_like(text: str) -> list[Library]:
     Raises:
         UsageError: There is none.
     """
-    text = _ALSO_CALLED.get(_plain(text), text)
-    found = [row for row in LIBRARIES if _plain(text) in _plain(f"{row.name} {row.source}")]
+    text = _ALSO_CALLED.get(plain(text), text)
+    found = [row for row in LIBRARIES if plain(text) in plain(f"{row.name} {row.source}")]
     if not found:
         raise unknown("library", text, sorted({row.name for row in LIBRARIES}))
     return found
 
 
-def _plain(text: str) -> str:
-    """Return the letters and digits of a name, so that different spellings compare equal."""
-    return "".join(letter for letter in text.lower() if letter.isalnum())
-
-
 def _versions(name: str) -> list[Library]:
-    found = [row for row in LIBRARIES if _plain(row.name) == _plain(name)]
+    found = [row for row in LIBRARIES if plain(row.name) == plain(name)]
     if not found:
         raise unknown("library", name, sorted({row.name for row in LIBRARIES}))
     return found
@@ -358,7 +353,7 @@ def find_library(text: str) -> Library:
         UsageError: There is no such library or version.
     """
     name, _, version = text.partition("@")
-    name = _ALSO_CALLED.get(_plain(name), name)
+    name = _ALSO_CALLED.get(plain(name), name)
     versions = _versions(name)
     if not version:
         return ([row for row in versions if row.is_modelled] or versions)[-1]

@@ -31,7 +31,7 @@ class Preset:
 
     Attributes:
         abi: The compiler's layout rules.
-        description: One line for ``tflm-sim targets``.
+        description: One line for ``tflm-sim list targets``.
         runtime: The TFLM snapshot and its build flags.
         kernels: What its builds link unless kernels are named, as for ``--kernels``: "reference", a library in its
             default version, or NAME@VERSION where its firmware pins one.
@@ -169,13 +169,13 @@ def _unknown_target(name: str) -> UsageError:
         )
     library = name.partition("@")[0]
     if any(row.name.lower() == library.lower() for row in LIBRARIES):
-        return UsageError(f"'{name}' is a library: `library={name}`; 'tflm-sim libraries {library}' shows it")
+        return UsageError(f"'{name}' is a library: `library={name}`; 'tflm-sim list libraries {library}' shows it")
     if name.lower().replace("-", "") == "esp32s31":
         return UsageError(
             f"'{name}' is not modelled: it runs the ESP32-P4's kernels of ESP-NN 1.3.0 and newer, whose sources are "
             "not at hand; nearest: `target=esp32-p4`"
         )
-    return UsageError(f"{unknown('target', name, PRESETS)} (boards and libraries: 'tflm-sim boards', 'libraries')")
+    return UsageError(f"{unknown('target', name, PRESETS)} (also: 'tflm-sim list boards', 'list libraries')")
 
 
 def _with_named_kernels(target: Target, kernels: str | None) -> Target:

@@ -68,7 +68,7 @@ def _apply_definition(name: str, rest: str, known: dict[str, str]) -> None:
         known.update([_definition(rest)])
     elif name == "error":
         words = rest.strip('" ')[:300]
-        raise ModelError(f"the source stops the compiler: {words} (tflm-sim eon -D NAME defines a macro)")
+        raise ModelError(f"the source stops the compiler: {words} (-D NAME defines a macro)")
 
 
 def _definition(rest: str) -> tuple[str, str]:

@@ -88,7 +88,7 @@ def measure(
         raise FirmwareError(arena.reason, path=os.fspath(program))
     if interpreter not in (0, arena.allocations[0].interpreter):
         raise FirmwareError(
-            "this interpreter uses an arena that another one used before; use 'tflm-sim run' instead",
+            "this interpreter uses an arena that another one used before; use 'firmware APP.elf --run' instead",
             path=os.fspath(program),
         )
     model = model or own_model(read_firmware(os.fspath(program)), arena.allocations[0])

@@ -31,8 +31,8 @@ def is_program(path: str) -> bool:
 
 
 def possible_targets(path: str, **named: str | None) -> tuple[Target, ...]:
-    """Return the targets that are possible for a program; see :class:`~tflm_sim.extension_points.Programs`."""
-    from tflm_sim.extensions.firmware.possible_targets import targets_of_program  # The ELF reader is large.
+    """Return the targets for which a program may have been built; see :class:`~tflm_sim.extension_points.Programs`."""
+    from tflm_sim.extensions.firmware.possible_targets import targets_of_program  # The reader is large.
 
     return targets_of_program(path, **named)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tflm_sim.extensions.shrink.graph import draft_multiplications
+from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
 from tflm_sim.extensions.shrink.split import Split
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode

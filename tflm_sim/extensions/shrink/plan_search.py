@@ -2,7 +2,7 @@
 
 the steps that were kept     planned after all of them, after all but the last, ..., after none
 detours                       splits that were simulated and gained nothing, or run in loops
-splits for a plan            chosen on the profile that a plan gives (``sharing``), from the best so far on
+splits for a plan            chosen on the profile that a plan gives (``planned_profile``), from the best so far on
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from itertools import takewhile
 
 from tflm_sim.extensions.shrink import peaks
 from tflm_sim.extensions.shrink.descent import split_step
-from tflm_sim.extensions.shrink.graph import draft_multiplications
-from tflm_sim.extensions.shrink.planning import plan_witnesses, planned_models
+from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
+from tflm_sim.extensions.shrink.plan_candidates import plan_edits, planned_models
+from tflm_sim.extensions.shrink.planned_profile import planned_profile
 from tflm_sim.extensions.shrink.profile import Profile
 from tflm_sim.extensions.shrink.search import PLAN, SPLITS, Search
-from tflm_sim.extensions.shrink.sharing import planned_profile
 from tflm_sim.extensions.shrink.shrunk import Kept, Rejected
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model
@@ -84,7 +84,7 @@ def _keep(search: Search, best: _Planned) -> None:
     """Make a plan the best model."""
     search.steps = best.way
     before = _end(search, best.way)
-    search.keep(PLAN, best.model, best.arenas, plan_witnesses(best.model, before, search.sizer))
+    search.keep(PLAN, best.model, best.arenas, plan_edits(best.model, before, search.sizer))
 
 
 def _rank(planned: _Planned) -> tuple[float, ...]:

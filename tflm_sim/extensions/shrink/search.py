@@ -16,14 +16,14 @@ from itertools import takewhile
 from tflm_sim.errors import ModelError
 from tflm_sim.extensions.shrink.bound import bound
 from tflm_sim.extensions.shrink.budget import Allowance, Budget
-from tflm_sim.extensions.shrink.contracts import COPY, DIAGONAL, IN_PLACE
-from tflm_sim.extensions.shrink.graph import draft_multiplications
+from tflm_sim.extensions.shrink.contracts import COPY, IN_PLACE, OVERLAP
+from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
 from tflm_sim.extensions.shrink.passes import Chooser, Pass
 from tflm_sim.extensions.shrink.profile import Profile, profile
 from tflm_sim.extensions.shrink.refusal import VerificationFailed
-from tflm_sim.extensions.shrink.shrunk import Bound, Kept, Rejected, Witness
-from tflm_sim.extensions.shrink.sizing import TargetSizer, gains, grows
+from tflm_sim.extensions.shrink.shrunk import Bound, Edit, Kept, Rejected
 from tflm_sim.extensions.shrink.stopping import StoppedError, Stopping
+from tflm_sim.extensions.shrink.target_sizer import TargetSizer, gains, grows
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model
@@ -62,7 +62,7 @@ class Detour:
     Attributes:
         estimate: The estimated bytes of arena without a plan.
         steps: All steps from the original model on.
-        has_loop: Whether stripes run in a loop.
+        has_loop: Whether tiles run in a loop.
     """
 
     estimate: int
@@ -133,7 +133,7 @@ class Search:
         if arenas is None:
             raise ModelError("without its offline plan TFLM refuses the model", path=self.origin.path)
         self.arenas = arenas
-        what = Witness("the metadata", "loses its OfflineMemoryAllocation")
+        what = Edit("the metadata", "loses its OfflineMemoryAllocation")
         self.steps.append(Kept("old plan", arenas, self.allowance.macs, (what,), self.model))
 
     def unplanned(self) -> Model:
@@ -205,7 +205,7 @@ class Search:
             draft.tensors[index] = replace(draft.tensors[index], name="")
         if named:
             self.model = draft.model()
-            what = Witness("the main subgraph", f"loses the names of {len(named)} tensors")
+            what = Edit("the main subgraph", f"loses the names of {len(named)} tensors")
             self.steps.append(Kept("names", self.arenas, self.steps[-1].macs, (what,), self.model))
 
     def undo(self, reason: str) -> None:
@@ -220,11 +220,11 @@ class Search:
 
     def attempt(self, name: str, edit: Pass) -> bool:
         """Try a pass as a whole, else edit by edit; return whether anything was kept."""
-        edits, is_kept = self._attempt(name, edit, Chooser())
-        if is_kept or edits <= 1:
+        found, is_kept = self._attempt(name, edit, Chooser())
+        if is_kept or found <= 1:
             return is_kept
         kept = index = 0
-        for _ in self.stopping.watch(range(min(edits, MAX_SINGLE_EDITS))):
+        for _ in self.stopping.watch(range(min(found, MAX_SINGLE_EDITS))):
             made, is_kept = self._attempt(name, edit, Chooser(only=index))
             if not made:
                 break
@@ -235,18 +235,18 @@ class Search:
     def _attempt(self, name: str, edit: Pass, choose: Chooser) -> tuple[int, bool]:
         """Return how many edits a pass makes, and whether they are kept."""
         draft = Draft(self.model)
-        witnesses = edit(draft, choose)
-        candidate = draft.model() if witnesses else self.model
-        return len(witnesses), bool(witnesses) and self.keep(name, candidate, self.sizer.arenas(candidate), witnesses)
+        edits = edit(draft, choose)
+        candidate = draft.model() if edits else self.model
+        return len(edits), bool(edits) and self.keep(name, candidate, self.sizer.arenas(candidate), edits)
 
-    def keep(self, name: str, candidate: Model, arenas: tuple[int, ...] | None, witnesses: Sequence[Witness]) -> bool:
+    def keep(self, name: str, candidate: Model, arenas: tuple[int, ...] | None, edits: Sequence[Edit]) -> bool:
         """Make a candidate the best model if it gains and keeps the limits; say why not otherwise."""
         macs = draft_multiplications(Draft(candidate))
         reason = self.objection(candidate, arenas, macs)
         if reason is not None or arenas is None:
             self.rejected.append(Rejected(name, reason or "", arenas))
             return False
-        self.adopt(Kept(name, arenas, macs, tuple(witnesses), candidate))
+        self.adopt(Kept(name, arenas, macs, tuple(edits), candidate))
         return True
 
     def adopt(self, step: Kept) -> None:
@@ -286,7 +286,7 @@ class Search:
         """Return the bound on the first target, of the model as it is before it is split, ordered and planned."""
         whole = takewhile(lambda step: step.name not in (ORDER, SPLITS, PLAN), self.steps)
         simplified = [self.origin, *(step.model for step in whole)][-1]
-        kinds = [COPY, IN_PLACE] * self.offline_plan + [DIAGONAL] * self.kernel_order
+        kinds = [COPY, IN_PLACE] * self.offline_plan + [OVERLAP] * self.kernel_order
         draft = Draft(simplified)
         facts = profile(draft, self.sizer.simulate(simplified))
         found = bound(draft, facts, self.sizer.libraries, kinds)

@@ -12,18 +12,18 @@ from tflm_sim.device.cases import cases_of
 from tflm_sim.device.configuration import Configuration, Where, configure_each
 from tflm_sim.errors import ModelError, UsageError, each_of, expect
 from tflm_sim.extensions.shrink.budget import Budget, operator_names
-from tflm_sim.extensions.shrink.counted import operators_run
-from tflm_sim.extensions.shrink.graph import FLOATS, draft_multiplications
+from tflm_sim.extensions.shrink.counted_loops import operators_run
+from tflm_sim.extensions.shrink.draft_facts import FLOATS, draft_multiplications
 from tflm_sim.extensions.shrink.interface import conversions
+from tflm_sim.extensions.shrink.io_quantization import has_io_quantization, kept_io_quantization
 from tflm_sim.extensions.shrink.pass_table import PASSES
 from tflm_sim.extensions.shrink.prove import prove
-from tflm_sim.extensions.shrink.rim import has_rim, kept_rims
 from tflm_sim.extensions.shrink.search import Progress, Search
 from tflm_sim.extensions.shrink.shrunk import Cost, Gain, Shrunk, Sizes
-from tflm_sim.extensions.shrink.sizing import TargetSizer, gains
 from tflm_sim.extensions.shrink.split import LOOP_OPERATORS
 from tflm_sim.extensions.shrink.states import refusals
 from tflm_sim.extensions.shrink.stopping import Stopping
+from tflm_sim.extensions.shrink.target_sizer import TargetSizer, gains
 from tflm_sim.extensions.shrink.verify import VerificationFailed, verify
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.draft import Draft, refuse_unwritable
@@ -44,14 +44,14 @@ class Passes(TypedDict, total=False):
         offline_plan: Also put the tensors' offsets into the metadata, from the exact planner, with views and operators
             in place. A plan holds for the same outputs only, and not with ``preserve_all_tensors``.
         kernel_order: With a plan, let outputs lie below their inputs where the loops of the kernels allow it.
-        loops: With a plan, also run stripes as the iterations of a WHILE, which needs TFLM of 2025-11-10 or newer.
+        loops: With a plan, also run tiles as the iterations of a WHILE, which needs TFLM of 2025-11-10 or newer.
         replan: Drop the offline plan that the model has. Without it such a model is refused.
         force_float: Rewrite floating-point models also for kernels that may add in another order, and split layers
             for the MVP, whose kernels add integers as floating point.
         drop_names: Leave out the names of tensors that are neither input nor output; they cost flash, and tools show
             them.
-        int8_io: Let inputs and outputs be the integers that a QUANTIZE at the rim makes of them, or a DEQUANTIZE gives
-            them from. This changes the interface: the firmware converts, by the lines in ``Shrunk.conversions``.
+        int8_io: Let inputs and outputs be the integers that QUANTIZE makes of an input, or DEQUANTIZE reads for an
+            output. This changes the interface: the firmware converts, by the lines in ``Shrunk.conversions``.
     """
 
     offline_plan: bool
@@ -169,7 +169,7 @@ def _shrunk(model: Model, new_search: Callable[..., Search], *, int8_io: bool, d
     if search.whole_layers:
         result = replace(result, left_alone=(*result.left_alone, _WHOLE_LAYERS))
     if int8_io:
-        return replace(result, left_alone=(*result.left_alone, *kept_rims(Draft(model))))
+        return replace(result, left_alone=(*result.left_alone, *kept_io_quantization(Draft(model))))
     if other is not None and not other.stopped and gains(other.arenas, search.arenas):
         return replace(result, with_int8_io=other.arenas)
     return result
@@ -194,7 +194,7 @@ def _searched(new_search: Callable[..., Search], *, int8_io: bool) -> tuple[Sear
     With ``int8_io`` the other one, with the inputs and outputs of the original, is the answer where it is no larger.
     """
     search: Search = new_search()
-    is_cut = has_rim(Draft(search.origin))
+    is_cut = has_io_quantization(Draft(search.origin))
     search.int8_io = int8_io and is_cut
     search.run(PASSES)
     if not is_cut or search.stopped:

@@ -175,9 +175,9 @@ def _cost_rows(shrunk: Shrunk) -> Iterator[list[str]]:
 def _pass_lines(shrunk: Shrunk, width: int | None) -> list[str]:
     rows = [["pass", "arena", "edits", ""]]
     for step in shrunk.steps:
-        first = step.witnesses[0]
-        words = f"{first.where} {first.what}" + (", ..." if len(step.witnesses) > 1 else "")
-        rows.append([step.name, f"{step.arenas[0]:,}", str(len(step.witnesses)), _beginning(words, 90)])
+        first = step.edits[0]
+        words = f"{first.where} {first.what}" + (", ..." if len(step.edits) > 1 else "")
+        rows.append([step.name, f"{step.arenas[0]:,}", str(len(step.edits)), _beginning(words, 90)])
     return table_lines(rows, width=width)
 
 
@@ -194,9 +194,9 @@ def _explained(shrunk: Shrunk) -> list[str]:
     lines = []
     for step in shrunk.steps:
         lines.append(f"{step.name}: {_sizes(step.arenas)}")
-        for witness in step.witnesses:
-            lines.append(f"    {printable(witness.where, 80)} {printable(witness.what, 160)}")
-            lines += _part_lines(witness.facts)
+        for edit in step.edits:
+            lines.append(f"    {printable(edit.where, 80)} {printable(edit.what, 160)}")
+            lines += _part_lines(edit.facts)
     return lines
 
 

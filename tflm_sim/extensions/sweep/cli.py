@@ -97,9 +97,7 @@ class SweepDifference:
 
 def register(subparsers: Subparsers) -> None:
     exits = {1: "with --diff: an arena grew, or a model that had a size has none", 3: "none of the models can be read"}
-    parser = add_verb(
-        subparsers, "sweep", "size many models for many targets, and write a table", EXAMPLES, about=ABOUT, exits=exits
-    )
+    parser = add_verb(subparsers, "sweep", EXAMPLES, about=ABOUT, exits=exits)
     parser.add_argument(
         "models",
         nargs="*",

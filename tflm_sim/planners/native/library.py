@@ -60,10 +60,10 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "tflm_hill_climb_start": (c_int, c_void_p, c_size_t, c_void_p, c_size_t, c_void_p, c_void_p, c_void_p),
     "tflm_hill_climb_run": (c_int, c_void_p, c_uint32),
     "tflm_hill_climb_offsets": (c_void_p, c_void_p),
-    "tflm_stairs_workspace_size": (c_size_t, c_size_t, c_size_t),
-    "tflm_stairs_start": (c_int, c_void_p, c_size_t, c_void_p, c_size_t, c_void_p, c_size_t, c_void_p),
-    "tflm_stairs_fit": (c_int64, c_void_p, c_void_p, c_size_t, c_int64, c_void_p),
-    "tflm_stairs_climb": (c_int64, c_void_p, c_void_p, c_int64, c_void_p),
+    "tflm_first_fit_workspace_size": (c_size_t, c_size_t, c_size_t),
+    "tflm_first_fit_start": (c_int, c_void_p, c_size_t, c_void_p, c_size_t, c_void_p, c_size_t, c_void_p),
+    "tflm_first_fit_place": (c_int64, c_void_p, c_void_p, c_size_t, c_int64, c_void_p),
+    "tflm_first_fit_climb": (c_int64, c_void_p, c_void_p, c_int64, c_void_p),
     "tflm_exact_solve": (c_int, c_void_p, c_size_t, c_void_p, c_void_p, c_void_p),
 }
 """What a library has to export: the type of the result, then those of the arguments."""
@@ -77,7 +77,7 @@ _ONE = {
     "uint32_t *": c_uint32,
     "tflm_hill_climb_t **": c_void_p,
     "tflm_min_cost_flow_t **": c_void_p,
-    "tflm_stairs_t **": c_void_p,
+    "tflm_first_fit_t **": c_void_p,
     "tflm_exact_result_t *": _Result,
 }
 

@@ -65,18 +65,16 @@ def test_targets_that_gain_alike_are_a_row_and_costs_have_their_change() -> None
     ]
 
 
-def witness(where: str, what: str, **facts: Any) -> Any:
+def edit(where: str, what: str, **facts: Any) -> Any:
     return SimpleNamespace(where=where, what=what, facts=facts)
 
 
-def step(*witnesses: Any) -> Any:
-    return SimpleNamespace(name="pass", arenas=(1500, 1600, 1500), witnesses=witnesses)
+def step(*edits: Any) -> Any:
+    return SimpleNamespace(name="pass", arenas=(1500, 1600, 1500), edits=edits)
 
 
 def test_a_pass_is_its_first_edit_and_how_many_there_are() -> None:
-    lines = module._pass_lines(
-        shrunk(steps=(step(witness("#0", "x" * 88)), step(witness("#1", "a"), witness("#2", "b")))), None
-    )
+    lines = module._pass_lines(shrunk(steps=(step(edit("#0", "x" * 88)), step(edit("#1", "a"), edit("#2", "b")))), None)
     assert lines[1:] == [f"pass  1,500      1  #0 {'x' * 86}…", "pass  1,500      2  #1 a, ..."]
     assert module._beginning("x" * 90, 90) == "x" * 90
     assert module._beginning("x" * 401, 500) == "…" + "x" * 399
@@ -84,7 +82,7 @@ def test_a_pass_is_its_first_edit_and_how_many_there_are() -> None:
 
 def test_explained_each_edit_has_its_parts() -> None:
     parts = [{"share": (0, 4), "computed": [(7, 0, 5), (8, 1, 4)]}]
-    given = shrunk(steps=(step(witness("w" * 81, "x" * 161, kind="rows", parts=parts), witness("#1", "b")),))
+    given = shrunk(steps=(step(edit("w" * 81, "x" * 161, kind="rows", parts=parts), edit("#1", "b")),))
     assert module._explained(given) == [
         "pass: 1,500 B and 1,600 B",
         f"    …{'w' * 79} …{'x' * 159}",

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from tflm_sim import arena_objective, load, simulate, smallest_arena, sweep
 from tflm_sim.answers.rows import Case, Row, cases, rows_of
 from tflm_sim.answers.sizing import Sizer, Sizing
-from tflm_sim.cli import compare, main
+from tflm_sim.cli import main, size_boards
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.sweep import resume
@@ -474,7 +474,7 @@ def test_a_sweep_for_nothing_is_refused() -> None:
 
 
 def test_boards_are_compared_by_their_ram_and_flash(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", "sample:sine", "--boards", "pico,nano33ble"]) == 0
+    assert main(["size", "sample:sine", "--boards", "pico,nano33ble"]) == 0
     pico, nano = capsys.readouterr().out.splitlines()[-2:]
     # 1,168 B of 264 * 1,024 and of 256 * 1,024.
     assert pico.split()[2:8] == ["1,168", "B", "0.4", "%", "264", "KiB"]
@@ -482,20 +482,20 @@ def test_boards_are_compared_by_their_ram_and_flash(capsys: pytest.CaptureFixtur
     assert [line.split()[-3:] for line in (pico, nano)] == [["2,048", "KiB", "yes"], ["1,024", "KiB", "yes"]]
 
 
-def test_compare_lists_boards_and_the_smallest_that_fit(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", "sample:mobilenet_v1_025", "--boards", "pico,nano33ble,nicla-sense-me"]) == 0
+def test_a_table_lists_boards_and_the_smallest_that_fit(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["size", "sample:mobilenet_v1_025", "--boards", "pico,nano33ble,nicla-sense-me"]) == 0
     out = capsys.readouterr().out
     assert "82,288 B" in out
     # 82,288 B go into 256 KiB and 264 KiB, not into the 64 KiB of the Nicla Sense ME.
     assert out.startswith("yes, with the newest TFLM: it fits 2 of 3 boards; the smallest: nano33ble, pico\n")
-    assert main(["compare", "sample:mobilenet_v1_025", "--boards", "nicla-sense-me", "--json"]) == 1
+    assert main(["size", "sample:mobilenet_v1_025", "--boards", "nicla-sense-me", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["smallest_boards"] == []
 
 
-def test_compare_says_an_error_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_says_an_error_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     broken = tmp_path / "broken.tflite"
     broken.write_bytes(b"no model")
-    assert main(["compare", str(broken), "--boards", "pico,nano33ble"]) == 3
+    assert main(["size", str(broken), "--boards", "pico,nano33ble"]) == 3
     assert capsys.readouterr().out.count("this is not a .tflite model") == 1
     found = [Row("m", board=name, status="error", error="no kernel") for name in ("pico", "nano33ble")]
-    assert list(compare._reasons(found)) == ["pico, nano33ble: no kernel"]
+    assert list(size_boards._reasons(found)) == ["pico, nano33ble: no kernel"]

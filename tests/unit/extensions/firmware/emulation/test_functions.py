@@ -262,7 +262,10 @@ def test_a_model_is_replaced_in_every_word_that_holds_it_or_its_subgraphs(arm: A
     assert words(arm, 0x8000, 5) == [5, 0x3010, 0x3110, 0x3010, 6]
     assert one.tell(0x8000, 1) == ""  # it is there already
     arm.write_words(0x9000, OTHER)
-    assert one.tell(0x9000, 2) == "it holds several models; --into N says whose is replaced, as run numbers them"
+    assert (
+        one.tell(0x9000, 2)
+        == "it holds several models; `into=N` says whose is replaced, by the number of its interpreter"
+    )
     assert one.tell(0xA000, 3) == "the interpreter in which its model stands was not found"
 
 
