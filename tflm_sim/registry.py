@@ -232,6 +232,11 @@ def sources() -> Iterator[Any]:
         yield from (imported(one, one.sources) for one in found() if one.sources)
 
 
+def has_programs() -> bool:
+    """Tell whether an extension reads and measures linked programs."""
+    return any(one.programs for one in extensions())
+
+
 def programs() -> Any:
     """Return who reads and measures linked programs, a module with ``Programs``; None where no extension does."""
     found: Sequence[Any] = [imported(one, one.programs) for one in extensions() if one.programs]

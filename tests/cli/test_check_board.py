@@ -197,7 +197,7 @@ def test_what_was_not_named_is_said(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(("name", "said"), [
-    ("pico", "'pico' is a board: --target cortex-m0plus; 'size' and 'check' take --board pico"),
+    ("pico", "'pico' is a board: --target cortex-m0plus; --board pico is taken where a board can be named"),
     ("ESPHome@2026.6.5", "is a library: --library ESPHome@2026.6.5; 'tflm-sim list libraries ESPHome' shows it"),
     ("cortexm4", "unknown target 'cortexm4'; did you mean cortex-m4 or cortex-m7 or cortex-m3? (also: "),
 ])  # fmt: skip

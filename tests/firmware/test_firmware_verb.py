@@ -26,7 +26,7 @@ import elf_program
 ARM = "arm-none-eabi-g++ -mcpu=cortex-m4 -mthumb"
 RISCV = "riscv64-unknown-elf-g++ -march=rv32imc -mabi=ilp32"
 SAMPLE = "sine"
-MIRROR_PAD = "namespace tflite { void Register_MIRROR_PAD() {} }\n"
+MIRROR_PAD = "namespace KERNELS { void Register_MIRROR_PAD() {} }\n"
 MESSAGE = 'extern "C" const char *const text = "Failed to resize buffer. Requested: %u, available %u, missing: %u";'
 
 
@@ -48,7 +48,7 @@ def program(
     source = elf_program.source_of(elf_program.in_order(rows, named))
     source += elf_program.model_source("g_model", SAMPLE) + message + extra
     source += f"namespace {{ alignas(16) __attribute__((used)) unsigned char tensor_arena[{arena_size}]; }}\n"
-    source += "namespace tflite { void Register_FULLY_CONNECTED() {} }\nint main() { return 0; }\n"
+    source += "namespace KERNELS { void Register_FULLY_CONNECTED() {} }\nint main() { return 0; }\n"
     conv = elf_program.own_struct(rows["concatenation.OpData"], rows)
     kernel = "tensorflow/lite/micro/kernels/concatenation.cc"
     return elf_program.build(tmp_path, compiler, {"main.cc": source, kernel: conv}, *flags)

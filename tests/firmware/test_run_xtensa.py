@@ -26,6 +26,7 @@ from tflm_sim.extensions.firmware.emulation.xtensa_machine import XtensaMachine
 from tflm_sim.extensions.firmware.reading.image import load_image
 
 sys.path.insert(0, str(Path(__file__).parent))
+import elf_program
 import xtensa_program
 
 _ESP32 = next(chip for chip in CHIPS if chip.cpu == "esp32")
@@ -63,8 +64,9 @@ def executed(path: Path, invokes: int = 0, machine: type[StandIn] = StandIn) -> 
     return follow(program, make, emulator="QEMU", file=str(path), invokes=invokes)
 
 
-def test_the_smallest_arena_is_exact_and_each_request_is_seen(tmp_path: Path) -> None:
-    answer = executed(xtensa_program.built(tmp_path))
+@pytest.mark.parametrize("day", ["2026-08-20", "2026-10-08"])
+def test_the_smallest_arena_is_exact_and_each_request_is_seen(day: str, tmp_path: Path) -> None:
+    answer = executed(xtensa_program.built(tmp_path, 1024, *elf_program.NAMESPACES[day]))
     (arena,) = answer.arenas
     # As in test_run.py: it is the same program.
     assert (arena.succeeds_from, arena.smallest_arena, arena.arena_used_bytes) == (188, 228, 1024 - 848)

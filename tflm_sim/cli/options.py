@@ -18,7 +18,7 @@ from tflm_sim.extension_points import ProgramFigures, Programs
 from tflm_sim.model.types import Model
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.registry import programs
+from tflm_sim.registry import has_programs, programs
 from tflm_sim.report.circumstances import open_kernels, target_lines, unnamed
 from tflm_sim.targets.presets import library_target
 from tflm_sim.targets.runtime import OPTIMIZATIONS
@@ -135,7 +135,7 @@ def add_configuration(
         metavar="T",
         help=f"the processor (default: {target}); 'tflm-sim list targets' lists them",
     )
-    if with_firmware:
+    if with_firmware and has_programs():
         group.add_argument("--firmware", action=store, metavar="APP.elf", help="read the target from a linked program")
     else:
         parser.set_defaults(firmware=None)
@@ -242,7 +242,10 @@ def add_forms(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGro
 
 
 def add_executed(parser: argparse._ActionsContainer) -> None:
-    """Add ``--executed``, which needs ``--firmware``."""
+    """Add ``--executed``, which needs ``--firmware``, where an extension executes programs."""
+    if not has_programs():
+        parser.set_defaults(executed=False, into=0)
+        return
     parser.add_argument(
         "--executed",
         action="store_true",
