@@ -56,7 +56,7 @@ def test_an_interpreter_that_a_program_does_not_have_is_refused(
     program: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["trace", "--firmware", program, "--executed", "--into", "2"]) == 3
-    assert "--into 2: it has 1" in capsys.readouterr().err
+    assert "there is no interpreter 2: it has 1" in capsys.readouterr().err
 
 
 def test_the_document_of_size_has_what_was_seen_and_nothing_else(
@@ -186,7 +186,7 @@ def test_of_several_models_one_is_replaced_that_is_named(with_two: str, capsys: 
         assert (code, found["smallest_arena_bytes"]) == (0, 164)
         assert (found["executed"]["arena"], found["executed"]["interpreter"]) == (name, number)
     assert main(["firmware", with_two, "--run", "--model", MODEL, "--into", "3"]) == 3
-    assert "--into 3: it has 2" in capsys.readouterr().err
+    assert "there is no interpreter 3: it has 2" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
