@@ -35,7 +35,7 @@ from tflm_sim.files import read, replacing
 from tflm_sim.limits import MAX_DOCUMENT_BYTES
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
-from tflm_sim.planners.registry import PLANNERS
+from tflm_sim.planners.by_name import PLANNERS
 from tflm_sim.report.document import SizeDocument
 from tflm_sim.report.model_explorer import VALUES, write_model_explorer
 from tflm_sim.report.page import write_page

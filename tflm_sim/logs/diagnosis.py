@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from string import Formatter
 
-from tflm_sim.logs.events import ArenaConfigured, LogEvent, Message, Reset
+from tflm_sim.logs.log_events import ArenaConfigured, LogEvent, Message, Reset
 from tflm_sim.logs.tflm_messages import BY_KIND, Role
 from tflm_sim.units import format_size
 

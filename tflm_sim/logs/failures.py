@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tflm_sim.logs.events import Damaged, LogEvent, Message
 from tflm_sim.logs.kernel_texts import find_kernel_text
+from tflm_sim.logs.log_events import Damaged, LogEvent, Message
 from tflm_sim.logs.prefixes import TextLine
 from tflm_sim.logs.templates import Template
 from tflm_sim.logs.tflm_messages import BY_HEAD, MESSAGES, MessageKind, Role

@@ -26,8 +26,8 @@ from tflm_sim.extensions.board.link_events import (
     UnknownFrame,
 )
 from tflm_sim.extensions.board.monitor import MonitorEvent, Noise, Repeated
-from tflm_sim.logs import events
 from tflm_sim.logs.diagnosis import Diagnosis
+from tflm_sim.logs.log_events import BenchmarkRecord
 from tflm_sim.logs.prefixes import log_text as text_of
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
@@ -155,9 +155,7 @@ class EventPrinter:
     def _count(self, event: MonitorEvent) -> ReportComparison | None:
         self.failures += isinstance(event, Diagnosis)
         self.torn += isinstance(event, TornReport) or bool(getattr(event, "problems", ()))
-        if not isinstance(event, DeviceReport) or (
-            isinstance(event, events.BenchmarkRecord) and event.kind != "result"
-        ):
+        if not isinstance(event, DeviceReport) or (isinstance(event, BenchmarkRecord) and event.kind != "result"):
             return None
         self.reports += 1
         if self.expected is None:

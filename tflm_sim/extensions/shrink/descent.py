@@ -14,8 +14,8 @@ from itertools import chain
 
 from tflm_sim.extensions.shrink import peaks
 from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
+from tflm_sim.extensions.shrink.pass_search import SPLITS, Detour, Search, SearchState
 from tflm_sim.extensions.shrink.profile import Profile
-from tflm_sim.extensions.shrink.search import SPLITS, Detour, Search, SearchState
 from tflm_sim.extensions.shrink.shrunk import Kept, Rejected
 from tflm_sim.extensions.shrink.split import AXES, CHANNELS, Split
 from tflm_sim.extensions.shrink.target_sizer import TargetSizer, gains

@@ -14,10 +14,10 @@ from itertools import takewhile
 from tflm_sim.extensions.shrink import peaks
 from tflm_sim.extensions.shrink.descent import split_step
 from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
+from tflm_sim.extensions.shrink.pass_search import PLAN, SPLITS, Search
 from tflm_sim.extensions.shrink.plan_candidates import plan_edits, planned_models
 from tflm_sim.extensions.shrink.planned_profile import planned_profile
 from tflm_sim.extensions.shrink.profile import Profile
-from tflm_sim.extensions.shrink.search import PLAN, SPLITS, Search
 from tflm_sim.extensions.shrink.shrunk import Kept, Rejected
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tflm_sim.extensions.lite.graph_info import AllocationType, TfLiteTensor
-from tflm_sim.extensions.lite.kernels import types as t
+from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall
 from tflm_sim.extensions.lite.kernels.dense import is_hybrid_op
 from tflm_sim.extensions.lite.kernels.lstm import projection_rows, state_of

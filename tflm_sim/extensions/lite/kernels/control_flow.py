@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from tflm_sim.errors import SimulatedFailure
 from tflm_sim.extensions.lite.graph_info import NO_TYPE, OPTIONAL_TENSOR, AllocationType, TfLiteContext, TfLiteTensor
-from tflm_sim.extensions.lite.kernels import types as t
+from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall
 from tflm_sim.model.types import TensorType
 

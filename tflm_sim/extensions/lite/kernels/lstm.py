@@ -11,7 +11,7 @@ from math import ceil
 from typing import Any
 
 from tflm_sim.extensions.lite.graph_info import AllocationType, TfLiteTensor
-from tflm_sim.extensions.lite.kernels import types as t
+from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall
 from tflm_sim.extensions.lite.kernels.dense import is_hybrid_op
 from tflm_sim.extensions.lite.kernels.lstm_inputs import LSTM, check_weights, tell_quantization

@@ -7,7 +7,7 @@ Source: tflite/kernels/{basic_rnn,unidirectional_sequence_rnn,bidirectional_sequ
 from __future__ import annotations
 
 from tflm_sim.extensions.lite.graph_info import AllocationType, TfLiteTensor
-from tflm_sim.extensions.lite.kernels import types as t
+from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall
 from tflm_sim.extensions.lite.kernels.dense import is_hybrid_op
 

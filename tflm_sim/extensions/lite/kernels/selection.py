@@ -11,7 +11,7 @@ from math import prod
 
 from tflm_sim.errors import PrepareError
 from tflm_sim.extensions.lite.graph_info import NO_TYPE, TfLiteTensor
-from tflm_sim.extensions.lite.kernels import types as t
+from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall, values_of
 from tflm_sim.extensions.lite.kernels.joining import is_short
 from tflm_sim.extensions.lite.kernels.strides import StridedSlice

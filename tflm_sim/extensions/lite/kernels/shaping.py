@@ -10,7 +10,7 @@ from itertools import product
 from math import ceil, prod
 
 from tflm_sim.extensions.lite.graph_info import NO_TYPE, AllocationType, TfLiteTensor
-from tflm_sim.extensions.lite.kernels import types as t
+from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall, values_of
 from tflm_sim.extensions.lite.tensor_bytes import element_size
 from tflm_sim.model.element_types import type_number

@@ -14,9 +14,9 @@ from tflm_sim.errors import TflmSimError
 from tflm_sim.escape import one_line
 from tflm_sim.extensions.ci.project import Project, ProjectFirmware, cells, models_of, read_project
 from tflm_sim.extensions.ci.project_text import assumed_of, verdict_of
-from tflm_sim.extensions.ci.pytest_plugin.measured import PROPERTY, Measured
+from tflm_sim.extensions.ci.pytest_plugin.outcomes import PROPERTY, Measured
 from tflm_sim.report.circumstances import target_line
-from tflm_sim.report.verdict import deciding, verdict_lines
+from tflm_sim.report.verdict_text import deciding, verdict_lines
 
 
 class ProjectFile(pytest.File):
