@@ -104,15 +104,12 @@ class Descent:
             Rejected(SPLITS, f"round {number}: {reason}", arenas) for arenas, reason in sorted(self._too_dear)[:1]
         ]
         if best is None:
-            search.rejected.append(Rejected(SPLITS, f"round {number}: {self._why_none(len(found))}"))
+            within = " within the limits" if self._too_dear else ""
+            why = f"none of {len(found)} plans gains{within}" if found else "no split makes the fullest moment smaller"
+            search.rejected.append(Rejected(SPLITS, f"round {number}: {why}"))
             return False
         search.adopt(best.step)
         return True
-
-    def _why_none(self, found: int) -> str:
-        """Return why no split was kept, where so many plans were found."""
-        within = " within the limits" if self._too_dear else ""
-        return f"none of {found} plans gains{within}" if found else "no split makes the fullest moment smaller"
 
     def _candidates(self) -> tuple[Profile, list[Split], float]:
         """Return profile, splits and multiplications to spare of the present model, which is asked several times."""
