@@ -127,7 +127,10 @@ class EventPrinter:
             if self.show_log:
                 say(f"{self.clock()}{text_of(event.raw)}", file=self.out, wraps=False)
         else:
-            self.say_all([*event_lines(event), *self._comparison_lines(event, comparison)])
+            lines = event_lines(event)
+            if comparison is not None and self.expected is not None:
+                lines = [*lines, *comparison_lines(comparison, self.expected), *self._why_lines(event, comparison)]
+            self.say_all(lines)
         self.out.flush()
 
     @property
@@ -165,11 +168,6 @@ class EventPrinter:
         )
         self.differences += not comparison.is_equal
         return comparison
-
-    def _comparison_lines(self, event: MonitorEvent, comparison: ReportComparison | None) -> list[str]:
-        if comparison is None or self.expected is None:
-            return []
-        return [*comparison_lines(comparison, self.expected), *self._why_lines(event, comparison)]
 
     def _why_lines(self, event: MonitorEvent, comparison: ReportComparison) -> list[str]:
         """Return lines that say with which setting all figures would be equal; [] for a damaged or foreign report."""
