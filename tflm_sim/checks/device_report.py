@@ -111,7 +111,8 @@ def compare_report(
     observed, about = _observer(report, configuration)
     if foreign := _another_model(report, identity):
         return ReportComparison(about, foreign, ())
-    damage = _damage(report)
+    problems = report.problems if isinstance(report, AllocationReport | PlanReport) else ()
+    damage = f"the report is damaged: {'; '.join(problems)}" if problems else ""
     best = _compare(report, model, observed, about, _arena_sizes(report)[0])
     for size in _arena_sizes(report)[1:] if checks_remainders else ():
         if best.refused or best.is_equal or damage:
@@ -163,11 +164,6 @@ def _arena_sizes(report: DeviceReport) -> Sequence[int]:
         return [ROOMY_ARENA]
     remainders = sorted(range(BUFFER_ALIGNMENT), key=lambda remainder: (remainder % 4, remainder % 8))
     return [ROOMY_ARENA - remainder for remainder in remainders]
-
-
-def _damage(report: DeviceReport) -> str:
-    problems = report.problems if isinstance(report, AllocationReport | PlanReport) else ()
-    return f"the report is damaged: {'; '.join(problems)}" if problems else ""
 
 
 def _damage_beside_the_simulation(report: DeviceReport, comparison: ReportComparison) -> str:
