@@ -153,9 +153,6 @@ def test_strangers_names_stay_in_their_cells(repository: Path, capsys: pytest.Ca
     assert row == "| ✅ | `a  <b>   \\x0a.tflite` | `doorbell` | - | 1,072 B | new | 20,480 B |"
 
 
-NOT_OF_THE_FILE = "is for models that are named; tflm-sim.toml says what its models run on"
-
-
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -164,9 +161,11 @@ NOT_OF_THE_FILE = "is for models that are named; tflm-sim.toml says what its mod
         ("--json", "give one model with two settings, or two models, or --base COMMIT"),
         ("kws.tflite --base HEAD", "--base compares the models that tflm-sim.toml names; remove kws.tflite"),
         ("kws.tflite --markdown a.md", "--markdown compares the models that tflm-sim.toml names; remove kws.tflite"),
-        ("--base HEAD --target esp32", f"--target {NOT_OF_THE_FILE}"),
-        ("--base HEAD --lite", f"--lite {NOT_OF_THE_FILE}"),
-        ("--base HEAD --json", f"--json {NOT_OF_THE_FILE}"),
+        ("--base HEAD --target esp32", "--base does not go with --target; remove one of them"),
+        ("--between 2021-08-10 --and 2021-08-12", "give one model with two settings, or two models, or --base COMMIT"),
+        ("--base HEAD --between 2021-08-10 --and 2021-08-12", "--base does not go with --between; remove one of them"),
+        ("--base HEAD --lite", "--base does not go with --lite; remove one of them"),
+        ("--base HEAD --json", "--base does not go with --json; remove one of them"),
     ],
 )
 def test_what_is_compared_is_named_or_is_in_the_file(

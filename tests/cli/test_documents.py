@@ -48,7 +48,7 @@ size sample:sine sample:residual nowhere.tflite --jsonl
 trace --lifetimes sample:residual --json --preserve 1
 """
 SCHEMAS = {path.stem for path in FOLDER.glob("*.json")}
-SAME = {"size --targets": "size-boards", "report --tensor": "trace-lifetimes"}
+SAME = {"board read": "board-listen", "size --targets": "size-boards", "report --tensor": "trace-lifetimes"}
 """The first two words of commands that print the documents of others."""
 
 

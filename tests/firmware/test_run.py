@@ -211,7 +211,7 @@ def test_the_document_says_what_the_text_says(tmp_path: Path, capsys: pytest.Cap
     program = run_program.built(tmp_path, "cortex-m4")
     assert main(["firmware", str(program), "--run", "--invoke", "1", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    jsonschema.validate(document, published("execution"))
+    jsonschema.validate(document, published("firmware-run"))
     (arena,) = document["arenas"]
     assert (arena["symbol"], arena["size"], arena["smallest_arena"], arena["fits"]) == ("tensor_arena", 1024, 228, True)
     assert main(["firmware", str(program), "--run", "--invoke", "1"]) == 0

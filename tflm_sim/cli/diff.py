@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     if len(args.sources) > 2:
         raise UsageError(f"{len(args.sources)} files are too many; give one before and one after")
-    if args.between or args.until:
+    if args.sources and (args.between or args.until):
         from tflm_sim.cli import diff_between
 
         return diff_between.run(args)

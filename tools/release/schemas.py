@@ -43,22 +43,22 @@ WIDTH = 100
 FOLDER = Path(tflm_sim.schemas.__path__[0])
 DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "baseline": (Baseline,),
-    "board": (EventDocument,),
+    "board listen": (EventDocument,),
+    "board ports": (tuple[PortInfo, ...],),
     "bug-report": (BugReport,),
     "check": (VerdictDocument,),
     "diff": (Difference, LiteDifference),
     "diff --between": (BetweenDocument,),
     "eon": (EonDocument,),
-    "execution": (ExecutionDocument,),
     "explain": (ExplanationDocument,),
     "firmware": (FirmwareDocument,),
+    "firmware --run": (ExecutionDocument,),
     "list boards": (tuple[BoardRow, ...],),
     "list libraries": (tuple[LibraryRow, ...],),
     "list ops": (tuple[OperatorRow, ...],),
     "list targets": (tuple[TargetRow, ...], tuple[CombinationRow, ...]),
     "lite": (LiteDocument, GpuDocument, FlexDocument),
     "plan": (PlanDocument,),
-    "ports": (tuple[PortInfo, ...],),
     "report": (PictureDocument,),
     "shrink": (ShrunkDocument,),
     "size": (SizeDocument, ErrorDocument, ArenaDocument),
@@ -67,8 +67,8 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "trace --lifetimes": (LifetimesDocument,),
 }
 """By the command whose ``--json`` (``--jsonl``, ``--format json``) they are: a document, a list of rows, or several."""
-COMMANDS = {"board": "board listen", "eon": "size FILE.cpp", "execution": "firmware --run", "ports": "board ports"}
-"""The commands of the documents that are not called after them."""
+COMMANDS = {"eon": "size FILE.cpp"}
+"""The commands of documents that are not called after them."""
 
 
 def schemas() -> dict[str, Json]:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from tflm_sim.cli.options import PAIRED, first_given, simulated
+from tflm_sim.cli.options import refuse_besides, simulated
 from tflm_sim.cli.terminal import say, say_document
 from tflm_sim.device.configuration import planner_words
 from tflm_sim.errors import UsageError
@@ -29,11 +29,7 @@ from tflm_sim.report.verdict_text import deciding
 
 MAX_PICTURES = 3
 PICTURE_COLUMNS = 100
-_OF_TWO_MODELS = (
-    *PAIRED,
-    *("ethos_u", "own_planner", "custom_ops", "executed", "split_arenas", "fail_on_increase", "json", "lite"),
-)
-"""Options that have no meaning beside the file, which says what the models run on."""
+_OPTIONS = ("base", "comment", "markdown")
 
 
 def compare_project(args: argparse.Namespace) -> int:
@@ -41,11 +37,10 @@ def compare_project(args: argparse.Namespace) -> int:
 
     A comment that cannot be written is said, and does not change the verdict.
     """
+    asked = next(name for name in _OPTIONS if getattr(args, name))
     if args.sources:
-        asked = first_given(args, ("base", "comment", "markdown"))
-        raise UsageError(f"{asked} compares the models that {PROJECT_FILE} names; remove {args.sources[0]}")
-    if option := first_given(args, _OF_TWO_MODELS):
-        raise UsageError(f"{option} is for models that are named; {PROJECT_FILE} says what its models run on")
+        raise UsageError(f"--{asked} compares the models that {PROJECT_FILE} names; remove {args.sources[0]}")
+    refuse_besides(args, asked, "sources", *_OPTIONS)  # What the models run on stands in the file.
     request = from_environment(os.environ)
     base = args.base or (request.base if request is not None else "")
     if not Path(PROJECT_FILE).exists():
