@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from tflm_sim.registry import homes, public_names
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _NAMES = {
     "answers.head_problem": "head_problem",

@@ -246,11 +246,12 @@ def test_in_json_each_event_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_model_that_is_expected_is_a_sample_or_a_file(tmp_path: Any) -> None:
     path = tmp_path / "m.tflite"
     path.write_bytes(sample_path("sine").read_bytes())
-    parser = build_parser("replay")
+    parser = build_parser("board")
     names = (str(path), "sample:sine", "sample:residual")
-    file, sine, residual = (expect_model(parser.parse_args(["replay", "run.log", "--model", name])) for name in names)
+    lines = (["board", "read", "run.log", "--model", name] for name in names)
+    file, sine, residual = (expect_model(parser.parse_args(line)) for line in lines)
     assert file is not None
     assert sine is not None
     assert residual is not None
     assert file.identity == sine.identity != residual.identity
-    assert expect_model(parser.parse_args(["replay", "run.log"])) is None
+    assert expect_model(parser.parse_args(["board", "read", "run.log"])) is None

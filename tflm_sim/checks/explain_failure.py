@@ -77,7 +77,7 @@ def with_library_facts(diagnosis: Diagnosis, target: Target) -> Diagnosis:
     else:
         note = (
             f"{target.runtime} has no kernel for {diagnosis.op}, so no resolver can add it: the model must do without, "
-            "or the firmware needs a kernel of its own. 'tflm-sim ops --library NAME' lists what a library has."
+            "or the firmware needs a kernel of its own. 'tflm-sim list ops --library NAME' shows what a library has."
         )
     return replace(diagnosis, notes=(note,))
 

@@ -26,23 +26,6 @@ Status: TypeAlias = 'Annotated[str, OneOf("ok", "error", "abort")]'
 
 
 @dataclass(frozen=True, slots=True)
-class BindingFacts:
-    """What would not fit in a byte less.
-
-    Attributes:
-        kind: The part of the arena.
-        what: The allocation.
-        where: The phase or operator.
-        floor: Bytes from the arena's start that are in use then.
-    """
-
-    kind: Annotated[str, OneOf("tail", "temp", "head", "planner")]
-    what: str
-    where: str
-    floor: int = field(default=0, compare=False, metadata=HIDDEN)
-
-
-@dataclass(frozen=True, slots=True)
 class TailPart:
     """The allocations of a group that are for the same."""
 
@@ -145,7 +128,7 @@ class SizeAnswer:
     recorded: dict[str, RecordedAllocation]
     log: tuple[str, ...]
     failure: str | None
-    binding: BindingFacts | None
+    binding: Constraint | None
     tail: Tail
     operators: tuple[tuple[str, ...], ...]
     buffers: tuple[HeadBuffer, ...]
@@ -228,7 +211,7 @@ def size_answer(simulation: Simulation) -> SizeAnswer:
         recorded=dict(simulation.recorded),
         log=tuple(simulation.log),
         failure=str(simulation.failure) if simulation.failure else None,
-        binding=None if smallest is None else _binding(smallest.binding),
+        binding=None if smallest is None else smallest.binding,
         tail=_tail(simulation),
         operators=tuple(map(tuple, simulation.allocation.op_names)) if simulation.allocation else (),
         buffers=_buffers(simulation, allocation) if allocation else (),
@@ -267,7 +250,3 @@ def _buffer(allocation: ModelAllocation, info: AllocationInfo, offset: int, labe
         last=info.last_used,
         offline_offset=info.offline_offset if info.offline_offset >= 0 else None,
     )
-
-
-def _binding(binding: Constraint) -> BindingFacts:
-    return BindingFacts(binding.kind, binding.detail, binding.place, binding.floor)

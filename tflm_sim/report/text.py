@@ -103,7 +103,7 @@ def _answer_lines(answer: SizeAnswer, arena_address: int) -> list[str]:
     if binding is None:
         return lines
     lines += [
-        f"the last thing that does not fit in a byte less: {binding.what}, in '{binding.where}'",
+        f"the last thing that does not fit in a byte less: {binding.what}, in '{binding.place}'",
         f"    with it, {binding.floor:,} B are in use from the arena's start (head and temporary memory), "
         f"{smallest - binding.floor:,} B from its end (tail)",
     ]

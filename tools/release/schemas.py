@@ -12,14 +12,14 @@ from typing import Any
 import tflm_sim.schemas
 from tflm_sim.answers.rows import Row
 from tflm_sim.checks.verdict import Baseline
-from tflm_sim.cli.bisect import BisectDocument
-from tflm_sim.cli.boards import BoardRow
 from tflm_sim.cli.bug_report import BugReport
-from tflm_sim.cli.compare import CompareDocument
+from tflm_sim.cli.diff_between import BetweenDocument
 from tflm_sim.cli.explain import ExplanationDocument
-from tflm_sim.cli.libraries import LibraryRow
-from tflm_sim.cli.ops import OperatorRow
-from tflm_sim.cli.targets import TargetRow
+from tflm_sim.cli.list_boards import BoardRow
+from tflm_sim.cli.list_libraries import LibraryRow
+from tflm_sim.cli.list_ops import OperatorRow
+from tflm_sim.cli.list_targets import CombinationRow, TargetRow
+from tflm_sim.cli.size_boards import BoardsDocument
 from tflm_sim.documents import Json
 from tflm_sim.extensions.board.device_text import EventDocument
 from tflm_sim.extensions.board.transport import PortInfo
@@ -43,35 +43,42 @@ WIDTH = 100
 FOLDER = Path(tflm_sim.schemas.__path__[0])
 DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "baseline": (Baseline,),
-    "bisect": (BisectDocument,),
-    "boards": (tuple[BoardRow, ...],),
+    "board": (EventDocument,),
     "bug-report": (BugReport,),
     "check": (VerdictDocument,),
-    "compare": (CompareDocument,),
     "diff": (Difference, LiteDifference),
+    "diff --between": (BetweenDocument,),
     "eon": (EonDocument,),
+    "execution": (ExecutionDocument,),
     "explain": (ExplanationDocument,),
     "firmware": (FirmwareDocument,),
-    "libraries": (tuple[LibraryRow, ...],),
-    "lifetimes": (LifetimesDocument,),
+    "list boards": (tuple[BoardRow, ...],),
+    "list libraries": (tuple[LibraryRow, ...],),
+    "list ops": (tuple[OperatorRow, ...],),
+    "list targets": (tuple[TargetRow, ...], tuple[CombinationRow, ...]),
     "lite": (LiteDocument, GpuDocument, FlexDocument),
-    "monitor": (EventDocument,),
-    "ops": (tuple[OperatorRow, ...],),
     "plan": (PlanDocument,),
     "ports": (tuple[PortInfo, ...],),
     "report": (PictureDocument,),
-    "run": (ExecutionDocument,),
     "shrink": (ShrunkDocument,),
     "size": (SizeDocument, ErrorDocument, ArenaDocument),
+    "size --boards": (BoardsDocument,),
     "sweep": (SweepDocument, SweepDifference, Row),
-    "targets": (tuple[TargetRow, ...],),
+    "trace --lifetimes": (LifetimesDocument,),
 }
-"""By the verb whose ``--json`` (``--jsonl``, ``--format json``) they are: a document, a list of rows, or several."""
+"""By the command whose ``--json`` (``--jsonl``, ``--format json``) they are: a document, a list of rows, or several."""
+COMMANDS = {"board": "board listen", "eon": "size FILE.cpp", "execution": "firmware --run", "ports": "board ports"}
+"""The commands of the documents that are not called after them."""
 
 
 def schemas() -> dict[str, Json]:
-    """Return each schema by the name of its file."""
-    return {f"{verb}.json": schema_of(*kinds, title=f"tflm-sim {verb}") for verb, kinds in DOCUMENTS.items()}
+    """Return each schema by the name of its file: ``size-boards.json`` for ``size --boards``."""
+    return {
+        f"{name.replace('--', '').replace(' ', '-')}.json": schema_of(
+            *kinds, title=f"tflm-sim {COMMANDS.get(name, name)}"
+        )
+        for name, kinds in DOCUMENTS.items()
+    }
 
 
 def text(schema: Json) -> str:

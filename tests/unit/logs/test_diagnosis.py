@@ -70,8 +70,8 @@ def test_a_missing_operator_is_not_called_an_arena_problem() -> None:
     assert diagnosis.what == "the operator is not registered with the resolver"
     assert diagnosis.at_least is None
     assert diagnosis.notes == (
-        "Add SOFTMAX to the op resolver (Add... of MicroMutableOpResolver), if the library has it: 'tflm-sim ops "
-        "--library NAME' lists what it has.",
+        "Add SOFTMAX to the op resolver (Add... of MicroMutableOpResolver), if the library has it: 'tflm-sim list ops "
+        "--library NAME' shows what it has.",
     )
 
 

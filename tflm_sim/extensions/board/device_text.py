@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TextIO
 
 from tflm_sim.checks.alternatives import explaining
 from tflm_sim.checks.device_report import DeviceReport, ModelIdentity, ReportComparison, compare_report, identify
 from tflm_sim.cli.options import configuration
-from tflm_sim.cli.terminal import Spinner, say, say_json
+from tflm_sim.cli.terminal import StatusLine, say, say_json
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import INLINE, OPTIONAL
 from tflm_sim.documents import as_json
@@ -175,8 +176,14 @@ class EventPrinter:
         if comparison.is_equal or is_damaged or not comparison.figures or not isinstance(event, DeviceReport):
             return []
         assert self.expected is not None, "there is a comparison"
-        with Spinner("which setting explains it?") as spinner:
-            found = explaining(event, self.expected.model, self.expected.configuration, on_progress=spinner)
+        tried = count(1)
+        with StatusLine("which setting explains it?") as line:
+            found = explaining(
+                event,
+                self.expected.model,
+                self.expected.configuration,
+                on_progress=lambda: line.show(f"{next(tried)} tried"),
+            )
         if not found:
             return [
                 "  why: no kernels, interpreter, number of resource variables or target that we know makes it equal"

@@ -14,7 +14,7 @@
     ram_free = "180KiB"
     models = ["models/wake_word.tflite"]
 
-``check`` without arguments, ``review``, the pytest plugin and the pre-commit hook read it.
+``check`` without arguments, ``diff --base``, the pytest plugin and the pre-commit hook read it.
 """
 
 from __future__ import annotations

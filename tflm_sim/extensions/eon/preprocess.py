@@ -72,7 +72,7 @@ def _apply_definition(name: str, rest: str, known: dict[str, str]) -> None:
         known.update([(found[1], found[2].strip()) if found else (rest, "")])
     elif name == "error":
         words = rest.strip('" ')[:300]
-        raise ModelError(f"the source stops the compiler: {words} (tflm-sim eon -D NAME defines a macro)")
+        raise ModelError(f"the source stops the compiler: {words} (-D NAME defines a macro)")
 
 
 def _continue_condition(levels: list[tuple[bool, bool]], name: str, rest: str, known: Mapping[str, str]) -> None:

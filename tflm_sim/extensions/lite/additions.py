@@ -18,8 +18,8 @@ def add_options(verb: str, parser: argparse.ArgumentParser) -> None:
 
 
 def answer(verb: str, args: argparse.Namespace) -> int | None:
-    """Compare on the mobile runtime; None without ``--lite``."""
-    if not args.lite:
+    """Compare on the mobile runtime; None without ``--lite``, or without something to compare."""
+    if not args.lite or not args.sources:
         return None
     if args.executed or args.split_arenas:
         raise UsageError("--lite is for the mobile runtime; remove --executed and --split-arenas")

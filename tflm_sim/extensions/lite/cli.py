@@ -51,14 +51,7 @@ _MAX_SIZE = 2**31 - 1
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers,
-        "lite",
-        "print what the mobile runtime (LiteRT) allocates for a model",
-        EXAMPLES,
-        about=ABOUT,
-        exits=EXITS,
-    )
+    parser = add_verb(subparsers, "lite", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument("models", nargs="+", metavar="MODEL", help="a .tflite file, or sample:NAME")
     parser.add_argument(
         "--kernels",

@@ -47,14 +47,7 @@ EXITS = {
 
 
 def register(subparsers: options.Subparsers) -> None:
-    parser = options.add_verb(
-        subparsers,
-        "shrink",
-        "rewrite a model so that TFLM needs a smaller arena and the outputs stay the same",
-        EXAMPLES,
-        about=ABOUT,
-        exits=EXITS,
-    )
+    parser = options.add_verb(subparsers, "shrink", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
     parser.add_argument(
         "-o", "--output", metavar="OUT.tflite", help="the file to write (without it nothing is written)"

@@ -143,7 +143,7 @@ def _stopping(time_limit: float | None) -> Stopping:
     if time_limit is not None:
         expect(time_limit, float, "a time limit in seconds")
         if not time_limit > 0:
-            raise UsageError(f"--time-limit {time_limit} is not a valid time")
+            raise UsageError(f"`time_limit={time_limit}` is not a valid time")
     return Stopping(time_limit)
 
 
@@ -153,7 +153,7 @@ def _budget(
     goal, max_flash = as_size(goal, "goal"), as_size(max_flash, "max_flash")
     expect(max_macs, float, "max_macs as a number (1.35)")
     if not max_macs >= 1:
-        raise UsageError(f"--max-macs {max_macs} is below 1: no result has fewer multiplications than the original")
+        raise UsageError(f"`max_macs={max_macs}` is below 1: no result has fewer multiplications than the original")
     may_need = None if operators is None else frozenset(each_of(operators, str, "the names of operators"))
     return Budget(goal, max_macs, max_flash, may_need)
 
@@ -248,7 +248,7 @@ def _refuse_plan(model: Model, replan: bool) -> None:
     if not replan and any(entry.name == OFFLINE_MEMORY_ALLOCATION for entry in model.metadata):
         raise ModelError(
             "the model has an offline plan (OfflineMemoryAllocation), which a rewriting would invalidate; "
-            "add --replan to remove it",
+            "add `replan=True` to remove it",
             path=model.path,
         )
 
@@ -261,7 +261,7 @@ def _refuse_loops(configurations: Sequence[Configuration]) -> None:
             change = CHANGES[OPERATORS_SINCE[name]]
             if not runtime.has(OPERATORS_SINCE[name]):
                 raise UsageError(
-                    f"--loops needs {name}, which TFLM has since {change.date} ({change.commit}); "
+                    f"`loops=True` needs {name}, which TFLM has since {change.date} ({change.commit}); "
                     f"{configuration.target.name} is {runtime}"
                 )
 
@@ -274,7 +274,7 @@ _FLOAT_IS_REFERENCE = frozenset({"reference", "cmsis_nn", "esp_nn"})
 
 _WHOLE_LAYERS = (
     "layers: the MVP's kernels add in floating point, in an order that a layer's shape decides, so that none is split "
-    "or gets another padding; --force-float splits them all the same"
+    "or gets another padding; `force_float=True` splits them all the same"
 )
 
 
@@ -297,7 +297,7 @@ def _refuse_float(model: Model, configurations: Sequence[Configuration]) -> None
         if library.name not in _FLOAT_IS_REFERENCE:
             raise ModelError(
                 f"a floating-point model, and the kernels of {library} may sum in another order for a share of a "
-                "tensor; --force-float rewrites it anyway",
+                "tensor; `force_float=True` rewrites it anyway",
                 path=model.path,
             )
 

@@ -145,12 +145,12 @@ def test_a_model_with_a_plan_is_refused_by_name() -> None:
     y = b.tensor((1, 4), INT8, scale=0.5)
     b.operator("RELU", [x], [y])
     b.metadata("OfflineMemoryAllocation", bytes(12 + 8))
-    with pytest.raises(ModelError, match=r"OfflineMemoryAllocation.*--replan"):
+    with pytest.raises(ModelError, match=r"OfflineMemoryAllocation.*replan=True"):
         shrink(parse(b.build(inputs=[x], outputs=[y])), "cortex-m4")
 
 
 def test_fewer_multiplications_than_the_original_cannot_be_asked_for() -> None:
-    with pytest.raises(UsageError, match=r"0.9 is below 1"):
+    with pytest.raises(UsageError, match=r"max_macs=0.9` is below 1"):
         shrink(tower(), "cortex-m4", max_macs=0.9)
 
 

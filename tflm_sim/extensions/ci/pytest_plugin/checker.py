@@ -182,7 +182,7 @@ class ArenaChecker:
         assert smallest is not None, "it works in one arena"
         groups = sorted(self.roomy.ledger.groups.items(), key=lambda item: -item[1].used)[:TOP_ROWS]
         lines = [
-            f"the last thing that does not fit in a byte less: {smallest.binding.detail}, in '{smallest.binding.place}'"
+            f"the last thing that does not fit in a byte less: {smallest.binding.what}, in '{smallest.binding.place}'"
         ]
         lines.append(f"tail {self.roomy.tail_bytes:,} B:")
         lines += [f"    {line}" for line in table_lines([(f"{row.used:,}", what) for what, row in groups])]

@@ -1,0 +1,34 @@
+"""The published schemas are those of the documents of all verbs."""
+
+from __future__ import annotations
+
+import jsonschema
+import pytest
+from release import schemas as make_schemas
+
+from tflm_sim.cli import main
+from tflm_sim.cli.verbs import VERBS
+
+
+@pytest.mark.parametrize("name", make_schemas.schemas())
+def test_what_is_checked_in_is_what_the_tool_writes(name: str) -> None:
+    assert (make_schemas.FOLDER / name).read_text("utf-8") == make_schemas.text(make_schemas.schemas()[name])
+
+
+@pytest.mark.parametrize("name", make_schemas.schemas())
+def test_each_is_a_schema(name: str) -> None:
+    jsonschema.Draft202012Validator.check_schema(make_schemas.schemas()[name])
+
+
+def test_there_are_no_others() -> None:
+    assert {path.name for path in make_schemas.FOLDER.glob("*.json")} == make_schemas.schemas().keys()
+
+
+@pytest.mark.parametrize("command", sorted({*VERBS, "board listen", "board read", "board ports"}))
+def test_a_command_with_json_has_a_schema(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([*command.split(), "--help"])
+    has_json = " --json " in capsys.readouterr().out
+    name = {"board listen": "board", "board read": "board", "board ports": "ports"}.get(command, command)
+    documented = {document.partition(" ")[0] for document in make_schemas.DOCUMENTS}
+    assert not has_json or name in documented, "add its document to DOCUMENTS in tools/release/schemas.py"
