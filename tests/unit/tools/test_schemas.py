@@ -30,7 +30,7 @@ SAME = {"trace": "trace --lifetimes", "board read": "board listen"}
 
 
 @pytest.mark.parametrize("command", sorted({*VERBS, *LISTS, *SAME, "board listen", "board ports"} - {"list"}))
-def test_a_verb_with_json_has_a_schema(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_with_json_has_a_schema(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main([*command.split(), "--help"])
     has_json = " --json " in capsys.readouterr().out
