@@ -244,7 +244,7 @@ def programs() -> Any:
 
 
 def planners() -> list[Any]:
-    """Return the planners that extensions add, as rows of ``planners.registry``."""
+    """Return the planners that extensions add, as rows of ``planners.by_name``."""
     return [row for one in extensions() if one.planners for row in imported(one, one.planners).PLANNERS]
 
 

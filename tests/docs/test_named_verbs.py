@@ -17,12 +17,12 @@ OURSELVES = {"test_named_verbs.py", "test_verbs.py", "test_options.py"}
 
 COMMAND = re.compile(r"tflm-sim\s+(?!tflm-sim)([a-z][a-z-]*)")
 CALL = re.compile(r'(?<![\w.])main\(\s*\[\s*"([a-z][a-z-]*)"|"-m",\s*"tflm_sim",\s*"([a-z][a-z-]*)"')
-PROSE = {"itself", "on", "compares", "does", "baseline"}
-"""With what else a sentence goes on behind "tflm-sim"; "tflm-sim baseline" is the title of a schema."""
+PROSE = {"itself", "on", "compares", "does", "baseline", "gap"}
+"""With what else a sentence goes on behind "tflm-sim"; "tflm-sim baseline" is the title of a schema, "tflm-sim gap" the
+verb of the extension that CONTRIBUTING writes."""
 
-GONE = {"bisect", "compare"}
-LEAVING = {"eon", "monitor", "ports", "replay", "replay-on", "review", "run"}
-"""Verbs that become commands or options of others; what still is a verb may be named."""
+GONE = {"bisect", "compare", "eon", "monitor", "replay-on", "review", "run"}
+"""Verbs that became options of others, by names that mean nothing else here."""
 
 
 def texts() -> Iterator[tuple[str, str]]:
@@ -59,7 +59,7 @@ def test_a_call_of_the_command_line_begins_with_a_verb() -> None:
 
 
 def test_no_page_or_message_names_a_verb_that_is_gone() -> None:
-    gone = "|".join(sorted(GONE | LEAVING - {*VERBS}))
+    gone = "|".join(sorted(GONE))
     pages = {path: text for path, text in TEXTS.items() if path.endswith(".md")}
     messages = {path: text for path, text in TEXTS.items() if re.fullmatch(r"tflm_sim/.*\.py", path)}
     assert {

@@ -100,18 +100,17 @@ RUN_OPTIMISED = of_flags(run_program.built, "cortex-m4", 1024, "-DFAILED=1", "-f
 PRINTING = of_flags(message_program.built, message_program.PLAIN, "cortex-m4")
 PRINTING_ON_RISCV = of_flags(message_program.built, message_program.PLAIN, "rv32imac")
 EXECUTED = {
-    "its arena": (RUN, "run PROGRAM --invoke 1", "needs 228 B"),
-    "in QEMU": (RUN_IN_QEMU, "run PROGRAM --emulator qemu --invoke 1", "needs 228 B"),
-    "link-time optimised": (RUN_OPTIMISED, "run PROGRAM", "needs 228 B"),
-    "two arenas": (of_flags(two_arenas_program.built), "run PROGRAM", "arena_that_stays"),
-    "operators": (with_operators, "run PROGRAM --invoke 1", "for MUL #1"),
-    "RISC-V": (PRINTING_ON_RISCV, "run PROGRAM", "needs 188 B"),
-    "stripped": (stripped(PRINTING), "run PROGRAM", "TFLM's functions found by their messages"),
-    "another model": (with_a_model, f"run PROGRAM --model {sample_path('sine')}", "needs 164 B"),
+    "its arena": (RUN, "firmware PROGRAM --run --invoke 1", "needs 228 B"),
+    "in QEMU": (RUN_IN_QEMU, "firmware PROGRAM --run --emulator qemu --invoke 1", "needs 228 B"),
+    "link-time optimised": (RUN_OPTIMISED, "firmware PROGRAM --run", "needs 228 B"),
+    "two arenas": (of_flags(two_arenas_program.built), "firmware PROGRAM --run", "arena_that_stays"),
+    "operators": (with_operators, "firmware PROGRAM --run --invoke 1", "for MUL #1"),
+    "RISC-V": (PRINTING_ON_RISCV, "firmware PROGRAM --run", "needs 188 B"),
+    "stripped": (stripped(PRINTING), "firmware PROGRAM --run", "TFLM's functions found by their messages"),
+    "another model": (with_a_model, f"firmware PROGRAM --run --model {sample_path('sine')}", "needs 164 B"),
     "size": (with_a_model, f"size {SINE} --firmware PROGRAM --executed", "smallest arena  164 B"),
     "check": (with_a_model, f"check {SINE} --firmware PROGRAM --executed --limit 163", "exit code 1"),
     "trace": (with_a_model, f"trace {SINE} --firmware PROGRAM --executed", "tail_used=164"),
-    "firmware": (with_a_model, "firmware PROGRAM --executed", "needs 176 B"),
 }
 """A program, a command, and a part of what it says."""
 READ = {
@@ -125,12 +124,12 @@ READ = {
     ),
     "own kernel": (
         with_structs(ARM, "-g"),
-        "firmware PROGRAM sample:mobilenet_v1_025",
+        "firmware PROGRAM --model sample:mobilenet_v1_025",
         "a kernel of the program's own (PrepareOwn)",
     ),
     "size": (with_structs(ARM, "-g"), f"size {SINE} --firmware PROGRAM", "smallest arena"),
     "check": (with_structs(ARM, "-g"), f"check {SINE} --firmware PROGRAM --limit 4096", "yes: needs "),
-    "ops": (with_structs(ARM, "-g"), "ops --firmware PROGRAM", "FULLY_CONNECTED"),
+    "ops": (with_structs(ARM, "-g"), "list ops --firmware PROGRAM", "FULLY_CONNECTED"),
 }
 
 

@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache
 from typing import Any
 
 from tflm_sim import __version__
@@ -185,9 +185,8 @@ class Rows:
     def __init__(
         self, cases: Sequence[Case], *, read: Callable[[Source], tuple[bytes | memoryview, Model]] = read_source
     ) -> None:
-        self._cases = [_Configured(case) for case in cases]
-        self._sizer = Sizer()
-        self._read = read
+        self._cases, self._read, self._sizer = cases, read, Sizer()
+        self._configuration = cache(lambda number: cases[number].configuration())
 
     def of(self, name: str, source: Source) -> Iterator[Row]:
         """Yield a row for each case, whatever the model is.
@@ -209,32 +208,19 @@ class Rows:
         except Exception as error:  # one bad file costs its rows, whatever it does to us
             if isinstance(error, FileError) and error.path == source:
                 error.path = name  # a worker elsewhere has the whole path
-            yield from (_failed(Row(name), on.case, error, "unreadable") for on in self._cases)
+            yield from (_failed(Row(name), case, error, "unreadable") for case in self._cases)
             return
-        for on in self._cases:
-            yield self._sized(known, model, on)
-
-    def _sized(self, known: Row, model: Model, on: _Configured) -> Row:
-        try:
-            return _row(known, on.case, self._sizer.sizing(model, on.configuration))
-        except Exception as error:
-            return _failed(known, on.case, error, "unsupported")
+        for number, case in enumerate(self._cases):
+            try:
+                row = _row(known, case, self._sizer.sizing(model, self._configuration(number)))
+            except Exception as error:
+                row = _failed(known, case, error, "unsupported")
+            yield row
 
 
 def rows_of(name: str, source: Source, cases: Sequence[Case]) -> Iterator[Row]:
     """Return the rows of one model; see :class:`Rows`."""
     return Rows(cases).of(name, source)
-
-
-class _Configured:
-    """A case, and what it runs on."""
-
-    def __init__(self, case: Case) -> None:
-        self.case = case
-
-    @cached_property
-    def configuration(self) -> Configuration:
-        return self.case.configuration()
 
 
 def _failed(known: Row, case: Case, error: Exception, status: str) -> Row:

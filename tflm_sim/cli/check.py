@@ -19,7 +19,7 @@ from tflm_sim.model.inputs import expand
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.report.circumstances import sentence_with_assumed, target_line
-from tflm_sim.report.verdict import (
+from tflm_sim.report.verdict_text import (
     Judged,
     about_markdown,
     deciding,

@@ -27,9 +27,9 @@ from tflm_sim.errors import UsageError
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.registry import programs
-from tflm_sim.report.difference import Difference, difference_document, growth, read_size_document
 from tflm_sim.report.difference_text import difference_lines
 from tflm_sim.report.document import SizeDocument, size_document
+from tflm_sim.report.size_difference import Difference, difference_document, growth, read_size_document
 from tflm_sim.units import format_size, parse_size
 
 ABOUT = """

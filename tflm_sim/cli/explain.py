@@ -21,7 +21,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.files import read
 from tflm_sim.logs.diagnosis import Diagnosis, diagnose
 from tflm_sim.logs.encodings import as_utf8
-from tflm_sim.logs.events import LogEvent
+from tflm_sim.logs.log_events import LogEvent
 from tflm_sim.logs.parser import parse_log
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model

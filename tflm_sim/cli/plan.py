@@ -27,6 +27,7 @@ from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.planners import native
 from tflm_sim.planners.buffers import Plan
+from tflm_sim.planners.by_name import DEFAULT_PLANNERS, EXACT, PLANNERS
 from tflm_sim.planners.compare import Comparison, Outcome, compare
 from tflm_sim.planners.deadline import Deadline
 from tflm_sim.planners.exact import Progress
@@ -34,9 +35,8 @@ from tflm_sim.planners.greedy import greedy_requirements, plan
 from tflm_sim.planners.plan_svg import write_plan_svg
 from tflm_sim.planners.print_plan import memory_plan_lines
 from tflm_sim.planners.problem import Problem, read_csv, write_csv
-from tflm_sim.planners.registry import DEFAULT_PLANNERS, EXACT, PLANNERS
 from tflm_sim.registry import planners
-from tflm_sim.report.plan import PlanDocument, plan_document, plan_lines
+from tflm_sim.report.planner_comparison import PlanDocument, plan_document, plan_lines
 
 ABOUT = """
 Use it if 'size' reports gaps in the head. --write puts a better plan into the

@@ -12,7 +12,7 @@ from typing import TextIO, TypeAlias
 
 from tflm_sim.answers.offline_plan import with_offline_plan
 from tflm_sim.checks.candidates import CandidateNeed, candidate_text, most_demanding
-from tflm_sim.checks.lifetimes import Lifetimes
+from tflm_sim.checks.lifetime_answers import Lifetimes
 from tflm_sim.cli.options import (
     SETTINGS,
     TENSOR_HELP,
@@ -41,7 +41,7 @@ from tflm_sim.files import read, replacing
 from tflm_sim.limits import MAX_DOCUMENT_BYTES
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
-from tflm_sim.planners.registry import PLANNERS
+from tflm_sim.planners.by_name import PLANNERS
 from tflm_sim.report.document import SizeDocument
 from tflm_sim.report.model_explorer import VALUES, write_model_explorer
 from tflm_sim.report.page import write_page
@@ -172,7 +172,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _of_tensors(args: argparse.Namespace) -> int:
     """Say where tensors are and when, and who shares their bytes: as text, or with ``-o`` as JSON."""
-    from tflm_sim.report.lifetimes import lifetimes_document, tensor_lines
+    from tflm_sim.report.lifetime_text import lifetimes_document, tensor_lines
 
     refuse_besides(args, "tensor", "model", "output", "format", *SETTINGS)
     is_json = args.output is not None and (args.format or _form(args.output)) == "json"

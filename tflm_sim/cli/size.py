@@ -17,7 +17,7 @@ from tflm_sim.model.inputs import expand, read_source
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.registry import part_lines, sources
-from tflm_sim.report.size import arena_answer
+from tflm_sim.report.size_answer import arena_answer
 from tflm_sim.report.text import failure_lines, size_lines
 from tflm_sim.units import format_size, parse_size
 

@@ -25,7 +25,7 @@ from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.model.load import load
 from tflm_sim.registry import part_lines
-from tflm_sim.report.trace import trace_line, trace_row
+from tflm_sim.report.trace_rows import trace_line, trace_row
 
 ABOUT = """
 Use it to see which step of AllocateTensors() allocates what, in order. With

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 
-from tflm_sim.checks.lifetimes import Lifetimes, Preservation, cost_of_preserving
+from tflm_sim.checks.lifetime_answers import Lifetimes, Preservation, cost_of_preserving
 from tflm_sim.checks.sanitizer import findings_until_failure, sanitize
 from tflm_sim.cli.options import SETTINGS, assumed, configuration, header, refuse_besides, simulated
 from tflm_sim.cli.terminal import say, say_json
@@ -17,7 +17,7 @@ from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.escape import printable
 from tflm_sim.invocation.findings import Finding
 from tflm_sim.model.load import load
-from tflm_sim.report import lifetimes
+from tflm_sim.report import lifetime_text
 
 
 def say_lifetimes(args: argparse.Namespace) -> int:
@@ -27,19 +27,19 @@ def say_lifetimes(args: argparse.Namespace) -> int:
     found = Lifetimes(simulated(load(args.model), config))
     costs = _costs(args, found, config)
     if args.json:
-        say_json(lifetimes.lifetimes_document(found, costs=costs, assumed=assumed(args, config)))
+        say_json(lifetime_text.lifetimes_document(found, costs=costs, assumed=assumed(args, config)))
         return 0
     say(*header(args, config))
     for what, cost in costs.items():
-        say(lifetimes.preservation_line(what, cost))
+        say(lifetime_text.preservation_line(what, cost))
     if not costs:
-        say(*lifetimes.overview_lines(found))
+        say(*lifetime_text.overview_lines(found))
     return 0
 
 
 def _costs(args: argparse.Namespace, lives: Lifetimes, config: Configuration) -> dict[str, Preservation]:
     kept = [lives.find(what) for what in args.preserve]
-    keys = {lifetimes.buffer_name(life): (life.buffer.subgraph, life.buffer.index) for life in kept}
+    keys = {lifetime_text.buffer_name(life): (life.buffer.subgraph, life.buffer.index) for life in kept}
     costs = {what: cost_of_preserving(lives.model, config, [key]) for what, key in keys.items()}
     if len(keys) > 1:
         costs["all of them"] = cost_of_preserving(lives.model, config, keys.values())

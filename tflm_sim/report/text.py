@@ -10,7 +10,7 @@ from tflm_sim.device.configuration import planner_words
 from tflm_sim.escape import printable
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.circumstances import with_assumed
-from tflm_sim.report.size import ArenaAnswer, HeadBuffer, SizeAnswer, TailPart, size_answer
+from tflm_sim.report.size_answer import ArenaAnswer, HeadBuffer, SizeAnswer, TailPart, size_answer
 from tflm_sim.report.tables import table_lines
 from tflm_sim.units import align_up, format_size
 

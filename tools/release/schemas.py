@@ -27,16 +27,16 @@ from tflm_sim.extensions.eon.document import EonDocument
 from tflm_sim.extensions.firmware.document import FirmwareDocument
 from tflm_sim.extensions.firmware.execution_text import ExecutionDocument
 from tflm_sim.extensions.lite.answer import LiteDocument
-from tflm_sim.extensions.lite.difference import LiteDifference
+from tflm_sim.extensions.lite.answer_difference import LiteDifference
 from tflm_sim.extensions.lite.text import FlexDocument, GpuDocument
 from tflm_sim.extensions.shrink.text import ShrunkDocument
 from tflm_sim.extensions.sweep.cli import SweepDifference, SweepDocument
-from tflm_sim.report.difference import Difference
 from tflm_sim.report.document import ArenaDocument, ErrorDocument, SizeDocument
-from tflm_sim.report.lifetimes import LifetimesDocument
+from tflm_sim.report.lifetime_text import LifetimesDocument
 from tflm_sim.report.picture_document import PictureDocument
-from tflm_sim.report.plan import PlanDocument
-from tflm_sim.report.verdict import VerdictDocument
+from tflm_sim.report.planner_comparison import PlanDocument
+from tflm_sim.report.size_difference import Difference
+from tflm_sim.report.verdict_text import VerdictDocument
 from tflm_sim.schemas.generate import schema_of
 
 WIDTH = 100

@@ -6,8 +6,8 @@ import pytest
 
 from tflm_sim.arena.stages import Stage
 from tflm_sim.logs.diagnosis import Diagnosis, FailureCollector, diagnose, refusal_in_words
-from tflm_sim.logs.events import ArenaConfigured, LogEvent, Message, Reset
 from tflm_sim.logs.kernel_texts import KernelText
+from tflm_sim.logs.log_events import ArenaConfigured, LogEvent, Message, Reset
 from tflm_sim.logs.parser import parse_log
 from tflm_sim.logs.tflm_messages import BY_KIND, MESSAGES
 

@@ -16,7 +16,7 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
-from tflm_sim.report.size import (
+from tflm_sim.report.size_answer import (
     ArenaAnswer,
     HeadBuffer,
     SizeAnswer,

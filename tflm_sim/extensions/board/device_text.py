@@ -27,8 +27,8 @@ from tflm_sim.extensions.board.link_events import (
     UnknownFrame,
 )
 from tflm_sim.extensions.board.monitor import MonitorEvent, Noise, Repeated
-from tflm_sim.logs import events
 from tflm_sim.logs.diagnosis import Diagnosis
+from tflm_sim.logs.log_events import BenchmarkRecord
 from tflm_sim.logs.prefixes import log_text as text_of
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
@@ -128,7 +128,10 @@ class EventPrinter:
             if self.show_log:
                 say(f"{self.clock()}{text_of(event.raw)}", file=self.out, wraps=False)
         else:
-            self.say_all([*event_lines(event), *self._comparison_lines(event, comparison)])
+            lines = event_lines(event)
+            if comparison is not None and self.expected is not None:
+                lines = [*lines, *comparison_lines(comparison, self.expected), *self._why_lines(event, comparison)]
+            self.say_all(lines)
         self.out.flush()
 
     @property
@@ -156,9 +159,7 @@ class EventPrinter:
     def _count(self, event: MonitorEvent) -> ReportComparison | None:
         self.failures += isinstance(event, Diagnosis)
         self.torn += isinstance(event, TornReport) or bool(getattr(event, "problems", ()))
-        if not isinstance(event, DeviceReport) or (
-            isinstance(event, events.BenchmarkRecord) and event.kind != "result"
-        ):
+        if not isinstance(event, DeviceReport) or (isinstance(event, BenchmarkRecord) and event.kind != "result"):
             return None
         self.reports += 1
         if self.expected is None:
@@ -168,11 +169,6 @@ class EventPrinter:
         )
         self.differences += not comparison.is_equal
         return comparison
-
-    def _comparison_lines(self, event: MonitorEvent, comparison: ReportComparison | None) -> list[str]:
-        if comparison is None or self.expected is None:
-            return []
-        return [*comparison_lines(comparison, self.expected), *self._why_lines(event, comparison)]
 
     def _why_lines(self, event: MonitorEvent, comparison: ReportComparison) -> list[str]:
         """Return lines that say with which setting all figures would be equal; [] for a damaged or foreign report."""

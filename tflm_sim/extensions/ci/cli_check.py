@@ -22,7 +22,7 @@ from tflm_sim.extensions.ci.project_text import (
 )
 from tflm_sim.files import append
 from tflm_sim.report.circumstances import open_kernels, target_line
-from tflm_sim.report.verdict import verdict_document
+from tflm_sim.report.verdict_text import verdict_document
 
 _FILE_OPTIONS = (*PAIRED, "ethos_u", "own_planner", "custom_ops", "ram_free", "external_ram", "baseline")
 """Options that have no meaning beside the file, which says all that."""

@@ -21,11 +21,11 @@ from tflm_sim.extensions.ci.forge import ForgeError, PullRequest, from_environme
 from tflm_sim.extensions.ci.project import PROJECT_FILE, Cell, Project, cells, read_project
 from tflm_sim.extensions.ci.project_text import Review, exit_code, review_markdown
 from tflm_sim.files import append
-from tflm_sim.report.difference import difference_document, growth
 from tflm_sim.report.document import SizeDocument, size_document
 from tflm_sim.report.map import map_lines
+from tflm_sim.report.size_difference import difference_document, growth
 from tflm_sim.report.take_picture import take_picture
-from tflm_sim.report.verdict import deciding
+from tflm_sim.report.verdict_text import deciding
 
 MAX_PICTURES = 3
 PICTURE_COLUMNS = 100

@@ -23,7 +23,7 @@ def answer(verb: str, args: argparse.Namespace) -> int | None:
         return None
     if args.executed or args.split_arenas:
         raise UsageError("--lite is for the mobile runtime; remove --executed and --split-arenas")
-    from tflm_sim.extensions.lite.difference import compare  # The runtime is large.
+    from tflm_sim.extensions.lite.answer_difference import compare  # The runtime is large.
 
     return compare(args)
 

@@ -190,7 +190,7 @@ def _with_earlier_planners(answer: Answer) -> str:
 
 
 def _draw(name: str, answer: Answer, settings: LiteSettings, args: argparse.Namespace) -> None:
-    from tflm_sim.extensions.lite.picture import lite_pictures
+    from tflm_sim.extensions.lite.planned_picture import lite_pictures
     from tflm_sim.extensions.lite.text import report_lines
     from tflm_sim.report.map import map_lines
     from tflm_sim.report.page import write_page

@@ -100,22 +100,21 @@ def _piece(draft: Draft, operator: Operator) -> tuple[int, list[tuple[int, int]]
         return None
     whole, bounds = operator.input_tensors[0], slice_bounds(draft, operator)
     producers = [draft.operators[index] for index in draft.writers(whole)]
-    if bounds is None or len(producers) != 1 or not _joins(draft, producers[0]):
+    if bounds is None or [draft.name(each) for each in producers] != ["CONCATENATION"]:
         return None
-    axis = axis_option(producers[0], len(bounds))
+    (joining,) = producers
+    if joining.options.get("fused_activation_function", 0):
+        return None
+    axis = axis_option(joining, len(bounds))
     begin, end = bounds[axis]
     first = 0
-    for piece in producers[0].input_tensors:
+    for piece in joining.input_tensors:
         behind = first + shape(draft, piece)[axis]
         if first <= begin < end <= behind:
             own = [*bounds[:axis], (begin - first, end - first), *bounds[axis + 1 :]]
             return (piece, own) if _is_kept(draft, piece, whole) else None
         first = behind
     return None
-
-
-def _joins(draft: Draft, operator: Operator) -> bool:
-    return draft.name(operator) == "CONCATENATION" and not operator.options.get("fused_activation_function", 0)
 
 
 def _is_kept(draft: Draft, piece: int, whole: int) -> bool:

@@ -75,8 +75,10 @@ def _counted(draft: Draft, index: int, operator: Operator) -> CountedLoop | None
         return None
     place, limit = limited
     first = _number(draft, draft.tensors[operator.input_tensors[place]])
-    following = _following(draft, nested[body], place)
-    counts = None if first is None or following is None else _counts(first, limit, following)
+    # What follows each count is looked up, one number at a time.
+    inside = nested[body]
+    table = _table(draft, inside, inside.output_tensors[place], inside.input_tensors[place])
+    counts = None if first is None or table is None or table[1] != 1 else _counts(first, limit, table[0])
     return None if counts is None else CountedLoop(index, condition, body, place, counts)
 
 
@@ -100,13 +102,6 @@ def _counts(counter: int, limit: int, following: Sequence[int]) -> tuple[int, ..
         counts.append(counter)
         counter = following[counter]
     return tuple(counts)
-
-
-def _following(draft: Draft, body: Subgraph, place: int) -> tuple[int, ...] | None:
-    """Return what follows each number in one of the body's inputs, None where that is no table."""
-    handed_on = body.output_tensors[place]
-    found = _table(draft, body, handed_on, body.input_tensors[place])
-    return found[0] if found is not None and found[1] == 1 else None
 
 
 def _table(draft: Draft, body: Subgraph, tensor: int, counter: int) -> tuple[tuple[int, ...], int] | None:

@@ -14,8 +14,8 @@ from itertools import chain
 
 from tflm_sim.extensions.shrink import peaks
 from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
+from tflm_sim.extensions.shrink.pass_search import SPLITS, Detour, Search, SearchState
 from tflm_sim.extensions.shrink.profile import Profile
-from tflm_sim.extensions.shrink.search import SPLITS, Detour, Search, SearchState
 from tflm_sim.extensions.shrink.shrunk import Kept, Rejected
 from tflm_sim.extensions.shrink.split import AXES, CHANNELS, Split
 from tflm_sim.extensions.shrink.target_sizer import TargetSizer, gains
@@ -104,15 +104,12 @@ class Descent:
             Rejected(SPLITS, f"round {number}: {reason}", arenas) for arenas, reason in sorted(self._too_dear)[:1]
         ]
         if best is None:
-            search.rejected.append(Rejected(SPLITS, f"round {number}: {self._why_none(len(found))}"))
+            within = " within the limits" if self._too_dear else ""
+            why = f"none of {len(found)} plans gains{within}" if found else "no split makes the fullest moment smaller"
+            search.rejected.append(Rejected(SPLITS, f"round {number}: {why}"))
             return False
         search.adopt(best.step)
         return True
-
-    def _why_none(self, found: int) -> str:
-        """Return why no split was kept, where so many plans were found."""
-        within = " within the limits" if self._too_dear else ""
-        return f"none of {found} plans gains{within}" if found else "no split makes the fullest moment smaller"
 
     def _candidates(self) -> tuple[Profile, list[Split], float]:
         """Return profile, splits and multiplications to spare of the present model, which is asked several times."""

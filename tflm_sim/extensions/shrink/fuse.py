@@ -251,6 +251,10 @@ def plain_slices(draft: Draft, choose: Chooser) -> list[Edit]:
     return edits
 
 
+_SLICED_TYPES = (TensorType.FLOAT32, TensorType.INT8, TensorType.INT16, TensorType.INT32)
+"""Element types of SLICE's kernel."""
+
+
 def _plain_bounds(draft: Draft, operator: Operator) -> list[tuple[int, int]] | None:
     """Return what a STRIDED_SLICE takes where a SLICE can take the same, else None."""
     if draft.name(operator) != "STRIDED_SLICE" or len(operator.input_tensors) != 4:
@@ -259,7 +263,8 @@ def _plain_bounds(draft: Draft, operator: Operator) -> list[tuple[int, int]] | N
     bounds = slice_bounds(draft, operator)
     lengths = tuple(end - begin for begin, end in bounds or ())
     is_whole = lengths == shape(draft, output) and min(lengths, default=0) >= 1
-    return bounds if is_whole and _is_sliced(draft, source, output) else None
+    is_taken = draft.tensors[source].type in _SLICED_TYPES and same_kind(draft, source, output)
+    return bounds if is_whole and is_taken else None
 
 
 def slice_to(draft: Draft, source: int, bounds: Sequence[tuple[int, int]], output: int) -> Operator:
@@ -268,12 +273,6 @@ def slice_to(draft: Draft, source: int, bounds: Sequence[tuple[int, int]], outpu
     lengths = [-1 if end == size else end - start for (start, end), size in sizes]
     begins = add_integers(draft, [start for start, _ in bounds])
     return draft.operator("SLICE", (source, begins, add_integers(draft, lengths)), (output,))
-
-
-def _is_sliced(draft: Draft, source: int, output: int) -> bool:
-    """Return whether SLICE's kernel takes elements of a tensor's type, and gives what is asked for."""
-    types = (TensorType.FLOAT32, TensorType.INT8, TensorType.INT16, TensorType.INT32)
-    return draft.tensors[source].type in types and same_kind(draft, source, output)
 
 
 def slice_bounds(draft: Draft, operator: Operator) -> list[tuple[int, int]] | None:

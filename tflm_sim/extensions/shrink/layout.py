@@ -104,12 +104,9 @@ class Layout:
             shift = one[alias.parent] + alias.offset - other[alias.child]
             if one is not other and self._is_safe(alias, one, other, shift):
                 joined = _joined(one, other, shift)
-                if self._is_aligned(joined):
+                if not any(at % self.alignment.get(tensor, 1) for tensor, at in joined.items()):
                     group_of.update(dict.fromkeys(joined, joined))
         return list({id(group): group for group in group_of.values()}.values())
-
-    def _is_aligned(self, group: SharingGroup) -> bool:
-        return not any(at % self.alignment.get(tensor, 1) for tensor, at in group.items())
 
     def _is_safe(self, alias: Alias, one: SharingGroup, other: SharingGroup, shift: int) -> bool:
         """Return whether the tensors of one group may share bytes with those of another one, ``shift`` bytes up."""

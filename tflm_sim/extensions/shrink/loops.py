@@ -181,12 +181,9 @@ def _peak(
         return step(reads, output, end - start, scratch_of_tile(facts, segment, tile, index), gap)
 
     piece = walk(segment, tile, part, lambda tensor, holder, start, end: step((holder,), tensor, end - start), compute)
-    carried = (segment.source, *segment.side)
-    across = facts.alive_across(segment.first, segment.end, frozenset(carried))
-    carried_bytes = _carried_bytes(draft, facts, segment, parts, tiles) + sum(
-        facts.bytes[tensor] for tensor in segment.side
-    )
-    return across + carried_bytes + LOOKUP_BYTES + peak_of(steps, {}, frozenset({piece}))
+    across = facts.alive_across(segment.first, segment.end, frozenset((segment.source, *segment.side)))
+    carried = _carried_bytes(draft, facts, segment, parts, tiles) + sum(facts.bytes[tensor] for tensor in segment.side)
+    return across + carried + LOOKUP_BYTES + peak_of(steps, {}, frozenset({piece}))
 
 
 def _tail(facts: Profile, segment: OperatorSegment, tiles: Tiles, parts: Sequence[tuple[int, int]]) -> int:

@@ -74,16 +74,12 @@ def plan_offline(
     if distances or aliases:
         choices = (aliases, (), best, _streamed(layout, aliases, -1), _streamed(layout, aliases, 1))
         placed = _overlapping(layout, choices, distances, plan.peak, thorough=thorough) or placed
-    return with_offsets(model, _tensor_offsets(*placed))
+    placed_groups = zip(*placed, strict=False)
+    return with_offsets(model, {tensor: start + at for group, start in placed_groups for tensor, at in group.items()})
 
 
 _Placed = tuple[Sequence[SharingGroup], Sequence[int]]
 """Groups, and where each begins; what follows is where other buffers begin."""
-
-
-def _tensor_offsets(groups: Sequence[SharingGroup], starts: Sequence[int]) -> dict[int, int]:
-    pairs = zip(groups, starts, strict=False)
-    return {tensor: start + at for group, start in pairs for tensor, at in group.items()}
 
 
 def _streamed(layout: Layout, aliases: Sequence[Alias], sign: int) -> list[Alias]:

@@ -1,7 +1,7 @@
 """Every pass as a row: its name, what it may cost, what runs it, and whether it has to be asked for.
 
 A new pass is a function ``(draft, choose) -> list[Edit]`` in a module of its own and a row here, which
-:class:`~tflm_sim.extensions.shrink.search.Search` tries in the order of the table.
+:class:`~tflm_sim.extensions.shrink.pass_search.Search` tries in the order of the table.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
 from tflm_sim.extensions.shrink.fuse import join_depthwise, pad_to_same, plain_slices
 from tflm_sim.extensions.shrink.io_quantization import remove_io_quantization
 from tflm_sim.extensions.shrink.order import reorder
+from tflm_sim.extensions.shrink.pass_search import ORDER, PLAN, SPLITS, PassRow, Search
 from tflm_sim.extensions.shrink.passes import Chooser
 from tflm_sim.extensions.shrink.plan_search import plan
 from tflm_sim.extensions.shrink.prune import drop_copies, drop_dead, fold_constants, merge_constants
-from tflm_sim.extensions.shrink.search import ORDER, PLAN, SPLITS, PassRow, Search
 from tflm_sim.extensions.shrink.shrunk import Edit, Kept
 from tflm_sim.extensions.shrink.states import states_to_variables
 from tflm_sim.extensions.shrink.target_sizer import grows

@@ -19,7 +19,7 @@ from tflm_sim.extensions.shrink.draft_facts import shape
 from tflm_sim.extensions.shrink.passes import label_of
 from tflm_sim.extensions.shrink.profile import Profile
 from tflm_sim.extensions.shrink.shrunk import Edit
-from tflm_sim.extensions.shrink.split import AXES, CHANNELS, COLUMNS, ROWS, ComputedPart, Split
+from tflm_sim.extensions.shrink.split import AXES, CHANNELS, COLUMNS, ROWS, Split
 from tflm_sim.extensions.shrink.stopping import UNSTOPPED, Stopping
 from tflm_sim.extensions.shrink.tile_rules import rule
 from tflm_sim.model.draft import Draft
@@ -91,7 +91,8 @@ def _tiled(
     for first in stopping.watch(range(len(draft.operators))):
         for segment in tiling.segments(draft, axis, first, rules, facts.dies):
             planned = all(t in facts.bytes for t in (segment.source, segment.result, *segment.side))
-            if axis == AXES[COLUMNS] and _is_square(draft, segment.source):
+            _, height, width, _ = shape(draft, segment.source)
+            if axis == AXES[COLUMNS] and height == width:
                 continue  # columns give what rows give
             if not planned or not _is_high(facts, segment.first, segment.end, share):
                 continue
@@ -106,11 +107,6 @@ def _is_high(facts: Profile, first: int, end: int, share: float) -> bool:
 def _worth(facts: Profile, segment: tiling.OperatorSegment | Split) -> int:
     """Return the bytes below which a split's own peak must be."""
     return max(facts.head, *facts.live[segment.first : segment.end])
-
-
-def _is_square(draft: Draft, tensor: int) -> bool:
-    _, rows_of, columns_of, _ = shape(draft, tensor)
-    return rows_of == columns_of
 
 
 def plans(facts: Profile, splits: Sequence[Split], budget: float, stopping: Stopping = UNSTOPPED) -> list[SplitPlan]:
@@ -230,11 +226,8 @@ def apply(draft: Draft, facts: Profile, chosen: Sequence[Split]) -> list[Edit]:
         else:
             apply_tiles = loops.apply_loop if split.is_loop else tiling.apply_tiles
             parts = apply_tiles(draft, split, rules[AXES[split.kind]], facts.dies)
-        edits.append(_edit(where, split, parts))
+        shares = [{"share": part.share, "computed": part.computed} for part in parts]
+        how = f"{len(parts)} iterations of a loop" if split.is_loop else f"{len(parts)} parts"
+        numbers = {"kind": split.kind, "parts": shares, "macs": split.macs}
+        edits.append(Edit(where, f"run in {how} by {split.kind}", numbers))
     return edits[::-1]
-
-
-def _edit(where: str, split: Split, parts: Sequence[ComputedPart]) -> Edit:
-    shares = [{"share": part.share, "computed": part.computed} for part in parts]
-    how = f"{len(parts)} iterations of a loop" if split.is_loop else f"{len(parts)} parts"
-    return Edit(where, f"run in {how} by {split.kind}", {"kind": split.kind, "parts": shares, "macs": split.macs})

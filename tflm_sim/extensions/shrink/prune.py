@@ -185,13 +185,10 @@ def _copy_reason(draft: Draft, operator: Operator) -> str | None:
         return None
     if draft.tensors[output].is_variable or _is_written_before_read(draft, operator, source, output):
         return None
-    if _is_identity(draft, operator, source, output):
+    keeps = _IDENTITIES.get(draft.name(operator))
+    if keeps is not None and shape(draft, source) == shape(draft, output) and keeps(draft, operator):
         return _SAME_BYTES
     return _view_reason(draft, operator, source, output)
-
-
-def _views(draft: Draft, operator: Operator, tensor: int) -> bool:
-    return draft.name(operator) in VIEWS and operator.input_tensors[0] == tensor
 
 
 def _view_reason(draft: Draft, operator: Operator, source: int, output: int) -> str | None:
@@ -200,7 +197,7 @@ def _view_reason(draft: Draft, operator: Operator, source: int, output: int) -> 
     readers = [draft.operators[index] for index in draft.readers(output)]
     if not is_view or output in draft.outputs or not readers:
         return None
-    if all(_views(draft, each, output) for each in readers):
+    if all(draft.name(each) in VIEWS and each.input_tensors[0] == output for each in readers):
         return "is viewed again by its readers"
     return _FLATTENED if all(_flattens(draft, each, source, output) for each in readers) else None
 
@@ -212,12 +209,6 @@ def _is_written_before_read(draft: Draft, operator: Operator, source: int, outpu
     index = draft.operators.index(operator)
     last = max(draft.readers(output), default=index)
     return output in draft.outputs or any(index <= writer <= last for writer in draft.writers(source))
-
-
-def _is_identity(draft: Draft, operator: Operator, source: int, output: int) -> bool:
-    """Return whether the output is the input, byte for byte and shape for shape."""
-    keeps = _IDENTITIES.get(draft.name(operator))
-    return keeps is not None and shape(draft, source) == shape(draft, output) and keeps(draft, operator)
 
 
 def _always(draft: Draft, operator: Operator) -> bool:

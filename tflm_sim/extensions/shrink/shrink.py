@@ -16,9 +16,9 @@ from tflm_sim.extensions.shrink.counted_loops import operators_run
 from tflm_sim.extensions.shrink.draft_facts import FLOATS, draft_multiplications
 from tflm_sim.extensions.shrink.interface import conversions
 from tflm_sim.extensions.shrink.io_quantization import has_io_quantization, kept_io_quantization
+from tflm_sim.extensions.shrink.pass_search import Progress, Search
 from tflm_sim.extensions.shrink.pass_table import PASSES
 from tflm_sim.extensions.shrink.prove import prove
-from tflm_sim.extensions.shrink.search import Progress, Search
 from tflm_sim.extensions.shrink.shrunk import Cost, Gain, Shrunk, Sizes
 from tflm_sim.extensions.shrink.split import LOOP_OPERATORS
 from tflm_sim.extensions.shrink.states import refusals

@@ -91,7 +91,9 @@ def shrunk_lines(
         expect(width, int, "a width in columns")
     goal = as_size(goal, "goal")
     lines = [_headline(shrunk, goal), ""]
-    lines += _target_lines(list(_target_rows(shrunk)), width)
+    rows = list(_target_rows(shrunk))
+    shown = fitting_columns(rows, range(len(rows[0])), width=width)  # head and tail are left out first
+    lines += table_lines([[row[column] for column in shown] for row in rows])
     lines += ["", *table_lines(list(_cost_rows(shrunk)))]
     if shrunk.has_gained:
         lines += ["", *_pass_lines(shrunk, width)]
@@ -155,12 +157,6 @@ def _target_rows(shrunk: Shrunk) -> Iterator[list[str]]:
         yield [label, arena, f"{gains[0].percent:.1f} %", head, tail]
 
 
-def _target_lines(rows: Sequence[Sequence[str]], width: int | None) -> list[str]:
-    """Return the targets' table; what there is no room for is left out, head and tail first."""
-    shown = fitting_columns(rows, range(len(rows[0])), width=width)
-    return table_lines([[row[column] for column in shown] for row in rows])
-
-
 def _cost_rows(shrunk: Shrunk) -> Iterator[list[str]]:
     yield ["cost", "before", "after", "change"]
     for name, before, after in (
@@ -176,18 +172,14 @@ def _pass_lines(shrunk: Shrunk, width: int | None) -> list[str]:
     rows = [["pass", "arena", "edits", ""]]
     for step in shrunk.steps:
         first = step.edits[0]
-        words = f"{first.where} {first.what}" + (", ..." if len(step.edits) > 1 else "")
-        rows.append([step.name, f"{step.arenas[0]:,}", str(len(step.edits)), _beginning(words, 90)])
+        words = printable(f"{first.where} {first.what}" + (", ..." if len(step.edits) > 1 else ""), 400)
+        beginning = words if len(words) <= 90 else f"{words[:89]}…"
+        rows.append([step.name, f"{step.arenas[0]:,}", str(len(step.edits)), beginning])
     return table_lines(rows, width=width)
 
 
 def _sizes(arenas: Sequence[int]) -> str:
     return " and ".join(f"{size:,} B" for size in dict.fromkeys(arenas))
-
-
-def _beginning(sentence: str, limit: int) -> str:
-    shown = printable(sentence, 400)
-    return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"
 
 
 def _explained(shrunk: Shrunk) -> list[str]:

@@ -199,10 +199,8 @@ class TransposedRule(Rule):
 
     def receptive_field(self, rows: Rows) -> Rows:
         """Return the rows that add to the first output row up to those that add to the last."""
-        return self._first(rows[0]), (rows[1] - 1 + self._padding) // self.window.stride + 1
-
-    def _first(self, row: int) -> int:
-        return -(-(row + self._padding - self.window.kernel + 1) // self.window.stride)
+        first = -(-(rows[0] + self._padding - self.window.kernel + 1) // self.window.stride)
+        return first, (rows[1] - 1 + self._padding) // self.window.stride + 1
 
     def written(self, start: int, end: int) -> Rows | None:
         """Return every row that a row of the input adds to, but what is cut off as padding."""
@@ -234,13 +232,11 @@ def rule(draft: Draft, operator: Operator, axis: int) -> Rule | None:
         return None
     activations = tuple(dict.fromkeys(filter(draft.is_activation, operator.input_tensors)))
     make = (_RULES if len(activations) == 1 else _RULES_OF_SEVERAL).get(name)
-    if make is None or not activations or not all(_is_computed_image(draft, t) for t in (*activations, output)):
+    if make is None or not activations:
+        return None
+    if not all(is_image(draft, each) and not draft.tensors[each].is_variable for each in (*activations, output)):
         return None
     return make(draft, operator, (activations, shape(draft, activations[0])[axis], shape(draft, output)[axis]), axis)
-
-
-def _is_computed_image(draft: Draft, tensor: int) -> bool:
-    return is_image(draft, tensor) and not draft.tensors[tensor].is_variable
 
 
 def _windowed(draft: Draft, operator: Operator, rows: _Along, axis: int) -> Rule | None:

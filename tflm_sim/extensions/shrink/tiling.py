@@ -318,8 +318,10 @@ def _peak(
     sizes = {
         key: align_up((end - start) * row[segment.source], BUFFER_ALIGNMENT) for key, (start, end) in given.items()
     }
-    if is_in_place:
-        return _peak_in_place(facts, segment, steps, pieces, sizes)
+    if is_in_place:  # pieces are written where they belong in Y; of X, parts end one by one, or it stays whole
+        outside = frozenset({segment.source, *segment.side})
+        whole = {tensor: facts.bytes[tensor] for tensor in outside if tensor != segment.source or not sizes}
+        return peak_with_neighbours(facts, segment, outside, steps, {**whole, **sizes}, frozenset(pieces))
     return peak_with_concatenation(facts, segment, steps, pieces, segment.side)
 
 
@@ -343,18 +345,6 @@ def least_peak(facts: Profile, segment: OperatorSegment) -> int:
     across = facts.alive_across(segment.first, segment.end, frozenset(given))
     joined = facts.bytes[segment.result] * (1 if facts.gaps else 2)
     return across + max(sum(facts.bytes[tensor] for tensor in given), joined)
-
-
-def _peak_in_place(
-    facts: Profile, segment: OperatorSegment, steps: list[Footprint], pieces: list[int], portions: Mapping[int, int]
-) -> int:
-    """Return the most bytes alive while the steps run and their pieces are written where they belong in the result.
-
-    ``portions`` are the bytes of the parts of X that end one by one, {} where X stays whole.
-    """
-    outside = frozenset({segment.source, *segment.side})
-    given = {tensor: facts.bytes[tensor] for tensor in outside if tensor != segment.source or not portions}
-    return peak_with_neighbours(facts, segment, outside, steps, {**given, **portions}, frozenset(pieces))
 
 
 def _tail(

@@ -90,8 +90,12 @@ def verify(
     simulations = [_runs(result, configuration) for configuration in configurations]
     _check_kernels(original, result, configurations)
     ends = _check_interface(original, result, int8_io=int8_io)
-    for model in (original, result):
-        _check_size(model)
+    for model in (original, result):  # each element is a number of eight bytes
+        elements = sum(prod(tensor.dims) for subgraph in model.subgraphs for tensor in subgraph.tensors)
+        if elements > MAX_ELEMENTS:
+            raise refuse(
+                f"its tensors have {elements:,} elements, more than the {MAX_ELEMENTS:,} that are compared here"
+            )
     with np.errstate(over="ignore"):
         before, after = Machine(original), _Converted(result, ends)
         pairs = _pair_states(before, after)
@@ -143,13 +147,6 @@ def _allocated(model: Model, target: Where, what: str) -> Simulation:
         return simulate(model, target).unwrap()
     except (ModelError, SimulatedFailure) as error:
         raise refuse(f"TFLM does not allocate the {what} ({error})") from None
-
-
-def _check_size(model: Model) -> None:
-    """Refuse a model whose elements take more memory than there may be: each is a number of eight bytes."""
-    elements = sum(prod(tensor.dims) for subgraph in model.subgraphs for tensor in subgraph.tensors)
-    if elements > MAX_ELEMENTS:
-        raise refuse(f"its tensors have {elements:,} elements, more than the {MAX_ELEMENTS:,} that are compared here")
 
 
 class _Converted(Machine):

@@ -52,7 +52,7 @@ def _extension() -> Any:
 def _browser_library() -> Any:
     from pathlib import Path
 
-    from tflm_sim.planners.native.library import LoadedCore  # ctypes: slow to import, and nobody else wants it.
+    from tflm_sim.planners.native.shared_library import LoadedCore  # ctypes: slow to import, and nobody else wants it.
 
     path = Path(__file__).with_name(BROWSER_LIBRARY)
     return LoadedCore(path) if path.exists() else None

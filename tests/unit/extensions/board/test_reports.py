@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from tflm_sim.logs.events import AllocationReport, ArenaUsed, BenchmarkRecord, Message, PlanReport, Reset, TicksTable
+from tflm_sim.logs.log_events import (
+    AllocationReport,
+    ArenaUsed,
+    BenchmarkRecord,
+    Message,
+    PlanReport,
+    Reset,
+    TicksTable,
+)
 from tflm_sim.logs.parser import LogParser, parse_log
 
 LOGS = Path(__file__).parents[2] / "logs" / "recorded"

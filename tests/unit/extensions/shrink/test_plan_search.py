@@ -10,8 +10,8 @@ from tflm_sim.device.configuration import configure
 from tflm_sim.extensions.shrink import peaks, plan_search
 from tflm_sim.extensions.shrink.budget import Budget
 from tflm_sim.extensions.shrink.overlap_placement import Alive, place_groups
+from tflm_sim.extensions.shrink.pass_search import PLAN, Search
 from tflm_sim.extensions.shrink.planned_profile import planned_profile
-from tflm_sim.extensions.shrink.search import PLAN, Search
 from tflm_sim.extensions.shrink.split import growing_cuts
 from tflm_sim.extensions.shrink.stopping import StoppedError
 from tflm_sim.extensions.shrink.target_sizer import TargetSizer

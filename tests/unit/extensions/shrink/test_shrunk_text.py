@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tflm_sim.extensions.shrink import text as module
-from tflm_sim.extensions.shrink.shrunk import Shrunk, Sizes
-from tflm_sim.extensions.shrink.text import ExecutedGain, executed_gain_lines, shrunk_document
+from tflm_sim.extensions.shrink.shrunk import Bound, Shrunk, Sizes
+from tflm_sim.extensions.shrink.text import ExecutedGain, executed_gain_lines, shrunk_document, shrunk_lines
 
 
 def sizes(arena: int, head: int = 10, tail: int = 20) -> Any:
@@ -56,13 +56,17 @@ def test_targets_that_gain_alike_are_a_row_and_costs_have_their_change() -> None
     assert rows[1][1:] == ["2,000 -> 1,500", "25.0 %", "10 -> 1,000", "20 -> 20"]
     assert rows[1][0].startswith("t, ")
     assert rows[2] == ["u", "100 -> 50", "50.0 %", "10 -> 1,000", "20 -> 20"]
-    assert module._target_lines(rows[::2], 20) == ["target  arena", "u       100 -> 50"]
     assert list(module._cost_rows(given)) == [
         ["cost", "before", "after", "change"],
         ["multiply-accumulates", "1,000", "1,500", "+50.0 %"],
         ["bytes of the file", "0", "5", "-"],
         ["operators to run", "10", "9", "-10.0 %"],
     ]
+
+
+def test_a_narrow_terminal_shows_no_head_and_no_tail() -> None:
+    given = shrunk(gain(100, 50, "u"), bound=Bound(1, "#0 RELU", 2))
+    assert shrunk_lines(given, width=20)[2:4] == ["target  arena", "u       100 -> 50"]
 
 
 def edit(where: str, what: str, **facts: Any) -> Any:
@@ -76,8 +80,6 @@ def step(*edits: Any) -> Any:
 def test_a_pass_is_its_first_edit_and_how_many_there_are() -> None:
     lines = module._pass_lines(shrunk(steps=(step(edit("#0", "x" * 88)), step(edit("#1", "a"), edit("#2", "b")))), None)
     assert lines[1:] == [f"pass  1,500      1  #0 {'x' * 86}…", "pass  1,500      2  #1 a, ..."]
-    assert module._beginning("x" * 90, 90) == "x" * 90
-    assert module._beginning("x" * 401, 500) == "…" + "x" * 399
 
 
 def test_explained_each_edit_has_its_parts() -> None:

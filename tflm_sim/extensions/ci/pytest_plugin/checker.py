@@ -7,14 +7,14 @@ from functools import cached_property
 from pathlib import Path
 
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.checks.lifetimes import FLASH, HEAD, NOWHERE, TAIL, BufferLife, Lifetimes
+from tflm_sim.checks.lifetime_answers import FLASH, HEAD, NOWHERE, TAIL, BufferLife, Lifetimes
 from tflm_sim.checks.sanitizer import sanitize
 from tflm_sim.checks.verdict import baseline_key, read_baseline
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.escape import one_line, printable
 from tflm_sim.model.types import Model
-from tflm_sim.report.lifetimes import after_invoke, buffer_name, scope_label, timeline_lines
+from tflm_sim.report.lifetime_text import after_invoke, buffer_name, scope_label, timeline_lines
 from tflm_sim.report.tables import table_lines
 from tflm_sim.units import format_size, parse_size
 

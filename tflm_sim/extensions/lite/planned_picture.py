@@ -9,7 +9,7 @@ from tflm_sim.extensions.lite.answer import RUNTIME, Answer, LiteSettings
 from tflm_sim.extensions.lite.summary import Summary, summaries
 from tflm_sim.report.document import ModelFacts
 from tflm_sim.report.picture import Block, LiteSize, Moment, Picture, Resident, RuntimeName, Step
-from tflm_sim.report.size import SizeAnswer, Tail, TailGroup
+from tflm_sim.report.size_answer import SizeAnswer, Tail, TailGroup
 from tflm_sim.units import align_up
 
 _CATEGORIES = {"input": "input", "output": "output", "activation": "activation", "temporary": "scratch"}

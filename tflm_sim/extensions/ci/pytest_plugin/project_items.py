@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.checks.verdict import Verdict
 from tflm_sim.errors import TflmSimError
 from tflm_sim.escape import one_line
 from tflm_sim.extensions.ci.project import Project, ProjectFirmware, cells, models_of, read_project
 from tflm_sim.extensions.ci.project_text import assumed_of, verdict_of
-from tflm_sim.extensions.ci.pytest_plugin.measured import PROPERTY, Measured
+from tflm_sim.extensions.ci.pytest_plugin.outcomes import PROPERTY, Measured
 from tflm_sim.report.circumstances import target_line
-from tflm_sim.report.verdict import deciding, verdict_lines
+from tflm_sim.report.verdict_text import deciding, verdict_lines
 
 
 class ProjectFile(pytest.File):
@@ -49,15 +48,12 @@ class ModelItem(pytest.Item):
         except TflmSimError as error:
             pytest.fail(one_line(str(error)), pytrace=False)
         verdict = verdict_of(cell)
-        self._tell(verdict, target_line(deciding(cell.judged)[1].target, assumed_of(cell)))
-        if verdict.exit_code:
-            pytest.fail("\n".join(map(one_line, verdict_lines(verdict))), pytrace=False)
-
-    def _tell(self, verdict: Verdict, about: str) -> None:
-        """Let the summary have the figures."""
-        if verdict.needed is not None:
+        if verdict.needed is not None:  # the summary shows the figures
+            about = target_line(deciding(cell.judged)[1].target, assumed_of(cell))
             measured = Measured(verdict.key, verdict.needed, verdict.limit, verdict.before, "", about)
             self.user_properties.append((PROPERTY, list(measured)))
+        if verdict.exit_code:
+            pytest.fail("\n".join(map(one_line, verdict_lines(verdict))), pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Say where it stands."""

@@ -10,7 +10,7 @@ import json
 import re
 from decimal import Decimal
 
-from tflm_sim.logs.events import ArenaConfigured, ArenaUsed, BenchmarkRecord, Damaged, LayerProfile, LogEvent, Reset
+from tflm_sim.logs.log_events import ArenaConfigured, ArenaUsed, BenchmarkRecord, Damaged, LayerProfile, LogEvent, Reset
 from tflm_sim.logs.prefixes import TextLine
 
 _USED = (

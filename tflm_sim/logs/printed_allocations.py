@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from tflm_sim.logs.events import AllocationReport, CategoryUse, LogEvent
+from tflm_sim.logs.log_events import AllocationReport, CategoryUse, LogEvent
 from tflm_sim.logs.open_report import OpenReport
 from tflm_sim.logs.prefixes import TextLine
 from tflm_sim.recorded import CATEGORIES

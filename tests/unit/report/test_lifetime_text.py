@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from tflm_sim.checks.lifetimes import FLASH, HEAD, NOWHERE, TAIL, BufferLife, Lifetimes, Preservation
+from tflm_sim.checks.lifetime_answers import FLASH, HEAD, NOWHERE, TAIL, BufferLife, Lifetimes, Preservation
 from tflm_sim.invocation.findings import BufferId
-from tflm_sim.report import lifetimes as texts
+from tflm_sim.report import lifetime_text as texts
 
 NOT_USED = -1
 

@@ -7,13 +7,13 @@ from itertools import pairwise
 
 import pytest
 
-from tflm_sim.checks.lifetimes import Lifetimes, cost_of_preserving, lifetimes
+from tflm_sim.checks.lifetime_answers import Lifetimes, cost_of_preserving, lifetimes
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
-from tflm_sim.report.lifetimes import after_invoke, overview_lines, preservation_line, tensor_lines, timeline_lines
+from tflm_sim.report.lifetime_text import after_invoke, overview_lines, preservation_line, tensor_lines, timeline_lines
 from tflm_sim.samples import sample_path
 from tflm_sim.targets.presets import preset
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.logs.events import ArenaConfigured, ArenaUsed, BenchmarkRecord, Damaged, LayerProfile, Reset
+from tflm_sim.logs.log_events import ArenaConfigured, ArenaUsed, BenchmarkRecord, Damaged, LayerProfile, Reset
+from tflm_sim.logs.other_tools import VendorReader, _interval, read_record
 from tflm_sim.logs.prefixes import TextLine
-from tflm_sim.logs.vendors import VendorReader, _interval, read_record
 
 
 def line(text: str, *, ended: bool = True, number: int = 3) -> TextLine:

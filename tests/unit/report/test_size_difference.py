@@ -19,7 +19,9 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import TensorType
 from tflm_sim.report import difference_text
-from tflm_sim.report.difference import (
+from tflm_sim.report.difference_text import difference_lines as lines_of_difference
+from tflm_sim.report.document import SizeDocument, size_document
+from tflm_sim.report.size_difference import (
     Difference,
     SettingChange,
     SizeChange,
@@ -27,9 +29,7 @@ from tflm_sim.report.difference import (
     difference_document,
     read_size_document,
 )
-from tflm_sim.report.difference import growth as difference_growth
-from tflm_sim.report.difference_text import difference_lines as lines_of_difference
-from tflm_sim.report.document import SizeDocument, size_document
+from tflm_sim.report.size_difference import growth as difference_growth
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.schemas.generate import published
 from tflm_sim.targets.presets import preset

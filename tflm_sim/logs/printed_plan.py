@@ -17,7 +17,7 @@ import re
 import string
 from collections.abc import Sequence
 
-from tflm_sim.logs.events import LogEvent, PlanBuffer, PlanDialect, PlanReport, PlanRow
+from tflm_sim.logs.log_events import LogEvent, PlanBuffer, PlanDialect, PlanReport, PlanRow
 from tflm_sim.logs.open_report import OpenReport
 from tflm_sim.logs.prefixes import TextLine
 

@@ -126,16 +126,12 @@ def lite_difference_lines(document: LiteDifference) -> list[str]:
     for name, side in (("before", document.before), ("after", document.after)):
         failed = "" if side.status == "ok" else f": {printable(''.join(side.errors).strip(), 200)}"
         lines.append(f"{name:7} {printable(side.model.path or 'model', 120)}{failed}")
-    body = [
-        (f"{row.before:,}", f"{row.after:,}", f"{row.change:+,}", _title(row))
-        for row in document.figures
-        if row.change or row.figure == "arena_rw_span"
-    ]
+    body = []
+    for row in document.figures:
+        if row.change or row.figure == "arena_rw_span":
+            title = _FIGURES[row.figure] + (f" of subgraph {row.subgraph}" if row.subgraph else "")
+            body.append((f"{row.before:,}", f"{row.after:,}", f"{row.change:+,}", title))
     return [*lines, "", *table_lines([("before", "after", "change", "figure"), *body]), "", *document.left_out]
-
-
-def _title(row: LiteFigureChange) -> str:
-    return _FIGURES[row.figure] + (f" of subgraph {row.subgraph}" if row.subgraph else "")
 
 
 def compare(args: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from tflm_sim.checks.lifetimes import FLASH, HEAD, NOWHERE, TAIL, BufferLife, Lifetimes, Preservation
+from tflm_sim.checks.lifetime_answers import FLASH, HEAD, NOWHERE, TAIL, BufferLife, Lifetimes, Preservation
 from tflm_sim.document_fields import INLINE, OPTIONAL
 from tflm_sim.document_types import Count, IndexOrNone, OneOf
 from tflm_sim.escape import printable

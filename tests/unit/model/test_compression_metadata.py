@@ -5,7 +5,7 @@ from struct import pack
 
 import pytest
 
-from tflm_sim.model.compression import METADATA_NAME, CompressionMetadata, LutTensor, find_compression
+from tflm_sim.model.compression_metadata import METADATA_NAME, CompressionMetadata, LutTensor, find_compression
 from tflm_sim.model.flatbuf_writer import TableNode, TableVector, serialize
 from tflm_sim.model.types import ConstantData, Metadata, Model
 

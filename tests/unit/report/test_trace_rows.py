@@ -9,7 +9,7 @@ import pytest
 
 from tflm_sim.arena.events import AllocInfo, Event, LogLine, OpEvent, Persist, Phase
 from tflm_sim.arena.stages import Stage
-from tflm_sim.report.trace import trace_line, trace_row
+from tflm_sim.report.trace_rows import trace_line, trace_row
 
 
 @pytest.mark.parametrize("kind", get_args(Event), ids=lambda kind: kind.__name__)

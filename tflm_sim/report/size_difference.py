@@ -23,7 +23,7 @@ from tflm_sim.documents import as_json, from_json
 from tflm_sim.errors import UsageError
 from tflm_sim.files import read_json
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, SizeDocument
-from tflm_sim.report.size import HeadBuffer, SizeAnswer, Status
+from tflm_sim.report.size_answer import HeadBuffer, SizeAnswer, Status
 
 FIGURES = (
     "smallest_arena_bytes",

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.logs.events import PlanBuffer, PlanDialect, PlanReport, PlanRow
-from tflm_sim.logs.plan import MAX_LINES, PlanReader, _mark, _read_row, draw_plan
+from tflm_sim.logs.log_events import PlanBuffer, PlanDialect, PlanReport, PlanRow
 from tflm_sim.logs.prefixes import TextLine
+from tflm_sim.logs.printed_plan import MAX_LINES, PlanReader, _mark, _read_row, draw_plan
 
 
 def drawn(*buffers: PlanBuffer, dialect: PlanDialect = PlanDialect.STARS) -> list[tuple[int, str, int | None]]:

@@ -8,7 +8,7 @@ import pytest
 
 from tflm_sim.checks.verdict import Verdict
 from tflm_sim.device.configuration import configure
-from tflm_sim.report.verdict import (
+from tflm_sim.report.verdict_text import (
     about_markdown,
     deciding,
     headline,

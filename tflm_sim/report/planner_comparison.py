@@ -116,18 +116,15 @@ def _planner(comparison: Comparison, outcome: Outcome) -> PlannerRow:
     )
 
 
-def _problems(document: PlanDocument) -> list[str]:
-    refusals = [f"{row.planner}: {row.refusal}" for row in document.planners if row.refusal]
-    return refusals + [f"{row.planner}: {finding}" for row in document.planners for finding in row.findings]
-
-
 def plan_lines(document: PlanDocument) -> list[str]:
     """Return the comparison as a table for people, best known facts first."""
     bound = document.lower_bound_bytes
     title = f"{printable(document.problem)}: {len(document.buffers):,} buffers; lower bound {format_size(bound)}"
     head = ("planner", "peak bytes", "above the lower bound", "optimal", "time")
     lines = [title, "", *table_lines([head, *(_cells(row, bound) for row in document.planners)])]
-    if problems := _problems(document):
+    problems = [f"{row.planner}: {row.refusal}" for row in document.planners if row.refusal]
+    problems += [f"{row.planner}: {finding}" for row in document.planners for finding in row.findings]
+    if problems:
         lines += ["", *problems]
     if not any(row.proved_optimal for row in document.planners):
         lines += ["", _DISTANCE_NOTE]

@@ -9,7 +9,7 @@ from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.compare import compare
 from tflm_sim.planners.plan_svg import fullest_moment, tick_step, write_plan_svg
 from tflm_sim.planners.problem import Problem
-from tflm_sim.report.plan import plan_document, plan_lines
+from tflm_sim.report.planner_comparison import plan_document, plan_lines
 
 PROBLEM = Problem((Buffer(8, 0, 1, name="a<b"), Buffer(4, 1, 2, name="c")), "p.csv")
 

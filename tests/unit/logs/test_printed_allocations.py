@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tflm_sim.logs.events import AllocationReport, CategoryUse
+from tflm_sim.logs.log_events import AllocationReport, CategoryUse
 from tflm_sim.logs.prefixes import TextLine
-from tflm_sim.logs.recording import RecordingReader, _category_problems, _tail_problems, report_problems
+from tflm_sim.logs.printed_allocations import RecordingReader, _category_problems, _tail_problems, report_problems
 
 NODES, OPS = "NODE_AND_REGISTRATION_ARRAY", "OP_DATA"
 
