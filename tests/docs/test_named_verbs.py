@@ -68,5 +68,5 @@ def test_no_page_or_message_names_a_verb_that_is_gone() -> None:
     assert {
         path: found
         for path, text in messages.items()
-        if (found := re.findall(f"(?<![[(])'((?:{gone})(?: [^']*)?)'", text))
+        if (found := re.findall(rf"(?<![(\[])'((?:{gone})(?: [^']*)?)'", text))
     } == {}  # not answer['run'], nor the extra of install_command('run')
