@@ -1,4 +1,4 @@
-"""The rim of the command line: closed pipes, full disks, hostile names, options that contradict each other."""
+"""What surrounds the command line: closed pipes, full disks, hostile names, options that contradict each other."""
 
 from __future__ import annotations
 
