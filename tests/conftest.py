@@ -12,14 +12,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tflm_sim.extensions.lite.graph_info import (
-    AllocationType,
-    GraphInfo,
-    InplaceOperator,
-    TfLiteNode,
-    TfLiteRegistration,
-    TfLiteTensor,
-)
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
@@ -131,27 +123,3 @@ def hostile() -> Model:
 def chain() -> Callable[..., Model]:
     """Return :func:`relu_chain`."""
     return relu_chain
-
-
-def graph_from_json(description: dict) -> GraphInfo:
-    """Return the TFLite graph that a case of ``../shared/planners/arena_*`` describes."""
-    tensors = [
-        TfLiteTensor(tensor["bytes"], AllocationType(tensor["allocation_type"])) for tensor in description["tensors"]
-    ]
-    nodes = [
-        TfLiteNode(
-            tuple(node["inputs"]),
-            tuple(node["outputs"]),
-            tuple(node["temporaries"]),
-            registration=TfLiteRegistration(inplace_operator=InplaceOperator(node["inplace"])),
-        )
-        for node in description["nodes"]
-    ]
-    ends = (tuple(description[key]) for key in ("inputs", "outputs", "variables"))
-    return GraphInfo(tensors, nodes, *ends, list(range(len(nodes))))
-
-
-@pytest.fixture
-def tflite_graph() -> Callable[[dict], GraphInfo]:
-    """Return :func:`graph_from_json`."""
-    return graph_from_json

@@ -8,6 +8,8 @@ HIDDEN = {"as": "hidden"}
 """The field is for the text output only; JSON does not contain it."""
 OPTIONAL = {"as": "optional"}
 """The key is omitted where the field is None."""
+DERIVED = {"as": "derived"}
+"""The field follows from the others: it is written, but what is read has no say in it."""
 INTERNED = {"as": "interned"}
 """Texts are stored once in the document's ``strings``; the field has indices into that list."""
 

@@ -48,7 +48,8 @@ class JsonField(NamedTuple):
     Attributes:
         name: The attribute's name in Python.
         key: The name in JSON.
-        form: "inline", "parts", "hidden", "optional", "interned" (``document_fields.py``), or "" for a plain value.
+        form: "inline", "parts", "hidden", "optional", "derived", "interned" (``document_fields.py``), "" for a plain
+            value.
         row: The class of named tuple that is written as columns, else None.
         has_default: Whether the key may be missing in what is read.
     """
@@ -168,7 +169,7 @@ def from_json(kind: type[T], value: object, strings: Sequence[str] = ()) -> T:
             taken[name] = {
                 part: _read(part_type(record.__name__, part), value[part], strings) for part in known if part in value
             }
-        elif form == "hidden" or (has_default and key not in value):
+        elif form in ("hidden", "derived") or (has_default and key not in value):
             continue
         elif key not in value:
             raise ValueError(f"it has no {key!r}")

@@ -17,7 +17,7 @@ import frame
 
 from tflm_sim.extensions.board.monitor import Monitor
 
-LOGS = Path(__file__).resolve().parent.parent / "tests" / "unit" / "board" / "logs"
+LOGS = Path(__file__).resolve().parent.parent / "tests" / "unit" / "logs" / "recorded"
 REAL = b"".join(path.read_bytes() for path in sorted(LOGS.glob("*.log")))
 STREAMS: dict[str, bytes] = {
     "recorded logs": REAL,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,8 +13,6 @@ from tflm_sim.checks.candidates import CandidateNeed
 from tflm_sim.checks.verdict import Verdict, read_baseline
 from tflm_sim.cli import check, main
 from tflm_sim.device.configuration import configure
-from tflm_sim.errors import UsageError
-from tflm_sim.extensions.firmware import measured as measured_module
 from tflm_sim.model.load import load
 from tflm_sim.samples import sample_path
 from tflm_sim.targets.boards import BOARDS
@@ -144,53 +141,3 @@ def test_several_targets_are_one_verdict_where_they_agree(monkeypatch: pytest.Mo
     found = check._of_all(SINE, [M4, ESP32], [endless, large])
     assert (found.needed, found.fits) == (None, None)
     assert found.reason == "the file leaves open which it is: a: 16 B; b: fails"
-
-
-@pytest.mark.parametrize(
-    ("needed", "limit", "works", "rest", "fits", "reason"),
-    [
-        (64, "100", True, False, True, ""),
-        (64, "64", True, False, True, ""),
-        (64, "100", False, False, False, "needs 64 B"),
-        (64, "60", False, False, False, "needs 64 B, 4 B more than 60 B"),
-        (64, "60", None, False, None, "needs 64 B; in 60 B the program came to no end"),
-        (64, "64", None, True, True, ""),
-        (64, "63", None, True, False, "needs 64 B, 1 B more than 63 B"),
-        (None, "64", None, False, False, "it is full"),
-    ],
-)
-def test_a_program_measures_itself(
-    monkeypatch: pytest.MonkeyPatch,
-    needed: int | None,
-    limit: str,
-    works: bool | None,
-    rest: bool,
-    fits: bool | None,
-    reason: str,
-) -> None:
-    asked: list[Any] = []
-    arena = SimpleNamespace(
-        allocations=[SimpleNamespace(log=("own",))], tried=[SimpleNamespace(works=works)], reason="it is full",
-        log_below=("below",),
-    )  # fmt: skip
-    answer = SimpleNamespace(arena=arena, rest=rest, multiple_of_16=needed, smallest=60, facts="facts")
-    monkeypatch.setattr(measured_module, "measure", lambda *how, **more: asked.append((how, more)) or answer)
-    args = argparse.Namespace(limit=limit, firmware="app.elf", into=2)
-    found = check._measured("m", SINE, args, [M4], 5)
-    assert (found.needed, found.limit, found.fits, found.reason) == (needed, int(limit), fits, reason)
-    assert (found.before, found.executed) == (5, "facts")
-    assert found.key.startswith("m on cortex-m4 (")
-    assert found.log == (("own",) if needed is None else () if fits else ("below",))
-    assert found.smallest == (None if needed is None else 60)
-    assert asked == [(("app.elf", SINE, [M4], [int(limit)]), {"interpreter": 2})]
-
-
-def test_a_room_is_needed_or_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(check, "run_project", lambda args: 7)
-    for limit, board, is_project in ((None, None, True), ("1", None, False), (None, "b", False)):
-        args = argparse.Namespace(limit=limit, board=board, models=[], update_baseline=False, baseline=None)
-        if is_project:
-            assert check.run(args) == 7
-        else:
-            with pytest.raises(UsageError, match="no model is given; check takes the models of tflm-sim"):
-                check.run(args)

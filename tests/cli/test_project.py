@@ -139,10 +139,7 @@ def test_what_the_file_cannot_say_is_one_sentence(
     [
         (["m.tflite"], "give --limit or --board, or write a tflm-sim.toml in this folder"),
         (["m.tflite", "--target", "esp32"], "--target needs --limit or --board; without them, set it in tflm-sim.toml"),
-        (
-            ["--limit", "1"],
-            "no model is given; check takes the models of tflm-sim.toml only without --limit and --board",
-        ),
+        (["--limit", "1"], "no model is given, and --limit and --board are for models that are named"),
     ],
 )
 def test_what_is_missing_without_the_file_is_said(

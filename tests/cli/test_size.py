@@ -1,11 +1,9 @@
-"""``tflm-sim size``, ``check``, ``trace``, ``targets``, ``ops``: outputs and exit codes."""
+"""``tflm-sim size``, ``check``, ``trace``, ``list targets``, ``list ops``: outputs and exit codes."""
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
-from types import SimpleNamespace
 
 import jsonschema
 import pytest
@@ -13,8 +11,6 @@ from eon_text import SMALL, eon_text
 
 from tflm_sim.cli import main, size
 from tflm_sim.device.configuration import configure
-from tflm_sim.extensions.firmware import executed_document as executed
-from tflm_sim.extensions.firmware import measured
 from tflm_sim.model.load import load
 from tflm_sim.schemas.generate import published
 
@@ -123,26 +119,29 @@ def test_a_trace_of_a_failure_ends_with_exit_code_4(capsys: pytest.CaptureFixtur
 
 
 def test_targets_say_what_they_are_verified_against(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "targets", "--json")
+    code, out, _ = run(capsys, "list", "targets", "--json")
     rows = {row["name"]: row for row in json.loads(out)}
     assert code == 0
-    assert rows["cortex-m4"]["verified_against"] == "cm4_cmsis_nn"
-    assert rows["x86_64-pip"]["verified_against"] == "x86_64_wheel"
+    assert rows["cortex-m55"]["verified_against"] == "../shared/golden/cm55_cmsis_nn"
+    assert rows["x86_64-pip"]["verified_against"] == "../shared/golden/x86_64_wheel"
+    assert (rows["cortex-m85"]["verified_against"], rows["cortex-m85"]["proof"]) == (
+        "", "not measured; on cortex-m55 with the same structs: real TFLM, Cortex-M55 in QEMU"
+    )  # fmt: skip
 
 
 def test_a_target_is_listed_with_every_tflm_and_kernel_library_and_what_proves_them(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    code, out, _ = run(capsys, "targets", "cortex-m55", "--json")
+    code, out, _ = run(capsys, "list", "targets", "cortex-m55", "--json")
     rows = [(row["tflm"], row["kernels"], row["proof"]) for row in json.loads(out)]
     assert code == 0
-    assert ("90b983c2b", "cmsis_nn@4ab83cc (mve)", "real TFLM, Cortex-M55 in qemu, CMSIS-NN kernels") in rows
-    assert ("2023-06-14 and later", "cmsis_nn@dc64e48 (mve)", "the library's own size functions") in rows
+    assert ("90b983c2b", "cmsis_nn@4ab83cc (mve)", "real TFLM, Cortex-M55 in QEMU") in rows
+    assert ("2023-06-14 and later", "cmsis_nn@dc64e48 (mve)", "not measured") in rows
     assert not [row for row in rows if "esp" in row[0] or "esp" in row[1]]
-    code, out, _ = run(capsys, "targets", "esp32-s3")
+    code, out, _ = run(capsys, "list", "targets", "esp32-s3")
     assert (code, "esp-tflite-micro@1.3.5" in out, "cmsis_nn" in out) == (0, True, False)
-    assert run(capsys, "targets", "x86_64-pip")[1].splitlines()[1].endswith("the pip wheel of TFLM")
-    assert run(capsys, "targets", "pdp11")[0] == 2
+    assert run(capsys, "list", "targets", "x86_64-pip")[1].splitlines()[1].endswith("the pip wheel of TFLM")
+    assert run(capsys, "list", "targets", "pdp11")[0] == 2
 
 
 def test_tflm_that_is_known_from_a_pip_wheel_is_said_to_be(capsys: pytest.CaptureFixture[str]) -> None:
@@ -153,12 +152,12 @@ def test_tflm_that_is_known_from_a_pip_wheel_is_said_to_be(capsys: pytest.Captur
     code, _, problem = run(capsys, *october, "2026-10-10")
     assert code == 2
     assert "what main held on 2026-10-10 is not known: between 230c9d9 of 2026-10-09 and 1881137 of" in problem
-    rows = json.loads(run(capsys, "targets", "riscv32", "--json")[1])
+    rows = json.loads(run(capsys, "list", "targets", "riscv32", "--json")[1])
     assert ("2026-10-23 (8f6596d)", "reference") in [(row["tflm"], row["kernels"]) for row in rows]
 
 
 def test_ops_lists_every_operator_of_the_resolver(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "ops", "--json")
+    code, out, _ = run(capsys, "list", "ops", "--json")
     rows = {row["op"]: row for row in json.loads(out)}
     assert code == 0
     assert len(rows) == 118
@@ -182,7 +181,7 @@ def test_version_says_which_planner_core_is_used(capsys: pytest.CaptureFixture[s
     assert "\nmodels TFLM of 2026-08-20 (90b983c2b) unless another is named" in out
 
 
-@pytest.mark.parametrize("verb", ["size", "check", "trace", "targets", "ops", "completion"])
+@pytest.mark.parametrize("verb", ["size", "check", "trace", "list", "completion"])
 def test_every_verb_has_examples(capsys: pytest.CaptureFixture[str], verb: str) -> None:
     with pytest.raises(SystemExit):
         main([verb, "--help"])
@@ -225,18 +224,6 @@ def test_a_map_of_a_model_that_fails_exits_with_4(
 ) -> None:
     argv = ("size", "sample:streaming", "--resource-variables", variables)
     assert run(capsys, *argv)[0] == run(capsys, *argv, "--map")[0] == code
-
-
-@pytest.mark.parametrize(("smallest", "code"), [((1, 2), 0), ((None, 2), 4), ((1, None), 4)])
-def test_executed_models_stand_apart_and_each_has_to_work(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, smallest: tuple[int | None, ...], code: int
-) -> None:
-    answers = iter(smallest)
-    monkeypatch.setattr(measured, "measure", lambda *_, **__: SimpleNamespace(smallest=next(answers)))
-    monkeypatch.setattr(executed, "measured_lines", lambda model, found: [f"needs {found.smallest}"])
-    args = argparse.Namespace(firmware="app.elf", into=None, json=False)
-    assert size._executed(args, ["sample:sine", "sample:sine"], ()) == code
-    assert capsys.readouterr().out == f"needs {smallest[0]}\n\nneeds {smallest[1]}\n"
 
 
 @pytest.mark.parametrize("option", ["--map", "--split-arenas", "--advise"])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tflm_sim.logs.diagnosis import diagnose
-from tflm_sim.logs.events import AllocationReport, ArenaUsed, BenchmarkRecord, CategoryUse
+from tflm_sim.logs.log_events import AllocationReport, ArenaUsed, BenchmarkRecord, CategoryUse
 from tflm_sim.logs.parser import parse_log
 from tflm_sim.recorded import CATEGORIES
 
@@ -102,7 +102,7 @@ def test_the_failure_logs_give_the_bounds_that_were_derived_from_them_by_hand() 
 
 
 def test_mcufit_rows_of_the_claims_are_those_of_the_recorded_logs() -> None:
-    logs = Path(__file__).parents[1] / "unit" / "board" / "logs"
+    logs = Path(__file__).parents[1] / "unit" / "logs" / "recorded"
     claims = {size for _, size, platform, _ in measured_rows() if "IDF v5.5" in platform or "Chirale" in platform}
     read = {
         event.value("arena_used_bytes")

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from recorded_graph import graph_from_json
 
 from tflm_sim.errors import PlanningError
 from tflm_sim.extensions.lite.arena_planner import ArenaPlanner
@@ -75,8 +76,8 @@ def planner_for(graph, description):
 
 
 @pytest.mark.parametrize("case", recorded("arena_golden.json.gz", "instances"), ids=lambda case: case["name"])
-def test_every_state_of_the_planner_is_the_recorded_one(case, tflite_graph):
-    planner = planner_for(tflite_graph(case["graph"]), case["graph"])
+def test_every_state_of_the_planner_is_the_recorded_one(case):
+    planner = planner_for(graph_from_json(case["graph"]), case["graph"])
     answers = [answer for command in case["commands"] if (answer := run(planner, command)) is not None]
     assert json.loads(json.dumps(answers)) == case["observed"]
 
@@ -84,8 +85,8 @@ def test_every_state_of_the_planner_is_the_recorded_one(case, tflite_graph):
 @pytest.mark.parametrize(
     "case", recorded("arena_planner_cases.json", "inplace_own_cases"), ids=lambda case: case["name"]
 )
-def test_in_place_cases(case, tflite_graph):
-    planner = planner_for(tflite_graph(case["graph"]), case["graph"])
+def test_in_place_cases(case):
+    planner = planner_for(graph_from_json(case["graph"]), case["graph"])
     last = max(len(case["graph"]["nodes"]) - 1, 0)
     label = case["observed"][-1]["label"]
     assert [run(planner, command) for command in ("RESET", "PLAN", f"EXEC 0 {last}", f"DUMP {label}")] == case[

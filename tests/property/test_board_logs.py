@@ -5,12 +5,12 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tflm_sim.logs.events import LogEvent
 from tflm_sim.logs.lines import LineAssembler
+from tflm_sim.logs.log_events import LogEvent
 from tflm_sim.logs.parser import LogParser, parse_log
 from tflm_sim.logs.tflm_messages import MESSAGES
 
-LOGS = sorted((Path(__file__).parents[1] / "unit" / "board" / "logs").glob("*.log"))
+LOGS = sorted((Path(__file__).parents[1] / "unit" / "logs" / "recorded").glob("*.log"))
 
 LINES = [line for path in LOGS for line in path.read_bytes().splitlines(keepends=True)]
 PIECES = st.one_of(

@@ -14,7 +14,7 @@ from tflm_sim.extensions.firmware.reading.firmware import examine
 from tflm_sim.extensions.firmware.reading.image import parse_image
 from tflm_sim.samples import sample_path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "firmware"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "extensions" / "firmware" / "reading"))
 from elf_writer import Part, debug_parts, shape, symbol_parts, write_elf
 
 SHAPES = (

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from recorded_graph import graph_from_json
 
 from tflm_sim.errors import PlanningError
 from tflm_sim.extensions.lite.arena_planner import ArenaPlanner
@@ -111,12 +112,12 @@ class PlannerTest:
 
 
 @pytest.mark.parametrize("case", cases("arena_planner_test") + cases("arena_planner_subgraph_test"), ids=name)
-def test_arena_planner(case, tflite_graph):
-    run = PlannerTest(tflite_graph(case["graph"]), case["graph"]["alignment"])
+def test_arena_planner(case):
+    run = PlannerTest(graph_from_json(case["graph"]), case["graph"]["alignment"])
     states = [answer for answers in case["observed"] for answer in answers if answer["op"] == "dump"]
     for word, *arguments in case["steps"]:
         if word == "swap_graph_and_plan":
-            run.swap_graph(tflite_graph(arguments[0]))
+            run.swap_graph(graph_from_json(arguments[0]))
         else:
             run.step(word, *arguments)
         if word in ("execute", "reset_allocations_after", "acquire_nonpersistent", "release_nonpersistent"):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from tflm_sim.device.model_allocation import ModelAllocation
-from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.units import align_up
+
+if TYPE_CHECKING:
+    from tflm_sim.document_types import Count, IndexOrNone
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,27 +22,35 @@ class Peak:
         scope: The scope; the first one when several are as full.
         subgraph: The subgraph whose operator runs then.
         operator: The operator's index, -1 for the start of the subgraph.
-        live_bytes: Bytes alive then, each buffer rounded up to 16: no plan can be smaller.
-        buffers: (info, head offset) of what is alive then, by offset.
+        op: The operator's name, "" for none.
+        live_bytes: Bytes alive then, each buffer rounded up to 16: no plan can be smaller. Negative where a broken
+            model says so: the device computes with it.
+        buffers: What is alive then, as indices into the plan's buffers, by their offsets.
     """
 
-    scope: int
-    subgraph: int
-    operator: int
+    scope: Count
+    subgraph: Count
+    operator: IndexOrNone
+    op: str
     live_bytes: int
-    buffers: tuple[tuple[AllocationInfo, int], ...]
+    buffers: tuple[Count, ...]
 
 
 def find_peak(allocation: ModelAllocation) -> Peak | None:
     """Return the fullest moment of a finished plan, None when nothing was planned."""
-    placed = [(allocation.infos[index], offset) for index, offset in allocation.offsets.items()]
-    if not placed:
+    if not allocation.offsets:
         return None
     live = live_bytes(allocation)
     scope = max(range(len(live)), key=live.__getitem__)
     subgraph, operator = allocation.scopes[scope]
-    alive = [row for row in placed if row[0].first_created <= scope <= row[0].last_used]
-    return Peak(scope, subgraph, operator, live[scope], tuple(sorted(alive, key=lambda row: row[1])))
+    placed = ((allocation.infos[index], offset) for index, offset in allocation.offsets.items())
+    alive = [
+        (offset, position)
+        for position, (info, offset) in enumerate(placed)
+        if info.first_created <= scope <= info.last_used
+    ]
+    op = "" if operator < 0 else allocation.op_names[subgraph][operator]
+    return Peak(scope, subgraph, operator, op, live[scope], tuple(position for _, position in sorted(alive)))
 
 
 def live_bytes(allocation: ModelAllocation) -> list[int]:

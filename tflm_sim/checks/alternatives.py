@@ -54,7 +54,7 @@ def _kernels(base: Configuration, name: str, prefix: str) -> Iterator[Alternativ
     own = base.target.kernel_library if not prefix else preset(name).kernel_library
     names = ["reference"]
     for library, versions in VERSIONS.items():
-        names += [f"{each}@{version}" for each in (library, f"{library}_ansi") for version in versions]
+        names += [f"{each}@{version.name}" for each in (library, f"{library}_ansi") for version in versions]
     for kernels in names:
         try:
             library_here = preset(name, kernels=kernels)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from tflm_sim.arena.arena import ArenaAllocator
 from tflm_sim.errors import PrepareError
 from tflm_sim.graph.eval_tensor import TYPE_SIZES, types_without_size
-from tflm_sim.model.compression import LutTensor, find_compression
+from tflm_sim.model.compression_metadata import LutTensor, find_compression
 from tflm_sim.model.types import Model, Quantization
 from tflm_sim.recorded import RecordedAllocationType
 from tflm_sim.targets.target import Target

@@ -17,7 +17,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from tflm_sim.arena.arena import ArenaAllocator, unsigned
-from tflm_sim.arena.events import AllocInfo, Phase, PlanAdd, PlanDone, PlanFits, PlanOffset, Variable
+from tflm_sim.arena.events import AllocInfo, Corruption, Phase, PlanAdd, PlanDone, PlanFits, PlanOffset, Variable
 from tflm_sim.arena.stages import Stage
 from tflm_sim.device.model_allocation import ModelAllocation, take_persistent
 from tflm_sim.errors import AllocatorSequenceError, ArenaOverflowError, PlanningError
@@ -224,6 +224,9 @@ class StaticMemoryPlan:
         if planner_arena is None:
             raise ArenaOverflowError("temp: nothing is left for the memory planner")
         planner.init(remaining)
+        if remaining > arena.size and planned and planner.per_buffer_size:
+            # The rest is less than nothing, and wraps: the planner believes that its tables have room behind the tail.
+            arena.tell(Corruption, f"planner: tables of {len(planned)} buffers at {planner_arena} overwrite the tail")
         infos, is_heard = allocation.infos, arena.is_heard
         for index in planned:
             info = infos[index]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.targets.kernel_library import UNRELEASED, newer_than_modelled, versions_of
+from tflm_sim.targets.kernel_library import UNRELEASED, newer_than_default, versions_of
 from tflm_sim.targets.presets import has_default_kernels
 from tflm_sim.targets.runtime import REFERENCE_SNAPSHOT
 from tflm_sim.targets.target import Target
@@ -77,12 +77,13 @@ def open_kernels(configuration: Configuration, *, library: str | None, kernels: 
     is_open = has_default_kernels(target.name) if found is None else bool(found.kernels_range)
     if taken.version == UNRELEASED:
         return [f"{taken.name} {UNRELEASED} is newer than 1.3.1; which release has these texts is not known"]
-    newer = newer_than_modelled(taken.name, taken.variant) if is_open and not kernels else ""
+    newer = newer_than_default(taken.name, taken.variant) if is_open and not kernels else ""
     if not newer:
         return []
     asks = "" if found is None else f"{found.label} asks for {taken.name} {found.kernels_range}; "
     others = versions_of(taken.name, taken.variant)
+    older = others[others.index(taken.version) + 1 :]
     return [
-        f"{asks}{taken.name} {taken.version} is taken, the newest that is modelled ({newer} exist); "
-        f"another is named so: --kernels {taken.name}@{others[others.index(taken.version) + 1]}"
+        f"{asks}{taken.name} {taken.version} is taken by default (newer: {newer}); "
+        f"another is named so: `kernels={taken.name}@{(older or others)[0]}`"
     ]

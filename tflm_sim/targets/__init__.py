@@ -9,5 +9,6 @@ kernel library. ``preset("cortex-m4").sizeof("OpDataConv")`` is a number of byte
     changes                  what changed in TFLM's history that moves a byte or a message, and when operators came
     struct_tables            TFLM's structs, member by member, in all versions at once; ``declarations`` reads them
     abi, structs             layout rules, and the sizes and offsets that they give
-    kernel_library           whose kernels are linked, which version, for which instruction set
+    kernel_library           whose kernels are linked, which version, for which instruction set; which is the default
+    evidence                 what was measured: a row for each core, kernels and TFLM that a recording has
 """

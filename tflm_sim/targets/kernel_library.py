@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tflm_sim.errors import UsageError, expect
-from tflm_sim.targets.changes import CMSIS_NN_PINS
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,9 @@ class KernelLibrary:
     @property
     def cmsis_nn(self) -> str:
         """The version of CMSIS-NN that is linked."""
-        return BEHIND_MVP[self.version] if self.name == "mvp" else self.version
+        if self.name != "mvp":
+            return self.version
+        return next(row.cmsis_nn for row in VERSIONS["mvp"] if row.name == self.version)
 
     def __str__(self) -> str:
         version = f"@{self.version}" if self.version else ""
@@ -50,28 +51,61 @@ SILABS_CMSIS_NN = "23.08"
 EDGE_IMPULSE_CMSIS_NN = "edge-impulse-2020"
 """The CMSIS-NN of May 2020 in Edge Impulse's SDKs until July 2021; with no other TFLM."""
 
-VERSIONS: dict[str, tuple[str, ...]] = {
-    "cmsis_nn": ("4ab83cc", "6d9d61d", "e096196", "v7.0.0", *list(reversed(CMSIS_NN_PINS))[3:], SILABS_CMSIS_NN),
-    "mvp": ("4.4.1",),
+
+@dataclass(frozen=True, slots=True)
+class KernelVersion:
+    """A version of a kernel library that is published, modelled or not.
+
+    Attributes:
+        name: Its commit or release, as behind the "@" of ``--kernels``.
+        variants: The instruction sets for which its buffers are modelled; () where its sources are not at hand.
+        default_for: Those of them for which it is taken where no version is named. A default is changed here, and only
+            here: a newer version does not become one.
+        is_release: Whether it was published under this name; else it is a commit of which release is not known.
+        cmsis_nn: The CMSIS-NN behind the MVP's kernels of a Gecko SDK, "" for other libraries.
+    """
+
+    name: str
+    variants: tuple[str, ...] = ()
+    default_for: tuple[str, ...] = ()
+    is_release: bool = True
+    cmsis_nn: str = ""
+
+
+_CORES = ("scalar", "dsp", "mve")
+_PLAIN = ("ansi", "opt")
+_S3, _P4 = (*_PLAIN, "esp32s3"), (*_PLAIN, "esp32p4")
+_ALL_CHIPS = (*_PLAIN, "esp32s3", "esp32p4")
+
+VERSIONS: dict[str, tuple[KernelVersion, ...]] = {
+    "cmsis_nn": (
+        KernelVersion("4ab83cc", _CORES, default_for=_CORES),
+        *(
+            KernelVersion(name, _CORES)
+            for name in (
+                *("6d9d61d", "e096196", "v7.0.0", "22080c6", "f2cb41c", "95f293d", "01dee38", "15dbe7c", "8492d82"),
+                *("6cc31fb", "72e1ebf", "2a999a2", "bfc54ed", "ca47625", "58f1770", "dc64e48", "d071e9f", "e98ee09"),
+                *("6a18a74", "184ccfd", "9dc018e", "977abe9", "bff2857", "c43379b", "59d6249", "0d7e4fa"),
+                SILABS_CMSIS_NN,
+            )
+        ),
+    ),
+    "mvp": (KernelVersion("4.4.1", ("dsp",), default_for=("dsp",), cmsis_nn=SILABS_CMSIS_NN),),
     "esp_nn": (
-        *(UNRELEASED, "1.3.1", "1.3.0", "1.2.9", "1.2.8", "1.2.7", "1.2.6", "1.2.5", "1.2.4"),
-        *("1.2.3", "1.2.2", "1.2.1", "1.2.0", "1.1.2", "1.1.1", "1.1.0"),
+        *(KernelVersion(name) for name in ("1.5.0", "1.4.2", "1.4.1", "1.4.0", "1.3.2")),
+        KernelVersion(UNRELEASED, ("esp32s3",), is_release=False),
+        KernelVersion("1.3.1", _S3, default_for=_S3),
+        *(KernelVersion(name, _S3) for name in ("1.3.0", "1.2.9", "1.2.8")),
+        KernelVersion("1.2.7", _ALL_CHIPS, default_for=("esp32p4",)),
+        KernelVersion("1.2.6", _ALL_CHIPS),
+        *(KernelVersion(name, _P4) for name in ("1.2.5", "1.2.4")),
+        *(KernelVersion(name, _ALL_CHIPS) for name in ("1.2.3", "1.2.2", "1.2.1", "1.2.0", "1.1.2", "1.1.1", "1.1.0")),
     ),
 }
-"""Modelled versions by library, the newest first."""
-BEHIND_MVP = {"4.4.1": SILABS_CMSIS_NN}
-"""The CMSIS-NN behind the MVP's kernels of a Gecko SDK."""
-_WITHOUT_TEXT = {"esp_nn": ("1.5.0", "1.4.2", "1.4.1", "1.4.0", "1.3.2")}
-"""Releases whose size functions are not known for any variant, newer than all that are modelled."""
+"""By library, each in the order of time from the newest on; the order says what is older than what, and nothing else.
 
-_NOT_MODELLED: dict[str, tuple[str, ...]] = {
-    "ansi": (UNRELEASED,),
-    "opt": (UNRELEASED,),
-    "esp32s3": ("1.2.5", "1.2.4"),
-    "esp32p4": (UNRELEASED, "1.3.1", "1.3.0", "1.2.9", "1.2.8"),
-    "riscv_pie": VERSIONS["esp_nn"],
-}
-"""Versions of ESP-NN whose size functions are not known for a variant; ``riscv_pie`` is the P4's from 1.3.0 on."""
+The ESP32-P4's kernels of ESP-NN 1.3.0 and newer are a variant of their own, "riscv_pie", whose sizes are not known.
+"""
 
 EDGE_IMPULSE_2023, EDGE_IMPULSE_2022 = "1.1.0-edge-impulse-2023", "1.0-edge-impulse-2022"
 """The ESP-NN that Edge Impulse's SDKs hold of November 2023, and of September 2022 to August 2023; they come with
@@ -82,31 +116,26 @@ _PLAIN_C = "_ansi"
 
 def versions_of(library: str, variant: str) -> tuple[str, ...]:
     """Return the versions of a library that are modelled for a variant, the newest first."""
-    return tuple(version for version in VERSIONS[library] if version not in _NOT_MODELLED.get(variant, ()))
+    return tuple(row.name for row in VERSIONS[library] if variant in row.variants)
 
 
-def newest(library: str, variant: str) -> str:
-    """Return the newest release of a library that is modelled for a variant.
+def default_version(library: str, variant: str) -> str:
+    """Return the version of a library that is taken for a variant where none is named.
 
     Raises:
-        UsageError: None is.
+        UsageError: There is none.
     """
-    for version in versions_of(library, variant):
-        if version != UNRELEASED:
-            return version
+    for row in VERSIONS[library]:
+        if variant in row.default_for:
+            return row.name
     raise UsageError(f"no version of {library} with the kernels '{variant}' is modelled")
 
 
-def _releases(library: str) -> list[str]:
-    """Return all published releases of a library, modelled or not, the newest first."""
-    return [*_WITHOUT_TEXT.get(library, ()), *(version for version in VERSIONS[library] if version != UNRELEASED)]
-
-
-def newer_than_modelled(library: str, variant: str) -> str:
-    """Return the releases that are published and newer than :func:`newest`: "1.3.2 to 1.5.0", "" for none."""
-    releases = _releases(library)
-    newer = releases[: releases.index(newest(library, variant))]
-    return f"{newer[-1]} to {newer[0]}" if newer else ""
+def newer_than_default(library: str, variant: str) -> str:
+    """Return the releases that are newer than :func:`default_version`: "1.3.2 to 1.5.0", "" for none."""
+    releases = [row.name for row in VERSIONS[library] if row.is_release]
+    newer = releases[: releases.index(default_version(library, variant))]
+    return " to ".join(dict.fromkeys((newer[-1], newer[0]))) if newer else ""
 
 
 def parse_kernels(text: str, *, variants: Mapping[str, str]) -> KernelLibrary:
@@ -124,7 +153,7 @@ def parse_kernels(text: str, *, variants: Mapping[str, str]) -> KernelLibrary:
     name, at, version = text.partition("@")
     if name == "reference":
         if at:
-            raise UsageError("the reference kernels have no version of their own; write --kernels reference")
+            raise UsageError("the reference kernels have no version of their own; write `kernels=reference`")
         return REFERENCE
     library = name.removesuffix(_PLAIN_C)
     if library not in VERSIONS:
@@ -135,18 +164,19 @@ def parse_kernels(text: str, *, variants: Mapping[str, str]) -> KernelLibrary:
     modelled = versions_of(library, variant)
     if version and version not in modelled:
         raise UsageError(_not_modelled(library, version, variant, modelled))
-    return KernelLibrary(library, version=version or newest(library, variant), variant=variant)
+    return KernelLibrary(library, version=version or default_version(library, variant), variant=variant)
 
 
 def _not_modelled(library: str, version: str, variant: str, modelled: Iterable[str]) -> str:
     """Return why a version is refused, and the nearest modelled one; for an unknown version, the modelled ones."""
-    releases, held = _releases(library), list(modelled)
-    its = f" for '{variant}'" if version in VERSIONS[library] else ""
-    if version not in releases:
+    rows, held = {row.name: row for row in VERSIONS[library]}, list(modelled)
+    its = f" for '{variant}'" if version in rows and rows[version].variants else ""
+    if version not in rows or not rows[version].is_release:
         return f"{library} version '{version}' is not modelled{its}; use one of: {', '.join(held)}"
-    place = releases.index(version)
-    below = [known for known in releases[place:] if known in held][:1]
-    above = [known for known in releases[:place] if known in held][-1:]
+    names = [name for name, row in rows.items() if row.is_release]
+    place = names.index(version)
+    below = [known for known in names[place:] if known in held][:1]
+    above = [known for known in names[:place] if known in held][-1:]
     near = " and ".join(below + above)
     return f"{library} {version} is not modelled{its}: its sources are not at hand; nearest modelled: {near}"
 

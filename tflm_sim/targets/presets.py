@@ -1,7 +1,7 @@
 """The named targets: one row per machine and build that people ask for.
 
-A row says what proves it: ``verified_against`` names the configuration of real TFLM whose figures it reproduces with
-the reference kernels; ``proofs.py`` says the same of kernel libraries and of other versions of TFLM.
+A row says what a build is; ``evidence.py`` says which of them were measured. What is a default is a column here
+(``kernels``) and of the kernel libraries' versions (``kernel_library.py``).
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 from tflm_sim.errors import UsageError, expect
 from tflm_sim.targets import kernel_library
 from tflm_sim.targets.abi import AAPCS, I386, ILP32, LP64, Abi
-from tflm_sim.targets.changes import CHANGES, CMSIS_NN_PINS, EDGE_IMPULSE, ESP
+from tflm_sim.targets.changes import CHANGES, CMSIS_NN_PINS, EDGE_IMPULSE, ESP, UPSTREAM
 from tflm_sim.targets.names import unknown
-from tflm_sim.targets.proofs import BOARD_READINGS, library_proof, runtime_proof
 from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT, WHEEL_SNAPSHOT, Runtime, find_runtime
 from tflm_sim.targets.target import Target
 
@@ -32,24 +31,24 @@ class Preset:
 
     Attributes:
         abi: The compiler's layout rules.
-        description: One line for ``tflm-sim targets``.
-        verified_against: The configuration of real TFLM that proves it with reference kernels, with the reason where
-            that is another machine under the same rules.
+        description: One line for ``tflm-sim list targets``.
         runtime: The TFLM snapshot and its build flags.
-        libraries: The kernel libraries that run on it and the variant of each, the one that builds for it link first;
-            none where the reference kernels are linked.
-        default_kernels: The version of them that its firmware pins, as for ``--kernels``; "" for the newest.
+        kernels: What its builds link unless kernels are named, as for ``--kernels``: "reference", a library in its
+            default version, or NAME@VERSION where its firmware pins one.
+        libraries: The kernel libraries that run on it, and the variant of each.
         own_kernels: The library that a runtime brings along, which then is the only one.
+        family: What Edge Impulse's SDK tells machines apart by: "armv8m" for a core of Armv8-M or Armv8.1-M, "esp32s3",
+            "" for others.
         interpreter: Which interpreter its firmware makes: "plain" or "recording".
     """
 
     abi: Abi
     description: str
-    verified_against: str = ""
     runtime: Runtime = _PLAIN
+    kernels: str = "reference"
     libraries: Mapping[str, str] = field(default_factory=dict)
-    default_kernels: str = ""
     own_kernels: kernel_library.KernelLibrary | None = None
+    family: str = ""
     interpreter: str = "plain"
 
 
@@ -58,8 +57,6 @@ _ESP_NN_OPT, _ESP_NN_S3, _ESP_NN_P4 = (
     {"esp_nn": implementation, "esp_nn_ansi": "ansi"} for implementation in ("opt", "esp32s3", "esp32p4")
 )
 _CORTEX = "AAPCS bare metal, short enums"
-_AS_M4 = "cm4_ref (same ABI)"
-_AS_M4_INT_ENUMS = "cm4le_ref (same layout rules)"
 _ESP = "ILP32, int enums, 8-aligned int64"
 
 _IMPOSSIBLE_BUILDS: dict[tuple[str, str], tuple[str, str]] = {
@@ -74,48 +71,54 @@ _IMPOSSIBLE_BUILDS: dict[tuple[str, str], tuple[str, str]] = {
 """Versions that a runtime cannot be built with: the change since which, and why."""
 
 PRESETS: dict[str, Preset] = {
-    "x86_64": Preset(LP64, "Linux or macOS on x86-64 or 64-bit ARM, gcc or clang", "x86_64_ref"),
-    "x86_64-compression": Preset(
-        LP64, "x86_64 with USE_TFLM_COMPRESSION", "x86_64_ref_comp", Runtime(compression=True)
-    ),
+    "x86_64": Preset(LP64, "Linux or macOS on x86-64 or 64-bit ARM, gcc or clang"),
+    "x86_64-compression": Preset(LP64, "x86_64 with USE_TFLM_COMPRESSION", Runtime(compression=True)),
     "x86_64-pip": Preset(
         LP64,
         "the wheel of pip install --pre tflite-micro (build 8f6596d, compression on)",
-        "x86_64_wheel",
         Runtime(snapshot=WHEEL_SNAPSHOT, compression=True),
         interpreter="recording",
     ),
-    "i386": Preset(I386, "gcc -m32 on Linux: 4-aligned int64 and double", "x86_32_ref"),
-    "cortex-m0plus": Preset(AAPCS, f"Cortex-M0+ ({_CORTEX})", _AS_M4, libraries=_CMSIS_NN_SCALAR),
-    "cortex-m3": Preset(AAPCS, f"Cortex-M3 ({_CORTEX})", _AS_M4, libraries=_CMSIS_NN_SCALAR),
-    "cortex-m4": Preset(AAPCS, f"Cortex-M4 ({_CORTEX})", "cm4_ref", libraries=_CMSIS_NN_DSP),
-    "cortex-m7": Preset(AAPCS, f"Cortex-M7 ({_CORTEX})", _AS_M4, libraries=_CMSIS_NN_DSP),
-    "cortex-m33": Preset(AAPCS, f"Cortex-M33 ({_CORTEX})", _AS_M4, libraries={**_CMSIS_NN_DSP, "mvp": "dsp"}),
-    "cortex-m55": Preset(AAPCS, f"Cortex-M55 ({_CORTEX})", _AS_M4, libraries=_CMSIS_NN_MVE),
-    "cortex-m85": Preset(AAPCS, f"Cortex-M85 ({_CORTEX})", _AS_M4, libraries=_CMSIS_NN_MVE),
-    "cortex-m4-int-enums": Preset(ILP32, "Cortex-M4 built with -fno-short-enums", "cm4le_ref", libraries=_CMSIS_NN_DSP),
+    "i386": Preset(I386, "gcc -m32 on Linux: 4-aligned int64 and double"),
+    "cortex-m0plus": Preset(AAPCS, f"Cortex-M0+ ({_CORTEX})", kernels="cmsis_nn", libraries=_CMSIS_NN_SCALAR),
+    "cortex-m3": Preset(AAPCS, f"Cortex-M3 ({_CORTEX})", kernels="cmsis_nn", libraries=_CMSIS_NN_SCALAR),
+    "cortex-m4": Preset(AAPCS, f"Cortex-M4 ({_CORTEX})", kernels="cmsis_nn", libraries=_CMSIS_NN_DSP),
+    "cortex-m7": Preset(AAPCS, f"Cortex-M7 ({_CORTEX})", kernels="cmsis_nn", libraries=_CMSIS_NN_DSP),
+    "cortex-m33": Preset(
+        AAPCS, f"Cortex-M33 ({_CORTEX})", kernels="cmsis_nn", libraries={**_CMSIS_NN_DSP, "mvp": "dsp"}, family="armv8m"
+    ),
+    "cortex-m55": Preset(
+        AAPCS, f"Cortex-M55 ({_CORTEX})", kernels="cmsis_nn", libraries=_CMSIS_NN_MVE, family="armv8m"
+    ),
+    "cortex-m85": Preset(
+        AAPCS, f"Cortex-M85 ({_CORTEX})", kernels="cmsis_nn", libraries=_CMSIS_NN_MVE, family="armv8m"
+    ),
+    "cortex-m4-int-enums": Preset(
+        ILP32, "Cortex-M4 built with -fno-short-enums", kernels="cmsis_nn", libraries=_CMSIS_NN_DSP
+    ),
     "nano33ble-chirale": Preset(
         AAPCS,
         "Arduino Nano 33 BLE (Cortex-M4) with the library Chirale_TensorFLowLite 2.0.0",
-        f"chirale-2.0.0; {BOARD_READINGS}",
         Runtime(snapshot=CHIRALE_SNAPSHOT, static_memory=False, source_suffix=".cpp"),
         own_kernels=kernel_library.KernelLibrary("cmsis_nn", "e98ee09", "dsp"),
     ),
-    "riscv32": Preset(ILP32, f"RISC-V 32 ({_ESP})", _AS_M4_INT_ENUMS),
-    "esp32": Preset(ILP32, f"ESP32, Xtensa LX6 ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_OPT),
-    "esp32-s2": Preset(ILP32, f"ESP32-S2, Xtensa LX7 ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_OPT),
-    "esp32-s3": Preset(ILP32, f"ESP32-S3, Xtensa LX7 ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_S3),
+    "riscv32": Preset(ILP32, f"RISC-V 32 ({_ESP})"),
+    "esp32": Preset(ILP32, f"ESP32, Xtensa LX6 ({_ESP})", kernels="esp_nn", libraries=_ESP_NN_OPT),
+    "esp32-s2": Preset(ILP32, f"ESP32-S2, Xtensa LX7 ({_ESP})", kernels="esp_nn", libraries=_ESP_NN_OPT),
+    "esp32-s3": Preset(
+        ILP32, f"ESP32-S3, Xtensa LX7 ({_ESP})", kernels="esp_nn", libraries=_ESP_NN_S3, family="esp32s3"
+    ),
     "esp32-s3-esphome": Preset(
         ILP32,
         "ESP32-S3 with ESPHome's micro_wake_word: esp-tflite-micro 1.3.3~1, ESP-NN 1.1.2",
-        _AS_M4_INT_ENUMS,
         Runtime(snapshot=ESP_1_3_3_SNAPSHOT),
+        kernels="esp_nn@1.1.2",
         libraries=_ESP_NN_S3,
-        default_kernels="esp_nn@1.1.2",
+        family="esp32s3",
     ),
-    "esp32-c3": Preset(ILP32, f"ESP32-C3, RISC-V ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_OPT),
-    "esp32-c6": Preset(ILP32, f"ESP32-C6, RISC-V ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_OPT),
-    "esp32-p4": Preset(ILP32, f"ESP32-P4, RISC-V ({_ESP})", _AS_M4_INT_ENUMS, libraries=_ESP_NN_P4),
+    "esp32-c3": Preset(ILP32, f"ESP32-C3, RISC-V ({_ESP})", kernels="esp_nn", libraries=_ESP_NN_OPT),
+    "esp32-c6": Preset(ILP32, f"ESP32-C6, RISC-V ({_ESP})", kernels="esp_nn", libraries=_ESP_NN_OPT),
+    "esp32-p4": Preset(ILP32, f"ESP32-P4, RISC-V ({_ESP})", kernels="esp_nn", libraries=_ESP_NN_P4),
 }
 
 
@@ -143,16 +146,12 @@ def preset(name: str, *, kernels: str | None = None, runtime: str | None = None)
     if runtime is None:
         refuse_impossible_build(library, preset.runtime)
         _refuse_mvp_without_its_sdk(library, "", preset.runtime)
-    proof = preset.verified_against
-    if library != kernel_library.REFERENCE and preset.own_kernels is None:
-        proof = library_proof(name, proof, preset.runtime, library)
     chosen = Target(
         name=name,
         abi=preset.abi,
         runtime=preset.runtime,
         kernel_library=library,
         interpreter=preset.interpreter,
-        verified_against=proof,
         description=preset.description,
     )
     return chosen if runtime is None else _with_named_kernels(at_runtime(chosen, runtime), kernels)
@@ -166,17 +165,17 @@ def _unknown_target(name: str) -> UsageError:
     if name.lower() in BOARDS:
         chosen = BOARDS[name.lower()]
         return UsageError(
-            f"'{name}' is a board: --target {chosen.preset}; 'size' and 'check' take --board {chosen.name}"
+            f"'{name}' is a board: `target={chosen.preset}`; `board={chosen.name}` is taken where a board can be named"
         )
     library = name.partition("@")[0]
     if any(row.name.lower() == library.lower() for row in LIBRARIES):
-        return UsageError(f"'{name}' is a library: --library {name}; 'tflm-sim libraries {library}' shows it")
+        return UsageError(f"'{name}' is a library: `library={name}`; 'tflm-sim list libraries {library}' shows it")
     if name.lower().replace("-", "") == "esp32s31":
         return UsageError(
             f"'{name}' is not modelled: it runs the ESP32-P4's kernels of ESP-NN 1.3.0 and newer, whose sources are "
-            "not at hand; nearest: --target esp32-p4"
+            "not at hand; nearest: `target=esp32-p4`"
         )
-    return UsageError(f"{unknown('target', name, PRESETS)} (boards and libraries: 'tflm-sim boards', 'libraries')")
+    return UsageError(f"{unknown('target', name, PRESETS)} (also: 'tflm-sim list boards', 'list libraries')")
 
 
 def _with_named_kernels(target: Target, kernels: str | None) -> Target:
@@ -197,10 +196,9 @@ def _kernel_library(name: str, preset: Preset, kernels: str | None) -> kernel_li
     own = preset.own_kernels
     if own is not None:
         if kernels is not None and kernel_library.parse_kernels(kernels, variants={own.name: own.variant}) != own:
-            raise UsageError(f"{name} is a library with kernels of its own, {own}; remove --kernels")
+            raise UsageError(f"{name} is a library with kernels of its own, {own}; remove `kernels=`")
         return own
-    default = preset.default_kernels or next(iter(preset.libraries), "reference")
-    return kernel_library.parse_kernels(kernels or default, variants=preset.libraries)
+    return kernel_library.parse_kernels(kernels or preset.kernels, variants=preset.libraries)
 
 
 def refuse_impossible_build(library: kernel_library.KernelLibrary, runtime: Runtime) -> None:
@@ -223,8 +221,8 @@ def _refuse_mvp_without_its_sdk(library: kernel_library.KernelLibrary, brought: 
     """
     if library.name == "mvp" and library.cmsis_nn != brought:
         raise UsageError(
-            f"the MVP's kernels are modelled for --library silabs-gsdk@4.4.1 and simplicity-sdk@2024.6.0, not for "
-            f"{runtime.snapshot}; without them, use --kernels reference or cmsis_nn"
+            f"the MVP's kernels are modelled for `library=silabs-gsdk@4.4.1` and simplicity-sdk@2024.6.0, not for "
+            f"{runtime.snapshot}; without them, use `kernels=reference` or cmsis_nn"
         )
 
 
@@ -233,7 +231,7 @@ def _esp_nn_of(library: kernel_library.KernelLibrary, runtime: Runtime) -> kerne
     if EDGE_IMPULSE in dict(runtime.forks):
         return _edge_impulse_esp_nn(library, runtime)
     if ESP not in dict(runtime.forks):
-        raise UsageError("the ESP-NN kernels come with esp-tflite-micro, not with upstream; use --kernels reference")
+        raise UsageError("the ESP-NN kernels come with esp-tflite-micro, not with upstream; use `kernels=reference`")
     return library
 
 
@@ -258,7 +256,7 @@ def at_runtime(target: Target, text: str) -> Target:
     expect(text, str, "the name of a version of TFLM")
     if not target.runtime.static_memory:
         raise UsageError(
-            f"{target.name} is one build of TFLM; --runtime needs a processor as the target, such as cortex-m4"
+            f"{target.name} is one build of TFLM; `runtime=` needs a processor as the target, such as cortex-m4"
         )
     from tflm_sim.targets.history import is_commit, is_day
     from tflm_sim.targets.libraries import find_library
@@ -274,11 +272,11 @@ def at_runtime(target: Target, text: str) -> Target:
     if target.runtime == PRESETS["x86_64-pip"].runtime and found.is_counted:
         raise UsageError(
             f"{target.name} is the pip wheel of TFLM, which is not modelled for {found.day}; "
-            "--runtime needs a processor as the target, such as x86_64-compression"
+            "`runtime=` needs a processor as the target, such as x86_64-compression"
         )
     runtime = _with_build_flags(target.runtime, found)
     library = _kernels_with(target.kernel_library, runtime, brought)
-    return replace(target, runtime=runtime, kernel_library=library, verified_against=runtime_proof(library, runtime))
+    return replace(target, runtime=runtime, kernel_library=library)
 
 
 def _kernels_with(
@@ -289,10 +287,12 @@ def _kernels_with(
     Raises:
         UsageError: Its glue of that time is not modelled.
     """
-    if library.name == "cmsis_nn" and not runtime.has("cmsis_nn_4ab83cc"):
-        library = replace(
-            library, version=brought or [pin for pin in CMSIS_NN_PINS if runtime.has(f"cmsis_nn_{pin}")][-1]
-        )
+    if library.name == "cmsis_nn":
+        default = kernel_library.default_version("cmsis_nn", library.variant)
+        position = runtime.position(UPSTREAM)
+        fetched = [pin for pin, change in CMSIS_NN_PINS.items() if change.position <= position]
+        if default not in fetched:  # An older TFLM: it was built with the CMSIS-NN of its day.
+            library = replace(library, version=brought or fetched[-1])
     if library.variant == "scalar" and EDGE_IMPULSE in dict(runtime.forks):
         library = library if runtime.has("edge_impulse_scalar_cmsis_nn") else kernel_library.REFERENCE
     _refuse_mvp_without_its_sdk(library, brought, runtime)
@@ -310,11 +310,11 @@ def _edge_impulse_esp_nn(library: kernel_library.KernelLibrary, runtime: Runtime
         return kernel_library.REFERENCE
     if library.variant == "ansi":
         raise UsageError(
-            "Edge Impulse's SDK has ESP-NN with its optimised code only; without it, use --kernels reference"
+            "Edge Impulse's SDK has ESP-NN with its optimised code only; without it, use `kernels=reference`"
         )
     copies = {"edge_impulse_pads_once": "1.1.0", "edge_impulse_kernels": kernel_library.EDGE_IMPULSE_2023}
     version = next((copy for since, copy in copies.items() if runtime.has(since)), kernel_library.EDGE_IMPULSE_2022)
-    if library.version not in (version, kernel_library.newest("esp_nn", library.variant)):
+    if library.version not in (version, kernel_library.default_version("esp_nn", library.variant)):
         raise UsageError(f"{runtime.snapshot} brings its own ESP-NN, {version}; remove the version")
     is_plain = library.variant == "esp32p4" and not runtime.has("edge_impulse_esp32p4")
     return replace(library, version=version, variant="opt" if is_plain else library.variant)
@@ -329,17 +329,17 @@ def _own_build(target: Target, label: str, name: str) -> Target:
     build = PRESETS[name]
     kernels, asked = build.own_kernels, target.kernel_library
     assert kernels is not None
-    versions = (kernels.version, kernel_library.newest(kernels.name, kernels.variant))
+    versions = (kernels.version, kernel_library.default_version(kernels.name, kernels.variant))
     is_same = (asked.name, asked.variant) == (kernels.name, kernels.variant) and asked.version in versions
     if target.abi != build.abi or target.runtime != _PLAIN or not is_same:
         raise UsageError(f"{label} is one build, for {name} with {kernels}; {target.name} has {asked}")
-    return replace(target, runtime=build.runtime, kernel_library=kernels, verified_against=build.verified_against)
+    return replace(target, runtime=build.runtime, kernel_library=kernels)
 
 
 def has_default_kernels(name: str) -> bool:
-    """Return whether a preset, unless kernels are named, takes the newest version of one of several libraries."""
+    """Return whether a preset, unless kernels are named, takes the default version of a library."""
     row = PRESETS.get(name)
-    return row is not None and bool(row.libraries) and not row.default_kernels
+    return row is not None and row.kernels in row.libraries
 
 
 def library_target(text: str, *, name: str | None = None, kernels: str | None = None) -> Target:
@@ -359,7 +359,7 @@ def library_target(text: str, *, name: str | None = None, kernels: str | None = 
     runtime = library.runtime()
     if library.target in OWN_BUILDS:
         if not _runs_a_build(name or library.target, library.target):
-            raise UsageError(f"{library.label} is one build, for {library.target}; remove --target")
+            raise UsageError(f"{library.label} is one build, for {library.target}; remove `target=`")
         return preset(library.target, kernels=kernels)
     machine_name = name or library.target
     machine = preset(machine_name, kernels=kernels or _kernels_on(library, machine_name), runtime=library.label)

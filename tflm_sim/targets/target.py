@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tflm_sim.document_fields import HIDDEN, named
+from tflm_sim.document_fields import DERIVED, HIDDEN, named
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.abi import Abi
+from tflm_sim.targets.evidence import recordings_of
 from tflm_sim.targets.kernel_library import KernelLibrary
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.structs import Layouts, MeasuredStruct, StructLayout, layouts
@@ -31,7 +32,8 @@ class Target:
         arena_address: Where the arena starts in memory, modulo 16 (0: aligned, as TFLM asks for).
         interpreter: Which interpreter the firmware makes unless one is named: "plain" or "recording".
         ethos_u: Whether the firmware links the Ethos-U driver, without which TFLM refuses what Vela compiled.
-        verified_against: The golden configuration that proves the preset, or "" when nothing does.
+        verified_against: The recordings of real TFLM with exactly this core, these kernels and this TFLM
+            (``targets/evidence.py``), "" where it was not measured.
         measured: Structs whose sizes are known by measurement; they go before the tables of ``runtime``.
     """
 
@@ -42,9 +44,13 @@ class Target:
     arena_address: Annotated[int, Range(0, 15)] = field(default=0, metadata=named("arena_address_modulo_16"))
     interpreter: str = field(default="plain", metadata=HIDDEN)
     ethos_u: bool = False
-    verified_against: str = ""
+    verified_against: str = field(init=False, compare=False, metadata=DERIVED)
     description: str = field(default="", compare=False, metadata=HIDDEN)
     measured: tuple[MeasuredStruct, ...] = field(default=(), metadata=HIDDEN)
+
+    def __post_init__(self) -> None:
+        files = dict.fromkeys(row.file for row in recordings_of(self))
+        object.__setattr__(self, "verified_against", "; ".join(files))
 
     def __repr__(self) -> str:
         return f"<Target {self.name}, {self.kernel_library} kernels>"

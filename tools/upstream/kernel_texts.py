@@ -4,7 +4,7 @@
 
 A line is "FILE<tab>FORMAT": a printf format of a message of that file, as it stood in some commit; where several files
 have it, FILE is what their paths have in common. ``explain`` knows a line of a log by it. What
-``board/dialects/messages.py`` has is there with more to say, and goes first.
+``logs/tflm_messages.py`` has is there with more to say, and goes first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 import frame
 from upstream.checks import _LEXEMES
 
-TABLE = Path(__file__).parents[2] / "tflm_sim" / "board" / "dialects" / "kernel_texts.txt"
+TABLE = Path(__file__).parents[2] / "tflm_sim" / "logs" / "kernel_texts.txt"
 _KEPT = re.compile(
     r"tensorflow/(lite/micro/kernels|lite/kernels|lite/core/(api|c)|lite/c|compiler/mlir/lite/core/(api|c))/.*\.(cc|h)$"
 )

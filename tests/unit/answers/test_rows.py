@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tflm_sim.answers.rows import Case, Row, Rows, _error_text, _failed, _fits, _operator
+from tflm_sim.answers.rows import Case, Row, Rows, _failed, _fits
 from tflm_sim.errors import ModelError, UnsupportedOpError
-from tflm_sim.extensions.sweep.limits import Limits, OutOfTime
 from tflm_sim.samples import sample_path
 from tflm_sim.targets.boards import BOARDS
 
@@ -26,19 +24,14 @@ M4 = Case("cortex-m4")
         (OSError(), "unreadable", "OSError"),
         (RecursionError(), "unreadable", "RecursionError"),
         (UnsupportedOpError("no", op="X", subgraph=0, node=0), "unreadable", "no"),
-        (OutOfTime(), "timeout", "sizing it took longer than --row-seconds allows"),
-        (MemoryError("x"), "memory", "sizing it took more memory than there is, or than --worker-memory allows"),
+        (MemoryError("x"), "memory", "sizing it took more memory than there is, or than it may take"),
         (KeyError("k"), "crash", "an error in tflm-sim itself (KeyError: 'k')"),
         (ZeroDivisionError(), "crash", "an error in tflm-sim itself (ZeroDivisionError: ZeroDivisionError)"),
     ],
 )
-def test_an_error_is_a_status_and_500_characters(error: BaseException, status: str, words: str) -> None:
+def test_an_error_is_a_status_and_500_characters(error: Exception, status: str, words: str) -> None:
     row = _failed(Row("m", "5"), Case("esp32", "b", {"x": 1}, 7), error, "unreadable")
     assert row == Row("m", "5", target="esp32", board="b", settings='{"x": 1}', limit=7, status=status, error=words)
-
-
-def test_a_problem_of_invoke_has_500_characters_too() -> None:
-    assert (_error_text(None), _error_text("e" * 501), _error_text("e" * 500)) == ("", "e" * 500, "e" * 500)
 
 
 NANO = replace(BOARDS["nano33ble"], flash=1000)
@@ -78,20 +71,14 @@ def test_a_board_whose_banks_are_not_known_has_no_limit(monkeypatch: pytest.Monk
     assert Case("cortex-m4", "blank").arena_limit is None
 
 
-@pytest.mark.parametrize(("operator", "shown"), [(-1, "start"), (0, "#0 A"), (1, "#1 B"), (2, "start")])
-def test_an_operator_is_its_number_and_name(operator: int, shown: str) -> None:
-    sized: Any = SimpleNamespace(allocation=SimpleNamespace(op_names=[["A", "B"]]))
-    assert _operator(sized, 0, operator) == shown
-
-
 def test_an_error_names_the_model_as_the_sweep_calls_it(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "cut").write_bytes(sample_path("sine").read_bytes()[:100])
-    with Rows([M4], Limits(0)) as rows:
-        (folder,) = rows.of("m", str(tmp_path / "folder"))
-        (absent,) = rows.of("m", str(tmp_path / "absent"))
-        (cut,) = rows.of("m", str(tmp_path / "cut"))
-        (data,) = rows.of("m", b"no model")
+    rows = Rows([M4])
+    (folder,) = rows.of("m", str(tmp_path / "folder"))
+    (absent,) = rows.of("m", str(tmp_path / "absent"))
+    (cut,) = rows.of("m", str(tmp_path / "cut"))
+    (data,) = rows.of("m", b"no model")
     assert (folder.status, folder.error) == ("unreadable", "m: it is not a regular file")
     assert (absent.status, absent.error) == ("unreadable", "m: No such file or directory")
     assert cut.error.startswith("m: ")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tflm_sim.logs.events import (
+from tflm_sim.logs.log_events import (
     AllocationReport,
     ArenaConfigured,
     ArenaUsed,
@@ -23,11 +23,11 @@ from tflm_sim.logs.events import (
     TensorChecksum,
     TicksTable,
 )
+from tflm_sim.logs.other_tools import VendorReader
 from tflm_sim.logs.parser import parse_log
 from tflm_sim.logs.prefixes import TextLine
-from tflm_sim.logs.vendors import VendorReader
 
-LOGS = Path(__file__).parent / "logs"
+LOGS = Path(__file__).parent / "recorded"
 
 # tensorflow/lite/micro/tools/benchmarking/README.md @ 90b983c: person_detect on Corstone-300 (Cortex-M4, CMSIS-NN).
 README_CATEGORIES = (

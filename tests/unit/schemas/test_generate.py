@@ -1,16 +1,12 @@
-"""The published schemas are those of the dataclasses."""
+"""A JSON Schema is made of the dataclasses of a document."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Optional
 
-import jsonschema
 import pytest
-from release import schemas as make_schemas
 
-from tflm_sim.cli import main
-from tflm_sim.cli.verbs import VERBS
 from tflm_sim.document_fields import HIDDEN, INLINE, INTERNED, OPTIONAL, columns, named
 from tflm_sim.document_types import Annotated, Count, IndexOrNone, OneOf, Pattern, Range
 from tflm_sim.schemas.generate import published, schema_of
@@ -156,25 +152,3 @@ def test_one_of_several_documents_is_any_of_them_and_what_they_name_is_defined_o
 
 def test_a_published_schema_is_found_by_its_verb() -> None:
     assert published("size")["title"] == "tflm-sim size"
-
-
-@pytest.mark.parametrize("name", make_schemas.schemas())
-def test_what_is_checked_in_is_what_the_tool_writes(name: str) -> None:
-    assert (make_schemas.FOLDER / name).read_text("utf-8") == make_schemas.text(make_schemas.schemas()[name])
-
-
-@pytest.mark.parametrize("name", make_schemas.schemas())
-def test_each_is_a_schema(name: str) -> None:
-    jsonschema.Draft202012Validator.check_schema(make_schemas.schemas()[name])
-
-
-def test_there_are_no_others() -> None:
-    assert {path.name for path in make_schemas.FOLDER.glob("*.json")} == make_schemas.schemas().keys()
-
-
-@pytest.mark.parametrize("verb", sorted({*VERBS} - {"replay"}))  # "replay" prints what "monitor" does.
-def test_a_verb_with_json_has_a_schema(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main([verb, "--help"])
-    has_json = " --json " in capsys.readouterr().out
-    assert not has_json or verb in make_schemas.DOCUMENTS, "add its document to DOCUMENTS in tools/release/schemas.py"

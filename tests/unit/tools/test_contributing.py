@@ -1,14 +1,11 @@
-"""What contributors are told to run works: news of a release, and the benchmarks that are timed at every commit."""
+"""News of a change become a section of the changelog."""
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -36,26 +33,3 @@ def test_news_fragments_become_a_section_of_the_changelog(tmp_path: Path) -> Non
     assert "- Structs of 2027 are smaller." in written
     assert written.index("## 9.9.9") < written.index("## 0.2.0")
     assert written.startswith("# Changelog\n")
-
-
-def benchmarks() -> Iterator[tuple[Any, str, Any]]:
-    """Yield each benchmark with the first of its parameters."""
-    spec = importlib.util.spec_from_file_location("benchmarks", ROOT / "benchmarks/benchmarks.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    for kind in (module.Size, module.Plan, module.Command):
-        for name in vars(kind):
-            if name.startswith(("time_", "peakmem_", "track_")):
-                yield kind, name, getattr(kind, "params", [None])[0]
-
-
-@pytest.mark.parametrize(("kind", "name", "parameter"), list(benchmarks()))
-def test_every_benchmark_runs(kind: Any, name: str, parameter: Any) -> None:
-    arguments = () if parameter is None else (parameter,)
-    benchmark = kind()
-    if hasattr(benchmark, "setup"):
-        benchmark.setup(*arguments)
-    result = getattr(benchmark, name)(*arguments)
-    assert isinstance(result, int) == name.startswith("track_")

@@ -9,6 +9,7 @@
 Nothing is executed or compiled.
 """
 
+MADE_BY = "the EON compiler"
 _MARKERS = (b"kTensorArenaSize", b"used_operators_e")
 
 

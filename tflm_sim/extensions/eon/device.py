@@ -40,6 +40,7 @@ from tflm_sim.ops.requests import (
     TempTensor,
     TempTensors,
 )
+from tflm_sim.targets.presets import PRESETS
 from tflm_sim.targets.target import Target
 
 if TYPE_CHECKING:
@@ -48,13 +49,11 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 ALIGNMENT = 16
-_ESP32_S3 = {"CONFIG_IDF_TARGET_ESP32S3": "1", "EI_MAX_OVERFLOW_BUFFER_COUNT": "30"}
-_ARMV8 = {"EI_MAX_OVERFLOW_BUFFER_COUNT": "50"}
 _MACROS: dict[str, tuple[str, dict[str, str]]] = {
-    "esp32-s3": ("edge_impulse_kernels", _ESP32_S3),
-    **dict.fromkeys(("cortex-m33", "cortex-m55", "cortex-m85"), ("eon_overflow_armv8", _ARMV8)),
+    "esp32s3": ("edge_impulse_kernels", {"CONFIG_IDF_TARGET_ESP32S3": "1", "EI_MAX_OVERFLOW_BUFFER_COUNT": "30"}),
+    "armv8m": ("eon_overflow_armv8", {"EI_MAX_OVERFLOW_BUFFER_COUNT": "50"}),
 }
-"""By machine: since which change its build defines macros that a source asks for, and what they say.
+"""By family of a preset: since which change its build defines macros that a source asks for, and what they say.
 
 Source: porting/ei_classifier_porting.h, edgeimpulse/inferencing-sdk-cpp @ 919819f, 5363795. Until then the header asks
 for __CORTEX_M, which no header before it defines.
@@ -63,7 +62,8 @@ for __CORTEX_M, which no header before it defines.
 
 def eon_macros(target: Target) -> dict[str, str]:
     """Return the macros that decide a source's limits in a build of Edge Impulse's SDK for a target."""
-    change, macros = _MACROS.get(target.name, ("", {}))
+    row = PRESETS.get(target.name)
+    change, macros = _MACROS.get(row.family if row else "", ("", {}))
     return dict(macros) if change and target.runtime.has(change) else {}
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from tflm_sim.answers.ledger import TailLedger
 from tflm_sim.answers.simulation import simulate
+from tflm_sim.answers.smallest_arena import SplitArenaSizes
 from tflm_sim.arena.events import Event, Phase
 from tflm_sim.arena.stages import Stage
 from tflm_sim.escape import printable
@@ -23,7 +24,7 @@ from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.document import SizeDocument, configuration_facts, model_facts
 from tflm_sim.report.picture import Picture
 from tflm_sim.report.picture_builder import PictureBuilder
-from tflm_sim.report.size import SizeAnswer, SplitSizes, Tail, TailGroup, TailOperator, size_answer
+from tflm_sim.report.size_answer import SizeAnswer, Tail, TailGroup, TailOperator, size_answer
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.report.text import answer_lines
 
@@ -146,12 +147,12 @@ def _without_sizes(arena: ExecutedArena) -> ExecutedArena:
     )
 
 
-def _split(measured: MeasuredModel) -> SplitSizes | None:
+def _split(measured: MeasuredModel) -> SplitArenaSizes | None:
     """Return the sizes of two arenas, None where there is one, or where one of the two is not known."""
     first, rest = measured.arena.smallest_arena_multiple_of_16, measured.rest
     if rest is None or first is None or rest.smallest_arena is None:
         return None
-    return SplitSizes(first, rest.smallest_arena)
+    return SplitArenaSizes(first, rest.smallest_arena)
 
 
 def _operators(measured: MeasuredModel) -> tuple[tuple[str, ...], ...]:

@@ -19,5 +19,5 @@ def test_a_condition_without_a_row_names_the_table_and_the_command_that_compares
         TflmSimError, match=r"check 'NumImputs\(node\) != 1' in tflite/kernels/add\.cc is not known"
     ) as e:
         line_of("add.cc", "NumImputs(node)", "1")
-    assert "tflm_sim/extensions/lite/kernels/conditions.txt" in str(e.value)
+    assert "extensions/lite/kernels/conditions.txt" in str(e.value)
     assert "python tools upstream lite_tables CHECKOUT" in str(e.value)

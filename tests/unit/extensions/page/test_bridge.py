@@ -15,12 +15,11 @@ from tflm_sim import load, parse, sample_path, simulate, smallest_arena
 from tflm_sim.extensions.page import bridge
 from tflm_sim.extensions.page.answers import BoardVerdict
 from tflm_sim.extensions.page.bridge import OpenModels, choices
-from tflm_sim.extensions.sweep.limits import Limits
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.types import TensorType
 from tflm_sim.targets.boards import BOARDS, Bank
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "firmware"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "firmware" / "reading"))
 from elf_writer import Part, write_elf
 
 M4 = json.dumps({"target": "cortex-m4"})
@@ -181,12 +180,3 @@ def test_one_no_is_a_no_and_without_one_what_is_not_known_stays_so() -> None:
     for answers in product((True, None, False), repeat=2):
         expected = min(answers, key=[False, None, True].index)
         assert bridge._all_of(answers) is expected
-
-
-def test_the_page_waits_for_every_board_as_long_as_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Any] = []
-    monkeypatch.setattr(bridge, "rows_of", lambda *given: [asked.append(given[3])][:0])
-    models = OpenModels()
-    models.add("sine.tflite", sample_path("sine").read_bytes())
-    models.compare(0)
-    assert asked == [Limits(seconds=0, memory=0)]

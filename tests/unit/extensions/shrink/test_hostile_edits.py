@@ -15,7 +15,7 @@ from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Operator, Tensor, TensorType
 
-HOSTILE = Path(__file__).resolve().parents[3] / "../shared/hostile/verify"
+HOSTILE = Path(__file__).resolve().parents[4] / "../shared/hostile/verify"
 REASONS = {
     "1_const_1": "the slice of 65 from 0 on is not within the 1 of axis 3",
     "1_const_2": "axis 16777218 of a tensor of rank 4",

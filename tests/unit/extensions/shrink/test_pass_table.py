@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tflm_sim.extensions.shrink.pass_table import PASSES
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "shrink.md"
+PAGE = Path(__file__).resolve().parents[4] / "docs" / "shrink.md"
 
 
 def test_the_page_has_each_pass_with_what_it_may_cost_in_the_order_in_which_they_first_run() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tflm_sim.extensions.shrink import text as module
-from tflm_sim.extensions.shrink.shrunk import Shrunk, Sizes
-from tflm_sim.extensions.shrink.text import ExecutedGain, executed_gain_lines, shrunk_document
+from tflm_sim.extensions.shrink.shrunk import Bound, Shrunk, Sizes
+from tflm_sim.extensions.shrink.text import ExecutedGain, executed_gain_lines, shrunk_document, shrunk_lines
 
 
 def sizes(arena: int, head: int = 10, tail: int = 20) -> Any:
@@ -56,7 +56,6 @@ def test_targets_that_gain_alike_are_a_row_and_costs_have_their_change() -> None
     assert rows[1][1:] == ["2,000 -> 1,500", "25.0 %", "10 -> 1,000", "20 -> 20"]
     assert rows[1][0].startswith("t, ")
     assert rows[2] == ["u", "100 -> 50", "50.0 %", "10 -> 1,000", "20 -> 20"]
-    assert module._target_lines(rows[::2], 20) == ["target  arena", "u       100 -> 50"]
     assert list(module._cost_rows(given)) == [
         ["cost", "before", "after", "change"],
         ["multiply-accumulates", "1,000", "1,500", "+50.0 %"],
@@ -65,26 +64,27 @@ def test_targets_that_gain_alike_are_a_row_and_costs_have_their_change() -> None
     ]
 
 
-def witness(where: str, what: str, **facts: Any) -> Any:
+def test_a_narrow_terminal_shows_no_head_and_no_tail() -> None:
+    given = shrunk(gain(100, 50, "u"), bound=Bound(1, "#0 RELU", 2))
+    assert shrunk_lines(given, width=20)[2:4] == ["target  arena", "u       100 -> 50"]
+
+
+def edit(where: str, what: str, **facts: Any) -> Any:
     return SimpleNamespace(where=where, what=what, facts=facts)
 
 
-def step(*witnesses: Any) -> Any:
-    return SimpleNamespace(name="pass", arenas=(1500, 1600, 1500), witnesses=witnesses)
+def step(*edits: Any) -> Any:
+    return SimpleNamespace(name="pass", arenas=(1500, 1600, 1500), edits=edits)
 
 
 def test_a_pass_is_its_first_edit_and_how_many_there_are() -> None:
-    lines = module._pass_lines(
-        shrunk(steps=(step(witness("#0", "x" * 88)), step(witness("#1", "a"), witness("#2", "b")))), None
-    )
+    lines = module._pass_lines(shrunk(steps=(step(edit("#0", "x" * 88)), step(edit("#1", "a"), edit("#2", "b")))), None)
     assert lines[1:] == [f"pass  1,500      1  #0 {'x' * 86}…", "pass  1,500      2  #1 a, ..."]
-    assert module._beginning("x" * 90, 90) == "x" * 90
-    assert module._beginning("x" * 401, 500) == "…" + "x" * 399
 
 
 def test_explained_each_edit_has_its_parts() -> None:
     parts = [{"share": (0, 4), "computed": [(7, 0, 5), (8, 1, 4)]}]
-    given = shrunk(steps=(step(witness("w" * 81, "x" * 161, kind="rows", parts=parts), witness("#1", "b")),))
+    given = shrunk(steps=(step(edit("w" * 81, "x" * 161, kind="rows", parts=parts), edit("#1", "b")),))
     assert module._explained(given) == [
         "pass: 1,500 B and 1,600 B",
         f"    …{'w' * 79} …{'x' * 159}",
@@ -174,8 +174,7 @@ def test_what_vouches_for_it(facts: dict[str, Any], lines: list[str]) -> None:
 
 
 def executed(before: int | None, after: int | None) -> ExecutedGain:
-    facts: Any = SimpleNamespace(file="f" * 201)
-    return ExecutedGain(before=facts, arena_before=before, after=facts, arena_after=after)
+    return ExecutedGain(program="f" * 201, before={}, arena_before=before, after={}, arena_after=after)
 
 
 @pytest.mark.parametrize(
@@ -207,9 +206,6 @@ def test_a_goal_is_met_where_the_program_says_so_too(monkeypatch: pytest.MonkeyP
         document = shrunk_document(shrunk(), goal=goal, output="o", executed=gained)
         assert (document.goal_met, document.model, document.output) == (met, "d/m.tflite", "o")
     assert document.schema_version == 1
-    monkeypatch.setattr(module, "facts_lines", lambda _: ["first", "s" * 301])
     assert executed_gain_lines(executed(None, 1500)) == [
-        f"executed: …{'f' * 199} needs no arena is enough before, 1,500 B after",
-        f"    before: …{'s' * 299}",
-        f"    after: …{'s' * 299}",
+        f"executed: …{'f' * 199} needs no arena is enough before, 1,500 B after"
     ]

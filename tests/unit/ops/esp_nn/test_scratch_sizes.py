@@ -24,7 +24,7 @@ def depthwise(version, chip, image, window, result, *, stride=ONE, padding=NONE,
 
 
 def test_every_version_that_can_be_asked_for_has_a_row():
-    assert {*VERSIONS["esp_nn"], *EDGE_IMPULSE} == set(SCRATCH_SIZES)
+    assert {*(row.name for row in VERSIONS["esp_nn"] if row.variants), *EDGE_IMPULSE} == set(SCRATCH_SIZES)
 
 
 @pytest.mark.parametrize("chip", ["ansi", "opt", "esp32s3", "esp32p4"])

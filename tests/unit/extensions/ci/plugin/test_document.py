@@ -12,7 +12,7 @@ from tflm_sim.samples import sample_path
 
 pytest_plugins = ["pytester"]
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[5]
 TEXT = (ROOT / "docs" / "testing_with_pytest.md").read_text("utf-8")
 PLUGIN = ("-p", "tflm_sim.extensions.ci.pytest_plugin", "-p", "no:cacheprovider")
 
