@@ -248,7 +248,7 @@ OF_FILES = {
 """Module -> functions that read a table which the package brings along, once."""
 OF_VERSIONS = {
     "device/static_memory_plan.py": {"lifetime_rules"},
-    "graph/eval_tensor.py": {"types_that_convert"},
+    "graph/eval_tensor.py": {"types_that_convert", "types_without_size"},
     "ops/registry.py": {"_table"},
     "targets/structs.py": {"declarations", "layouts"},
 }

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tflm_sim.device.prepare_cache import PrepareCache
 
 CUSTOM = builtin_operator_code("CUSTOM")
+_NO_BUILTIN_DATA = "Failed to allocate memory for builtin_data\n"
 _CUSTOM_HINTS = {"ethos-u": "; a firmware with the Ethos-U driver has one (`ethos_u=True`)"}
 _BUILTIN_NAMES = frozenset(BUILTIN_OPERATORS)
 
@@ -195,7 +196,8 @@ class MicroInterpreter:
             raise self._refuse(f"Unsupported behavior: found builtin operator {node.op} with custom options.\n")
         self.allocator.arena.tell(OpEvent, Stage.OP_PARSE, node.subgraph_index, node.index, node.op, True)
         if op_model.builtin_data is not None:
-            allocation.last_builtin_data = self.allocator.allocate_object(op_model.builtin_data), node
+            message = _NO_BUILTIN_DATA if self._has("parse_reports_allocation") else ""
+            allocation.last_builtin_data = self.allocator.allocate_object(op_model.builtin_data, message), node
         if op_model.parse is not None:
             try:
                 op_model.parse(node)

@@ -97,14 +97,20 @@ class MicroAllocator:
 
     # -- the tail ---------------------------------------------------------------------------------------------------
 
-    def allocate_object(self, struct: str) -> int:
+    def allocate_object(self, struct: str, message: str = "") -> int:
         """Place a C++ object, or a parser's builtin data; return its arena offset.
 
+        Args:
+            struct: Its class.
+            message: What the device prints where it does not fit; "" where upstream does not check.
+
         Raises:
-            ArenaOverflowError: It does not fit; upstream does not check, and writes through a null pointer.
+            ArenaOverflowError: It does not fit; where upstream does not check, it writes through a null pointer.
         """
         layout = self.target.structs[struct]
         size, alignment = layout.size, layout.alignment
+        if message:
+            return take_persistent(self.arena, size, alignment, label=struct, message=message)
         offset = self.arena.allocate_persistent_buffer(size, alignment, label=struct)
         if offset is None:
             raise ArenaOverflowError(

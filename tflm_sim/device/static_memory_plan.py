@@ -22,6 +22,7 @@ from tflm_sim.arena.stages import Stage
 from tflm_sim.device.model_allocation import ModelAllocation, take_persistent
 from tflm_sim.errors import AllocatorSequenceError, ArenaOverflowError, PlanningError
 from tflm_sim.graph import lifetimes
+from tflm_sim.graph.eval_tensor import types_without_size
 from tflm_sim.graph.lifetimes import AllocationInfo, LifetimeBuilder, LifetimeRules, TensorLifetimes
 from tflm_sim.graph.outline import outlines
 from tflm_sim.graph.subgraph_lifetimes import SubgraphRules, subgraph_lifetimes
@@ -45,6 +46,7 @@ def lifetime_rules(runtime: Runtime) -> LifetimeRules:
         variables_offline=runtime.has("offline_variables"),
         offline_across_subgraphs=runtime.has("offline_across_subgraphs"),
         offline_name=next((rule for change, rule in names if runtime.has(change)), "prefix"),
+        unsized=types_without_size(runtime),
     )
 
 

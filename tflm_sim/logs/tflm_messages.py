@@ -130,6 +130,8 @@ MESSAGES: tuple[MessageKind, ...] = (
          "Failed to allocate memory for context->eval_tensors, %d bytes required", fields="bytes"),
     _row("nodes", _O, "node_regs", "the NodeAndRegistration array", _ALLOCATOR_CC,
          "Failed to allocate memory for node_and_registrations."),
+    _row("builtin_data", _O, "op_parse", "an operator's options", "micro/flatbuffer_conversions.cc, since October 2026",
+         "Failed to allocate memory for builtin_data"),
     _row("tensor_info", _O, "plan", "the planner's list of tensors", "micro_allocator.cc in tensorflow, 2020",
          "Failed to allocate memory for tensor_info, %d bytes required", fields="bytes"),
     _row("allocation_info", _O, "plan", "the planner's list of buffers", _ALLOCATOR_CC + ", 2021",
