@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from distributed import Client, LocalCluster
 
 from tflm_sim.answers.rows import cases
 from tflm_sim.cli import main
@@ -28,14 +27,18 @@ CASES = cases(["cortex-m4", "esp32-s3", "x86_64"])
 @pytest.fixture
 def cluster() -> Iterator[Any]:
     """Start a scheduler and three worker processes."""
+    import distributed
+
     options = {"n_workers": 3, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
-    with LocalCluster(**options) as started:
+    with distributed.LocalCluster(**options) as started:
         yield started
 
 
 def test_a_killed_worker_loses_nothing(cluster: Any) -> None:
+    import distributed
+
     serial = list(iterate_rows(PATHS, CASES, jobs=1))
-    with Client(cluster) as client:
+    with distributed.Client(cluster) as client:
         client.wait_for_workers(3)
         found = []
         for number, row in enumerate(iterate_rows(PATHS, CASES, client=client)):
@@ -74,6 +77,7 @@ def test_ctrl_c_leaves_what_is_done_and_resume_goes_on(tmp_path: Path) -> None:
     assert whole[: len(kept)] == kept
 
 
+@pytest.mark.nightly
 def test_a_folder_of_ten_thousand_files_ends_with_ten_thousand_rows(tmp_path: Path) -> None:
     data = sample_path("sine").read_bytes()
     for number in range(10_000):
@@ -89,19 +93,23 @@ def test_a_folder_of_ten_thousand_files_ends_with_ten_thousand_rows(tmp_path: Pa
 def test_workers_elsewhere_read_a_name_of_this_folder(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    import distributed
+
     monkeypatch.chdir(tmp_path)  # the workers run in another folder
     Path("sine.tflite").write_bytes(sample_path("sine").read_bytes())
     Path("broken.tflite").write_bytes(b"no model")
     models = ["sine.tflite", "absent.tflite", "broken.tflite", "sample:sine"]
     serial = list(iterate_rows(models, CASES[:1], jobs=1))
-    with Client(cluster) as client:
+    with distributed.Client(cluster) as client:
         assert list(iterate_rows(models, CASES[:1], client=client)) == serial
     assert [row.status for row in serial] == ["ok", "unreadable", "unreadable", "ok"]
     assert serial[1].error == "absent.tflite: No such file or directory"
 
 
 def test_a_worker_of_another_version_is_refused(cluster: Any) -> None:
-    with Client(cluster) as client:
+    import distributed
+
+    with distributed.Client(cluster) as client:
         client.run(_pretend_to_be_old, workers=[next(iter(client.nthreads()))])
         with pytest.raises(UsageError, match=r"the worker tcp://\S+ has tflm_sim 0\.0\.1, this is "):
             list(iterate_rows(PATHS[:1], CASES, client=client))
@@ -114,8 +122,10 @@ def _pretend_to_be_old() -> None:
 
 
 def test_a_scheduler_that_is_gone_is_one_sentence() -> None:
+    import distributed
+
     options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
-    with LocalCluster(**options) as cluster, Client(cluster) as client:
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         found = iterate_rows(PATHS, CASES, client=client)
         next(found)
         cluster.close()

@@ -22,7 +22,7 @@ from tflm_sim.samples import SAMPLES, sample_path
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
-for place in ("firmware", "unit/eon"):
+for place in ("firmware", "unit/extensions/eon"):
     sys.path.insert(0, str(ROOT / "tests" / place))
 import elf_program  # noqa: E402
 import eon_text  # noqa: E402

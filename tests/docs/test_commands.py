@@ -26,11 +26,13 @@ NOT_RUN = {
 def is_a_name(command: str) -> bool:
     """Tell whether a verb alone is the verb's name: one that cannot be without arguments."""
     words = command.split()[1:]
+    if len(words) != 1:
+        return False
     with contextlib.redirect_stderr(io.StringIO()):
         try:
             build_parser(words[0]).parse_args(words)
         except SystemExit as end:
-            return len(words) == 1 and end.code != 0
+            return end.code != 0
     return False
 
 
