@@ -29,11 +29,16 @@ CORE_TESTS = (
 CORE_COMMANDS = """
     size sample:sine
     size sample:sine --json
+    size sample:sine --boards pico,esp32
     check sample:sine --limit 64KiB
     diff sample:sine sample:residual
     report sample:sine -o page.html
     report sample:sine -o picture.json
+    report sample:sine --tensor input
     trace sample:sine
+    trace sample:sine --lifetimes
+    list targets
+    list ops conv
     plan sample:residual
     explain "Failed to resize buffer. Requested: 33488, available 20472, missing: 13016"
 """
@@ -41,7 +46,7 @@ OWN_COMMANDS = {
     "shrink": (["shrink", "sample:sine"], 1),  # which needs no less
     "lite": (["lite", "sample:sine"], 0),
     "sweep": (["sweep", "sample:sine", "--target", "cortex-m4", "-o", "rows.jsonl", "--jobs", "1"], 0),
-    "board": (["ports"], 0),
+    "board": (["board", "read", "/dev/null"], 3),
 }
 """A command of an extension that needs nothing but the package, and its exit code."""
 
@@ -74,6 +79,7 @@ def test_the_registry_names_only_what_is_there() -> None:
     for one in OWN:
         folder = PACKAGE / "extensions" / one.name
         texts = [one.programs, one.sources, one.planners, *one.names, *one.modules.values(), *one.additions.values()]
+        texts += [verb.module for verb in one.verbs.values()]
         texts += [part.lines for part in one.parts.values()] + [part.type for part in one.parts.values()]
         modules = {text.partition(":")[0].replace(".", "/") for text in texts if text not in ("", "str")}
         assert [module for module in modules if not (folder / f"{module}.py").exists()] == []
@@ -140,9 +146,10 @@ def core_commands() -> list[tuple[list[str], int]]:
 def test_without_any_extension_the_core_answers(tmp_path: Path) -> None:
     environment = copy_without(tmp_path, "extensions")
     check(tmp_path, environment, core_commands())
-    asked = run(["-m", "tflm_sim", "size", "sample:sine", "--advise"], tmp_path, environment)
-    assert asked.returncode == 2
-    assert "--advise" in asked.stderr
+    for option in ("--advise", "--firmware", "--executed"):
+        asked = run(["-m", "tflm_sim", "size", "sample:sine", option], tmp_path, environment)
+        assert asked.returncode == 2
+        assert f"unknown option {option}" in asked.stderr
 
 
 @pytest.mark.nightly

@@ -201,21 +201,28 @@ def test_a_command_leaves_the_process_as_it_was(
 # -- child processes --------------------------------------------------------------------------------------------------
 
 
-def test_one_module_starts_pythons() -> None:
+def test_one_module_starts_pythons_and_one_copies_of_this_one() -> None:
     """``extras.py`` names this Python in a sentence, and starts nothing."""
     users = {path.name for path in PACKAGE.rglob("*.py") if "sys.executable" in path.read_text("utf-8")}
     assert users == {"child_python.py", "extras.py"}
     assert "subprocess" not in (PACKAGE / "extras.py").read_text("utf-8")
-    assert not [path.name for path in PACKAGE.rglob("*.py") if "import multiprocessing" in path.read_text("utf-8")]
+    users = {path.name for path in PACKAGE.rglob("*.py") if "import multiprocessing" in path.read_text("utf-8")}
+    assert users == {"processes.py"}
 
 
 def test_modules_of_the_current_folder_are_not_executed(tmp_path: Path) -> None:
     for name in ("json", "pickle", "signal", "queue", "threading", "numpy", "tflm_sim", "random", "argparse"):
         (tmp_path / f"{name}.py").write_text("open('executed', 'w').close()\nraise SystemExit(9)\n")
     # As the script tflm-sim does, whose folder is not the current one.
-    code = f"import sys; sys.path.insert(0, {str(PACKAGE.parent)!r}); from tflm_sim.cli import main; sys.exit(main())"
-    sweep = [sys.executable, "-P", "-c", code, "sweep", "sample:sine", "--jobs", "2", "-o", "rows.csv"]
-    for command in (sweep, child_python("json.tool")):
+    code = f"import sys; sys.path.insert(0, {str(PACKAGE.parent)!r})\nfrom tflm_sim.cli import main\n"
+    # A program without threads sweeps in copies of itself, one with a thread in new Pythons.
+    program = tmp_path / "bin" / "program.py"
+    program.parent.mkdir()
+    thread = "    import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
+    program.write_text(f"{code}if __name__ == '__main__':\n{thread}    sys.exit(main())")
+    sweep = ["sweep", "sample:sine", "--jobs", "2", "--overwrite", "-o", "rows.csv"]
+    copies = [sys.executable, "-P", "-c", f"{code}sys.exit(main())", *sweep]
+    for command in (copies, [sys.executable, str(program), *sweep], child_python("json.tool")):
         done = subprocess.run(command, cwd=tmp_path, input="{}", capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
     assert not (tmp_path / "executed").exists()
@@ -246,7 +253,7 @@ OF_FILES = {
 """Module -> functions that read a table which the package brings along, once."""
 OF_VERSIONS = {
     "device/static_memory_plan.py": {"lifetime_rules"},
-    "graph/eval_tensor.py": {"types_that_convert"},
+    "graph/eval_tensor.py": {"types_that_convert", "types_without_size"},
     "ops/registry.py": {"_table"},
     "targets/structs.py": {"declarations", "layouts"},
 }
@@ -262,7 +269,7 @@ OF_CODE = {
     "planners/native/__init__.py": {"_binding", "_binding_with_callbacks"},
     "schemas/generate.py": {"_documented"},
     "targets/declarations.py": {"_declarations", "_members"},
-    "registry.py": {"extensions", "parts"},
+    "registry.py": {"extensions", "others", "parts"},
 }
 """... that work out what follows from the package's own classes, texts, schema and extensions."""
 

@@ -60,6 +60,8 @@ WALLS = {
     "rich": {"extensions/sweep/cli.py", "extensions/board/live_view.py"},
     "distributed": {"extensions/sweep/cli.py", "extensions/sweep/engine.py"},
     "pandas": {"extensions/sweep/sweep.py"},
+    "pebble": {"extensions/sweep/processes.py"},
+    "filelock": {"extensions/sweep/results.py"},
     "pyarrow": {"extensions/sweep/tables.py"},
     "unicorn": {f"extensions/firmware/emulation/{name}.py" for name in ("unicorn_machine", "exceptions", "backends")},
     "fsspec": {"extensions/sweep/urls.py"},

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from tflm_sim.registry import homes, public_names
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _NAMES = {
     "answers.head_problem": "head_problem",
@@ -26,7 +26,7 @@ _NAMES = {
     "arena.needs": "Constraint",
     "arena.stages": "Stage",
     "checks.kernel_probe": "Allocation KernelProbe TensorSpec",
-    "checks.lifetimes": "BufferLife Lifetimes Sharing lifetimes",
+    "checks.lifetime_answers": "BufferLife Lifetimes Sharing lifetimes",
     "checks.sanitizer": "Sanitizer sanitize",
     "device.configuration": "Configuration",
     "device.recording": "RecordedAllocation",
@@ -46,7 +46,7 @@ _NAMES = {
     "report.drawings": "draw_arena draw_live_bytes draw_planners draw_tail draw_two_sets",
     "report.picture": "Picture",
     "report.take_picture": "take_picture",
-    "report.trace": "trace_line",
+    "report.trace_rows": "trace_line",
     "samples": "sample_path",
     "targets.presets": "preset",
     "targets.target": "Target",

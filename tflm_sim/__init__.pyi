@@ -23,10 +23,10 @@ from tflm_sim.arena.stages import Stage as Stage
 from tflm_sim.checks.kernel_probe import Allocation as Allocation
 from tflm_sim.checks.kernel_probe import KernelProbe as KernelProbe
 from tflm_sim.checks.kernel_probe import TensorSpec as TensorSpec
-from tflm_sim.checks.lifetimes import BufferLife as BufferLife
-from tflm_sim.checks.lifetimes import Lifetimes as Lifetimes
-from tflm_sim.checks.lifetimes import Sharing as Sharing
-from tflm_sim.checks.lifetimes import lifetimes as lifetimes
+from tflm_sim.checks.lifetime_answers import BufferLife as BufferLife
+from tflm_sim.checks.lifetime_answers import Lifetimes as Lifetimes
+from tflm_sim.checks.lifetime_answers import Sharing as Sharing
+from tflm_sim.checks.lifetime_answers import lifetimes as lifetimes
 from tflm_sim.checks.sanitizer import Sanitizer as Sanitizer
 from tflm_sim.checks.sanitizer import sanitize as sanitize
 from tflm_sim.device.configuration import Configuration as Configuration
@@ -103,7 +103,7 @@ from tflm_sim.report.drawings import draw_tail as draw_tail
 from tflm_sim.report.drawings import draw_two_sets as draw_two_sets
 from tflm_sim.report.picture import Picture as Picture
 from tflm_sim.report.take_picture import take_picture as take_picture
-from tflm_sim.report.trace import trace_line as trace_line
+from tflm_sim.report.trace_rows import trace_line as trace_line
 from tflm_sim.samples import sample_path as sample_path
 from tflm_sim.targets.presets import preset as preset
 from tflm_sim.targets.target import Target as Target

@@ -99,7 +99,16 @@ class ModelError(FileError):
 
 
 class NoModelError(ModelError):
-    """The file contains nothing that looks like a model, so that a directory search may skip it."""
+    """The file contains nothing that looks like a model, so that a directory search may skip it.
+
+    Attributes:
+        data: Its bytes, for those who know other kinds of file (a pipe cannot be read again); None where not all of
+            them were read.
+    """
+
+    def __init__(self, message: str, *, path: str | None = None, data: bytes | None = None) -> None:
+        super().__init__(message, path=path)
+        self.data = data
 
 
 class FirmwareError(FileError):

@@ -14,6 +14,16 @@ from tflm_sim.report.picture import Picture
 from tflm_sim.targets.target import Target
 
 
+class VerbModule(Protocol):
+    """The module of a verb."""
+
+    def register(self, subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+        """Add the verb's parser, by ``cli.options.add_verb``."""
+
+    def run(self, args: argparse.Namespace) -> int:
+        """Carry out the verb and return its exit code."""
+
+
 class Additions(Protocol):
     """What a module adds to verbs of the core. Each function is called with the verb's name."""
 

@@ -3,11 +3,12 @@
 Our own extensions are rows of :data:`OWN`: texts, so that asking costs no import, and so that it works from a zip or
 after the folder was moved. An extension whose folder is gone is not there, and the core answers without it. Other
 people's are entry points of the group ``tflm_sim.extensions``, each an :class:`Extension`; they are looked for only
-where a name is unknown otherwise, or for ``--help``.
+where a verb, an option, a kind of file or a part of a document is unknown otherwise, or for ``--help``. What has a name
+of ours already is ours.
 
-    core's verb ---> verbs()      which verbs are there?         ---> a module with register() and run()
+    core's verb ---> verbs()      which verbs are there?         ---> VerbModule: its parser, and its answer
                      additions()  what is added to this verb?    ---> Additions: options, and who answers instead
-                     part(key)    what is this key of a document ---> its type, and its lines as text
+                     parts()      what is this key of a document ---> its type, and its lines as text
                      sources()    who can read this file?        ---> SourceKind
                      programs()   who can measure this program?  ---> Programs
 
@@ -17,14 +18,34 @@ What these modules must have is typed in ``extension_points.py``. A text "a.b:NA
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
+from tflm_sim.errors import UsageError
+
 ENTRY_POINTS = "tflm_sim.extensions"
+SIZES, PROGRAMS, BETTER, MORE = "size a model", "a program, a board, a log", "a better model", "more"
+"""The headings of the list of verbs; what extensions have besides comes behind them."""
+HIDDEN = ""
+"""In the place of a heading: the verb is not in the list."""
+
+
+class Verb(NamedTuple):
+    """A verb of the command line.
+
+    Attributes:
+        module: Its module (``extension_points.VerbModule``).
+        summary: What it does, in a line: for the list of verbs, and the first line of its help.
+        group: The heading in the list of verbs under which it stands; ``HIDDEN`` for none.
+    """
+
+    module: str
+    summary: str
+    group: str
 
 
 class DocumentPart(NamedTuple):
@@ -49,9 +70,10 @@ class Extension:
 
     Attributes:
         name: Its name; of our own, the folder below ``tflm_sim/extensions``.
-        verbs: Verb -> its module, with ``register(subparsers)`` and ``run(args)``.
+        verbs: Its verbs, by name.
         additions: Verbs of the core -> the module with :class:`Additions` for them.
-        parts: Keys of documents.
+        parts: Keys of documents. Those of other people are in no published schema, and are left out where a document
+            is read.
         sources: A module with a :class:`SourceKind`, "" for none.
         programs: A module with :class:`Programs`, "" for none.
         planners: A module with ``PLANNERS``, further rows for ``plan``, "" for none.
@@ -60,7 +82,7 @@ class Extension:
     """
 
     name: str
-    verbs: Mapping[str, str] = field(default_factory=dict)
+    verbs: Mapping[str, Verb] = field(default_factory=dict)
     additions: Mapping[str, str] = field(default_factory=dict)
     parts: Mapping[str, DocumentPart] = field(default_factory=dict)
     sources: str = ""
@@ -73,7 +95,11 @@ class Extension:
 OWN: tuple[Extension, ...] = (
     Extension(
         name="firmware",
-        verbs={"firmware": "cli", "run": "cli_run"},
+        verbs={
+            "firmware": Verb(
+                "cli", "tell whether the models in a linked program (ELF) fit: read it, or execute it", PROGRAMS
+            )
+        },
         programs="programs",
         parts={
             "executed": DocumentPart(
@@ -92,7 +118,11 @@ OWN: tuple[Extension, ...] = (
     ),
     Extension(
         name="shrink",
-        verbs={"shrink": "cli"},
+        verbs={
+            "shrink": Verb(
+                "cli", "rewrite a model so that TFLM needs a smaller arena and the outputs stay the same", BETTER
+            )
+        },
         additions={"size": "additions", "report": "additions"},
         parts={
             "advice": DocumentPart(
@@ -111,7 +141,7 @@ OWN: tuple[Extension, ...] = (
     ),
     Extension(
         name="lite",
-        verbs={"lite": "cli"},
+        verbs={"lite": Verb("cli", "print what the mobile runtime (LiteRT) allocates for a model", MORE)},
         additions={"diff": "additions"},
         planners="planning",
         names={
@@ -120,11 +150,13 @@ OWN: tuple[Extension, ...] = (
         },
     ),
     Extension(
-        name="sweep", verbs={"sweep": "cli"}, names={"objective": "ArenaObjective arena_objective", "sweep": "sweep"}
+        name="sweep",
+        verbs={"sweep": Verb("cli", "size many models for many targets, and write a table", BETTER)},
+        names={"objective": "ArenaObjective arena_objective", "sweep": "sweep"},
     ),
     Extension(
         name="board",
-        verbs={"monitor": "cli_listen", "replay": "cli_read", "replay-on": "cli_replay", "ports": "cli_ports"},
+        verbs={"board": Verb("cli", "compare a board with the simulation: listen, read, replay, ports", PROGRAMS)},
         names={
             "device_replay": "replay_script",
             "replay": "ReplayOutcome ReplayScript ReplayStep run_script",
@@ -132,9 +164,9 @@ OWN: tuple[Extension, ...] = (
             "transport": "SerialPort open_port",
         },
     ),
-    Extension(name="eon", verbs={"eon": "cli"}, sources="source_kind"),
-    Extension(name="ci", verbs={"review": "cli_review"}, additions={"check": "additions"}, modules={"keras": "keras"}),
-    Extension(name="page", verbs={"serve": "cli"}),
+    Extension(name="eon", additions={"size": "additions"}, sources="source_kind"),
+    Extension(name="ci", additions={"check": "additions", "diff": "additions"}, modules={"keras": "keras"}),
+    Extension(name="page", verbs={"serve": Verb("cli", "serve the web page that sizes models in the browser", MORE)}),
 )
 """Our own extensions; their modules are below ``tflm_sim.extensions.NAME``."""
 
@@ -144,36 +176,65 @@ def extensions(*, of_others: bool = False) -> tuple[Extension, ...]:
     """Return the extensions that are there: our own, and with ``of_others`` those of other people too."""
     has_own = find_spec("tflm_sim.extensions") is not None
     own = tuple(one for one in OWN if has_own and find_spec(f"tflm_sim.extensions.{one.name}") is not None)
-    return own + _others() if of_others else own
+    return own + others() if of_others else own
 
 
-def _others() -> tuple[Extension, ...]:
+@cache
+def others() -> tuple[Extension, ...]:
+    """Return the extensions of other people.
+
+    Raises:
+        UsageError: One of them cannot be imported.
+    """
     from importlib.metadata import entry_points
 
-    return tuple(point.load() for point in entry_points(group=ENTRY_POINTS))
+    found = []
+    for point in entry_points(group=ENTRY_POINTS):
+        try:
+            found.append(point.load())
+        except Exception as error:
+            package = point.dist.name if point.dist else point.value
+            raise UsageError(
+                f"the extension '{point.name}' of {package} cannot be loaded: {type(error).__name__}: {error}"
+            ) from error
+    return tuple(found)
 
 
 def imported(extension: Extension, text: str) -> Any:
     """Return the module or attribute that a text of an extension names."""
     module, _, attribute = text.partition(":")
-    is_own = any(extension is one for one in OWN)
-    found = import_module(f"tflm_sim.extensions.{extension.name}.{module}" if is_own else module)
+    found = import_module(_whole(extension, module))
     return getattr(found, attribute) if attribute else found
 
 
-def verbs(*, of_others: bool = False) -> dict[str, tuple[Extension, str]]:
-    """Return the verbs of all extensions, each with its extension and module."""
-    return {verb: (one, module) for one in extensions(of_others=of_others) for verb, module in one.verbs.items()}
+def _whole(extension: Extension, module: str) -> str:
+    is_own = any(extension is one for one in OWN)
+    return f"tflm_sim.extensions.{extension.name}.{module}" if is_own else module
+
+
+def verbs(*, of_others: bool = False) -> dict[str, Verb]:
+    """Return the verbs of all extensions, with the whole names of their modules."""
+    found: dict[str, Verb] = {}
+    for one in extensions(of_others=of_others):
+        for name, verb in one.verbs.items():
+            found.setdefault(name, verb._replace(module=_whole(one, verb.module)))
+    return found
 
 
 def additions(verb: str, *, of_others: bool = False) -> list[Any]:
-    """Return what is added to a verb of the core, as modules with ``Additions``."""
+    """Return what is added to a verb, as modules with ``Additions``."""
     return [imported(one, one.additions[verb]) for one in extensions(of_others=of_others) if verb in one.additions]
 
 
-def sources() -> list[Any]:
-    """Return the kinds of file that are taken in the place of a model, as modules with ``SourceKind``."""
-    return [imported(one, one.sources) for one in extensions() if one.sources]
+def sources() -> Iterator[Any]:
+    """Yield the kinds of file that are taken in the place of a model, as modules with ``SourceKind``: ours first."""
+    for found in (extensions, others):
+        yield from (imported(one, one.sources) for one in found() if one.sources)
+
+
+def has_programs() -> bool:
+    """Tell whether an extension reads and measures linked programs."""
+    return any(one.programs for one in extensions())
 
 
 def programs() -> Any:
@@ -183,18 +244,23 @@ def programs() -> Any:
 
 
 def planners() -> list[Any]:
-    """Return the planners that extensions add, as rows of ``planners.registry``."""
+    """Return the planners that extensions add, as rows of ``planners.by_name``."""
     return [row for one in extensions() if one.planners for row in imported(one, one.planners).PLANNERS]
 
 
 @cache
-def parts(document: str) -> dict[str, tuple[Extension, DocumentPart]]:
+def parts(document: str, *, of_others: bool = False) -> dict[str, tuple[Extension, DocumentPart]]:
     """Return the parts that a class of documents can have, by key."""
-    return {key: (one, part) for one in extensions() for key, part in one.parts.items() if document in part.documents}
+    found: dict[str, tuple[Extension, DocumentPart]] = {}
+    for one in extensions(of_others=of_others):
+        for key, part in one.parts.items():
+            if document in part.documents:
+                found.setdefault(key, (one, part))
+    return found
 
 
 def part_type(document: str, key: str) -> Any:
-    """Return the type of a part's value."""
+    """Return the type of a part of our own extensions."""
     extension, part = parts(document)[key]
     return str if part.type == "str" else imported(extension, part.type)
 
@@ -202,6 +268,8 @@ def part_type(document: str, key: str) -> Any:
 def part_lines(document: str, values: Mapping[str, object]) -> list[str]:
     """Return the parts of a document as lines for people."""
     known = parts(document)
+    if not values.keys() <= known.keys():
+        known = parts(document, of_others=True)
     return [
         line
         for key, value in values.items()

@@ -25,10 +25,10 @@ from statistics import median, quantiles
 import frame
 from bench_size import MODELS, bisect_wheel
 
-from tflm_sim.answers.rows import Case
+from tflm_sim.answers.rows import Case, cases
 from tflm_sim.extensions.sweep.engine import Item, run, size_batch
 from tflm_sim.extensions.sweep.limits import Limits
-from tflm_sim.extensions.sweep.sweep import DEFAULT_LIMITS, cases, items, iterate_rows, make_pool
+from tflm_sim.extensions.sweep.sweep import DEFAULT_LIMITS, items, iterate_rows, make_pool
 from tflm_sim.samples import SAMPLES, sample_path
 
 TARGETS = "cortex-m4,cortex-m0plus,cortex-m55,esp32,esp32-s3,riscv32,x86_64,i386"
@@ -68,7 +68,8 @@ def model_paths(count: int) -> list[str]:
 
 def serially(paths: list[str], over: list[Case]) -> float:
     """Return our rows per CPU second in this process."""
-    return len(paths) * len(over) / seconds(lambda: consume(iterate_rows(paths, over, jobs=1)), time.process_time)
+    rows = iterate_rows(paths, over, jobs=1, limits=Limits(0))
+    return len(paths) * len(over) / seconds(lambda: consume(rows), time.process_time)
 
 
 def ours(paths: list[str], over: list[Case], serial: float, repeats: int) -> None:
@@ -96,7 +97,7 @@ def ours(paths: list[str], over: list[Case], serial: float, repeats: int) -> Non
         for clock, what in enumerate(("wall", "CPU")):
             overhead(what, [(mine[clock], theirs[clock]) for mine, theirs in zip(*spent.values(), strict=True)])
         tasks = 200
-        empty = [client.submit(size_batch, (), (), DEFAULT_LIMITS, pure=False) for _ in range(tasks)]
+        empty = [client.submit(size_batch, (), (), pure=False) for _ in range(tasks)]
         once = seconds(lambda: client.gather(empty))
         print(f"{'  an empty task of dask':<44} {1000 * once / tasks:>8.2f} ms")
     pool.close()
@@ -221,7 +222,7 @@ def memory(rows: int) -> None:
     process = psutil.Process()
     samples = tuple(Item(name, str(sample_path(name))) for name in SAMPLES)
     over = cases(["cortex-m4"])
-    batch = partial(size_batch, samples, over, Limits(0))
+    batch = partial(size_batch, samples, over)
     print(f"\n{'rows':>8} {'MiB':>8}")
     for number in range(rows // len(samples) + 1):
         batch()

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* arena_report: what a firmware says about its tensor arena, as frames beside its own log.
  *
  *   hello?  ->  begin  ->  model? info* number* used? category* buffer* high_water? failure?  ->  end

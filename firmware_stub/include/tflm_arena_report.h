@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // tflm_arena_report: fills an arena report from a TensorFlow Lite Micro interpreter. Header only, C++17.
 //
 //   #include "tflm_arena_report.h"                                       // 1

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tsim_arena: TFLM's SingleArenaBufferAllocator, to the byte.
  *
  *   base                                                                      base + size

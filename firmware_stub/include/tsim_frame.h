@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tsim_frame: one frame per line, beside any other text on the same port.
  *
  *   $TSIM,<seq>,<type>,{<fields>}*<crc32>

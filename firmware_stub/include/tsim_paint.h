@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tsim_paint: how much of an arena the firmware really wrote.
  *
  *   paint -> create the interpreter, AllocateTensors(), Invoke() -> scan

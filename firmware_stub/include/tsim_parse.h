@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tsim_parse: the receiving side: bytes in, whole frames out.
  *
  * Only what the host sends is read: fields are integers. A line that is not a whole frame is dropped and counted.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tsim_replay: carries out, in the device's own RAM, the allocations that the host simulated.
  *
  * The host sends one command at a time; each is answered with "ok" or "no", the last one with "done". Every byte range

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "arena_report.h"
 
 enum { BASE_MASK = 15 };

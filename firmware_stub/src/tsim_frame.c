@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tsim_frame.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tsim_paint.h"
 
 /* What this file's own functions use of the stack, with room for a compiler that does not optimise. */

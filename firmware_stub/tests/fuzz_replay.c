@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes into the replay firmware: it must answer frames only, keep its invariants, and never touch other memory.
  *
  * LLVMFuzzerTestOneInput is what a fuzzer calls. With FUZZ_DRIVER there is a small one here: it mutates valid sessions

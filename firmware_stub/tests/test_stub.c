@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The stub's library on the host: every line of src/, values in and bytes out. Exit status 1 when a check fails. */
 #include <stdio.h>
 #include <string.h>

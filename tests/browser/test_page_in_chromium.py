@@ -13,7 +13,7 @@ import pytest
 
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.extensions.lite.answer import LiteSettings, allocated, subgraph_document
-from tflm_sim.extensions.lite.picture import lite_pictures
+from tflm_sim.extensions.lite.planned_picture import lite_pictures
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType

@@ -318,7 +318,7 @@ def test_a_board_gives_a_verdict_and_what_was_not_named_is_said(visit: Visit) ->
     said = "does not fit: 16,752 B too many for RAM of nicla-sense-me (65,536 B)"
     assert visit.js(f"{first}('.verdict.not').textContent") == said
     assert visit.js(f"{first}('.assumed').textContent") == " (not named, so assumed: library, kernels)"
-    # What 'tflm-sim compare' says of it: 35 of 36, nicla-sense-me has 64 KiB.
+    # What 'tflm-sim size --boards all' says of it: 35 of 36, nicla-sense-me has 64 KiB.
     where = (
         "With the newest TFLM it fits 35 of 36 boards; the smallest: microbit-v2, nucleo-f446re, stm32f4-discovery, "
     )

@@ -1,4 +1,4 @@
-"""``tflm-sim explain``, ``monitor``, ``replay``, ``replay-on``, ``ports``: outputs and exit codes."""
+"""``tflm-sim explain`` and ``board listen``, ``read``, ``replay``, ``ports``: outputs and exit codes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tflm_sim.cli import main
 from tflm_sim.cli.options import load_custom_ops
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
-from tflm_sim.extensions.board import cli_replay as replay_on
+from tflm_sim.extensions.board import cli_replay
 from tflm_sim.extensions.board.link_events import Hello
 from tflm_sim.extensions.board.replay import ReplayOutcome, ReplayScript
 from tflm_sim.model.load import load
@@ -117,16 +117,16 @@ def test_a_log_without_tflm_and_a_file_that_is_not_there(capsys: pytest.CaptureF
 
 def test_a_log_without_a_report_says_so_and_proves_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "run.log").write_text("wifi up\n")
-    code, out, _ = run(capsys, "replay", str(tmp_path / "run.log"))
+    code, out, _ = run(capsys, "board", "read", str(tmp_path / "run.log"))
     assert code == 3
     assert out.splitlines() == ["wifi up", "tflm-sim| no report and no failure of TensorFlow Lite Micro is in this log"]
     (tmp_path / "run.log").write_text("AllocateTensors() failed\n")
-    assert run(capsys, "replay", str(tmp_path / "run.log"))[0] == 0
+    assert run(capsys, "board", "read", str(tmp_path / "run.log"))[0] == 0
 
 
 def test_a_recorded_report_that_agrees_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "run.log").write_text("boot\r\n" + recording_log(simulated(interpreter="recording")) + "done\r\n")
-    code, out, _ = run(capsys, "replay", str(tmp_path / "run.log"), "--model", "sample:sine")
+    code, out, _ = run(capsys, "board", "read", str(tmp_path / "run.log"), "--model", "sample:sine")
     assert code == 0
     assert out.splitlines()[:3] == [
         "tflm-sim| for cortex-m4 (not named, so assumed: --target, --library, --kernels)",
@@ -141,7 +141,7 @@ def test_a_recorded_report_that_differs_names_the_category(capsys: pytest.Captur
     count = simulation.recorded["kTfLiteEvalTensorData"].count
     text = recording_log(simulation).replace(f"for {count} allocations", f"for {count + 1} allocations", 1)
     (tmp_path / "run.log").write_text(text)
-    code, out, _ = run(capsys, "replay", str(tmp_path / "run.log"), "--model", "sample:sine", "--quiet")
+    code, out, _ = run(capsys, "board", "read", str(tmp_path / "run.log"), "--model", "sample:sine", "--quiet")
     assert code == 1
     assert f"kTfLiteEvalTensorData count: device {count + 1}, simulation {count} (-1)" in out
 
@@ -149,27 +149,27 @@ def test_a_recorded_report_that_differs_names_the_category(capsys: pytest.Captur
 def test_a_damaged_report_is_not_compared(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     text = recording_log(simulated(interpreter="recording")).replace("Arena allocation head", "Arena alloc", 1)
     (tmp_path / "run.log").write_text(text)
-    code, out, _ = run(capsys, "replay", str(tmp_path / "run.log"), "--model", "sample:sine", "--quiet")
+    code, out, _ = run(capsys, "board", "read", str(tmp_path / "run.log"), "--model", "sample:sine", "--quiet")
     assert code == 1
     assert "not compared: the report is damaged" in out
 
 
 def test_a_record_of_another_model_is_refused_by_its_hash(capsys: pytest.CaptureFixture[str]) -> None:
     log = str(LOGS / "esp32_mcufit_idf.log")
-    code, out, _ = run(capsys, "replay", log, "--model", "sample:sine", "--target", "esp32", "--quiet")
+    code, out, _ = run(capsys, "board", "read", log, "--model", "sample:sine", "--target", "esp32", "--quiet")
     assert code == 1
     assert out.count("not compared: it is about another model: SHA-256") == 4
 
 
 def test_a_report_that_comes_twice_is_counted_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "run.log").write_text(recording_log(simulated(interpreter="recording")) * 2)
-    _, out, _ = run(capsys, "replay", str(tmp_path / "run.log"), "--quiet")
+    _, out, _ = run(capsys, "board", "read", str(tmp_path / "run.log"), "--quiet")
     assert "the same as the report at line 1, 2 times by now" in out
 
 
 def test_a_file_that_cannot_be_read_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = run(capsys, "replay", "nope.log")
-    assert (code, err) == (2, "tflm-sim replay: nope.log cannot be read: No such file or directory\n")
+    code, _, err = run(capsys, "board", "read", "nope.log")
+    assert (code, err) == (2, "tflm-sim board: nope.log cannot be read: No such file or directory\n")
 
 
 # monitor
@@ -190,7 +190,9 @@ def test_the_monitor_compares_live_and_records(capsys: pytest.CaptureFixture[str
         speaker.start()
         port = f"socket://127.0.0.1:{server.getsockname()[1]}"
         record = tmp_path / "run.log"
-        code, out, err = run(capsys, "monitor", port, "--model", "sample:sine", "--record", str(record), "--once")
+        code, out, err = run(
+            capsys, "board", "listen", port, "--model", "sample:sine", "--record", str(record), "--once"
+        )
         speaker.join()
     assert code == 5
     assert "the connection is lost" in err
@@ -200,27 +202,27 @@ def test_the_monitor_compares_live_and_records(capsys: pytest.CaptureFixture[str
 
 def test_a_recording_is_never_overwritten(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "run.log").write_text("precious")
-    code, _, err = run(capsys, "monitor", "loop://", "--record", str(tmp_path / "run.log"))
+    code, _, err = run(capsys, "board", "listen", "loop://", "--record", str(tmp_path / "run.log"))
     assert code == 2
     assert err.endswith("run.log exists; name another file to record to\n")
 
 
 def test_a_port_that_is_not_there_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = run(capsys, "monitor", "/dev/nope")
+    code, _, err = run(capsys, "board", "listen", "/dev/nope")
     assert (code, err) == (
         5,
-        "tflm-sim monitor: /dev/nope: there is no such port; 'tflm-sim ports' lists the ones there are\n",
+        "tflm-sim board: /dev/nope: there is no such port; 'tflm-sim board ports' lists the ones there are\n",
     )
 
 
-# replay-on and ports
+# replay and ports
 
 
 def test_a_port_without_the_firmware_is_a_sentence(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tflm_sim.extensions.board.session.ATTEMPTS", 1)
-    code, _, err = run(capsys, "replay-on", "loop://", "sample:sine")
+    code, _, err = run(capsys, "board", "replay", "loop://", "sample:sine")
     assert code == 5
     assert "no answer: is the replay firmware on the board" in err
 
@@ -246,8 +248,8 @@ def test_the_board_replays_the_configuration_that_the_command_line_names(
     monkeypatch.setattr("tflm_sim.extensions.board.cli_replay._check_room", Mock())
     monkeypatch.setattr("tflm_sim.extensions.board.cli_replay._say", Mock())
     monkeypatch.setattr("tflm_sim.extensions.board.cli_replay.run_script", collect)
-    run(capsys, "replay-on", "loop://", "sample:sine", "--custom-ops", str(own))
-    run(capsys, "replay-on", "loop://", "sample:streaming", "--variable-arena", "1024")
+    run(capsys, "board", "replay", "loop://", "sample:sine", "--custom-ops", str(own))
+    run(capsys, "board", "replay", "loop://", "sample:streaming", "--variable-arena", "1024")
     sine, streaming = (load(f"sample:{name}") for name in ("sine", "streaming"))
     kernels = load_custom_ops(str(own))
     assert scripts[0].arena_size == smallest_arena(sine, "cortex-m4", custom_ops=kernels).multiple_of_16
@@ -257,21 +259,32 @@ def test_the_board_replays_the_configuration_that_the_command_line_names(
 
 def test_a_board_replays_what_fills_all_of_its_room_and_plans_as_many_buffers_as_it_can() -> None:
     hello = Hello(1, -1, "x", 1072, 5)
-    replay_on._check_room(hello, ReplayScript((), 0, 0, 0, 1072, 5))
+    cli_replay._check_room(hello, ReplayScript((), 0, 0, 0, 1072, 5))
     with pytest.raises(UsageError, match="x has 1,072 B for an arena of 1,073 B"):
-        replay_on._check_room(hello, ReplayScript((), 0, 0, 0, 1073, 5))
+        cli_replay._check_room(hello, ReplayScript((), 0, 0, 0, 1073, 5))
     with pytest.raises(UsageError, match="x plans up to 5 buffers, the model has 6"):
-        replay_on._check_room(hello, ReplayScript((), 0, 0, 0, 1072, 6))
+        cli_replay._check_room(hello, ReplayScript((), 0, 0, 0, 1072, 6))
+
+
+def test_board_alone_names_its_four_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["board"]) == 2
+    assert "required: COMMAND" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["board", "--help"])
+    said = capsys.readouterr().out
+    for command in ("listen", "read", "replay", "ports"):
+        assert f"\n    {command} " in said
+        assert f"\n  tflm-sim board {command}" in said
 
 
 def test_ports_are_a_list(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "ports", "--json")
+    code, out, _ = run(capsys, "board", "ports", "--json")
     assert code == (0 if json.loads(out) else 1)
 
 
 def test_replay_says_everything_as_json_lines(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "run.log").write_text(recording_log(simulated(interpreter="recording")) + "AllocateTensors() failed\n")
-    code, out, _ = run(capsys, "replay", str(tmp_path / "run.log"), "--model", "sample:sine", "--json")
+    code, out, _ = run(capsys, "board", "read", str(tmp_path / "run.log"), "--model", "sample:sine", "--json")
     rows = [json.loads(line) for line in out.splitlines()]
     assert code == 0
     assert all(row["schema_version"] == 1 for row in rows if row["event"] != "Status")
@@ -285,7 +298,7 @@ def test_a_torn_report_makes_the_exit_code_non_zero(capsys: pytest.CaptureFixtur
 
     begin = encode_frame(0, "begin", {"v": 1, "r": 1, "arena": 1072, "skew": 0})
     (tmp_path / "run.log").write_bytes(begin)
-    code, out, _ = run(capsys, "replay", str(tmp_path / "run.log"))
+    code, out, _ = run(capsys, "board", "read", str(tmp_path / "run.log"))
     assert code == 3
     assert "report 1 is torn and dropped: the log ends" in out
 
@@ -293,13 +306,13 @@ def test_a_torn_report_makes_the_exit_code_non_zero(capsys: pytest.CaptureFixtur
 def test_a_log_that_powershell_wrote_is_read(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     text = "boot\r\nFailed to resize buffer. Requested: 33488, available 20472, missing: 13016\r\n"
     (tmp_path / "run.log").write_bytes(text.encode("utf-16"))
-    for verb in ("replay", "explain"):
-        assert "13,016 B (12.7 KiB) missing" in run(capsys, verb, str(tmp_path / "run.log"))[1]
+    for verb in (["board", "read"], ["explain"]):
+        assert "13,016 B (12.7 KiB) missing" in run(capsys, *verb, str(tmp_path / "run.log"))[1]
 
 
 def test_why_figures_differ_is_said(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     used = simulate(load("sample:keyword_spotter"), "esp32-s3").arena_used_bytes
     (tmp_path / "run.log").write_text(f"arena_used_bytes() = {used}\n")
-    code, out, _ = run(capsys, "replay", str(tmp_path / "run.log"), "--model", "sample:keyword_spotter")
+    code, out, _ = run(capsys, "board", "read", str(tmp_path / "run.log"), "--model", "sample:keyword_spotter")
     assert code == 1
     assert "why: equal with --target esp32-s3: all 1 figures" in out

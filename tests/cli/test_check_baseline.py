@@ -55,7 +55,7 @@ def test_updating_needs_a_file(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_markdown_keeps_strangers_names_in_their_cells(tmp_path: Path) -> None:
     from tflm_sim.checks.verdict import Verdict
-    from tflm_sim.report.verdict import verdict_markdown
+    from tflm_sim.report.verdict_text import verdict_markdown
 
     text = verdict_markdown(Verdict("a`|<b>\n.tflite", "a on cortex-m4 (x)", 1072, 2048, True))
     assert text.splitlines()[0] == "### ✅ `a  <b>\\x0a.tflite`"

@@ -90,17 +90,17 @@ def test_several_models_are_judged_a_line_each(tmp_path: Path, capsys: pytest.Ca
     assert documents[1]["model"]["bytes"] == sample_path("sine").stat().st_size
 
 
-@pytest.mark.parametrize("verb", ["targets", "boards", "ops"])
+@pytest.mark.parametrize("what", ["targets", "boards", "ops"])
 def test_a_table_fits_a_terminal_of_80_columns(
-    verb: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    what: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    assert main([verb]) == 0
+    assert main(["list", what]) == 0
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
 
 
 @pytest.mark.parametrize(
-    "argv", [["size"], ["plan"], ["lifetimes"], ["check", "--limit", "1"]], ids=lambda argv: argv[0]
+    "argv", [["size"], ["plan"], ["trace", "--lifetimes"], ["check", "--limit", "1"]], ids=lambda argv: argv[0]
 )
 def test_every_line_fits_a_terminal_of_80_columns(
     argv: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -115,7 +115,7 @@ def test_what_measured_a_target_is_said_in_words(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
-    assert main(["targets", "--long"]) == 0
+    assert main(["list", "targets", "--long"]) == 0
     assert "cm4_ref" not in (out := capsys.readouterr().out)
     assert "real TFLM, Cortex-M4 in QEMU; firmwares with real TFLM" in out
 
@@ -197,9 +197,9 @@ def test_what_was_not_named_is_said(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(("name", "said"), [
-    ("pico", "'pico' is a board: --target cortex-m0plus; 'size' and 'check' take --board pico"),
-    ("ESPHome@2026.6.5", "is a library: --library ESPHome@2026.6.5; 'tflm-sim libraries ESPHome' shows it"),
-    ("cortexm4", "unknown target 'cortexm4'; did you mean cortex-m4 or cortex-m7 or cortex-m3? (boards and"),
+    ("pico", "'pico' is a board: --target cortex-m0plus; --board pico is taken where a board can be named"),
+    ("ESPHome@2026.6.5", "is a library: --library ESPHome@2026.6.5; 'tflm-sim list libraries ESPHome' shows it"),
+    ("cortexm4", "unknown target 'cortexm4'; did you mean cortex-m4 or cortex-m7 or cortex-m3? (also: "),
 ])  # fmt: skip
 def test_a_wrong_target_points_to_boards_and_libraries(
     name: str, said: str, capsys: pytest.CaptureFixture[str]

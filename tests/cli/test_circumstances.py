@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tflm_sim.cli import main
-from tflm_sim.cli.compare import OTHER_LIBRARIES
+from tflm_sim.cli.size_boards import OTHER_LIBRARIES
 
 SINE = "sample:sine"
 REFERENCE = ("--kernels", "reference")
@@ -21,8 +21,9 @@ LINE = f"for cortex-m4: {SECOND}"
     ("size", SINE, "--arena-size", "4KiB"),
     ("size", SINE, "--map"),
     ("trace", SINE),
-    ("lifetimes", SINE),
-    ("lifetimes", SINE, "--invoke", "2"),
+    ("trace", SINE, "--lifetimes"),
+    ("trace", SINE, "--invoke", "2"),
+    ("report", SINE, "--tensor", "input"),
     ("plan", SINE),
 ])  # fmt: skip
 def test_the_first_line_says_it(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,7 +48,7 @@ def test_shrink_names_the_options_that_it_has(capsys: pytest.CaptureFixture[str]
 def test_tables_of_targets_name_each_tflm_and_kernel_library(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["compare", SINE, "--targets", "riscv32,cortex-m0plus"]) == 0
+    assert main(["size", SINE, "--targets", "riscv32,cortex-m0plus"]) == 0
     line = "for TFLM of 2026-08-20 (90b983c2b), with the kernels of each target: "
     said = capsys.readouterr().out.splitlines()[:2]
     assert said == [f"{line}reference, cmsis_nn@4ab83cc (scalar)", OTHER_LIBRARIES]
@@ -61,7 +62,7 @@ def test_tables_of_targets_name_each_tflm_and_kernel_library(
     ("size", SINE),
     ("size", SINE, "--arena-size", "4KiB"),
     ("check", SINE, "--limit", "4KiB"),
-    ("lifetimes", SINE),
+    ("trace", SINE, "--lifetimes"),
     ("plan", SINE),
     ("explain", "Failed to allocate tail memory. Requested: 64, available 0, missing: 64", "--model", SINE),
 ])  # fmt: skip
@@ -71,7 +72,7 @@ def test_documents_list_what_was_not_named(arguments: tuple[str, ...], capsys: p
 
 
 def test_bisect_which_tries_versions_assumes_target_and_kernels(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["bisect", SINE, "--between", "2021-04-09", "--and", "2021-06-20", "--json"])
+    main(["diff", SINE, "--between", "2021-04-09", "--and", "2021-06-20", "--json"])
     assert json.loads(capsys.readouterr().out)["assumed"] == ["--target", "--kernels"]
 
 
@@ -91,8 +92,8 @@ def test_a_summary_of_ci_says_it_in_its_heading(tmp_path: Path) -> None:
     assert text.endswith(f"\n- `{LINE}`\n\n")
 
 
-def test_bisect_says_it_beside_the_target(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["bisect", SINE, "--between", "2022-09-18", "--and", "2022-09-20"])
+def test_between_says_it_beside_the_target(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["diff", SINE, "--between", "2022-09-18", "--and", "2022-09-20"])
     assert capsys.readouterr().out.startswith(
         "smallest arena on cortex-m4 (not named, so assumed: --target, --kernels), reference kernels\n"
     )

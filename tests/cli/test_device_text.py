@@ -24,10 +24,10 @@ from tflm_sim.extensions.board.link_events import (
     UnknownFrame,
 )
 from tflm_sim.extensions.board.monitor import Noise, Repeated
-from tflm_sim.logs import events
 from tflm_sim.logs.arena_report import ArenaReport
 from tflm_sim.logs.diagnosis import Diagnosis, Refusal
 from tflm_sim.logs.lines import RawLine
+from tflm_sim.logs.log_events import AllocationReport, ArenaUsed, BenchmarkRecord, Damaged, Reset
 from tflm_sim.report.log_text import diagnosis_lines
 from tflm_sim.samples import sample_path
 
@@ -35,14 +35,11 @@ from tflm_sim.samples import sample_path
 @pytest.mark.parametrize(
     ("event", "line"),
     [
-        (events.ArenaUsed(3, 928, 928, "x"), "line 3: arena in use: 928 bytes (x)"),
-        (events.ArenaUsed(3, 1024, 2047, "x"), "line 3: arena in use: 1,024 to 2,047 bytes (x)"),
-        (
-            events.BenchmarkRecord(4, "result", (("arena_used_bytes", 5), ("model", "m"))),
-            "line 4: m: arena in use: 5 bytes",
-        ),
-        (events.Damaged(5, "t", "r"), "line 5 is damaged and dropped: r"),
-        (events.Reset(6, "power"), "line 6: the device restarted: power"),
+        (ArenaUsed(3, 928, 928, "x"), "line 3: arena in use: 928 bytes (x)"),
+        (ArenaUsed(3, 1024, 2047, "x"), "line 3: arena in use: 1,024 to 2,047 bytes (x)"),
+        (BenchmarkRecord(4, "result", (("arena_used_bytes", 5), ("model", "m"))), "line 4: m: arena in use: 5 bytes"),
+        (Damaged(5, "t", "r"), "line 5 is damaged and dropped: r"),
+        (Reset(6, "power"), "line 6: the device restarted: power"),
         (Gap(7, 4, 5, 1), "line 7: frame 4 is missing"),
         (Gap(7, 4, 6, 2), "line 7: 2 frames are missing, from number 4 on"),
         (DuplicateFrame(8, 2), "line 8: frame 2 came twice"),
@@ -64,12 +61,12 @@ def test_each_event_is_a_sentence(event: Any, line: str) -> None:
 
 
 def test_layers_and_what_has_no_sentence_say_nothing() -> None:
-    assert event_lines(events.BenchmarkRecord(4, "layer", ())) == []
+    assert event_lines(BenchmarkRecord(4, "layer", ())) == []
     assert event_lines(SimpleNamespace()) == []  # type: ignore[arg-type]
 
 
-def allocation(total: int | None, head: int | None, tail: int | None, *problems: str) -> events.AllocationReport:
-    return events.AllocationReport("recording", 2, 5, total, head, tail, (), problems)
+def allocation(total: int | None, head: int | None, tail: int | None, *problems: str) -> AllocationReport:
+    return AllocationReport("recording", 2, 5, total, head, tail, (), problems)
 
 
 def test_a_report_is_its_figures_and_what_is_wrong_with_it() -> None:
@@ -174,22 +171,22 @@ def said(*given: Any, **how: Any) -> tuple[EventPrinter, list[str]]:
 
 
 def test_the_log_is_shown_unless_somebody_says_no_and_a_clock_stands_before_each_line() -> None:
-    report = events.ArenaUsed(3, 928, 928, "x")
+    report = ArenaUsed(3, 928, 928, "x")
     assert said(text(b"boot"), report)[1] == ["boot", "tflm-sim| line 3: arena in use: 928 bytes (x)"]
     assert said(text(b"boot"), report, show_log=False)[1] == ["tflm-sim| line 3: arena in use: 928 bytes (x)"]
     assert said(text(b"boot"), clock=lambda: "12:00 ")[1] == ["12:00 boot"]
 
 
 def test_what_was_said_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    used = events.ArenaUsed(3, 928, 928, "x")
+    used = ArenaUsed(3, 928, 928, "x")
     assert said()[0].has_result is False
     for given, counts, has_result, code in (
         ((used, used), (2, 0, 0), True, 0),
         ((diagnosis(), diagnosis()), (0, 0, 2), True, 0),
         ((TornReport(1, 2, "r"),), (0, 1, 0), False, 3),
         ((allocation(1, 1, 1, "p"),), (1, 1, 0), True, 3),
-        ((events.BenchmarkRecord(1, "layer", ()),), (0, 0, 0), False, 0),
-        ((events.BenchmarkRecord(1, "result", ()),), (1, 0, 0), True, 0),
+        ((BenchmarkRecord(1, "layer", ()),), (0, 0, 0), False, 0),
+        ((BenchmarkRecord(1, "result", ()),), (1, 0, 0), True, 0),
     ):
         printer, _ = said(*given)
         assert (printer.reports, printer.torn, printer.failures) == counts
@@ -212,7 +209,7 @@ def test_why_figures_differ_is_asked_only_of_a_sound_report(monkeypatch: pytest.
     monkeypatch.setattr(
         device_text, "compare_report", lambda *_, **__: ReportComparison("a", "", (figure("tail", 1000, 990),))
     )
-    used = events.ArenaUsed(3, 928, 928, "x")
+    used = ArenaUsed(3, 928, 928, "x")
     assert said(used, expected=EXPECTED)[1][-1] == "tflm-sim|   why: equal with --kernels k: all 3 figures"
     assert said(used, expected=EXPECTED)[1][-1].startswith("tflm-sim|   why: no kernels, interpreter, number of res")
     assert len(asked) == 2
@@ -227,7 +224,7 @@ def test_why_figures_differ_is_asked_only_of_a_sound_report(monkeypatch: pytest.
 
 
 def test_in_json_each_event_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    used = events.ArenaUsed(3, 928, 928, "x")
+    used = ArenaUsed(3, 928, 928, "x")
     (first, second) = map(json.loads, said(text(b"boot"), used, as_json=True, clock=lambda: "12:00 ")[1])
     assert first == {"schema_version": 1, "event": "Text", "line": 1, "text": "boot", "time": "12:00"}
     assert second == {
@@ -249,11 +246,12 @@ def test_in_json_each_event_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_model_that_is_expected_is_a_sample_or_a_file(tmp_path: Any) -> None:
     path = tmp_path / "m.tflite"
     path.write_bytes(sample_path("sine").read_bytes())
-    parser = build_parser("replay")
+    parser = build_parser("board")
     names = (str(path), "sample:sine", "sample:residual")
-    file, sine, residual = (expect_model(parser.parse_args(["replay", "run.log", "--model", name])) for name in names)
+    lines = (["board", "read", "run.log", "--model", name] for name in names)
+    file, sine, residual = (expect_model(parser.parse_args(line)) for line in lines)
     assert file is not None
     assert sine is not None
     assert residual is not None
     assert file.identity == sine.identity != residual.identity
-    assert expect_model(parser.parse_args(["replay", "run.log"])) is None
+    assert expect_model(parser.parse_args(["board", "read", "run.log"])) is None

@@ -1,4 +1,4 @@
-"""``tflm-sim diff`` and ``boards``: outputs and exit codes."""
+"""``tflm-sim diff`` and ``list boards``: outputs and exit codes."""
 
 from __future__ import annotations
 
@@ -103,10 +103,10 @@ def test_usage_errors(capsys: pytest.CaptureFixture[str], argv: tuple[str, ...],
 
 
 def test_every_board_is_listed_with_its_source(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "boards")
+    code, out, _ = run(capsys, "list", "boards")
     assert code == 0
     assert all(any(line.startswith(f"{name} ") for line in out.splitlines()) for name in BOARDS)
-    rows = json.loads(run(capsys, "boards", "--json")[1])
+    rows = json.loads(run(capsys, "list", "boards", "--json")[1])
     assert [row["name"] for row in rows] == list(BOARDS)
     assert all(row["source"] for row in rows)
 

@@ -95,7 +95,7 @@ def test_an_operator_that_the_library_lacks_is_not_one_to_add(
 
 
 def test_ops_lists_what_a_library_has(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["ops", "--library", "chirale", "--json"]) == 0
+    assert main(["list", "ops", "--library", "chirale", "--json"]) == 0
     names = {row["op"] for row in json.loads(capsys.readouterr().out)}
     assert "CONV_2D" in names
     assert "BATCH_MATMUL" not in names

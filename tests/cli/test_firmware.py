@@ -8,17 +8,16 @@ from typing import Any
 
 import pytest
 
+from tflm_sim.cli import main
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.extensions.firmware import cli as module
-from tflm_sim.extensions.firmware import judge_measured as firmware_measured
-from tflm_sim.extensions.firmware.emulation import execute as execute_module
 from tflm_sim.extensions.firmware.rooms import ArenaRoom
 
 
 def args(**given: Any) -> argparse.Namespace:
     names = ("target", "kernels", "runtime", "library", "interpreter", "planner", "resource_variables", "ram", "model")
     known = dict.fromkeys((*names, "arena_symbol", "limit", "arena_address"))
-    return argparse.Namespace(**{**known, "elf": "app.elf", "executed": False, "strict": False, "json": False, **given})
+    return argparse.Namespace(**{**known, "elf": "app.elf", "strict": False, "json": False, **given})
 
 
 @pytest.fixture
@@ -27,28 +26,6 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     found: list[Any] = []
     monkeypatch.setattr(module, "_say", lambda *given, **more: found.append((given, more)))
     return found
-
-
-def test_an_arena_that_is_named_has_to_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Any] = []
-
-    def read(elf: str, **how: Any) -> Any:
-        asked.append(how)
-        return SimpleNamespace(arenas=found)
-
-    monkeypatch.setattr(module, "read_firmware", read)
-    monkeypatch.setattr(module, "_judged", lambda *_: 7)
-    monkeypatch.setattr(module, "_executed", lambda *_: 8)
-    found: tuple[str, ...] = ("a",)
-    for symbol in (None, "a"):
-        assert module.run(args(arena_symbol=symbol, ram="2KiB")) == 7
-    found = ()
-    assert module.run(args()) == 7
-    with pytest.raises(FirmwareError, match=r"^app\.elf: there is no object named a$"):
-        module.run(args(arena_symbol="a"))
-    assert module.run(args(executed=True)) == 8
-    assert asked[0] == {"arena_symbol": None, "ram": 2048}
-    assert asked[-1]["ram"] is None
 
 
 @pytest.mark.parametrize(("codes", "code"), [((0, 0), 0), ((0, 3), 3), ((1, 3), 1), ((3, 1), 1), ((), 0)])
@@ -104,31 +81,35 @@ def test_the_arena_is_what_the_user_sized_or_what_the_program_has(monkeypatch: p
     assert asked == [False, False, True]
 
 
-@pytest.mark.parametrize("option", ["limit", "arena_symbol", "arena_address", "target"])
-def test_a_program_that_is_executed_is_measured_as_it_is(option: str) -> None:
-    with pytest.raises(UsageError, match=f"remove --{option.replace('_', '-')}$"):
-        module._executed(SimpleNamespace(models=()), args(**{option: "x"}))  # type: ignore[arg-type]
-
-
-def test_the_models_of_a_program_that_is_executed_are_all_or_the_named_one(
-    monkeypatch: pytest.MonkeyPatch, said: list[Any]
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ("--run --limit 9KiB", "--run measures the program as it is; remove --limit"),
+        ("--run --arena-symbol a", "--run measures the program as it is; remove --arena-symbol"),
+        ("--run --arena-address 4", "--run measures the program as it is; remove --arena-address"),
+        ("--run --target esp32", "--run measures the program as it is; remove --target"),
+        ("--run --library chirale", "--run measures the program as it is; remove --library"),
+        ("--run --strict", "--run measures the program as it is; remove --strict"),
+        ("--invoke 1", "--invoke needs --run, which executes the program"),
+        ("--into 1 --model sample:sine", "--into needs --run, which executes the program"),
+        ("--emulator qemu", "--emulator needs --run, which executes the program"),
+        ("--time-limit 10m", "--time-limit needs --run, which executes the program"),
+        ("--run --invoke -1", "--invoke -1: the number must be 0 to 1000"),
+        ("--run --invoke 1001", "--invoke 1001: the number must be 0 to 1000"),
+        ("--run --time-limit 999ms", "--time-limit must be 1s to 100000s"),
+        ("--run --time-limit 100001s", "--time-limit must be 1s to 100000s"),
+        ("--run --into -1 --model sample:sine", "--into N needs --model FILE, and N starts at 1"),
+        ("--run --into 1", "--into N needs --model FILE, and N starts at 1"),
+    ],
+)
+def test_what_does_not_go_together_is_refused_before_the_file_is_opened(
+    options: str, sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    execution = SimpleNamespace(core="core", emulator="qemu")
-    monkeypatch.setattr(execute_module, "execute", lambda _: execution)
-    monkeypatch.setattr(
-        firmware_measured, "measured_verdict",
-        lambda model, name, _: SimpleNamespace(name=name, exit_code=lambda is_strict: model.code),
-    )  # fmt: skip
-    models = [
-        SimpleNamespace(symbol="a", code=0),
-        SimpleNamespace(symbol="b", code=3),
-        SimpleNamespace(symbol="c", code=1),
-    ]
-    program: Any = SimpleNamespace(models=models, image=None)
-    assert module._executed(program, args()) == 1
-    assert module._executed(program, args(model="b")) == 3
-    assert module._executed(program, args(model="a")) == 0
-    assert [[one.name for one in given[2]] for given, _ in said] == [["a", "b", "c"], ["b"], ["a"]]
-    assert said[0][1]["measured"] == "core in qemu"
-    with pytest.raises(UsageError, match="--executed measures the models in the program"):
-        module._executed(program, args(model="d"))
+    assert main(["firmware", "there-is-none.elf", *options.split()]) == 2
+    assert capsys.readouterr().err == f"tflm-sim firmware: {sentence}\n"
+
+
+@pytest.mark.parametrize("options", ["", "--run --invoke 1000 --time-limit 100000s --model sample:sine --into 1"])
+def test_a_program_that_is_not_there_is_told(options: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["firmware", "there-is-none.elf", *options.split()]) == 3
+    assert capsys.readouterr().err == "tflm-sim firmware: there-is-none.elf cannot be read: No such file or directory\n"

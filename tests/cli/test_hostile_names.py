@@ -13,7 +13,7 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.types import TensorType
 
 ATTACK = "##[error]x\n::error::y\x1b[31m\u202e"
-WITHOUT_A_MODEL = {"targets", "boards", "ops", "ports", "completion"}
+WITHOUT_A_MODEL = {"completion"}
 SERVERS = {"serve"}
 
 
@@ -46,14 +46,25 @@ def arguments(verb: str, folder: Path) -> list[list[str]]:
     models = [str(folder / f"{ATTACK}.tflite"), str(folder / f"{ATTACK}custom.tflite")]
     log, other = str(folder / f"{ATTACK}.log"), str(folder / f"{ATTACK}.json")
     of_models = {
-        "size": [[], ["--map"], ["--map", "--color", "always"], ["--json"], ["--jsonl"], ["--arena-size", "600"]],
+        "size": [
+            ["--boards", "pico"],
+            [],
+            ["--map"],
+            ["--map", "--color", "always"],
+            ["--json"],
+            ["--jsonl"],
+            ["--arena-size", "600"],
+        ],
         "check": [["--limit", "600"], ["--limit", "64K", "--json"], ["--limit", "1", "--baseline", other]],
         "diff": [["--target", "cortex-m4", "--target", "esp32"], ["--json"]],
-        "trace": [[], ["--jsonl"], ["--arena-size", "600"]],
-        "lifetimes": [[], ["--json"], ["--preserve-all"], ["--tensor", "0"], ["--tensor", ATTACK], ["--invoke", "1"]],
+        "trace": [
+            *([], ["--jsonl"], ["--arena-size", "600"], ["--lifetimes"], ["--lifetimes", "--json"]),
+            *(["--preserve-all"], ["--preserve", "0"], ["--preserve", ATTACK], ["--invoke", "1"]),
+        ],
         "plan": [[], ["--json"], ["--csv"], ["--print-memory-plan"]],
         "report": [
             ["-o", "-"],
+            *(["--tensor", name] for name in ("0", ATTACK)),
             *(["-o", "-", "--format", form] for form in ("svg", "json", "perfetto", "model-explorer")),
             ["-o", str(folder / f"{ATTACK}.html")],
             ["-o", str(folder / "no" / f"{ATTACK}.html")],
@@ -65,10 +76,13 @@ def arguments(verb: str, folder: Path) -> list[list[str]]:
         return [[verb, model, *more] for model in models for more in of_models[verb]]
     if verb == "explain":
         return [[verb, log], [verb, log, "--json"], [verb, log, "--model", models[0]], [verb, f"Node {ATTACK} failed"]]
-    if verb == "replay":
-        return [[verb, log], [verb, log, "--json"], [verb, log, "--model", models[0]], [verb, f"{log}.absent"]]
-    if verb in ("monitor", "replay-on"):
-        return [[verb, f"/dev/{ATTACK}", *([models[0]] if verb == "replay-on" else [])]]
+    if verb == "board":
+        logs = [[log], [log, "--json"], [log, "--model", models[0]], [f"{log}.absent"]]
+        port = f"/dev/{ATTACK}"
+        others = [["listen", port], ["replay", port, models[0]], ["ports"], ["ports", ATTACK], [ATTACK]]
+        return [[verb, *words] for words in (*(["read", *each] for each in logs), *others)]
+    if verb == "list":
+        return [[verb, what, *word] for what in ("targets", "libraries", "boards", "ops") for word in ([], [ATTACK])]
     if verb in WITHOUT_A_MODEL:
         return [[verb, *(["bash"] if verb == "completion" else [])], [verb, ATTACK]]
     return [[verb, model] for model in models]

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tflm_sim.cli import main
-from tflm_sim.cli.targets import combination_rows
+from tflm_sim.cli.list_targets import combination_rows
 from tflm_sim.cli.terminal import say_verdict
 from tflm_sim.report.tables import fitting_columns, table_lines
 from tflm_sim.targets.history import main_line
@@ -22,13 +22,13 @@ def lines_of(capsys: pytest.CaptureFixture[str], *argv: str) -> list[str]:
     return capsys.readouterr().out.splitlines()
 
 
-@pytest.mark.parametrize(("verb", "notes"), [("boards", 3), ("targets", 1), ("libraries", 1), ("ops", 4)])
+@pytest.mark.parametrize(("what", "notes"), [("boards", 3), ("targets", 1), ("libraries", 1), ("ops", 4)])
 def test_a_list_has_a_line_for_each_row_and_fits_80_columns(
-    verb: str, notes: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    what: str, notes: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    rows = json.loads("".join(lines_of(capsys, verb, "--json")))
-    lines = lines_of(capsys, verb)
+    rows = json.loads("".join(lines_of(capsys, "list", what, "--json")))
+    lines = lines_of(capsys, "list", what)
     assert len(lines) == 1 + len(rows) + notes  # the header, the rows, what stands below
     table = lines[: 1 + len(rows)]
     assert max(map(len, table)) <= 80
@@ -37,21 +37,63 @@ def test_a_list_has_a_line_for_each_row_and_fits_80_columns(
     assert lines[-1].startswith("--long has also: ")
 
 
-@pytest.mark.parametrize("verb", ["boards", "targets", "libraries"])
+@pytest.mark.parametrize("what", ["boards", "targets", "libraries"])
 def test_long_has_every_column_on_a_line(
-    verb: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    what: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    (left,) = [line for line in lines_of(capsys, verb) if line.startswith("--long has also: ")]
-    header, *rows = lines_of(capsys, verb, "--long")
+    (left,) = [line for line in lines_of(capsys, "list", what) if line.startswith("--long has also: ")]
+    header, *rows = lines_of(capsys, "list", what, "--long")
     assert all(title in header for title in left.removeprefix("--long has also: ").split(", "))
     assert not any(row.startswith(" ") for row in rows)
 
 
 def test_a_library_that_is_not_modelled_has_what_is_nearest_below_the_table(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = lines_of(capsys, "libraries", "silabs-mltk")
-    assert lines[1].split() == ["silabs-mltk", "no", "2024-03-26", "7005d60ed"]
-    assert lines[3].startswith("silabs-mltk is not modelled: --library silabs-gsdk@4.4.1")
+    lines = lines_of(capsys, "list", "libraries", "silabs")
+    assert ["silabs-mltk", "no", "2024-03-26", "7005d60ed"] in [line.split() for line in lines]
+    assert lines[-2].startswith("silabs-mltk is not modelled: --library silabs-gsdk@4.4.1")
+
+
+@pytest.mark.parametrize(("words", "title", "cell"), [
+    ("boards nano33ble", "all banks", "RAM 256 KiB"),
+    ("boards esp32", "what it is", "ESP32 DevKitC (Xtensa LX6)"),
+    ("boards Apollo510", "board", "apollo510-evb"),
+    ("libraries esp-tflite-micro@1.3.5", "measured with", "not measured"),
+    ("libraries silabs-mltk", "own files, or nearest", "--library silabs-gsdk@4.4.1, whose TFLM is of 2023; "),
+    ("ops conv2d", "upstream source", "cmsis_nn/conv.cc"),
+    ("targets m55", "target", "cortex-m55"),
+])  # fmt: skip
+def test_a_word_that_leaves_one_row_shows_all_of_it(
+    words: str, title: str, cell: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (line,) = [line for line in lines_of(capsys, "list", *words.split()) if line.startswith(f"{title}  ")]
+    assert line.removeprefix(title).lstrip().startswith(cell)
+
+
+@pytest.mark.parametrize(("words", "names"), [
+    ("targets xtensa", ["esp32", "esp32-s2", "esp32-s3"]),
+    ("boards raspberry", ["pico", "pico2"]),
+    ("ops conv", ["CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV"]),
+])  # fmt: skip
+def test_a_word_leaves_the_rows_that_have_it_in_their_name_or_description(
+    words: str, names: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = json.loads("".join(lines_of(capsys, "list", *words.split(), "--json")))
+    assert [next(iter(row.values())) for row in rows] == names
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    ("targets toaster", "unknown target 'toaster'; use one of: x86_64, "),
+    ("targets crotex-m4", "unknown target 'crotex-m4'; did you mean cortex-m4 "),
+    ("boards picoo", "unknown board 'picoo'; did you mean pico"),
+    ("libraries qarduino", "unknown library 'qarduino'; use one of: "),
+    ("ops CONV3", "unknown operator 'CONV3'; did you mean "),
+    ("boards --library chirale", "--library goes with 'list ops'"),
+    ("things", "argument WHAT: invalid choice: 'things' (choose from 'targets', 'libraries', 'boards', 'ops')"),
+])  # fmt: skip
+def test_what_is_not_in_a_list_is_a_line(words: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", *words.split()]) == 2
+    assert capsys.readouterr().err.startswith(f"tflm-sim list: {said}")
 
 
 def test_columns_are_left_out_by_weight_and_stay_in_their_order() -> None:
@@ -69,16 +111,16 @@ def test_versions_days_and_commits_are_no_numbers_to_be_set_on_the_right() -> No
     assert table_lines([("bytes", "x"), ("1,024", "y"), ("7", "y")])[2] == "    7  y"
 
 
-def test_compare_says_its_verdict_first_and_drops_columns_that_there_is_no_room_for(
+def test_a_table_of_boards_says_its_verdict_first_and_drops_columns_that_there_is_no_room_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    lines = lines_of(capsys, "compare", "sample:sine", "--boards", "esp32,stm32f746g-disco,xiao-nrf52840")
+    lines = lines_of(capsys, "size", "sample:sine", "--boards", "esp32,stm32f746g-disco,xiao-nrf52840")
     assert lines[0].startswith("yes, with the newest TFLM: it fits 3 of 3 boards; the smallest: ")
     assert lines[1].startswith("for TFLM of ")
     assert lines[3].split("  ")[0] == "board"
     assert max(map(len, lines[3:])) <= 80
-    assert main(["compare", "sample:mobilenet_v1_025", "--boards", "nicla-sense-me"]) == 1
+    assert main(["size", "sample:mobilenet_v1_025", "--boards", "nicla-sense-me"]) == 1
     assert capsys.readouterr().out.startswith("no, with the newest TFLM: it fits none of 1 boards\n")
 
 

@@ -1,4 +1,4 @@
-"""``monitor --live``: what was recognised stays when the screen is given back."""
+"""``board listen --live``: what was recognised stays when the screen is given back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``monitor`` and ``replay-on`` around the board: when they end, and with which exit code."""
+"""``board listen`` and ``board replay`` around the board: when they end, and with which exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``monitor`` on pairs of pseudo-terminals: one is the board's port, another the user's screen."""
+"""``board listen`` on pairs of pseudo-terminals: one is the board's port, another the user's screen."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ Arrange = Callable[..., None]
 
 
 def rows_of(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, list[dict]]:
-    code = main(["monitor", *argv, "--json", "--seconds", "20", "--exit-on-report"])
+    code = main(["board", "listen", *argv, "--json", "--seconds", "20", "--exit-on-report"])
     return code, [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
@@ -121,7 +121,7 @@ def test_a_board_that_comes_back_as_another_device_is_followed(
 def test_the_live_view_keeps_what_was_recognised_on_the_screen() -> None:
     screen, terminal = pty.openpty()
     with board() as (master, path):
-        command = [sys.executable, "-m", "tflm_sim", "monitor", path, "--live", "--seconds", "60"]
+        command = [sys.executable, "-m", "tflm_sim", "board", "listen", path, "--live", "--seconds", "60"]
         environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "LINES": "30"}
         child = subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal, env=environment)
         os.close(terminal)
@@ -147,12 +147,12 @@ def read_until(screen: int, wanted: bytes) -> bytes:
 
 
 def test_without_a_terminal_the_live_view_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["monitor", "loop://", "--live"]) == 2
+    assert main(["board", "listen", "loop://", "--live"]) == 2
     assert "--live needs a terminal" in capsys.readouterr().err
 
 
 def test_a_pipe_is_read_as_it_comes() -> None:
-    command = [sys.executable, "-m", "tflm_sim", "replay", "-"]
+    command = [sys.executable, "-m", "tflm_sim", "board", "read", "-"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdin is not None
         assert child.stdout is not None

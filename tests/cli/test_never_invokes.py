@@ -41,7 +41,7 @@ def test_a_row_of_a_sweep_has_the_sizes_and_is_not_ok(capsys: pytest.CaptureFixt
 
 
 def test_no_board_of_a_comparison_runs_it(capsys: pytest.CaptureFixture[str], mirror: str) -> None:
-    code, out = run(capsys, "compare", mirror, "--boards", "nano33ble,pico")
+    code, out = run(capsys, "size", mirror, "--boards", "nano33ble,pico")
     assert (code, out.count("no: Invoke()")) == (1, 2)
     assert "nano33ble, pico: allocates, but Invoke() fails: #0 MIRROR_PAD: INT16 is not supported" in out
 

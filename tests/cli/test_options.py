@@ -28,7 +28,8 @@ def test_what_is_no_time_is_refused(text: str) -> None:
 
 def verb(**how: Any) -> argparse.ArgumentParser:
     subparsers: Any = argparse.ArgumentParser().add_subparsers()
-    return options.add_verb(subparsers, "v", "tell it", "\ntflm-sim v a\n  tflm-sim v b\n", about="When.\n", **how)
+    how = {"summary": "tell it", **how}
+    return options.add_verb(subparsers, "v", "\ntflm-sim v a\n  tflm-sim v b\n", about="When.\n", **how)
 
 
 def test_help_says_when_and_how_and_which_exit_codes_there_are() -> None:

@@ -189,15 +189,3 @@ def test_the_exact_planner_is_asked_where_it_can_be_or_is_asked_for(has_c, monke
     assert names(planners=["exact", "greedy", "exact"], optimal=True) == ("exact", "greedy")
     assert names(planners=["greedy"], optimal=True) == ("greedy", "exact")
     assert names() == module.DEFAULT_PLANNERS
-
-
-def test_the_line_of_progress_is_written_over_the_one_before(capsys):
-    line = module._ProgressLine()
-    line.clear()
-    assert capsys.readouterr().err == ""
-    for nodes in (1000, 1):
-        line(SimpleNamespace(peak=1200, lower_bound=1000, nodes=nodes, seconds=2.0))
-    line.clear()
-    text = "exact: best 1,200, lower bound 1,000, distance 200, {} nodes, 2 s (Ctrl-C keeps the best plan)"
-    long, short = text.format("1,000"), text.format("1")
-    assert capsys.readouterr().err == f"\r{long}\r{short}    \r{' ' * len(short)}\r"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tflm_sim.cli import main
-from tflm_sim.cli.terminal import ProgressLine, Spinner, wants_color
+from tflm_sim.cli.terminal import ProgressLine, wants_color
 from tflm_sim.model.load import load
 from tflm_sim.report.picture_document import read_document
 from tflm_sim.samples import sample_path
@@ -152,16 +152,6 @@ def test_progress_is_shown_after_a_second_and_wiped(monkeypatch: pytest.MonkeyPa
     assert text.count("\r") == 48 + 2
     assert "simulating: 99 %" in text
     assert text.endswith(" \r")
-
-
-def test_a_spinner_counts_from_the_second_second_on_at_most_ten_times_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, terminal = iter([0.0, 0.9, 1.0, 1.05, 1.2]), Terminal()
-    monkeypatch.setattr("sys.stderr", terminal)
-    monkeypatch.setattr("tflm_sim.cli.terminal.time.monotonic", lambda: next(clock))
-    with Spinner("plans") as spinner:
-        for _ in range(4):
-            spinner()
-    assert terminal.getvalue() == "\rplans 2 tried\rplans 4 tried\r\x1b[K"
 
 
 def test_progress_says_nothing_soon_or_where_nobody_looks() -> None:

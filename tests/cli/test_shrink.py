@@ -161,8 +161,8 @@ def test_loops_are_advised_where_they_need_least_and_the_tflm_knows_what_they_ar
 def test_int8_io_is_asked_for_and_the_lines_are_part_of_both_answers(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    path, out = tmp_path / "rim.tflite", tmp_path / "small.tflite"
-    path.write_bytes(models.rim_model().source)
+    path, out = tmp_path / "floats.tflite", tmp_path / "small.tflite"
+    path.write_bytes(models.float_io_model().source)
     with_int8_io = advised(capsys, path)[-1]
     code, text, _ = run(capsys, "shrink", path, "-o", out, "--int8-io")
     size = smallest_arena(load(out), "cortex-m4").size

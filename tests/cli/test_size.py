@@ -1,4 +1,4 @@
-"""``tflm-sim size``, ``check``, ``trace``, ``targets``, ``ops``: outputs and exit codes."""
+"""``tflm-sim size``, ``check``, ``trace``, ``list targets``, ``list ops``: outputs and exit codes."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_a_trace_of_a_failure_ends_with_exit_code_4(capsys: pytest.CaptureFixtur
 
 
 def test_targets_say_what_they_are_verified_against(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "targets", "--json")
+    code, out, _ = run(capsys, "list", "targets", "--json")
     rows = {row["name"]: row for row in json.loads(out)}
     assert code == 0
     assert rows["cortex-m55"]["verified_against"] == "../shared/golden/cm55_cmsis_nn"
@@ -132,16 +132,16 @@ def test_targets_say_what_they_are_verified_against(capsys: pytest.CaptureFixtur
 def test_a_target_is_listed_with_every_tflm_and_kernel_library_and_what_proves_them(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    code, out, _ = run(capsys, "targets", "cortex-m55", "--json")
+    code, out, _ = run(capsys, "list", "targets", "cortex-m55", "--json")
     rows = [(row["tflm"], row["kernels"], row["proof"]) for row in json.loads(out)]
     assert code == 0
     assert ("90b983c2b", "cmsis_nn@4ab83cc (mve)", "real TFLM, Cortex-M55 in QEMU") in rows
     assert ("2023-06-14 and later", "cmsis_nn@dc64e48 (mve)", "not measured") in rows
     assert not [row for row in rows if "esp" in row[0] or "esp" in row[1]]
-    code, out, _ = run(capsys, "targets", "esp32-s3")
+    code, out, _ = run(capsys, "list", "targets", "esp32-s3")
     assert (code, "esp-tflite-micro@1.3.5" in out, "cmsis_nn" in out) == (0, True, False)
-    assert run(capsys, "targets", "x86_64-pip")[1].splitlines()[1].endswith("the pip wheel of TFLM")
-    assert run(capsys, "targets", "pdp11")[0] == 2
+    assert run(capsys, "list", "targets", "x86_64-pip")[1].splitlines()[1].endswith("the pip wheel of TFLM")
+    assert run(capsys, "list", "targets", "pdp11")[0] == 2
 
 
 def test_tflm_that_is_known_from_a_pip_wheel_is_said_to_be(capsys: pytest.CaptureFixture[str]) -> None:
@@ -152,12 +152,12 @@ def test_tflm_that_is_known_from_a_pip_wheel_is_said_to_be(capsys: pytest.Captur
     code, _, problem = run(capsys, *october, "2026-10-10")
     assert code == 2
     assert "what main held on 2026-10-10 is not known: between 230c9d9 of 2026-10-09 and 1881137 of" in problem
-    rows = json.loads(run(capsys, "targets", "riscv32", "--json")[1])
+    rows = json.loads(run(capsys, "list", "targets", "riscv32", "--json")[1])
     assert ("2026-10-23 (8f6596d)", "reference") in [(row["tflm"], row["kernels"]) for row in rows]
 
 
 def test_ops_lists_every_operator_of_the_resolver(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "ops", "--json")
+    code, out, _ = run(capsys, "list", "ops", "--json")
     rows = {row["op"]: row for row in json.loads(out)}
     assert code == 0
     assert len(rows) == 118
@@ -181,7 +181,7 @@ def test_version_says_which_planner_core_is_used(capsys: pytest.CaptureFixture[s
     assert "\nmodels TFLM of 2026-08-20 (90b983c2b) unless another is named" in out
 
 
-@pytest.mark.parametrize("verb", ["size", "check", "trace", "targets", "ops", "completion"])
+@pytest.mark.parametrize("verb", ["size", "check", "trace", "list", "completion"])
 def test_every_verb_has_examples(capsys: pytest.CaptureFixture[str], verb: str) -> None:
     with pytest.raises(SystemExit):
         main([verb, "--help"])

@@ -18,7 +18,6 @@ from tflm_sim.errors import UsageError
 from tflm_sim.extensions.sweep import cli as sweep
 from tflm_sim.extensions.sweep.cli import Tally
 from tflm_sim.extensions.sweep.difference import RowChange
-from tflm_sim.extensions.sweep.limits import Limits
 from tflm_sim.extensions.sweep.tables import open_writer
 from tflm_sim.samples import sample_path
 
@@ -26,15 +25,17 @@ TLS = {"ca": "a", "cert": "b", "key": "c"}
 
 
 def given(**how: Any) -> argparse.Namespace:
-    known = {"tls_ca": None, "tls_cert": None, "tls_key": None, "scheduler": None, "row_seconds": 60.0}
-    return argparse.Namespace(**{**known, "worker_memory": None, **how})
+    known = {"tls_ca": None, "tls_cert": None, "tls_key": None, "scheduler": None}
+    return argparse.Namespace(**{**known, **how})
 
 
-def test_seconds_and_memory_are_limits() -> None:
-    assert sweep._limits(given(row_seconds=0.0)) == Limits(0, 0)
-    assert sweep._limits(given(worker_memory="2KiB")) == Limits(60, 2048)
-    with pytest.raises(UsageError, match=r"^--row-seconds -0\.5 is negative; use 0 for no limit$"):
-        sweep._limits(given(row_seconds=-0.5))
+@pytest.mark.parametrize(("seconds", "shown"), [("-1", "-1"), ("nan", "nan"), ("inf", "inf"), ("9" * 5000, "inf")])
+def test_a_time_that_is_none_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], seconds: str, shown: str
+) -> None:
+    assert main(["sweep", "sample:sine", "-o", str(tmp_path / "r.csv"), f"--row-seconds={seconds}"]) == 2
+    assert capsys.readouterr().err == f"tflm-sim sweep: a row cannot take {shown} seconds at the most; 0 is no limit\n"
+    assert not (tmp_path / "r.csv").exists()
 
 
 def test_files_for_tls_need_a_scheduler() -> None:
@@ -271,16 +272,6 @@ def test_loggers_of_dask_are_silent_while_it_is_connected() -> None:
         assert (ours.disabled, theirs.disabled, off.disabled) == (False, True, True)
     assert (ours.disabled, theirs.disabled, off.disabled) == (False, False, True)
     off.disabled = False
-
-
-def test_a_row_may_take_no_time_and_that_is_no_limit() -> None:
-    def limits(seconds: float, memory: str | None = None) -> Limits:
-        return sweep._limits(argparse.Namespace(row_seconds=seconds, worker_memory=memory))
-
-    assert limits(0) == Limits(0, 0)
-    assert limits(0.5, "1KiB") == Limits(0.5, 1024)
-    with pytest.raises(UsageError, match=r"^--row-seconds -1 is negative; use 0 for no limit$"):
-        limits(-1)
 
 
 def test_files_are_counted_before_any_is_read(tmp_path: Path) -> None:

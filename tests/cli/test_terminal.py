@@ -17,7 +17,7 @@ from tflm_sim.cli import terminal
 from tflm_sim.cli.terminal import (
     HelpText,
     ProgressLine,
-    Spinner,
+    StatusLine,
     say,
     say_document,
     say_json,
@@ -270,9 +270,9 @@ def test_nothing_is_written_to_what_is_no_terminal(clock: list[float], monkeypat
     assert (line.observers, file.getvalue()) == ((), "")
     for stderr in (None, io.StringIO()):
         monkeypatch.setattr(sys, "stderr", stderr)
-        with Spinner("x") as spinner:
+        with StatusLine("x") as line:
             clock[0] += 5
-            spinner()
+            line.show("y")
         assert stderr is None or stderr.getvalue() == ""
 
 
@@ -282,14 +282,3 @@ def test_by_default_it_is_told_on_stderr(clock: list[float], monkeypatch: pytest
     clock[0] = 101
     line.show("y")
     assert screen.getvalue() == "\rx: y"
-
-
-def test_a_spinner_counts_after_a_second_and_then_ten_times_a_second(
-    clock: list[float], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "stderr", screen := Screen())
-    with Spinner("trying:") as spinner:
-        for now in (100.5, 100.99, 101, 101.05, 101.1):
-            clock[0] = now
-            spinner()
-    assert screen.getvalue() == "\rtrying: 3 tried\rtrying: 5 tried\r\x1b[K"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pytest
 from tflm_sim.answers.rows import cases
 from tflm_sim.cli import main
 from tflm_sim.errors import UsageError
+from tflm_sim.extensions.sweep.limits import Limits
 from tflm_sim.extensions.sweep.sweep import iterate_rows
 from tflm_sim.extensions.sweep.tables import read_rows
 from tflm_sim.samples import SAMPLES, sample_path
@@ -119,6 +121,64 @@ def _pretend_to_be_old() -> None:
     import tflm_sim
 
     tflm_sim.__version__ = "0.0.1"
+
+
+def hanging() -> Any:
+    """Return what makes a worker never end the sizing of sine, whose operators are three."""
+    from distributed import WorkerPlugin
+
+    class Hanging(WorkerPlugin):
+        def setup(self, worker: Any) -> None:
+            from tflm_sim.answers.sizing import Sizer
+
+            sizing = Sizer.sizing
+
+            def slow(self: Any, model: Any, configuration: Any) -> Any:
+                while len(model.subgraphs[0].operators) == 3:
+                    time.sleep(0.01)
+                return sizing(self, model, configuration)
+
+            Sizer.sizing = slow  # type: ignore[method-assign]
+
+    return Hanging()
+
+
+@pytest.mark.slow
+def test_a_row_that_takes_too_long_is_a_row_and_its_worker_is_started_again(cluster: Any) -> None:
+    import distributed
+
+    models = ["sample:residual", "sample:sine", "sample:streaming"]
+    with distributed.Client(cluster) as client:
+        client.register_plugin(hanging())
+        found = list(iterate_rows(models, CASES[:1], client=client, limits=Limits(1)))
+        client.wait_for_workers(3, timeout=60)
+    assert [(row.model, row.status) for row in found] == list(zip(models, ("ok", "timeout", "ok"), strict=True))
+
+
+@pytest.mark.slow
+def test_a_row_that_takes_too_long_for_a_worker_without_a_nanny_is_one_sentence() -> None:
+    code = """
+from distributed import Client, LocalCluster
+from test_dask import hanging
+from tflm_sim import UsageError
+from tflm_sim.answers.rows import cases
+from tflm_sim.extensions.sweep.limits import Limits
+from tflm_sim.extensions.sweep.sweep import iterate_rows
+options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+with LocalCluster(**options) as cluster, Client(cluster) as client:
+    client.register_plugin(hanging())
+    try:
+        list(iterate_rows(["sample:sine"], cases(["cortex-m4"]), client=client, limits=Limits(1)))
+    except UsageError as error:
+        print(error, flush=True)
+        import os
+        os._exit(0)  # the worker is a thread of this process, and never ends
+"""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False, timeout=120)
+    assert re.fullmatch(r"a row takes too long on inproc://\S+, which has no nanny to end it\n", done.stdout), (
+        done.stderr
+    )
 
 
 def test_a_scheduler_that_is_gone_is_one_sentence() -> None:

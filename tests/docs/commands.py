@@ -79,10 +79,7 @@ STANDS_FOR = {
     "--target ...": "esp32-s3",
     "--library NAME": "chirale",
     "--preserve NAME": "1",
-    "run build/app.elf": "executed/app.elf",
-    "run build/zephyr/zephyr.elf": "executed/app.elf",
-    "eon export.zip": "eon_export.zip",
-    "eon FILE": "eon_export.zip",
+    "--tensor NAME": "1",
 }
 """What stands in a command for something of the reader's own; with the word before it where that decides."""
 
@@ -97,11 +94,11 @@ def words_of(command: str, served: Served) -> list[str]:
             words[index] = served.model
         elif word in ("PORT", "/dev/ttyUSB0") or word.startswith("socket://"):
             words[index] = served.trace if "--swo" in words else served.log
-        elif word in ("build/app.elf", "app.elf", "old.elf", "new.elf") and "--executed" in words:
+        elif word.endswith(".elf") and {"--executed", "--run"} & {*words}:
             words[index] = "executed/app.elf"
         else:
             words[index] = STANDS_FOR.get(word, word)
-    return [*words, "--exit-on-report"] if words[1] == "monitor" else words
+    return [*words, "--exit-on-report"] if words[1:3] == ["board", "listen"] else words
 
 
 class Served(NamedTuple):

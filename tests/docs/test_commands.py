@@ -12,27 +12,30 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from commands import Command, Served, commands, words_of
 
-from tflm_sim.cli import build_parser
+from tflm_sim.cli import parsed
+from tflm_sim.errors import UsageError
 
 NOT_RUN = {
     "tflm-sim serve": "runs until Ctrl-C; tests/browser opens what it serves",
     "tflm-sim sweep /shared/zoo": "needs a cluster; tests/cluster has one",
     "tflm-sim shrink model.tflite --firmware build/app.elf --prove": "needs TFLM's kernels; tests/firmware has its own",
-    "tflm-sim replay-on": "needs a board; tests/firmware runs it against QEMU's",
+    "tflm-sim board replay": "needs a board; tests/firmware runs it against QEMU's",
 }
 """The start of a command, and where it is run instead."""
 
 
 def is_a_name(command: str) -> bool:
-    """Tell whether a verb alone is the verb's name: one that cannot be without arguments."""
+    """Tell whether a verb alone, or a command of ``board``, is its name: one that cannot be without arguments."""
     words = command.split()[1:]
-    if len(words) != 1:
+    if len(words) != (2 if words[:1] == ["board"] else 1):
         return False
-    with contextlib.redirect_stderr(io.StringIO()):
+    with contextlib.redirect_stdout(io.StringIO()):
         try:
-            build_parser(words[0]).parse_args(words)
-        except SystemExit as end:
-            return end.code != 0
+            parsed(words)
+        except UsageError:
+            return True
+        except SystemExit:  # The help, or the version.
+            return False
     return False
 
 
@@ -51,4 +54,4 @@ def test_the_pages_have_commands_and_few_of_them_cannot_run() -> None:
 @pytest.mark.parametrize("command", PARSED, ids=lambda command: f"{command.page}: {command.text}")
 def test_the_program_takes_every_command_of_the_pages(command: Command) -> None:
     words = words_of(command.text, Served("http://m", "port", "port"))[1:]
-    build_parser(None).parse_args(words)
+    parsed(words)

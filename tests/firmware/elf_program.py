@@ -13,15 +13,42 @@ from tflm_sim.targets.declarations import CStruct, Member, in_order
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.structs import declarations
 
+_OF_C = ("TfLite", "TFLM")
+"""How the names of structs of C begin."""
 SCALARS = ("void *", "size_t", "intptr_t", "int", "bool", "float", "double")
 """The scalar types of the tables besides ``enum`` and the ``_t`` types of C."""
 
-PRELUDE = """
-#include <stddef.h>
-#include <stdint.h>
+NAMESPACES = {
+    "2026-08-20": ("-DKERNELS=tflite",),
+    "2026-09-28": ("-DKERNELS=tflite::micro",),
+    "2026-10-02": ("-DKERNELS=tflite::micro", "-DMOVED"),
+    "2026-10-08": ("-Dtflite=tflite::micro", "-DKERNELS=tflite", "-DMOVED"),
+}
+"""A day of a pip wheel -> the flags with which our programs have TFLM's names where TFLM of that day has them.
+
+Kernels stand in ``KERNELS``; ``MOVED``: structs and enums of C stand there, too. See reading/tflm_names.py.
+"""
+
+SCHEMA = """
+#pragma push_macro("tflite")
+#undef tflite
+namespace tflite { struct Model; }
+#pragma pop_macro("tflite")
+"""
+"""What the schema declares, which stands in ``tflite`` on every day."""
+
+
+def of_c(text: str) -> str:
+    """Return declarations of C where TFLM has them: in no namespace, or in that of the kernels."""
+    return f"#ifdef MOVED\nnamespace KERNELS {{\n#endif\n{text}\n#ifdef MOVED\n}}\nusing namespace KERNELS;\n#endif\n"
+
+
+PRELUDE = "#include <stddef.h>\n#include <stdint.h>\n" + of_c("""
 enum TfLiteType { kTfLiteNoType = 0, kTfLiteFloat32 = 1 };
 typedef enum TfLiteStatus { kTfLiteOk = 0, kTfLiteError = 1 } TfLiteStatus;
-"""
+struct TfLiteContext;
+struct TfLiteNode;
+""")
 
 
 def type_name(name: str) -> str:
@@ -43,13 +70,14 @@ def member(field: Member) -> str:
 
 
 def source_of(structs: Iterable[CStruct]) -> str:
-    """Return declarations in namespace tflite; names that C++ cannot have are replaced by ones that it can."""
-    lines = [PRELUDE, "namespace tflite {"]
+    """Return declarations, each in the namespace of its kind; names that C++ cannot have are replaced by others."""
+    lines = [PRELUDE]
     for struct in structs:
         name = cpp_name(struct.name)
         members = " ".join(map(member, struct.members))
-        lines += [f"struct {name} {{ {members} }};", f"{name} g_{name};"]
-    return "\n".join([*lines, "}", ""])
+        declared = f"struct {name} {{ {members} }};\n{name} g_{name};"
+        lines.append(of_c(declared) if name.startswith(_OF_C) else f"namespace tflite {{\n{declared}\n}}")
+    return "\n".join([*lines, ""])
 
 
 def own_struct(struct: CStruct, rows: Mapping[str, CStruct]) -> str:
@@ -60,7 +88,7 @@ def own_struct(struct: CStruct, rows: Mapping[str, CStruct]) -> str:
     shared = source_of(parts).replace("g_", "g_" + re.sub(r"\W", "_", struct.name) + "_")
     used = f"__attribute__((used)) {last} *user; __attribute__((used)) TfLiteStatus status;"
     body = f"struct {last} {{ {members} }};\n{used}"
-    return f"{shared}\nnamespace tflite {{ namespace {{\n{body}\n}} }}\n"
+    return f"{shared}\nnamespace KERNELS {{ namespace {{\n{body}\n}} }}\n"
 
 
 def model_source(symbol: str, sample: str) -> str:
@@ -70,7 +98,12 @@ def model_source(symbol: str, sample: str) -> str:
 
 
 def build(folder: Path, compiler: str, sources: dict[str, str], *flags: str) -> Path:
-    """Compile and link ``sources`` (path below ``folder`` -> text) without a library; return the ELF file."""
+    """Compile and link ``sources`` (path below ``folder`` -> text) without a library; return the ELF file.
+
+    ``flags`` may have those of a day of :data:`NAMESPACES`; without, TFLM stands in ``tflite``.
+    """
+    if not any(flag.startswith("-DKERNELS=") for flag in flags):
+        flags = (*flags, *NAMESPACES["2026-08-20"])
     for name, text in sources.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,6 @@ import run_program
 PARTS = run_program.SOURCE.split("struct MicroInterpreter {")
 INTERPRETER = (
     """
-struct Model;
 struct MicroAllocator { int StartModelAllocation(const Model *model); };
 __attribute__((noinline)) int MicroAllocator::StartModelAllocation(const Model *model) {
   asm volatile("" : : "r"(model) : "memory");
@@ -100,6 +99,7 @@ def built(
     stray: str = "",
     other: bytes = b"",
     skipped: int = 0,
+    namespaces: str = "2026-08-20",
 ) -> Path:
     """Return the program.
 
@@ -110,6 +110,7 @@ def built(
         stray: A statement of Invoke(), which may write where it should not.
         other: The model of a second interpreter, with an arena of its own; b"" for none.
         skipped: Bytes between a multiple of 16 and its first model.
+        namespaces: A day of :data:`elf_program.NAMESPACES`.
     """
     if shutil.which("arm-none-eabi-g++") is None:
         pytest.skip("arm-none-eabi-g++ not installed")
@@ -121,5 +122,6 @@ def built(
     if other:
         (folder / "other.tflite").write_bytes(other)
         flags.append("-DOTHER")
-    source = {"main.cc": PARTS[0] + INTERPRETER}
+    flags += elf_program.NAMESPACES[namespaces]
+    source = {"main.cc": elf_program.SCHEMA + PARTS[0] + INTERPRETER}
     return elf_program.build(folder, "arm-none-eabi-g++ -mcpu=cortex-m4 -mthumb", source, *flags)

@@ -48,18 +48,21 @@ extern "C" __attribute__((noinline)) void *malloc(size_t) { return (void *)0x200
 extern "C" __attribute__((noinline)) void *_sbrk(int) { return (void *)0x20006000; }
 extern "C" __attribute__((noinline)) void *pvPortMalloc(size_t) { return nullptr; }
 uint8_t *block;
-namespace tflite {
+namespace KERNELS {
 __attribute__((noinline)) int PrepareAdd(void *, Node *) { IN_PREPARE; return 0; }
 __attribute__((noinline)) int EvalAdd(void *, Node *) { fill(tensor_arena, 8); return 0; }
 __attribute__((noinline)) int EvalMul(void *, Node *) { IN_EVAL; return 0; }
 const Registration registrations[] = {{nullptr, nullptr, PrepareAdd, EvalAdd, 0, 0, nullptr},
                                       {nullptr, nullptr, nullptr, EvalMul, 0, CODE}};
+}  // namespace KERNELS
+namespace tflite {
 __attribute__((noinline)) int MicroInterpreter::AllocateTensors() {
   nodes = (Node *)allocator->AllocatePersistentBuffer(2 * sizeof(Node), 4);
   if (nodes == nullptr) return 1;
   for (int index = 0; index < 2; ++index) {
-    nodes[index] = {0, 0, {0, 0, 0}, &registrations[index]};
-    if (registrations[index].prepare) registrations[index].prepare(nullptr, &nodes[index]);
+    nodes[index] = {0, 0, {0, 0, 0}, &KERNELS::registrations[index]};
+    const auto prepare = KERNELS::registrations[index].prepare;
+    if (prepare) prepare(nullptr, &nodes[index]);
   }
   return allocator->ResetTempAllocations();
 }
@@ -83,6 +86,7 @@ def built(
     core: str = "cortex-m4",
     code: str = "18, nullptr",
     more: str = "",
+    namespaces: str = "2026-08-20",
 ) -> Path:
     """Return the program.
 
@@ -93,11 +97,13 @@ def built(
         core: What it is built for, and flags.
         code: The builtin code of operator #1 and the name of a custom one.
         more: Declarations that the statements need.
+        namespaces: A day of :data:`elf_program.NAMESPACES`.
     """
     if shutil.which("arm-none-eabi-g++") is None:
         pytest.skip("arm-none-eabi-g++ not installed")
     defined = ["-DARENA=1024", "-DAFTERWARDS=", f"-DIN_PREPARE={in_prepare}", f"-DIN_EVAL={in_eval}"]
     defined += [f"-DCODE={code}", f"-DMORE={more}"]
     flags = ["-O1", "-fno-inline", "-fno-toplevel-reorder", run_program.LAYOUT, *defined]
+    flags += elf_program.NAMESPACES[namespaces]
     source = {"main.cc": PARTS[0] + INTERPRETER + MAIN}
     return elf_program.build(folder, f"arm-none-eabi-g++ -mcpu={core} -mthumb", source, *flags)

@@ -48,7 +48,7 @@ def test_device_and_simulation_agree_on_every_offset_and_the_high_water_mark(
     with running(name, build) as port:
         for model in MODELS[name]:
             target = "riscv32" if name == "riscv-virt" else "cortex-m4"
-            code = main(["replay-on", port, model, "--target", target])
+            code = main(["board", "replay", port, model, "--target", target])
             out = capsys.readouterr().out
             assert code == 0, out
             assert out.startswith(f"for {target} (not named, so assumed: --library")
@@ -61,7 +61,7 @@ def test_an_arena_that_the_device_cannot_give_is_refused_before_anything_is_sent
     build: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with running("posix", build) as port:
-        code = main(["replay-on", port, "sample:sine", "--arena-size", "64MiB"])
+        code = main(["board", "replay", port, "sample:sine", "--arena-size", "64MiB"])
         assert code == 2
         assert "for an arena of 67,108,864 B" in capsys.readouterr().err
 
@@ -72,7 +72,7 @@ def test_a_wrong_simulation_is_found_out(
     """The host predicts with another planner constant: the device's mark must differ, and the verb must say so."""
     monkeypatch.setattr("tflm_sim.extensions.board.device_replay.PER_BUFFER_SIZE", 64)
     with running("posix", build) as port:
-        code = main(["replay-on", port, "sample:sine", "--arena-size", "4KiB"])
+        code = main(["board", "replay", port, "sample:sine", "--arena-size", "4KiB"])
     captured = capsys.readouterr()
     assert code == 1
     assert "at the end: mark: simulation" in captured.err
@@ -111,7 +111,7 @@ def test_the_monitor_records_every_byte_and_survives_the_port(
     while not link.exists():
         time.sleep(0.01)
     record = tmp_path / "run.log"
-    code = main(["monitor", str(link), "--record", str(record), "--seconds", "4"])
+    code = main(["board", "listen", str(link), "--record", str(record), "--seconds", "4"])
     player.join()
     out = capsys.readouterr().out
     assert code == 0

@@ -42,13 +42,15 @@ def test_every_struct_has_the_size_and_alignment_of_the_table(name: str, flags: 
     for struct in own:
         stem = struct.name.partition(".")[0]
         sources[f"tensorflow/lite/micro/kernels/{stem}.cc"] = elf_program.own_struct(struct, rows)
-    elf = Elf(memoryview(elf_program.build(tmp_path, compiler, sources, *flags.split()).read_bytes()))
-    expected = {*named, *(struct.name for struct in own)}
+    expected, day = {*named, *(struct.name for struct in own)}, "2026-08-20"
     if "types-section" in flags:
+        # The type unit of a struct of C names nothing by which TFLM is found, where it stands in no namespace.
+        day = "2026-10-08"
         # A type unit does not say which source file its type in an unnamed namespace is from.
         of_files = {name.rpartition(".")[2] for name in rows if "." in name}
         expected = {name for name in named if name not in of_files}
-    _assert_measured(elf, abi, expected)
+    path = elf_program.build(tmp_path, compiler, sources, *flags.split(), *elf_program.NAMESPACES[day])
+    _assert_measured(Elf(memoryview(path.read_bytes())), abi, expected)
 
 
 def _assert_measured(elf: Elf, abi: Abi, names: set[str]) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from tflm_sim.answers.simulation import simulate
@@ -17,6 +18,7 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load
 from tflm_sim.model.types import TensorType
 from tflm_sim.samples import sample_path
+from tflm_sim.schemas.generate import published
 
 sys.path.insert(0, str(Path(__file__).parent))
 import elf_program
@@ -24,7 +26,7 @@ import elf_program
 ARM = "arm-none-eabi-g++ -mcpu=cortex-m4 -mthumb"
 RISCV = "riscv64-unknown-elf-g++ -march=rv32imc -mabi=ilp32"
 SAMPLE = "sine"
-MIRROR_PAD = "namespace tflite { void Register_MIRROR_PAD() {} }\n"
+MIRROR_PAD = "namespace KERNELS { void Register_MIRROR_PAD() {} }\n"
 MESSAGE = 'extern "C" const char *const text = "Failed to resize buffer. Requested: %u, available %u, missing: %u";'
 
 
@@ -46,7 +48,7 @@ def program(
     source = elf_program.source_of(elf_program.in_order(rows, named))
     source += elf_program.model_source("g_model", SAMPLE) + message + extra
     source += f"namespace {{ alignas(16) __attribute__((used)) unsigned char tensor_arena[{arena_size}]; }}\n"
-    source += "namespace tflite { void Register_FULLY_CONNECTED() {} }\nint main() { return 0; }\n"
+    source += "namespace KERNELS { void Register_FULLY_CONNECTED() {} }\nint main() { return 0; }\n"
     conv = elf_program.own_struct(rows["concatenation.OpData"], rows)
     kernel = "tensorflow/lite/micro/kernels/concatenation.cc"
     return elf_program.build(tmp_path, compiler, {"main.cc": source, kernel: conv}, *flags)
@@ -92,13 +94,14 @@ def test_the_page_says_of_the_file_what_the_verb_says(tmp_path: Path, capsys: py
     models = OpenModels()
     for spare, fits in ((4096, True), (-160, False)):
         elf = program(tmp_path, ARM, needed("cortex-m4") + spare, "-g")
-        verdict, _, *facts = run(capsys, str(elf))[1].splitlines()
+        verdict, _, *facts, _, settled = run(capsys, str(elf))[1].splitlines()
         (entry,) = json.loads(models.add(str(elf), elf.read_bytes()))
         # What was set for the models of the visit is no word about a program that says it itself.
         (row,) = json.loads(
             models.firmware(entry["firmware"], json.dumps({"target": "esp32", "library": "2023-06-15"}))
         )
         assert (row["fits"], row["verdicts"], row["facts"]) == (fits, [verdict], facts)
+        assert settled.endswith(f": tflm-sim firmware {elf} --run")
 
 
 def test_the_page_says_what_is_missing_in_a_program(tmp_path: Path) -> None:
@@ -120,7 +123,7 @@ def test_stripped_messages_are_not_promised(tmp_path: Path, capsys: pytest.Captu
 
 def test_an_operator_that_is_not_registered_is_a_no(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     elf = program(tmp_path, ARM, 65536, "-g")
-    code, text = run(capsys, str(elf), "sample:mobilenet_v1_025")
+    code, text = run(capsys, str(elf), "--model", "sample:mobilenet_v1_025")
     assert code == 1
     assert "not registered: DEPTHWISE_CONV_2D, " in answer(text)
     assert "will fail and print `Didn't find op for builtin opcode 'DEPTHWISE_CONV_2D'`" in answer(text)
@@ -133,7 +136,7 @@ def test_a_model_that_never_invokes_is_a_no(tmp_path: Path, capsys: pytest.Captu
     builder.operator("MIRROR_PAD", [tensor, paddings], [result])
     model = tmp_path / "mirror.tflite"
     model.write_bytes(builder.build(inputs=[tensor], outputs=[result]))
-    code, text = run(capsys, str(program(tmp_path, ARM, 4096, "-g", extra=MIRROR_PAD)), str(model))
+    code, text = run(capsys, str(program(tmp_path, ARM, 4096, "-g", extra=MIRROR_PAD)), "--model", str(model))
     assert (code, answer(text).startswith("no")) == (1, True)
     assert answer(text).endswith("allocates, but Invoke() fails: #0 MIRROR_PAD: INT16 is not supported")
 
@@ -142,6 +145,7 @@ def test_the_document_holds_the_same(tmp_path: Path, capsys: pytest.CaptureFixtu
     size = needed("cortex-m4")
     code, text = run(capsys, str(program(tmp_path, ARM, size, "-g")), "--json")
     document = json.loads(text)
+    jsonschema.validate(document, published("firmware"))
     assert code == 0
     assert document["models"][0]["symbol"] == "g_model"
     assert document["models"][0]["size"] == len(sample_path(SAMPLE).read_bytes())
@@ -191,6 +195,34 @@ def test_without_debug_information_and_symbols_the_kernels_are_asked_for(
     code, text = run(capsys, str(elf), "--kernels", "reference", "--limit", str(size), *named)
     assert code == 0
     assert "TFLM        named: 2022-06-14 (as named)" in text
+
+
+def test_where_reading_leaves_a_doubt_the_last_line_is_the_command_that_executes_the_program(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a b").mkdir()
+    elf = str(program(tmp_path / "a b", ARM, 4096, "-g"))
+
+    def last(*arguments: str) -> str:
+        text = run(capsys, elf, *arguments)[1]
+        assert json.loads(run(capsys, elf, *arguments, "--json")[1])["settled_by"] == text.splitlines()[-1][48:]
+        return text.splitlines()[-1]
+
+    begin = "executing it settles what the file leaves open: tflm-sim firmware"
+    assert last() == last("--model", "g_model") == f"{begin} '{elf}' --run"
+    assert last("--model", f"sample:{SAMPLE}") == f"{begin} '{elf}' --run --model sample:{SAMPLE}"
+    subprocess.run(["arm-none-eabi-strip", elf], check=True)
+    assert last() == f"{begin} '{elf}' --run"  # which kernels it has cannot be told
+
+
+def test_nothing_is_to_be_executed_where_the_file_says_all_or_no_emulator_has_its_core(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elf = program(tmp_path, ARM, 4096, "-g")
+    code, text = run(capsys, str(elf), "--arena-symbol", "tensor_arena", "--planner", "greedy")
+    assert (code, text.startswith("yes: "), "--run" in text) == (0, True, False)
+    code, text = run(capsys, str(program(tmp_path, "xtensa-lx106-elf-g++", 4096, "-g")))
+    assert (code, text.startswith("yes, if "), "--run" in text) == (0, True, False)
 
 
 @pytest.mark.parametrize("form", ["binary", "ihex"])
@@ -334,7 +366,7 @@ def test_other_verbs_take_the_firmware_as_their_target(tmp_path: Path, capsys: p
     first, about, *_ = capsys.readouterr().out.splitlines()
     assert first.endswith(" on app.elf")
     assert "reference kernels, plain interpreter" in about
-    assert main(["ops", "--firmware", str(elf)]) == 0
+    assert main(["list", "ops", "--firmware", str(elf)]) == 0
     assert "FULLY_CONNECTED" in capsys.readouterr().out
     assert main(["lite", f"sample:{SAMPLE}", "--firmware", str(elf)]) == 0
     assert "TFLM on app.elf needs " in capsys.readouterr().out

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 import tflm_sim
@@ -14,6 +16,7 @@ from tflm_sim.cli import main
 from tflm_sim.errors import FirmwareError
 from tflm_sim.extensions.firmware.emulation.event_rows import events_of
 from tflm_sim.extensions.firmware.emulation.execution import Execution
+from tflm_sim.schemas.generate import published
 
 sys.path.insert(0, str(Path(__file__).parent))
 import run_program
@@ -120,7 +123,7 @@ def test_stack_is_held_against_what_the_linker_script_reserves(
     flag: str, says: str, reserved: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     program = run_program.built(tmp_path, "cortex-m4", 1024, "-DFAILED=1", flag)
-    assert main(["run", str(program), "--invoke", "1"]) == 0
+    assert main(["firmware", str(program), "--run", "--invoke", "1"]) == 0
     shown = capsys.readouterr().out
     # Invoke() takes 80 B; main() has saved two registers at least, and four at most.
     (callers,) = [size for size in (8, 16) if f"): {size:,} B of its callers, 80 B of Invoke()" in shown]
@@ -130,7 +133,7 @@ def test_stack_is_held_against_what_the_linker_script_reserves(
 
 def test_a_stack_that_is_too_small_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     program = run_program.built(tmp_path, "cortex-m4", 1024, "-DFAILED=1", "-Wl,--defsym=_Min_Stack_Size=64")
-    assert main(["run", str(program), "--invoke", "1"]) == 0
+    assert main(["firmware", str(program), "--run", "--invoke", "1"]) == 0
     shown = capsys.readouterr().out
     # 80 B of Invoke() alone are 16 more than there are, and 8 or 16 of main() come on top.
     assert any(f"the stack overflows by {size} B" in shown for size in (16 + 8, 16 + 16))
@@ -140,7 +143,7 @@ def test_an_arena_that_is_too_small_is_told_with_what_the_device_prints(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     program = run_program.built(tmp_path, "cortex-m4", arena=112)
-    assert main(["run", str(program)]) == 1
+    assert main(["firmware", str(program), "--run"]) == 1
     shown = capsys.readouterr().out
     # 112 - 24 = 88 B are left for 100. Elsewhere there is room: 228 B are what it needs, as with a larger arena.
     assert "Failed to allocate tail memory. Requested: 100, available 88" in shown
@@ -164,7 +167,7 @@ def test_a_program_that_can_be_read_only_once_is_read_once(tmp_path: Path, capsy
     pipe = subprocess.Popen(["cat", str(program)], stdout=subprocess.PIPE)
     assert pipe.stdout is not None
     name = f"/dev/fd/{pipe.stdout.fileno()}"
-    assert main(["run", name]) == 0
+    assert main(["firmware", name, "--run"]) == 0
     pipe.communicate()
     shown = capsys.readouterr().out
     assert f"file      {name}: executed for a Cortex-M4 in Unicorn" in shown
@@ -174,7 +177,7 @@ def test_a_program_that_can_be_read_only_once_is_read_once(tmp_path: Path, capsy
 def test_a_program_without_symbols_is_refused_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     program = run_program.built(tmp_path, "cortex-m4")
     subprocess.run(["arm-none-eabi-strip", str(program)], check=True)
-    assert main(["run", str(program)]) == 3
+    assert main(["firmware", str(program), "--run"]) == 3
     assert "it has neither symbols nor the messages by which TFLM's functions are found" in capsys.readouterr().err
 
 
@@ -197,13 +200,19 @@ def test_an_invoke_that_takes_too_long_says_so_with_the_option_that_gives_it_mor
     end = b"\xf0\xbc\x00\x20\x70\x47"  # pop {r4-r7}; movs r0, #0; bx lr
     assert code.count(end) == 1
     program.write_bytes(code.replace(end, b"\xf0\xbc\x00\x20\xfe\xe7"))  # b .
-    assert main(["run", str(program), "--invoke", "1", "--time-limit", "6s", "--emulator", emulator]) == 0
+    assert main(["firmware", str(program), "--run", "--invoke", "1", "--time-limit", "6s", "--emulator", emulator]) == 0
     shown = capsys.readouterr().out
     assert "Invoke(): stopped: it did not go on within 3 s of the host's time in Invoke() at 0x" in shown
     assert "a longer --time-limit gives it more" in shown
     assert "tensor_arena (1,024 B) needs 228 B" in shown
 
 
-def test_a_time_limit_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", "app.elf", "--time-limit", "0s"]) == 2
-    assert "--time-limit must be 1s to 100000s" in capsys.readouterr().err
+def test_the_document_says_what_the_text_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = run_program.built(tmp_path, "cortex-m4")
+    assert main(["firmware", str(program), "--run", "--invoke", "1", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, published("firmware-run"))
+    (arena,) = document["arenas"]
+    assert (arena["symbol"], arena["size"], arena["smallest_arena"], arena["fits"]) == ("tensor_arena", 1024, 228, True)
+    assert main(["firmware", str(program), "--run", "--invoke", "1"]) == 0
+    assert capsys.readouterr().out.startswith("yes: tensor_arena (1,024 B) needs 228 B, 240 B as a multiple of 16")

@@ -59,7 +59,7 @@ def test_a_model_that_does_not_fit_fails_in_the_words_of_the_device(
     program: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "large.tflite").write_bytes(model(41))
-    assert main(["run", str(program), "--model", str(tmp_path / "large.tflite")]) == 1
+    assert main(["firmware", str(program), "--run", "--model", str(tmp_path / "large.tflite")]) == 1
     # 41 subgraphs want 4,100 B of an arena of 4,096 B.
     assert "log       No room for 41 subgraphs" in capsys.readouterr().out
 

@@ -48,7 +48,7 @@ def test_where_too_many_instructions_store_to_nowhere_the_last_ones_are_told_tog
     last = stores[-1]
     assert (last.code_address, last.function, last.name, last.is_outside) == (0, "", "", True)
     assert (last.address, last.size, last.times) == (NOWHERE + 1023, 77, 77)
-    assert main(["run", str(program), "--invoke", "1"]) == 1
+    assert main(["firmware", str(program), "--run", "--invoke", "1"]) == 1
     assert ", by instructions that are too many to be told apart\n" in capsys.readouterr().out
 
 
@@ -64,7 +64,7 @@ def test_a_store_to_nowhere_is_named_by_address_object_function_and_operator(
     assert (store.is_outside, store.function, store.name, store.subgraph, store.op) == (True, "fill", "MUL", 0, 1)
     assert (store.address, store.size, store.times) == (NOWHERE, 4, 4)
     assert execution.exit_code == 1
-    assert main(["run", str(program), "--invoke", "1"]) == 1
+    assert main(["firmware", str(program), "--run", "--invoke", "1"]) == 1
     shown = capsys.readouterr().out
     assert f"outside   4 B at {NOWHERE:#x} in 4 stores, {store.symbol} + {store.offset:,}, by fill() at " in shown
     assert shown.count(" for MUL #1") == 1
@@ -217,5 +217,5 @@ def test_a_qemu_that_loads_no_plugin_watches_no_stores_and_that_is_told(
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     program = operators_program.built(tmp_path, core="cortex-m3", in_eval=f"fill((uint8_t *){NOWHERE}, 4)")
     assert seen(tflm_sim.execute(program, invokes=1, emulator="qemu")) == (None, None)
-    assert main(["run", str(program), "--emulator", "qemu"]) == 0
+    assert main(["firmware", str(program), "--run", "--emulator", "qemu"]) == 0
     assert "stores are not watched in this emulator" in capsys.readouterr().out

@@ -161,7 +161,7 @@ def test_two_arenas_of_one_allocator_are_sized_one_by_one(tmp_path: Path, capsys
         ("persist", 984), ("persist", 884), ("temp", 0), ("persist", 872), ("temp_reset", 300)
     ]  # fmt: skip
     assert (rest.allocations, [one.status for one in stays.allocations[0].invocations]) == ((), ["ok"])
-    assert main(["run", str(program)]) == 0
+    assert main(["firmware", str(program), "--run"]) == 0
     assert "yes: arena_of_the_rest (1,000 B) needs 312 B" in capsys.readouterr().out
 
 

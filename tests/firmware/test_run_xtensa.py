@@ -26,6 +26,7 @@ from tflm_sim.extensions.firmware.emulation.xtensa_machine import XtensaMachine
 from tflm_sim.extensions.firmware.reading.image import load_image
 
 sys.path.insert(0, str(Path(__file__).parent))
+import elf_program
 import xtensa_program
 
 _ESP32 = next(chip for chip in CHIPS if chip.cpu == "esp32")
@@ -63,8 +64,9 @@ def executed(path: Path, invokes: int = 0, machine: type[StandIn] = StandIn) -> 
     return follow(program, make, emulator="QEMU", file=str(path), invokes=invokes)
 
 
-def test_the_smallest_arena_is_exact_and_each_request_is_seen(tmp_path: Path) -> None:
-    answer = executed(xtensa_program.built(tmp_path))
+@pytest.mark.parametrize("day", ["2026-08-20", "2026-10-08"])
+def test_the_smallest_arena_is_exact_and_each_request_is_seen(day: str, tmp_path: Path) -> None:
+    answer = executed(xtensa_program.built(tmp_path, 1024, *elf_program.NAMESPACES[day]))
     (arena,) = answer.arenas
     # As in test_run.py: it is the same program.
     assert (arena.succeeds_from, arena.smallest_arena, arena.arena_used_bytes) == (188, 228, 1024 - 848)
@@ -144,7 +146,7 @@ def test_without_the_qemu_of_espressif_it_is_refused_with_what_would_do(
         (folder / "qemu-system-xtensa").write_text("#!/bin/sh\necho dc233c\n")
         (folder / "qemu-system-xtensa").chmod(0o755)
     monkeypatch.setenv("PATH", str(folder) + os.pathsep + "/nowhere")
-    assert main(["run", str(program)]) == 3
+    assert main(["firmware", str(program), "--run"]) == 3
     said = capsys.readouterr().err
     assert "a program for an ESP32 is executed by qemu-system-xtensa of Espressif" in said
     assert ("has not this core" if has_qemu else "there is none") in said

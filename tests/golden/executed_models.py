@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tflm_sim.model.build import ModelBuilder
-from tflm_sim.model.compression import METADATA_NAME
+from tflm_sim.model.compression_metadata import METADATA_NAME
 from tflm_sim.model.flatbuf_writer import TableNode, TableVector, serialize
 from tflm_sim.model.types import TensorType as T
 

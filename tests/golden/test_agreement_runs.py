@@ -2,7 +2,7 @@
 
 ``agreement_runs.json`` has a table a program, linked from upstream's sources (2026-08-20, 90b983c2b) by GCC 12.2.1
 (Arm) and 12.2.0 (RISC-V): up to fifteen operators and an arena of 1 MiB. A row is a model of ``../shared/models`` that
-``AllocateTensors()`` took, by ``tflm-sim run --model``: the requests to the allocator, all of which were those of the
+``AllocateTensors()`` took, by ``firmware --run --model``: the requests to the allocator, all of which were those of the
 simulation, with their operators; the smallest arena; ``arena_used_bytes()``. No model differed; those that the program
 refuses are left out, and with CMSIS-NN those whose convolutions are of 16 bits, for which these programs have no code.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tflm_sim.logs.diagnosis import diagnose
-from tflm_sim.logs.events import AllocationReport, ArenaUsed, BenchmarkRecord, CategoryUse
+from tflm_sim.logs.log_events import AllocationReport, ArenaUsed, BenchmarkRecord, CategoryUse
 from tflm_sim.logs.parser import parse_log
 from tflm_sim.recorded import CATEGORIES
 

@@ -1,11 +1,11 @@
-"""Programs with real TFLM (2026-08-20, 90b983c2b): what they print on QEMU, what ``run`` says, what is simulated.
+"""Programs with real TFLM (2026-08-20, 90b983c2b): what they print on QEMU, what ``--run`` says, what is simulated.
 
 ``executed_runs.json`` has a row a program, all linked from upstream's sources by GCC 12.2.1 (Arm) and 12.2.0 (RISC-V);
 those with ESP-NN's portable kernels from esp-tflite-micro's.
 ``printed``: by the program itself, on QEMU 7.2: what AllocateTensors() returned, ``arena_used_bytes()``, the smallest
 arena in which it succeeds (by bisection in the program, of its first arena or of each; left out where the search began
 too high, or came to no end), and the bytes of a painted stack that AllocateTensors() and Invoke() used.
-``executed``: what ``tflm-sim run`` said of the ELF file. Stack is that of the function called, without its callers.
+``executed``: what ``firmware --run`` said of the ELF file. Stack is that of the function called, without its callers.
 
 Of the last 47 rows, stack was not printed; of the last 45, the smallest size, where a row has it, was tried by building
 the program with it and with one byte less. Four programs were refused: link-time optimisation put the making of their

@@ -213,7 +213,7 @@ static void check_packing(void) {
   tflm_exact_problem_free(&p);
 }
 
-/* Two programs that hand over at moments of their own, and now and then at one: a plan in two storeys is a plan. */
+/* Two programs that hand over at moments of their own, and now and then at one: a plan in two levels is a plan. */
 static void check_split(void) {
   enum { LINKS = 2 * MOST };
   tflm_exact_buffer_t b[4 * LINKS];
@@ -231,7 +231,7 @@ static void check_split(void) {
   split_task_t task = {
       tflm_exact_solve, capacity, (uint64_t)draw(0, 9), draw(1, 4), limits(2000), (int)draw(0, 1), 0, 0};
   if (tflm_exact_split_run(&p, b, &task, units) == SEARCH_FOUND) {
-    if (tflm_exact_peak(&p, units) > capacity) fail("storeys are too high", b, count);
+    if (tflm_exact_peak(&p, units) > capacity) fail("levels are too high", b, count);
     for (int i = 0; i < p.count; i++) offsets[p.original[i]] = units[i] * p.unit;
     check_plan(b, count, offsets, tflm_exact_peak(&p, units));
   }

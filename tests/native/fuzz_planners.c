@@ -1,4 +1,4 @@
-/* Random calls of tflm_plan, hill_climb, shared_objects and stairs, for a build with -fsanitize=address,undefined.
+/* Random calls of tflm_plan, hill_climb, shared_objects and first_fit, for a build with -fsanitize=address,undefined.
  *
  *   fuzz_planners SEED CASES
  *
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "first_fit.h"
 #include "hill_climb.h"
 #include "shared_objects.h"
-#include "stairs.h"
 #include "tflm_plan.h"
 
 #define MOST_BUFFERS 90
@@ -278,12 +278,12 @@ static void try_shared_objects(void) {
 }
 
 static int by_group(const void *a, const void *b) {
-  const tflm_stairs_gap_t *one = a, *other = b;
+  const tflm_first_fit_gap_t *one = a, *other = b;
   return (one->group > other->group) - (one->group < other->group);
 }
 
 /* Whether offsets keep out of all gaps; those of -1 are none yet. */
-static int keeps_out(const tflm_stairs_gap_t *gaps, size_t gap_count, const int64_t *offsets) {
+static int keeps_out(const tflm_first_fit_gap_t *gaps, size_t gap_count, const int64_t *offsets) {
   for (size_t k = 0; k < gap_count; ++k) {
     const int64_t from = offsets[gaps[k].other], at = offsets[gaps[k].group];
     if (from >= 0 && at >= 0 && gaps[k].after < at - from && at - from < gaps[k].before) return 0;
@@ -291,14 +291,14 @@ static int keeps_out(const tflm_stairs_gap_t *gaps, size_t gap_count, const int6
   return 1;
 }
 
-/* A gap forbids both its groups the same distances, as shrinking/staircase.py makes them. */
-static void try_stairs(void) {
-  tflm_stairs_gap_t gaps[4 * MOST_BUFFERS];
+/* A gap forbids both its groups the same distances, as shrink/overlap_placement.py makes them. */
+static void try_first_fit(void) {
+  tflm_first_fit_gap_t gaps[4 * MOST_BUFFERS];
   int64_t sizes[MOST_BUFFERS], order[MOST_BUFFERS], offsets[MOST_BUFFERS], climbed[MOST_BUFFERS];
   const size_t count = below(MOST_BUFFERS);
   const size_t pairs = count == 0 ? 0 : below(2 * MOST_BUFFERS);
   size_t gap_count = 0;
-  tflm_stairs_t *stairs = NULL;
+  tflm_first_fit_t *first_fit = NULL;
   for (size_t i = 0; i < count; ++i) sizes[i] = below(200);
   for (size_t i = 0; i < count; ++i) {
     const size_t j = below((uint32_t)i + 1);
@@ -308,26 +308,26 @@ static void try_stairs(void) {
   for (size_t k = 0; k < 2 * pairs; k += 2) {
     const int64_t one = below((uint32_t)count), other = below((uint32_t)count), after = (int64_t)below(300) - 200;
     if (one == other) continue;
-    gaps[gap_count++] = (tflm_stairs_gap_t){one, other, after, after + below(200)};
-    gaps[gap_count] = (tflm_stairs_gap_t){other, one, -gaps[gap_count - 1].before, -after};
+    gaps[gap_count++] = (tflm_first_fit_gap_t){one, other, after, after + below(200)};
+    gaps[gap_count] = (tflm_first_fit_gap_t){other, one, -gaps[gap_count - 1].before, -after};
     ++gap_count;
   }
   qsort(gaps, gap_count, sizeof *gaps, by_group);
-  const size_t size = tflm_stairs_workspace_size(count, gap_count);
+  const size_t size = tflm_first_fit_workspace_size(count, gap_count);
   unsigned char *workspace = malloc(size);
   CHECK(workspace != NULL);
   memset(workspace, 0xa5, size);
-  CHECK(tflm_stairs_start(sizes, count, gaps, gap_count, workspace, size - 1, &stairs) == TFLM_PLAN_E_WORKSPACE);
-  CHECK(tflm_stairs_start(sizes, count, gaps, gap_count, workspace, size, NULL) == TFLM_PLAN_E_ARGUMENT);
-  CHECK(tflm_stairs_start(sizes, count, gaps, gap_count, workspace, size, &stairs) == TFLM_PLAN_OK);
-  const int64_t head = tflm_stairs_fit(stairs, order, 0, INT64_MAX, offsets);
+  CHECK(tflm_first_fit_start(sizes, count, gaps, gap_count, workspace, size - 1, &first_fit) == TFLM_PLAN_E_WORKSPACE);
+  CHECK(tflm_first_fit_start(sizes, count, gaps, gap_count, workspace, size, NULL) == TFLM_PLAN_E_ARGUMENT);
+  CHECK(tflm_first_fit_start(sizes, count, gaps, gap_count, workspace, size, &first_fit) == TFLM_PLAN_OK);
+  const int64_t head = tflm_first_fit_place(first_fit, order, 0, INT64_MAX, offsets);
   CHECK(keeps_out(gaps, gap_count, offsets));
-  CHECK(count == 0 || tflm_stairs_fit(stairs, order, below((uint32_t)count), head, offsets) == head);
-  CHECK(tflm_stairs_climb(stairs, order, 20000, climbed) <= head);
+  CHECK(count == 0 || tflm_first_fit_place(first_fit, order, below((uint32_t)count), head, offsets) == head);
+  CHECK(tflm_first_fit_climb(first_fit, order, 20000, climbed) <= head);
   CHECK(keeps_out(gaps, gap_count, climbed));
   if (gap_count > 0) {
     gaps[below((uint32_t)gap_count)].other = (int64_t)count;
-    CHECK(tflm_stairs_start(sizes, count, gaps, gap_count, workspace, size, &stairs) == TFLM_PLAN_E_ARGUMENT);
+    CHECK(tflm_first_fit_start(sizes, count, gaps, gap_count, workspace, size, &first_fit) == TFLM_PLAN_E_ARGUMENT);
   }
   free(workspace);
 }
@@ -343,14 +343,14 @@ int main(int argc, char **argv) {
   CHECK(tflm_by_size_objects_workspace_size(SIZE_MAX, 1) == 0);
   CHECK(tflm_by_size_objects_workspace_size(1u << 30, 1u << 30) == 0 || sizeof(size_t) > 4);
   CHECK(tflm_min_cost_flow_workspace_size(SIZE_MAX) == 0);
-  CHECK(tflm_stairs_workspace_size(SIZE_MAX, 1) == 0);
-  CHECK(tflm_stairs_workspace_size(1, SIZE_MAX) == 0);
+  CHECK(tflm_first_fit_workspace_size(SIZE_MAX, 1) == 0);
+  CHECK(tflm_first_fit_workspace_size(1, SIZE_MAX) == 0);
   for (current_case = 0; current_case < cases; ++current_case) {
     const size_t count = make_problem(buffers);
     try_plan(buffers, count);
     try_hill_climb(buffers, count);
     try_shared_objects();
-    try_stairs();
+    try_first_fit();
   }
   printf("%lu cases\n", cases);
   return 0;

@@ -7,7 +7,7 @@ import pytest
 
 from tflm_sim.errors import UnsupportedOpError
 from tflm_sim.extensions.lite.builtin_ops import builtin_op_resolver
-from tflm_sim.extensions.lite.interpreter import build_interpreter
+from tflm_sim.extensions.lite.tflite_interpreter import build_interpreter
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import TensorType

@@ -14,7 +14,7 @@ from tflm_sim.errors import PrepareError, SimulatedFailure
 from tflm_sim.extensions.lite.answer import subgraph_document
 from tflm_sim.extensions.lite.builtin_ops import builtin_op_resolver
 from tflm_sim.extensions.lite.delegates import DelegateFlags, SimpleDelegate
-from tflm_sim.extensions.lite.interpreter import build_interpreter
+from tflm_sim.extensions.lite.tflite_interpreter import build_interpreter
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import TensorType

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tflm_sim.model.build import ModelBuilder
-from tflm_sim.model.compression import METADATA_NAME, find_compression
+from tflm_sim.model.compression_metadata import METADATA_NAME, find_compression
 from tflm_sim.model.flatbuf_writer import TableNode, TableVector, serialize
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import TensorType

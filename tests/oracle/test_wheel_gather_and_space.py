@@ -36,6 +36,8 @@ BLOCK, NO_PADDING = constant([2, 2]), constant([0] * 4, (2, 2))
     ("EMBEDDING_LOOKUP", [constant([0, 2, 1]), TABLE], [f32(3, 4)], None),
     ("EMBEDDING_LOOKUP", [constant([0, 2]), TABLE], [int8(3, 4)], None),
     ("DYNAMIC_UPDATE_SLICE", [f32(4, 4), f32(2, 2), constant([0, 1])], [f32(4, 4)], None),
+    ("DYNAMIC_UPDATE_SLICE", [f32(*(2,) * 6), f32(*(1,) * 6), constant([0] * 6)], [f32(*(2,) * 6)], None),
+    ("EMBEDDING_LOOKUP", [constant([0]), int8(0, 4)], [int8(1, 4)], None),
     ("RESIZE_BILINEAR", [f32(1, 4, 4, 2), constant([8, 8])], [f32(1, 8, 8, 2)], None),
     ("RESIZE_NEAREST_NEIGHBOR", [int8(1, 4, 4, 2), constant([8, 8])], [int8(1, 8, 8, 2)], None),
     ("BROADCAST_TO", [f32(4), constant([3, 4], type_=T.INT64)], [f32(3, 4)], None),
@@ -64,6 +66,8 @@ def test_what_is_accepted(same_as_wheel, one_op, op, inputs, outputs, options):
     ("EMBEDDING_LOOKUP", [constant([0, 2, 1]), TABLE], [f32(2, 4)], None),
     ("EMBEDDING_LOOKUP", [constant([0, 2, 1]), SHIFTED_TABLE], [f32(3, 4)], None),
     ("DYNAMIC_UPDATE_SLICE", [f32(4, 4), f32(2, 5), constant([0, 1])], [f32(4, 4)], None),
+    ("DYNAMIC_UPDATE_SLICE", [f32(), f32(), constant([])], [f32()], None),
+    ("DYNAMIC_UPDATE_SLICE", [f32(*(2,) * 7), f32(*(1,) * 7), constant([0] * 7)], [f32(*(2,) * 7)], None),
     ("RESIZE_BILINEAR", [f32(1, 4, 4, 2), constant([8, 8])], [f32(1, 8, 8, 2)],
      {"half_pixel_centers": True, "align_corners": True}),
     ("RESIZE_BILINEAR", [f32(1, 4, 4, 2), ((2,), T.INT32)], [f32(1, 8, 8, 2)], None),
@@ -82,9 +86,20 @@ def test_what_is_accepted(same_as_wheel, one_op, op, inputs, outputs, options):
     ("REVERSE_V2", [int8(2, 4), constant([1, 0, 1])], [int8(2, 4)], None),
     ("SPACE_TO_BATCH_ND", [int8(4, 4), BLOCK, NO_PADDING], [int8(4, 2, 2, 2)], None),
     ("SPACE_TO_DEPTH", [int8(1, 5, 4, 4)], [int8(1, 2, 2, 16)], {"block_size": 2}),
+    ("SPACE_TO_DEPTH", [int8(1, 4, 4, 4)], [int8(1, 2, 2, 16)], {"block_size": 0}),
+    ("SPACE_TO_DEPTH", [int8(1, 4, 4, 4)], [int8(1, 2, 2, 16)], {"block_size": -2}),
+    ("SPACE_TO_DEPTH", [None], [int8(1, 2, 2, 16)], {"block_size": 2}),
     ("SPACE_TO_DEPTH", [((1, 4, 4, 4), T.INT16)], [((1, 2, 2, 16), T.INT16)], {"block_size": 2}),
     ("DEPTH_TO_SPACE", [int8(1, 2, 2, 15)], [int8(1, 4, 4, 4)], {"block_size": 2}),
     ("DEPTH_TO_SPACE", [int8(1, 2, 2, 16)], [int8(1, 4, 4, 4)], {"block_size": 0}),
 ])  # fmt: skip
 def test_what_is_refused(same_as_wheel, one_op, op, inputs, outputs, options):
     assert same_as_wheel(one_op(op, inputs, outputs, options=options)).status == "error"
+
+
+@pytest.mark.parametrize("position", [-1, 3])
+def test_gather_refuses_a_constant_position_that_is_out_of_range(wheel, same_as_wheel, one_op, position):
+    model = one_op("GATHER", [f32(3, 4), constant([0, position])], [f32(2, 4)], options={"axis": 0})
+    ours = same_as_wheel(model)
+    assert wheel.run(model).invoke == "error"
+    assert f"position {position} of 3" in str(ours.invoke_problem)

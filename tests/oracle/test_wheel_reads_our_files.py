@@ -1,13 +1,19 @@
 """Real TFLM (pip tflite-micro) runs the files that we write: samples, and edited ones."""
 
+from collections.abc import Callable
 from math import sin
 from struct import pack
 
 import pytest
 
+from tflm_sim.answers.simulation import Simulation
+from tflm_sim.errors import ModelError
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.draft import refuse_unwritable
 from tflm_sim.model.encode import encode
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.rewrite import with_metadata
+from tflm_sim.model.types import TensorType
 from tflm_sim.samples import SAMPLES, sample_path
 
 np = pytest.importorskip("numpy")
@@ -86,3 +92,29 @@ def test_real_tflm_refuses_a_plan_that_we_add_with_a_wrong_count(capfd: pytest.C
     with pytest.raises(RuntimeError):
         run(data, [[0]])
     assert "Nbr of offline buffer offsets (1) in metadata not equal nbr tensors (10)" in capfd.readouterr().err
+
+
+def test_the_schemas_newest_fields_are_written_and_read(same_as_wheel: Callable[[bytes], Simulation]) -> None:
+    """``FullyConnectedOptions.quant_spec``, and ``block_shape`` of a tensor whose details nobody reads."""
+    schema = pytest.importorskip("tflite_micro.tensorflow.lite.micro.python.schema_py_generated")
+    flatbuffers = pytest.importorskip("flatbuffers")
+    builder = ModelBuilder()
+    for shape, data in (((1, 4), None), ((2, 4), range(8)), ((1, 2), None)):
+        builder.tensor(shape, TensorType.INT8, data=data, scale=0.5, zero_point=0)
+    builder.operator("FULLY_CONNECTED", [0, 1, -1], [2], options={"quant_spec": b"\3\1\xff"})
+    ours = builder.build(inputs=[0], outputs=[2])
+    theirs = schema.ModelT.InitFromPackedBuf(ours)
+    options = theirs.subgraphs[0].operators[0].builtinOptions
+    assert list(options.quantSpec) == [3, 1, 255]
+    details = schema.BlockwiseQuantizationT()
+    details.blockShape = [1, 4]
+    quantization = theirs.subgraphs[0].tensors[1].quantization
+    quantization.details, quantization.detailsType = details, schema.QuantizationDetails.BlockwiseQuantization
+    packer = flatbuffers.Builder()
+    packer.Finish(theirs.Pack(packer), b"TFL3")
+    packed = bytes(packer.Output())
+    assert parse(packed).subgraphs[0].operators[0].options["quant_spec"] == b"\3\1\xff"
+    sizes = {same_as_wheel(data).arena_used_bytes for data in (ours, packed)}
+    assert len(sizes) == 1
+    with pytest.raises(ModelError, match="tensor 1 of subgraph 0 has quantization details"):
+        refuse_unwritable(parse(packed))

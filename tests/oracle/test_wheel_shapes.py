@@ -1,7 +1,6 @@
 """Operators that move elements between shapes (RESHAPE ... STRIDED_SLICE, PAD, CONCATENATION, FILL) against the wheel.
 
-Left out: what a later commit than our snapshot changed (the refusals of RESHAPE and SQUEEZE), and what only its build
-without DCHECKs accepts (SLICE of another type).
+Left out: what only its build without DCHECKs accepts (SLICE of another type).
 """
 
 from __future__ import annotations
@@ -56,6 +55,15 @@ ACCEPTED = [
 REFUSED = [
     ("RESHAPE", [_int8(4)] * 3, [_int8(4)], {}),
     ("RESHAPE", [_int8(4)], [_int8(4)], {"new_shape": (1,) * 9}),
+    ("RESHAPE", [_int8(2, 6)], [_int8(0, -1)], {}),
+    ("RESHAPE", [_int8(2, 6)], [_int8(-1, -1)], {}),
+    ("RESHAPE", [_int8(2, 6)], [_int8(7, -1)], {}),
+    ("RESHAPE", [_int8(2, 6)], [_int8(5)], {}),
+    ("RESHAPE", [_int8(4)], [((4,), T.FLOAT32)], {}),
+    ("RESHAPE", [None], [_int8(4)], {}),
+    ("SQUEEZE", [_int8(1, 3, 1)], [_int8(2)], {}),
+    ("SQUEEZE", [_int8(1, 3, 1)], [_int8()], {}),
+    ("SQUEEZE", [_int8(1, 3, 1)], [_int8(3)], {"squeeze_dims": (0,)}),
     ("SQUEEZE", [_int8(1, 3)], [_int8(3)], {"squeeze_dims": (1,)}),
     ("SQUEEZE", [_int8(*(1,) * 9)], [_int8(1)], {}),
     ("SQUEEZE", [_int8(1)], [_int8(1)], {"squeeze_dims": (0,) * 9}),

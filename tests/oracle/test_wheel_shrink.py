@@ -75,7 +75,7 @@ def test_a_loop_gives_the_same_bytes(residual: bool, wheel: Any) -> None:
     proved(shrunk, 10)
 
 
-# (input, output): type, scale, zero point; every pair that TFLM's QUANTIZE and DEQUANTIZE know and a rim may have.
+# (input, output): type, scale, zero point; every pair that TFLM's QUANTIZE and DEQUANTIZE know.
 CONVERSIONS = [
     (Numbers(FLOAT32), Numbers(INT8, 0.0329434909, -9)),
     (Numbers(FLOAT32), Numbers(INT8, 1 / 255, -128)),
@@ -107,7 +107,7 @@ def all_values(numbers: Numbers, other: Numbers) -> Any:
 
 
 @pytest.mark.parametrize(("source", "target"), CONVERSIONS, ids=str)
-def test_the_lines_for_the_rim_give_what_tflm_gives(
+def test_the_lines_for_integer_inputs_and_outputs_give_what_tflm_gives(
     source: Numbers, target: Numbers, wheel: Any, tmp_path: Path
 ) -> None:
     from tflite_micro.python.tflite_micro import runtime
@@ -147,8 +147,8 @@ def in_c(lines: Sequence[str], values: Any, dtype: Any, folder: Path) -> bytes:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
-def test_random_models_without_their_rim_give_the_same_bytes(seed: int, wheel: Any) -> None:
-    shrunk = shrink(models.random_rim(seed), "cortex-m4", int8_io=True, prove_runs=10)
+def test_random_models_without_io_quantization_give_the_same_bytes(seed: int, wheel: Any) -> None:
+    shrunk = shrink(models.random_converted_io(seed), "cortex-m4", int8_io=True, prove_runs=10)
     assert not [row for row in shrunk.rejected if "refused" in row.reason]
     assert shrunk.conversions
     assert shrunk.proof is not None
@@ -220,6 +220,6 @@ def test_random_models_with_random_limits_give_the_same_bytes(seed: int, wheel: 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_random_models_give_the_same_bytes_with_reference_kernels_and_fewer_operands(seed: int, wheel: Any) -> None:
-    model = models.random_lean_model(seed)
+    model = models.random_cheaper_model(seed)
     shrunk = fuzz_shrink.shrunk_at_random(model, seed, targets=[fuzz_shrink.WHEEL_TARGET])
     assert not shrunk.has_gained or fuzz_shrink.difference(shrunk) == ""

@@ -84,6 +84,8 @@ def test_overlap_add_for_each_type(same_as_wheel, one_op, type_):
     ("SignalOverlapAdd", [i16(16)], [i16()], {"T": 7, "frame_step": 8}),
     ("SignalPCAN", [u32(20), u32(20), None], [u32(20)], {"snr_shift": 6}),
     ("SignalRfft", [((64,), T.INT8)], [((66,), T.INT16)], {"T": 7, "fft_length": 64}),
+    ("SignalRfft", [((2, 65), T.INT16)], [((2, 66), T.INT16)], {"T": 7, "fft_length": 64}),
+    ("SignalRfft", [((65,), T.FLOAT32)], [((66,), T.FLOAT32)], {"T": 0, "fft_length": 64}),
     ("SignalStacker", [i16(3)], [i16(3, 4), FLAG], STACKER),
     ("SignalWindow", [i16(4, 16), ((16,), T.INT16, CONSTANT)], [i16(64)], {"shift": 12}),
 ])  # fmt: skip

@@ -5,8 +5,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tflm_sim.logs.events import LogEvent
 from tflm_sim.logs.lines import LineAssembler
+from tflm_sim.logs.log_events import LogEvent
 from tflm_sim.logs.parser import LogParser, parse_log
 from tflm_sim.logs.tflm_messages import MESSAGES
 

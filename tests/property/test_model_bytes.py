@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tflm_sim.errors import ModelError
-from tflm_sim.model.compression import METADATA_NAME, find_compression
+from tflm_sim.model.compression_metadata import METADATA_NAME, find_compression
 from tflm_sim.model.flatbuf import FlatBuffer
 from tflm_sim.model.flatbuf_writer import InTail, TableNode, TableVector, numbers, serialize
 from tflm_sim.model.flexbuf import FlexValue, read_root, read_slots

@@ -11,6 +11,7 @@ from tflm_sim.cli.plan import ALL_PLANNERS
 from tflm_sim.errors import PlanningError
 from tflm_sim.planners import native
 from tflm_sim.planners.buffers import Buffer
+from tflm_sim.planners.by_name import PLANNERS
 from tflm_sim.planners.exact import solve
 from tflm_sim.planners.gpu.by_size import best_fit_offsets
 from tflm_sim.planners.gpu.records import TensorUsageRecord
@@ -19,7 +20,6 @@ from tflm_sim.planners.hill_climb import HillClimb, count_neighbours
 from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.planners.memory_planner import BufferRequirements
 from tflm_sim.planners.problem import Problem, read_csv, write_csv
-from tflm_sim.planners.registry import PLANNERS
 from tflm_sim.planners.validate import Fault, validate
 
 needs_native = pytest.mark.skipif(not native.available(), reason="the C core was not built")

@@ -1,19 +1,39 @@
-"""The smallest arena succeeds, one byte less fails, and every larger multiple of 16 succeeds; events say it too."""
+"""The smallest arena succeeds, one byte less fails, and every larger multiple of 16 succeeds; events say it too.
+
+``python tools fuzz smallest`` asks the same of any number of models.
+"""
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
+from fuzz import smallest as cases
+from fuzz.models import corpus
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
+from tflm_sim.device.configuration import Settings, configure
+from tflm_sim.errors import SimulatedFailure
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.samples import SAMPLES, sample_path
-from tflm_sim.targets.presets import preset
+from tflm_sim.targets.presets import PRESETS, preset
 
+SEEDS = corpus(Path(__file__).parent, 50_000)
+"""The samples: there are no models in this folder."""
+WAYS: tuple[Settings, ...] = (
+    {"interpreter": "plain"},
+    {"interpreter": "plain", "planner": "linear"},
+    {"interpreter": "recording"},
+    {"interpreter": "plain", "has_own_planner": True, "arena_address": 4},
+    {"interpreter": "plain", "is_split": True},
+)
 TARGETS = ("x86_64", "x86_64-pip", "i386", "cortex-m4", "riscv32")
 
 
@@ -63,3 +83,29 @@ def models(draw: st.DrawFn) -> Model:
 @given(st.lists(models(), min_size=1, max_size=3), st.sampled_from(TARGETS), st.sampled_from(["greedy", "linear"]))
 def test_on_any_models_that_share_an_arena(drawn: list[Model], preset: str, planner: str) -> None:
     hold_the_invariant(drawn, preset, planner)
+
+
+@pytest.mark.parametrize("sample", ["sine", "streaming"])
+@pytest.mark.parametrize("change", cases.CHANGES_OF_GRAPHS)
+def test_on_odd_graphs_on_every_preset(change: Callable[[Model, random.Random], Model], sample: str) -> None:
+    """Without operators, all variable, all constant, without elements, with more subgraphs ..."""
+    held = 0
+    for number, (name, way) in enumerate((name, way) for name in PRESETS for way in WAYS):
+        model = change(load(sample_path(sample)), random.Random(number))
+        try:
+            cases.hold([model], configure(name, **way))
+            held += 1
+        except SimulatedFailure:
+            continue
+    assert held
+
+
+@settings(max_examples=300)
+@given(st.randoms(use_true_random=False))
+def test_on_any_models_and_any_configuration(rng: random.Random) -> None:
+    files = [cases.any_model(rng, SEEDS), *cases.any_others(rng, SEEDS)]
+    configuration = cases.any_configuration(rng)
+    try:
+        cases.hold([parse(file) for file in files], configuration, less=(1, rng.randint(2, cases.MOST_BELOW)))
+    except cases.REFUSED:
+        return

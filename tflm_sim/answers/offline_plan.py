@@ -24,8 +24,8 @@ from tflm_sim.model.load import ModelLike, load, parse
 from tflm_sim.model.rewrite import with_metadata
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import Plan
+from tflm_sim.planners.by_name import planner
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
-from tflm_sim.planners.registry import planner
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def with_offline_plan(
     Args:
         model: A Model, a path, bytes, ``sample:NAME``.
         target: What it runs on: a name, a target, or a configuration; its scratch buffers are planned too.
-        planner_name: A key of :data:`~tflm_sim.planners.registry.PLANNERS`.
+        planner_name: A key of :data:`~tflm_sim.planners.by_name.PLANNERS`.
         time_limit: Seconds; None for the planner's own limit, 60 of the exact one.
         replace_plan: Plan again where the model has a plan already.
         settings: See :class:`~tflm_sim.device.configuration.Settings`.

@@ -1,7 +1,8 @@
 """One model on one target or board, as a row of a table.
 
 A row says everything in plain values, whatever went wrong, so that rows of many models can be compared and stored.
-Nothing here knows in which process it is computed, or how long that may take: see ``guard`` of :class:`Rows`.
+Nothing here knows in which process it is computed, or how long that may take. Whoever ends a process that takes too
+long, or sees it die, makes the row for that with :func:`failed_row`.
 """
 
 from __future__ import annotations
@@ -10,9 +11,8 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache
 from typing import Any
 
 from tflm_sim import __version__
@@ -27,18 +27,10 @@ from tflm_sim.model.types import Model
 from tflm_sim.targets.boards import BOARDS, Board, board
 from tflm_sim.targets.presets import PRESETS, preset
 
-
-class OutOfTime(BaseException):
-    """A row took too long; a BaseException, so that no ``except Exception`` on the way catches it."""
-
-    def __str__(self) -> str:
-        return "sizing it took longer than --row-seconds allows"
-
-
 Source = str | bytes | Model
 """A model: a path (or fsspec URL, or ``sample:NAME``), the bytes of a .tflite file, or one in memory."""
 
-TOO_MUCH_MEMORY = "sizing it took more memory than there is, or than --worker-memory allows"
+TOO_MUCH_MEMORY = "sizing it took more memory than there is, or than it may take"
 MAX_ERROR_CHARACTERS = 500
 """Characters of an error that a row keeps."""
 
@@ -188,19 +180,13 @@ class Rows:
     Args:
         cases: What each model is sized for.
         read: Returns the bytes of a source and its model.
-        guard: Makes the context in which one row is computed; it may raise :class:`OutOfTime` there.
     """
 
     def __init__(
-        self,
-        cases: Sequence[Case],
-        *,
-        read: Callable[[Source], tuple[bytes | memoryview, Model]] = read_source,
-        guard: Callable[[], AbstractContextManager[object]] = nullcontext,
+        self, cases: Sequence[Case], *, read: Callable[[Source], tuple[bytes | memoryview, Model]] = read_source
     ) -> None:
-        self._cases = [_Configured(case) for case in cases]
-        self._sizer = Sizer()
-        self._read, self._guard = read, guard
+        self._cases, self._read, self._sizer = cases, read, Sizer()
+        self._configuration = cache(lambda number: cases[number].configuration())
 
     def of(self, name: str, source: Source) -> Iterator[Row]:
         """Yield a row for each case, whatever the model is.
@@ -210,30 +196,26 @@ class Rows:
             source: The model.
         """
         try:
-            with self._guard():
-                data, model = self._read(source)
-                digest = hashlib.sha256(data).hexdigest()
-                known = Row(
-                    name,
-                    digest,
-                    len(data),
-                    operators=sum(len(subgraph.operators) for subgraph in model.subgraphs),
-                    macs=total_multiplications(model),
-                )
-        except (Exception, OutOfTime) as error:  # one bad file costs its rows, whatever it does to us
+            data, model = self._read(source)
+            digest = hashlib.sha256(data).hexdigest()
+            known = Row(
+                name,
+                digest,
+                len(data),
+                operators=sum(len(subgraph.operators) for subgraph in model.subgraphs),
+                macs=total_multiplications(model),
+            )
+        except Exception as error:  # one bad file costs its rows, whatever it does to us
             if isinstance(error, FileError) and error.path == source:
                 error.path = name  # a worker elsewhere has the whole path
-            yield from (_failed(Row(name), on.case, error, "unreadable") for on in self._cases)
+            yield from (_failed(Row(name), case, error, "unreadable") for case in self._cases)
             return
-        for on in self._cases:
-            yield self._sized(known, model, on)
-
-    def _sized(self, known: Row, model: Model, on: _Configured) -> Row:
-        try:
-            with self._guard():
-                return _row(known, on.case, self._sizer.sizing(model, on.configuration))
-        except (Exception, OutOfTime) as error:
-            return _failed(known, on.case, error, "unsupported")
+        for number, case in enumerate(self._cases):
+            try:
+                row = _row(known, case, self._sizer.sizing(model, self._configuration(number)))
+            except Exception as error:
+                row = _failed(known, case, error, "unsupported")
+            yield row
 
 
 def rows_of(name: str, source: Source, cases: Sequence[Case]) -> Iterator[Row]:
@@ -241,32 +223,31 @@ def rows_of(name: str, source: Source, cases: Sequence[Case]) -> Iterator[Row]:
     return Rows(cases).of(name, source)
 
 
-class _Configured:
-    """A case, and what it runs on."""
-
-    def __init__(self, case: Case) -> None:
-        self.case = case
-
-    @cached_property
-    def configuration(self) -> Configuration:
-        return self.case.configuration()
-
-
-def _failed(known: Row, case: Case, error: BaseException, status: str) -> Row:
+def _failed(known: Row, case: Case, error: Exception, status: str) -> Row:
     words = str(error) or type(error).__name__
-    if isinstance(error, OutOfTime):
-        status = "timeout"
-    elif isinstance(error, MemoryError):
+    if isinstance(error, MemoryError):
         status, words = "memory", TOO_MUCH_MEMORY
     elif not isinstance(error, TflmSimError | OSError | RecursionError):
         status, words = "crash", f"an error in tflm-sim itself ({type(error).__name__}: {words})"
+    return failed_row(known, case, status, words)
+
+
+def failed_row(known: Row, case: Case, status: str, error: str) -> Row:
+    """Return the row of a model that has no size for a case.
+
+    Args:
+        known: What is known of the model.
+        case: What it was to be sized for.
+        status: One of ``STATUSES``.
+        error: Why, in words.
+    """
     facts = as_dict(known) | {
         "target": case.target,
         "board": case.board,
         "settings": case.settings_text,
         "limit": case.arena_limit,
     }
-    return Row(**facts | {"status": status, "error": words[:MAX_ERROR_CHARACTERS]})
+    return Row(**facts | {"status": status, "error": error[:MAX_ERROR_CHARACTERS]})
 
 
 def _row(known: Row, case: Case, sized: Sizing) -> Row:

@@ -40,7 +40,7 @@ class SmallestArena:
     """The answer of :func:`smallest_arena`.
 
     Attributes:
-        size: The smallest arena in which AllocateTensors() succeeds, in bytes.
+        size: The smallest arena in which AllocateTensors() succeeds, in bytes, and no byte is handed out twice.
         multiple_of_16: The smallest one that is a multiple of 16, in bytes; ``size`` where the device halts in every
             multiple of 16, because a kernel overwrites bytes behind its own there.
         arena_used_bytes: What ``arena_used_bytes()`` reports in an arena of ``size``.
@@ -63,13 +63,22 @@ class SmallestArena:
         return [
             ("for the firmware", f"alignas(16) uint8_t tensor_arena[{self.multiple_of_16}];"),
             ("arena_used_bytes()", f"{self.arena_used_bytes:,} B"),
-            ("does not fit in a byte less", f"{self.binding.detail}, in '{self.binding.place}'"),
+            ("does not fit in a byte less", f"{self.binding.what}, in '{self.binding.place}'"),
         ]
 
 
 @dataclass(frozen=True, slots=True)
 class SplitArenaSizes:
-    """The smallest pair of arenas: bytes for persistent memory (a multiple of 16), and bytes for head and temp."""
+    """The smallest pair of arenas in which TFLM gets all that it asks for.
+
+    AllocateTensors() may succeed in less persistent memory, where a kernel asks for some that its types do not use:
+    TRANSPOSE_CONV of floats neither checks nor writes its quantized multipliers.
+    Source: TransposeConvPrepare() in kernels/transpose_conv.cc @ 90b983c.
+
+    Attributes:
+        persistent: Bytes for persistent memory, a multiple of 16.
+        non_persistent: Bytes for head and temp.
+    """
 
     persistent: Count
     non_persistent: Count
@@ -103,7 +112,8 @@ class NeedsObserver(ArenaState):
         return type(self.place), tuple(self.place)
 
     def _persisted(self, event: Persist) -> None:
-        self.needs.persist(self.floor, event.size, event.alignment, event.tail_used, event.label, self._place())
+        floor = self.floor_below(event)
+        self.needs.persist(floor, event.size, event.alignment, event.tail_used, event.label, self._place())
 
     def _temp_taken(self, event: Temp) -> None:
         if self.stage is not Stage.PLANNER_ARENA:

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 from tflm_sim.arena.events import Corruption, Event, LogLine, Observer, Persist, Resize, Temp, TempFree, TempReset
 from tflm_sim.errors import ArenaOverflowError
+from tflm_sim.recorded import RecordedAllocationType
 from tflm_sim.units import align_down, align_up
 
 
@@ -29,6 +30,17 @@ def unsigned(value: int) -> int:
 
 Temps = tuple[tuple[int, int], ...]
 """Temps that belong together, each (size, alignment) in bytes."""
+
+
+def overwrites_temps(size: int, category: str) -> bool:
+    """Return whether a persistent allocation is written while temps that it lies over are in use.
+
+    Variables are not. AllocateVariables() writes nothing, and the AllocationInfos that are temps at that moment are
+    filled in after it; ResetVariableTensors() writes the variables when all temps have been freed.
+
+    Source: CommitStaticMemoryPlan() in micro_allocator.cc, micro_interpreter.cc @ 90b983c.
+    """
+    return size > 0 and category != RecordedAllocationType.TFLITE_TENSOR_VARIABLE_BUFFER_DATA
 
 
 class ArenaAllocator(Protocol):
@@ -190,7 +202,7 @@ class SingleArenaBufferAllocator(EventSender):
                 f"available {unsigned(size - missing)}, missing: {unsigned(missing)}"
             )
             return None
-        if (end := self.live_temp_end) > offset:
+        if (end := self.live_temp_end) > offset and overwrites_temps(size, category):
             self.tell(Corruption, f"tail: {size} bytes at {offset} overwrite temps that end at {end}")
         used = self.tail - offset
         self.tail = offset
@@ -198,7 +210,11 @@ class SingleArenaBufferAllocator(EventSender):
         return offset
 
     def allocate_temp(self, size: int, alignment: int) -> int | None:
-        """Take ``size`` bytes after the last temp; None and a log line when the tail is in the way."""
+        """Take ``size`` bytes after the last temp; None and a log line when the tail is in the way.
+
+        The memory planner asks for all that is left. Where the next multiple of 16 is behind the tail, that is a size
+        below zero: it wraps, and the temp ends before it starts.
+        """
         offset = self.align_up(self.temp, alignment)
         available = self.tail - offset & self._mask
         if available < size:
@@ -207,9 +223,9 @@ class SingleArenaBufferAllocator(EventSender):
                 f"available {unsigned(available)}, missing: {unsigned(size - available)}"
             )
             return None
-        if self.tail < offset + size:
+        self.temp = offset + size & self._mask
+        if self.tail < self.temp and size:
             self.tell(Corruption, f"temp: {size} bytes at {offset} overwrite the tail at {self.tail}")
-        self.temp = offset + size
         self._live_temps[offset] = self.temp
         self._temp_count += 1
         self._checksum ^= self.address + offset

@@ -10,11 +10,10 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from tflm_sim.arena.arena import NEWEST_RULES, ArenaRules, SingleArenaBufferAllocator, Temps
+from tflm_sim.arena.arena import NEWEST_RULES, ArenaRules, SingleArenaBufferAllocator, Temps, overwrites_temps
 from tflm_sim.arena.events import Event, OpEvent, Phase, PlanDone, PlanFits
 from tflm_sim.arena.needs import PERIOD, ArenaStep, Needs, PlaceFacts
 from tflm_sim.arena.stages import Stage
-from tflm_sim.units import align_up
 
 
 class MeasuringArena(SingleArenaBufferAllocator):
@@ -84,7 +83,8 @@ class MeasuringArena(SingleArenaBufferAllocator):
                 return None
             offset = taken
         self.tail = offset
-        floor = max(self.head, *self._live_temps.values()) if self._live_temps else self.head
+        temps = self._live_temps
+        floor = max(temps.values()) if temps and overwrites_temps(size, category) else self.head
         self.needs.persist(floor, size, alignment, self.size - offset, label, self._place)
         return offset
 
@@ -152,8 +152,8 @@ def _group_spans(groups: tuple[Temps, ...], start: int) -> tuple[tuple[int, int]
     """
     spans, end = [], start
     for group in groups:
-        first = align_up(end, group[0][1])
+        first = end + -end % group[0][1]
         for size, alignment in group:
-            end = align_up(end, alignment) + size
+            end += -end % alignment + size
         spans.append((first - start, end - start))
     return tuple(spans)

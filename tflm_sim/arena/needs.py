@@ -14,17 +14,24 @@ rows for the allocations before. The smallest size is found for each r; the smal
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from tflm_sim.arena.events import OpEvent, Phase
+from tflm_sim.document_fields import DERIVED, named
 from tflm_sim.units import align_up
+
+if TYPE_CHECKING:
+    from typing import Annotated
+
+    from tflm_sim.document_types import Count, OneOf
 
 PERIOD = 16
 """``MicroArenaBufferAlignment()``, bytes: sizes of one remainder modulo this behave alike."""
 
-_DETAILS: dict[str, Callable[[Constraint], str]] = {
+_WORDS: dict[str, Callable[[Constraint], str]] = {
     "tail": lambda row: f"{row.size} bytes (align {row.alignment}) for {row.label}",
     "temp": lambda row: f"{row.size} bytes (align {row.alignment})",
     "head": lambda row: f"{row.size} bytes",
@@ -46,21 +53,21 @@ class Constraint:
         alignment: Of them, in bytes.
         label: What they are for.
         place: The phase or operator.
+        what: What is placed there, for people.
     """
 
-    floor: int
-    tail_used: int
-    persist_count: int
-    kind: str
-    size: int
-    alignment: int
+    floor: Count
+    tail_used: Count
+    persist_count: Count
+    kind: Annotated[str, OneOf("tail", "temp", "head", "plan", "planner")]
+    size: Count
+    alignment: Count
     label: str
-    place: str
+    place: str = field(metadata=named("where"))
+    what: str = field(init=False, compare=False, metadata=DERIVED)
 
-    @property
-    def detail(self) -> str:
-        """What is placed there, for people."""
-        return _DETAILS[self.kind](self)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "what", _WORDS[self.kind](self))
 
 
 PlaceFacts = tuple[Callable[..., OpEvent | Phase], tuple[object, ...]]
@@ -109,7 +116,7 @@ class Needs:
         tail_used: Persistent bytes now.
         non_persistent: Bytes from the arena's start that head, temp and planner need at most.
         is_settled: Whether the tail stands at a multiple of 16 from now on.
-        late_need: The most that a constraint since then needs, bytes.
+        late_need: The most that a constraint since then needs, bytes; -1 until then.
     """
 
     __slots__ = (
@@ -142,12 +149,21 @@ class Needs:
             self.is_settled = alignment % PERIOD == 0
         self._persist_count += 1
         self.tail_used = tail_used
-        self._add(floor, "tail", size, alignment, label, place)
+        if (need := floor + tail_used) > self.late_need:
+            self._add(need, floor, "tail", size, alignment, label, place)
 
     def below(self, floor: int, kind: str, size: int, alignment: int, label: str, place: PlaceFacts) -> None:
-        """Record that ``floor`` bytes from the arena's start are in use by head, temp or planner."""
-        self.non_persistent = max(self.non_persistent, floor)
-        self._add(floor, kind, size, alignment, label, place)
+        """Record that ``floor`` bytes from the arena's start are in use by head, temp or planner.
+
+        No bytes always fit, wherever they would begin: TFLM subtracts unsigned, compares the size with the difference,
+        and writes nothing then. Source: AllocateTemp(), ResizeBuffer() in single_arena_buffer_allocator.cc @ 90b983c.
+        """
+        if size == 0:
+            return
+        if floor > self.non_persistent:
+            self.non_persistent = floor
+        if (need := floor + self.tail_used) > self.late_need:
+            self._add(need, floor, kind, size, alignment, label, place)
 
     def plan(self, needed: int, address: int, place: PlaceFacts) -> None:
         """Record that a plan of ``needed`` bytes must fit above the head, from ``address`` on."""
@@ -155,14 +171,15 @@ class Needs:
         self.below(floor, "plan", needed, PERIOD, str(self.head), place)
 
     def tables(self, start: int, size: int, buffer_count: int, address: int, place: PlaceFacts) -> None:
-        """Record the planner's tables, which get all free bytes from ``start`` on, between multiples of 16."""
+        """Record the planner's tables, which get all free bytes from ``start`` on, between multiples of 16.
+
+        A planner without buffers, or with its tables elsewhere, writes nothing there. How much it gets does not matter
+        then, and GetAvailableMemory() and AllocateTemp() do not fail where it is less than nothing.
+        """
         floor = align_up(address + start + size, PERIOD) - address
         self.below(floor, "planner", size, 0, str(buffer_count), place)
 
-    def _add(self, floor: int, kind: str, size: int, alignment: int, label: str, place: PlaceFacts) -> None:
-        need = floor + self.tail_used
-        if self.is_settled and need <= self.late_need:
-            return
+    def _add(self, need: int, floor: int, kind: str, size: int, alignment: int, label: str, place: PlaceFacts) -> None:
         row = _make_row((need, self._persist_count, floor, self.tail_used, kind, size, alignment, label, place))
         if self.is_settled:
             self._late, self.late_need = row, need
@@ -207,7 +224,7 @@ class Needs:
             end = address + lost + need
             if remainder not in halting:
                 candidates[remainder] = (need + (remainder - end) % PERIOD + lost, tail, row)
-        size, tail, binding = smallest = min(candidates.values(), key=lambda candidate: candidate[0])
+        size, tail, binding = smallest = min(candidates.values(), key=itemgetter(0))
         return size, candidates.get(address % PERIOD, smallest)[0], tail, _constraint(binding)
 
     def _early_needs(self) -> list[tuple[int, _ConstraintRow | None, int]]:
@@ -217,10 +234,11 @@ class Needs:
         they differ by a constant.
         """
         prefix = self._prefix[:-1] if self.is_settled else self._prefix
-        period = max((alignment for _, alignment, _ in prefix), default=PERIOD)
-        first = next((count for count, row in enumerate(prefix, start=1) if row[1] == period), 0)
+        alignments = [alignment for _, alignment, _ in prefix]
+        period = max(alignments, default=PERIOD)
+        first = alignments.index(period) + 1 if alignments else 0
         before = [row for row in self._early if row.persist_count < first]
-        after = max((row for row in self._early if row.persist_count >= first), key=lambda row: row.need, default=None)
+        after = max(self._early[len(before) :], key=itemgetter(0), default=None)  # The rows rise by their counts.
         found = []
         for remainder in range(period):
             used = _tails_used(prefix[:first], remainder)
@@ -228,7 +246,7 @@ class Needs:
             needs = [(row.floor + used[row.persist_count], row) for row in before]
             if after is not None:
                 needs.append((after.need + shift, after))
-            most, binding = max(needs, key=lambda need: need[0], default=(-1, None))
+            most, binding = max(needs, key=itemgetter(0), default=(-1, None))
             found.append((most, binding, prefix[-1][2] + shift if prefix else 0))
         return found
 

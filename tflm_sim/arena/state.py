@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
+from tflm_sim.arena.arena import overwrites_temps
 from tflm_sim.arena.events import Event, OpEvent, Persist, Phase, Resize, Run, Temp, TempFree, TempReset
 from tflm_sim.arena.stages import Stage
 
@@ -69,6 +70,10 @@ class ArenaState:
     def floor(self) -> int:
         """Bytes from the arena's start that are in use: the head, and up to the last temp that was not freed."""
         return max(self.head, max((temp.temp_end for temp in self.temps.values()), default=0))
+
+    def floor_below(self, event: Persist) -> int:
+        """Bytes from the arena's start that a persistent allocation must not lie over, so that nothing is lost."""
+        return self.floor if overwrites_temps(event.size, event.category) else self.head
 
     def _run(self, _: Run) -> None:
         self.head = self.temp_end = self.tail_used = 0

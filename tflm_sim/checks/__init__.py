@@ -7,5 +7,5 @@ Each module takes what the rooms below it say and judges. To read on:
     alternatives
     explain_failure          a log of a failure: which allocation failed, and what would be enough
     sanitizer, shadow        what is wrong with memory during AllocateTensors()
-    lifetimes                questions about one tensor: where it is, who shares its bytes
+    lifetime_answers         questions about one tensor: where it is, who shares its bytes
 """

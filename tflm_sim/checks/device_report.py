@@ -16,8 +16,8 @@ from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.arena.events import PlanAdd, PlanOffset
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.device.run import ROOMY_ARENA
-from tflm_sim.logs import events
 from tflm_sim.logs.arena_report import ArenaReport
+from tflm_sim.logs.log_events import AllocationReport, ArenaUsed, BenchmarkRecord, CategoryUse, PlanBuffer, PlanReport
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.recorded import RecordedAllocationType
@@ -28,7 +28,7 @@ BENCHMARK_RESOURCE_VARIABLES = 100
 _FIGURES_OF_A_LINE = ("used", "requested", "count", "size", "offset", "first", "last")
 _MIN_LINES = 4
 
-DeviceReport = events.AllocationReport | events.PlanReport | ArenaReport | events.ArenaUsed | events.BenchmarkRecord
+DeviceReport = AllocationReport | PlanReport | ArenaReport | ArenaUsed | BenchmarkRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,8 @@ def compare_report(
     observed, about = _observer(report, configuration)
     if foreign := _another_model(report, identity):
         return ReportComparison(about, foreign, ())
-    damage = _damage(report)
+    problems = report.problems if isinstance(report, AllocationReport | PlanReport) else ()
+    damage = f"the report is damaged: {'; '.join(problems)}" if problems else ""
     best = _compare(report, model, observed, about, _arena_sizes(report)[0])
     for size in _arena_sizes(report)[1:] if checks_remainders else ():
         if best.refused or best.is_equal or damage:
@@ -140,10 +141,10 @@ def _compare(
 def _observer(report: DeviceReport, configuration: Configuration) -> tuple[Configuration, str]:
     """Return the set-up that the firmware which prints this report has."""
     recording = replace(configuration, interpreter="recording", planner="greedy", is_split=False)
-    if isinstance(report, events.AllocationReport) and report.dialect.startswith("benchmark"):
+    if isinstance(report, AllocationReport) and report.dialect.startswith("benchmark"):
         count = BENCHMARK_RESOURCE_VARIABLES
         return replace(recording, resource_variable_count=count), "tflm_benchmark, recording interpreter"
-    if isinstance(report, events.AllocationReport):
+    if isinstance(report, AllocationReport):
         return recording, "recording interpreter"
     if isinstance(report, ArenaReport):
         address = replace(configuration.target, arena_address=report.skew)
@@ -159,15 +160,10 @@ def _arena_sizes(report: DeviceReport) -> Sequence[int]:
     """
     if isinstance(report, ArenaReport):
         return [report.arena_size]
-    if isinstance(report, events.ArenaUsed | events.BenchmarkRecord):
+    if isinstance(report, ArenaUsed | BenchmarkRecord):
         return [ROOMY_ARENA]
     remainders = sorted(range(BUFFER_ALIGNMENT), key=lambda remainder: (remainder % 4, remainder % 8))
     return [ROOMY_ARENA - remainder for remainder in remainders]
-
-
-def _damage(report: DeviceReport) -> str:
-    problems = report.problems if isinstance(report, events.AllocationReport | events.PlanReport) else ()
-    return f"the report is damaged: {'; '.join(problems)}" if problems else ""
 
 
 def _damage_beside_the_simulation(report: DeviceReport, comparison: ReportComparison) -> str:
@@ -177,11 +173,11 @@ def _damage_beside_the_simulation(report: DeviceReport, comparison: ReportCompar
     one buffer alone can really be another; its map is too coarse to tell, so both are said.
     """
     lines = {figure.line for figure in comparison.figures}
-    if not isinstance(report, events.AllocationReport | events.PlanReport) or len(comparison.different_lines) != 1:
+    if not isinstance(report, AllocationReport | PlanReport) or len(comparison.different_lines) != 1:
         return ""
     if len(lines) < _MIN_LINES:
         return ""
-    really = ", or that buffer is really another" if isinstance(report, events.PlanReport) else ""
+    really = ", or that buffer is really another" if isinstance(report, PlanReport) else ""
     return (
         f"this log is damaged or incomplete{really}: {len(lines) - 1} of {len(lines)} lines agree with the "
         f"simulation, the one about {comparison.different_lines[0]} does not"
@@ -192,7 +188,7 @@ def _another_model(report: DeviceReport, identity: ModelIdentity | None) -> str:
     if identity is None:
         return ""
     sha256: object = None
-    if isinstance(report, events.BenchmarkRecord):
+    if isinstance(report, BenchmarkRecord):
         sha256 = report.value("model_sha256")
     if isinstance(report, ArenaReport):
         sha256 = dict(report.info).get("sha256")
@@ -207,12 +203,12 @@ def _another_model(report: DeviceReport, identity: ModelIdentity | None) -> str:
 
 
 def _figures(report: DeviceReport, simulation: Simulation) -> Iterable[ComparedFigure]:
-    if isinstance(report, events.ArenaUsed):
+    if isinstance(report, ArenaUsed):
         return [ComparedFigure("arena_used_bytes", report.low, report.high, simulation.arena_used_bytes)]
-    if isinstance(report, events.BenchmarkRecord):
+    if isinstance(report, BenchmarkRecord):
         used = report.value("arena_used_bytes")
         return [_exact("arena_used_bytes", used if isinstance(used, int) else -1, simulation.arena_used_bytes)]
-    if isinstance(report, events.PlanReport):
+    if isinstance(report, PlanReport):
         return _plan_figures(report.buffers, simulation)
     rows = {
         "total": (report.total, simulation.arena_used_bytes),
@@ -232,14 +228,14 @@ def _exact(name: str, measured: int, simulated: int) -> ComparedFigure:
     return ComparedFigure(name, measured, measured, simulated)
 
 
-def _category_figures(uses: Sequence[events.CategoryUse], simulation: Simulation) -> list[ComparedFigure]:
+def _category_figures(uses: Sequence[CategoryUse], simulation: Simulation) -> list[ComparedFigure]:
     """Three figures for each category; one that a report leaves out is empty, if the report has categories at all."""
     if not uses:
         return []
     measured = {use.key: use for use in uses}
     figures = []
     for kind in RecordedAllocationType:
-        use = measured.get(kind.name, events.CategoryUse(kind.name, 0, 0, 0))
+        use = measured.get(kind.name, CategoryUse(kind.name, 0, 0, 0))
         ours = simulation.recorded.get(kind.value)
         if ours is None and kind.name not in measured:
             continue
@@ -251,7 +247,7 @@ def _category_figures(uses: Sequence[events.CategoryUse], simulation: Simulation
     return figures
 
 
-def _plan_figures(buffers: Sequence[events.PlanBuffer], simulation: Simulation) -> list[ComparedFigure]:
+def _plan_figures(buffers: Sequence[PlanBuffer], simulation: Simulation) -> list[ComparedFigure]:
     if not buffers:
         return []
     added = [event for event in simulation.events if isinstance(event, PlanAdd)]

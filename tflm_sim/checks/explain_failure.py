@@ -77,7 +77,7 @@ def with_library_facts(diagnosis: Diagnosis, target: Target) -> Diagnosis:
     else:
         note = (
             f"{target.runtime} has no kernel for {diagnosis.op}, so no resolver can add it: the model must do without, "
-            "or the firmware needs a kernel of its own. 'tflm-sim ops --library NAME' lists what a library has."
+            "or the firmware needs a kernel of its own. 'tflm-sim list ops --library NAME' shows what a library has."
         )
     return replace(diagnosis, notes=(note,))
 
@@ -101,7 +101,7 @@ def with_vela_facts(diagnosis: Diagnosis, model: Model) -> Diagnosis:
     if not diagnosis.is_of_the_arena:
         return diagnosis
     largest = max(memory, key=lambda row: max(row.scratch, row.fast_scratch))
-    held = f"{max(largest.scratch, largest.fast_scratch):,} B of the arena are what Vela laid out for the Ethos-U"
+    what = f"{max(largest.scratch, largest.fast_scratch):,} B of the arena are what Vela laid out for the Ethos-U"
     smaller = (
         "they get less with --optimise Size, or a smaller --arena-cache-size."
         if not largest.fast_scratch
@@ -110,7 +110,7 @@ def with_vela_facts(diagnosis: Diagnosis, model: Model) -> Diagnosis:
             "too: it gets less with a smaller --arena-cache-size."
         )
     )
-    return replace(diagnosis, notes=(*diagnosis.notes, f"{held} ({largest.mode}): {smaller}"))
+    return replace(diagnosis, notes=(*diagnosis.notes, f"{what} ({largest.mode}): {smaller}"))
 
 
 def explain_failure(diagnosis: Diagnosis, model: Model, configuration: Configuration) -> ExactExplanation:
@@ -154,10 +154,6 @@ def _simulate(model: Model, configuration: Configuration, size: int) -> Simulati
     return simulate(model, configuration, arena_size=max(size, 0))
 
 
-def _prints_lines(ours: Diagnosis, wanted: Sequence[Refusal], diagnosis: Diagnosis) -> bool:
-    return _contains(_numbers(ours.refusals), _numbers(wanted)) and _same_node(ours, diagnosis)
-
-
 def _find_arenas(wanted: Sequence[Refusal], diagnosis: Diagnosis, roomy: Simulation) -> tuple[set[int], Simulation]:
     """Return the sizes in which the simulation prints the log's lines, and the run in the likeliest of them.
 
@@ -175,7 +171,11 @@ def _find_arenas(wanted: Sequence[Refusal], diagnosis: Diagnosis, roomy: Simulat
 def _printing(tried: Sequence[Simulation], wanted: Sequence[Refusal], diagnosis: Diagnosis) -> list[Simulation]:
     """Return the runs that print the log's refusals, without the others where some print all of its lines."""
     said = [(simulation, _diagnose_simulation(simulation)) for simulation in tried]
-    loose = [(one, ours) for one, ours in said if ours is not None and _prints_lines(ours, wanted, diagnosis)]
+    loose = [
+        (one, ours)
+        for one, ours in said
+        if ours is not None and _contains(_numbers(ours.refusals), _numbers(wanted)) and _same_node(ours, diagnosis)
+    ]
     exact = [one for one, ours in loose if _chain(ours) == _chain(diagnosis)]
     return exact or [one for one, _ in loose]
 
@@ -227,7 +227,8 @@ def _likely_sizes(wanted: Refusal, roomy: Simulation, node: int | None) -> list[
         elif isinstance(event, Resize):
             head = event.head
         asks_it = isinstance(event, _Request) and event.size == wanted.requested
-        if asks_it and node in (None, _node_of(state)):
+        preparing = state.place.op if isinstance(state.place, OpEvent) and state.stage is Stage.OP_PREPARE else None
+        if asks_it and node in (None, preparing):
             sizes += _around(_failing_size(event, wanted, head, tail_used))
     return sorted(set(sizes), key=_roundness)[:_MAX_SIZES]
 
@@ -243,10 +244,6 @@ def _failing_size(event: Event, wanted: Refusal, head: int, tail_used: int) -> i
 def _around(size: int) -> range:
     """Return the sizes from which alignment leaves the same, none for a size below 0."""
     return range(max(size - BUFFER_ALIGNMENT + 1, 0), size + BUFFER_ALIGNMENT) if size >= 0 else range(0)
-
-
-def _node_of(state: ArenaState) -> int | None:
-    return state.place.op if isinstance(state.place, OpEvent) and state.stage is Stage.OP_PREPARE else None
 
 
 def _roundness(size: int) -> tuple[bool, bool, bool, int]:

@@ -36,10 +36,10 @@ def room_on(board_name: str | None, *, limit: str | None, ram_free: str | None, 
         UsageError: There is no such board, or what is said does not go together.
     """
     if has_external_ram and not ram_free:
-        raise UsageError("--external-ram needs --ram-free, which says how much of it is free")
+        raise UsageError("`external_ram=` needs `ram_free=`, which says how much of it is free")
     if not board_name:
         if ram_free:
-            raise UsageError("--ram-free needs --board; without a board, give the arena's size with --limit")
+            raise UsageError("`ram_free=` needs `board=`; without a board, give the arena's size with `limit=`")
         return Room(parse_size(limit) if limit else None, None)
     chosen = board(board_name)
     if not ram_free:
@@ -47,8 +47,8 @@ def room_on(board_name: str | None, *, limit: str | None, ram_free: str | None, 
     free, bank = parse_size(ram_free), chosen.largest_bank
     if bank is not None and free > bank.size and not has_external_ram:
         raise UsageError(
-            f"--ram-free {ram_free} is more than {chosen.name} has: {chosen.ram_text}, and an arena lies in one "
-            "bank; for RAM outside the chip add --external-ram"
+            f"`ram_free={ram_free}` is more than {chosen.name} has: {chosen.ram_text}, and an arena lies in one "
+            "bank; for RAM outside the chip add `external_ram=`"
         )
     return Room(free, chosen)
 
@@ -63,7 +63,7 @@ def check_core(chosen: Board, configuration: Configuration) -> None:
     if target.abi != own.abi:
         raise UsageError(
             f"{chosen.name} runs {own.name} ({own.abi.name}), not {target.name} ({target.abi.name}); "
-            "remove --target, or give --limit instead of --board"
+            "remove `target=`, or give `limit=` instead of `board=`"
         )
 
 
@@ -138,11 +138,11 @@ def _on_the_chip(chosen: Board, needed: int) -> tuple[int | None, bool | None, s
     if bank is not None and needed > bank.size:
         reason = (
             f"needs {format_size(needed)}, and the largest bank ({bank.name}) has {format_size(bank.size)}; "
-            "for external RAM say with --external-ram and --ram-free how much of it is free"
+            "for external RAM say with `external_ram=` and `ram_free=` how much of it is free"
         )
         return bank.size, False, reason
     reason = (
         f"needs {format_size(needed)}; {chosen.name} has {chosen.ram_text}; how much of it is free only your firmware "
-        "knows: say it with --ram-free"
+        "knows: say it with `ram_free=`"
     )
     return bank.size if bank is not None else None, None, reason

@@ -140,8 +140,13 @@ class Sanitizer(ArenaState):
     # -- sections ---------------------------------------------------------------------------------------------------
 
     def _take(self, memory: ShadowMemory, start: int, end: int, owner: Owner) -> None:
-        """Give bytes to an owner, and record a finding where somebody else owns them."""
+        """Give bytes to an owner, and record a finding where somebody else owns them.
+
+        Variables may lie over temps (:func:`~tflm_sim.arena.arena.overwrites_temps`).
+        """
         for first, stop, former in memory.owned(start, end):
+            if owner.is_variable and former.section == "temp":
+                continue
             message = f"{owner.label} takes bytes {first:,} to {stop - 1:,} of {former}"
             self._note(_overlap_code(owner, former), message, first, stop)
         memory.paint(start, end, owner)
@@ -166,16 +171,15 @@ class Sanitizer(ArenaState):
         self._next_variable = event.tensor
 
     def _temp_taken(self, event: events.Temp) -> None:
-        end = event.offset + event.size
         self._check_alignment("a temp", event.offset, event.size, event.alignment)
-        self._take(self.memory, event.offset, end, Owner("temp", "a temp", self._time, str(self.place)))
+        self._take(self.memory, event.offset, event.temp_end, Owner("temp", "a temp", self._time, str(self.place)))
         self._live[event.offset] = event
         self._freed.discard(event.offset)
 
     def _temp_freed(self, event: events.TempFree) -> None:
         temp = self._live.pop(event.offset, None)
         if temp is not None:
-            self.memory.paint(temp.offset, temp.offset + temp.size, None)
+            self._give_back(temp)
             self._freed.add(event.offset)
         elif event.offset in self._freed:
             message = f"the temp at {event.offset:,} was given back before"
@@ -183,6 +187,12 @@ class Sanitizer(ArenaState):
         else:
             message = f"the temp at {event.offset:,} is given back, and the temps were reset since it was taken"
             self._note(FindingCode.TEMP_USED_AFTER_RESET, message, event.offset)
+
+    def _give_back(self, temp: events.Temp) -> None:
+        """Free the bytes of a temp, without those that persistent memory took in the meantime."""
+        for first, stop, owner in tuple(self.memory.owned(temp.offset, temp.temp_end)):
+            if owner.section == "temp":
+                self.memory.paint(first, stop, None)
 
     def _temps_reset(self, event: events.TempReset) -> None:
         for temp in self._live.values():
@@ -192,7 +202,7 @@ class Sanitizer(ArenaState):
                 self._note(FindingCode.TEMP_NOT_RELEASED, message, temp.offset, temp.offset + temp.size)
         if event.ok:
             for temp in self._live.values():
-                self.memory.paint(temp.offset, temp.offset + temp.size, None)
+                self._give_back(temp)
             self._live.clear()
             self._freed.clear()
             self._leaked.clear()

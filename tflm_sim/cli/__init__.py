@@ -1,7 +1,9 @@
 """The command line: ``tflm-sim VERB ...``. One module per verb; arguments in, exit code out.
 
-A verb module has ``register(subparsers)``, which adds its parser, and ``run(args)``, which returns the exit code.
-``main`` imports only the module of the verb that was asked for, and is the only place that catches errors.
+``verbs.py`` is the table of verbs. A verb's module has ``register(subparsers)``, which adds its parser, and
+``run(args)``, which returns the exit code. ``main`` imports only the module of the verb that was asked for, and no verb
+for the help and the version of the whole. It is the only place that catches errors; an argument that is not understood
+is one too.
 
 Everything is printed by ``terminal.say`` and ``terminal.say_json``, which make what strangers wrote harmless. The exit
 codes are ``errors.EXIT_CODES``.
@@ -12,48 +14,128 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import NoReturn
 
+from tflm_sim import registry
 from tflm_sim.cli.pipes import readable_again
-from tflm_sim.cli.terminal import HelpText, say
-from tflm_sim.cli.verbs import VERBS
+from tflm_sim.cli.terminal import HelpText, say, terminal_width
+from tflm_sim.cli.verbs import listing, verbs
 from tflm_sim.errors import EXIT_CODES, INTERRUPTED, UNFORESEEN, TflmSimError, UsageError
 from tflm_sim.escape import one_line, printable
 from tflm_sim.model.download import downloads
 
 MAX_ERROR_CHARACTERS = 2000
 """Characters; of a longer error the end is printed."""
+_HELP = ("-h", "--help")
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose error messages contain no control characters, whatever the arguments are."""
+    """A parser that raises what it does not understand."""
 
     def error(self, message: str) -> NoReturn:
-        """Print the usage and the message on a line of its own; exit."""
-        super().error(one_line(message))
+        """Raise a UsageError."""
+        raise UsageError(message)
+
+    def options(self) -> Iterator[str]:
+        """Yield the options, as they are typed, with those of commands below this one."""
+        yield from self._option_string_actions
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                for command in action.choices.values():
+                    yield from command.options()
 
 
-def build_parser(verb: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser with one verb, or with all of them when ``verb`` is None or not one."""
+def build_parser(*names: str, of_others: bool = False) -> Parser:
+    """Return the parser with the verbs of these names; without a name the one for the help and version of the whole.
+
+    Args:
+        names: Verbs of ``verbs.verbs``.
+        of_others: Take the verbs and options of other people's extensions too.
+    """
+    known = verbs(of_others=of_others)
     parser = Parser(
         prog="tflm-sim",
-        description="Compute, to the byte, the tensor arena that TensorFlow Lite Micro needs.",
+        usage="tflm-sim [-h] [--version] [--debug] [--allow-download] VERB ...",
+        description="Compute, to the byte, the tensor arena that TensorFlow Lite Micro needs."
+        + ("" if names else f"\n\n{listing(known, width=terminal_width())}"),
         epilog="examples:\n  tflm-sim size model.tflite --target cortex-m4\n"
-        "  tflm-sim check model.tflite --target esp32 --limit 64KiB\n  tflm-sim VERB --help\n\nexit codes:\n"
+        "  tflm-sim check model.tflite --target esp32 --limit 64KiB\n\nexit codes:\n"
         + "\n".join(f"  {code:<4} {meaning}" for code, meaning in EXIT_CODES.items()),
         formatter_class=HelpText,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and which planner core is used")
     parser.add_argument("--debug", action="store_true", help="show where an error in tflm-sim itself comes from")
     parser.add_argument("--allow-download", action="store_true", help="fetch models whose names are http(s) addresses")
-    subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    for name in (verb,) if verb in VERBS else VERBS:
-        module = import_module(VERBS[name])
+    subparsers = parser.add_subparsers(
+        dest="verb", metavar="VERB", prog="tflm-sim", help="one of these; 'tflm-sim VERB --help' says what it takes"
+    )
+    for name in names:
+        module = import_module(known[name].module)
         module.register(subparsers)
-        subparsers.choices[name].set_defaults(run=module.run)
+        of_verb = subparsers.choices[name]
+        added = registry.additions(name, of_others=of_others)
+        for addition in added:
+            addition.add_options(name, of_verb)
+        of_verb.set_defaults(run=module.run, additions=added, parser=of_verb)
     return parser
+
+
+def parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    """Return the arguments of the command line as its verb understands them.
+
+    Raises:
+        UsageError: They are not understood, by other people's extensions neither.
+        SystemExit: They ask for the help or the version, which was printed.
+    """
+    is_help = any(word in _HELP for word in arguments)
+    try:
+        return _parsed(arguments, of_others=is_help)
+    except UsageError:
+        if is_help or not registry.others():
+            raise
+    return _parsed(arguments, of_others=True)
+
+
+def _parsed(arguments: Sequence[str], *, of_others: bool) -> argparse.Namespace:
+    name, known = _verb(arguments), verbs(of_others=of_others)
+    if name is not None and name not in known:
+        raise _unknown(f"verb '{name}'", name, known, "tflm-sim --help")
+    parser = build_parser(*(() if name is None else (name,)), of_others=of_others)
+    try:
+        args, left = parser.parse_known_args(arguments)
+        if name is not None and not left:
+            return args
+        problem = "no verb is given"
+        if left:
+            problem = f"unknown option {left[0]}" if left[0][0] == "-" else f"'{left[0]}' is one argument too many"
+    except UsageError as error:
+        problem = str(error)
+    more = "tflm-sim --help" if name is None else f"tflm-sim {name} --help"
+    # A misspelt option is the likeliest cause of anything else that is wrong, such as an option that is missing.
+    options = {*parser.options()}
+    for word in arguments:
+        option = word.partition("=")[0]
+        if word.startswith("--") and not any(each.startswith(option) for each in options):
+            raise _unknown(f"option {option}", option, options, more)
+    raise UsageError(f"{problem}; see '{more}'")
+
+
+def _verb(arguments: Sequence[str]) -> str | None:
+    """Return the verb's name; None where there is none, or the help or the version of the whole is asked for."""
+    word = next((word for word in arguments if not word.startswith("-") or word in (*_HELP, "--version")), None)
+    return None if word is None or word.startswith("-") else word
+
+
+def _unknown(what: str, name: str, known: Iterable[str], more: str) -> UsageError:
+    """Return the error for a name that is unknown, with the nearest one, or where to see all."""
+    from difflib import get_close_matches  # only on the way out, and slow to import
+
+    words = {each.lstrip("-"): each for each in sorted(known)}
+    near = get_close_matches(name.lstrip("-"), words, n=1)
+    hint = f"did you mean {words[near[0]]}?" if near else f"see '{more}'"
+    return UsageError(f"unknown {what}; {hint}")
 
 
 class _Version(argparse.Action):
@@ -67,7 +149,7 @@ class _Version(argparse.Action):
 
         words = {True: "C", False: "Python (no C compiler was there at installation)"}
         reader = words[native_reader() is not left_to_python]
-        models = f"models {Runtime()} unless another is named; 'tflm-sim libraries' lists the others"
+        models = f"models {Runtime()} unless another is named; 'tflm-sim list libraries' has the others"
         say(
             f"tflm-sim {__version__}",
             models,
@@ -84,19 +166,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: The arguments after the program's name; by default the process's own.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    verb = next((word for word in arguments if not word.startswith("-")), None)
+    verb = _verb(arguments)
     _show_what_cannot_be_encoded()
     try:
         code = _answer(verb, arguments)
-    except SystemExit as end:  # argparse: help, version, bad arguments
+    except SystemExit as end:  # argparse: help, version
         raise SystemExit(end.code or _flush()) from None
     return code or _flush()
 
 
 def _answer(verb: str | None, arguments: list[str]) -> int:
-    """Run the verb; every error except argparse's own becomes one sentence and an exit code."""
+    """Run the verb; every error becomes one sentence and an exit code."""
     try:
-        args = build_parser(verb).parse_args(arguments)
+        args = parsed(arguments)
         with downloads(allowed=args.allow_download), readable_again(args):
             code: int = args.run(args)
         return code

@@ -36,9 +36,7 @@ _PACKAGES = ("cffi", "numpy", "pyserial", "rich", "pyelftools", "distributed")
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers, "bug-report", "print what a bug report needs, without a model's weights", EXAMPLES, about=ABOUT
-    )
+    parser = add_verb(subparsers, "bug-report", EXAMPLES, about=ABOUT)
     parser.add_argument("model", nargs="?", metavar="MODEL", help="the model that the bug is about")
     add_configuration(parser)
 

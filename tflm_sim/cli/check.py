@@ -19,7 +19,7 @@ from tflm_sim.model.inputs import expand
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.report.circumstances import sentence_with_assumed, target_line
-from tflm_sim.report.verdict import (
+from tflm_sim.report.verdict_text import (
     Judged,
     about_markdown,
     deciding,
@@ -54,8 +54,7 @@ EXITS = {
 
 
 def register(subparsers: options.Subparsers) -> None:
-    summary = "tell whether models work in an arena of a given size"
-    parser = options.add_verb(subparsers, "check", summary, EXAMPLES, about=ABOUT, exits=EXITS)
+    parser = options.add_verb(subparsers, "check", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument("models", nargs="*", metavar="MODEL", help=options.MODELS_HELP)
     options.add_configuration(parser)
     options.add_executed(parser)
@@ -78,7 +77,6 @@ def register(subparsers: options.Subparsers) -> None:
         "--markdown", metavar="FILE", help="append the verdicts to this file, such as a CI's step summary"
     )
     parser.add_argument("--json", action="store_true", help="print each verdict as one JSON document on a line")
-    options.add_of_extensions("check", parser)
 
 
 def run(args: argparse.Namespace) -> int:

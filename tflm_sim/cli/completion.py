@@ -6,8 +6,10 @@ import argparse
 
 from tflm_sim.cli.options import Subparsers, add_verb
 from tflm_sim.cli.terminal import say_document
+from tflm_sim.cli.verbs import verbs
 from tflm_sim.errors import UsageError
 from tflm_sim.extras import install_command
+from tflm_sim.registry import HIDDEN
 
 ABOUT = """
 Use it once, so that the Tab key completes commands and options.
@@ -19,7 +21,7 @@ tflm-sim completion zsh > ~/.zfunc/_tflm-sim
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(subparsers, "completion", "print a completion script for your shell", EXAMPLES, about=ABOUT)
+    parser = add_verb(subparsers, "completion", EXAMPLES, about=ABOUT)
     parser.add_argument("shell", choices=("bash", "zsh", "tcsh"))
 
 
@@ -31,5 +33,6 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"completion scripts need shtab: {install_command('cli')}") from None
     from tflm_sim.cli import build_parser
 
-    say_document(shtab.complete(build_parser(), shell=args.shell) + "\n")
+    listed = (name for name, verb in verbs(of_others=True).items() if verb.group != HIDDEN)
+    say_document(shtab.complete(build_parser(*listed, of_others=True), shell=args.shell) + "\n")
     return 0

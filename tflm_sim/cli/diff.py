@@ -1,6 +1,7 @@
 """``tflm-sim diff``: what changed between two models, targets, library versions or saved documents.
 
 Exit code 0: compared; 1: with ``--fail-on-increase``, it grew; 3: with it, one of the two works in no arena.
+``--between`` is answered in ``diff_between.py``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from tflm_sim.cli.options import (
     Subparsers,
     add_configuration,
     add_executed,
-    add_of_extensions,
     add_verb,
     answer_of_an_extension,
     assumed,
@@ -27,37 +27,45 @@ from tflm_sim.errors import UsageError
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.registry import programs
-from tflm_sim.report.difference import Difference, difference_document, growth, read_size_document
 from tflm_sim.report.difference_text import difference_lines
 from tflm_sim.report.document import SizeDocument, size_document
+from tflm_sim.report.size_difference import Difference, difference_document, growth, read_size_document
 from tflm_sim.units import format_size, parse_size
 
 ABOUT = """
 Use it to find out what an update of a library, another target or a new version
-of a model costs. Give one model with two settings, or two models.
+of a model costs. Give one model with two settings, or two models. If an arena
+was large enough with an older TFLM, --between finds the changes of TFLM that
+moved its size, and by how many bytes. In pull requests, --base compares all
+models of tflm-sim.toml with those of a commit.
 """
 EXAMPLES = """
 tflm-sim diff model.tflite --target cortex-m4 --target esp32-s3
 tflm-sim diff model.tflite --target esp32-s3 --kernels esp_nn@1.2.0 --kernels esp_nn@1.2.1
 tflm-sim diff old.tflite new.tflite --target cortex-m7 --fail-on-increase 1KiB
 tflm-sim diff before.json after.json --json
+tflm-sim diff model.tflite --between 2023-06-15 --and 2024-12-23
+tflm-sim diff model.tflite --between esp-tflite-micro@1.3.2 --and esp-tflite-micro@1.3.7 --target esp32
+tflm-sim diff model.tflite --between esp_nn@1.1.0 --and esp_nn@1.2.3 --target esp32-s3-esphome
 tflm-sim diff --lite old.tflite new.tflite
 tflm-sim diff old.elf new.elf --executed
 tflm-sim diff model.tflite --firmware old.elf --firmware new.elf --executed
+tflm-sim diff --base main
+tflm-sim diff --comment --markdown "$GITHUB_STEP_SUMMARY"
 """
 INCONCLUSIVE = 3
 EXITS = {
-    1: "--fail-on-increase: the smallest arena grew, or AllocateTensors() fails after the change",
-    3: "a file cannot be used, or --fail-on-increase: AllocateTensors() fails before the change",
+    1: "--fail-on-increase, --between: the smallest arena grew, or AllocateTensors() fails after the change; --base: a "
+    "model does not fit",
+    3: "a file cannot be used; --fail-on-increase: AllocateTensors() fails before the change; --base: it is unknown",
 }
 
 
 def register(subparsers: Subparsers) -> None:
-    summary = "say what changed between two models, targets or kernel libraries"
-    parser = add_verb(subparsers, "diff", summary, EXAMPLES, about=ABOUT, exits=EXITS)
+    parser = add_verb(subparsers, "diff", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument(
         "sources",
-        nargs="+",
+        nargs="*",
         metavar="MODEL|SIZE.json",
         help="one for both sides, or one before and one after: a .tflite file, sample:NAME, the output of 'size "
         "--json', or with --executed a linked program, with its own model",
@@ -74,16 +82,28 @@ def register(subparsers: Subparsers) -> None:
         metavar="BYTES",
         help="exit 1 when the smallest arena grows by more than BYTES (default: 0)",
     )
+    parser.add_argument(
+        "--between",
+        metavar="A",
+        help="find the changes of TFLM from version A to version B that moved the smallest arena: a day, a commit, "
+        "LIBRARY@VERSION or KERNELS@VERSION",
+    )
+    parser.add_argument("--and", dest="until", metavar="B", help="with --between: the newer version")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-    add_of_extensions("diff", parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     if len(args.sources) > 2:
         raise UsageError(f"{len(args.sources)} files are too many; give one before and one after")
+    if args.sources and (args.between or args.until):
+        from tflm_sim.cli import diff_between
+
+        return diff_between.run(args)
     if (code := answer_of_an_extension("diff", args)) is not None:
         return code
+    if not args.sources:
+        raise UsageError("give one model with two settings, or two models, or --base COMMIT")
     allowed = None if args.fail_on_increase is None else parse_size(args.fail_on_increase)
     linked = [source for source in args.sources if _is_program(source)]
     if linked and not args.executed:

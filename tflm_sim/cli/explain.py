@@ -21,7 +21,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.files import read
 from tflm_sim.logs.diagnosis import Diagnosis, diagnose
 from tflm_sim.logs.encodings import as_utf8
-from tflm_sim.logs.events import LogEvent
+from tflm_sim.logs.log_events import LogEvent
 from tflm_sim.logs.parser import parse_log
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
@@ -37,7 +37,7 @@ tflm-sim explain "Failed to resize buffer. Requested: 33488, available 20472, mi
 tflm-sim explain boot.log --arena-size 26080 --model okay_nabu.tflite --target esp32-s3
 """
 MAX_LOG_BYTES = 1 << 30
-"""Bytes; 'replay' reads a longer one piece by piece."""
+"""Bytes; 'board read' reads a longer one piece by piece."""
 
 EXITS = {0: "the log contains a known message", 1: "the log contains no known message"}
 
@@ -71,14 +71,7 @@ class ExplanationDocument:
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers,
-        "explain",
-        "say what a firmware's log means, and which arena it needs",
-        EXAMPLES,
-        about=ABOUT,
-        exits=EXITS,
-    )
+    parser = add_verb(subparsers, "explain", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument("log", metavar="LOG", help="a file, - for standard input, or a line of a log in quotes")
     parser.add_argument("--arena-size", metavar="N", help="the size of the firmware's arena: 26080, 64KiB")
     parser.add_argument(

@@ -6,18 +6,19 @@ import argparse
 import os.path
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.cli.terminal import COLOR_CHOICES, HelpText, ProgressLine, say
+from tflm_sim.cli.terminal import COLOR_CHOICES, HelpText, ProgressLine, elapsing, say
+from tflm_sim.cli.verbs import VERBS, verbs
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import EXIT_CODES, UsageError
 from tflm_sim.extension_points import ProgramFigures, Programs
 from tflm_sim.model.types import Model
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.registry import additions, programs
+from tflm_sim.registry import has_programs, programs
 from tflm_sim.report.circumstances import open_kernels, target_lines, unnamed
 from tflm_sim.targets.presets import library_target
 from tflm_sim.targets.runtime import OPTIMIZATIONS
@@ -25,6 +26,7 @@ from tflm_sim.targets.target import Target
 from tflm_sim.units import parse_size
 
 TARGET = "cortex-m4"
+TENSOR_HELP = "a name, an index, SUBGRAPH:INDEX, input, output, input:1"
 MODELS_HELP = "a .tflite file, a C source, a .zip, a folder, a pattern, - (standard input), or sample:NAME"
 PAIRED = (
     "target",
@@ -40,6 +42,8 @@ PAIRED = (
     "arena_address",
 )
 """What can differ between two firmwares."""
+SETTINGS = (*PAIRED, "ethos_u", "own_planner", "custom_ops")
+"""The names of all that :func:`add_configuration` adds."""
 
 _DEFAULTS = (f"the library's, or {TARGET}", "the library's or target's", "the library's, or the newest")
 _ALWAYS_LISTED = (0, 2, 3, 70, 130)
@@ -67,22 +71,23 @@ def svg_file(text: str) -> str:
 def add_verb(
     subparsers: Subparsers,
     name: str,
-    summary: str,
     examples: str,
     *,
     about: str,
     exits: Mapping[int, str] | None = None,
+    summary: str = "",
 ) -> argparse.ArgumentParser:
-    """Add a verb's parser.
+    """Add a verb's parser, or that of a command below a verb.
 
     Args:
         subparsers: The object to which it is added.
         name: The verb.
-        summary: One line for the list of verbs.
         examples: Commands, one per line, at the end of the verb's help.
         about: When to use the verb; lines of up to 80 characters, below the summary.
         exits: Exit codes with another meaning than in ``EXIT_CODES``. The help lists 1 and 4 only if they are here.
+        summary: What a command below a verb does, in one line; that of a verb is in the table of verbs.
     """
+    summary = summary or (VERBS.get(name) or verbs(of_others=True)[name]).summary
     meanings = {code: text for code, text in EXIT_CODES.items() if code in _ALWAYS_LISTED} | dict(exits or {})
     parser: argparse.ArgumentParser = subparsers.add_parser(
         name,
@@ -104,25 +109,14 @@ def add_verb(
     return parser
 
 
-def add_of_extensions(verb: str, parser: argparse.ArgumentParser) -> None:
-    """Add the options that extensions have for a verb of the core."""
-    for addition in additions(verb):
-        addition.add_options(verb, parser)
-
-
 def answer_of_an_extension(verb: str, args: argparse.Namespace) -> int | None:
     """Let an extension carry out a verb of the core, where what was given is its own; return its exit code."""
-    return next((code for each in additions(verb) if (code := each.answer(verb, args)) is not None), None)
+    return next((code for each in args.additions if (code := each.answer(verb, args)) is not None), None)
 
 
 def parts_of_extensions(verb: str, args: argparse.Namespace, model: Model, config: Configuration) -> dict[str, object]:
     """Return what the options of extensions ask for beside a verb's own answer, by key of the document."""
-    return {key: value for each in additions(verb) for key, value in each.parts(verb, args, model, config).items()}
-
-
-def add_long(parser: argparse.ArgumentParser) -> None:
-    """Add ``--long`` of a verb that prints a table."""
-    parser.add_argument("--long", action="store_true", help="print all columns, with the sources")
+    return {key: value for each in args.additions for key, value in each.parts(verb, args, model, config).items()}
 
 
 def add_configuration(
@@ -136,9 +130,12 @@ def add_configuration(
     store = "append" if is_pair else "store"
     target, kernels, runtime = _DEFAULTS if with_firmware else ("the file's",) * 3
     group.add_argument(
-        "--target", action=store, metavar="T", help=f"the processor (default: {target}); 'tflm-sim targets' lists them"
+        "--target",
+        action=store,
+        metavar="T",
+        help=f"the processor (default: {target}); 'tflm-sim list targets' lists them",
     )
-    if with_firmware:
+    if with_firmware and has_programs():
         group.add_argument("--firmware", action=store, metavar="APP.elf", help="read the target from a linked program")
     else:
         parser.set_defaults(firmware=None)
@@ -158,7 +155,7 @@ def add_configuration(
         "--library",
         action=store,
         metavar="L[@V]",
-        help="use the TFLM and kernels of this library; 'tflm-sim libraries' lists them",
+        help="use the TFLM and kernels of this library; see 'tflm-sim list libraries'",
     )
     group.add_argument(
         "--optimize-kernels-for",
@@ -245,11 +242,14 @@ def add_forms(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGro
 
 
 def add_executed(parser: argparse._ActionsContainer) -> None:
-    """Add ``--executed``, which needs ``--firmware``."""
+    """Add ``--executed``, which needs ``--firmware``, where an extension executes programs."""
+    if not has_programs():
+        parser.set_defaults(executed=False, into=0)
+        return
     parser.add_argument(
         "--executed",
         action="store_true",
-        help="with --firmware: execute the program with this model, and measure instead of simulating (see 'run')",
+        help="with --firmware: execute the program with this model, and measure instead of simulating",
     )
     add_interpreter(parser, "--executed")
 
@@ -261,8 +261,28 @@ def add_interpreter(parser: argparse._ActionsContainer, what: str) -> None:
         type=int,
         default=0,
         metavar="N",
-        help=f"with {what}: the interpreter that gets the model, as 'run' numbers them (default: all of them)",
+        help=f"with {what}: the interpreter that gets the model, as 'firmware --run' numbers them (default: all)",
     )
+
+
+_OF_THE_FRAME = ("verb", "debug", "allow_download")
+
+
+def refuse_besides(args: argparse.Namespace, option: str, *allowed: str) -> None:
+    """Refuse an option that was given and does not go with another one.
+
+    Args:
+        args: The options.
+        option: The name in ``args`` of that other one.
+        allowed: The names in ``args`` of what goes with it.
+
+    Raises:
+        UsageError: It names both.
+    """
+    for name, value in vars(args).items():
+        if name not in (option, *allowed, *_OF_THE_FRAME) and value != args.parser.get_default(name):
+            first, second = (f"--{each.replace('_', '-')}" for each in (option, name))
+            raise UsageError(f"{first} does not go with {second}; remove one of them")
 
 
 def program_reader() -> Programs:
@@ -281,7 +301,18 @@ def measured(
     args: argparse.Namespace, model: Model | None, possible: Sequence[Configuration], sizes: Sequence[int] = ()
 ) -> ProgramFigures:
     """Return what was measured in the program of ``--firmware`` with a model, None for the program's own."""
-    return program_reader().measure(args.firmware, model, possible, sizes, interpreter=args.into)
+    with elapsing(f"executing {os.path.basename(args.firmware)}"):
+        return program_reader().measure(args.firmware, model, possible, sizes, interpreter=args.into)
+
+
+def first_given(args: argparse.Namespace, names: Iterable[str]) -> str | None:
+    """Return the first of some options that was given, as it is typed; None where none was.
+
+    Args:
+        args: The options.
+        names: Their names in ``args``; those that the verb does not have are not given.
+    """
+    return next((f"--{name.replace('_', '-')}" for name in names if getattr(args, name, None)), None)
 
 
 def is_executed(args: argparse.Namespace, *others: str) -> bool:

@@ -20,13 +20,14 @@ from tflm_sim.cli.options import (
     header,
     svg_file,
 )
-from tflm_sim.cli.terminal import say, show
+from tflm_sim.cli.terminal import StatusLine, say, show
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.files import opened, replacing, replacing_bytes
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.planners import native
 from tflm_sim.planners.buffers import Plan
+from tflm_sim.planners.by_name import DEFAULT_PLANNERS, EXACT, PLANNERS
 from tflm_sim.planners.compare import Comparison, Outcome, compare
 from tflm_sim.planners.deadline import Deadline
 from tflm_sim.planners.exact import Progress
@@ -34,9 +35,8 @@ from tflm_sim.planners.greedy import greedy_requirements, plan
 from tflm_sim.planners.plan_svg import write_plan_svg
 from tflm_sim.planners.print_plan import memory_plan_lines
 from tflm_sim.planners.problem import Problem, read_csv, write_csv
-from tflm_sim.planners.registry import DEFAULT_PLANNERS, EXACT, PLANNERS
 from tflm_sim.registry import planners
-from tflm_sim.report.plan import PlanDocument, plan_document, plan_lines
+from tflm_sim.report.planner_comparison import PlanDocument, plan_document, plan_lines
 
 ABOUT = """
 Use it if 'size' reports gaps in the head. --write puts a better plan into the
@@ -58,14 +58,7 @@ EXITS = {
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers,
-        "plan",
-        "compare memory planners on a model or on a list of buffers",
-        EXAMPLES,
-        about=ABOUT,
-        exits=EXITS,
-    )
+    parser = add_verb(subparsers, "plan", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument(
         "source",
         metavar="MODEL|PROBLEM.csv",
@@ -102,13 +95,17 @@ def register(subparsers: Subparsers) -> None:
 
 
 def _compare(args: argparse.Namespace, problem: Problem, seconds: float | None) -> Comparison:
-    progress = _ProgressLine() if sys.stderr.isatty() else None
-    comparison = compare(
-        problem.buffers, _planners(args), planners=ALL_PLANNERS, time_limit=seconds, on_progress=progress
-    )
-    if progress is not None:
-        progress.clear()
-    return comparison
+    with StatusLine("exact", delay=0) as line:
+
+        def tell(progress: Progress) -> None:
+            line.show(
+                f"best {progress.peak:,}, lower bound {progress.lower_bound:,}, "
+                f"distance {progress.peak - progress.lower_bound:,}, {progress.nodes:,} nodes, "
+                f"{progress.seconds:.0f} s (Ctrl-C keeps the best plan)"
+            )
+
+        watched = tell if line.is_on else None
+        return compare(problem.buffers, _planners(args), planners=ALL_PLANNERS, time_limit=seconds, on_progress=watched)
 
 
 def _show(args: argparse.Namespace, question: _Question, document: PlanDocument) -> None:
@@ -203,26 +200,3 @@ def _draw(path: str, problem: Problem, comparison: Comparison, best: Outcome) ->
     assert best.plan is not None, "the best outcome has a plan"
     with replacing(path) as file:
         write_plan_svg(file, problem, best.plan, planner=best.planner, lower_bound=comparison.lower_bound)
-
-
-class _ProgressLine:
-    """One line on the terminal that the exact search rewrites."""
-
-    def __init__(self) -> None:
-        self._width = 0
-
-    def __call__(self, progress: Progress) -> None:
-        gap = progress.peak - progress.lower_bound
-        text = (
-            f"exact: best {progress.peak:,}, lower bound {progress.lower_bound:,}, distance {gap:,}, "
-            f"{progress.nodes:,} nodes, {progress.seconds:.0f} s (Ctrl-C keeps the best plan)"
-        )
-        sys.stderr.write(f"\r{text.ljust(self._width)}")
-        sys.stderr.flush()
-        self._width = len(text)
-
-    def clear(self) -> None:
-        """Wipe the line."""
-        if self._width:
-            sys.stderr.write(f"\r{' ' * self._width}\r")
-            sys.stderr.flush()

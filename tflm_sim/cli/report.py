@@ -12,30 +12,36 @@ from typing import TextIO, TypeAlias
 
 from tflm_sim.answers.offline_plan import with_offline_plan
 from tflm_sim.checks.candidates import CandidateNeed, candidate_text, most_demanding
+from tflm_sim.checks.lifetime_answers import Lifetimes
 from tflm_sim.cli.options import (
+    SETTINGS,
+    TENSOR_HELP,
     Subparsers,
     add_configuration,
     add_executed,
-    add_of_extensions,
     add_verb,
     answer_of_an_extension,
     arena_size,
     assumed,
     configuration,
+    header,
     is_executed,
     measured,
     parts_of_extensions,
     possible_configurations,
+    refuse_besides,
+    simulated,
 )
 from tflm_sim.cli.terminal import ProgressLine, say, say_document
 from tflm_sim.device.configuration import PLANNER_NAMES, Configuration
+from tflm_sim.documents import as_json
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.escape import json_text
 from tflm_sim.files import read, replacing
 from tflm_sim.limits import MAX_DOCUMENT_BYTES
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
-from tflm_sim.planners.registry import PLANNERS
+from tflm_sim.planners.by_name import PLANNERS
 from tflm_sim.report.document import SizeDocument
 from tflm_sim.report.model_explorer import VALUES, write_model_explorer
 from tflm_sim.report.page import write_page
@@ -49,7 +55,8 @@ from tflm_sim.units import format_size
 
 ABOUT = """
 Use it to see which tensor is where and when, or to show it to somebody. It
-writes an interactive page, a picture or a trace file.
+writes an interactive page, a picture or a trace file. With --tensor it says on
+the terminal where one tensor is, and which others share its memory.
 """
 EXAMPLES = """
 tflm-sim report model.tflite -o report.html
@@ -61,6 +68,7 @@ tflm-sim report model.tflite -o report.html --boards all
 tflm-sim report model.tflite -o picture.svg
 tflm-sim report model.tflite -o trace.json --format perfetto
 tflm-sim report model.tflite -o picture.json && tflm-sim report picture.json -o report.html
+tflm-sim report model.tflite --tensor input --tensor 5
 """
 _SUFFIXES = {".html": "html", ".htm": "html", ".svg": "svg", ".png": "png", ".json": "json"}
 _FORMATS = ("html", "svg", "png", "json", "perfetto", "model-explorer")
@@ -84,11 +92,16 @@ EXITS = {4: "AllocateTensors() fails; the report is still written"}
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers, "report", "draw where every byte of the arena is, over time", EXAMPLES, about=ABOUT, exits=EXITS
-    )
+    parser = add_verb(subparsers, "report", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, sample:NAME, or a picture saved as JSON")
-    parser.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write; - for the terminal")
+    parser.add_argument("-o", "--output", metavar="OUT", help="the file to write; - for the terminal")
+    parser.add_argument(
+        "--tensor",
+        action="append",
+        default=[],
+        metavar="X",
+        help=f"say which tensors share memory with X, and when; with -o OUT.json as JSON: {TENSOR_HELP}",
+    )
     parser.add_argument(
         "--format", choices=_FORMATS, help="the format (default: from the end of OUT's name, else html)"
     )
@@ -131,7 +144,6 @@ def register(subparsers: Subparsers) -> None:
         metavar="B,...",
         help="add a table to the page that says whether the model fits these boards, or all",
     )
-    add_of_extensions("report", parser)
     parser.add_argument(
         "--value",
         choices=VALUES,
@@ -142,6 +154,10 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 4 where AllocateTensors() fails, and the report is written all the same."""
+    if args.tensor:
+        return _of_tensors(args)
+    if args.output is None:
+        raise UsageError("-o OUT is missing, the file to write; --tensor X answers without one")
     if (code := answer_of_an_extension("report", args)) is not None:
         return code
     form = args.format or _form(args.output)
@@ -152,6 +168,27 @@ def run(args: argparse.Namespace) -> int:
     if args.output != "-":
         say(f"for {pictures[0].title}", f"{args.output}: {_answer(pictures[0])}", file=sys.stderr)
     return 4 if any(picture.status != "ok" for picture in pictures) else 0
+
+
+def _of_tensors(args: argparse.Namespace) -> int:
+    """Say where tensors are and when, and who shares their bytes: as text, or with ``-o`` as JSON."""
+    from tflm_sim.report.lifetime_text import lifetimes_document, tensor_lines
+
+    refuse_besides(args, "tensor", "model", "output", "format", *SETTINGS)
+    is_json = args.output is not None and (args.format or _form(args.output)) == "json"
+    if not is_json and (args.output or args.format):
+        raise UsageError("--tensor answers as text, or as JSON: -o OUT.json")
+    config = configuration(args)
+    found = Lifetimes(simulated(load(args.model), config))
+    asked = [found.find(what) for what in args.tensor]
+    if is_json:
+        document = lifetimes_document(found, asked, assumed=assumed(args, config))
+        _write_text(args.output, lambda file: file.write(f"{json_text(as_json(document), indent=1)}\n"))
+        return 0
+    say(*header(args, config))
+    for life in asked:
+        say(*tensor_lines(found, life), "")
+    return 0
 
 
 def _answer(picture: Picture) -> str:
@@ -254,7 +291,7 @@ def _boards(args: argparse.Namespace) -> Table:
     if not args.boards:
         return ()
     from tflm_sim.answers.rows import cases, rows_of
-    from tflm_sim.cli.compare import board_table  # Many boards are slow to import.
+    from tflm_sim.cli.size_boards import board_table  # Many boards are slow to import.
 
     over = cases((), args.boards.split(","))
     return board_table(rows_of(args.model, load(args.model), over))
@@ -275,10 +312,14 @@ def _write(args: argparse.Namespace, form: str, pictures: Sequence[Picture], boa
         "perfetto": lambda file: write_perfetto(file, pictures[0]),
         "model-explorer": lambda file: write_model_explorer(file, pictures[0], value=args.value),
     }
-    if args.output == "-":
+    _write_text(args.output, writers[form])
+
+
+def _write_text(output: str, write: Callable[[TextIO], object]) -> None:
+    if output == "-":
         text = io.StringIO()
-        writers[form](text)
+        write(text)
         say_document(text.getvalue())
     else:
-        with replacing(args.output) as file:
-            writers[form](file)
+        with replacing(output) as file:
+            write(file)

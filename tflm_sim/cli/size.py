@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.cli import options
 from tflm_sim.cli.terminal import ProgressLine, say, say_json, terminal_width, wants_color
 from tflm_sim.device.configuration import Configuration, planner_words
-from tflm_sim.errors import ModelError, NoModelError, SimulatedFailure, TflmSimError, UsageError
+from tflm_sim.errors import NoModelError, SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.model.inputs import expand, read_source
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.registry import part_lines, sources
-from tflm_sim.report.size import arena_answer
+from tflm_sim.report.size_answer import arena_answer
 from tflm_sim.report.text import failure_lines, size_lines
 from tflm_sim.units import format_size, parse_size
 
@@ -37,19 +38,25 @@ tflm-sim size model.tflite --arena-size 64KiB
 tflm-sim size model.tflite --firmware build/app.elf --executed
 tflm-sim size model.tflite --map
 tflm-sim size model.tflite --advise
+tflm-sim size model.tflite --boards all
+tflm-sim size model.tflite --boards nano33ble,esp32-s3,pico --json
+tflm-sim size model.tflite --targets all
 tflm-sim size model_data.cc export.zip models/
+tflm-sim size tflite_learn_5_compiled.cpp --target cortex-m4
 tflm-sim size *.tflite --jsonl > sizes.jsonl
 """
-EXITS = {1: "--arena-size: that arena is not enough", 4: "AllocateTensors() fails in an arena of any size"}
+EXITS = {
+    1: "--arena-size: that arena is not enough; --boards: the model fits none of them",
+    4: "AllocateTensors() fails in an arena of any size, or the initialisation of an EON source does",
+}
 
 
 def register(subparsers: options.Subparsers) -> None:
-    summary = "print the smallest arena for a model, and what each byte is used for"
-    parser = options.add_verb(subparsers, "size", summary, EXAMPLES, about=ABOUT, exits=EXITS)
+    parser = options.add_verb(subparsers, "size", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument("models", nargs="+", metavar="MODEL", help=options.MODELS_HELP)
     options.add_configuration(parser)
     parser.add_argument(
-        "--board", metavar="B", help="use this board's target, unless --target is given; 'tflm-sim boards' lists them"
+        "--board", metavar="B", help="use this board's target, unless --target is given; see 'tflm-sim list boards'"
     )
     parser.add_argument(
         "--arena-size", metavar="N", help="say what happens in an arena of N bytes instead (64KiB, 65536)"
@@ -58,23 +65,35 @@ def register(subparsers: options.Subparsers) -> None:
     parser.add_argument(
         "--split-arenas", action="store_true", help="use two arenas: one for persistent memory, one for everything else"
     )
+    everywhere = parser.add_mutually_exclusive_group()
+    everywhere.add_argument(
+        "--boards", metavar="B,...", help="print a table of these boards, or of all, and say which the model fits"
+    )
+    everywhere.add_argument("--targets", metavar="T,...", help="print a table of these targets, or of all")
     options.add_forms(parser)
-    options.add_of_extensions("size", parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
+    if args.boards or args.targets:
+        from tflm_sim.cli import size_boards  # Many boards are slow to import.
+
+        return size_boards.run(args)
     if (code := options.answer_of_an_extension("size", args)) is not None:
         return code
-    possible = options.possible_configurations(args, is_split=args.split_arenas)
     _refuse_contradictions(args)
+
+    @cache
+    def possible() -> tuple[Configuration, ...]:  # Asked for with a model: a source needs no TFLM with an interpreter.
+        return options.possible_configurations(args, is_split=args.split_arenas)
+
     names = list(expand(args.models))
     if args.jsonl and not args.executed:
         return _jsonl(args, names, possible)
     if args.json and len(names) > 1:
         raise UsageError("--json takes one model; use --jsonl for several")
     if options.is_executed(args, "arena_size", "map", "split_arenas", "jsonl"):
-        return _executed(args, names, possible)
+        return _executed(args, names, possible())
     code = 0
     for position, name in enumerate(names):
         if position:
@@ -84,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
         except NoModelError as problem:
             code = max(code, _other_source(args, name, problem))
         else:
-            code = max(code, _one(args, model, possible))
+            code = max(code, _one(args, model, possible()))
     return code
 
 
@@ -131,10 +150,10 @@ def _executed(args: argparse.Namespace, names: Sequence[str], possible: Sequence
 
 def _other_source(args: argparse.Namespace, name: str, problem: NoModelError) -> int:
     """Print what a file that is no model needs, where an extension knows its kind."""
-    for kind in sources():
+    for kind in sources() if problem.data is not None else ():
         try:
-            label, data = read_source(name, kind.recognises, kind.MADE_BY)
-        except ModelError:
+            label, data = read_source(name, kind.recognises, kind.MADE_BY, problem.data)
+        except NoModelError:
             continue
         code: int | None = kind.answer("size", args, label, data)
         if code is not None:
@@ -184,23 +203,26 @@ def _map(args: argparse.Namespace, model: Model, config: Configuration) -> int:
     return 0 if picture.status == "ok" else SimulatedFailure.exit_code
 
 
-def _jsonl(args: argparse.Namespace, names: list[str], possible: Sequence[Configuration]) -> int:
-    from tflm_sim.report.document import ErrorDocument, SizeDocument, error_document, size_document
+def _jsonl(args: argparse.Namespace, names: list[str], possible: Callable[[], Sequence[Configuration]]) -> int:
+    from tflm_sim.report.document import error_document, size_document
 
     code = 0
     for name in names:
-        document: SizeDocument | ErrorDocument
         model: Model | None = None
         try:
-            model = load(name)
-            config, needs = _chosen(model, possible)
-            document = size_document(
-                options.simulated(model, config), candidates=needs, assumed=options.assumed(args, config)
-            )
+            try:
+                model = load(name)
+            except NoModelError as problem:
+                code = _other_source(args, name, problem) or code
+            else:
+                config, needs = _chosen(model, possible())
+                simulation = options.simulated(model, config)
+                say_json(
+                    size_document(simulation, candidates=needs, assumed=options.assumed(args, config)), indent=None
+                )
         except TflmSimError as error:
-            document = error_document(name, model, possible[0], error)
+            say_json(error_document(name, model, possible()[0], error), indent=None)
             code = error.exit_code
-        say_json(document, indent=None)
         sys.stdout.flush()
     return code
 

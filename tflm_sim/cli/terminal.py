@@ -7,7 +7,8 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from tflm_sim.arena.events import Event, Observer, OpEvent
@@ -17,13 +18,35 @@ from tflm_sim.model.types import Model
 from tflm_sim.report.tables import fitting_columns, table_lines
 
 if TYPE_CHECKING:
-    from typing import Any, TextIO, TypeVar
+    from typing import Any, Self, TextIO, TypeVar
 
     T = TypeVar("T")
 
 COLOR_CHOICES = ("auto", "always", "never")
 PROGRESS_DELAY_S = 1.0
 _INTERVAL_S = 0.1
+
+
+_SETTING = re.compile(r"`([a-z_]+)=([^`]*)`")
+_OPTIONS = {
+    "has_own_planner": "own-planner",
+    "operators": "ops",
+    "resource_variable_count": "resource-variables",
+    "timeout": "time-limit",
+    "variable_arena_size": "variable-arena",
+}
+"""Settings whose option has another name than the keyword in Python."""
+
+
+def with_options(text: str) -> str:
+    """Return a sentence about settings, which Python's callers read as `kernels=reference`, with options instead."""
+
+    def option(found: re.Match[str]) -> str:
+        name, value = found.groups()
+        shown = f"--{_OPTIONS.get(name, name).replace('_', '-')}"
+        return shown if value in ("", "True") else f"{shown} {value}"
+
+    return _SETTING.sub(option, text)
 
 
 def say(*lines: str, file: TextIO | None = None, may_color: bool = False, wraps: bool = True) -> None:
@@ -40,7 +63,7 @@ def say(*lines: str, file: TextIO | None = None, may_color: bool = False, wraps:
         return
     wraps = wraps and not may_color
     for line in lines:
-        shown = one_line(line, may_color=may_color)
+        shown = one_line(with_options(line), may_color=may_color)
         out.write(f"{_fitted(shown, out) if wraps else shown}\n")
 
 
@@ -48,7 +71,7 @@ def say_verdict(line: str) -> None:
     """Print a verdict; on a terminal its "yes" is green and its "no" red."""
     if sys.stdout is None:
         return
-    shown = _fitted(one_line(line), sys.stdout)
+    shown = _fitted(one_line(with_options(line)), sys.stdout)
     if is_shown() and wants_color("auto", sys.stdout):
         shown = _VERDICT.sub(lambda found: f"\x1b[1;{_VERDICT_COLORS[found[0]]}m{found[0]}\x1b[0m", shown, count=1)
     sys.stdout.write(f"{shown}\n")
@@ -101,6 +124,7 @@ def show_rows(
     as_json: bool,
     order: Sequence[str] = (),
     is_long: bool = False,
+    is_chosen: bool = False,
 ) -> int:
     """Print rows as JSON, or as a table with notes below it; return the exit code.
 
@@ -113,10 +137,15 @@ def show_rows(
         order: The titles of the columns, the most important first: the last ones are left out of a narrow terminal.
             Columns that are not named are only in ``--long``. () for the order of the header.
         is_long: Show all columns, however wide.
+        is_chosen: The rows were looked for; if there is only one, print a line for each column instead.
     """
 
     if as_json:
         say_json(rows)
+        return 0
+    if is_chosen and len(rows) == 1:
+        width = max(map(len, header))
+        say(*(f"{title:<{width}}  {cell}".rstrip() for title, cell in zip(header, cells(rows[0]), strict=True)))
         return 0
     table = [tuple(header), *(tuple(cells(row)) for row in rows)]
     shown, left = _chosen(table, order, is_long=is_long)
@@ -178,50 +207,36 @@ def wants_color(choice: str, file: TextIO) -> bool:
     return file.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-class ProgressLine:
-    """Says on stderr how far a simulation is, once it takes longer than a second (mutable); an observer.
+class StatusLine:
+    """A line on stderr that says how far long work is, rewritten ten times a second at most (mutable).
 
-    Nothing is written where stderr is not a terminal.
+    Nothing is written where stderr is not a terminal; the line is wiped at the end of a ``with`` block.
 
     Args:
         what: What is being done.
-        model: Whose operators are counted.
-        runs: How often the model will be simulated.
+        delay: Seconds before which nothing is shown; by default one.
         file: Default: stderr.
     """
 
-    def __init__(self, what: str, model: Model, *, runs: int = 1, file: TextIO | None = None) -> None:
+    def __init__(self, what: str, *, delay: float | None = None, file: TextIO | None = None) -> None:
         self._what = what
-        self._total = 3 * runs * max(1, sum(len(subgraph.operators) for subgraph in model.subgraphs))
         self._file = sys.stderr if file is None else file
-        self._is_on = self._file.isatty()
-        self._done = 0
-        self._next = time.monotonic() + PROGRESS_DELAY_S
+        self.is_on = self._file is not None and self._file.isatty()
+        self._next = time.monotonic() + (PROGRESS_DELAY_S if delay is None else delay)
         self._width = 0
 
-    @property
-    def observers(self) -> tuple[Observer, ...]:
-        """The observers of the simulation: this line, or none where nothing is written."""
-        return (self,) if self._is_on else ()
-
-    def __call__(self, event: Event) -> None:
-        if isinstance(event, OpEvent) and event.stage is not Stage.OP_PREPARED:
-            self._done += 1
-            if time.monotonic() >= self._next:
-                self.show(f"{min(100 * self._done // self._total, 99)} %")
-
     def show(self, state: str) -> None:
-        """Rewrite the line, once a second has passed."""
+        """Rewrite the line, if it is time."""
         now = time.monotonic()
-        if not self._is_on or now < self._next:
+        if not self.is_on or now < self._next:
             return
         self._next = now + _INTERVAL_S
-        text = f"{self._what}: {state}"
+        text = one_line(f"{self._what}: {state}")
         self._file.write(f"\r{text.ljust(self._width)}")
         self._file.flush()
         self._width = len(text)
 
-    def __enter__(self) -> ProgressLine:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -231,31 +246,52 @@ class ProgressLine:
             self._width = 0
 
 
-class Spinner:
-    """Says on stderr that something is under way, once it takes longer than a second (mutable).
+class ProgressLine(StatusLine):
+    """Says how far a simulation is (mutable); an observer of it.
 
     Args:
         what: What is being done.
+        model: Whose operators are counted.
+        runs: How often the model will be simulated.
+        file: Default: stderr.
     """
 
-    def __init__(self, what: str) -> None:
-        self._what = what
-        self._is_on = sys.stderr is not None and sys.stderr.isatty()
-        self._start = self._next = time.monotonic()
-        self._count = 0
+    def __init__(self, what: str, model: Model, *, runs: int = 1, file: TextIO | None = None) -> None:
+        super().__init__(what, file=file)
+        self._total = 3 * runs * max(1, sum(len(subgraph.operators) for subgraph in model.subgraphs))
+        self._done = 0
 
-    def __call__(self) -> None:
-        self._count += 1
-        now = time.monotonic()
-        if self._is_on and now - self._start >= PROGRESS_DELAY_S and now >= self._next:
-            self._next = now + _INTERVAL_S
-            sys.stderr.write(f"\r{self._what} {self._count} tried")
-            sys.stderr.flush()
+    @property
+    def observers(self) -> tuple[Observer, ...]:
+        """The observers of the simulation: this line, or none where nothing is written."""
+        return (self,) if self.is_on else ()
 
-    def __enter__(self) -> Spinner:
-        return self
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, OpEvent) and event.stage is not Stage.OP_PREPARED:
+            self._done += 1
+            self.show(f"{min(100 * self._done // self._total, 99)} %")
 
-    def __exit__(self, *_: object) -> None:
-        if self._is_on:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+
+@contextmanager
+def elapsing(what: str) -> Iterator[None]:
+    """Say how many seconds the block has taken, for work that tells nothing of itself, such as another process."""
+    line = StatusLine(what)
+    if not line.is_on:
+        yield
+        return
+    import threading  # Only on a terminal.
+
+    ends, start = threading.Event(), time.monotonic()
+
+    def tick() -> None:
+        while not ends.wait(_INTERVAL_S):
+            line.show(f"{time.monotonic() - start:.0f} s")
+
+    ticker = threading.Thread(target=tick, daemon=True)
+    with line:
+        ticker.start()
+        try:
+            yield
+        finally:
+            ends.set()
+            ticker.join()

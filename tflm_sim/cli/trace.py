@@ -1,4 +1,4 @@
-"""``tflm-sim trace``: every event, as text or as JSON lines."""
+"""``tflm-sim trace``: every event, as text or as JSON lines; or when each tensor is alive (``trace_lifetimes.py``)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from tflm_sim.arena.events import Event
 from tflm_sim.cli.options import (
+    TENSOR_HELP,
     Subparsers,
     add_configuration,
     add_executed,
@@ -24,23 +25,29 @@ from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.model.load import load
 from tflm_sim.registry import part_lines
-from tflm_sim.report.trace import trace_line, trace_row
+from tflm_sim.report.trace_rows import trace_line, trace_row
 
 ABOUT = """
-Use it to see which step of AllocateTensors() allocates what, in order.
+Use it to see which step of AllocateTensors() allocates what, in order. With
+--lifetimes it shows when each tensor is alive: whether one can be read after
+Invoke(), and what it costs to keep it. --invoke checks that nothing is
+overwritten while it is in use.
 """
 EXAMPLES = """
 tflm-sim trace model.tflite --target cortex-m4 | less
 tflm-sim trace model.tflite --arena-size 64KiB --jsonl > trace.jsonl
 tflm-sim trace --firmware build/app.elf --executed
+tflm-sim trace model.tflite --lifetimes
+tflm-sim trace model.tflite --lifetimes --json > lifetimes.json
+tflm-sim trace model.tflite --preserve conv1/Relu --preserve 5
+tflm-sim trace model.tflite --preserve-all
+tflm-sim trace model.tflite --invoke 10
 """
-EXITS = {4: "AllocateTensors() fails"}
+EXITS = {1: "--invoke: a byte is overwritten", 4: "AllocateTensors() fails"}
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers, "trace", "print every allocation event of AllocateTensors()", EXAMPLES, about=ABOUT, exits=EXITS
-    )
+    parser = add_verb(subparsers, "trace", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument(
         "model",
         nargs="?",
@@ -53,14 +60,40 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--jsonl", action="store_true", help="print one JSON object per event, with the names of TFLM's traces"
     )
+    other = parser.add_argument_group("instead of the events")
+    other.add_argument(
+        "--lifetimes", action="store_true", help="show when the buffers are alive that share the head of the arena"
+    )
+    other.add_argument("--json", action="store_true", help="with --lifetimes: print every buffer as one JSON document")
+    other.add_argument(
+        "--preserve",
+        action="append",
+        default=[],
+        metavar="X",
+        help=f"say what it costs to keep a tensor until the end of Invoke(): {TENSOR_HELP}",
+    )
+    other.add_argument("--preserve-all", action="store_true", help="say what preserve_all_tensors costs")
+    other.add_argument(
+        "--invoke",
+        type=int,
+        metavar="N",
+        help="run AllocateTensors() under the sanitizer, then invoke N times and check every byte",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 4 where AllocateTensors() fails."""
-    if is_executed(args, "arena_size"):
+    is_of_events = not (args.lifetimes or args.preserve or args.preserve_all) and args.invoke is None
+    if is_of_events and args.json:
+        raise UsageError("--json goes with --lifetimes; --jsonl prints the events")
+    if is_of_events and is_executed(args, "arena_size"):
         return _executed(args)
     if args.model is None:
         raise UsageError("no model is given; only with --firmware APP.elf --executed can it be left out")
+    if not is_of_events:
+        from tflm_sim.cli.trace_lifetimes import run_sanitizer, say_lifetimes
+
+        return say_lifetimes(args) if args.invoke is None else run_sanitizer(args)
     config = configuration(args)
     model = load(args.model)
     simulation = simulated(model, config, arena_size(args))

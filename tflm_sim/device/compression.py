@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from tflm_sim.arena.arena import ArenaAllocator
 from tflm_sim.errors import PrepareError
-from tflm_sim.graph.eval_tensor import TYPE_SIZES
-from tflm_sim.model.compression import LutTensor, find_compression
+from tflm_sim.graph.eval_tensor import TYPE_SIZES, types_without_size
+from tflm_sim.model.compression_metadata import LutTensor, find_compression
 from tflm_sim.model.types import Model, Quantization
 from tflm_sim.recorded import RecordedAllocationType
 from tflm_sim.targets.target import Target
@@ -116,7 +116,7 @@ class CompressedTensorsAllocator:
         tensor = tensors[lut_tensor.tensor]
         if tensor.shape is None:
             return "Compression: scalar tensors not supported"
-        if tensor.type not in TYPE_SIZES:
+        if tensor.type not in TYPE_SIZES or tensor.type in types_without_size(self._target.runtime):
             return "Compression: failed to get tensor type size"
         return None if tensor.quantization is None else _bad_axis(tensor.quantization, len(tensor.shape))
 

@@ -7,7 +7,7 @@ Source: tensorflow/lite/micro/micro_interpreter.cc, micro_interpreter_graph.cc, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tflm_sim.arena.events import OpEvent, Phase
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from tflm_sim.device.prepare_cache import PrepareCache
 
 CUSTOM = builtin_operator_code("CUSTOM")
-_CUSTOM_HINTS = {"ethos-u": "; a firmware with the Ethos-U driver has one (--ethos-u)"}
+_NO_BUILTIN_DATA = "Failed to allocate memory for builtin_data\n"
+_CUSTOM_HINTS = {"ethos-u": "; a firmware with the Ethos-U driver has one (`ethos_u=True`)"}
 _BUILTIN_NAMES = frozenset(BUILTIN_OPERATORS)
 
 
@@ -120,9 +121,6 @@ class MicroInterpreter:
     def _has(self, change: str) -> bool:
         return self.allocator.target.runtime.has(change)
 
-    def _enter(self, stage: Stage, node: Node, has: bool) -> None:
-        self.allocator.arena.tell(OpEvent, stage, node.subgraph_index, node.index, node.op, has)
-
     def _refuse(self, message: str, *, reason: str = "", where: str = "") -> PrepareError:
         self._log(message)
         return PrepareError(reason or message.strip(), device_message=message, where=where)
@@ -176,7 +174,7 @@ class MicroInterpreter:
         elif code.custom_code is None:
             self._log("Operator with CUSTOM builtin_code has no custom_code.\n")
         message = f"Failed to get registration from op code {builtin}\n "
-        hint = _CUSTOM_HINTS.get(name, "; --custom-ops adds one of your own") if code.builtin_code == CUSTOM else ""
+        hint = _CUSTOM_HINTS.get(name, "; `custom_ops=` adds one of your own") if code.builtin_code == CUSTOM else ""
         return self._refuse(message, reason=f"TFLM has no kernel for '{name}'{hint}", where=where)
 
     def _last_operator(self) -> int:
@@ -196,9 +194,10 @@ class MicroInterpreter:
     def _parse_builtin(self, allocation: ModelAllocation, node: Node, op_model: OpModel) -> None:
         if node.operator.custom_options is not None:
             raise self._refuse(f"Unsupported behavior: found builtin operator {node.op} with custom options.\n")
-        self._enter(Stage.OP_PARSE, node, True)
+        self.allocator.arena.tell(OpEvent, Stage.OP_PARSE, node.subgraph_index, node.index, node.op, True)
         if op_model.builtin_data is not None:
-            allocation.last_builtin_data = self.allocator.allocate_object(op_model.builtin_data), node
+            message = _NO_BUILTIN_DATA if self._has("parse_reports_allocation") else ""
+            allocation.last_builtin_data = self.allocator.allocate_object(op_model.builtin_data, message), node
         if op_model.parse is not None:
             try:
                 op_model.parse(node)
@@ -210,8 +209,9 @@ class MicroInterpreter:
 
     def init(self, driver: KernelDriver) -> None:
         """Run Init of every operator."""
+        tell = self.allocator.arena.tell
         for node, op_model in self.nodes:
-            self._enter(Stage.OP_INIT, node, op_model.init is not None)
+            tell(OpEvent, Stage.OP_INIT, node.subgraph_index, node.index, node.op, op_model.init is not None)
             if isinstance(op_model.init, StructInit):
                 node.user_data = driver.op_data(node, op_model.init.struct)
             elif op_model.init is not None:
@@ -219,11 +219,16 @@ class MicroInterpreter:
 
     def prepare(self, driver: KernelDriver) -> None:
         """Run Prepare of every operator, each followed by the reset of the temps."""
-        known_step, allocation = self._known_step(), self._started()
+        arena, allocation = self.allocator.arena, self._started()
+        steps = None  # Observers want every event, and a roomy arena alone takes what is cached in one step.
+        if self._cache is not None and isinstance(arena, MeasuringArena):
+            steps = self._cache.of(self.model, self.allocator.target, arena)
+        refuses_dynamic = self._has("dynamic_tensors")
         for node, op_model in self.nodes:
-            has = op_model.prepare is not None
-            self._enter(Stage.OP_PREPARE, node, has)
-            if (scratch := known_step(node, op_model)) is not None:
+            facts = node.subgraph_index, node.index, node.op, op_model.prepare is not None
+            arena.tell(OpEvent, Stage.OP_PREPARE, *facts)
+            scratch = None if steps is None else steps.step(node, op_model, is_as_filed=allocation.is_as_filed)
+            if scratch is not None:
                 for size in scratch:
                     self.allocator.request_scratch_buffer(allocation, size, node.subgraph_index, "")
             elif op_model.prepare is not None:
@@ -234,18 +239,10 @@ class MicroInterpreter:
                     if error.status == "error" and self._has("prepare_status_lost"):
                         return  # The rest is not prepared, and AllocateTensors() goes on.
                     raise
-            self._enter(Stage.OP_PREPARED, node, has)
-            if scratch is None:
+            arena.tell(OpEvent, Stage.OP_PREPARED, *facts)
+            if scratch is None and refuses_dynamic:
                 self._check_dynamic_outputs(node)
             self.allocator.finish_prepare_node_allocations(allocation, node.index)
-
-    def _known_step(self) -> Callable[[Node, OpModel], tuple[int, ...] | None]:
-        """Return a function that repeats cached Prepares; None without a cache, or where observers want every event."""
-        arena = self.allocator.arena
-        if self._cache is None or not isinstance(arena, MeasuringArena):
-            return lambda node, op_model: None
-        steps, allocation = self._cache.of(self.model, self.allocator.target), self._started()
-        return lambda node, op_model: steps.step(node, op_model, arena, is_as_filed=allocation.is_as_filed)
 
     def _log_failed_prepare(self, node: Node, error: PrepareError) -> None:
         self._log(error.device_message)
@@ -254,12 +251,9 @@ class MicroInterpreter:
             self._log(f"Node {node.op} (number {node.index}{suffix}) failed to prepare with status 1")
 
     def _check_dynamic_outputs(self, node: Node) -> None:
-        if not self._has("dynamic_tensors"):
-            return
-        scalar_like = (0,) if self._has("empty_outputs") else None
         for index in node.outputs:
             shape = node.tensors[index].shape if index >= 0 else ()
-            if shape and min(shape) <= 0 and shape != scalar_like:
+            if shape and min(shape) <= 0 and not (shape == (0,) and self._has("empty_outputs")):
                 raise self._refuse(
                     f"Op#{node.index} ({node.op}) of subgraph {node.subgraph_index} has dynamic tensor #{index}\n"
                     "Dynamic tensors are not supported"

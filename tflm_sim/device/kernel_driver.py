@@ -44,10 +44,11 @@ class KernelDriver:
         allocation: What the model has taken of it.
     """
 
+    _node: Node  # the operator that runs
+
     def __init__(self, allocator: MicroAllocator, allocation: ModelAllocation) -> None:
         self._allocator = allocator
         self._allocation = allocation
-        self._node: Node | None = None
 
     @property
     def arena(self) -> ArenaAllocator:
@@ -81,14 +82,10 @@ class KernelDriver:
         offset = self._allocator.allocate_persistent_buffer(node.target.sizeof(struct), struct)
         return None if offset is None else struct
 
-    def _current(self) -> Node:
-        assert self._node is not None, "a request outside of run()"
-        return self._node
-
     def _persistent(self, request: requests.Persistent) -> int | None:
         offset = self._allocator.allocate_persistent_buffer(request.size, request.label)
         if offset is None and not request.checked:
-            node = self._current()
+            node = self._node
             raise ArenaOverflowError(
                 f"tail: {request.size} bytes for {request.label or 'a kernel buffer'} of {node.op} #{node.index} "
                 "do not fit, and the kernel writes through the null pointer",
@@ -97,7 +94,7 @@ class KernelDriver:
         return offset
 
     def _scratch(self, request: requests.Scratch) -> int | None:
-        node = self._current()
+        node = self._node
         index = self._allocator.request_scratch_buffer(
             self._allocation, request.size, node.subgraph_index, request.label
         )
@@ -113,20 +110,18 @@ class KernelDriver:
         return self._allocation.offsets.get(index)
 
     def _temp_tensor(self, request: requests.TempTensor) -> requests.KernelTensor | None:
-        node = self._current()
+        node = self._node
         return self._allocator.allocate_temp_tensor(node.tensors[request.tensor_index], node.subgraph_index)
 
     def _temp_tensors(self, request: requests.TempTensors) -> Sequence[requests.KernelTensor | None]:
-        node = self._current()
+        node = self._node
         return self._allocator.allocate_temp_tensors(node.tensors, request.wanted, node.subgraph_index)
 
     def _free_temp_tensor(self, request: requests.FreeTempTensor) -> None:
         self._allocator.deallocate_temp_tensor(request.tensor)
 
     def _free_temp_tensors(self, request: requests.FreeTempTensors) -> None:
-        for tensor in request.tensors:
-            if tensor is not None:
-                self._allocator.deallocate_temp_tensor(tensor)
+        self._allocator.deallocate_temp_tensors(request.tensors)
 
     def _temp_buffer(self, request: requests.TempBuffer) -> int | None:
         return self._allocator.arena.allocate_temp(request.size, request.alignment)
@@ -135,12 +130,16 @@ class KernelDriver:
         self._allocator.arena.deallocate_temp(request.offset)
 
     def _overrun(self, request: requests.Overrun) -> None:
-        """Report what a kernel overwrites past its own bytes: nothing, or the builtin data that were placed last."""
-        node, allocation = self._current(), self._allocation
+        """Report what a kernel overwrites past its own bytes: nothing, or the builtin data that were placed last.
+
+        Its own it has read by then, and does not read again: CONV_2D's padding.
+        Source: tensorflow/lite/micro/kernels/esp_nn/conv.cc in espressif/esp-tflite-micro @ 78e5532.
+        """
+        node, allocation = self._node, self._allocation
         allocation.overran = True
-        if allocation.last_builtin_data is None or allocation.last_builtin_data[0] != request.offset:
+        offset, victim = allocation.last_builtin_data or (-1, node)
+        if offset != request.offset or victim is node:
             return
-        victim = allocation.last_builtin_data[1]
         victim.damage = request.value
         self.arena.tell(
             Corruption,

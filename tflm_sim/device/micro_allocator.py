@@ -13,9 +13,9 @@ Source: tensorflow/lite/micro/micro_allocator.cc @ 90b983c.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
-from tflm_sim.arena.arena import ArenaAllocator
+from tflm_sim.arena.arena import ArenaAllocator, Temps
 from tflm_sim.arena.events import Corruption, Phase, ScratchRequest
 from tflm_sim.arena.stages import Stage
 from tflm_sim.device.model_allocation import ModelAllocation, take_persistent
@@ -97,14 +97,20 @@ class MicroAllocator:
 
     # -- the tail ---------------------------------------------------------------------------------------------------
 
-    def allocate_object(self, struct: str) -> int:
+    def allocate_object(self, struct: str, message: str = "") -> int:
         """Place a C++ object, or a parser's builtin data; return its arena offset.
 
+        Args:
+            struct: Its class.
+            message: What the device prints where it does not fit; "" where upstream does not check.
+
         Raises:
-            ArenaOverflowError: It does not fit; upstream does not check, and writes through a null pointer.
+            ArenaOverflowError: It does not fit; where upstream does not check, it writes through a null pointer.
         """
         layout = self.target.structs[struct]
         size, alignment = layout.size, layout.alignment
+        if message:
+            return take_persistent(self.arena, size, alignment, label=struct, message=message)
         offset = self.arena.allocate_persistent_buffer(size, alignment, label=struct)
         if offset is None:
             raise ArenaOverflowError(
@@ -144,7 +150,8 @@ class MicroAllocator:
             self.arena.tell(Phase, Stage.BUILTIN_DATA_ALLOCATOR)
             self.allocate_object("micro_allocator.MicroBuiltinDataAllocator")
         self.arena.tell(Phase, Stage.INIT_SCRATCH)
-        if self.arena.allocate_resizable_buffer(*self._room_for_scratch_requests(0)) is None:
+        size, alignment = self._scratch_request_layout
+        if self.arena.allocate_resizable_buffer(size * MAX_SCRATCH_BUFFERS_PER_OP, alignment) is None:
             raise ArenaOverflowError("head: no room for the scratch buffer requests of the first operator")
         count = len(model.subgraphs)
         if has_subgraphs:
@@ -192,11 +199,6 @@ class MicroAllocator:
             if not 0 <= tensor.buffer < len(model.buffers):
                 raise PrepareError(f"tensor {position} has no buffer {tensor.buffer}", status="abort")
 
-    def _room_for_scratch_requests(self, request_count: int) -> tuple[int, int]:
-        """Return the bytes and the alignment of the requests so far and those that the next operator may add."""
-        size, alignment = self._scratch_request_layout
-        return size * (request_count + MAX_SCRATCH_BUFFERS_PER_OP), alignment
-
     # -- prepare ----------------------------------------------------------------------------------------------------
 
     def request_scratch_buffer(self, allocation: ModelAllocation, size: int, subgraph: int, label: str) -> int | None:
@@ -223,7 +225,9 @@ class MicroAllocator:
         for subgraph, size in allocation.unassigned_scratch:
             allocation.scratch_requests.append(lifetimes.ScratchBufferRequest(subgraph, node, size))
         allocation.unassigned_scratch.clear()
-        self.arena.resize_buffer(*self._room_for_scratch_requests(len(allocation.scratch_requests)))
+        size, alignment = self._scratch_request_layout
+        room = size * (len(allocation.scratch_requests) + MAX_SCRATCH_BUFFERS_PER_OP)
+        self.arena.resize_buffer(room, alignment)
 
     def allocate_temp_tensor(self, tensor: EvalTensor, subgraph: int) -> KernelTensor | None:
         """``AllocateTempTfLiteTensor``: None, with the device's log lines, when it does not fit or has a bad type."""
@@ -254,10 +258,18 @@ class MicroAllocator:
         Returns:
             The temp tensors, None for one that does not fit or is absent; a required one that is None is the last.
         """
-        present = [tensors[index] for index, _ in wanted if index >= 0]
-        found = [self._tensor_structs.of(tensor) for tensor in present]
-        if len(found) == len(wanted) and all(is_sized for _, is_sized in found):
-            taken = self.arena.allocate_temp_groups(tuple([structs for structs, _ in found]))
+        present: list[EvalTensor] = []
+        groups: list[Temps] = []
+        for index, _ in wanted:
+            if index < 0:
+                break
+            structs, is_sized = self._tensor_structs.of(tensors[index])
+            if not is_sized:
+                break
+            present.append(tensors[index])
+            groups.append(structs)
+        else:
+            taken = self.arena.allocate_temp_groups(tuple(groups))
             if taken is not None:
                 return list(map(KernelTensor, present, taken))
         return self._allocate_one_by_one(tensors, wanted, subgraph)
@@ -274,7 +286,15 @@ class MicroAllocator:
 
     def deallocate_temp_tensor(self, tensor: KernelTensor) -> None:
         """``DeallocateTempTfLiteTensor``: zero points, quantization, tensor."""
-        self.arena.deallocate_temps(tensor.offsets[::-1])
+        self.deallocate_temp_tensors((tensor,))
+
+    def deallocate_temp_tensors(self, tensors: Iterable[KernelTensor | None]) -> None:
+        """``DeallocateTempTfLiteTensor`` of each tensor that is there."""
+        offsets: list[int] = []
+        for tensor in tensors:
+            if tensor is not None:
+                offsets += tensor.offsets[::-1]
+        self.arena.deallocate_temps(offsets)
 
     # -- finish -----------------------------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ from typing import TypeVar
 from tflm_sim.arena.measuring_arena import MeasuringArena
 from tflm_sim.arena.needs import ArenaStep
 from tflm_sim.device.recorded_prepare import Recorder, Requests, fold
-from tflm_sim.device.seen_node import READS, NotRepeatable, PassedCheck, SeenNode, passes
+from tflm_sim.device.seen_node import READS, NotRepeatable, PassedCheck, SeenNode, pass_all
 from tflm_sim.device.tensors import TensorStructs
 from tflm_sim.errors import SimulatedFailure
 from tflm_sim.graph.operator_kinds import Kinds, OperatorOutline
@@ -114,21 +114,21 @@ class PrepareCache:
     def __len__(self) -> int:
         return len(self._known)
 
-    def of(self, model: Model, target: Target) -> CachedSteps:
-        """Return the cached Prepares of a model's operators on a target."""
+    def of(self, model: Model, target: Target, arena: MeasuringArena) -> CachedSteps:
+        """Return the cached Prepares of a model's operators on a target, as steps of an arena."""
         operators = [self._kinds.operators(outline) for outline in outlines(model)]
         seen = target.abi, target.runtime, target.kernel_library, target.ethos_u, target.measured
         prepared = self._prepared.get(seen)
         if prepared is None:
             prepared = _TargetFacts(target)
         _use(self._prepared, seen, prepared, MAX_TARGETS)
-        return CachedSteps(self, prepared, operators)
+        return CachedSteps(self, prepared, operators, arena)
 
     def find(self, key: Hashable) -> tuple[CachedPrepare, ...] | None:
         """Return the Prepares of a key: () where there is none yet, None where they cannot be cached."""
-        found = self._known.get(key, ())
+        found = self._known.pop(key, ())
         if found != ():
-            _use(self._known, key, found, self._most)
+            self._known[key] = found  # as the last one, the most recently used
         return found
 
     def remember(self, key: Hashable, known: tuple[CachedPrepare, ...] | None) -> None:
@@ -151,20 +151,24 @@ class CachedSteps:
         known: The cache.
         prepared: The facts about the target.
         operators: The operators of each subgraph, with their kinds.
+        arena: The arena.
     """
 
-    def __init__(self, known: PrepareCache, prepared: _TargetFacts, operators: Sequence[list[OperatorOutline]]) -> None:
-        self._known, self._prepared, self._operators = known, prepared, operators
+    def __init__(
+        self,
+        known: PrepareCache,
+        prepared: _TargetFacts,
+        operators: Sequence[list[OperatorOutline]],
+        arena: MeasuringArena,
+    ) -> None:
+        self._known, self._prepared, self._operators, self._arena = known, prepared, operators, arena
 
-    def step(
-        self, node: Node, op_model: OpModel, arena: MeasuringArena, *, is_as_filed: bool
-    ) -> tuple[int, ...] | None:
+    def step(self, node: Node, op_model: OpModel, *, is_as_filed: bool) -> tuple[int, ...] | None:
         """Do to the arena what the Prepare of a node does, if it is cached or can be recorded now.
 
         Args:
             node: The node.
             op_model: The kernel's row.
-            arena: The arena.
             is_as_filed: Whether all tensors have the shapes in the file; else those of the node are compared with it.
 
         Returns:
@@ -177,26 +181,17 @@ class CachedSteps:
         found = self._known.find(key)
         if found is None:
             return None
-        known = _fitting(found, node, tensors)
-        if known is not None:
-            return _taken(known, arena)
-        learnt = _learn(node, op_model, tensors, self._prepared.structs)
-        self._known.remember(key, found or None if learnt is None else (*found[1 - MAX_PREPARES_PER_KEY :], learnt))
-        return None if learnt is None else _taken(learnt, arena)
-
-
-def _fitting(found: tuple[CachedPrepare, ...], node: Node, tensors: tuple[int, ...]) -> CachedPrepare | None:
-    """Return the first Prepare whose recorded reads give the same values for this node; None where there is none."""
-    for known in found:
-        if (not known.reads and not known.checks) or _reads_the_same(known, node, tensors):
-            return known
-    return None
-
-
-def _taken(known: CachedPrepare, arena: MeasuringArena) -> tuple[int, ...] | None:
-    """Do the cached step; return the scratch buffers, None where the arena cannot take the step."""
-    step = known.step(arena.ends_modulo_16)
-    return known.scratch if step is not None and arena.take_step(step) else None
+        for known in found:
+            if _reads_the_same(known, node, tensors):
+                break
+        else:
+            learnt = _learn(node, op_model, tensors, self._prepared.structs)
+            self._known.remember(key, found or None if learnt is None else (*found[1 - MAX_PREPARES_PER_KEY :], learnt))
+            if learnt is None:
+                return None
+            known = learnt
+        step = known.step(self._arena.ends_modulo_16)
+        return known.scratch if step is not None and self._arena.take_step(step) else None
 
 
 def _is_plain(node: Node, tensors: tuple[int, ...], *, is_as_filed: bool) -> bool:
@@ -216,11 +211,10 @@ def _are_as_filed(node: Node, tensors: tuple[int, ...]) -> bool:
 
 
 def _reads_the_same(known: CachedPrepare, node: Node, tensors: tuple[int, ...]) -> bool:
-    own = [node.tensors[index] for index in tensors]
-    for tensor, what, saw in known.reads:
-        if READS[what](own[tensor]) != saw:
+    for number, what, saw in known.reads:
+        if READS[what](node.tensors[tensors[number]]) != saw:
             return False
-    return not known.checks or all(passes(check, node, own) for check in known.checks)
+    return pass_all(known.checks, node, tensors)
 
 
 def _learn(node: Node, op_model: OpModel, tensors: tuple[int, ...], structs: TensorStructs) -> CachedPrepare | None:

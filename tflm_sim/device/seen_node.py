@@ -7,7 +7,7 @@ constant, and that a check passed. These objects lack all other attributes, so t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from tflm_sim.errors import SimulatedFailure
@@ -31,11 +31,11 @@ class NotRepeatable(Exception):
     """A kernel read what the cache key does not cover, or did more than allocate and free."""
 
 
-def passes(check: PassedCheck, node: Node, tensors: Sequence[EvalTensor]) -> bool:
-    """Return whether a node's tensors pass a recorded check."""
-    holds, indices, facts = check
+def pass_all(checks: Iterable[PassedCheck], node: Node, tensors: Sequence[int]) -> bool:
+    """Return whether a node's tensors, given by their indices, pass recorded checks."""
     try:
-        holds(node, *[KernelTensor(tensors[index]) if index >= 0 else None for index in indices], **facts)
+        for holds, numbers, facts in checks:
+            holds(node, *[KernelTensor(node.tensors[tensors[own]]) if own >= 0 else None for own in numbers], **facts)
     except SimulatedFailure:
         return False
     return True
@@ -188,6 +188,6 @@ class SeenNode(Node):
         seen: tuple[Any, ...] = tensors
         own = [-1 if tensor is None else self._order[tensor.real.index] for tensor in seen]
         held = check, tuple(own), facts
-        if not passes(held, self._real, [self._real.tensors[index] for index in self._order]):
+        if not pass_all((held,), self._real, tuple(self._order)):
             raise NotRepeatable("refused")
         self.checks.append(held)

@@ -17,11 +17,12 @@ from dataclasses import replace
 from functools import lru_cache
 
 from tflm_sim.arena.arena import ArenaAllocator, unsigned
-from tflm_sim.arena.events import AllocInfo, Phase, PlanAdd, PlanDone, PlanFits, PlanOffset, Variable
+from tflm_sim.arena.events import AllocInfo, Corruption, Phase, PlanAdd, PlanDone, PlanFits, PlanOffset, Variable
 from tflm_sim.arena.stages import Stage
 from tflm_sim.device.model_allocation import ModelAllocation, take_persistent
 from tflm_sim.errors import AllocatorSequenceError, ArenaOverflowError, PlanningError
 from tflm_sim.graph import lifetimes
+from tflm_sim.graph.eval_tensor import types_without_size
 from tflm_sim.graph.lifetimes import AllocationInfo, LifetimeBuilder, LifetimeRules, TensorLifetimes
 from tflm_sim.graph.outline import outlines
 from tflm_sim.graph.subgraph_lifetimes import SubgraphRules, subgraph_lifetimes
@@ -45,6 +46,7 @@ def lifetime_rules(runtime: Runtime) -> LifetimeRules:
         variables_offline=runtime.has("offline_variables"),
         offline_across_subgraphs=runtime.has("offline_across_subgraphs"),
         offline_name=next((rule for change, rule in names if runtime.has(change)), "prefix"),
+        unsized=types_without_size(runtime),
     )
 
 
@@ -222,6 +224,9 @@ class StaticMemoryPlan:
         if planner_arena is None:
             raise ArenaOverflowError("temp: nothing is left for the memory planner")
         planner.init(remaining)
+        if remaining > arena.size and planned and planner.per_buffer_size:
+            # The rest is less than nothing, and wraps: the planner believes that its tables have room behind the tail.
+            arena.tell(Corruption, f"planner: tables of {len(planned)} buffers at {planner_arena} overwrite the tail")
         infos, is_heard = allocation.infos, arena.is_heard
         for index in planned:
             info = infos[index]

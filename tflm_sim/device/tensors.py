@@ -9,7 +9,7 @@ Source: tensorflow/lite/micro/micro_allocator.cc @ 90b983c.
 from __future__ import annotations
 
 from tflm_sim.errors import PrepareError
-from tflm_sim.graph.eval_tensor import TYPE_SIZES, EvalTensor
+from tflm_sim.graph.eval_tensor import TYPE_SIZES, EvalTensor, types_without_size
 from tflm_sim.ops.roles import INT_ARRAY_ALIGNMENT, int_array_size
 from tflm_sim.targets.target import Target
 
@@ -31,6 +31,7 @@ class TensorStructs:
         self._tensor = (target.sizeof(tensor), target.alignof(tensor))
         self._quantization = (target.sizeof(quantization), target.alignof(quantization))
         self._broadcasts_zero_points = target.runtime.has("zero_points_broadcast")
+        self._sized = TYPE_SIZES.keys() - types_without_size(target.runtime)
         self._found: dict[tuple[int, int], tuple[tuple[tuple[int, int], ...], bool]] = {}
 
     def of(self, tensor: EvalTensor) -> tuple[tuple[tuple[int, int], ...], bool]:
@@ -45,7 +46,7 @@ class TensorStructs:
             _ensure_zero_points(tensor)
         found = self._found.get((channels, tensor.type))
         if found is None:
-            is_sized = tensor.type in TYPE_SIZES
+            is_sized = tensor.type in self._sized
             structs: tuple[tuple[int, int], ...] = (self._tensor,)
             if channels and is_sized:
                 structs += (self._quantization, (int_array_size(channels), INT_ARRAY_ALIGNMENT))

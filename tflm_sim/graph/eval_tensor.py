@@ -16,12 +16,14 @@ from tflm_sim.model.types import Quantization, Tensor, TensorType
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.units import int32
 
-_TYPES_WITHOUT_SIZE = {TensorType.INT2, TensorType.UINT4, TensorType.FLOAT8_E4M3FN, TensorType.FLOAT8_E5M2}
+_TYPES_WITHOUT_SIZE = {TensorType.INT2, TensorType.UINT4}
+_FLOAT8 = {TensorType.FLOAT8_E4M3FN, TensorType.FLOAT8_E5M2}
 TYPE_SIZES: dict[int, int] = {
     **{one: max(bits // 8, 1) for one, bits in ELEMENT_BITS.items() if one not in _TYPES_WITHOUT_SIZE},
     TensorType.RESOURCE: 4,
 }
 """``TfLiteTypeSizeOf``: bytes of an element as TFLM counts them. INT4 counts as a whole byte; other types are refused.
+What a version has no size for yet is in :func:`types_without_size`.
 
 Source: tensorflow/lite/micro/memory_helpers.cc @ 90b983c.
 """
@@ -103,3 +105,9 @@ def types_that_convert(runtime: Runtime) -> frozenset[int]:
     """Return the ``TensorType`` numbers that a version's ``ConvertTensorType`` knows."""
     since = _TYPES_SINCE.get
     return frozenset([one for one in TYPE_NUMBERS if since(one) is None or runtime.has(_TYPES_SINCE[one])])
+
+
+@lru_cache
+def types_without_size(runtime: Runtime) -> frozenset[int]:
+    """Return the types of ``TYPE_SIZES`` that a version's ``TfLiteTypeSizeOf`` does not know."""
+    return frozenset() if runtime.has("float8_has_size") else frozenset(_FLOAT8)

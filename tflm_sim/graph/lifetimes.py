@@ -56,6 +56,7 @@ class LifetimeRules:
         offline_across_subgraphs: An offline plan has one offset for each tensor of all subgraphs; else each subgraph
             reads it from its start.
         offline_name: How much of the metadata's name is compared: "whole", "prefix" (of the name) or "shorter".
+        unsized: Types without a size, beside those that no version has one for.
     """
 
     inputs_are_used: bool = True
@@ -65,6 +66,7 @@ class LifetimeRules:
     variables_offline: bool = True
     offline_across_subgraphs: bool = True
     offline_name: str = "whole"
+    unsized: frozenset[int] = frozenset()
 
     def names_offline_plan(self, name: str) -> bool:
         """Return whether TFLM reads metadata of this name as an offline plan."""
@@ -244,7 +246,7 @@ class LifetimeBuilder:
     def _check_intermediates(self, subgraph: int, tensors: Sequence[EvalTensor]) -> None:
         for operator in self._model.subgraphs[subgraph].operators:
             for tensor in operator.intermediate_tensors:
-                if size := byte_length(tensors[tensor]):
+                if size := byte_length(tensors[tensor], self._rules.unsized):
                     message = f"Does not support intermediate tensor with non-zero size: {size}"
                     raise PlanningError(message, device_message=message)
 
@@ -323,7 +325,7 @@ def _tensor_infos(
 ) -> Iterator[AllocationInfo]:
     """Yield the row of each tensor before anything is marked; ``offline``: an offset for each, or None."""
     for index, tensor in enumerate(tensors):
-        size = byte_length(tensor)
+        size = byte_length(tensor, rules.unsized)
         offset = ONLINE_PLANNED_BUFFER if offline is None else offline[index]
         if tensor.tensor.is_variable:
             needs = rules.variables_offline and offset != ONLINE_PLANNED_BUFFER
@@ -332,13 +334,19 @@ def _tensor_infos(
         yield AllocationInfo(subgraph, index, -1, -1, size, needs, offset)
 
 
-def byte_length(tensor: EvalTensor) -> int:
+def byte_length(tensor: EvalTensor, unsized: frozenset[int] = frozenset()) -> int:
     """Return ``TfLiteEvalTensorByteLength``.
+
+    Args:
+        tensor: The tensor.
+        unsized: Types that the version of TFLM has no size for yet.
 
     Raises:
         PlanningError: TFLM has no size for the tensor's type; the device says nothing.
     """
     try:
-        return tensor.byte_length
+        if tensor.type not in unsized:
+            return tensor.byte_length
     except KeyError:
-        raise PlanningError(f"tensor {tensor.index} has a type without a size in TFLM ({tensor.type})") from None
+        pass
+    raise PlanningError(f"tensor {tensor.index} has a type without a size in TFLM ({tensor.type})")

@@ -12,8 +12,6 @@ where persistent memory is an arena of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from tflm_sim.errors import ModelError
 from tflm_sim.invocation.findings import BufferId, Finding, FindingCode, Place
 
@@ -169,17 +167,14 @@ class ArenaContents:
             self.note(_finding(FindingCode.READ_BEFORE_WRITTEN, place, message, slot, None))
         elif not slot.is_intact():
             code = FindingCode.VARIABLE_TOUCHED if slot.is_variable else code
-            for offender in self._writers_since(slot):
+            later = [other for other in self.slots if other.time > slot.time and slot.shares_bytes(other)]
+            for offender in sorted(later, key=lambda other: other.time):
                 self.note(_finding(code, place, _overwritten(slot, offender), slot, offender))
 
     def note(self, finding: Finding) -> None:
         """Keep a finding, unless there is one of its code, place and buffers."""
         key = (finding.code, finding.noticed, finding.place, finding.victim, finding.offender)
         self._findings.setdefault(key, finding)
-
-    def _writers_since(self, slot: Slot) -> Iterable[Slot]:
-        later = [other for other in self.slots if other.time > slot.time and slot.shares_bytes(other)]
-        return sorted(later, key=lambda other: other.time)
 
 
 def _noise(size: int) -> memoryview:

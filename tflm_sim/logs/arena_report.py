@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tflm_sim.logs.events import CategoryUse, PlanBuffer
+from tflm_sim.logs.log_events import CategoryUse, PlanBuffer
 
 
 @dataclass(frozen=True, slots=True)

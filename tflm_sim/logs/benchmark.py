@@ -17,9 +17,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from tflm_sim.logs.events import AllocationReport, ArenaConfigured, CategoryUse, LogEvent, TensorChecksum
+from tflm_sim.logs.log_events import AllocationReport, ArenaConfigured, CategoryUse, LogEvent, TensorChecksum
 from tflm_sim.logs.prefixes import TextLine
-from tflm_sim.logs.recording import AllocationReader
+from tflm_sim.logs.printed_allocations import AllocationReader
 from tflm_sim.recorded import CATEGORIES
 
 _HEADER = re.compile(r"\[\[ (Table|TABLE|CSV) \]\]: (Arena|Allocations)\b")

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from string import Formatter
 
-from tflm_sim.logs.events import ArenaConfigured, LogEvent, Message, Reset
+from tflm_sim.logs.log_events import ArenaConfigured, LogEvent, Message, Reset
 from tflm_sim.logs.tflm_messages import BY_KIND, Role
 from tflm_sim.units import format_size
 
@@ -162,10 +162,11 @@ def _diagnose_chain(chain: list[Message], arena_size: int | None) -> Diagnosis:
     refusals = tuple(_refusal(message) for message in chain if _role(message) is Role.ALLOCATOR)
     node = next((message for message in chain if _role(message) is Role.NODE), None)
     phases = (BY_KIND[message.kind].phase for message in sorted(chain, key=_information))
+    operators = (message.value("op") for message in chain)
     diagnosis = Diagnosis(
         what=_headline(chain, refusals),
         phase=next(filter(None, phases), ""),
-        op=_operator(chain),
+        op=next((op for op in operators if isinstance(op, str) and op != _UNFORMATTED_CODE), ""),
         node=node.number("node") if node is not None else None,
         refusals=refusals,
         arena_size=arena_size,
@@ -175,12 +176,6 @@ def _diagnose_chain(chain: list[Message], arena_size: int | None) -> Diagnosis:
         lines=(chain[0].line,),
     )
     return replace(diagnosis, at_least=_lower_bound(diagnosis))
-
-
-def _operator(chain: Sequence[Message]) -> str:
-    """Return the operator that the first message with one names, "" where none does."""
-    named = (message.value("op") for message in chain)
-    return next((value for value in named if isinstance(value, str) and value != _UNFORMATTED_CODE), "")
 
 
 def _refusal(message: Message) -> Refusal:

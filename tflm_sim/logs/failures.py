@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from itertools import chain
 
-from tflm_sim.logs.events import Damaged, LogEvent, Message
 from tflm_sim.logs.kernel_texts import find_kernel_text
+from tflm_sim.logs.log_events import Damaged, LogEvent, Message
 from tflm_sim.logs.prefixes import TextLine
-from tflm_sim.logs.templates import Template
 from tflm_sim.logs.tflm_messages import BY_HEAD, MESSAGES, MessageKind, Role
 
 # The smallest print buffer of upstream's debug_log ports; a longer line has lost its end there.
@@ -53,18 +52,12 @@ def read_messages(line: TextLine) -> list[LogEvent]:
 
 def _whole(line: TextLine, end: int, row: MessageKind, values: dict[str, int | str]) -> LogEvent:
     """Return a message that ends at ``end``; of one that may be cut there the last number is not believed."""
-    if end == len(line.text) and _may_be_cut(line) and row.role is not Role.ALLOCATOR:
-        values = _without_last_number(values)
+    may_be_cut = end == len(line.text) and (not line.ended or len(line.text) >= DEVICE_LINE_LIMIT)
+    if may_be_cut and row.role is not Role.ALLOCATOR:
+        names = list(values)
+        if names and isinstance(values[names[-1]], int):
+            values = {name: values[name] for name in names[:-1]}
     return _checked(row, values, line, cut=False)
-
-
-def _may_be_cut(line: TextLine) -> bool:
-    return not line.ended or len(line.text) >= DEVICE_LINE_LIMIT
-
-
-def _without_last_number(values: dict[str, int | str]) -> dict[str, int | str]:
-    names = list(values)
-    return {name: values[name] for name in names[:-1]} if names and isinstance(values[names[-1]], int) else values
 
 
 _CUT, _TORN = "it is cut before it says what failed", "it begins like a TFLM message and then is not one"
@@ -72,7 +65,8 @@ _CUT, _TORN = "it is cut before it says what failed", "it begins like a TFLM mes
 
 def _read_cut(line: TextLine) -> LogEvent | None:
     """Read a line that begins like a message: cut at its end, or torn by another task."""
-    found = [(*cut, row) for row, template in _candidates(line.text) if (cut := template.find_cut(line.text))]
+    candidates = chain.from_iterable(rows for head, rows in BY_HEAD.items() if head in line.text)
+    found = [(*cut, row) for row, template in candidates if (cut := template.find_cut(line.text))]
     if not found:
         return None
     values, length, at_end, row = max(found, key=lambda each: each[1])
@@ -80,13 +74,6 @@ def _read_cut(line: TextLine) -> LogEvent | None:
         is_one = len({other.kind for _, agreed, _, other in found if agreed == length}) == 1
         return _checked(row, values, line, cut=True) if is_one else _damaged(line, _CUT)
     return _damaged(line, _TORN) if values or length >= _LEAST_AGREEMENT else None
-
-
-def _candidates(text: str) -> Iterator[tuple[MessageKind, Template]]:
-    """Yield the messages whose beginning is in a text."""
-    for head, candidates in BY_HEAD.items():
-        if head in text:
-            yield from candidates
 
 
 def _damaged(line: TextLine, reason: str) -> Damaged:

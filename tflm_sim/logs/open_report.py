@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from tflm_sim.logs.events import MAX_PROBLEMS, LogEvent
+from tflm_sim.logs.log_events import MAX_PROBLEMS, LogEvent
 from tflm_sim.logs.prefixes import TextLine
 
 

@@ -9,14 +9,14 @@ from dataclasses import replace
 from typing import Protocol
 
 from tflm_sim.logs.benchmark import BenchmarkReader
-from tflm_sim.logs.events import LogEvent, Reset
 from tflm_sim.logs.failures import read_messages
 from tflm_sim.logs.lines import LineAssembler, RawLine
-from tflm_sim.logs.plan import PlanReader
+from tflm_sim.logs.log_events import LogEvent, Reset
+from tflm_sim.logs.other_tools import VendorReader, read_record
 from tflm_sim.logs.prefixes import TextLine, read_line
+from tflm_sim.logs.printed_allocations import RecordingReader
+from tflm_sim.logs.printed_plan import PlanReader
 from tflm_sim.logs.profiler import ProfilerReader
-from tflm_sim.logs.recording import RecordingReader
-from tflm_sim.logs.vendors import VendorReader, read_record
 
 # A report with so many foreign lines after its last one is over: an end that depends on no clock.
 _MAX_OTHER_LINES = 64

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from tflm_sim.logs.events import LogEvent, ProfiledOp, TicksTable
+from tflm_sim.logs.log_events import LogEvent, ProfiledOp, TicksTable
 from tflm_sim.logs.open_report import OpenReport
 from tflm_sim.logs.prefixes import TextLine
 

@@ -106,14 +106,14 @@ MESSAGES: tuple[MessageKind, ...] = (
          "Failed to allocate scratch buffer of size %d, reached EI_MAX_OVERFLOW_BUFFER_COUNT", fields="bytes",
          note="Memory is not short: EON's arena is full, further buffers come from the heap, and the table of those is "
               "full too. Raise EI_MAX_OVERFLOW_BUFFER_COUNT in edge-impulse-sdk/porting/ei_classifier_porting.h (each "
-              "entry is one pointer), or kTensorArenaSize in the compiled model: 'tflm-sim eon FILE_compiled.cpp' says "
+              "entry is one pointer), or kTensorArenaSize in the compiled model: 'tflm-sim size X_compiled.cpp' says "
               "how many buffers there are, and the kTensorArenaSize without any."),
     _row("ei_scratch", _O, "op_prepare", "a kernel's scratch buffer, for which the table is full (EON compiled model)",
          "Edge Impulse EON compiled models (tflite-model/*_compiled.cpp)",
          "Failed to allocate scratch buffer of size %d, reached EI_MAX_SCRATCH_BUFFER_COUNT", fields="bytes",
          note="Memory is not short: the compiled model has room for so many scratch buffers of all operators together. "
               "Other kernels ask for more of them than those that it was compiled for; define a larger "
-              "EI_MAX_SCRATCH_BUFFER_COUNT. 'tflm-sim eon FILE_compiled.cpp --target T' says how many there are."),
+              "EI_MAX_SCRATCH_BUFFER_COUNT. 'tflm-sim size X_compiled.cpp --target T' says how many there are."),
     _row("too_many_buffers", _A, "plan", "the planner's own tables do not fit beside the buffers",
          "micro/memory_planner/*.cc", "Too many buffers (max is %d)", fields="max_buffers",
          note="Beside the buffers there was room to plan {max_buffers} of them: the planner works inside "
@@ -130,6 +130,8 @@ MESSAGES: tuple[MessageKind, ...] = (
          "Failed to allocate memory for context->eval_tensors, %d bytes required", fields="bytes"),
     _row("nodes", _O, "node_regs", "the NodeAndRegistration array", _ALLOCATOR_CC,
          "Failed to allocate memory for node_and_registrations."),
+    _row("builtin_data", _O, "op_parse", "an operator's options", "micro/flatbuffer_conversions.cc, since October 2026",
+         "Failed to allocate memory for builtin_data"),
     _row("tensor_info", _O, "plan", "the planner's list of tensors", "micro_allocator.cc in tensorflow, 2020",
          "Failed to allocate memory for tensor_info, %d bytes required", fields="bytes"),
     _row("allocation_info", _O, "plan", "the planner's list of buffers", _ALLOCATOR_CC + ", 2021",
@@ -231,7 +233,7 @@ MESSAGES: tuple[MessageKind, ...] = (
     _row("op_missing", _M, "op_parse", "the operator is not registered with the resolver", "micro/micro_op_resolver.cc",
          "Didn't find op for builtin opcode '%s'", fields="op",
          note="Add {op} to the op resolver (Add... of MicroMutableOpResolver), if the library has it: "
-              "'tflm-sim ops --library NAME' lists what it has."),
+              "'tflm-sim list ops --library NAME' shows what it has."),
     _row("op_registration", _M, "op_parse", "the operator is not registered with the resolver",
          "micro/micro_interpreter.cc", "Failed to get registration from op code %s", fields="op"),
     _row("op_code_missing", _M, "op_parse", "the model names an operator code that it does not define",

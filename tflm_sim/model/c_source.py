@@ -92,18 +92,15 @@ def byte_arrays(data: bytes, begins: Callable[[bytes], bool]) -> Iterator[tuple[
         elif kind in _REPLACEMENTS:
             before += _REPLACEMENTS[kind]
         elif kind == "raw":
-            at = _behind_raw_string(data, at, unit["mark"])
+            close = b")" + unit["mark"] + b'"'
+            end = data.find(close, at)
+            at = len(data) if end < 0 else end + len(close)
             before += b'""'
         elif unit[0] == b"#" and _is_line_start(before):
             at = conditions.pass_directive(data, start)
             before += b"\n"
         else:
             before += unit[0]
-
-
-def _behind_raw_string(data: bytes, at: int, mark: bytes) -> int:
-    end = data.find(b")" + mark + b'"', at)
-    return len(data) if end < 0 else end + len(mark) + 2
 
 
 def _is_line_start(before: bytearray) -> bool:
@@ -125,12 +122,6 @@ def _declared(before: bytearray) -> str | None:
     declaration = text[max(map(text.rfind, (b";", b"{", b"}", b"="))) + 1 :]
     name = _NAME.search(declaration)
     return None if name is None or _NO_BYTES.search(declaration, 0, name.start()) else name[1].decode()
-
-
-def _known(condition: bytes) -> tuple[bool, bool]:
-    """Return whether a condition is constantly false, and whether it is constantly true."""
-    constant = _CONSTANT.match(condition)
-    return (False, False) if constant is None else (not constant["true"], bool(constant["true"]))
 
 
 class _Conditions:
@@ -155,7 +146,9 @@ class _Conditions:
         return directive.end()
 
     def _take(self, name: bytes, rest: bytes) -> None:
-        is_false, is_true = _known(rest)
+        constant = _CONSTANT.match(rest)  # of other conditions it is not known what they are
+        is_true = constant is not None and bool(constant["true"])
+        is_false = constant is not None and not is_true
         if name == b"if":
             self._enter((is_false, is_true))
         elif name in (b"ifdef", b"ifndef"):

@@ -41,7 +41,7 @@ def download(address: str) -> bytes:
             announced, or takes longer than ``DOWNLOAD_SECONDS``.
     """
     if os.environ.get(ALLOWED) != "1":
-        raise UsageError(f"{address}: nothing is downloaded from the web without --allow-download (or {ALLOWED}=1)")
+        raise UsageError(f"{address}: nothing is downloaded from the web without `allow_download=` (or {ALLOWED}=1)")
     from tflm_sim.model.fetch import fetch  # Slow to import, as all that speaks HTTP.
 
     return fetch(address)

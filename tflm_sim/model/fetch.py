@@ -66,7 +66,8 @@ class _Download(Thread):
     def _fetched(self) -> bytes:
         pieces, count = [], 0
         with opener().open(self._address, timeout=SILENCE_SECONDS) as answer:
-            size = _announced_size(answer.headers.get("Content-Length", ""))
+            said = answer.headers.get("Content-Length", "")
+            size = int(said) if said.isascii() and said.isdecimal() else None
             if size is None or size <= MAX_DOWNLOAD_BYTES:
                 while count <= MAX_DOWNLOAD_BYTES and not self.is_given_up and (piece := answer.read(MIN_READ_BYTES)):
                     pieces.append(piece)
@@ -111,7 +112,3 @@ def _is_inside(request: Request) -> bool:
 def opener() -> OpenerDirector:
     """Return an opener of addresses, with safe redirections."""
     return build_opener(SafeRedirects)
-
-
-def _announced_size(said: str) -> int | None:
-    return int(said) if said.isascii() and said.isdecimal() else None

@@ -87,7 +87,7 @@ def unpack(name: str, data: bytes) -> Iterator[Input]:
         problem.path = problem.path or name
         raise
     if not found:
-        raise NoModelError(f"this is not a .tflite model; it looks like {appearance(name, data)}", path=name)
+        raise NoModelError(f"this is not a .tflite model; it looks like {appearance(name, data)}", path=name, data=data)
     yield from found
 
 
@@ -190,10 +190,11 @@ def read_inputs(name: str) -> list[Input]:
         path = sample_path(name.removeprefix("sample:"))
         return [Input(str(path), path.read_bytes())]
     path_name = _address_part(name) if is_address(name) else _file_part(name)
-    found = list(unpack(path_name, _bytes_of(path_name)))
+    data = _bytes_of(path_name)
+    found = list(unpack(path_name, data))
     chosen = [row for row in found if name in (path_name, row.label)]
     if not chosen:
-        raise ModelError(f"it contains no such model; it contains {_listed(found)}", path=name)
+        raise NoModelError(f"it contains no such model; it contains {_listed(found)}", path=name, data=data)
     return chosen
 
 
@@ -210,7 +211,7 @@ def read_input(name: str) -> Input:
     return found[0]
 
 
-def read_source(name: str, recognises: Callable[[bytes], bool], what: str) -> Input:
+def read_source(name: str, recognises: Callable[[bytes], bool], what: str, file: bytes | None = None) -> Input:
     """Return the file of another kind than a model that a file is, or that an archive holds.
 
     Args:
@@ -218,17 +219,19 @@ def read_source(name: str, recognises: Callable[[bytes], bool], what: str) -> In
             several.
         recognises: Tells whether bytes are of that kind.
         what: The kind in words, after "source of": "the EON compiler".
+        file: What is in the file, where it was read before.
 
     Raises:
-        ModelError: The file cannot be read, or there is no (such) file of that kind in it, or several.
+        NoModelError: There is no (such) file of that kind in it.
+        ModelError: The file cannot be read, or there are several in it.
     """
     path = _address_part(name) if is_address(name) else _file_part(name)
-    data = _bytes_of(path)
-    held = archives.members(data, C_SUFFIXES) if _is_archive(data) else [("", data)]
-    rows = [Input(f"{path}:{member}" if member else path, inside) for member, inside in held if recognises(inside)]
+    data = _bytes_of(path) if file is None else file
+    files = archives.members(data, C_SUFFIXES) if _is_archive(data) else [("", data)]
+    rows = [Input(f"{path}:{member}" if member else path, inside) for member, inside in files if recognises(inside)]
     found = [row for row in rows if name in (path, row.label)]
     if not found:
-        raise ModelError(f"there is no source of {what} in it", path=name)
+        raise NoModelError(f"there is no source of {what} in it", path=name)
     if len(found) > 1:
         raise ModelError(f"it contains {len(found)} sources of {what}; name one of {_listed(found)}", path=name)
     return found[0]

@@ -3,7 +3,9 @@
 The order of names is their number, the order of fields is their slot. A field reads ``name:type`` or
 ``name:type=default`` in the schema's own words; ``~`` marks a deprecated field, which keeps its slot and is never read.
 
-Source: tensorflow/compiler/mlir/lite/schema/schema.fbs @ 90b983c.
+Source: tensorflow/compiler/mlir/lite/schema/schema.fbs @ 90b983c; FullyConnectedOptions.quant_spec and
+BlockwiseQuantization.block_shape, which is part of what is refused as quantization details:
+tensorflow/lite/micro/python/schema_py_generated.py in the pip wheel of 8f6596d.
 """
 
 from __future__ import annotations
@@ -164,7 +166,7 @@ _OPTION_FIELDS: dict[str, str] = {
     "FullyConnectedOptions": (
         "fused_activation_function:ActivationFunctionType "
         "weights_format:FullyConnectedOptionsWeightsFormat=DEFAULT keep_num_dims:bool "
-        "asymmetric_quantize_inputs:bool quantized_bias_type:TensorType"
+        "asymmetric_quantize_inputs:bool quantized_bias_type:TensorType quant_spec:[ubyte]"
     ),
     "SoftmaxOptions": "beta:float",
     "ConcatenationOptions": "axis:int fused_activation_function:ActivationFunctionType",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.graph.resource_variables import ResourceVariables
-from tflm_sim.model.types import Model, Operator
+from tflm_sim.model.types import Model
 from tflm_sim.ops.requests import KernelTensor, Steps
 from tflm_sim.targets.target import Target
 
@@ -73,12 +73,12 @@ class Node:
         self.subgraph_index = subgraph_index
         self.index = index
         self.op = op
-        self.operator: Operator = model.subgraphs[subgraph_index].operators[index]
+        self.operator = operator = model.subgraphs[subgraph_index].operators[index]
         self.subgraph_tensors = subgraph_tensors
         self.tensors = subgraph_tensors[subgraph_index]
-        self.inputs = self.operator.input_tensors
-        self.outputs = self.operator.output_tensors
-        self.intermediates = self.operator.intermediate_tensors
+        self.inputs = operator.inputs or ()
+        self.outputs = operator.outputs or ()
+        self.intermediates = operator.intermediates or ()
         self.resource_variables = resource_variables
         self.compressed_tensors = compressed_tensors
         self.user_data: object = None

@@ -9,5 +9,5 @@ that are alive together overlap. Nothing here knows TFLM's model or kernels. To 
     vela, hill_climb, gpu    planners of other tools
     native                   the same algorithms in C
     validate                 whether a plan is right; it shares no code with any planner
-    registry, compare        planners by name, and several of them on one problem
+    by_name, compare         planners by name, and several of them on one problem
 """

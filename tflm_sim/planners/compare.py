@@ -13,10 +13,10 @@ from tflm_sim.errors import NoPlanInTime, TflmSimError, each_of, expect
 from tflm_sim.escape import html_table
 from tflm_sim.planners import exact
 from tflm_sim.planners.buffers import Buffer, Plan
+from tflm_sim.planners.by_name import DEFAULT_PLANNERS, EXACT, PLANNERS, Planner, planner
 from tflm_sim.planners.deadline import Deadline, out_of_time
 from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.planners.problem import Problem
-from tflm_sim.planners.registry import DEFAULT_PLANNERS, EXACT, PLANNERS, Planner, planner
 from tflm_sim.planners.validate import PlanFault, validate
 from tflm_sim.short_repr import short_repr
 from tflm_sim.units import format_time

@@ -110,7 +110,8 @@ def solve(
     time_limit = _seconds(time_limit, node_limit)
     _check_limits(capacity=capacity, time_limit=time_limit, node_limit=node_limit, workers=workers)
     deadline = Deadline(time_limit)
-    _check_start(buffers, start, deadline)
+    if start is not None and (faults := validate(buffers, start, deadline)):
+        raise UsageError(f"no plan to start with: {faults[0].message}")
     if not native.available():
         raise TflmSimError("the exact planner needs the C extension: reinstall where a C compiler is present")
 
@@ -207,11 +208,6 @@ def _seconds(time_limit: float | None, node_limit: int | None) -> float | None:
     if time_limit is None:
         return DEFAULT_SECONDS if node_limit is None else None
     return None if time_limit == math.inf else time_limit
-
-
-def _check_start(buffers: Sequence[Buffer], start: Plan | None, deadline: Deadline) -> None:
-    if start is not None and (faults := validate(buffers, start, deadline)):
-        raise UsageError(f"no plan to start with: {faults[0].message}")
 
 
 def _check_limits(*, workers: int, **limits: float | None) -> None:

@@ -107,6 +107,8 @@ class GreedyMemoryPlanner:
         scratch_size: Bytes of arena for the planner's tables, 40 a buffer; None for as many as it takes.
     """
 
+    per_buffer_size = PER_BUFFER_SIZE
+
     def __init__(self, scratch_size: int | None = None) -> None:
         self._max_buffer_count = None if scratch_size is None else scratch_size // PER_BUFFER_SIZE
         self._buffers: list[BufferRequirements] = []

@@ -21,6 +21,8 @@ class LinearMemoryPlanner:
     It has no AddBuffer for offline offsets of its own: the base class answers with kTfLiteError and prints nothing.
     """
 
+    per_buffer_size = 0
+
     def __init__(self) -> None:
         self._offsets: list[int] = []
         self._next_free_offset = 0

@@ -30,7 +30,13 @@ class BufferRequirements(NamedTuple):
 
 
 class MemoryPlanner(Protocol):
-    """What the allocator needs from a planner."""
+    """What the allocator needs from a planner.
+
+    Attributes:
+        per_buffer_size: Bytes of arena that a buffer takes in the planner's tables; 0 where they are elsewhere.
+    """
+
+    per_buffer_size: int
 
     @property
     def buffer_count(self) -> int:

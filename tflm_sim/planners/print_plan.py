@@ -24,7 +24,10 @@ def memory_plan_lines(buffers: Sequence[BufferRequirements], offsets: Sequence[i
 
     The device computes columns in 32 bits; from 2^31 / 80 bytes (26,843,546) on, its picture is garbage.
     """
-    characters = [_character(index, buffer) for index, buffer in enumerate(buffers)]
+    characters = [
+        "*" if buffer.first_time_used == buffer.last_time_used else _ORDINALS[index % len(_ORDINALS)]
+        for index, buffer in enumerate(buffers)
+    ]
     lines = [
         f"{character} (id={index}): size={buffer.size}, offset={offset}, "
         f"first_used={buffer.first_time_used} last_used={buffer.last_time_used}"
@@ -34,11 +37,6 @@ def memory_plan_lines(buffers: Sequence[BufferRequirements], offsets: Sequence[i
     max_time = max((buffer.last_time_used for buffer in buffers), default=0)
     placed = list(zip(characters, buffers, offsets, strict=True))
     return lines + [_row(time, placed, max(LINE_WIDTH, scale)) for time in range(max(0, max_time) + 1)]
-
-
-def _character(index: int, buffer: BufferRequirements) -> str:
-    one_moment = buffer.first_time_used == buffer.last_time_used
-    return "*" if one_moment else _ORDINALS[index % len(_ORDINALS)]
 
 
 def _row(time: int, placed: Sequence[tuple[str, BufferRequirements, int]], scale: int) -> str:

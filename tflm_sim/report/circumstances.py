@@ -85,5 +85,5 @@ def open_kernels(configuration: Configuration, *, library: str | None, kernels: 
     older = others[others.index(taken.version) + 1 :]
     return [
         f"{asks}{taken.name} {taken.version} is taken by default (newer: {newer}); "
-        f"another is named so: --kernels {taken.name}@{(older or others)[0]}"
+        f"another is named so: `kernels={taken.name}@{(older or others)[0]}`"
     ]

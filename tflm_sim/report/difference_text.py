@@ -9,8 +9,15 @@ from typing import Any
 from tflm_sim.device.configuration import planner_words
 from tflm_sim.escape import printable
 from tflm_sim.registry import part_lines
-from tflm_sim.report import difference
 from tflm_sim.report.circumstances import with_assumed
+from tflm_sim.report.size_difference import (
+    Difference,
+    OperatorFacts,
+    ScratchChange,
+    SideFacts,
+    SizeChange,
+    TensorChange,
+)
 from tflm_sim.report.tables import table_lines
 
 TOP_ROWS = 20
@@ -27,7 +34,7 @@ _FIGURES = {
 _HEADER = ("before", "after", "change")
 
 
-def difference_lines(document: difference.Difference) -> list[str]:
+def difference_lines(document: Difference) -> list[str]:
     """Return a difference as lines; tables with nothing in them are left out."""
     sides = {"before": document.before, "after": document.after}
     measured = [f"{name}: {line}" for name, side in sides.items() for line in part_lines("SideFacts", side.parts)]
@@ -42,19 +49,19 @@ def difference_lines(document: difference.Difference) -> list[str]:
     return lines
 
 
-def changed_settings(document: difference.Difference) -> list[str]:
+def changed_settings(document: Difference) -> list[str]:
     """Return a line for each setting that differs."""
     rows = document.changed_settings
     return [f"{printable(row.setting)}: {_value(row.before)} -> {_value(row.after)}" for row in rows]
 
 
-def largest_changes(document: difference.Difference, count: int) -> list[tuple[str, str, difference.SizeChange]]:
+def largest_changes(document: Difference, count: int) -> list[tuple[str, str, SizeChange]]:
     """Return the changes that moved most bytes, each with the title of its table and its name."""
     rows = [(title, name, row) for title, table in _changes(document) for row, name in table if row.weight]
     return sorted(rows, key=lambda item: -abs(item[2].weight))[:count]
 
 
-def _changes(document: difference.Difference) -> Iterator[tuple[str, Iterator[tuple[difference.SizeChange, str]]]]:
+def _changes(document: Difference) -> Iterator[tuple[str, Iterator[tuple[SizeChange, str]]]]:
     """Yield the tables of a difference: a title, and the rows with their names."""
     yield "scratch in the head, by buffer", ((row.change, _scratch_name(row)) for row in document.scratch)
     yield "tensors in the head", ((row.change, _tensor_name(row)) for row in document.tensors)
@@ -62,7 +69,7 @@ def _changes(document: difference.Difference) -> Iterator[tuple[str, Iterator[tu
     yield "tail, by operator", ((row.tail, _names(row.before, row.after)) for row in document.ops)
 
 
-def _table(title: str, named: Iterable[tuple[difference.SizeChange, str]]) -> list[str]:
+def _table(title: str, named: Iterable[tuple[SizeChange, str]]) -> list[str]:
     rows = sorted(((row, name) for row, name in named if row.weight), key=lambda item: -abs(item[0].weight))
     if not rows:
         return []
@@ -71,7 +78,7 @@ def _table(title: str, named: Iterable[tuple[difference.SizeChange, str]]) -> li
     return ["", title, *table_lines([(*_HEADER, ""), *body]), *more]
 
 
-def _side(side: difference.SideFacts) -> str:
+def _side(side: SideFacts) -> str:
     config = side.configuration
     kernels = config.target.kernel_library
     version = f"@{kernels.version}" if kernels.version else ""
@@ -84,7 +91,7 @@ def _side(side: difference.SideFacts) -> str:
     )
 
 
-def _cells(row: difference.SizeChange) -> tuple[str, str, str]:
+def _cells(row: SizeChange) -> tuple[str, str, str]:
     before, after = ("-" if size is None else f"{size:,}" for size in (row.before, row.after))
     return before, after, f"{row.weight:+,}" if row.weight else "0"
 
@@ -93,18 +100,18 @@ def _value(value: Any) -> str:
     return "none" if value in (None, "", []) else printable(str(value))
 
 
-def _names(*sides: difference.OperatorFacts | None) -> str:
+def _names(*sides: OperatorFacts | None) -> str:
     return " -> ".join(dict.fromkeys(_name(side) for side in sides if side is not None))
 
 
-def _name(side: difference.OperatorFacts) -> str:
+def _name(side: OperatorFacts) -> str:
     subgraph = f" (subgraph {side.subgraph})" if side.subgraph else ""
     return f"#{side.operator} {printable(side.op)}{subgraph}"
 
 
-def _scratch_name(row: difference.ScratchChange) -> str:
+def _scratch_name(row: ScratchChange) -> str:
     return _names(row.before_operator, row.after_operator) + (f": {printable(row.name)}" if row.name else "")
 
 
-def _tensor_name(row: difference.TensorChange) -> str:
+def _tensor_name(row: TensorChange) -> str:
     return printable(row.name) + (f" (subgraph {row.subgraph})" if row.subgraph else "")

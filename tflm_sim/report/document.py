@@ -16,7 +16,7 @@ from tflm_sim.document_fields import INLINE, OPTIONAL, PARTS
 from tflm_sim.document_types import Count, OneOf, Sha256
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.types import Model
-from tflm_sim.report.size import ArenaAnswer, SizeAnswer, arena_answer, size_answer
+from tflm_sim.report.size_answer import ArenaAnswer, SizeAnswer, arena_answer, size_answer
 from tflm_sim.targets.target import Target
 
 

@@ -224,13 +224,6 @@ def _tick(most: int) -> int:
     return step
 
 
-def _marked_moments(picture: Picture) -> list[tuple[int, str]]:
-    """Return the steps before Invoke() that have a name at the side."""
-    first = [(moment.step, moment.name) for moment in picture.moments if moment.name in ("create", "plan")]
-    prepare = [(moment.step, "prepare") for moment in picture.moments if moment.name == "op_prepare"]
-    return [*first, *prepare[:1]]
-
-
 def _label_axes(axes: Axes, picture: Picture, most: int) -> None:
     from matplotlib.ticker import MultipleLocator
 
@@ -240,7 +233,9 @@ def _label_axes(axes: Axes, picture: Picture, most: int) -> None:
     scopes = range(0, len(picture.scopes), max(1, len(picture.scopes) // 24))
     names = [printable(picture.op_at(scope), 40) for scope in scopes]
     places = [scope_u(picture, scope + 0.5) for scope in scopes]
-    extra = _marked_moments(picture)
+    # Of what comes before Invoke(), these steps have a name at the side.
+    extra = [(moment.step, moment.name) for moment in picture.moments if moment.name in ("create", "plan")]
+    extra += [(moment.step, "prepare") for moment in picture.moments if moment.name == "op_prepare"][:1]
     places += [step_u(picture, step) for step, _ in extra]
     axes.set_yticks(places, names + [name for _, name in extra], fontsize=6.5, parse_math=False)
     axes.axhline(invoke_start(picture), color=_SOFT, linewidth=0.6)

@@ -4,37 +4,37 @@ from __future__ import annotations
 
 from tflm_sim.arena.stages import Stage
 from tflm_sim.checks.device_report import DeviceReport
-from tflm_sim.logs import events
 from tflm_sim.logs.arena_report import ArenaReport
 from tflm_sim.logs.diagnosis import Diagnosis, refusal_in_words
+from tflm_sim.logs.log_events import AllocationReport, ArenaUsed, BenchmarkRecord, Damaged, PlanReport, Reset
 from tflm_sim.units import format_size
 
 
 def event_lines(event: object) -> list[str]:
     """Return an event in a few lines; [] where there is nothing to say about it."""
     if isinstance(event, DeviceReport):
-        is_layer = isinstance(event, events.BenchmarkRecord) and event.kind != "result"
+        is_layer = isinstance(event, BenchmarkRecord) and event.kind != "result"
         return [] if is_layer else report_lines(event)
     if isinstance(event, Diagnosis):
         return diagnosis_lines(event)
-    if isinstance(event, events.Damaged):
+    if isinstance(event, Damaged):
         return [f"line {event.line} is damaged and dropped: {event.reason}"]
-    if isinstance(event, events.Reset):
+    if isinstance(event, Reset):
         return [f"line {event.line}: the device restarted: {event.cause}"]
     return []
 
 
 def report_lines(report: DeviceReport) -> list[str]:
     """Return a report in a few lines; what is wrong with it comes first."""
-    if isinstance(report, events.ArenaUsed):
+    if isinstance(report, ArenaUsed):
         rounded = "" if report.low == report.high else f" to {report.high:,}"
         return [f"line {report.line}: arena in use: {report.low:,}{rounded} bytes ({report.dialect})"]
-    if isinstance(report, events.BenchmarkRecord):
+    if isinstance(report, BenchmarkRecord):
         return [f"line {report.line}: {report.value('model')}: arena in use: {report.value('arena_used_bytes')} bytes"]
-    if isinstance(report, events.PlanReport):
+    if isinstance(report, PlanReport):
         where, what = f"lines {report.first_line}-{report.last_line}", f"memory plan of {len(report.buffers)} buffers"
         return [f"{where}: {what}, {format_size(report.size)}", *_problem_lines(report.problems)]
-    if isinstance(report, events.AllocationReport):
+    if isinstance(report, AllocationReport):
         return [*_used_lines(report, f"{report.dialect} report"), *_problem_lines(report.problems)]
     lines = _used_lines(report, f"report {report.number} of the stub")
     lines += [f"  {key}: {text}" for key, text in report.info]
@@ -49,7 +49,7 @@ def report_lines(report: DeviceReport) -> list[str]:
     return lines
 
 
-def _used_lines(report: events.AllocationReport | ArenaReport, name: str) -> list[str]:
+def _used_lines(report: AllocationReport | ArenaReport, name: str) -> list[str]:
     where = f"lines {report.first_line}-{report.last_line}"
     figures = [("total", report.total), ("head", report.head), ("tail", report.tail)]
     known = ", ".join(f"{name} {size:,}" for name, size in figures if size is not None)

@@ -86,21 +86,13 @@ class _Map:
 
     # -- AllocateTensors() --------------------------------------------------------------------------------------------
 
-    def _steps_of(self, title: str) -> Iterator[int]:
-        for first, last in self._ranges(title):
-            yield from range(first, last)
-
-    def _blocks_of(self, steps: Sequence[int]) -> list[Block]:
-        """Return what is alive in any of a stage's steps."""
-        return [row for row in self.picture.blocks if row.begin <= steps[-1] and row.end > steps[0]]
-
     def _stages(self) -> Iterable[str]:
         """Yield each stage at its fullest step; of prepare, say which operator's that is."""
-        parts = {title: [*self._steps_of(title)] for title in PARTS}
-        for title, steps in parts.items():
+        for title in PARTS:
+            steps = [step for first, last in self._ranges(title) for step in range(first, last)]
             if not steps:
                 continue
-            blocks = self._blocks_of(steps)
+            blocks = [row for row in self.picture.blocks if row.begin <= steps[-1] and row.end > steps[0]]
             temps = sorted(filter(_is_temp, blocks), key=lambda row: -(row.offset + row.size))
             step = max(temps[0].begin, steps[0]) if temps else steps[-1]
             alive = [row for row in blocks if _is_shown(row, step, steps[-1])]

@@ -21,7 +21,7 @@ from tflm_sim.escape import printable
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.categories import CATEGORIES
 from tflm_sim.report.document import ModelFacts, SizeDocument
-from tflm_sim.report.size import SizeAnswer, Status
+from tflm_sim.report.size_answer import SizeAnswer, Status
 from tflm_sim.units import align_up
 
 

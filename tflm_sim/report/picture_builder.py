@@ -104,12 +104,13 @@ class PictureBuilder(ArenaState):
     def _persisted(self, event: events.Persist) -> None:
         padding, offset = event.used - event.size, self._split_at + event.offset
         block = self._take(self.stage.group, offset, event.size, event.label, padding=padding)
-        self._need(self.floor)
+        self._need(self.floor_below(event))
         self._step("persist", block)
 
     def _temp_taken(self, event: events.Temp) -> None:
         if self.stage is Stage.PLANNER_ARENA:
-            label = f"the planner gets all that is free, {event.size:,} bytes; drawn is what it needs"
+            free = max(event.temp_end - event.offset, 0)
+            label = f"the planner gets all that is free, {free:,} bytes; drawn is what it needs"
             block = self._take("planner", event.offset, 0, label)
             self._planner_end = event.offset
         else:
@@ -158,7 +159,8 @@ class PictureBuilder(ArenaState):
             self._blocks[block] = self._blocks[block]._replace(size=tables)
             for row in self._planner_levels:
                 self.levels[row] = self.levels[row]._replace(temp=start + tables)
-            self._need(align_up(start + tables, BUFFER_ALIGNMENT), step=self._blocks[block].begin)
+            if tables:
+                self._need(align_up(start + tables, BUFFER_ALIGNMENT), step=self._blocks[block].begin)
         self._part = "running"
 
     def _need(self, floor: int, *, step: int | None = None) -> None:

@@ -93,12 +93,6 @@ def _check_steps(picture: Picture) -> None:
             raise ValueError(f"a step names the {step.kind} {step.value}")
 
 
-def _check_lifetimes(picture: Picture) -> None:
-    for resident in picture.residents:
-        if not 0 <= resident.first <= resident.last < len(picture.scopes):
-            raise ValueError(f"{resident.name!r} is alive when nothing runs")
-
-
 def _check(picture: Picture) -> None:
     count = len(picture.scopes)
     if len(picture.live_bytes) != count:
@@ -111,4 +105,6 @@ def _check(picture: Picture) -> None:
     for subgraph, operator in chain(((row.subgraph, row.operator) for row in picture.moments), picture.scopes):
         if operator >= 0:
             picture.op_names[subgraph][operator]
-    _check_lifetimes(picture)
+    for resident in picture.residents:
+        if not 0 <= resident.first <= resident.last < count:
+            raise ValueError(f"{resident.name!r} is alive when nothing runs")

@@ -17,7 +17,7 @@ from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
 from tflm_sim.planners import greedy
-from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.circumstances import with_assumed
 from tflm_sim.report.document import size_document
 from tflm_sim.report.picture import Limit, Picture, Remedy, Resident
@@ -62,14 +62,6 @@ def take_picture(
     return _assemble(roomy, pictured, title=title or title_of(roomy.configuration, assumed), assumed=assumed)
 
 
-def _op_names(allocation: ModelAllocation | None) -> tuple[tuple[str, ...], ...]:
-    return tuple(map(tuple, allocation.op_names)) if allocation else ()
-
-
-def _by_need(limits: Iterable[Limit]) -> tuple[Limit, ...]:
-    return tuple(sorted(limits, key=lambda row: -row.need))
-
-
 def _assemble(roomy: Simulation, pictured: Simulation, *, title: str, assumed: tuple[str, ...] | None) -> Picture:
     """Return the picture of a simulation; ``roomy`` is the same one in a roomy arena."""
     configuration, allocation = roomy.configuration, pictured.allocation
@@ -78,7 +70,8 @@ def _assemble(roomy: Simulation, pictured: Simulation, *, title: str, assumed: t
     builder = _fold(pictured, split_at=split_at)
     residents = _residents(allocation, builder.scratch_labels) if allocation and failure is None else ()
     planned = allocation if residents else None
-    limits = _by_need(() if configuration.is_split else builder.limits.values())
+    all_limits = () if configuration.is_split else builder.limits.values()
+    limits = tuple(sorted(all_limits, key=lambda row: -row.need))
     return Picture(
         title=title,
         size=size_document(roomy, assumed=assumed),
@@ -90,7 +83,7 @@ def _assemble(roomy: Simulation, pictured: Simulation, *, title: str, assumed: t
         blocks=builder.blocks(),
         steps=tuple(builder.steps),
         levels=tuple(builder.levels),
-        op_names=_op_names(allocation),
+        op_names=tuple(map(tuple, allocation.op_names)) if allocation else (),
         subgraph_names=_subgraph_names(roomy.model),
         scopes=tuple(planned.scopes) if planned else (),
         residents=residents,
@@ -184,11 +177,6 @@ def _category(allocation: ModelAllocation, info: AllocationInfo) -> str:
     return "output" if info.subgraph == 0 and info.tensor in subgraph.output_tensors else "activation"
 
 
-def _largest_alive(residents: Sequence[Resident], scope: int) -> list[int]:
-    alive = [i for i, row in enumerate(residents) if row.first <= scope <= row.last and row.size]
-    return sorted(alive, key=lambda i: -residents[i].size)[:MAX_REMEDIES]
-
-
 def _remedies(
     allocation: ModelAllocation, residents: Sequence[Resident], limits: Sequence[Limit], planner: str
 ) -> tuple[Remedy, ...]:
@@ -204,13 +192,10 @@ def _remedies(
     if min(info.size for info in infos) < 0:
         return ()  # only the device plans buffers of negative sizes
     buffers = [planned_buffer(info) for info in infos]
+    alive = [i for i, row in enumerate(residents) if row.first <= peak <= row.last and row.size]
     rows = []
-    for index in _largest_alive(residents, peak):
-        head = _head_without(buffers, index, planner)
+    for index in sorted(alive, key=lambda i: -residents[i].size)[:MAX_REMEDIES]:
+        rest = buffers[:index] + buffers[index + 1 :]
+        head = sum(buffer.size for buffer in rest) if planner == "linear" else greedy.plan(rest).peak
         rows.append(Remedy(index, head, align_up(max(others, head + running.tail), BUFFER_ALIGNMENT)))
     return tuple(sorted(rows, key=lambda row: row.head_bytes))
-
-
-def _head_without(buffers: list[Buffer], index: int, planner: str) -> int:
-    rest = buffers[:index] + buffers[index + 1 :]
-    return sum(buffer.size for buffer in rest) if planner == "linear" else greedy.plan(rest).peak

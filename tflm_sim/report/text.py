@@ -10,7 +10,7 @@ from tflm_sim.device.configuration import planner_words
 from tflm_sim.escape import printable
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.circumstances import with_assumed
-from tflm_sim.report.size import ArenaAnswer, HeadBuffer, SizeAnswer, TailPart, size_answer
+from tflm_sim.report.size_answer import ArenaAnswer, HeadBuffer, SizeAnswer, TailPart, size_answer
 from tflm_sim.report.tables import table_lines
 from tflm_sim.units import align_up, format_size
 
@@ -103,7 +103,7 @@ def _answer_lines(answer: SizeAnswer, arena_address: int) -> list[str]:
     if binding is None:
         return lines
     lines += [
-        f"the last thing that does not fit in a byte less: {binding.what}, in '{binding.where}'",
+        f"the last thing that does not fit in a byte less: {binding.what}, in '{binding.place}'",
         f"    with it, {binding.floor:,} B are in use from the arena's start (head and temporary memory), "
         f"{smallest - binding.floor:,} B from its end (tail)",
     ]

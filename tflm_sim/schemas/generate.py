@@ -66,18 +66,14 @@ def _properties(kind: type, known: dict[str, Json]) -> tuple[Json, list[str]]:
                 value = _value(part_type(kind.__name__, part), known)
                 properties[part] = {**value, "description": row_of_part.about}
             continue
-        hint = _without_null(hints[name]) if form == "optional" else hints[name]
+        hint = hints[name]
+        if form == "optional":  # it is left out where it is None
+            (hint,) = (each for each in typing.get_args(hint) if each is not type(None))
         properties[key] = _columns(row, known) if row else _value(hint, known, is_interned=form == "interned")
         if name in words:
             properties[key] = {**properties[key], "description": words[name]}
         required += [key] if form != "optional" else []
     return properties, required
-
-
-def _without_null(hint: Any) -> Any:
-    """Return the type of a field that is left out where it is None."""
-    (inner,) = (each for each in typing.get_args(hint) if each is not type(None))
-    return inner
 
 
 def _columns(row: type, known: dict[str, Json]) -> Json:

@@ -2,7 +2,7 @@
 
 A position counts the first-parent commits of a repository up to one (``git rev-list --first-parent --count COMMIT``),
 so that positions of one repository compare as times do. Upstream's commits behind ``LAST_COUNTED`` are known from pip
-wheels alone, and nobody has counted them: they stand one position a day behind it.
+wheels alone, and nobody has counted them: they stand one position a day behind it (a second one of that day, one more).
 """
 
 from __future__ import annotations
@@ -217,6 +217,7 @@ _KERNELS: dict[str, Change] = {
     "type_int2": Change(1681, "37fb41f37", "2025-10-16", "tensors of INT2 are known"),
     "type_uint4": Change(1723, "966bda66a", "2026-01-16", "tensors of UINT4 are known"),
     "type_float8": Change(1909, "e142972d4", "2026-07-02", "tensors of FLOAT8 are known"),
+    "float8_has_size": Change(1981, "1881137", "2026-10-12", "tensors of FLOAT8 have a size"),
     "uint8_kernels": Change(BEFORE_UPSTREAM, "a37043ff7", "2021-04-09", "kernels of uint8", until=233),
     "kernels_8x16": Change(139, "c062c1b27", "2021-06-23", "CONCATENATION, TRANSPOSE_CONV ... of int16"),
     "quantize_int32": Change(350, "8b47571d2", "2021-11-09", "QUANTIZE of int32"),
@@ -264,6 +265,21 @@ _KERNELS: dict[str, Change] = {
     ),
     "concatenation_checks": Change(1604, "50e7e5dbd", "2024-12-16", "CONCATENATION checks scales and keeps none"),
     "reduce_iterates": Change(1722, "0efdd51a3", "2026-01-16", "reduce keeps its iterator in a scratch buffer"),
+    "circular_buffer_valid": Change(
+        1963, "b57ba0d", "2026-09-23", "CIRCULAR_BUFFER counts its tensors, the second output says whether it is full"
+    ),
+    "classifier_2d": Change(1964, "714bdb7", "2026-09-25", "BasicClassifier's input may have two dimensions"),
+    "decode_custom": Change(1969, "cd32a51", "2026-09-30", "DECODE of the types from 128 on can be registered"),
+    "parse_reports_allocation": Change(
+        1971, "1fae604", "2026-10-02", "a parser says that there is no room for its builtin data"
+    ),
+    "svdf_scales_as_double": Change(1982, "7b49bf8", "2026-10-13", "SVDF multiplies scales as double, anew"),
+    "prepare_checks": Change(
+        1983,
+        "d4fd5bf",
+        "2026-10-14",
+        "ADD, DYNAMIC_UPDATE_SLICE, GATHER, RESHAPE, SPACE_TO_DEPTH, SQUEEZE check more; RESHAPE prepares once",
+    ),
     "esp_nn_1_1_1": Change(157, "1171b51", "2025-09-01", "esp-tflite-micro 1.3.4 asks for ESP-NN 1.1.1", ESP),
     "esp_conv_int4": Change(
         120, "5be29f4", "2024-01-15", "ESP-NN: CONV_2D, DEPTHWISE_CONV_2D check and unpack as the reference does", ESP
@@ -411,6 +427,7 @@ _ARRIVALS: tuple[tuple[int, str, str, dict[str, str]], ...] = (
     (1682, "d96fe663d", "2025-10-17", {"decode": "TFLM_DECODE"}),
     (1695, "62cbc8e3e", "2025-11-10", {"gather": "DYNAMIC_UPDATE_SLICE"}),
     (1701, "ef382bdaa", "2026-01-08", {"reduce": "REDUCE_ALL"}),
+    (1949, "e4e81fb", "2026-09-10", {"custom": "BasicClassifier"}),
 )
 """The operators that have a reference kernel and that MicroMutableOpResolver knows, by the commit that brought them:
 position, hash, day, and the operators of each module of ``ops/reference``, which models them."""

@@ -45,7 +45,7 @@ class Commit(NamedTuple):
         hash: 40 hexadecimal digits; of a wheel's commit the first seven.
         seconds: When it was committed, in seconds since 1970.
         position: How many first-parent commits there are up to it, see :mod:`tflm_sim.targets.changes`; that of a
-            wheel's commit is ``LAST_COUNTED`` and the days that it came later.
+            wheel's commit is ``LAST_COUNTED`` and the days that it came later, of a second one of a day one more.
     """
 
     hash: str
@@ -87,16 +87,18 @@ def wheels() -> tuple[Commit, ...]:
     from datetime import UTC, datetime
 
     last_counted = datetime.fromtimestamp(main_line()[-1].seconds, UTC).date()
-    found = []
+    found: list[Commit] = []
     for digits, version in (wheel.split("@") for wheel in _WHEELS.split()):
         committed = datetime.strptime(f"{version}+0000", "%Y%m%d%H%M%S%z")
-        days = (committed.date() - last_counted).days
-        found.append(Commit(digits, int(committed.timestamp()), LAST_COUNTED + days))
+        position = LAST_COUNTED + (committed.date() - last_counted).days
+        if found:
+            position = max(position, found[-1].position + 1)
+        found.append(Commit(digits, int(committed.timestamp()), position))
     return tuple(found)
 
 
 def at_position(position: int) -> Commit:
-    """Return the commit of upstream's main at a position; of wheels of one day the last."""
+    """Return the commit of upstream's main at a position."""
     if position <= LAST_COUNTED:
         return main_line()[position - 1]
     return {wheel.position: wheel for wheel in wheels()}[position]
@@ -175,5 +177,5 @@ def _refuse_change_between_wheels(day: str, before: Commit) -> None:
         if change.tree == UPSTREAM and before.position < change.position <= behind.position:
             raise UsageError(
                 f"what main held on {day} is not known: between {before.short} of {before.day} and {behind.short} of "
-                f"{behind.day}, the commits of two pip wheels, it got {change.summary}; name one of the two"
+                f"{behind.day}, the commits of two pip wheels, this changed: {change.summary}; name one of the two"
             )

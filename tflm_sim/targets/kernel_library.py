@@ -153,7 +153,7 @@ def parse_kernels(text: str, *, variants: Mapping[str, str]) -> KernelLibrary:
     name, at, version = text.partition("@")
     if name == "reference":
         if at:
-            raise UsageError("the reference kernels have no version of their own; write --kernels reference")
+            raise UsageError("the reference kernels have no version of their own; write `kernels=reference`")
         return REFERENCE
     library = name.removesuffix(_PLAIN_C)
     if library not in VERSIONS:

@@ -18,7 +18,7 @@ from tflm_sim.targets.changes import EDGE_IMPULSE, ESP
 from tflm_sim.targets.kernel_library import EDGE_IMPULSE_CMSIS_NN, SILABS_CMSIS_NN
 from tflm_sim.targets.library import Library
 from tflm_sim.targets.library_pins import ESPHOME
-from tflm_sim.targets.names import unknown
+from tflm_sim.targets.names import plain, unknown
 
 _ESP_NN = "kernels/esp_nn (7 files)"
 _EDGE_IMPULSE = "edgeimpulse/inferencing-sdk-cpp"
@@ -98,7 +98,7 @@ def _zephyr(version: str, first: str, last: str) -> Library:
     return Library("zephyr", version, (first, last), "cortex-m4", source="zephyrproject-rtos/tflite-micro")
 
 
-_UNPINNED = "--library esphome@2024.7.3; what these pin is esp-tflite-micro's main branch on the day of the build"
+_UNPINNED = "`library=esphome@2024.7.3`; what these pin is esp-tflite-micro's main branch on the day of the build"
 _ESPHOME = "esphome/esphome, components/micro_wake_word/__init__.py"
 _ESP_TFLITE_MICRO = (
     _esp("1.2.0", "4bbdef5f8", "4bbdef5f8", 107),
@@ -192,13 +192,13 @@ renesas 2022-12: 059fde534 40800f770
     changed split_v.cc
     source renesas/tflite-micro-renesas
 ameba 2025-09: 41a9c8a6c a8d13ff1e
-    nearest --target cortex-m33 --runtime 41a9c8a6c --kernels reference; HiFi and CA32 kernels are not modelled
+    nearest `target=cortex-m33` `runtime=41a9c8a6c` `kernels=reference`; HiFi and CA32 kernels are not modelled
     source Ameba-AIoT/ameba-tflite-micro
 analog-devices 1.0.0: 6eff07b78 dbff39412
-    nearest --target cortex-m4 --runtime 6eff07b78 --kernels reference; its own kernels are not modelled
+    nearest `target=cortex-m4` `runtime=6eff07b78` `kernels=reference`; its own kernels are not modelled
     source analogdevicesinc/tflite-micro
 neuralSPOT 1.7.0: aa6e62517 7e1eaa015
-    nearest --target cortex-m55 --runtime aa6e62517 --kernels reference; its helia kernels are not modelled
+    nearest `target=cortex-m55` `runtime=aa6e62517` `kernels=reference`; its helia kernels are not modelled
     source AmbiqAI/neuralSPOT, extern/tensorflow/ns_tflm_v1_7_0
 silabs-gsdk 4.0.0: 90ed783b4 3e190e538
     target cortex-m33
@@ -224,23 +224,23 @@ simplicity-sdk 2024.6.0: 02414075e 5727bc825
     source SiliconLabs/simplicity_sdk, util/third_party/tflite-micro and tensorflow_extra
     cmsis_nn {SILABS_CMSIS_NN}
 himax WE1 2.0: 28034b021 28034b021
-    nearest --target cortex-m4 --runtime 28034b021 --kernels reference; it is an ARC with MLI kernels
+    nearest `target=cortex-m4` `runtime=28034b021` `kernels=reference`; it is an ARC with MLI kernels
     source HimaxWiseEyePlus/himax_tflm
 himax 2209: 6fdade1ae 2a27c47a4
-    nearest --target cortex-m55 --runtime 6fdade1ae --kernels reference; its CMSIS-NN kernels are its own
+    nearest `target=cortex-m55` `runtime=6fdade1ae` `kernels=reference`; its CMSIS-NN kernels are its own
     source HimaxWiseEyePlus/Seeed_Grove_Vision_AI_Module_V2, tflmtag2209_u55tag2205
 himax 2412: 478bb78ca 01e31b749
     target cortex-m55
     kernels cmsis_nn
     source HimaxWiseEyePlus/Seeed_Grove_Vision_AI_Module_V2, tflmtag2412_u55tag2411
 silabs-mltk: 7005d60ed 7005d60ed
-    nearest --library silabs-gsdk@4.4.1, whose TFLM is of 2023; MLTK's driver takes a few more layers for the MVP
+    nearest `library=silabs-gsdk@4.4.1`, whose TFLM is of 2023; MLTK's driver takes a few more layers for the MVP
     source SiliconLabs/mltk
 infineon 3.1.0: 389e775e8 e2cc052c4
-    nearest --target cortex-m4 --runtime 389e775e8 --kernels reference; allocator headers and kernels are its own
+    nearest `target=cortex-m4` `runtime=389e775e8` `kernels=reference`; allocator headers and kernels are its own
     source Infineon/ml-tflite-micro
 SparkFun_Edge:
-    nearest --target cortex-m4 --runtime 2021-04-09 --kernels reference; the BSP itself holds no TFLM
+    nearest `target=cortex-m4` `runtime=2021-04-09` `kernels=reference`; the BSP itself holds no TFLM
     source sparkfun/SparkFun_Edge_BSP
 """
 _LAST_LIBRARIES = """
@@ -251,7 +251,7 @@ nxp-eiq 2.16.100: 2f2c74467 127f88fe3
     source nxp-mcuxpresso/mcuxsdk-middleware-tensorflow, NXP MCUXpresso SDK
     source_suffix .cpp
 x-cube-ai:
-    nearest --target cortex-m4 --runtime 2023-06-15 --kernels reference; no sources at hand
+    nearest `target=cortex-m4` `runtime=2023-06-15` `kernels=reference`; no sources at hand
     source STMicroelectronics STM32Cube.AI
 """
 """A library is: name, versions, commits of upstream; then its attributes, but for :class:`Library` s defaults."""
@@ -275,7 +275,7 @@ LIBRARIES: tuple[Library, ...] = (
         "esp-tflite-micro",
         "1.4.3",
         ("", ""),
-        nearest="--library esp-tflite-micro@1.4.0; no sources at hand (1.4.1 is 7b82a0d)",
+        nearest="`library=esp-tflite-micro@1.4.0`; no sources at hand (1.4.1 is 7b82a0d)",
         source="espressif/esp-tflite-micro",
         releases=("1.4.1", "1.4.2", "1.4.3"),
     ),
@@ -332,20 +332,15 @@ def libraries_like(text: str) -> list[Library]:
     Raises:
         UsageError: There is none.
     """
-    text = _ALSO_CALLED.get(_plain(text), text)
-    found = [row for row in LIBRARIES if _plain(text) in _plain(f"{row.name} {row.source}")]
+    text = _ALSO_CALLED.get(plain(text), text)
+    found = [row for row in LIBRARIES if plain(text) in plain(f"{row.name} {row.source}")]
     if not found:
         raise unknown("library", text, sorted({row.name for row in LIBRARIES}))
     return found
 
 
-def _plain(text: str) -> str:
-    """Return the letters and digits of a name, so that different spellings compare equal."""
-    return "".join(letter for letter in text.lower() if letter.isalnum())
-
-
 def _versions(name: str) -> list[Library]:
-    found = [row for row in LIBRARIES if _plain(row.name) == _plain(name)]
+    found = [row for row in LIBRARIES if plain(row.name) == plain(name)]
     if not found:
         raise unknown("library", name, sorted({row.name for row in LIBRARIES}))
     return found
@@ -358,7 +353,7 @@ def find_library(text: str) -> Library:
         UsageError: There is no such library or version.
     """
     name, _, version = text.partition("@")
-    name = _ALSO_CALLED.get(_plain(name), name)
+    name = _ALSO_CALLED.get(plain(name), name)
     versions = _versions(name)
     if not version:
         return ([row for row in versions if row.is_modelled] or versions)[-1]
@@ -383,7 +378,7 @@ def _nearest(modelled: Sequence[Library], numbers: tuple[int, ...]) -> str:
     if not modelled or not numbers:
         return ""
     older = [row for row in modelled if _numbers(row.version) <= numbers]
-    return f"; the nearest: --library {(older or modelled[:1])[-1].label}"
+    return f"; the nearest: `library={(older or modelled[:1])[-1].label}`"
 
 
 def _numbers(version: str) -> tuple[int, ...]:

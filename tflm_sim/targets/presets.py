@@ -31,7 +31,7 @@ class Preset:
 
     Attributes:
         abi: The compiler's layout rules.
-        description: One line for ``tflm-sim targets``.
+        description: One line for ``tflm-sim list targets``.
         runtime: The TFLM snapshot and its build flags.
         kernels: What its builds link unless kernels are named, as for ``--kernels``: "reference", a library in its
             default version, or NAME@VERSION where its firmware pins one.
@@ -165,17 +165,17 @@ def _unknown_target(name: str) -> UsageError:
     if name.lower() in BOARDS:
         chosen = BOARDS[name.lower()]
         return UsageError(
-            f"'{name}' is a board: --target {chosen.preset}; 'size' and 'check' take --board {chosen.name}"
+            f"'{name}' is a board: `target={chosen.preset}`; `board={chosen.name}` is taken where a board can be named"
         )
     library = name.partition("@")[0]
     if any(row.name.lower() == library.lower() for row in LIBRARIES):
-        return UsageError(f"'{name}' is a library: --library {name}; 'tflm-sim libraries {library}' shows it")
+        return UsageError(f"'{name}' is a library: `library={name}`; 'tflm-sim list libraries {library}' shows it")
     if name.lower().replace("-", "") == "esp32s31":
         return UsageError(
             f"'{name}' is not modelled: it runs the ESP32-P4's kernels of ESP-NN 1.3.0 and newer, whose sources are "
-            "not at hand; nearest: --target esp32-p4"
+            "not at hand; nearest: `target=esp32-p4`"
         )
-    return UsageError(f"{unknown('target', name, PRESETS)} (boards and libraries: 'tflm-sim boards', 'libraries')")
+    return UsageError(f"{unknown('target', name, PRESETS)} (also: 'tflm-sim list boards', 'list libraries')")
 
 
 def _with_named_kernels(target: Target, kernels: str | None) -> Target:
@@ -196,7 +196,7 @@ def _kernel_library(name: str, preset: Preset, kernels: str | None) -> kernel_li
     own = preset.own_kernels
     if own is not None:
         if kernels is not None and kernel_library.parse_kernels(kernels, variants={own.name: own.variant}) != own:
-            raise UsageError(f"{name} is a library with kernels of its own, {own}; remove --kernels")
+            raise UsageError(f"{name} is a library with kernels of its own, {own}; remove `kernels=`")
         return own
     return kernel_library.parse_kernels(kernels or preset.kernels, variants=preset.libraries)
 
@@ -221,8 +221,8 @@ def _refuse_mvp_without_its_sdk(library: kernel_library.KernelLibrary, brought: 
     """
     if library.name == "mvp" and library.cmsis_nn != brought:
         raise UsageError(
-            f"the MVP's kernels are modelled for --library silabs-gsdk@4.4.1 and simplicity-sdk@2024.6.0, not for "
-            f"{runtime.snapshot}; without them, use --kernels reference or cmsis_nn"
+            f"the MVP's kernels are modelled for `library=silabs-gsdk@4.4.1` and simplicity-sdk@2024.6.0, not for "
+            f"{runtime.snapshot}; without them, use `kernels=reference` or cmsis_nn"
         )
 
 
@@ -231,7 +231,7 @@ def _esp_nn_of(library: kernel_library.KernelLibrary, runtime: Runtime) -> kerne
     if EDGE_IMPULSE in dict(runtime.forks):
         return _edge_impulse_esp_nn(library, runtime)
     if ESP not in dict(runtime.forks):
-        raise UsageError("the ESP-NN kernels come with esp-tflite-micro, not with upstream; use --kernels reference")
+        raise UsageError("the ESP-NN kernels come with esp-tflite-micro, not with upstream; use `kernels=reference`")
     return library
 
 
@@ -256,7 +256,7 @@ def at_runtime(target: Target, text: str) -> Target:
     expect(text, str, "the name of a version of TFLM")
     if not target.runtime.static_memory:
         raise UsageError(
-            f"{target.name} is one build of TFLM; --runtime needs a processor as the target, such as cortex-m4"
+            f"{target.name} is one build of TFLM; `runtime=` needs a processor as the target, such as cortex-m4"
         )
     from tflm_sim.targets.history import is_commit, is_day
     from tflm_sim.targets.libraries import find_library
@@ -272,7 +272,7 @@ def at_runtime(target: Target, text: str) -> Target:
     if target.runtime == PRESETS["x86_64-pip"].runtime and found.is_counted:
         raise UsageError(
             f"{target.name} is the pip wheel of TFLM, which is not modelled for {found.day}; "
-            "--runtime needs a processor as the target, such as x86_64-compression"
+            "`runtime=` needs a processor as the target, such as x86_64-compression"
         )
     runtime = _with_build_flags(target.runtime, found)
     library = _kernels_with(target.kernel_library, runtime, brought)
@@ -310,7 +310,7 @@ def _edge_impulse_esp_nn(library: kernel_library.KernelLibrary, runtime: Runtime
         return kernel_library.REFERENCE
     if library.variant == "ansi":
         raise UsageError(
-            "Edge Impulse's SDK has ESP-NN with its optimised code only; without it, use --kernels reference"
+            "Edge Impulse's SDK has ESP-NN with its optimised code only; without it, use `kernels=reference`"
         )
     copies = {"edge_impulse_pads_once": "1.1.0", "edge_impulse_kernels": kernel_library.EDGE_IMPULSE_2023}
     version = next((copy for since, copy in copies.items() if runtime.has(since)), kernel_library.EDGE_IMPULSE_2022)
@@ -359,7 +359,7 @@ def library_target(text: str, *, name: str | None = None, kernels: str | None = 
     runtime = library.runtime()
     if library.target in OWN_BUILDS:
         if not _runs_a_build(name or library.target, library.target):
-            raise UsageError(f"{library.label} is one build, for {library.target}; remove --target")
+            raise UsageError(f"{library.label} is one build, for {library.target}; remove `target=`")
         return preset(library.target, kernels=kernels)
     machine_name = name or library.target
     machine = preset(machine_name, kernels=kernels or _kernels_on(library, machine_name), runtime=library.label)

@@ -3,7 +3,7 @@
 python tools boards board mps2-an386            a Cortex-M4 under QEMU on a TCP port; Ctrl-C stops it
 python tools boards board mps2-an385            a Cortex-M3
 python tools boards board posix                 a process on a pseudo terminal
-tflm-sim replay-on PORT model.tflite        in another terminal
+tflm-sim board replay PORT model.tflite         in another terminal
 """
 
 from __future__ import annotations

@@ -31,8 +31,8 @@ from tflm_sim.extensions.board.connection import Connection
 from tflm_sim.extensions.board.framing import Frame, encode_frame, split_line, text_of
 from tflm_sim.extensions.board.link_events import TornReport
 from tflm_sim.logs.arena_report import ArenaReport
-from tflm_sim.logs.events import AllocationReport, PlanReport
 from tflm_sim.logs.lines import LineAssembler
+from tflm_sim.logs.log_events import AllocationReport, PlanReport
 from tflm_sim.logs.parser import parse_log
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model

@@ -116,7 +116,7 @@ def differences(of: Target, measured: dict[str, int]) -> list[str]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the comparison; return the exit code."""
     parser = frame.parser(__doc__)
-    parser.add_argument("--target", required=True, help="a preset, see tflm-sim targets")
+    parser.add_argument("--target", required=True, help="a preset, see 'tflm-sim list targets'")
     parser.add_argument("--runtime", help="another TFLM than the preset's, by commit or day; with reference kernels")
     parser.add_argument("--nm", help="the toolchain's nm (default: the compiler's name with gcc replaced)")
     parser.add_argument("compiler", nargs="+", help="-- compiler command and flags")

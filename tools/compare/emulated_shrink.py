@@ -41,11 +41,11 @@ from tflm_sim import load, parse, shrink, smallest_arena
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.documents import as_json
 from tflm_sim.errors import TflmSimError
-from tflm_sim.extensions.shrink.contracts import DIAGONAL, promised
-from tflm_sim.extensions.shrink.diagonal import needed_distance
-from tflm_sim.extensions.shrink.graph import DTYPES, Array
+from tflm_sim.extensions.shrink.contracts import OVERLAP, promised
+from tflm_sim.extensions.shrink.draft_facts import DTYPES, Array
 from tflm_sim.extensions.shrink.kernel_use import use_of
-from tflm_sim.extensions.shrink.plan import with_offsets
+from tflm_sim.extensions.shrink.offline_planner import with_offsets
+from tflm_sim.extensions.shrink.overlap import needed_distance
 from tflm_sim.extensions.shrink.shrunk import Conversion
 from tflm_sim.extensions.shrink.wheel_worker import converted, stimulus
 from tflm_sim.graph.multiplications import total_multiplications
@@ -195,7 +195,7 @@ def overlapping(make: Callable[[], Model], is_promised: bool, target: str) -> Fo
     use = use_of(draft.name(operator), operator, draft.tensors)
     distance = needed_distance(draft, operator)
     core = configuration_of(target)
-    if promised(use, DIAGONAL, [core.target.kernel_library]) is not is_promised or distance is None:
+    if promised(use, OVERLAP, [core.target.kernel_library]) is not is_promised or distance is None:
         return None
     source, output = draft.inputs[0], draft.outputs[0]
     data = encode(with_offsets(model, {source: align_up(distance, 16), output: 0}))

@@ -43,7 +43,7 @@ HEURISTICS: dict[str, tuple[Change, ...]] = {
         ("exact_strategy.c", "first.way %= way_count", "first.way &= MIRRORED"),
         ("exact_strategy.c", "way_count > MERGED &&", "0 &&"),
     ),
-    "two storeys": (("exact.c", "pack(w) || split(w) || ask(w)", "pack(w) || ask(w)"),),
+    "two levels": (("exact.c", "pack(w) || split(w) || ask(w)", "pack(w) || ask(w)"),),
     "packing without gaps": (("exact.c", "pack(w) || split(w) || ask(w)", "split(w) || ask(w)"),),
     "the gap's part learns": (
         ("exact.c", "e->aim += (1.0 - e->aim) * 0.1", "e->aim += 0"),

@@ -23,9 +23,8 @@ from threading import Barrier
 import frame
 
 from tflm_sim import Sizer, load, sample_path, smallest_arena
-from tflm_sim.answers.rows import cases
+from tflm_sim.answers.rows import cases, rows_of
 from tflm_sim.errors import TflmSimError
-from tflm_sim.extensions.sweep.engine import Item, size_batch
 from tflm_sim.extensions.sweep.limits import Limits
 from tflm_sim.extensions.sweep.sweep import iterate_rows
 from tflm_sim.model.types import Model
@@ -68,13 +67,13 @@ def differences(paths: Sequence[str], threads: int) -> list[str]:
     sys.setswitchinterval(SWITCH_S)
     try:
         shared = [load(path) for path in paths]
-        batch, over, limits = tuple(Item(path, path) for path in paths), cases(TARGETS), Limits(0)
+        over = cases(TARGETS)
         sizer = Sizer()
         actions: dict[str, Callable[[], object]] = {
             "smallest_arena()": lambda: figures(smallest_arena, shared),
             "models of one's own": lambda: figures(smallest_arena, map(load, paths)),
             "one Sizer for all": lambda: figures(sizer.smallest_arena, shared),
-            "rows of a sweep": lambda: size_batch(batch, over, limits),
+            "rows of a sweep": lambda: [row for path in paths for row in rows_of(path, path, over)],
         }
         several = {name: in_threads(threads, action) for name, action in actions.items()}
         return [
@@ -103,7 +102,7 @@ def on_dask(paths: Sequence[str], threads: int) -> int:
     with quiet, LocalCluster(**options) as cluster, Client(cluster) as client:  # type: ignore[no-untyped-call]
         client.run(sys.setswitchinterval, SWITCH_S)
         found = iterate_rows(paths, over, client=client)
-        alone = iterate_rows(paths, over, jobs=1)
+        alone = iterate_rows(paths, over, jobs=1, limits=Limits(0))
         return sum(ours != theirs for ours, theirs in zip(alone, found, strict=True))
 
 

@@ -30,18 +30,18 @@ from tflm_sim.checks.verdict import read_baseline
 from tflm_sim.documents import as_json
 from tflm_sim.errors import TflmSimError
 from tflm_sim.extensions.lite.answer import LiteSettings, allocated, machine_document
-from tflm_sim.extensions.lite.difference import lite_difference, lite_difference_lines, read_lite_document
+from tflm_sim.extensions.lite.answer_difference import lite_difference, lite_difference_lines, read_lite_document
 from tflm_sim.extensions.sweep.difference import changes
 from tflm_sim.extensions.sweep.sweep import iterate_rows
 from tflm_sim.extensions.sweep.tables import read_rows
 from tflm_sim.model.load import load
-from tflm_sim.report.difference import difference_document, growth, read_size_document
 from tflm_sim.report.difference_text import difference_lines
 from tflm_sim.report.document import size_document
 from tflm_sim.report.model_explorer import write_model_explorer
 from tflm_sim.report.page import write_page
 from tflm_sim.report.perfetto import write_perfetto
 from tflm_sim.report.picture_document import picture_document, read_document
+from tflm_sim.report.size_difference import difference_document, growth, read_size_document
 from tflm_sim.report.svg import write_svg
 from tflm_sim.report.take_picture import take_picture
 

@@ -20,7 +20,6 @@ from pathlib import Path
 from fuzz.fuzzer import Fuzzer, flip_bits, put, truncate
 
 from tflm_sim.answers.simulation import simulate
-from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.errors import ModelError, SimulatedFailure, UnsupportedOpError
 from tflm_sim.model.flatbuf import FlatBuffer, Table
 from tflm_sim.model.load import parse
@@ -159,21 +158,7 @@ def run_simulate(model: Model, rng: random.Random) -> str:
     return simulate(model, where, planner=planner, interpreter=interpreter, arena_size=size).status
 
 
-def run_smallest(model: Model, rng: random.Random) -> str:
-    """The smallest arena, which must work, and a byte less, which must not."""
-    where = pick_target(rng)
-    size = smallest_arena(model, where).size
-    assert simulate(model, where, arena_size=size).status == "ok", f"{size} bytes are said to be enough"
-    below = simulate(model, where, arena_size=size - 1)
-    assert below.status != "ok" or below.corruptions, f"{size - 1} bytes are said to be too few"
-    return "smallest"
-
-
-STAGES: dict[str, Callable[[Model, random.Random], str]] = {
-    "parse": run_parse,
-    "simulate": run_simulate,
-    "smallest": run_smallest,
-}
+STAGES: dict[str, Callable[[Model, random.Random], str]] = {"parse": run_parse, "simulate": run_simulate}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

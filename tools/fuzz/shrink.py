@@ -1,6 +1,6 @@
 """Shrink random models and compare every result with the original in the real TFLM (the pip wheel).
 
-    python tools fuzz shrink --count 300 --jobs 2 [--first SEED] [--elementwise | --state | --lean] [--all-options]
+    python tools fuzz shrink --count 300 --jobs 2 [--first SEED] [--elementwise | --state | --cheaper] [--all-options]
     python tools fuzz shrink --only 4711 --keep case.tflite      one case again, and its file
 
 A model is a graph of a few layers (shrinking_models.py in tests/), also with operands that can be left out
@@ -40,7 +40,7 @@ MODELS = {
     "layers": models.random_model,
     "elementwise": models.random_elementwise,
     "state": stateful_models.random_state_model,
-    "lean": models.random_lean_model,
+    "cheaper": models.random_cheaper_model,
 }
 
 
@@ -123,7 +123,7 @@ def run(data: bytes, seed: int, options: argparse.Namespace) -> str:
     """
     try:
         is_planned = options.elementwise or options.state
-        targets = [WHEEL_TARGET] if options.lean else TARGETS
+        targets = [WHEEL_TARGET] if options.cheaper else TARGETS
         shrunk = shrunk_at_random(
             parse(data), seed, is_planned=is_planned, has_all=options.all_options, targets=targets
         )
@@ -141,7 +141,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what only this fuzzer takes."""
     parser.add_argument("--elementwise", action="store_true", help="elementwise operators of all types, with plans")
     parser.add_argument("--state", action="store_true", help="operators with a state, with plans")
-    parser.add_argument("--lean", action="store_true", help="with operands that can be left out, for reference kernels")
+    parser.add_argument(
+        "--cheaper", action="store_true", help="operators with cheaper forms (a bias of zeros), for reference kernels"
+    )
     parser.add_argument("--all-options", action="store_true", help="each with every option that saves more")
 
 

@@ -12,14 +12,14 @@ from typing import Any
 import tflm_sim.schemas
 from tflm_sim.answers.rows import Row
 from tflm_sim.checks.verdict import Baseline
-from tflm_sim.cli.bisect import BisectDocument
-from tflm_sim.cli.boards import BoardRow
 from tflm_sim.cli.bug_report import BugReport
-from tflm_sim.cli.compare import CompareDocument
+from tflm_sim.cli.diff_between import BetweenDocument
 from tflm_sim.cli.explain import ExplanationDocument
-from tflm_sim.cli.libraries import LibraryRow
-from tflm_sim.cli.ops import OperatorRow
-from tflm_sim.cli.targets import TargetRow
+from tflm_sim.cli.list_boards import BoardRow
+from tflm_sim.cli.list_libraries import LibraryRow
+from tflm_sim.cli.list_ops import OperatorRow
+from tflm_sim.cli.list_targets import CombinationRow, TargetRow
+from tflm_sim.cli.size_boards import BoardsDocument
 from tflm_sim.documents import Json
 from tflm_sim.extensions.board.device_text import EventDocument
 from tflm_sim.extensions.board.transport import PortInfo
@@ -27,51 +27,58 @@ from tflm_sim.extensions.eon.document import EonDocument
 from tflm_sim.extensions.firmware.document import FirmwareDocument
 from tflm_sim.extensions.firmware.execution_text import ExecutionDocument
 from tflm_sim.extensions.lite.answer import LiteDocument
-from tflm_sim.extensions.lite.difference import LiteDifference
+from tflm_sim.extensions.lite.answer_difference import LiteDifference
 from tflm_sim.extensions.lite.text import FlexDocument, GpuDocument
 from tflm_sim.extensions.shrink.text import ShrunkDocument
 from tflm_sim.extensions.sweep.cli import SweepDifference, SweepDocument
-from tflm_sim.report.difference import Difference
 from tflm_sim.report.document import ArenaDocument, ErrorDocument, SizeDocument
-from tflm_sim.report.lifetimes import LifetimesDocument
+from tflm_sim.report.lifetime_text import LifetimesDocument
 from tflm_sim.report.picture_document import PictureDocument
-from tflm_sim.report.plan import PlanDocument
-from tflm_sim.report.verdict import VerdictDocument
+from tflm_sim.report.planner_comparison import PlanDocument
+from tflm_sim.report.size_difference import Difference
+from tflm_sim.report.verdict_text import VerdictDocument
 from tflm_sim.schemas.generate import schema_of
 
 WIDTH = 100
 FOLDER = Path(tflm_sim.schemas.__path__[0])
 DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "baseline": (Baseline,),
-    "bisect": (BisectDocument,),
-    "boards": (tuple[BoardRow, ...],),
+    "board listen": (EventDocument,),
+    "board ports": (tuple[PortInfo, ...],),
     "bug-report": (BugReport,),
     "check": (VerdictDocument,),
-    "compare": (CompareDocument,),
     "diff": (Difference, LiteDifference),
+    "diff --between": (BetweenDocument,),
     "eon": (EonDocument,),
     "explain": (ExplanationDocument,),
     "firmware": (FirmwareDocument,),
-    "libraries": (tuple[LibraryRow, ...],),
-    "lifetimes": (LifetimesDocument,),
+    "firmware --run": (ExecutionDocument,),
+    "list boards": (tuple[BoardRow, ...],),
+    "list libraries": (tuple[LibraryRow, ...],),
+    "list ops": (tuple[OperatorRow, ...],),
+    "list targets": (tuple[TargetRow, ...], tuple[CombinationRow, ...]),
     "lite": (LiteDocument, GpuDocument, FlexDocument),
-    "monitor": (EventDocument,),
-    "ops": (tuple[OperatorRow, ...],),
     "plan": (PlanDocument,),
-    "ports": (tuple[PortInfo, ...],),
     "report": (PictureDocument,),
-    "run": (ExecutionDocument,),
     "shrink": (ShrunkDocument,),
     "size": (SizeDocument, ErrorDocument, ArenaDocument),
+    "size --boards": (BoardsDocument,),
     "sweep": (SweepDocument, SweepDifference, Row),
-    "targets": (tuple[TargetRow, ...],),
+    "trace --lifetimes": (LifetimesDocument,),
 }
-"""By the verb whose ``--json`` (``--jsonl``, ``--format json``) they are: a document, a list of rows, or several."""
+"""By the command whose ``--json`` (``--jsonl``, ``--format json``) they are: a document, a list of rows, or several."""
+COMMANDS = {"eon": "size FILE.cpp"}
+"""The commands of documents that are not called after them."""
 
 
 def schemas() -> dict[str, Json]:
-    """Return each schema by the name of its file."""
-    return {f"{verb}.json": schema_of(*kinds, title=f"tflm-sim {verb}") for verb, kinds in DOCUMENTS.items()}
+    """Return each schema by the name of its file: ``size-boards.json`` for ``size --boards``."""
+    return {
+        f"{name.replace('--', '').replace(' ', '-')}.json": schema_of(
+            *kinds, title=f"tflm-sim {COMMANDS.get(name, name)}"
+        )
+        for name, kinds in DOCUMENTS.items()
+    }
 
 
 def text(schema: Json) -> str:

@@ -20,7 +20,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.ops.registry import registrations
 from tflm_sim.ops.roles import op_data
-from tflm_sim.report.trace import trace_row
+from tflm_sim.report.trace_rows import trace_row
 from tflm_sim.targets.presets import preset
 from tflm_sim.targets.target import Target
 

@@ -4,7 +4,7 @@
 
 A line is "FILE<tab>FORMAT": a printf format of a message of that file, as it stood in some commit; where several files
 have it, FILE is what their paths have in common. ``explain`` knows a line of a log by it. What
-``board/dialects/messages.py`` has is there with more to say, and goes first.
+``logs/tflm_messages.py`` has is there with more to say, and goes first.
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@
 A file without a version, and a check whose text stands in no version of the files that it can be in, are told by name,
 exit code 1: a misspelt one would pass for one that is not there yet.
 
+Versions that are newer than the checkout are left as they are: those of pip wheels (``tools upstream wheel_places``).
+
 CHECKOUT is a clone of tensorflow/tflite-micro or of espressif/esp-tflite-micro, with or without a work tree; LIBRARY
 one of tinyMLx/arduino-library, whose TFLM is older than upstream and whose files have other names. Which
 files matter is read from the sources of ``tflm_sim/ops``: every "name.cc" or "name.h" there is looked for.
@@ -184,14 +186,23 @@ def places_before(checkout: Checkout, library: Checkout) -> dict[str, Versions]:
     return found
 
 
-def texts_of(checkout: Checkout, file: str) -> frozenset[str] | None:
-    """Return what the checks of a file say, in any of its versions; None when there never was such a file."""
-    if not checkout.versions(full_place(file)):
-        return None
-    versions = versions_of(checkout, file)
-    return frozenset(
-        check.text for _, commit, then in versions for check in checks(checkout.text(commit, full_place(then)))
-    )
+def said(key: str) -> str:
+    """Return what a check says, without the function and the number that make it a key."""
+    return re.sub(r"^\w+: ", "", re.sub(r" #\d+$", "", key))
+
+
+def texts_of(checkout: Checkout, file: str, later: Versions) -> frozenset[str] | None:
+    """Return what the checks of a file say, in any of its versions; None when there never was such a file.
+
+    Args:
+        checkout: The clone.
+        file: The file.
+        later: Versions that are newer than the checkout.
+    """
+    versions = versions_of(checkout, file) if checkout.versions(full_place(file)) else []
+    found = [check.text for _, commit, then in versions for check in checks(checkout.text(commit, full_place(then)))]
+    found += [said(key) for version in later for key in version.lines]
+    return frozenset(found) if versions or later else None
 
 
 def unknown(written: Iterable[Written], texts: Mapping[str, frozenset[str] | None]) -> list[str]:
@@ -229,12 +240,14 @@ def main(arguments: Sequence[str]) -> int:
         return int(not args.write and before != table.get(OLD))
     files = named_files(checkout.tree)
     ours = [check for check in written_checks(OPS) if tree_of(check.path) == checkout.tree]
-    found = unknown(ours, {file: texts_of(checkout, file) for file in files})
+    newest, held = checkout.position("HEAD"), table.get(checkout.tree, {})
+    later = {file: [version for version in held.get(file, []) if version.since > newest] for file in files}
+    found = unknown(ours, {file: texts_of(checkout, file, later[file]) for file in files})
     if not args.write:
-        found += differences(checkout, args.commit, table.get(checkout.tree, {}), files)
+        found += differences(checkout, args.commit, held, files)
         print("\n".join(found) or f"{checkout.tree}: {len(files)} files, {len(ours)} checks, all lines are right")
         return int(bool(found))
-    rows = {file: versions for file in files if (versions := places_of(checkout, file))}
+    rows = {file: versions for file in files if (versions := places_of(checkout, file) + later[file])}
     table[checkout.tree] = rows
     PLACES.write_text(written(table), encoding="utf-8")
     if found:

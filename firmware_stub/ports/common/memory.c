@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The two functions that a compiler may call on its own, for toolchains that come without a C library. */
 #include <stddef.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* replay_app: the replay firmware around a port: its tables, its arena, and the loop over received bytes.
  *
  * A port defines the sizes, includes this file once, and calls replay_app_start and replay_app_take.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "replay_port.h"
 
 /* A port whose build has no flags of its own (an Arduino sketch) puts the sizes into a file beside this one. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* replay_port: the replay firmware behind two functions, for ports whose main program is C++ or lives elsewhere. */
 #ifndef REPLAY_PORT_H_
 #define REPLAY_PORT_H_

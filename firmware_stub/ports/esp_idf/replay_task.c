@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Source: ESP-IDF api-reference/peripherals/uart (uart_driver_install, uart_read_bytes, uart_write_bytes). */
 #include "replay_task.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The replay firmware as a task on a UART of an ESP32. */
 #ifndef REPLAY_TASK_H_
 #define REPLAY_TASK_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The replay firmware on an Arm MPS2 board (AN385: Cortex-M3, AN386: Cortex-M4), on UART0. */
 #include "../common/replay_app.h"
 #include "uart.h"

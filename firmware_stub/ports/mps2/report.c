@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A firmware that reports all that a report can hold, without TFLM: for tests, and to read. Cortex-M3 and M4 of MPS2.
  *
  * Source: Arm DDI 0479: CMSDK APB UART, and the system controller's RSTINFO (bit 0: SYSRESETREQ, 1: watchdog, 2:

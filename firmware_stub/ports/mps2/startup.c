@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reset, vector table and the C environment of a bare Cortex-M3 or M4. */
 #include <stdint.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* UART0 of an Arm MPS2 board, polled.
  *
  * Source: CMSDK APB UART, Arm DDI 0479 (registers DATA, STATE, CTRL, BAUDDIV).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The replay firmware on the Pico's USB serial port.
  *
  * Source: Pico SDK, pico_stdio (stdio_put_string, getchar_timeout_us)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The replay firmware as a process: on stdin and stdout, or with --pty on a pseudo terminal whose name it prints. */
 #define _XOPEN_SOURCE 600
 #define _DEFAULT_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The replay firmware on QEMU's riscv32 "virt" machine, on its NS16550 UART.
  *
  * Source: QEMU docs/system/riscv/virt.rst (memory map); National Semiconductor PC16550D data sheet (registers).

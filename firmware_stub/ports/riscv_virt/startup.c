@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The C environment of a bare RISC-V hart (one: -smp 1). QEMU starts it at the beginning of RAM, where it loaded us. */
 #include <stdint.h>
 

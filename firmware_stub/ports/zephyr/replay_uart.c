@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The replay firmware on the console's UART, by polling. Source: Zephyr hardware/peripherals/uart (polling API). */
 #include <zephyr/device.h>
 #include <zephyr/drivers/uart.h>

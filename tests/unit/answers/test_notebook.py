@@ -50,7 +50,7 @@ def test_a_simulation_shows_its_sizes_and_its_plan() -> None:
     seen = Seen(simulation._repr_html_())
     size = smallest_arena(load("sample:residual"), "cortex-m4")
     assert {f"{size.size:,} B", f"alignas(16) uint8_t tensor_arena[{size.multiple_of_16}];"} <= set(seen.texts)
-    assert f"{size.binding.detail}, in '{size.binding.place}'" in seen.texts
+    assert f"{size.binding.what}, in '{size.binding.place}'" in seen.texts
     assert simulation.peak is not None
     assert f"lower bound {simulation.peak.live_bytes:,} bytes" in seen.texts
     assert "residual.tflite on cortex-m4 (cmsis_nn@4ab83cc (dsp) kernels)" in seen.texts

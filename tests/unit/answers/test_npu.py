@@ -17,7 +17,7 @@ from tflm_sim.logs.parser import parse_log
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model, TensorType
-from tflm_sim.report.size import size_answer
+from tflm_sim.report.size_answer import size_answer
 from tflm_sim.report.text import size_lines
 from tflm_sim.targets.presets import preset
 

@@ -23,7 +23,7 @@ from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.planners.buffers import plan_of
-from tflm_sim.planners.registry import planner
+from tflm_sim.planners.by_name import planner
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.targets.presets import preset
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from tflm_sim.answers.simulation import simulate
@@ -47,6 +49,59 @@ def convolution_and_softmax() -> bytes:
     builder.operator("CONV_2D", [source, weights], [middle], options={"padding": 0, "stride_w": 1, "stride_h": 1})
     builder.operator("SOFTMAX", [middle], [result], options={"beta": 1.0})
     return builder.build(inputs=[source], outputs=[result])
+
+
+def variables_alone() -> bytes:
+    """Three FULLY_CONNECTEDs whose ends are variables."""
+    builder, size = ModelBuilder(), 1
+    first = last = builder.tensor((1, 1), T.FLOAT32, is_variable=True)
+    for units in (16, 16, 1):
+        weights = builder.tensor((units, size), T.FLOAT32, data=[0.0] * units * size)
+        bias = builder.tensor((units,), T.FLOAT32, data=[0.0] * units)
+        result = builder.tensor((1, units), T.FLOAT32, is_variable=True)
+        builder.operator("FULLY_CONNECTED", [last, weights, bias], [result])
+        last, size = result, units
+    return builder.build(inputs=[first], outputs=[last])
+
+
+def empty_tensors() -> bytes:
+    """No operators, and tensors without elements."""
+    builder = ModelBuilder()
+    ends = [builder.tensor((0, 32, 32), T.INT16, scale=scale) for scale in (None, 0.5, 0.5)]
+    return builder.build(inputs=ends[:2], outputs=ends[2:])
+
+
+@pytest.mark.parametrize(
+    ("make", "where", "size"),
+    [
+        (variables_alone, configure("esp32-s3"), 940),
+        (variables_alone, configure("x86_64-pip"), 1776),  # As in the wheel, tests/oracle/test_wheel_odd_models.py.
+        (empty_tensors, configure("esp32-s3"), 388),
+        (empty_tensors, configure("x86_64-pip"), 856),  # Likewise.
+        (variables_alone, configure("esp32-s3", planner="linear"), 5004),
+    ],
+)
+def test_a_planner_without_buffers_needs_no_memory(make: Callable[[], bytes], where: Configuration, size: int) -> None:
+    """What binds is the array of AllocationInfos: it ends 12 bytes (8 on 64 bits) below the next multiple of 16."""
+    model = parse(make())
+    assert smallest_arena(model, where).size == size
+    assert simulate(model, where).smallest == Sizer().smallest_arena(model, where) == smallest_arena(model, where)
+    assert simulate(model, where, arena_size=size).fits
+    assert simulate(model, where, arena_size=size - 1).status == "error"
+
+
+def test_tables_of_a_planner_behind_the_tail_are_damage() -> None:
+    """A buffer beside four variables that lie over the AllocationInfos; the wheel ends there."""
+    builder = ModelBuilder()
+    variables = [builder.tensor((64,), T.INT8, scale=0.5, is_variable=True) for _ in range(4)]
+    result = builder.tensor((64,), T.INT8, scale=0.5)
+    builder.operator("RELU", variables[:1], [result])
+    model = parse(builder.build(inputs=[], outputs=[result]))
+    run = simulate(model, "x86_64-pip", arena_size=1327)
+    assert (run.status, run.fits) == ("ok", False)
+    assert run.corruptions == ("planner: tables of 1 buffers at 368 overwrite the tail",)
+    assert simulate(model, "x86_64-pip", arena_size=1328).log == ("Too many buffers (max is 0)",)
+    assert smallest_arena(model, "x86_64-pip").size == 1376
 
 
 @pytest.mark.parametrize(("interpreter", "address", "runtime"), [
@@ -118,7 +173,7 @@ def test_facts_for_people() -> None:
     assert found.facts() == [
         ("for the firmware", f"alignas(16) uint8_t tensor_arena[{found.multiple_of_16}];"),
         ("arena_used_bytes()", f"{found.arena_used_bytes:,} B"),
-        ("does not fit in a byte less", f"{found.binding.detail}, in '{found.binding.place}'"),
+        ("does not fit in a byte less", f"{found.binding.what}, in '{found.binding.place}'"),
     ]
     assert f"smallest arena: {found.size:,} B" in found._repr_html_()
 

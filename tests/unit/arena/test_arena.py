@@ -7,6 +7,7 @@ from tflm_sim.arena.events import Corruption, Event, LogLine, Persist, Resize, T
 from tflm_sim.arena.measuring_arena import MeasuringArena
 from tflm_sim.arena.split_arena import NonPersistentArenaBufferAllocator
 from tflm_sim.errors import ArenaOverflowError
+from tflm_sim.recorded import RecordedAllocationType
 
 
 def make(size: int, *, address: int = 0) -> tuple[SingleArenaBufferAllocator, list[Event]]:
@@ -194,3 +195,45 @@ def test_a_temp_that_is_freed_twice_is_counted_as_the_device_counts() -> None:
     arena.deallocate_temp(offset)
     assert not arena.reset_temp_allocations()
     assert LogLine("Number of allocated temp buffers: -1. Checksum passing status: 1") in events
+
+
+def test_all_that_is_left_may_be_less_than_nothing_and_is_granted() -> None:
+    """Temps end at 90 and are aligned to 96; the tail at 95 is aligned to 80: 2^32 - 16 bytes, which end at 80."""
+    events: list[Event] = []
+    arena = SingleArenaBufferAllocator(95, observers=[events.append])
+    assert arena.allocate_temp(90, 1) == 0
+    rest = arena.available_memory(16)
+    assert rest == 2**32 - 16
+    assert arena.allocate_temp(rest, 16) == 96
+    assert events[1:] == [Temp(2**32 - 16, 16, 96, 80, 95)]
+    arena.deallocate_temps([0, 96])
+    assert arena.reset_temp_allocations()
+
+
+def test_a_temp_of_no_bytes_behind_the_tail_overwrites_nothing() -> None:
+    events: list[Event] = []
+    arena = SingleArenaBufferAllocator(95, observers=[events.append])
+    arena.allocate_temp(90, 1)
+    assert arena.allocate_temp(0, 16) == 96
+    assert not any(isinstance(event, Corruption) for event in events)
+    assert arena.allocate_temp(1, 1) == 96
+    assert isinstance(events[-2], Corruption)
+
+
+@pytest.mark.parametrize(
+    ("size", "category", "overwrites"),
+    [
+        (16, "", True),
+        (16, RecordedAllocationType.PERSISTENT_BUFFER_DATA, True),
+        (16, RecordedAllocationType.TFLITE_TENSOR_VARIABLE_BUFFER_DATA, False),
+        (0, "", False),
+    ],
+)
+def test_variables_and_what_has_no_bytes_may_lie_over_temps(size: int, category: str, overwrites: bool) -> None:
+    """Nobody writes to a variable before all temps are freed."""
+    events: list[Event] = []
+    arena = SingleArenaBufferAllocator(100, observers=[events.append])
+    arena.allocate_temp(90, 1)
+    assert arena.allocate_persistent_buffer(size, 16, category=category) == (80 if size else 96)
+    assert arena.allocate_persistent_buffer(size, 16, category=category) == (64 if size else 96)
+    assert any(isinstance(event, Corruption) for event in events) is overwrites

@@ -24,7 +24,7 @@ def test_an_arena_with_the_right_remainder_wastes_nothing_between_the_first_allo
     found.below(100, "temp", 4, 4, "", HERE)
     size, aligned, tail, binding = found.smallest_of_all(0, 0)
     assert (size, aligned, tail) == (134, 144, 22)  # 122 -> 134 = 8 * 16 + 6; 100 + 32 -> 144
-    assert (binding.kind, binding.detail, binding.place) == ("temp", "4 bytes (align 4)", "create")
+    assert (binding.kind, binding.what, binding.place) == ("temp", "4 bytes (align 4)", "create")
 
 
 def test_where_the_arena_starts_moves_its_end() -> None:
@@ -40,7 +40,7 @@ def test_what_is_taken_later_counts_for_every_remainder_alike() -> None:
     found.persist(100, 20, 16, 64, "c", HERE)  # 32 + 20 -> 64
     size, _, tail, binding = found.smallest_of_all(0, 0)
     assert (size, tail) == (166, 54)  # 22 + 32 = 54; 100 + 54 = 154 -> 166 = 10 * 16 + 6
-    assert binding.detail == "20 bytes (align 16) for c"
+    assert binding.what == "20 bytes (align 16) for c"
 
 
 def test_before_the_tail_is_settled_every_row_counts() -> None:
@@ -49,7 +49,7 @@ def test_before_the_tail_is_settled_every_row_counts() -> None:
     found.persist(0, 6, 4, 8, "a", HERE)
     found.below(60, "head", 60, 1, "", HERE)
     size, _, tail, binding = found.smallest_of_all(0, 0)
-    assert (size, tail, binding.detail) == (66, 6, "60 bytes")
+    assert (size, tail, binding.what) == (66, 6, "60 bytes")
 
 
 def test_a_step_that_needs_no_memory_below_the_tail_moves_no_figure_of_it() -> None:
@@ -136,3 +136,14 @@ def test_which_of_two_early_needs_binds_depends_on_where_the_arena_ends() -> Non
     found.below(53, "temp", 53, 4, "", HERE)
     size, aligned, tail, binding = found.smallest_of_all(0, 0)
     assert (size, aligned, tail, binding.kind) == (66, 80, 10, "head")
+
+
+def test_what_takes_no_bytes_fits_wherever_it_would_begin() -> None:
+    found = needs()
+    found.below(40, "temp", 40, 4, "", HERE)
+    found.tables(57, 0, 3, 0, HERE)  # From 64 on, for a planner whose tables are elsewhere.
+    found.plan(0, 0, HERE)
+    found.below(99, "temp", 0, 4, "", HERE)
+    assert (found.smallest_of_all(0, 0)[0], found.non_persistent) == (70, 40)  # 40 + 22 = 62 -> 70 = 4 * 16 + 6
+    found.tables(57, 1, 1, 0, HERE)
+    assert found.smallest_of_all(0, 0)[0] == 86  # 64 + 22 = 86 = 5 * 16 + 6

@@ -7,7 +7,7 @@ import pytest
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.checks.alternatives import alternatives, explaining
 from tflm_sim.device.configuration import Configuration, configure
-from tflm_sim.logs.events import ArenaUsed
+from tflm_sim.logs.log_events import ArenaUsed
 from tflm_sim.model.load import load
 from tflm_sim.samples import sample_path
 

@@ -9,7 +9,7 @@ from tflm_sim.checks import device_report
 from tflm_sim.checks.device_report import ComparedFigure, ReportComparison, compare_report, identify
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.logs.arena_report import ArenaReport
-from tflm_sim.logs.events import ArenaUsed, BenchmarkRecord, CategoryUse, PlanBuffer, PlanDialect, PlanReport
+from tflm_sim.logs.log_events import ArenaUsed, BenchmarkRecord, CategoryUse, PlanBuffer, PlanDialect, PlanReport
 from tflm_sim.model.load import load
 from tflm_sim.samples import sample_path
 from tflm_sim.targets.presets import preset

@@ -33,7 +33,7 @@ def verdict(room: Room, before: int | None = None, **changes: Any) -> Any:
         (1024, False, "needs 1,168 B, 144 B more than 1,024 B"),
     ],
 )
-def test_a_limit_is_held_to_the_byte(limit: int, fits: bool, reason: str) -> None:
+def test_a_limit_counts_to_the_byte(limit: int, fits: bool, reason: str) -> None:
     found = verdict(Room(limit, None), 5)
     assert (found.fits, found.reason, found.limit, found.needed) == (fits, reason, limit, NEEDED)
     assert (found.smallest, found.before, found.name) == (SMALLEST, 5, "sine.tflite")
@@ -73,7 +73,7 @@ def test_on_a_board_the_largest_bank_is_the_limit_and_what_it_holds_only_the_fir
     assert (found.fits, found.limit, found.board) == (None, NEEDED, BOARD)
     assert found.reason == (
         "needs 1,168 B; b has RAM 1 KiB + TCM 0 KiB; how much of it is free only your firmware knows: say it with "
-        "--ram-free"
+        "`ram_free=`"
     )
     found = verdict(Room(None, replace(BOARD, ram=(Bank("RAM", NEEDED - 1),))))
     assert (found.fits, found.limit) == (False, NEEDED - 1)
@@ -108,12 +108,12 @@ def test_a_room_is_a_limit_or_a_board_with_what_is_free_of_it() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"has_external_ram": True}, "--external-ram needs --ram-free"),
-        ({"has_external_ram": True, "board_name": "nano33ble"}, "--external-ram needs --ram-free"),
-        ({"ram_free": "1KiB"}, "--ram-free needs --board"),
+        ({"has_external_ram": True}, "`external_ram=` needs `ram_free=`"),
+        ({"has_external_ram": True, "board_name": "nano33ble"}, "`external_ram=` needs `ram_free=`"),
+        ({"ram_free": "1KiB"}, "`ram_free=` needs `board=`"),
         (
             {"ram_free": "262145", "board_name": "nano33ble"},
-            "--ram-free 262145 is more than nano33ble has: RAM 256 KiB",
+            "`ram_free=262145` is more than nano33ble has: RAM 256 KiB",
         ),
     ],
 )
@@ -131,5 +131,5 @@ def test_free_ram_of_a_board_whose_banks_are_not_known_is_believed(monkeypatch: 
 def test_another_cores_target_is_refused() -> None:
     check_core(BOARDS["nano33ble"], M4)
     check_core(BOARDS["nano33ble"], configure("cortex-m4", kernels="reference"))
-    with pytest.raises(UsageError, match=r"^nano33ble runs .* not esp32 \(.*remove --target, or give --limit instead"):
+    with pytest.raises(UsageError, match=r"^nano33ble runs .* not esp32 \(.*remove `target=`, or give `limit=`"):
         check_core(BOARDS["nano33ble"], configure("esp32"))

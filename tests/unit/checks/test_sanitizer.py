@@ -105,6 +105,19 @@ def test_a_persistent_buffer_over_a_live_temp() -> None:
     assert found.message == f"OpData takes bytes 80 to 95 of a temp (temp, since {AT})"
 
 
+def test_a_variable_over_a_live_temp_is_fine_and_stays_when_the_temp_is_given_back() -> None:
+    variable = Persist(16, 16, 80, 16, 1024 - 80, "kTfLiteTensorVariableBufferData", "state")
+    sanitizer = Sanitizer()
+    sanitizer.fold([RUN, PREPARE, TEMP, Variable(0, 16), variable, TempFree(64), TempReset(True, 96, 0)])
+    assert sanitizer.findings == []
+    assert (str(sanitizer.memory[80]), sanitizer.memory[79]) == (f"state (tail, since {AT})", None)
+
+
+def test_a_temp_that_ends_before_it_starts_has_no_bytes() -> None:
+    rest = Temp(size=2**32 - 16, alignment=16, offset=96, temp_end=80, tail_offset=95)
+    assert findings(persist(80, 944), rest, TempFree(96), TempReset(True, 80, 0)) == []
+
+
 def test_a_persistent_buffer_over_a_temp_that_was_given_back_is_fine() -> None:
     assert findings(PREPARE, TEMP, TempFree(64), persist(80, 32)) == []
 

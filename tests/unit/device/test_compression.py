@@ -10,7 +10,7 @@ from tflm_sim.device import compression
 from tflm_sim.device.compression import CompressedTensorsAllocator
 from tflm_sim.errors import PrepareError
 from tflm_sim.model.build import ModelBuilder
-from tflm_sim.model.compression import CompressionMetadata, LutTensor
+from tflm_sim.model.compression_metadata import CompressionMetadata, LutTensor
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.targets.presets import preset

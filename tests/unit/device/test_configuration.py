@@ -10,7 +10,7 @@ import pytest
 from tflm_sim.answers.offline_plan import with_offline_plan
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
-from tflm_sim.checks.lifetimes import cost_of_preserving, lifetimes
+from tflm_sim.checks.lifetime_answers import cost_of_preserving, lifetimes
 from tflm_sim.checks.sanitizer import sanitize
 from tflm_sim.device.cases import cases_of, range_of
 from tflm_sim.device.configuration import Configuration, Where, configure, configure_each, planner_words

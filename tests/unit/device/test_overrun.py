@@ -19,16 +19,23 @@ HIT = (
 )
 
 
-def model(last: str, **options: float) -> Model:
-    """Return a convolution and one more operator, whose builtin data are the last that are placed."""
+def pooled(count: int, *last: str, **options: float) -> Model:
+    """Return a convolution, poolings and one more operator, if any, whose builtin data are the last that are placed."""
     builder = ModelBuilder()
     source = builder.tensor((1, 8, 8, 16), T.INT8, scale=0.5)
     weights = builder.tensor((6, 3, 3, 16), T.INT8, scale=0.1, data=bytes(6 * 9 * 16))
-    middle = builder.tensor((1, 8, 8, 6), T.INT8, scale=1 / 256, zero_point=-128)
-    result = builder.tensor((1, 8, 8, 6), T.INT8, scale=1 / 256, zero_point=-128)
-    builder.operator("CONV_2D", [source, weights], [middle], options={"padding": 0, "stride_w": 1, "stride_h": 1})
-    builder.operator(last, [middle], [result], options=options)
-    return parse(builder.build(inputs=[source], outputs=[result]))
+    ends = [builder.tensor((1, 8, 8, 6), T.INT8, scale=1 / 256, zero_point=-128) for _ in range(1 + count + len(last))]
+    strides = {"stride_w": 1, "stride_h": 1}
+    builder.operator("CONV_2D", [source, weights], ends[:1], options={"padding": 0, **strides})
+    rows = [("MAX_POOL_2D", strides)] * count + [(op, options) for op in last]
+    for index, (op, chosen) in enumerate(rows):
+        builder.operator(op, [ends[index]], [ends[index + 1]], options=chosen)
+    return parse(builder.build(inputs=[source], outputs=ends[-1:]))
+
+
+def model(last: str, **options: float) -> Model:
+    """Return a convolution and one more operator."""
+    return pooled(0, last, **options)
 
 
 def halting(of: Model, target: str = TARGET) -> list[int]:
@@ -64,22 +71,8 @@ def test_the_smallest_arena_is_one_in_which_it_does_not_halt(interpreter: str) -
 
 
 def test_where_every_multiple_of_16_halts_another_size_is_the_answer() -> None:
-    builder = ModelBuilder()
-    source = builder.tensor((1, 8, 8, 16), T.INT8, scale=0.5)
-    weights = builder.tensor((6, 3, 3, 16), T.INT8, scale=0.1, data=bytes(6 * 9 * 16))
-    middle = builder.tensor((1, 8, 8, 6), T.INT8, scale=1 / 256, zero_point=-128)
-    builder.operator("CONV_2D", [source, weights], [middle], options={"padding": 0, "stride_w": 1, "stride_h": 1})
-    # Each RESHAPE moves the tail by another remainder: of three neighbours one halts where the arena ends at 0.
-    found = []
-    for count in range(1, 5):
-        last = middle
-        for _ in range(count):
-            shaped = builder.tensor((1, 8, 8, 6), T.INT8, scale=1 / 256, zero_point=-128)
-            builder.operator("MAX_POOL_2D", [last], [shaped], options={"stride_w": 1, "stride_h": 1})
-            last = shaped
-        result = builder.tensor((1, 8, 8, 6), T.INT8, scale=1 / 256, zero_point=-128)
-        builder.operator("SOFTMAX", [last], [result], options={"beta": 1.0})
-        found.append(parse(builder.build(inputs=[source], outputs=[result])))
+    # Each MAX_POOL_2D moves the tail by another remainder: of three neighbours one halts where the arena ends at 0.
+    found = [pooled(count, "SOFTMAX", beta=1.0) for count in range(1, 5)]
     halting_at_0 = [of for of in found if 0 in halting(of)]
     for of in halting_at_0:
         answer = simulate(of, TARGET)
@@ -90,3 +83,10 @@ def test_where_every_multiple_of_16_halts_another_size_is_the_answer() -> None:
         assert smallest.multiple_of_16 == smallest.size
         assert smallest == smallest_arena(of, TARGET)
     assert halting_at_0
+
+
+def test_what_a_convolution_has_read_of_its_own_may_be_overwritten() -> None:
+    alone = pooled(0)
+    assert all(simulate(alone, TARGET, arena_size=size).fits for size in range(ROOM, ROOM + 16))
+    smallest = smallest_arena(alone, TARGET)
+    assert not any(simulate(alone, TARGET, arena_size=smallest.size - less).fits for less in range(1, 33))

@@ -202,17 +202,18 @@ def test_a_node_with_a_state_of_its_own_is_always_prepared(changes: dict[str, ob
     tensors = [outline.eval_tensors() for outline in outlines(model)]
     node = Node(model=model, target=X86, subgraph_index=0, index=0, op="ZEROS_LIKE", subgraph_tensors=tensors)
     row = registrations(X86)["ZEROS_LIKE"]
-    steps, arena = PrepareCache(8).of(model, X86), MeasuringArena(1 << 20, table_bytes=0)
+    cache, arena = PrepareCache(8), MeasuringArena(1 << 20, table_bytes=0)
+    steps = cache.of(model, X86, arena)
     arena.allocate_persistent_buffer(16, 16)
-    assert steps.step(node, row, arena, is_as_filed=True) == ()
+    assert steps.step(node, row, is_as_filed=True) == ()
     taken = arena.needs.non_persistent
     assert taken > 0
     for name, value in changes.items():
         setattr(node, name, value)
     # The step that is known already: it is taken again, or the kernel has to be run.
-    assert steps.step(node, row, arena, is_as_filed=True) == (() if is_taken else None)
+    assert steps.step(node, row, is_as_filed=True) == (() if is_taken else None)
     # A tail of 0 bytes is too small for any step.
-    assert steps.step(node, row, MeasuringArena(0, table_bytes=0), is_as_filed=True) is None
+    assert cache.of(model, X86, MeasuringArena(0, table_bytes=0)).step(node, row, is_as_filed=True) is None
 
 
 def test_of_one_operator_with_other_constants_the_last_eight_are_known(learnt: list[str]) -> None:

@@ -10,7 +10,7 @@ from tflm_sim.device.resources import resource_variable_names
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
-from tflm_sim.report.size import arena_answer
+from tflm_sim.report.size_answer import arena_answer
 from tflm_sim.samples import sample_path
 from tflm_sim.targets.presets import preset
 

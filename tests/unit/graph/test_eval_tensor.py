@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tflm_sim.graph.eval_tensor import TYPE_SIZES, EvalTensor, types_that_convert
+from tflm_sim.graph.eval_tensor import TYPE_SIZES, EvalTensor, types_that_convert, types_without_size
 from tflm_sim.graph.outline import outlines
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
@@ -14,18 +14,28 @@ from tflm_sim.targets.runtime import Runtime, find_runtime
 T = TensorType
 
 UPSTREAM_SIZES = {
-    1: (T.BOOL, T.INT4, T.INT8, T.UINT8),
+    1: (T.BOOL, T.FLOAT8_E4M3FN, T.FLOAT8_E5M2, T.INT4, T.INT8, T.UINT8),
     2: (T.BFLOAT16, T.FLOAT16, T.INT16, T.UINT16),
     4: (T.FLOAT32, T.INT32, T.RESOURCE, T.UINT32),
     8: (T.COMPLEX64, T.FLOAT64, T.INT64, T.UINT64),
     16: (T.COMPLEX128,),
 }
-"""Source: TfLiteTypeSizeOf in tensorflow/lite/micro/memory_helpers.cc @ 90b983c; kTfLiteResource is sizeof(int32_t)."""
+"""Source: TfLiteTypeSizeOf in tensorflow/lite/micro/memory_helpers.cc @ 90b983c; kTfLiteResource is sizeof(int32_t);
+of FLOAT8 what a pip wheel of 2026-10-12 plans, and one of 2026-10-09 does not."""
 
 
 def test_an_element_has_the_bytes_of_its_c_type() -> None:
     expected = {one: size for size, types in UPSTREAM_SIZES.items() for one in types}
     assert expected == TYPE_SIZES
+
+
+@pytest.mark.parametrize(("runtime", "unsized"), [
+    ("2026-08-20", {T.FLOAT8_E4M3FN, T.FLOAT8_E5M2}),
+    ("2026-10-09", {T.FLOAT8_E4M3FN, T.FLOAT8_E5M2}),
+    ("2026-10-12", set()),
+])  # fmt: skip
+def test_float8_has_a_size_since_october_2026(runtime: str, unsized: set[T]) -> None:
+    assert types_without_size(find_runtime(runtime)) == unsized
 
 
 def one(shape: tuple[int, ...] | None, kind: TensorType = T.INT8) -> EvalTensor:

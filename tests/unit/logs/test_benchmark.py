@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tflm_sim.logs.benchmark import BenchmarkReader, _cells, _is_percentage
-from tflm_sim.logs.events import ArenaConfigured, TensorChecksum
+from tflm_sim.logs.log_events import ArenaConfigured, TensorChecksum
 from tflm_sim.logs.prefixes import TextLine
 from tflm_sim.recorded import CATEGORIES
 

@@ -6,8 +6,8 @@ import pytest
 
 from tflm_sim.arena.stages import Stage
 from tflm_sim.logs.diagnosis import Diagnosis, FailureCollector, diagnose, refusal_in_words
-from tflm_sim.logs.events import ArenaConfigured, LogEvent, Message, Reset
 from tflm_sim.logs.kernel_texts import KernelText
+from tflm_sim.logs.log_events import ArenaConfigured, LogEvent, Message, Reset
 from tflm_sim.logs.parser import parse_log
 from tflm_sim.logs.tflm_messages import BY_KIND, MESSAGES
 
@@ -70,8 +70,8 @@ def test_a_missing_operator_is_not_called_an_arena_problem() -> None:
     assert diagnosis.what == "the operator is not registered with the resolver"
     assert diagnosis.at_least is None
     assert diagnosis.notes == (
-        "Add SOFTMAX to the op resolver (Add... of MicroMutableOpResolver), if the library has it: 'tflm-sim ops "
-        "--library NAME' lists what it has.",
+        "Add SOFTMAX to the op resolver (Add... of MicroMutableOpResolver), if the library has it: 'tflm-sim list ops "
+        "--library NAME' shows what it has.",
     )
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.logs.events import Damaged, Message
 from tflm_sim.logs.failures import read_messages
+from tflm_sim.logs.log_events import Damaged, Message
 from tflm_sim.logs.prefixes import TextLine
 
 RESIZE = "Failed to resize buffer. Requested: {}, available {}, missing: {}"

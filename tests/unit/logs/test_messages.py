@@ -1,6 +1,6 @@
 import pytest
 
-from tflm_sim.logs.events import Damaged, LogEvent, Message
+from tflm_sim.logs.log_events import Damaged, LogEvent, Message
 from tflm_sim.logs.parser import parse_log
 from tflm_sim.logs.tflm_messages import MESSAGES
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.logs.events import ProfiledOp, TicksTable
+from tflm_sim.logs.log_events import ProfiledOp, TicksTable
 from tflm_sim.logs.prefixes import TextLine
 from tflm_sim.logs.profiler import MAX_ROWS, ProfilerReader
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tflm_sim.logs.events import (
+from tflm_sim.logs.log_events import (
     AllocationReport,
     ArenaConfigured,
     ArenaUsed,
@@ -23,9 +23,9 @@ from tflm_sim.logs.events import (
     TensorChecksum,
     TicksTable,
 )
+from tflm_sim.logs.other_tools import VendorReader
 from tflm_sim.logs.parser import parse_log
 from tflm_sim.logs.prefixes import TextLine
-from tflm_sim.logs.vendors import VendorReader
 
 LOGS = Path(__file__).parent / "recorded"
 

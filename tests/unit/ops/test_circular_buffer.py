@@ -46,3 +46,28 @@ def test_dimensions_that_are_not_there_halt(kernel):
 
 def test_options_that_are_no_flexbuffer_halt(kernel):
     assert kernel("CIRCULAR_BUFFER", [SOURCE], [SLOTS], custom_options=b"\1").refusal().startswith("halts: ")
+
+
+FULL = ((1,), T.BOOL)
+
+
+def test_a_second_output_says_since_2026_09_23_whether_it_is_full(kernel):
+    bench = kernel("CIRCULAR_BUFFER", [SOURCE], [SLOTS, FULL], runtime="b57ba0d")
+    assert bench.prepare() == ["temp 0", "temp 1", "temp 2", "free 2", "free 0", "free 1"]
+    before = kernel("CIRCULAR_BUFFER", [SOURCE], [SLOTS, FULL], runtime="aade8e6")
+    assert before.prepare() == ["temp 0", "temp 1", "free 0", "free 1"]
+
+
+@pytest.mark.parametrize(("inputs", "outputs", "message"), [
+    ([SOURCE] * 2, [SLOTS], "41 node->inputs->size == 1 was not true."),
+    ([SOURCE], [SLOTS, FULL, FULL], "42 node->outputs->size == 1 || node->outputs->size == 2 was not true."),
+    ([SOURCE], [SLOTS, None], "69 valid_output != nullptr was not true."),
+    ([SOURCE], [SLOTS, int8(1)], "70 valid_output->type != kTfLiteBool (INT8 != BOOL)"),
+    ([SOURCE], [SLOTS, ((2,), T.BOOL)], "71 ElementCount(*valid_output->dims) != 1 (2 != 1)"),
+])  # fmt: skip
+def test_refusals_of_a_second_output(kernel, inputs, outputs, message):
+    assert kernel("CIRCULAR_BUFFER", inputs, outputs, runtime="b57ba0d").refusal() == f"{FILE}:{message}"
+
+
+def test_an_operator_without_a_vector_of_outputs_halts(kernel):
+    assert kernel("CIRCULAR_BUFFER", [SOURCE], None, runtime="b57ba0d").refusal().startswith("halts: ")

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from tflm_sim.ops.eval_types import EvalRow
 from tflm_sim.ops.reference import REFERENCE
-from tflm_sim.targets.history import main_line
+from tflm_sim.targets.history import at_position
 
 COMMITS = """
 5a65a54ce 2021-04-21 CUMSUM
@@ -56,6 +56,7 @@ b78bb7e31 2025-03-21 RELU RELU6
 686df2db9 2025-06-04 SUB
 7a7a3de09 2025-08-20 PACK
 aa6e62517 2025-09-09 PRELU
+bfeb43a 2026-09-01 CAST
 """
 """The commits of upstream that changed which types Eval takes or what it prints, and of which operators.
 
@@ -70,11 +71,12 @@ def rows() -> list[tuple[str, EvalRow]]:
 def test_each_row_begins_with_the_commit_that_changed_the_kernel_or_with_the_first_library() -> None:
     found = defaultdict[str, set[str]](set)
     for op, row in rows():
-        commit = main_line()[row.since - 1]
+        commit = at_position(max(row.since, 1))
         name = op if row.library == "reference" else f"{row.library}:{op}"
         if row.since > 0:
             found[f"{commit.short} {commit.day}"].add(name)
-    expected = {line[:20]: set(line[20:].split()) for line in COMMITS.replace("\n    ", " ").strip().splitlines()}
+    lines = [line.split(maxsplit=2) for line in COMMITS.replace("\n    ", " ").strip().splitlines()]
+    expected = {f"{commit} {day}": set(names.split()) for commit, day, names in lines}
     assert found == expected
 
 

@@ -173,3 +173,85 @@ def test_a_check_in_a_header_is_named_as_it_was_compiled(kernel, runtime, place)
     inputs = [((2, 3), T.FLOAT32), ((2, 4, 3), T.FLOAT32)]
     bench = kernel("BATCH_MATMUL", inputs, [((2, 4), T.FLOAT32)], runtime=runtime, options={"adj_y": True})
     assert bench.refusal() == f"{place} output_rank <= NumDimensions(output) was not true."
+
+
+def _int8(*shape, **quantization):
+    return (shape, T.INT8, quantization)
+
+
+SQUARE = _int8(2, 2, scale=0.5)
+SEVEN = (2,) * 7
+DECODE = [((4,), T.UINT8, {"data": bytes(4)}), ((16,), T.UINT8, {"data": bytes([128, 1, 0, 0, 1, *bytes(11)])})]
+SVDF = [
+    *(_int8(1, 4, scale=0.5), _int8(2, 4, scale=0.5)),
+    ((2, 3), T.INT16, {"scale": 0.5}),
+    ((2,), T.INT32, {"scale": 9.0}),
+    ((1, 6), T.INT16, {"scale": 0.5, "is_variable": True}),
+]
+
+
+@pytest.mark.parametrize(("op", "inputs", "output", "options", "before", "since"), [
+    ("ADD", [SQUARE, SQUARE], _int8(2, 2), None, "halts: ",
+     "add_common.cc:41 output->quantization.type != kTfLiteNoQuantization was not true."),
+    ("RESHAPE", [_int8(2, 2)], _int8(0, -1), None, "halts: ",
+     "reshape_common.cc:67 num_output_elements != 0 was not true."),
+    ("RESHAPE", [_int8(2, 2)], _int8(3), None,
+     "reshape_common.cc:89 ReshapeOutput(context, node) != kTfLiteOk (1 != 0)",
+     "reshape_common.cc:78 num_input_elements != num_output_elements (4 != 3)"),
+    ("SQUEEZE", [_int8(1, 2)], _int8(1), None, "halts: ",
+     "squeeze.cc:83 out_idx < output_dims->size && output_dims->data[out_idx] >= input_dims->data[in_idx] was not "
+     "true."),
+    ("SPACE_TO_DEPTH", [_int8(1, 2, 2, 1)], _int8(1, 1, 1, 4), {"block_size": 0}, "halts: ",
+     "space_to_depth.cc:58 block_size > 0 was not true."),
+    ("SPACE_TO_DEPTH", [None], _int8(1, 1, 1, 4), {"block_size": 2},
+     "space_to_depth.cc:46 input != nullptr was not true.",
+     "space_to_depth.cc:48 input != nullptr && output != nullptr was not true."),
+    ("DYNAMIC_UPDATE_SLICE", [(SEVEN, T.INT8), (SEVEN, T.INT8), ((7,), T.INT32)], (SEVEN, T.INT8), None, "",
+     "dynamic_update_slice.cc:155 NumDimensions(operand) >= 1 && NumDimensions(operand) <= kMaxDimensions was not "
+     "true."),
+])  # fmt: skip
+def test_what_is_refused_since_2026_10_14(kernel, op, inputs, output, options, before, since):
+    old = kernel(op, inputs, [output], options=options, runtime="2026-10-13")
+    if before:
+        assert old.refusal().removeprefix(KERNELS).startswith(before)
+    else:
+        assert old.prepare()
+    assert kernel(op, inputs, [output], options=options, runtime="2026-10-14").refusal() == KERNELS + since
+
+
+def test_reshape_prepares_twice_for_its_message_until_2026_10_13(kernel):
+    counts = {}
+    for runtime in ("2026-10-13", "2026-10-14"):
+        bench = kernel("RESHAPE", [_int8(2, 2)], [_int8(3)], runtime=runtime)
+        assert "!=" in bench.refusal()
+        counts[runtime] = bench.requests.count("temp 0")
+    assert counts == {"2026-10-13": 2, "2026-10-14": 1}
+
+
+@pytest.mark.parametrize(("runtime", "logs"), [
+    ("aab6e2f", ["log unsupported decode type 128"]),
+    ("cd32a51", []),  # An interpreter can be given a state for it, and has none here.
+])  # fmt: skip
+def test_decode_says_nothing_of_a_type_that_can_be_registered(kernel, runtime, logs):
+    bench = kernel("TFLM_DECODE", DECODE, [((4,), T.INT8)], runtime=runtime)
+    assert bench.refusal() == "failed to allocate DecodeState[0]"
+    assert [line for line in bench.requests if line.startswith("log ")] == logs
+
+
+@pytest.mark.parametrize(("runtime", "text"), [
+    ("2026-10-12", "static_cast<double>(activation_state->params.scale * weights_time->params.scale)"),
+    ("2026-10-13",
+     "(static_cast<double>(activation_state->params.scale) * static_cast<double>(weights_time->params.scale))"),
+])  # fmt: skip
+def test_svdf_multiplies_scales_as_double_since_2026_10_13(kernel, runtime, text):
+    bench = kernel("SVDF", SVDF, [_int8(1, 2, scale=0.5)], options={"rank": 1}, runtime=runtime)
+    assert f"std::abs(static_cast<double>(bias->params.scale) - {text}) < 1e-5 was not true." in bench.refusal()
+
+
+def test_rfft_refuses_an_input_longer_than_its_transform_since_2026_09_23(kernel):
+    flexbuffers = pytest.importorskip("flatbuffers.flexbuffers")
+    options = bytes(flexbuffers.Dumps({"T": 7, "fft_length": 8}))
+    tensors = [((9,), T.INT16)], [((10,), T.INT16)]
+    assert kernel("SignalRfft", *tensors, custom_options=options, runtime="aade8e6").prepare()
+    refused = kernel("SignalRfft", *tensors, custom_options=options, runtime="b57ba0d").refusal()
+    assert refused == "signal/micro/kernels/rfft.cc:104 params->input_length <= params->fft_length was not true."

@@ -8,10 +8,10 @@ import pytest
 from tflm_sim.errors import NoPlanInTime, UsageError
 from tflm_sim.planners import best_of, native
 from tflm_sim.planners.buffers import Buffer, Plan
+from tflm_sim.planners.by_name import PLANNERS, Planner, planner
 from tflm_sim.planners.compare import compare
 from tflm_sim.planners.deadline import Deadline
 from tflm_sim.planners.lower_bound import lower_bound
-from tflm_sim.planners.registry import PLANNERS, Planner, planner
 from tflm_sim.planners.validate import Fault, validate
 
 needs_native = pytest.mark.skipif(not native.available(), reason="the exact planner is in C")

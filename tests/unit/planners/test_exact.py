@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from tflm_sim.errors import TflmSimError, UsageError
 from tflm_sim.planners import exact, native
 from tflm_sim.planners.buffers import Buffer, Plan, plan_of
+from tflm_sim.planners.by_name import planner
 from tflm_sim.planners.deadline import Deadline
 from tflm_sim.planners.exact import Progress
 from tflm_sim.planners.exact import solve as solve_without_limit
 from tflm_sim.planners.lower_bound import lower_bound
 from tflm_sim.planners.problem import read_csv
-from tflm_sim.planners.registry import planner
 from tflm_sim.planners.validate import validate
 
 SPEED = Path(__file__).parents[4] / "shared" / "planners" / "speed"

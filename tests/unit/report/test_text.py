@@ -11,13 +11,13 @@ import pytest
 from tflm_sim.answers.npu import NpuMemory
 from tflm_sim.answers.peak import Peak
 from tflm_sim.answers.simulation import simulate
+from tflm_sim.arena.needs import Constraint
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
-from tflm_sim.report.size import (
+from tflm_sim.report.size_answer import (
     ArenaAnswer,
-    BindingFacts,
     HeadBuffer,
     SizeAnswer,
     Tail,
@@ -115,13 +115,13 @@ def test_an_operator_without_a_kernel_fails_in_any_arena(chain: Callable[..., Mo
     assert failure(model, 1 << 16) == [
         "AllocateTensors() fails in an arena of any size",
         "what fails, in 'registration of operator #0 in subgraph 0': TFLM has no kernel for 'evil\\x1b[31m'; "
-        "--custom-ops adds one of your own",
+        "`custom_ops=` adds one of your own",
         "the device prints:",
         "    Failed to get registration from op code CUSTOM",
     ]
     assert report(model)[3:] == [
         "AllocateTensors() fails in an arena of any size: TFLM has no kernel for 'evil\\x1b[31m'; "
-        "--custom-ops adds one of your own",
+        "`custom_ops=` adds one of your own",
         "the device prints:",
         "    Failed to get registration from op code CUSTOM",
     ]
@@ -181,13 +181,13 @@ def test_no_multiple_of_16_works_where_each_halts(rounded: int, address: int, wo
 
 def test_what_does_not_fit_in_a_byte_less_stands_with_both_ends() -> None:
     answer = replace(
-        WORKING, binding=BindingFacts("temp", "a table", "planner", 700), passes_unnoticed_from_bytes=1, tail_bytes=1
+        WORKING, binding=Constraint(700, 0, 0, "temp", 8, 4, "", "planner"), passes_unnoticed_from_bytes=1, tail_bytes=1
     )
     lines = answer_lines(answer, 0)
     assert lines[0] == "smallest arena  990 B  passes unnoticed from 1 B, with bytes overwritten"
     assert lines[4:] == [
         "arena_used_bytes() reports 990 B in a large arena: head 400 + tail 1",
-        "the last thing that does not fit in a byte less: a table, in 'planner'",
+        "the last thing that does not fit in a byte less: 8 bytes (align 4), in 'planner'",
         "    with it, 700 B are in use from the arena's start (head and temporary memory), 290 B from its end (tail)",
     ]
 

@@ -108,7 +108,7 @@ def test_a_target_that_is_changed_asks_anew() -> None:
 
 
 def targets_rows(capsys: pytest.CaptureFixture[str], *names: str) -> list[dict[str, str]]:
-    assert main(["targets", *names, "--json"]) == 0
+    assert main(["list", "targets", *names, "--json"]) == 0
     rows: list[dict[str, str]] = json.loads(capsys.readouterr().out)
     return rows
 

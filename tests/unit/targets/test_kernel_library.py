@@ -82,7 +82,7 @@ def test_a_release_whose_text_is_not_at_hand_is_refused_with_those_that_are() ->
 
 def test_a_chip_whose_kernels_are_not_at_hand_is_refused_by_name() -> None:
     for name in ("esp32-s31", "ESP32S31"):
-        with pytest.raises(UsageError, match=f"^'{name}' is not modelled: .*; nearest: --target esp32-p4$"):
+        with pytest.raises(UsageError, match=f"^'{name}' is not modelled: .*; nearest: `target=esp32-p4`$"):
             preset(name)
 
 

@@ -48,7 +48,7 @@ def test_cmsis_nn_with_tflm_of_october_2026_is_the_newest_that_is_known() -> Non
 
 def test_an_arduino_library_brings_its_kernels() -> None:
     assert str(preset("nano33ble-chirale").kernel_library) == "cmsis_nn@e98ee09 (dsp)"
-    with pytest.raises(UsageError, match="remove --kernels"):
+    with pytest.raises(UsageError, match="remove `kernels=`"):
         preset("nano33ble-chirale", kernels="reference")
 
 
@@ -137,17 +137,17 @@ def test_the_mvps_kernels_come_with_silicon_labs_sdk_alone() -> None:
     assert (str(chosen.kernel_library), chosen.kernel_library.cmsis_nn) == ("mvp@4.4.1 (dsp)", "23.08")
     assert library_target("silabs-gsdk@4.4.1", kernels="cmsis_nn").kernel_library.version == "23.08"
     for library in ("silabs-gsdk@4.1.0", "edge-impulse", "zephyr"):
-        with pytest.raises(UsageError, match=r"the MVP's kernels are modelled for --library silabs-gsdk@4\.4\.1 and"):
+        with pytest.raises(UsageError, match=r"the MVP's kernels are modelled for `library=silabs-gsdk@4\.4\.1` and"):
             library_target(library, name="cortex-m33", kernels="mvp")
     with pytest.raises(UsageError, match="not for 90b983c2b"):
         preset("cortex-m33", kernels="mvp")
 
 
 @pytest.mark.parametrize(("name", "says"), [
-    ("esp-tflite-micro@1.3.3", "'esp-tflite-micro@1.3.3' is a library: --library esp-tflite-micro@1.3.3; 'tflm-sim "
-     "libraries esp-tflite-micro' shows it"),
-    ("Chirale", "'Chirale' is a library: --library Chirale; 'tflm-sim libraries Chirale' shows it"),
-    ("PICO", "'PICO' is a board: --target cortex-m0plus; 'size' and 'check' take --board pico"),
+    ("esp-tflite-micro@1.3.3", "'esp-tflite-micro@1.3.3' is a library: `library=esp-tflite-micro@1.3.3`; 'tflm-sim "
+     "list libraries esp-tflite-micro' shows it"),
+    ("Chirale", "'Chirale' is a library: `library=Chirale`; 'tflm-sim list libraries Chirale' shows it"),
+    ("PICO", "'PICO' is a board: `target=cortex-m0plus`; `board=pico` is taken where a board can be named"),
 ])  # fmt: skip
 def test_a_board_or_library_is_no_target(name: str, says: str) -> None:
     with pytest.raises(UsageError) as caught:
@@ -172,7 +172,7 @@ def test_a_library_that_is_one_build_runs_where_cores_have_its_layout_and_its_ke
     if runs:
         assert library_target("chirale", name=machine).name == "nano33ble-chirale"
         return
-    with pytest.raises(UsageError, match=r"^chirale@2\.0\.0 is one build, for nano33ble-chirale; remove --target$"):
+    with pytest.raises(UsageError, match=r"^chirale@2\.0\.0 is one build, for nano33ble-chirale; remove `target=`$"):
         library_target("chirale", name=machine)
 
 

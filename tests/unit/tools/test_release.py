@@ -41,9 +41,9 @@ def test_the_tree_becomes_the_release_of_its_tag(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes((ROOT / name).read_bytes())
     (tmp_path / "newsfragments").mkdir()
     (tmp_path / "newsfragments/+sizes.change.md").write_text("Structs of 2027 are smaller.")
-    unreleased = "\n## 9.9.9 (unreleased)\n\n- Said before.\n\n## 0.2.0"
+    unreleased = "\n## 9.9.9 (unreleased)\n\n- Said before.\n\n## 0.3.0"
     changelog = tmp_path / "CHANGELOG.md"
-    changelog.write_text(changelog.read_text("utf-8").replace("\n## 0.2.0", unreleased, 1), "utf-8")
+    changelog.write_text(changelog.read_text("utf-8").replace("\n## 0.3.0", unreleased, 1), "utf-8")
     tagged.set_version(tmp_path, "9.9.9")
     notes = tagged.write_changelog(tmp_path, "9.9.9")
     assert '\n__version__ = "9.9.9"\n' in (tmp_path / "tflm_sim/__init__.py").read_text("utf-8")

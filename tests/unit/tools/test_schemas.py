@@ -24,9 +24,15 @@ def test_there_are_no_others() -> None:
     assert {path.name for path in make_schemas.FOLDER.glob("*.json")} == make_schemas.schemas().keys()
 
 
-@pytest.mark.parametrize("verb", sorted({*VERBS} - {"replay"}))  # "replay" prints what "monitor" does.
-def test_a_verb_with_json_has_a_schema(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+LISTS = [f"list {what}" for what in ("targets", "libraries", "boards", "ops")]
+SAME = {"trace": "trace --lifetimes", "board read": "board listen"}
+"""Commands whose documents are called as another command."""
+
+
+@pytest.mark.parametrize("command", sorted({*VERBS, *LISTS, *SAME, "board listen", "board ports"} - {"list"}))
+def test_a_command_with_json_has_a_schema(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        main([verb, "--help"])
+        main([*command.split(), "--help"])
     has_json = " --json " in capsys.readouterr().out
-    assert not has_json or verb in make_schemas.DOCUMENTS, "add its document to DOCUMENTS in tools/release/schemas.py"
+    name = SAME.get(command, command)
+    assert not has_json or name in make_schemas.DOCUMENTS, "add its document to DOCUMENTS in tools/release/schemas.py"

@@ -1,4 +1,4 @@
-"""``tflm-sim monitor``: listen to a board, show its log, compare each report with the simulation."""
+"""``tflm-sim board listen``: listen to a board, show its log, compare each report with the simulation."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Use it to find out whether your board measures what the simulation says. It
 reads what TFLM prints on a serial port.
 """
 EXAMPLES = """
-tflm-sim monitor /dev/ttyUSB0
-tflm-sim monitor /dev/ttyACM0 --model person_detect.tflite --target esp32 --record run.log
-tflm-sim monitor usb:303a:1001 --timestamps
-tflm-sim monitor serial:E6614103E7 --json --exit-on-report
-tflm-sim monitor socket://localhost:4444 --baud 921600
-tflm-sim monitor socket://localhost:3344 --swo --live
+tflm-sim board listen /dev/ttyUSB0
+tflm-sim board listen /dev/ttyACM0 --model person_detect.tflite --target esp32 --record run.log
+tflm-sim board listen usb:303a:1001 --timestamps
+tflm-sim board listen serial:E6614103E7 --json --exit-on-report
+tflm-sim board listen socket://localhost:4444 --baud 921600
+tflm-sim board listen socket://localhost:3344 --swo --live
 """
 
 EXITS = {
@@ -41,26 +41,20 @@ EXITS = {
 }
 SWO_HELP = "decode the bytes as ITM packets of a trace pin (SWO), and read stimulus port 0"
 PORT_HELP = (
-    "a device path, usb:VID:PID, serial:NUMBER, socket://, rfc2217:// or loop://; 'tflm-sim ports' lists the ports"
+    "a device path, usb:VID:PID, serial:NUMBER, socket://, rfc2217:// or loop://; 'tflm-sim board ports' lists them"
 )
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers,
-        "monitor",
-        "listen to a board and compare its reports with the simulation",
-        EXAMPLES,
-        about=ABOUT,
-        exits=EXITS,
-    )
+    summary = "listen to a board and compare its reports with the simulation"
+    parser = add_verb(subparsers, "listen", EXAMPLES, about=ABOUT, exits=EXITS, summary=summary)
     parser.add_argument("port", metavar="PORT", help=PORT_HELP)
     parser.add_argument(
         "--baud", type=int, default=DEFAULT_BAUD, metavar="N", help="the baud rate (default: %(default)s)"
     )
     parser.add_argument("--model", metavar="MODEL", help="the model on the board: a .tflite file, or sample:NAME")
     add_configuration(parser)
-    parser.add_argument("--record", metavar="FILE", help="store every received byte in FILE, for 'replay'")
+    parser.add_argument("--record", metavar="FILE", help="store every received byte in FILE, for 'board read'")
     parser.add_argument("--quiet", action="store_true", help="print only what is recognised, not the log")
     form = parser.add_mutually_exclusive_group()
     form.add_argument(

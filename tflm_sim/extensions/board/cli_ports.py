@@ -1,4 +1,4 @@
-"""``tflm-sim ports``: the serial ports of this machine."""
+"""``tflm-sim board ports``: the serial ports of this machine."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.extensions.board.transport import list_ports
 
 ABOUT = """
-Use it to find the PORT for 'monitor' and 'replay-on'.
+Use it to find the PORT for 'board listen' and 'board replay'.
 """
 EXAMPLES = """
-tflm-sim ports
-tflm-sim ports --json
+tflm-sim board ports
+tflm-sim board ports --json
 """
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(subparsers, "ports", "list the serial ports", EXAMPLES, about=ABOUT, exits={1: "there is none"})
+    parser = add_verb(
+        subparsers, "ports", EXAMPLES, about=ABOUT, exits={1: "there is none"}, summary="list the serial ports"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON list")
 
 

@@ -1,4 +1,4 @@
-"""``tflm-sim replay``: read a recorded run again, as if the board sent it now."""
+"""``tflm-sim board read``: read a recorded run again, as if the board sent it now."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tflm_sim.files import opened
 from tflm_sim.logs.encodings import Utf8Stream
 
 ABOUT = """
-Use it like 'monitor', for a log that is already in a file.
+Use it like 'board listen', for a log that is already in a file.
 """
 EXAMPLES = """
-tflm-sim replay run.log
-tflm-sim replay run.log --model person_detect.tflite --target esp32 --quiet
-tflm-sim replay run.log --json | jq 'select(.event == "ArenaReport")'
+tflm-sim board read run.log
+tflm-sim board read run.log --model person_detect.tflite --target esp32 --quiet
+tflm-sim board read run.log --json | jq 'select(.event == "ArenaReport")'
 """
 EXITS = {
     0: "all reports agree with the simulation (without --model: all are complete)",
@@ -32,15 +32,11 @@ _PIECE = 1 << 16
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers,
-        "replay",
-        "read a recorded run and compare its reports with the simulation",
-        EXAMPLES,
-        about=ABOUT,
-        exits=EXITS,
+    summary = "read a recorded run and compare its reports with the simulation"
+    parser = add_verb(subparsers, "read", EXAMPLES, about=ABOUT, exits=EXITS, summary=summary)
+    parser.add_argument(
+        "log", metavar="LOG", help="what 'board listen --record' wrote, or any log; - is standard input"
     )
-    parser.add_argument("log", metavar="FILE", help="what 'monitor --record' wrote, or any log; - for standard input")
     parser.add_argument("--model", metavar="MODEL", help="the model on the board: a .tflite file, or sample:NAME")
     add_configuration(parser)
     parser.add_argument("--arena-size", metavar="N", help="the size of the firmware's arena, to explain failures")

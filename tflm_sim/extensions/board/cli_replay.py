@@ -1,4 +1,4 @@
-"""``tflm-sim replay-on``: let a board carry out the simulated allocations in its own memory."""
+"""``tflm-sim board replay``: let a board carry out the simulated allocations in its own memory."""
 
 from __future__ import annotations
 
@@ -23,22 +23,16 @@ The board needs the replay firmware of this repository (firmware_stub/), but
 neither TFLM nor the model.
 """
 EXAMPLES = """
-tflm-sim replay-on /dev/ttyACM0 model.tflite --target cortex-m4
-tflm-sim replay-on socket://localhost:4444 sample:keyword_spotter --arena-size 64KiB
+tflm-sim board replay /dev/ttyACM0 model.tflite --target cortex-m4
+tflm-sim board replay socket://localhost:4444 sample:keyword_spotter --arena-size 64KiB
 """
 
 EXITS = {0: "board and simulation agree on everything", 1: "they differ", 4: EXIT_CODES[4], 5: EXIT_CODES[5]}
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers,
-        "replay-on",
-        "carry out the allocations on a board and compare every offset",
-        EXAMPLES,
-        about=ABOUT,
-        exits=EXITS,
-    )
+    summary = "carry out the allocations on a board and compare every offset"
+    parser = add_verb(subparsers, "replay", EXAMPLES, about=ABOUT, exits=EXITS, summary=summary)
     parser.add_argument(
         "port",
         metavar="PORT",

@@ -29,24 +29,35 @@ def replay_script(
 
     Args:
         simulation: AllocateTensors() as it went, in an arena that the board has; or a model, which is simulated on
-            ``target`` in its smallest arena.
+            ``target`` in the smallest arena that can be replayed.
         target: What a model runs on; None for a simulation, which has its own.
         settings: Of a model; see :class:`~tflm_sim.device.configuration.Settings`.
 
     Raises:
         SimulatedFailure: The simulation failed: there is nothing to carry out.
-        UsageError: The device would write over bytes in use; a board is not asked to do that.
+        UsageError: The device would write over bytes in use, or TFLM has bytes handed out twice which it does not
+            write at once, as the replay does; a board is not asked to do that.
     """
     done = simulation_of(simulation, target, **settings).unwrap()
     if done is not simulation and done.smallest is not None:
-        done = simulate(done.models, done.configuration, arena_size=done.smallest.multiple_of_16)
-    simulation = done
-    if simulation.configuration.is_split:
+        needed = _script(done).mark + done.arena_size - done.device.arena.size
+        size = max(done.smallest.multiple_of_16, align_up(needed, BUFFER_ALIGNMENT))
+        done = simulate(done.models, done.configuration, arena_size=size)
+    if done.configuration.is_split:
         raise UsageError("the replay firmware has one arena")
-    if simulation.corruptions:
-        raise UsageError(f"TFLM would damage its own arena here, so there is no replay: {simulation.corruptions[0]}")
-    builder = _ScriptBuilder(simulation)
-    return builder.fold(simulation.events).finish()
+    if done.corruptions:
+        raise UsageError(f"TFLM would damage its own arena here, so there is no replay: {done.corruptions[0]}")
+    script = _script(done)
+    if script.mark > script.arena_size:
+        raise UsageError(
+            f"variables lie over temporary memory here, which TFLM writes later than a replay: "
+            f"{script.mark - script.arena_size:,} bytes more are needed to replay it"
+        )
+    return script
+
+
+def _script(simulation: Simulation) -> ReplayScript:
+    return _ScriptBuilder(simulation).fold(simulation.events).finish()
 
 
 class _ScriptBuilder(ArenaState):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TextIO
 
 from tflm_sim.checks.alternatives import explaining
 from tflm_sim.checks.device_report import DeviceReport, ModelIdentity, ReportComparison, compare_report, identify
 from tflm_sim.cli.options import configuration
-from tflm_sim.cli.terminal import Spinner, say, say_json
+from tflm_sim.cli.terminal import StatusLine, say, say_json
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import INLINE, OPTIONAL
 from tflm_sim.documents import as_json
@@ -26,8 +27,8 @@ from tflm_sim.extensions.board.link_events import (
     UnknownFrame,
 )
 from tflm_sim.extensions.board.monitor import MonitorEvent, Noise, Repeated
-from tflm_sim.logs import events
 from tflm_sim.logs.diagnosis import Diagnosis
+from tflm_sim.logs.log_events import BenchmarkRecord
 from tflm_sim.logs.prefixes import log_text as text_of
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
@@ -127,7 +128,10 @@ class EventPrinter:
             if self.show_log:
                 say(f"{self.clock()}{text_of(event.raw)}", file=self.out, wraps=False)
         else:
-            self.say_all([*event_lines(event), *self._comparison_lines(event, comparison)])
+            lines = event_lines(event)
+            if comparison is not None and self.expected is not None:
+                lines = [*lines, *comparison_lines(comparison, self.expected), *self._why_lines(event, comparison)]
+            self.say_all(lines)
         self.out.flush()
 
     @property
@@ -155,9 +159,7 @@ class EventPrinter:
     def _count(self, event: MonitorEvent) -> ReportComparison | None:
         self.failures += isinstance(event, Diagnosis)
         self.torn += isinstance(event, TornReport) or bool(getattr(event, "problems", ()))
-        if not isinstance(event, DeviceReport) or (
-            isinstance(event, events.BenchmarkRecord) and event.kind != "result"
-        ):
+        if not isinstance(event, DeviceReport) or (isinstance(event, BenchmarkRecord) and event.kind != "result"):
             return None
         self.reports += 1
         if self.expected is None:
@@ -168,19 +170,20 @@ class EventPrinter:
         self.differences += not comparison.is_equal
         return comparison
 
-    def _comparison_lines(self, event: MonitorEvent, comparison: ReportComparison | None) -> list[str]:
-        if comparison is None or self.expected is None:
-            return []
-        return [*comparison_lines(comparison, self.expected), *self._why_lines(event, comparison)]
-
     def _why_lines(self, event: MonitorEvent, comparison: ReportComparison) -> list[str]:
         """Return lines that say with which setting all figures would be equal; [] for a damaged or foreign report."""
         is_damaged = bool(getattr(event, "problems", ()))
         if comparison.is_equal or is_damaged or not comparison.figures or not isinstance(event, DeviceReport):
             return []
         assert self.expected is not None, "there is a comparison"
-        with Spinner("which setting explains it?") as spinner:
-            found = explaining(event, self.expected.model, self.expected.configuration, on_progress=spinner)
+        tried = count(1)
+        with StatusLine("which setting explains it?") as line:
+            found = explaining(
+                event,
+                self.expected.model,
+                self.expected.configuration,
+                on_progress=lambda: line.show(f"{next(tried)} tried"),
+            )
         if not found:
             return [
                 "  why: no kernels, interpreter, number of resource variables or target that we know makes it equal"

@@ -143,12 +143,10 @@ def encode_frame(sequence: int, kind: str, fields: Mapping[str, FieldValue]) -> 
 
 def _quote(text: str) -> str:
     """Quote a text as the firmware does: every byte of its UTF-8 that is not plain ASCII as \\u00XX."""
-    plain = (chr(byte) if _is_plain(byte) else f"\\u00{byte:02x}" for byte in text.encode())
+    plain = (
+        chr(byte) if 0x20 <= byte <= 0x7E and chr(byte) not in '"\\$*' else f"\\u00{byte:02x}" for byte in text.encode()
+    )
     return f'"{"".join(plain)}"'
-
-
-def _is_plain(byte: int) -> bool:
-    return 0x20 <= byte <= 0x7E and chr(byte) not in '"\\$*'
 
 
 def text_of(field: str) -> str:

@@ -1,4 +1,4 @@
-"""``monitor --live``: who is connected and what was recognised stay on the screen above the log."""
+"""``board listen --live``: who is connected and what was recognised stay on the screen above the log."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class LiveView(io.TextIOBase):
         room = max(3, self._console.height - len(said) - _FRAME_ROWS)
         cut: dict[str, Any] = {"overflow": "ellipsis", "no_wrap": True}
         return group(
-            panel(text(self._counts(), **cut), title="tflm-sim monitor"),
+            panel(text(self._counts(), **cut), title="tflm-sim board listen"),
             panel(text("\n".join(said) or "nothing recognised yet", **cut), title="recognised"),
             panel(text("\n".join(list(self._log)[-room:]), **cut), title="log"),
         )

@@ -13,7 +13,7 @@ from tflm_sim.extensions.board.connection import Connection
 from tflm_sim.extensions.board.link_events import LinkEvent, Text
 from tflm_sim.logs.arena_report import ArenaReport
 from tflm_sim.logs.diagnosis import Diagnosis, FailureCollector
-from tflm_sim.logs.events import AllocationReport, ArenaConfigured, LogEvent, Message, PlanReport
+from tflm_sim.logs.log_events import AllocationReport, ArenaConfigured, LogEvent, Message, PlanReport
 from tflm_sim.logs.parser import LogParser
 
 _BLOCK_BYTES = 256

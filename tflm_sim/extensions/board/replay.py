@@ -9,6 +9,7 @@ from tflm_sim.errors import expect
 from tflm_sim.extensions.board.framing import FieldValue
 from tflm_sim.extensions.board.link_events import Reply
 from tflm_sim.short_repr import short_repr
+from tflm_sim.units import int32
 
 Ask = Callable[..., Reply]
 
@@ -120,7 +121,7 @@ def run_script(script: ReplayScript, ask: Ask, *, stop_after: int = 20) -> Repla
 
 
 def _compare_step(index: int, step: ReplayStep, reply: Reply) -> Sequence[Mismatch]:
-    value = _signed(reply.number("o")) if reply.type in ("ok", "no") else None
+    value = int32(reply.number("o")) if reply.type in ("ok", "no") else None
     if reply.type == step.answer and step.value in (None, value):
         return ()
     wanted = step.answer if step.value is None else f"{step.answer} {step.value}"
@@ -138,8 +139,3 @@ def _show(reply: Reply) -> str:
     fields = dict(reply.fields)
     error = f" (error {fields['e']})" if "e" in fields else ""
     return f"{reply.type} {fields.get('o', '')}".rstrip() + error
-
-
-def _signed(value: int) -> int:
-    """The device's 32-bit answer as the offset that it is."""
-    return value - (1 << 32) if value >= 1 << 31 else value

@@ -8,7 +8,7 @@ from collections import deque
 from tflm_sim.extensions.board.framing import Frame, text_of
 from tflm_sim.extensions.board.link_events import LinkEvent, TornReport
 from tflm_sim.logs.arena_report import ArenaReport, HighWater
-from tflm_sim.logs.events import CategoryUse, PlanBuffer
+from tflm_sim.logs.log_events import CategoryUse, PlanBuffer
 from tflm_sim.recorded import CATEGORIES
 
 MAX_LINES = 16_384

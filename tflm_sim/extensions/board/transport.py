@@ -159,7 +159,7 @@ def find_port(name: str, *, ports: Callable[[], list[PortInfo]] | None = None) -
         return name
     found = [port for port in (ports or list_ports)() if _SELECTORS[kind](port).lower() == value.lower()]
     if not found:
-        raise TransportError(f"{name}: no such board is plugged in; 'tflm-sim ports' lists the ones there are")
+        raise TransportError(f"{name}: no such board is plugged in; 'tflm-sim board ports' lists the ones there are")
     if len(found) > 1:
         paths = ", ".join(port.path for port in found)
         raise TransportError(f"{name}: {len(found)} ports are that board ({paths}); name a path, or serial:NUMBER")
@@ -188,7 +188,7 @@ def _sentence(name: str, baud: int, error: Exception) -> str:
         errno.EPERM: "permission denied; add yourself to its group (ls -l shows it, often dialout) and log in again",
         errno.EBUSY: "the port is busy; close the other program that has it open (a monitor, an IDE)",
         errno.EAGAIN: "the port is busy; close the other program that has it open (a monitor, an IDE)",
-        errno.ENOENT: "there is no such port; 'tflm-sim ports' lists the ones there are",
+        errno.ENOENT: "there is no such port; 'tflm-sim board ports' lists the ones there are",
         errno.ENXIO: "there is no device behind this port; is it plugged in?",
         errno.ENODEV: "there is no device behind this port; is it plugged in?",
         errno.ENOTTY: "this is not a serial port",

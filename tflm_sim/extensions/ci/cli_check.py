@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from tflm_sim.checks.verdict import update_baseline
-from tflm_sim.cli.options import PAIRED, simulated
+from tflm_sim.cli.options import PAIRED, first_given, simulated
 from tflm_sim.cli.terminal import fitting, say, say_json, say_verdict
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.ci.project import PROJECT_FILE, Cell, Project, cells, read_project
@@ -22,7 +22,7 @@ from tflm_sim.extensions.ci.project_text import (
 )
 from tflm_sim.files import append
 from tflm_sim.report.circumstances import open_kernels, target_line
-from tflm_sim.report.verdict import verdict_document
+from tflm_sim.report.verdict_text import verdict_document
 
 _FILE_OPTIONS = (*PAIRED, "ethos_u", "own_planner", "custom_ops", "ram_free", "external_ram", "baseline")
 """Options that have no meaning beside the file, which says all that."""
@@ -56,9 +56,8 @@ def _say_unnamed(models: set[str]) -> None:
 
 def _refuse(args: argparse.Namespace) -> None:
     """Refuse options that the file decides, and a folder without such a file."""
-    if given := [name for name in _FILE_OPTIONS if getattr(args, name)]:
-        option = given[0].replace("_", "-")
-        raise UsageError(f"--{option} needs --limit or --board; without them, set it in {PROJECT_FILE}")
+    if option := first_given(args, _FILE_OPTIONS):
+        raise UsageError(f"{option} needs --limit or --board; without them, set it in {PROJECT_FILE}")
     if not os.path.exists(PROJECT_FILE):
         raise UsageError(f"give --limit or --board, or write a {PROJECT_FILE} in this folder")
 

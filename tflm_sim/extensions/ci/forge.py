@@ -19,7 +19,7 @@ from tflm_sim.errors import TflmSimError, UsageError
 from tflm_sim.files import read_json
 from tflm_sim.limits import MAX_DOCUMENT_BYTES
 
-COMMENT_MARK = "<!-- tflm-sim review: one comment, kept up to date -->"
+COMMENT_MARK = "<!-- tflm-sim diff: one comment, kept up to date -->"
 MAX_COMMENT_CHARACTERS = 65_000
 """Characters of a comment: GitHub takes 65,536."""
 _PAGE_SIZE = 100

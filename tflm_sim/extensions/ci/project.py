@@ -14,7 +14,7 @@
     ram_free = "180KiB"
     models = ["models/wake_word.tflite"]
 
-``check`` without arguments, ``review``, the pytest plugin and the pre-commit hook read it.
+``check`` without arguments, ``diff --base``, the pytest plugin and the pre-commit hook read it.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Project:
     """The file.
 
     Attributes:
-        firmware: What the models are held to, one or several.
+        firmware: What the models have to fit, one or several.
         models: Files, folders and patterns, from the file's own folder, or "sample:NAME".
         baseline: The file of sizes that no model may outgrow, from the same folder; None for none.
         path: Where it was read.

@@ -9,10 +9,10 @@ from tflm_sim.checks.verdict import Verdict
 from tflm_sim.escape import printable
 from tflm_sim.extensions.ci.project import Cell
 from tflm_sim.report.circumstances import sentence_with_assumed, unnamed
-from tflm_sim.report.difference import Difference, SizeChange
 from tflm_sim.report.difference_text import changed_settings, largest_changes
+from tflm_sim.report.size_difference import Difference, SizeChange
 from tflm_sim.report.tables import table_lines
-from tflm_sim.report.verdict import deciding, headline, verdict_lines
+from tflm_sim.report.verdict_text import deciding, headline, verdict_lines
 from tflm_sim.units import format_size
 
 MAX_ROWS = 200

@@ -11,7 +11,6 @@ from typing import Annotated, Literal
 from tflm_sim.document_types import Count, OneOf
 from tflm_sim.escape import printable
 from tflm_sim.extensions.eon.answer import EonAnswer
-from tflm_sim.extensions.eon.device import EonRequest
 from tflm_sim.report.circumstances import sentence_with_assumed, target_line
 from tflm_sim.report.tables import table_lines
 from tflm_sim.targets.target import Target
@@ -123,13 +122,12 @@ def eon_document(answer: EonAnswer, *, assumed: Sequence[str] = ()) -> EonDocume
         failure=failure,
         interpreter_arena_bytes=None if smallest is None else smallest.multiple_of_16,
         model_bytes=len(answer.model.source),
-        buffers=tuple(_buffer(row) for row in run.requests),
-    )
-
-
-def _buffer(row: EonRequest) -> EonBuffer:
-    return EonBuffer(
-        row.subgraph, row.operator, row.op, row.stage, row.kind, row.label, row.size, row.offset, row.shares
+        buffers=tuple(
+            EonBuffer(
+                row.subgraph, row.operator, row.op, row.stage, row.kind, row.label, row.size, row.offset, row.shares
+            )
+            for row in run.requests
+        ),
     )
 
 

@@ -53,7 +53,10 @@ def _kept(lines: list[str], known: dict[str, str]) -> Iterator[str]:
             yield line
         name, rest = ("", "") if directive is None else (directive[1], directive[2].strip())
         if name in ("if", "ifdef", "ifndef"):
-            _begin_condition(levels, is_taken=is_read and _is_true(name, rest, known))
+            is_taken = is_read and _is_true(name, rest, known)
+            levels.append((is_taken, is_taken))
+            if len(levels) > MAX_NESTED_CONDITIONS:
+                raise ModelError(f"the source has {len(levels)} conditions in one another")
         elif name in ("elif", "else", "endif"):
             _continue_condition(levels, name, rest, known)
         elif is_read:
@@ -65,21 +68,11 @@ def _kept(lines: list[str], known: dict[str, str]) -> Iterator[str]:
 def _apply_definition(name: str, rest: str, known: dict[str, str]) -> None:
     """Carry out ``#define``, ``#undef`` or ``#error``."""
     if name == "define":
-        known.update([_definition(rest)])
+        found = _DEFINITION.fullmatch(rest)
+        known.update([(found[1], found[2].strip()) if found else (rest, "")])
     elif name == "error":
         words = rest.strip('" ')[:300]
-        raise ModelError(f"the source stops the compiler: {words} (tflm-sim eon -D NAME defines a macro)")
-
-
-def _definition(rest: str) -> tuple[str, str]:
-    found = _DEFINITION.fullmatch(rest)
-    return (found[1], found[2].strip()) if found else (rest, "")
-
-
-def _begin_condition(levels: list[tuple[bool, bool]], *, is_taken: bool) -> None:
-    levels.append((is_taken, is_taken))
-    if len(levels) > MAX_NESTED_CONDITIONS:
-        raise ModelError(f"the source has {len(levels)} conditions in one another")
+        raise ModelError(f"the source stops the compiler: {words} (-D NAME defines a macro)")
 
 
 def _continue_condition(levels: list[tuple[bool, bool]], name: str, rest: str, known: Mapping[str, str]) -> None:

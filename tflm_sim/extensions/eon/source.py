@@ -215,7 +215,9 @@ class _Reader:
             rows = tensors[slice(*tensor_ends[position : position + 2])]
             own = operators[slice(*node_ends[position : position + 2])]
             for row in own:
-                _refuse_foreign_indices(row, len(rows))
+                foreign = [index for index in (*row.inputs, *row.outputs) if not -1 <= index < len(rows)]
+                if foreign:
+                    raise ModelError(f"{row.op} has a tensor {foreign[0]}, and there are {len(rows)}")
             yield EonSubgraph(tuple(rows), tuple(own))
 
     def _tensor(self, row: str | Initializer) -> EonTensor:
@@ -229,12 +231,13 @@ class _Reader:
             raise ModelError(f"a tensor of type {named(type_name)[:60] or '?'}, which is not supported")
         bytes_ = _ints([size], "bytes")[0]
         is_constant = named(kind) == "kTfLiteMmapRo"
+        offset = _PLACE.search(place) if isinstance(place, str) else None
         scale, zero_point, axis = self._quantization(rest)
         return EonTensor(
             type=number,
             shape=tuple(_ints(self._array(named(dims)), named(dims))),
             size=bytes_,
-            offset=None if is_constant else _offset(place),
+            offset=None if is_constant else int(offset[1]) if offset else 0,
             data=self._data(named(place), bytes_) if is_constant else None,
             scale=scale,
             zero_point=zero_point,
@@ -313,17 +316,6 @@ def _operator_name(op: str | Initializer) -> str:
     if name not in BUILTIN_OPERATORS and name not in _CUSTOM:
         raise ModelError(f"the operator {name[:60] or '?'} is not one of TensorFlow Lite's: it is not modelled")
     return name
-
-
-def _offset(place: str | Initializer) -> int:
-    found = _PLACE.search(place) if isinstance(place, str) else None
-    return int(found[1]) if found else 0
-
-
-def _refuse_foreign_indices(row: EonOperator, count: int) -> None:
-    foreign = [index for index in (*row.inputs, *row.outputs) if not -1 <= index < count]
-    if foreign:
-        raise ModelError(f"{row.op} has a tensor {foreign[0]}, and there are {count}")
 
 
 def _ints(items: Initializer, name: str, *, bits: int = 32) -> list[int]:

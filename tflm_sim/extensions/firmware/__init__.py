@@ -4,12 +4,12 @@ reading                    what its file says: models, arenas, structs, version,
 emulation                  what it does when it is executed
 judge, cases, rooms,       whether every model in it fits, and on which conditions
 conditions
-judge_measured, measured,  the same by executing it, held against the simulation
-execution, executed_facts
+measured, execution,       the same by executing it, held against the simulation
+executed_facts
 document, text,            how that is written as JSON and as text
 executed_document,
 executed_text,
 execution_text
-cli, cli_run               the verbs
+cli, cli_run               the verb: the program read, or executed
 possible_targets, pipes    a program given to another verb as ``--firmware``
 """

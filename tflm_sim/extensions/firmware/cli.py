@@ -1,17 +1,30 @@
-"""``tflm-sim firmware``: the user's own build. Exit code 0: all models fit, 1: one does not, 3: the answer is unknown.
+"""``tflm-sim firmware``: the user's own build, read; with ``--run`` executed in an emulator (``cli_run.py``).
 
-With ``--strict``, a verdict that depends on an assumption counts as unknown.
+Exit code 0: all models fit, 1: one does not, 3: the answer is unknown; with ``--strict`` also where a verdict depends
+on an assumption.
 """
 
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Sequence
 
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
+from tflm_sim.cli.options import (
+    PAIRED,
+    Subparsers,
+    add_configuration,
+    add_interpreter,
+    add_verb,
+    configuration,
+    duration,
+    first_given,
+)
 from tflm_sim.cli.terminal import say, say_json, say_verdict
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.extensions.firmware.document import firmware_document
+from tflm_sim.extensions.firmware.emulation.cores import core_of
+from tflm_sim.extensions.firmware.emulation.execution import EMULATORS, TIMEOUT_S
 from tflm_sim.extensions.firmware.judge import FirmwareVerdict, judge, unknown_operator
 from tflm_sim.extensions.firmware.reading.embedded_models import EmbeddedModel
 from tflm_sim.extensions.firmware.reading.firmware import Firmware, read_firmware
@@ -24,70 +37,97 @@ from tflm_sim.units import parse_size
 
 ABOUT = """
 Use it after a build. It reads the version of TFLM, the kernels, the models and
-the arenas from the linked program, so that you need not name them.
+the arenas from the linked program, so that you need not name them. With --run
+it executes the program in an emulator and measures its arenas, with any
+kernels, and with --invoke also the stack and the instructions. That works for
+Cortex-M, 32-bit RISC-V and ESP32 programs.
 """
 EXAMPLES = """
 tflm-sim firmware build/app.elf
-tflm-sim firmware build/app.elf next_model.tflite
-tflm-sim firmware build/app.elf --executed
+tflm-sim firmware build/app.elf --model next_model.tflite
 tflm-sim firmware build/app.elf --arena-symbol g_buffer --ram 256KiB --json
 tflm-sim firmware app.bin --target esp32-s3 --limit 80KiB
 tflm-sim firmware build/app.elf --library esp-tflite-micro@1.3.5
+tflm-sim firmware build/app.elf --run
+tflm-sim firmware build/app.elf --run --model next_model.tflite --invoke 1
 """
 EXITS = {
     0: "every model works in its arena, under the conditions that the verdict names",
-    1: "a model does not work in its arena",
-    3: "the file cannot be read, or does not contain enough information",
+    1: "a model does not work in its arena; with --run: an arena is too small, or a store is out of bounds",
+    3: "the file cannot be read or executed, or does not contain enough information",
 }
+_OF_READING = ("arena_symbol", "limit", "ram", "strict", "ethos_u", "own_planner", "custom_ops", *PAIRED)
+"""Options that say what is not in the file; an execution measures the program as it is."""
+_OF_EXECUTING = ("into", "invoke", "emulator", "time_limit")
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers,
-        "firmware",
-        "read from a linked program (ELF) whether its models fit their arenas",
-        EXAMPLES,
-        about=ABOUT,
-        exits=EXITS,
-    )
+    parser = add_verb(subparsers, "firmware", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument(
         "elf",
         metavar="APP.elf",
         help="the linked program (ELF); or a .bin, .hex or .uf2 file, which contains less information",
     )
     parser.add_argument(
-        "model",
+        "--model",
         metavar="MODEL",
-        nargs="?",
-        help="a .tflite file, sample:NAME, or the symbol of a model in the firmware (default: all models in it)",
+        help="a .tflite file or sample:NAME in the place of the program's models; without --run also the symbol of one "
+        "of them (default: all models in the program)",
     )
+    parser.add_argument("--json", action="store_true", help="print the answer and what it is based on as one document")
     parser.add_argument("--arena-symbol", metavar="NAME", help="the name of the array that is the arena")
     parser.add_argument("--limit", metavar="N", help="the size of the arena, if the program allocates it at run time")
     parser.add_argument("--ram", metavar="N", help="the size of the RAM that contains .data and .bss")
-    add_configuration(parser, with_firmware=False)
     parser.add_argument(
         "--strict", action="store_true", help="exit with 3 if the verdict depends on an assumption ('yes, if ...')"
     )
-    parser.add_argument(
-        "--executed", action="store_true", help="execute the program, and measure the verdicts (see 'run')"
+    add_configuration(parser, with_firmware=False)
+    group = parser.add_argument_group("executing the program, in an emulator that reaches nothing of this machine")
+    group.add_argument(
+        "--run", dest="is_executed", action="store_true", help="execute the program and measure its arenas"
     )
-    parser.add_argument("--json", action="store_true", help="print facts and verdicts as one JSON document")
+    add_interpreter(group, "--run --model")
+    group.add_argument(
+        "--invoke",
+        metavar="N",
+        type=int,
+        default=0,
+        help="with --run: run N calls of Invoke(), and measure their stack and instructions (default: 0)",
+    )
+    group.add_argument(
+        "--emulator",
+        choices=EMULATORS,
+        default="",
+        help="with --run: the emulator (default: Unicorn if it supports the core, else QEMU)",
+    )
+    group.add_argument(
+        "--time-limit",
+        type=duration,
+        metavar="T",
+        help=f"with --run: the most processor time, 30s or 10m; one Invoke() gets half of it (default: {TIMEOUT_S}s)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the verb."""
+    if args.is_executed:
+        if option := first_given(args, _OF_READING):
+            raise UsageError(f"--run measures the program as it is; remove {option}")
+        from tflm_sim.extensions.firmware.cli_run import run_program
+
+        return run_program(args)
+    if option := first_given(args, _OF_EXECUTING):
+        raise UsageError(f"{option} needs --run, which executes the program")
+    ram = parse_size(args.ram) if args.ram else None
+    firmware = read_firmware(args.elf, arena_symbol=args.arena_symbol, ram=ram)
+    if args.arena_symbol and not firmware.arenas:
+        raise FirmwareError(f"there is no object named {args.arena_symbol}", path=args.elf)
+    return _judged(firmware, args)
 
 
 def _reasons(problem: FirmwareError, subjects: Sequence[Subject], args: argparse.Namespace) -> str:
     unknown = (unknown_operator(subject.model, configuration(args)) for subject in subjects)
     return "; ".join(dict.fromkeys((problem.message, *filter(None, unknown))))
-
-
-def run(args: argparse.Namespace) -> int:
-    """Carry out the verb."""
-    ram = parse_size(args.ram) if args.ram else None
-    firmware = read_firmware(args.elf, arena_symbol=args.arena_symbol, ram=ram)
-    if args.arena_symbol and not firmware.arenas:
-        raise FirmwareError(f"there is no object named {args.arena_symbol}", path=args.elf)
-    if args.executed:
-        return _executed(firmware, args)
-    return _judged(firmware, args)
 
 
 def _judged(firmware: Firmware, args: argparse.Namespace) -> int:
@@ -103,55 +143,49 @@ def _judged(firmware: Firmware, args: argparse.Namespace) -> int:
             interpreter=args.interpreter,
         )
     except FirmwareError as problem:
-        _say(firmware, None, [], problem=_reasons(problem, subjects, args), as_json=args.json)
+        _say(firmware, None, [], args, problem=_reasons(problem, subjects, args))
         return problem.exit_code
     configurations = [configuration(args, chosen=target) for target in found.alternatives]
     named = {"planner": args.planner, "resource_variable_count": args.resource_variables}
     settled = frozenset(name for name, value in named.items() if value is not None)
     verdicts = [judge(subject, firmware, configurations, found.conditions, settled=settled) for subject in subjects]
-    _say(firmware, found, verdicts, as_json=args.json)
+    _say(firmware, found, verdicts, args)
     codes = [verdict.exit_code(is_strict=args.strict) for verdict in verdicts]
     return min(filter(None, codes), default=0)
-
-
-def _executed(firmware: Firmware, args: argparse.Namespace) -> int:
-    """Print the verdicts from executing the program with its models."""
-    from tflm_sim.extensions.firmware.emulation.execute import execute
-    from tflm_sim.extensions.firmware.judge_measured import measured_verdict
-
-    wrong = next(
-        (option for option in ("limit", "arena_symbol", "arena_address", "target") if getattr(args, option)), None
-    )
-    if wrong is not None:
-        raise UsageError(f"--executed measures the program as it is; remove --{wrong.replace('_', '-')}")
-    models = [one for one in firmware.models if args.model in (None, model_name(one))]
-    if not models:
-        raise UsageError(
-            "--executed measures the models in the program; for another use 'size FILE --firmware APP.elf --executed'"
-        )
-    execution = execute(firmware.image)
-    verdicts = [measured_verdict(one, model_name(one), execution) for one in models]
-    _say(firmware, None, verdicts, measured=f"{execution.core} in {execution.emulator}", as_json=args.json)
-    return min(filter(None, (verdict.exit_code(is_strict=args.strict) for verdict in verdicts)), default=0)
 
 
 def _say(
     firmware: Firmware,
     found: FirmwareTarget | None,
     verdicts: list[FirmwareVerdict],
+    args: argparse.Namespace,
     *,
     problem: str = "",
-    measured: str = "",
-    as_json: bool,
 ) -> None:
-    """Print the verdicts, then the facts on which they are based."""
-    document = firmware_document(firmware, found, verdicts, problem=problem, measured=measured)
-    if as_json:
+    """Print the verdicts, then the facts on which they are based, then what would settle a doubt."""
+    is_open = problem or any(verdict.fits is None or verdict.conditions for verdict in verdicts)
+    settled_by = _execution_of(firmware, args) if is_open else ""
+    document = firmware_document(firmware, found, verdicts, problem=problem, settled_by=settled_by)
+    if args.json:
         say_json(document)
         return
     for line in verdict_lines(document):
         say_verdict(line)
     say("", *fact_lines(document))
+    if settled_by:
+        say("", f"executing it settles what the file leaves open: {settled_by}")
+
+
+def _execution_of(firmware: Firmware, args: argparse.Namespace) -> str:
+    """Return the command that executes the program with the same model; "" where no emulator has its core."""
+    if firmware.image.elf is None:
+        return ""
+    try:
+        core_of(firmware.image.elf)
+    except FirmwareError:
+        return ""
+    is_inside = args.model in (None, *map(model_name, firmware.models))
+    return shlex.join(["tflm-sim", "firmware", args.elf, "--run", *([] if is_inside else ["--model", args.model])])
 
 
 def _subjects(firmware: Firmware, args: argparse.Namespace) -> list[Subject]:
@@ -165,7 +199,7 @@ def _subjects(firmware: Firmware, args: argparse.Namespace) -> list[Subject]:
     if args.model is None:
         if not inside:
             raise FirmwareError(
-                "no model in it (no TFL3 flatbuffer can be read); give the .tflite file as the second argument",
+                "no model in it (no TFL3 flatbuffer can be read); give the .tflite file with --model",
                 path=firmware.image.path,
             )
         return [embedded_subject(firmware, model, _rooms(firmware, model, args)) for model in firmware.models]

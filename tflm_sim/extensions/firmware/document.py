@@ -99,7 +99,8 @@ class FirmwareDocument:
         structs: Measured sizes by name.
         disagreeing: Structs that have several sizes in different source files.
         problem: Why there is no answer.
-        measured: What executed the program, whose verdicts are then its own; "" where they are simulated.
+        settled_by: The command that executes the program, where that would settle what its file leaves open; "" where
+            it leaves nothing open, or no emulator has its core.
     """
 
     firmware: Literal[2] = 2
@@ -119,7 +120,7 @@ class FirmwareDocument:
     ram: tuple[RamFacts, ...]
     problem: str
     verdicts: tuple[FirmwareVerdictRow, ...]
-    measured: str = ""
+    settled_by: str = ""
 
 
 def firmware_document(
@@ -128,9 +129,9 @@ def firmware_document(
     verdicts: Sequence[FirmwareVerdict],
     *,
     problem: str = "",
-    measured: str = "",
+    settled_by: str = "",
 ) -> FirmwareDocument:
-    """Return facts and answers; ``problem``: why there is no answer; ``measured``: what executed it."""
+    """Return facts and answers; ``problem``: why there is no answer; ``settled_by``: the command that would tell."""
     grounds, mismatches = (found.grounds, found.mismatches) if found else ((), ())
     return FirmwareDocument(
         file=firmware.image.path,
@@ -149,7 +150,7 @@ def firmware_document(
         ram=tuple(map(_ram, firmware.regions)),
         problem=problem,
         verdicts=tuple(map(_verdict_row, verdicts)),
-        measured=measured,
+        settled_by=settled_by,
     )
 
 

@@ -24,7 +24,7 @@ from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.document import SizeDocument, configuration_facts, model_facts
 from tflm_sim.report.picture import Picture
 from tflm_sim.report.picture_builder import PictureBuilder
-from tflm_sim.report.size import SizeAnswer, Tail, TailGroup, TailOperator, size_answer
+from tflm_sim.report.size_answer import SizeAnswer, Tail, TailGroup, TailOperator, size_answer
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.report.text import answer_lines
 

@@ -124,7 +124,7 @@ def _unjudgeable(firmware: Firmware, missing: Sequence[str]) -> str:
     if missing and firmware.own_kernels:
         return (
             f"Register_{missing[0]} is not in it: {missing[0]} is missing, or has a kernel of the program's own "
-            f"({firmware.own_kernels[0]}), whose memory is not known: --custom-ops FILE.py"
+            f"({firmware.own_kernels[0]}), whose memory is not known: `custom_ops=FILE.py`"
         )
     return _TWO_ARENAS if any(call.has_two_arenas for call in firmware.set_up.interpreters) else ""
 
@@ -235,7 +235,7 @@ def unknown_operator(model: Model, configuration: Configuration) -> str:
     """Return that a model has a custom operator that is no kernel of TFLM's, "" where it has none."""
     known = registrations(configuration.target, configuration.custom_ops)
     names = (name for name in _used(model, custom=True) if name not in known)
-    return next((f"the memory of the custom operator {name} is not known: --custom-ops FILE.py" for name in names), "")
+    return next((f"the memory of the custom operator {name} is not known: `custom_ops=FILE.py`" for name in names), "")
 
 
 def missing_operators(model: Model, firmware: Firmware, known: Collection[str] = ()) -> tuple[str, ...]:

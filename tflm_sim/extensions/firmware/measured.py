@@ -88,7 +88,7 @@ def measure(
         raise FirmwareError(arena.reason, path=os.fspath(program))
     if interpreter not in (0, arena.allocations[0].interpreter):
         raise FirmwareError(
-            "this interpreter uses an arena that another one used before; use 'tflm-sim run' instead",
+            "this interpreter uses an arena that another one used before; use 'firmware APP.elf --run' instead",
             path=os.fspath(program),
         )
     model = model or own_model(read_firmware(os.fspath(program)), arena.allocations[0])
@@ -111,7 +111,7 @@ def _arenas_of_interpreter(execution: Execution, interpreter: int, program: str 
     having = [one for one in found if any(interpreter in (0, each.interpreter) for each in one[0].allocations)]
     if found and not having:
         most = max(each.interpreter for one, _ in found for each in one.allocations)
-        raise FirmwareError(f"--into {interpreter}: it has {most}", path=os.fspath(program))
+        raise FirmwareError(f"there is no interpreter {interpreter}: it has {most}", path=os.fspath(program))
     return having
 
 

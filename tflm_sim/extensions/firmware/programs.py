@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tflm_sim.extensions.firmware.measured import MeasuredModel
     from tflm_sim.report.document import SizeDocument
     from tflm_sim.report.picture import Picture
+    from tflm_sim.targets.target import Target
 
 _ELF = b"\x7fELF"
 
@@ -27,6 +28,13 @@ def is_program(path: str) -> bool:
     with suppress(OSError), open(path, "rb") as file:
         return file.read(len(_ELF)) == _ELF
     return False
+
+
+def possible_targets(path: str, **named: str | None) -> tuple[Target, ...]:
+    """Return the targets for which a program may have been built; see :class:`~tflm_sim.extension_points.Programs`."""
+    from tflm_sim.extensions.firmware.possible_targets import targets_of_program  # The reader is large.
+
+    return targets_of_program(path, **named)
 
 
 def measure(

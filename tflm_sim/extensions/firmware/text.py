@@ -28,8 +28,6 @@ def fact_lines(document: FirmwareDocument) -> Iterator[str]:
     """Return what the file says, and how it is known."""
     what = document.processor or "processor not said"
     yield _row("file", f"{printable(document.file or '-', 200)}: {document.format}, {printable(what)}")
-    if document.measured:
-        yield _row("verdict", f"measured: executed for a {document.measured}; 'run' shows what it did")
     for ground in document.grounds:
         yield _row(ground.part, f"{ground.how}: {printable(ground.value, 120)} ({printable(ground.grounds, 300)})")
     for name, sizes in document.disagreeing.items():

@@ -3,8 +3,8 @@
 Another runtime than TFLM: nothing of the simulation is used here, and ``checks`` compares both. To read on:
 
     answer, summary            one model on it: as values to compare, and for people
-    interpreter, subgraph,     a file and a resolver become subgraphs, in the runtime's order; what it keeps of them
-    graph_info
+    tflite_interpreter,        a file and a resolver become subgraphs, in the runtime's order; what it keeps of them
+    subgraph, graph_info
     file_parts, file_checks    what it refuses while it reads the file
     kernels                    what each operator's Prepare checks and asks for; ``table`` names the function
     arena_planner,             offsets by usage intervals, and those of earlier releases

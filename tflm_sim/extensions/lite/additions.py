@@ -18,12 +18,12 @@ def add_options(verb: str, parser: argparse.ArgumentParser) -> None:
 
 
 def answer(verb: str, args: argparse.Namespace) -> int | None:
-    """Compare on the mobile runtime; None without ``--lite``."""
-    if not args.lite:
+    """Compare on the mobile runtime; None without ``--lite``, or without something to compare."""
+    if not args.lite or not args.sources:
         return None
     if args.executed or args.split_arenas:
         raise UsageError("--lite is for the mobile runtime; remove --executed and --split-arenas")
-    from tflm_sim.extensions.lite.difference import compare  # The runtime is large.
+    from tflm_sim.extensions.lite.answer_difference import compare  # The runtime is large.
 
     return compare(args)
 

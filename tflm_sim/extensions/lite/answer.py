@@ -14,9 +14,9 @@ from tflm_sim.document_types import Count, OneOf
 from tflm_sim.errors import SimulatedFailure, expect
 from tflm_sim.extensions.lite.builtin_ops import builtin_op_resolver
 from tflm_sim.extensions.lite.graph_info import AllocationType, present
-from tflm_sim.extensions.lite.interpreter import Interpreter, ModelRefused, build_interpreter
 from tflm_sim.extensions.lite.kernels.call import OPTIMIZED
 from tflm_sim.extensions.lite.subgraph import TfLiteSubgraph
+from tflm_sim.extensions.lite.tflite_interpreter import Interpreter, ModelRefused, build_interpreter
 from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
 

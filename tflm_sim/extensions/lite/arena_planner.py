@@ -129,17 +129,14 @@ class ArenaPlanner:
             for index in present(node.inputs):
                 owner = self.shared_with.get(index, index)
                 refcounts[owner] -= 1
-                if refcounts[owner] == 0:
-                    self._deallocate_after(number, owner)
+                # A constant is never allocated.
+                if refcounts[owner] == 0 and self.alloc_node[owner] != NODE_NOT_ASSIGNED:
+                    self.dealloc_node[owner] = number
 
     def _allocate_before(self, node: int, index: int) -> None:
         self._node_tensors[node].add(index)
         if self.alloc_node[index] == NODE_NOT_ASSIGNED:
             self.alloc_node[index] = node
-
-    def _deallocate_after(self, node: int, index: int) -> None:
-        if self.alloc_node[index] != NODE_NOT_ASSIGNED:  # a constant is never allocated
-            self.dealloc_node[index] = node
 
     def execute_allocations(self, first_node: int, last_node: int) -> None:
         """Place the tensors of the nodes of the execution plan from ``first_node`` to ``last_node``, both inclusive.
@@ -158,7 +155,9 @@ class ArenaPlanner:
         self.allocs += [NO_ALLOC] * added
         self._assign_temporaries(first_node, last_node)
         placed = self._calculate_allocations(first_node, last_node)
-        is_moved = self._commit()
+        is_moved = self.arena.commit()
+        self.has_nonpersistent_memory = True
+        is_moved = self.persistent_arena.commit() or is_moved
         for index in range(len(self.graph.tensors)) if is_moved else placed:
             self._resolve(index)
 
@@ -229,11 +228,6 @@ class ArenaPlanner:
             first_node=self.alloc_node[index],
             last_node=NODE_NOT_ASSIGNED if is_persistent else self.dealloc_node[index],
         )
-
-    def _commit(self) -> bool:
-        is_moved = self.arena.commit()
-        self.has_nonpersistent_memory = True
-        return self.persistent_arena.commit() or is_moved
 
     def _resolve(self, index: int, waiting: tuple[int, ...] = ()) -> None:
         """Set the offset of one tensor; those ``waiting`` need it for theirs."""

@@ -51,14 +51,7 @@ _MAX_SIZE = 2**31 - 1
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(
-        subparsers,
-        "lite",
-        "print what the mobile runtime (LiteRT) allocates for a model",
-        EXAMPLES,
-        about=ABOUT,
-        exits=EXITS,
-    )
+    parser = add_verb(subparsers, "lite", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument("models", nargs="+", metavar="MODEL", help="a .tflite file, or sample:NAME")
     parser.add_argument(
         "--kernels",
@@ -197,7 +190,7 @@ def _with_earlier_planners(answer: Answer) -> str:
 
 
 def _draw(name: str, answer: Answer, settings: LiteSettings, args: argparse.Namespace) -> None:
-    from tflm_sim.extensions.lite.picture import lite_pictures
+    from tflm_sim.extensions.lite.planned_picture import lite_pictures
     from tflm_sim.extensions.lite.text import report_lines
     from tflm_sim.report.map import map_lines
     from tflm_sim.report.page import write_page

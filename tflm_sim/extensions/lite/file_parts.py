@@ -159,20 +159,17 @@ def _add_operator(subgraph: TfLiteSubgraph, operator: Operator, registrations: S
     is_custom = registration.op == "CUSTOM"
     if not is_custom:
         _check_options(subgraph, registration.op, operator)
+    # The runtime keeps parameters for some builtin operators, options in the file or not.
+    has_parameters = not is_custom and bool(option_fields(options_of_operator(registration.op)))
     try:
         subgraph.add_node(
             registration,
             operator.input_tensors,
             operator.output_tensors,
             intermediates=operator.intermediate_tensors,
-            options=None if is_custom or not _has_parameters(registration.op) else operator.options,
+            options=operator.options if has_parameters else None,
             init_data=operator.custom_options if is_custom else None,
         )
     except PrepareError as failure:
         subgraph.reports.append(failure.device_message)
     return False
-
-
-def _has_parameters(op: str) -> bool:
-    """Return whether the runtime keeps parameters for a builtin operator, options in the file or not."""
-    return bool(option_fields(options_of_operator(op)))

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.lite.simple_memory_arena import DEFAULT_ARENA_ALIGNMENT, SimpleMemoryArena
 from tflm_sim.planners.buffers import Buffer, Plan, plan_of
+from tflm_sim.planners.by_name import Planner
 from tflm_sim.planners.deadline import deadline_in
-from tflm_sim.planners.registry import Planner
 
 
 def plan(buffers: Sequence[Buffer], *, time_limit: float | None = None) -> Plan:

@@ -110,7 +110,9 @@ class SimpleMemoryArena:
             PlanningError: An alignment that the arena cannot give, or more bytes than a size_t can count.
         """
         if not 0 < alignment <= self.alignment:
-            raise ensure_failed(f"alignment {alignment} in an arena aligned to {self.alignment}", _alignment(alignment))
+            which = "375 alignment != 0" if alignment == 0 else "376 alignment <= underlying_buffer_.GetAlignment()"
+            what = f"alignment {alignment} in an arena aligned to {self.alignment}"
+            raise ensure_failed(what, f"simple_memory_arena.cc:{which}")
         if size == 0:
             return ArenaAlloc(0, 0, tensor, first_node, last_node)
         offset = self._best_offset(size, alignment, first_node, last_node)
@@ -186,12 +188,6 @@ def ensure_failed(sentence: str, condition: str) -> PlanningError:
 
 def _overflow(offset: int, size: int, condition: str) -> PlanningError:
     return ensure_failed(f"{size} bytes at {offset} are more than a size_t can count", condition)
-
-
-def _alignment(alignment: int) -> str:
-    if alignment == 0:
-        return "simple_memory_arena.cc:375 alignment != 0"
-    return "simple_memory_arena.cc:376 alignment <= underlying_buffer_.GetAlignment()"
 
 
 def _offset(alloc: ArenaAlloc) -> int:

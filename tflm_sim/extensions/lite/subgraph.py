@@ -325,15 +325,12 @@ class TfLiteSubgraph(GraphInfo):
                 self._prepare_ops_and_tensors()
             self._invoke_node(place)
 
-    def _refuse_missing_data(self, node: TfLiteNode) -> None:
-        for position, tensor in enumerate(node.inputs):
-            if tensor != OPTIONAL_TENSOR and self._lacks_data(node, position, self.tensors[tensor]):
-                raise refused(f"Input tensor {tensor} lacks data")
-
     def _invoke_node(self, place: int) -> None:
         index = self.execution_plan[place]
         node = self.nodes[index]
-        self._refuse_missing_data(node)
+        for position, tensor in enumerate(node.inputs):
+            if tensor != OPTIONAL_TENSOR and self._lacks_data(node, position, self.tensors[tensor]):
+                raise refused(f"Input tensor {tensor} lacks data")
         if node.registration.invoke is None:
             name = node.registration.name
             raise UnsupportedOpError(f"{name} has no kernel to run", op=name, subgraph=self.index, node=index)

@@ -40,17 +40,6 @@ def report_lines(reports: Sequence[str]) -> list[str]:
     return [*shown, f"and {more} more; --json has all of them"] if more > 0 else shown
 
 
-def _persistent_rows(summary: Summary) -> Iterator[str]:
-    for index, label, size, offset in sorted(summary.persistent, key=lambda row: -row[2])[:_MAX_ROWS]:
-        yield f"  {size:>12,} B at {offset:>10,}  {printable(label, _NAME) or f'temporary {index}'}"
-
-
-def _dynamic_names(summary: Summary) -> str:
-    names = ", ".join(printable(name, _NAME) or "a temporary" for name in summary.dynamic[:_MAX_ROWS])
-    more = len(summary.dynamic) - _MAX_ROWS
-    return f"{names} and {more} more" if more > 0 else names
-
-
 def _summary(summary: Summary) -> Iterator[str]:
     name = "main" if summary.subgraph == 0 else f"subgraph {summary.subgraph}"
     yield f"{name}: arena {format_size(summary.arena_bytes)}, persistent {format_size(summary.persistent_bytes)}"
@@ -62,11 +51,14 @@ def _summary(summary: Summary) -> Iterator[str]:
         yield from _rows(summary.alive(summary.peak))
     if summary.persistent:
         yield "  persistent:"
-        yield from _persistent_rows(summary)
+        for index, label, size, offset in sorted(summary.persistent, key=lambda row: -row[2])[:_MAX_ROWS]:
+            yield f"  {size:>12,} B at {offset:>10,}  {printable(label, _NAME) or f'temporary {index}'}"
     if summary.computed_bytes:
         yield f"  constants computed while preparing: {format_size(summary.computed_bytes)} on the heap"
     if summary.dynamic:
-        yield f"  dynamic, sized while it runs: {_dynamic_names(summary)}"
+        names = ", ".join(printable(name, _NAME) or "a temporary" for name in summary.dynamic[:_MAX_ROWS])
+        more = len(summary.dynamic) - _MAX_ROWS
+        yield f"  dynamic, sized while it runs: {names}" + (f" and {more} more" if more > 0 else "")
     if not summary.is_complete:
         yield "  what comes after the first dynamic output is planned while the model runs"
 

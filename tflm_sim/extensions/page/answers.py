@@ -1,4 +1,4 @@
-"""Answers that only the page asks for. Its sizes and boards are those of ``size --json`` and ``compare --json``."""
+"""Answers that only the page asks for. Its sizes and boards are those of ``size --json``, with ``--boards all`` too."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ tflm-sim serve --pyodide pyodide-{site.PYODIDE_VERSION}.tgz
 
 
 def register(subparsers: Subparsers) -> None:
-    parser = add_verb(subparsers, "serve", "serve the web page that sizes models in the browser", EXAMPLES, about=ABOUT)
+    parser = add_verb(subparsers, "serve", EXAMPLES, about=ABOUT)
     parser.add_argument(
         "--pyodide",
         metavar="FILE",

@@ -17,7 +17,7 @@ from pathlib import Path
 from tflm_sim.errors import UsageError
 from tflm_sim.escape import printable
 from tflm_sim.planners import native
-from tflm_sim.planners.native.library import FUNCTIONS
+from tflm_sim.planners.native.shared_library import FUNCTIONS
 
 PROGRAMS = ("clang", "wasm-ld")
 _SOURCES = Path(native.__file__).parent

@@ -166,7 +166,11 @@ def read_pyodide(source: Path) -> Pyodide:
         archive = None if source.is_dir() else source.read_bytes()
     except OSError as failure:
         raise UsageError(f"{source}: {failure.strerror}") from failure
-    return _pyodide(str(source), _of_folder(source) if archive is None else _of_archive(str(source), archive))
+    if archive is None:
+        return _pyodide(
+            str(source), {each.name: each.read_bytes() for each in source.iterdir() if _is_taken(each.name)}
+        )
+    return _pyodide(str(source), _of_archive(str(source), archive))
 
 
 def fetch_pyodide() -> Pyodide:
@@ -209,10 +213,6 @@ def _pyodide(source: str, read: Mapping[str, bytes]) -> Pyodide:
 
 def _is_taken(name: str) -> bool:
     return name in (*PYODIDE_FILES, "package.json") or (name.startswith("numpy-") and name.endswith(".whl"))
-
-
-def _of_folder(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir() if _is_taken(path.name)}
 
 
 def _of_archive(source: str, data: bytes) -> dict[str, bytes]:

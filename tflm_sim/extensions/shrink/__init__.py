@@ -16,9 +16,9 @@ or Y takes 100 bytes (the planner's rounding is left out). What lies in the head
     64 rows                   64 rows                        32 rows    CONV_2D       X, A             12,800
                                                                         MAX_POOL_2D   A, Y              9,600
 
-12,800 bytes is the peak, and A is what makes it. Run in two parts, only half of A is alive at a time. ``stripe_rules``
-says which rows an operator reads: rows 0 to 15 of Y come from rows 0 to 31 of A, and those from rows 0 to 32 of X, one
-more than half because the window is three rows high. ``rows`` follows that through the segment and counts::
+12,800 bytes is the peak, and A is what makes it. Run in two parts, only half of A is alive at a time. ``tile_rules``
+knows the receptive field of each operator: rows 0 to 15 of Y come from rows 0 to 31 of A, and those from rows 0 to 32
+of X, one more than half because the window is three rows high. ``tiling`` follows that through the segment and counts::
 
     X --> SLICE --> CONV_2D --> A0 --> MAX_POOL_2D --> Y0 --.            operator          alive             bytes
     |     33 rows               33 rows, 32 of them right   |
@@ -36,18 +36,19 @@ TFLM's planner is greedy, and a lower peak can need a larger arena. ``encode`` w
 
 Where to read on, in the order in which data flows:
 
-    pass_table, search, budget     the passes as rows, which result is kept, and what it may cost
-    prune, fuse, states, order     edits that cost nothing
-    profile, vector_scratch        how full the head is at each operator; scratch that depends on the shape of a part
-    bound                          below which size no split gets the head
-    descent, peaks                 splits round by round, and which segments to split, as a shortest path
-    split, rows, stripe_rules      stripes of rows or columns
-    channels, channel_rules        groups of channels
-    loops, counted                 stripes as the iterations of a WHILE, and how such loops are read
-    contracts, links, layout       which tensors may share bytes, as far as kernels promise when they read and write
-    plan, staircase                offsets of our own (``--offline-plan``) for what shares bytes
-    plan_search, planning          which model gets a plan; sharing estimates what one gives, for splits that need it
-    verify, machine, symbolic      the check: both files as expressions; plan_check runs the arena's bytes
-    prove, wheel_worker            the proof: both files in the real TFLM
-    rim, conversions, interface    ``--int8-io``: the rim is cut, what converts instead, and what verify makes of it
+    pass_table, search, budget           the passes as rows, which result is kept, and what it may cost
+    prune, fuse, states, order           edits that cost nothing
+    cheaper_operators                    operators in a form that costs less of the tail
+    profile, vector_scratch              how full the head is at each operator; scratch that depends on a part's shape
+    bound                                below which size no split gets the head
+    descent, peaks                       splits round by round, and which segments to split, as a shortest path
+    split, tiling, tile_rules            tiles of rows or columns
+    channels, channel_rules              groups of channels
+    loops, counted_loops                 tiles as the iterations of a WHILE, and how such loops are read
+    contracts, aliases, overlap, layout  which tensors may share bytes, as far as kernels promise an order
+    offline_planner, overlap_placement   offsets of our own (``--offline-plan``) for what shares bytes
+    plan_search, plan_candidates         which model gets a plan, with which kernels; planned_profile estimates it
+    verify, machine, symbolic            the check: both files as expressions; plan_check runs the arena's bytes
+    prove, wheel_worker, prove_program   the proof: both files in the real TFLM, or in a program of the user's
+    io_quantization, conversions         ``--int8-io``: integer inputs and outputs, and what converts instead
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
+from tflm_sim.cli.options import first_given
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.model.types import Model
@@ -20,9 +21,8 @@ def add_options(verb: str, parser: argparse.ArgumentParser) -> None:
 
 def answer(verb: str, args: argparse.Namespace) -> int | None:
     """Refuse ``--advise`` where there is nothing to advise on; the verb itself answers."""
-    if args.advise and (given := [name for name in _WITHOUT if getattr(args, name, None)]):
-        option = given[0].replace("_", "-")
-        raise UsageError(f"--advise goes with the smallest arena of a model, as text or --json; remove --{option}")
+    if args.advise and (option := first_given(args, _WITHOUT)):
+        raise UsageError(f"--advise goes with the smallest arena of a model, as text or --json; remove {option}")
     return None
 
 

@@ -10,7 +10,7 @@ from tflm_sim.extensions.shrink.kernel_use import use_of
 from tflm_sim.extensions.shrink.passes import label_of
 from tflm_sim.extensions.shrink.profile import Profile
 from tflm_sim.extensions.shrink.shrunk import Bound
-from tflm_sim.extensions.shrink.stripe_rules import rule
+from tflm_sim.extensions.shrink.tile_rules import rule
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator
 from tflm_sim.targets.kernel_library import KernelLibrary

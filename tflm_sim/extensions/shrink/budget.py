@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tflm_sim.extensions.shrink.graph import draft_multiplications
+from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
 from tflm_sim.extensions.shrink.split import Split
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
@@ -54,13 +54,13 @@ class Allowance:
     def objection(self, candidate: Model, macs: int) -> str | None:
         """Return in words which limit a candidate exceeds; None where it exceeds none."""
         if macs > self.budget.max_macs * self.macs:
-            return f"{macs:,} multiply-accumulates are more than --max-macs allows"
+            return f"{macs:,} multiply-accumulates are more than `max_macs=` allows"
         if missing := self._missing(operator_names(candidate)):
-            return f"needs {', '.join(sorted(missing))}, which --ops does not allow"
+            return f"needs {', '.join(sorted(missing))}, which `operators=` does not allow"
         if self.budget.max_flash is not None:
             size = len(self.appended.behind(encode(candidate)))
             if size > self.budget.max_flash:
-                return f"the file would have {size:,} B, more than --max-flash allows"
+                return f"the file would have {size:,} B, more than `max_flash=` allows"
         return None
 
     def spare(self, draft: Draft) -> float:
@@ -72,7 +72,9 @@ class Allowance:
         found = [(split, self._missing(split.operators)) for split in splits]
         names = sorted({name for _, missing in found for name in missing})
         count = sum(bool(missing) for _, missing in found)
-        reason = f"{count} ways to split need {' or '.join(names)}, which --ops does not allow" if names else None
+        reason = (
+            f"{count} ways to split need {' or '.join(names)}, which `operators=` does not allow" if names else None
+        )
         return [split for split, missing in found if not missing], reason
 
     def _missing(self, operators: frozenset[str]) -> frozenset[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tflm_sim.extensions.shrink.graph import array, image_padding, integers, is_image, shape, single_output
+from tflm_sim.extensions.shrink.draft_facts import array, image_padding, integers, is_image, shape, single_output
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import CHANNEL_AXES, CONVOLUTIONS, POOLS, UNARY
 from tflm_sim.model.types import Operator
@@ -19,7 +19,7 @@ Axes = Mapping[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class ChainLink:
+class ChainOperator:
     """An operator of a chain.
 
     Attributes:
@@ -35,41 +35,45 @@ class ChainLink:
     scale: int
 
 
-def first_link(draft: Draft, operator: Operator) -> ChainLink | None:
-    """Return the first link: a convolution whose output channels each read all of the input."""
+Chain = tuple[ChainOperator, ...]
+"""Operators that run one after the other, group by group of channels."""
+
+
+def first_of_chain(draft: Draft, operator: Operator) -> ChainOperator | None:
+    """Return the first operator of a chain: a convolution whose output channels each read all of the input."""
     name, inputs, output = draft.name(operator), operator.input_tensors, single_output(operator)
     if name not in CONVOLUTIONS or output is None or not is_image(draft, output):
         return None
     # Otherwise it is a grouped convolution, or a depthwise one of several channels.
     whole = (1,) if name == "DEPTHWISE_CONV_2D" else shape(draft, inputs[1])[-1:]
-    return _link(draft, operator, _filter_axes(draft, operator), 1) if shape(draft, inputs[0])[-1:] == whole else None
+    return _member(draft, operator, _filter_axes(draft, operator), 1) if shape(draft, inputs[0])[-1:] == whole else None
 
 
-def next_link(draft: Draft, operator: Operator, carried: int, scale: int) -> ChainLink | None:
-    """Return the link of an operator that keeps the channels of the tensor ``carried`` apart, or None."""
+def next_of_chain(draft: Draft, operator: Operator, carried: int, scale: int) -> ChainOperator | None:
+    """Return the next operator of a chain if it keeps the channels of the tensor ``carried`` apart, or None."""
     rule, output = _RULES.get(draft.name(operator)), single_output(operator)
     if rule is None or output is None or draft.tensors[output].is_variable or not is_image(draft, carried):
         return None
     is_read_there = operator.input_tensors[:1] == (carried,) or rule is _with_constant
     is_written_there = is_image(draft, output) or rule is _mean
     axes = rule(draft, operator, carried) if is_read_there and is_written_there else None
-    return None if axes is None else _link(draft, operator, axes, scale * _multiplier(draft, operator, carried))
+    return None if axes is None else _member(draft, operator, axes, scale * _multiplier(draft, operator, carried))
 
 
 def is_channelwise(draft: Draft, operator: Operator) -> bool:
     """Return whether an operator keeps channels apart, so that it runs group by group behind a convolution."""
     inputs = operator.input_tensors
-    return bool(inputs) and inputs[0] >= 0 and next_link(draft, operator, inputs[0], 1) is not None
+    return bool(inputs) and inputs[0] >= 0 and next_of_chain(draft, operator, inputs[0], 1) is not None
 
 
-def _link(draft: Draft, operator: Operator, axes: Axes, scale: int) -> ChainLink | None:
-    """Return the link, None where what is to be divided is no constant with a share for each output channel."""
+def _member(draft: Draft, operator: Operator, axes: Axes, scale: int) -> ChainOperator | None:
+    """Return the operator of a chain, None where what is divided is no constant with a share for each channel."""
     for place, axis in axes.items():
         values = array(draft, operator.input_tensors[place])
         channels = shape(draft, operator.output_tensors[0])[3]
         if values is None or values.ndim <= axis or values.shape[axis] != channels:
             return None
-    return ChainLink(operator, draft.name(operator), axes, scale)
+    return ChainOperator(operator, draft.name(operator), axes, scale)
 
 
 def _filter_axes(draft: Draft, operator: Operator) -> Axes:

@@ -47,14 +47,7 @@ EXITS = {
 
 
 def register(subparsers: options.Subparsers) -> None:
-    parser = options.add_verb(
-        subparsers,
-        "shrink",
-        "rewrite a model so that TFLM needs a smaller arena and the outputs stay the same",
-        EXAMPLES,
-        about=ABOUT,
-        exits=EXITS,
-    )
+    parser = options.add_verb(subparsers, "shrink", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
     parser.add_argument(
         "-o", "--output", metavar="OUT.tflite", help="the file to write (without it nothing is written)"
@@ -175,7 +168,8 @@ def run(args: argparse.Namespace) -> int:
     if output is not None:
         _write(output, shrunk.data)
     if not args.json:
-        _say_header(args, configurations)
+        shown = configurations[:1] if args.firmware else configurations  # The table says what its file leaves open.
+        say(*(line for config in shown for line in options.header(args, config)))
     _print(args, shrunk, settings.get("goal"), executed, output)
     return 0 if is_met else NO_GAIN
 
@@ -216,11 +210,6 @@ def _executed(args: argparse.Namespace, shrunk: Shrunk, configurations: Sequence
         after=dict(after.parts),
         arena_after=after.smallest,
     )
-
-
-def _say_header(args: argparse.Namespace, configurations: Sequence[Configuration]) -> None:
-    shown = configurations[:1] if args.firmware else configurations  # The table says what its file leaves open.
-    say(*(line for config in shown for line in options.header(args, config)))
 
 
 def _print(

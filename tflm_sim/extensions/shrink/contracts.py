@@ -5,7 +5,7 @@ A plan may let an output share bytes with an input only where a row here says so
 * a *copy* writes each output byte once, with its final value. Where that byte is there already, nothing changes;
 * *in place*: output element i is written after input element i was read for the last time, and depends on no other
   element of that input. The output then starts where the input starts, with elements of the same size or smaller ones;
-* *diagonal*: pixel by pixel in ascending order; all reads for output element i come before it is written. The output
+* *overlap*: pixel by pixel in ascending order; all reads for output element i come before it is written. The output
   then lies below the input, as far as ``plan_check`` proves that no byte is written that is still to be read;
 * *part*: of the tensor that is cut, or written into in place, no byte beyond the rows that are named is touched;
 * *choice*: along an axis where the window has one tap, a dilation of 2 is the same window, and makes the library choose
@@ -48,7 +48,7 @@ from tflm_sim.model.types import Model, Operator, TensorType
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.targets.kernel_library import KernelLibrary
 
-COPY, IN_PLACE, DIAGONAL, PART, CHOICE = "copy", "in place", "diagonal", "part", "choice"
+COPY, IN_PLACE, OVERLAP, PART, CHOICE = "copy", "in place", "overlap", "part", "choice"
 NO_BIAS, DENSE = "no bias", "dense"
 SINCE = {NO_BIAS: "conv_without_bias", DENSE: "fc_per_channel"}
 """The change of TFLM from which on a promise holds. FULLY_CONNECTED looks whether it has a third input since 28034b021,
@@ -62,7 +62,7 @@ class Contract:
 
     Attributes:
         operators: Who gives it.
-        kind: ``COPY``, ``IN_PLACE``, ``DIAGONAL``, ``PART``, ``CHOICE``, ``NO_BIAS`` or ``DENSE``.
+        kind: ``COPY``, ``IN_PLACE``, ``OVERLAP``, ``PART``, ``CHOICE``, ``NO_BIAS`` or ``DENSE``.
         libraries: Of whose kernels.
         variants: Of which instruction sets; () for any.
         types: Of which element types; () for any.
@@ -198,7 +198,7 @@ CONTRACTS = (
     ),
     Contract(
         ("DEPTHWISE_CONV_2D",),
-        DIAGONAL,
+        OVERLAP,
         ("mvp",),
         "sli_mvp_ml_depthwise_conv2d_opt.c @ SiliconLabs/gecko_sdk 911f6cdef: a program for each pixel, which loads "
         "the window of one channel or two, and then stores these; read, not run",
@@ -224,7 +224,7 @@ CONTRACTS = (
     ),
     Contract(
         ("CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D"),
-        DIAGONAL,
+        OVERLAP,
         ("reference",),
         "reference/conv.h, depthwiseconv_float.h, pooling.h, integer_ops/conv.h, depthwise_conv.h, pooling.h: batch, "
         "row, column, channel ascending, one write an element after all of its reads; channels of a depthwise "
@@ -233,7 +233,7 @@ CONTRACTS = (
     ),
     Contract(
         ("DEPTHWISE_CONV_2D",),
-        DIAGONAL,
+        OVERLAP,
         ("cmsis_nn",),
         "arm_depthwise_conv_3x3_s8.c: four channels of a pixel are read, then written; arm_depthwise_conv_s8_opt.c "
         "(DSP): a pixel's window is copied, then its channels are written; arm_depthwise_conv_s8.c: one by one",
@@ -243,7 +243,7 @@ CONTRACTS = (
     ),
     Contract(
         ("CONV_2D",),
-        DIAGONAL,
+        OVERLAP,
         ("cmsis_nn",),
         "arm_convolve_s8.c: the windows of two pixels (of four with MVE) are copied, then the pixels are written",
         types=(TensorType.INT8,),
@@ -252,7 +252,7 @@ CONTRACTS = (
     ),
     Contract(
         ("DEPTHWISE_CONV_2D",),
-        DIAGONAL,
+        OVERLAP,
         ("cmsis_nn",),
         "arm_depthwise_conv_s8_opt.c (MVE): the windows of four pixels are copied, then they are written; "
         "arm_depthwise_conv_s8.c: one by one",
@@ -263,7 +263,7 @@ CONTRACTS = (
     ),
     Contract(
         ("CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D"),
-        DIAGONAL,
+        OVERLAP,
         ("esp_nn",),
         "esp_nn_conv_opt.c, esp_nn_conv_ansi.c, esp_nn_depthwise_conv_opt.c, ..._ansi.c, esp_nn_max_pool_ansi.c, "
         "esp_nn_avg_pool_ansi.c: pixel by pixel, at most four channels are read, then written; a dilation goes to the "
@@ -274,7 +274,7 @@ CONTRACTS = (
     ),
     Contract(
         ("DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D"),
-        DIAGONAL,
+        OVERLAP,
         ("esp_nn",),
         "include/esp_nn_esp32p4.h @ v1.1.0, v1.1.1, v1.1.2, v1.2.0, 79d59ae, def4d7a: these are the C of the row above",
         variants=("esp32p4",),
@@ -283,7 +283,7 @@ CONTRACTS = (
     ),
     Contract(
         ("CONV_2D",),
-        DIAGONAL,
+        OVERLAP,
         ("esp_nn",),
         "esp_nn_conv_esp32p4.c: a pixel or its window is loaded anew for each byte, or copied before its bytes are "
         "written, 16 pixels at a time where they have fewer channels; until 1.1.1 padding behind is read from what "
@@ -295,7 +295,7 @@ CONTRACTS = (
     ),
     Contract(
         ("DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D"),
-        DIAGONAL,
+        OVERLAP,
         ("esp_nn",),
         "esp_nn_depthwise_conv_esp32p4.c, esp_nn_avg_pool_s8_esp32p4.c: of a pixel 16 channels of the window are "
         "summed, then stored, the rest one by one; multipliers and fewer than 8 channels go to the plain C",
@@ -305,7 +305,7 @@ CONTRACTS = (
     ),
     Contract(
         ("MAX_POOL_2D",),
-        DIAGONAL,
+        OVERLAP,
         ("esp_nn",),
         "esp_nn_max_pool_s8_esp32p4.c: of a pixel 16 channels of the window are loaded, then stored, the rest one by "
         "one",
@@ -316,7 +316,7 @@ CONTRACTS = (
     ),
     Contract(
         ("CONV_2D",),
-        DIAGONAL,
+        OVERLAP,
         ("esp_nn",),
         "esp_nn_conv_esp32s3.c and its assembly: windows, eight pixels or the padded image are copied to the scratch "
         "buffer before a pixel is written, or a window is loaded anew for each byte; read, not run",
@@ -327,7 +327,7 @@ CONTRACTS = (
     ),
     Contract(
         ("DEPTHWISE_CONV_2D",),
-        DIAGONAL,
+        OVERLAP,
         ("esp_nn",),
         "esp_nn_depthwise_conv_s8_esp32s3.c: the padded image, or the rows that an output row reads, are copied to the "
         "scratch buffer, from which the assembly reads; read, not run",
@@ -338,7 +338,7 @@ CONTRACTS = (
     ),
     Contract(
         ("AVERAGE_POOL_2D", "MAX_POOL_2D"),
-        DIAGONAL,
+        OVERLAP,
         ("esp_nn",),
         "esp_nn_avg_pool_s8_esp32s3.S, esp_nn_max_pool_s8_esp32s3.S: of a pixel 8 or 4 channels of the window are "
         "loaded, then stored; other channels go to the plain C; read, not run",
@@ -348,7 +348,7 @@ CONTRACTS = (
     ),
     Contract(
         ("CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D"),
-        DIAGONAL,
+        OVERLAP,
         ("cmsis_nn", "esp_nn"),
         "kernels/cmsis_nn/conv.cc, depthwise_conv.cc, pooling.cc, esp_nn/...: floats go to the reference kernels",
         types=(TensorType.FLOAT32,),

@@ -1,4 +1,4 @@
-"""The lines of C and Python that compute what a QUANTIZE or DEQUANTIZE at the rim of a model computes, byte by byte.
+"""The lines of C and Python that compute what a QUANTIZE or DEQUANTIZE at the ends of a model computes, byte by byte.
 
 ``--int8-io`` takes such an operator out of the model; the firmware runs these lines in its place. The Python lines are
 also what ``--prove`` runs (``wheel_worker``, ``prove_program``), so that what is shown is what was proved.
@@ -33,7 +33,7 @@ class Numbers:
 
 
 def operator_between(outer: Numbers, inner: Numbers, *, is_input: bool) -> str | None:
-    """Return which operator converts between the rim and the inside, None where no lines here do what it does.
+    """Return which operator converts an input or output, None where no lines here do what it does.
 
     Args:
         outer: The input or output as it is in the original.

@@ -3,7 +3,7 @@
     any kind first       -> round 2 -> round 3 -> nothing gains \\
     channels only first  -> round 2 -> nothing gains             > the better end of the two is kept
 
-The first round decides much: stripes that are taken at once may stand in the way of groups of channels that gain more.
+The first round decides much: tiles that are taken at once may stand in the way of groups of channels that gain more.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from tflm_sim.extensions.shrink import peaks
-from tflm_sim.extensions.shrink.graph import draft_multiplications
+from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
+from tflm_sim.extensions.shrink.pass_search import SPLITS, Detour, Search, SearchState
 from tflm_sim.extensions.shrink.profile import Profile
-from tflm_sim.extensions.shrink.search import SPLITS, Detour, Search, SearchState
 from tflm_sim.extensions.shrink.shrunk import Kept, Rejected
-from tflm_sim.extensions.shrink.sizing import TargetSizer, gains
 from tflm_sim.extensions.shrink.split import AXES, CHANNELS, Split
+from tflm_sim.extensions.shrink.target_sizer import TargetSizer, gains
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model
 
@@ -40,10 +40,10 @@ def descend(search: Search) -> None:
 def split_step(model: Model, sizer: TargetSizer, facts: Profile, plan: peaks.SplitPlan) -> Kept | None:
     """Return a model split as planned and simulated, None where TFLM refuses it on a target."""
     draft = Draft(model)
-    witnesses = peaks.apply(draft, facts, plan.splits)
+    edits = peaks.apply(draft, facts, plan.splits)
     candidate = draft.model()
     arenas = sizer.arenas(candidate)
-    return None if arenas is None else Kept(SPLITS, arenas, draft_multiplications(draft), tuple(witnesses), candidate)
+    return None if arenas is None else Kept(SPLITS, arenas, draft_multiplications(draft), tuple(edits), candidate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +104,12 @@ class Descent:
             Rejected(SPLITS, f"round {number}: {reason}", arenas) for arenas, reason in sorted(self._too_dear)[:1]
         ]
         if best is None:
-            search.rejected.append(Rejected(SPLITS, f"round {number}: {self._why_none(len(found))}"))
+            within = " within the limits" if self._too_dear else ""
+            why = f"none of {len(found)} plans gains{within}" if found else "no split makes the fullest moment smaller"
+            search.rejected.append(Rejected(SPLITS, f"round {number}: {why}"))
             return False
         search.adopt(best.step)
         return True
-
-    def _why_none(self, found: int) -> str:
-        """Return why no split was kept, where so many plans were found."""
-        within = " within the limits" if self._too_dear else ""
-        return f"none of {found} plans gains{within}" if found else "no split makes the fullest moment smaller"
 
     def _candidates(self) -> tuple[Profile, list[Split], float]:
         """Return profile, splits and multiplications to spare of the present model, which is asked several times."""

@@ -13,9 +13,21 @@ from itertools import chain
 
 import numpy as np
 
-from tflm_sim.extensions.shrink import graph
+from tflm_sim.extensions.shrink.draft_facts import (
+    Array,
+    array,
+    axis_option,
+    image_padding,
+    integers,
+    is_image,
+    quantization_key,
+    same_kind,
+    shape,
+    window,
+    zero_point,
+)
 from tflm_sim.extensions.shrink.passes import Chooser, label_of
-from tflm_sim.extensions.shrink.shrunk import Witness
+from tflm_sim.extensions.shrink.shrunk import Edit
 from tflm_sim.extensions.shrink.split import add_integers
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import CONVOLUTIONS
@@ -23,9 +35,9 @@ from tflm_sim.model.types import Operator, Quantization, TensorType
 from tflm_sim.model.windows import PADDING_SAME, PADDING_VALID
 
 
-def pad_to_same(draft: Draft, choose: Chooser) -> list[Witness]:
+def pad_to_same(draft: Draft, choose: Chooser) -> list[Edit]:
     """Turn PAD and its VALID convolutions into SAME convolutions, with taps of zero where SAME would pad otherwise."""
-    witnesses: list[Witness] = []
+    edits: list[Edit] = []
     for pad in list(draft.operators):
         if draft.name(pad) not in ("PAD", "PADV2"):
             continue
@@ -40,9 +52,9 @@ def pad_to_same(draft: Draft, choose: Chooser) -> list[Witness]:
                 operator, inputs=inputs, options={**operator.options, "padding": PADDING_SAME}
             )
         more = ", with taps of zero" if any(map(any, chain(*readers.values()))) else ""
-        witnesses.append(Witness(label_of(draft, index), f"is the padding SAME of its readers {[*readers]}{more}"))
+        edits.append(Edit(label_of(draft, index), f"is the padding SAME of its readers {[*readers]}{more}"))
         del draft.operators[index]
-    return witnesses
+    return edits
 
 
 _MoreTaps = tuple[tuple[int, int], tuple[int, int]]
@@ -52,7 +64,7 @@ _MAX_TAPS = 1
 
 def _same_readers(draft: Draft, pad: Operator) -> dict[int, _MoreTaps]:
     """Return the convolutions behind a PAD if all of its readers are such and SAME would pad just so, else nothing."""
-    paddings, output = graph.image_padding(draft, pad), pad.output_tensors[0]
+    paddings, output = image_padding(draft, pad), pad.output_tensors[0]
     if paddings is None or output in draft.outputs or not _pads_with_zeros(draft, pad):
         return {}
     readers, source = draft.readers(output), pad.input_tensors[0]
@@ -63,10 +75,10 @@ def _same_readers(draft: Draft, pad: Operator) -> dict[int, _MoreTaps]:
 def _pads_with_zeros(draft: Draft, pad: Operator) -> bool:
     """Return whether what a PAD writes counts for nothing: it is its input's zero point."""
     source, output = pad.input_tensors[0], pad.output_tensors[0]
-    if not draft.is_activation(source) or not graph.same_kind(draft, source, output):
+    if not draft.is_activation(source) or not same_kind(draft, source, output):
         return False
-    values = graph.array(draft, pad.input_tensors[2]) if draft.name(pad) == "PADV2" else None
-    point = float(graph.zero_point(draft.tensors[source]))
+    values = array(draft, pad.input_tensors[2]) if draft.name(pad) == "PADV2" else None
+    point = float(zero_point(draft.tensors[source]))
     return draft.name(pad) == "PAD" or (values is not None and [float(value) for value in values.ravel()] == [point])
 
 
@@ -82,12 +94,12 @@ def _taps_of_same(draft: Draft, operator: Operator, source: int, paddings: list[
 
 def _taps_along(draft: Draft, operator: Operator, source: int, axis: int, padding: int) -> tuple[int, int] | None:
     """Return the fewest taps of zero before and behind a window with which SAME pads as much before it."""
-    own, size = graph.window(draft, operator, axis), graph.shape(draft, source)[axis]
+    own, size = window(draft, operator, axis), shape(draft, source)[axis]
     for count in range(_MAX_TAPS + 1 if _are_plain_integers(draft, operator.input_tensors[1]) else 1):
         same = replace(own, is_same=True, kernel=own.kernel + count)
         outputs, before = same.output(size)
         first, rest = divmod(before - padding, own.dilation)
-        if outputs == graph.shape(draft, operator.output_tensors[0])[axis] and not rest and 0 <= first <= count:
+        if outputs == shape(draft, operator.output_tensors[0])[axis] and not rest and 0 <= first <= count:
             return first, count - first
     return None
 
@@ -96,13 +108,13 @@ def _are_plain_integers(draft: Draft, filters: int) -> bool:
     """Return whether a 0 in a filter makes 0 of whatever it meets."""
     facts = draft.tensors[filters]
     points = facts.quantization.zero_point if facts.quantization else ()
-    return graph.array(draft, filters) is not None and facts.type == TensorType.INT8 and not any(points)
+    return array(draft, filters) is not None and facts.type == TensorType.INT8 and not any(points)
 
 
 def _with_zero_taps(draft: Draft, operator: Operator, taps: _MoreTaps) -> int:
     """Return a convolution's filter, with taps of zero around it where there are any."""
     filters = operator.input_tensors[1]
-    weights = graph.array(draft, filters)
+    weights = array(draft, filters)
     if weights is None or not any(map(any, taps)):
         return filters
     wider, facts = np.pad(weights, ((0, 0), *taps, (0, 0))), draft.tensors[filters]
@@ -112,11 +124,11 @@ def _with_zero_taps(draft: Draft, operator: Operator, taps: _MoreTaps) -> int:
 def _has_finite_weights(draft: Draft, operator: Operator) -> bool:
     """Return whether no weight makes more of a zero than a zero."""
     facts = draft.tensors[operator.input_tensors[1]]
-    weights = graph.array(draft, operator.input_tensors[1])
+    weights = array(draft, operator.input_tensors[1])
     return facts.type != TensorType.FLOAT32 or (weights is not None and bool(np.isfinite(weights).all()))
 
 
-_Weights = tuple[graph.Array, graph.Array, tuple[float, ...]]
+_Weights = tuple[Array, Array, tuple[float, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,30 +149,30 @@ class _Branch:
     operators: tuple[int, ...]
 
 
-def join_depthwise(draft: Draft, choose: Chooser) -> list[Witness]:
+def join_depthwise(draft: Draft, choose: Chooser) -> list[Edit]:
     """Join SPLIT, a depthwise convolution a branch, and CONCATENATION to one depthwise convolution.
 
     A shorter filter gets weights of 0 in front, for the rows that its branch cut off.
     """
-    witnesses: list[Witness] = []
+    edits: list[Edit] = []
     for concatenation in [each for each in draft.operators if draft.name(each) == "CONCATENATION"]:
         branches = _branches(draft, concatenation)
         joined = _joined(draft, concatenation, branches) if branches else None
         if joined is None or not choose():
             continue
         index = draft.operators.index(concatenation)
-        witnesses.append(Witness(label_of(draft, index), f"joins {len(branches)} depthwise branches, which are one"))
+        edits.append(Edit(label_of(draft, index), f"joins {len(branches)} depthwise branches, which are one"))
         draft.operators[index] = joined
         gone = {branches[0].split, *chain.from_iterable(branch.operators for branch in branches)}
         draft.drop(gone)
-    return witnesses
+    return edits
 
 
 def _joins_channels(draft: Draft, concatenation: Operator) -> bool:
     """Whether a CONCATENATION does nothing but join the channels of images."""
     is_plain = not concatenation.options.get("fused_activation_function", 0)
-    rank = len(graph.shape(draft, concatenation.output_tensors[0]))
-    return is_plain and rank == 4 and graph.axis_option(concatenation, 4) == 3
+    rank = len(shape(draft, concatenation.output_tensors[0]))
+    return is_plain and rank == 4 and axis_option(concatenation, 4) == 3
 
 
 def _branches(draft: Draft, concatenation: Operator) -> list[_Branch]:
@@ -170,7 +182,7 @@ def _branches(draft: Draft, concatenation: Operator) -> list[_Branch]:
     producers, consumers = draft.producers(), draft.consumers()
     found = [_branch(draft, tensor, producers, consumers) for tensor in concatenation.input_tensors]
     branches = list(filter(None, found))
-    is_one_kind = all(graph.same_kind(draft, tensor, output) for tensor in concatenation.input_tensors)
+    is_one_kind = all(same_kind(draft, tensor, output) for tensor in concatenation.input_tensors)
     if not is_one_kind or len(branches) < len(found) or len({branch.split for branch in branches}) != 1:
         return []
     outputs = draft.operators[branches[0].split].outputs
@@ -195,11 +207,11 @@ def _branch(draft: Draft, tensor: int, producers: dict[int, int], consumers: dic
     if convolution is None or not _is_plain_valid(convolution):
         return None
     source = convolution.input_tensors[0]
-    rows: tuple[int, int] | None = (0, graph.shape(draft, source)[1])
+    rows: tuple[int, int] | None = (0, shape(draft, source)[1])
     if (cut := producer_of(source, ("SLICE", "STRIDED_SLICE"))) is not None:
         rows, source = _row_slice(draft, cut), cut.input_tensors[0]
     split = producer_of(source, ("SPLIT", "SPLIT_V"))
-    if split is None or rows is None or not graph.is_image(draft, source) or _split_axis(draft, split) != 3:
+    if split is None or rows is None or not is_image(draft, source) or _split_axis(draft, split) != 3:
         return None
     return _Branch(convolution, *rows, chain[-1], source, tuple(chain[:-1]))
 
@@ -214,29 +226,33 @@ def _is_plain_valid(convolution: Operator) -> bool:
 
 def _split_axis(draft: Draft, split: Operator) -> int | None:
     inputs = split.input_tensors
-    axis = graph.integers(draft, inputs[0] if draft.name(split) == "SPLIT" else inputs[2])
+    axis = integers(draft, inputs[0] if draft.name(split) == "SPLIT" else inputs[2])
     return axis[0] % 4 if axis else None
 
 
 def _row_slice(draft: Draft, operator: Operator) -> tuple[int, int] | None:
     """Return the rows that a SLICE or STRIDED_SLICE takes if it takes all of the other axes, else None."""
     bounds = slice_bounds(draft, operator)
-    dimensions = graph.shape(draft, operator.input_tensors[0])
+    dimensions = shape(draft, operator.input_tensors[0])
     if bounds is None or len(bounds) != 4:
         return None
     whole = [(0, size) for size in dimensions]
     return bounds[1] if [*bounds[:1], *bounds[2:]] == [*whole[:1], *whole[2:]] else None
 
 
-def plain_slices(draft: Draft, choose: Chooser) -> list[Witness]:
+def plain_slices(draft: Draft, choose: Chooser) -> list[Edit]:
     """Turn each STRIDED_SLICE in steps of one into a SLICE, whose kernel keeps nothing in the tail."""
-    witnesses: list[Witness] = []
+    edits: list[Edit] = []
     for index, operator in enumerate(draft.operators):
         bounds = _plain_bounds(draft, operator)
         if bounds is not None and choose():
             draft.operators[index] = slice_to(draft, operator.input_tensors[0], bounds, operator.output_tensors[0])
-            witnesses.append(Witness(f"#{index} STRIDED_SLICE", "takes every element, as SLICE does"))
-    return witnesses
+            edits.append(Edit(f"#{index} STRIDED_SLICE", "takes every element, as SLICE does"))
+    return edits
+
+
+_SLICED_TYPES = (TensorType.FLOAT32, TensorType.INT8, TensorType.INT16, TensorType.INT32)
+"""Element types of SLICE's kernel."""
 
 
 def _plain_bounds(draft: Draft, operator: Operator) -> list[tuple[int, int]] | None:
@@ -246,35 +262,30 @@ def _plain_bounds(draft: Draft, operator: Operator) -> list[tuple[int, int]] | N
     source, output = operator.input_tensors[0], operator.output_tensors[0]
     bounds = slice_bounds(draft, operator)
     lengths = tuple(end - begin for begin, end in bounds or ())
-    is_whole = lengths == graph.shape(draft, output) and min(lengths, default=0) >= 1
-    return bounds if is_whole and _is_sliced(draft, source, output) else None
+    is_whole = lengths == shape(draft, output) and min(lengths, default=0) >= 1
+    is_taken = draft.tensors[source].type in _SLICED_TYPES and same_kind(draft, source, output)
+    return bounds if is_whole and is_taken else None
 
 
 def slice_to(draft: Draft, source: int, bounds: Sequence[tuple[int, int]], output: int) -> Operator:
     """Return a SLICE of [start, end) along each axis: a length to the end is -1, the same constant for many tensors."""
-    sizes = zip(bounds, graph.shape(draft, source), strict=True)
+    sizes = zip(bounds, shape(draft, source), strict=True)
     lengths = [-1 if end == size else end - start for (start, end), size in sizes]
     begins = add_integers(draft, [start for start, _ in bounds])
     return draft.operator("SLICE", (source, begins, add_integers(draft, lengths)), (output,))
 
 
-def _is_sliced(draft: Draft, source: int, output: int) -> bool:
-    """Return whether SLICE's kernel takes elements of a tensor's type, and gives what is asked for."""
-    types = (TensorType.FLOAT32, TensorType.INT8, TensorType.INT16, TensorType.INT32)
-    return draft.tensors[source].type in types and graph.same_kind(draft, source, output)
-
-
 def slice_bounds(draft: Draft, operator: Operator) -> list[tuple[int, int]] | None:
     """Return [start, end) along each axis of a SLICE or STRIDED_SLICE with steps of 1 and constant bounds, or None."""
     inputs = operator.input_tensors
-    dimensions = graph.shape(draft, inputs[0])
-    begin, other = graph.integers(draft, inputs[1]), graph.integers(draft, inputs[2])
+    dimensions = shape(draft, inputs[0])
+    begin, other = integers(draft, inputs[1]), integers(draft, inputs[2])
     if begin is None or other is None or not len(begin) == len(other) == len(dimensions):
         return None
     axes = list(zip(begin, other, dimensions, strict=True))
     if draft.name(operator) == "SLICE":
         return [(b, size if length == -1 else b + length) for b, length, size in axes]
-    return _strided_bounds(operator, graph.integers(draft, inputs[3]), axes)
+    return _strided_bounds(operator, integers(draft, inputs[3]), axes)
 
 
 def _strided_bounds(
@@ -328,7 +339,7 @@ def _joined(draft: Draft, concatenation: Operator, branches: list[_Branch]) -> O
 
 def _fit(draft: Draft, source: int, output: int, branches: list[_Branch], parts: list[_Weights]) -> bool:
     """Return whether the branches compute alike, and read the last rows of the source that each filter needs."""
-    size, rows = graph.shape(draft, source)[1], graph.shape(draft, output)[1]
+    size, rows = shape(draft, source)[1], shape(draft, output)[1]
     heights = [weights.shape[1] for weights, _, _ in parts]
     return (
         size == rows + max(heights) - 1
@@ -344,7 +355,7 @@ def _compute_alike(draft: Draft, source: int, branches: list[_Branch], widths: s
         len({operator.options.get("fused_activation_function", 0) for operator in operators}) == 1
         and len(widths) == 1
         and draft.tensors[source].type == TensorType.INT8
-        and all(graph.same_kind(draft, operator.input_tensors[0], source) for operator in operators)
+        and all(same_kind(draft, operator.input_tensors[0], source) for operator in operators)
     )
 
 
@@ -354,7 +365,7 @@ def _joined_range(draft: Draft, branches: list[_Branch]) -> tuple[tuple[float, .
     most: list[float] = []
     for branch in branches:
         weights = branch.convolution.input_tensors[1]
-        quantization, count = draft.tensors[weights].quantization, graph.shape(draft, weights)[3]
+        quantization, count = draft.tensors[weights].quantization, shape(draft, weights)[3]
         if quantization is None or any(len(seen) not in (1, count) for seen in quantization.range):
             return (), ()
         low, high = quantization.range
@@ -368,7 +379,7 @@ def _joined_bias_scales(draft: Draft, branches: list[_Branch], channels: int) ->
     scales: list[float] = []
     for branch in branches:
         inputs = branch.convolution.input_tensors
-        quantization, count = draft.tensors[inputs[2]].quantization, graph.shape(draft, inputs[2])[0]
+        quantization, count = draft.tensors[inputs[2]].quantization, shape(draft, inputs[2])[0]
         if quantization is None or len(quantization.scale) not in (1, count):
             return draft.tensors[inputs[2]].quantization
         scales += list(quantization.scale) * (count // len(quantization.scale))
@@ -378,7 +389,7 @@ def _joined_bias_scales(draft: Draft, branches: list[_Branch], channels: int) ->
 def _weights(draft: Draft, branch: _Branch) -> _Weights | None:
     """Return (filter, bias, a scale a channel) of a branch that is quantized symmetrically, else None."""
     inputs = branch.convolution.input_tensors
-    weights, bias = graph.array(draft, inputs[1]), graph.array(draft, inputs[2])
+    weights, bias = array(draft, inputs[1]), array(draft, inputs[2])
     facts = draft.tensors[inputs[1]]
     quantization = facts.quantization
     if weights is None or bias is None or facts.type != TensorType.INT8 or quantization is None:
@@ -387,7 +398,7 @@ def _weights(draft: Draft, branch: _Branch) -> _Weights | None:
     if (
         any(quantization.zero_point)
         or len(quantization.scale) not in (1, channels)
-        or not graph.quantization_key(quantization)
+        or not quantization_key(quantization)
     ):
         return None
     return weights, bias, tuple(quantization.scale) * (channels // len(quantization.scale))

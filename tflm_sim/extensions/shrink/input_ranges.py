@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tflm_sim.extensions.shrink.graph import axis_option, shape
+from tflm_sim.extensions.shrink.draft_facts import axis_option, shape
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import VIEWS
 from tflm_sim.model.types import Model, Operator

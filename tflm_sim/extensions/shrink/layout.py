@@ -5,7 +5,7 @@
 
 Two members may share a byte while both are alive only if both hold the same there (the hashes of ``verify`` tell),
 or if the one is read in place by the operator that writes the other, where a contract says that its kernel may.
-What a counted loop carries (``counted``) is one group from the start: TFLM copies nothing between equal addresses.
+What a loop of ``counted_loops`` carries is one group from the start: TFLM copies nothing between equal addresses.
 A loop that reads one tensor row by row while it writes another may write it over the rows that were read.
 """
 
@@ -19,14 +19,14 @@ import numpy as np
 
 from tflm_sim.answers.planned_problem import planned_buffer
 from tflm_sim.device.model_allocation import ModelAllocation
+from tflm_sim.extensions.shrink.aliases import Alias
 from tflm_sim.extensions.shrink.contracts import COPY, wanted_alignments
-from tflm_sim.extensions.shrink.counted import CountedLoop, carried, counted_loops, distances, loop_parts
-from tflm_sim.extensions.shrink.graph import element_size
-from tflm_sim.extensions.shrink.links import SharingLink
+from tflm_sim.extensions.shrink.counted_loops import CountedLoop, carried, carried_distances, counted_loops, loop_parts
+from tflm_sim.extensions.shrink.draft_facts import element_size
 from tflm_sim.extensions.shrink.machine import Machine, fresh_inputs
-from tflm_sim.extensions.shrink.sizing import Measured
-from tflm_sim.extensions.shrink.staircase import Alive
+from tflm_sim.extensions.shrink.overlap_placement import Alive
 from tflm_sim.extensions.shrink.symbolic import Hashes
+from tflm_sim.extensions.shrink.target_sizer import Measured
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer
@@ -57,7 +57,7 @@ class Layout:
         subgraphs: The main subgraph, and the body of each counted loop.
         others: Everything else in the head: scratch, tensors of other subgraphs.
         carried: Tensors that have one address: those that hold the same value in and around a loop.
-        loop_steps: (a, b) -> bytes that a must lie above b, where a loop reads a row by row while it writes b.
+        loop_distances: (a, b) -> bytes that a must lie above b, where a loop reads a row by row while it writes b.
         alignment: Bytes at whose multiples a tensor must lie, where that is more than 1.
     """
 
@@ -68,7 +68,7 @@ class Layout:
     others: list[Buffer]
     subgraphs: list[PlacedSubgraph] = field(default_factory=list)
     carried: list[list[int]] = field(default_factory=list)
-    loop_steps: dict[tuple[int, int], int] = field(default_factory=dict)
+    loop_distances: dict[tuple[int, int], int] = field(default_factory=dict)
     alignment: dict[int, int] = field(default_factory=dict)
     _hashes: Sequence[Hashes | None] = ()
     _agree: dict[tuple[int, int, int], bool] = field(default_factory=dict)
@@ -83,35 +83,32 @@ class Layout:
         begun = _begun_unwritten(self.draft, loop)
         for tensor in begun.intersection(self.alive):
             self.alive[tensor] = replace(self.alive[tensor], lower=self.scope_of[loop.operator])
-        for a, b, distance in distances(self.draft, loop):
+        for a, b, distance in carried_distances(self.draft, loop):
             if self.draft.operators[loop.operator].input_tensors[b] in begun:
-                steps = product(groups[a], groups[b])
-                self.loop_steps.update(dict.fromkeys(steps, align_up(distance, BUFFER_ALIGNMENT)))
+                pairs = product(groups[a], groups[b])
+                self.loop_distances.update(dict.fromkeys(pairs, align_up(distance, BUFFER_ALIGNMENT)))
 
-    def lower_bound(self, links: Sequence[SharingLink]) -> int:
+    def lower_bound(self, aliases: Sequence[Alias]) -> int:
         """Return bytes below which no plan brings the head, whatever its offsets are."""
-        return lower_bound(self.buffers(self.groups(links)))
+        return lower_bound(self.buffers(self.groups(aliases)))
 
-    def groups(self, links: Sequence[SharingLink]) -> list[SharingGroup]:
-        """Return groups of tensors that share bytes; links that are not safe are left out."""
+    def groups(self, aliases: Sequence[Alias]) -> list[SharingGroup]:
+        """Return groups of tensors that share bytes; aliases that are not safe are left out."""
         group_of: dict[int, SharingGroup] = {tensor: {tensor: 0} for tensor in self.alive}
         for tensors in self.carried:
             # What one loop writes may be what the next one reads: both their groups are one.
             together = dict.fromkeys((each for tensor in tensors for each in group_of[tensor]), 0)
             group_of.update(dict.fromkeys(together, together))
-        for link in links:
-            one, other = group_of[link.parent], group_of[link.child]
-            shift = one[link.parent] + link.offset - other[link.child]
-            if one is not other and self._is_safe(link, one, other, shift):
+        for alias in aliases:
+            one, other = group_of[alias.parent], group_of[alias.child]
+            shift = one[alias.parent] + alias.offset - other[alias.child]
+            if one is not other and self._is_safe(alias, one, other, shift):
                 joined = _joined(one, other, shift)
-                if self._is_aligned(joined):
+                if not any(at % self.alignment.get(tensor, 1) for tensor, at in joined.items()):
                     group_of.update(dict.fromkeys(joined, joined))
         return list({id(group): group for group in group_of.values()}.values())
 
-    def _is_aligned(self, group: SharingGroup) -> bool:
-        return not any(at % self.alignment.get(tensor, 1) for tensor, at in group.items())
-
-    def _is_safe(self, link: SharingLink, one: SharingGroup, other: SharingGroup, shift: int) -> bool:
+    def _is_safe(self, alias: Alias, one: SharingGroup, other: SharingGroup, shift: int) -> bool:
         """Return whether the tensors of one group may share bytes with those of another one, ``shift`` bytes up."""
         for a, at_a in one.items():
             for b, at_b in other.items():
@@ -119,20 +116,20 @@ class Layout:
                 first, second = self.alive[a], self.alive[b]
                 if distance >= first.size or -distance >= second.size:
                     continue
-                if first.meets(second) and not self._may_share(link, a, b, distance):
+                if first.meets(second) and not self._may_share(alias, a, b, distance):
                     return False
         return True
 
-    def _may_share(self, link: SharingLink, a: int, b: int, distance: int) -> bool:
+    def _may_share(self, alias: Alias, a: int, b: int, distance: int) -> bool:
         """Return whether two tensors that are alive together may lie ``distance`` bytes apart and overlap."""
         if self.agree(a, b, distance):
             return True
-        if link.kind == COPY or {a, b} != {link.parent, link.child}:
+        if alias.kind == COPY or {a, b} != {alias.parent, alias.child}:
             return False
-        if (distance if a == link.parent else -distance) != link.offset:
+        if (distance if a == alias.parent else -distance) != alias.offset:
             return False
-        is_read_later = link.parent in self.draft.outputs
-        return not is_read_later and self.is_handed_on(self.scope_of[link.operator], link.parent, link.child)
+        is_read_later = alias.parent in self.draft.outputs
+        return not is_read_later and self.is_handed_on(self.scope_of[alias.operator], alias.parent, alias.child)
 
     def is_handed_on(self, scope: int, source: int, output: int) -> bool:
         """Return whether a scope is the last at which one tensor is alive and the first at which another one is."""

@@ -1,4 +1,4 @@
-"""Stripes as a loop: one WHILE whose body runs one stripe, instead of a copy of the operators for each stripe.
+"""Tiles as a loop: one WHILE whose body runs one tile, instead of a copy of the operators for each tile.
 
     X -> [first ... end) -> Y         becomes        FILL -> Y0;  X, Y0, counter -> WHILE -> X', Y, counter'
 
@@ -8,10 +8,10 @@
                       Y           = DYNAMIC_UPDATE_SLICE(Y, rows of Y, SLICE(table of first rows, counter))
                       counter     = SLICE(table of what follows, counter): 4 more, as a row of a table has four numbers
 
-All stripes have the same number of rows, of every tensor. So the last one may begin before the one before it ends, and
-rows that lie in two stripes are computed twice. Where each begins is looked up, so borders need no stripe of their own.
+All tiles have the same number of rows, of every tensor. So the last one may begin before the one before it ends, and
+rows that lie in two tiles are computed twice. Where each begins is looked up, so borders need no tile of their own.
 
-The operators' own memory in the tail is there once, whatever the number of stripes. X and Y are carried: without a plan
+The operators' own memory in the tail is there once, whatever the number of tiles. X and Y are carried: without a plan
 WHILE, its condition and its body have each their own copy; with one address for all of them TFLM copies nothing.
 Source: tensorflow/lite/micro/kernels/while.cc, kernel_util.cc, dynamic_update_slice.cc @ 90b983c.
 """
@@ -22,22 +22,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 
-from tflm_sim.extensions.shrink.counted import counted_loops, distances
-from tflm_sim.extensions.shrink.graph import element_size, operator_multiplications, row_bytes, shape
+from tflm_sim.extensions.shrink.counted_loops import carried_distances, counted_loops
+from tflm_sim.extensions.shrink.draft_facts import element_size, operator_multiplications, row_bytes, shape
 from tflm_sim.extensions.shrink.profile import Footprint, Profile, peak_of
-from tflm_sim.extensions.shrink.rows import (
+from tflm_sim.extensions.shrink.split import AXES, COLUMNS, ROWS, ComputedPart, Split, add_integers
+from tflm_sim.extensions.shrink.tile_rules import PadRule, RepeatedPadRule, Rule
+from tflm_sim.extensions.shrink.tiling import (
     OperatorSegment,
-    Stripe,
+    Tile,
     extra_macs,
-    find_stripe,
+    find_tile,
     flow,
-    gap_of_stripe,
-    scratch_of_stripe,
+    gap_of_tile,
+    scratch_of_tile,
     segments,
     walk,
 )
-from tflm_sim.extensions.shrink.split import AXES, COLUMNS, ROWS, Split, SplitWitness, add_integers
-from tflm_sim.extensions.shrink.stripe_rules import PadRule, RepeatedPadRule, Rule
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model, Operator, TensorType
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
@@ -45,9 +45,9 @@ from tflm_sim.units import align_up
 
 RANK = 4
 COUNTS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 64)
-"""How many stripes are tried."""
+"""How many tiles are tried."""
 MAX_EXTRA_ROWS = 8
-"""How many rows more than the largest stripe needs all of them may take so that they are equal."""
+"""How many rows more than the largest tile needs all of them may take so that they are equal."""
 FILLED = frozenset({TensorType.INT8, TensorType.FLOAT32, TensorType.INT32})
 """Element types of FILL; what loops write of others begins with whatever bytes lie there.
 
@@ -58,7 +58,7 @@ WRITTEN = FILLED | {TensorType.INT16}
 LOOKUP_BYTES = 5 * BUFFER_ALIGNMENT
 """Bytes of the head for the counter, the condition, and the rows that are looked up."""
 
-Stripes = Sequence[Mapping[int, Stripe]]
+Tiles = Sequence[Mapping[int, Tile]]
 
 
 def equal_parts(rows: int, count: int) -> tuple[tuple[int, int], ...]:
@@ -67,15 +67,15 @@ def equal_parts(rows: int, count: int) -> tuple[tuple[int, int], ...]:
     return tuple((start := min(index * height, rows - height), start + height) for index in range(-(-rows // height)))
 
 
-def equal_stripes(segment: OperatorSegment, parts: Sequence[tuple[int, int]]) -> Stripes | None:
-    """Return a stripe for each part, all with the same number of rows of each tensor; None where there are none."""
+def equal_tiles(segment: OperatorSegment, parts: Sequence[tuple[int, int]]) -> Tiles | None:
+    """Return a tile for each part, all with the same number of rows of each tensor; None where there are none."""
     size = segment.sizes[segment.source]
-    least = [find_stripe(segment, *part) for part in parts]
-    lengths = [stripe[segment.source][1] - stripe[segment.source][0] for stripe in least if stripe is not None]
+    least = [find_tile(segment, *part) for part in parts]
+    lengths = [tile[segment.source][1] - tile[segment.source][0] for tile in least if tile is not None]
     if len(lengths) < len(parts):
         return None
     for length in range(max(lengths), min(size, max(lengths) + MAX_EXTRA_ROWS) + 1):
-        choices = [_stripes_of(segment, part, length) for part in parts]
+        choices = [_tiles_of(segment, part, length) for part in parts]
         common = set(choices[0]).intersection(*choices[1:])
         if common:
             rows = min(common)
@@ -83,21 +83,21 @@ def equal_stripes(segment: OperatorSegment, parts: Sequence[tuple[int, int]]) ->
     return None
 
 
-def _stripes_of(
+def _tiles_of(
     segment: OperatorSegment, part: tuple[int, int], length: int
-) -> dict[tuple[int, ...], Mapping[int, Stripe]]:
-    """Return the stripes of ``length`` rows of X that give a part of Y, by the rows of each tensor."""
-    found: dict[tuple[int, ...], Mapping[int, Stripe]] = {}
+) -> dict[tuple[int, ...], Mapping[int, Tile]]:
+    """Return the tiles of ``length`` rows of X that give a part of Y, by the rows of each tensor."""
+    found: dict[tuple[int, ...], Mapping[int, Tile]] = {}
     size = segment.sizes[segment.source]
-    least = find_stripe(segment, *part)
+    least = find_tile(segment, *part)
     assert least is not None, "it was asked for before"
     first, end, _, _ = least[segment.source]
     for start in range(max(0, end - length), min(first, size - length) + 1):
-        stripes = flow(segment, start, start + length)
-        if stripes is not None:
-            _, _, right_start, right_end = stripes[segment.result]
+        tiles = flow(segment, start, start + length)
+        if tiles is not None:
+            _, _, right_start, right_end = tiles[segment.result]
             if right_start <= part[0] and part[1] <= right_end:
-                found.setdefault(tuple(each[1] - each[0] for each in stripes.values()), stripes)
+                found.setdefault(tuple(each[1] - each[0] for each in tiles.values()), tiles)
     return found
 
 
@@ -129,24 +129,24 @@ def loop_splits(draft: Draft, facts: Profile, segment: OperatorSegment, budget: 
         if len(parts) < 2 or len(parts) in seen:
             continue
         seen.add(len(parts))
-        stripes = equal_stripes(segment, parts)
-        if stripes is None:
+        tiles = equal_tiles(segment, parts)
+        if tiles is None:
             continue
-        macs = extra_macs(segment, whole, stripes)
+        macs = extra_macs(segment, whole, tiles)
         if macs > budget:
             return
-        peak = _peak(draft, facts, segment, parts, stripes)
+        peak = _peak(draft, facts, segment, parts, tiles)
         if peak >= before:
             continue
         before = peak
-        tail = _tail(facts, segment, stripes, parts)
+        tail = _tail(facts, segment, tiles, parts)
         yield Split(
             kind, segment.first, segment.end, segment.source, segment.result, parts, peak, tail, macs, is_loop=True
         )
 
 
-def _held(
-    draft: Draft, facts: Profile, segment: OperatorSegment, parts: Sequence[tuple[int, int]], stripes: Stripes
+def _carried_bytes(
+    draft: Draft, facts: Profile, segment: OperatorSegment, parts: Sequence[tuple[int, int]], tiles: Tiles
 ) -> int:
     """Return the bytes of X and Y: where nobody reads X afterwards, Y is written over the rows that were read."""
     source, result = (facts.bytes[tensor] for tensor in (segment.source, segment.result))
@@ -154,18 +154,18 @@ def _held(
     if not is_by_rows or facts.dies[segment.source] >= segment.end:
         return source + result
     read, written = (row_bytes(draft, tensor, segment.axis) for tensor in (segment.source, segment.result))
-    starts = [stripe[segment.source][0] * read for stripe in stripes[1:]]
+    starts = [tile[segment.source][0] * read for tile in tiles[1:]]
     ends = [end * written for _, end in parts]
     above = max(0, *(end - start for end, start in zip(ends, starts, strict=False)))
     return max(align_up(above, BUFFER_ALIGNMENT) + source, result)
 
 
 def _peak(
-    draft: Draft, facts: Profile, segment: OperatorSegment, parts: Sequence[tuple[int, int]], stripes: Stripes
+    draft: Draft, facts: Profile, segment: OperatorSegment, parts: Sequence[tuple[int, int]], tiles: Tiles
 ) -> int:
-    """Return the most bytes alive while the loop runs: all that is carried, and what one stripe takes."""
+    """Return the most bytes alive while the loop runs: all that is carried, and what one tile takes."""
     steps: list[Footprint] = []
-    part, stripe = parts[0], stripes[0]
+    part, tile = parts[0], tiles[0]
 
     def step(reads: tuple[int, ...], tensor: int, rows: int, scratch: int = 0, gap: int | None = None) -> int:
         key = -1 - len(steps)
@@ -176,57 +176,54 @@ def _peak(
     def compute(index: int, holders: Mapping[int, int]) -> int:
         reads = tuple(holders.get(tensor, tensor) for tensor in segment.rules[index].activations)
         output = segment.outputs[index]
-        start, end, _, _ = stripe[output]
-        gap = gap_of_stripe(facts, segment, index, end - start)
-        return step(reads, output, end - start, scratch_of_stripe(facts, segment, stripe, index), gap)
+        start, end, _, _ = tile[output]
+        gap = gap_of_tile(facts, segment, index, end - start)
+        return step(reads, output, end - start, scratch_of_tile(facts, segment, tile, index), gap)
 
-    piece = walk(
-        segment, stripe, part, lambda tensor, holder, start, end: step((holder,), tensor, end - start), compute
-    )
-    carried = (segment.source, *segment.side)
-    across = facts.alive_across(segment.first, segment.end, frozenset(carried))
-    held = _held(draft, facts, segment, parts, stripes) + sum(facts.bytes[tensor] for tensor in segment.side)
-    return across + held + LOOKUP_BYTES + peak_of(steps, {}, frozenset({piece}))
+    piece = walk(segment, tile, part, lambda tensor, holder, start, end: step((holder,), tensor, end - start), compute)
+    across = facts.alive_across(segment.first, segment.end, frozenset((segment.source, *segment.side)))
+    carried = _carried_bytes(draft, facts, segment, parts, tiles) + sum(facts.bytes[tensor] for tensor in segment.side)
+    return across + carried + LOOKUP_BYTES + peak_of(steps, {}, frozenset({piece}))
 
 
-def _tail(facts: Profile, segment: OperatorSegment, stripes: Stripes, parts: Sequence[tuple[int, int]]) -> int:
+def _tail(facts: Profile, segment: OperatorSegment, tiles: Tiles, parts: Sequence[tuple[int, int]]) -> int:
     """Return the persistent bytes that the loop adds, about."""
-    cuts = _begins(segment, stripes, parts)
+    cuts = _begins(segment, tiles, parts)
     looked_up = 1 + sum(len(set(begins)) > 1 for begins in cuts)
     nodes = 5 + len(cuts) + looked_up
     carried = 2 + len(segment.side)
     return nodes * (facts.node + facts.tensor) + (4 * carried + 12 + 2 * len(cuts) + looked_up) * facts.tensor + 128
 
 
-def _begins(segment: OperatorSegment, stripes: Stripes, parts: Sequence[tuple[int, int]]) -> list[tuple[int, ...]]:
-    """Return for each SLICE of the body where it begins in what it reads, a number a stripe."""
+def _begins(segment: OperatorSegment, tiles: Tiles, parts: Sequence[tuple[int, int]]) -> list[tuple[int, ...]]:
+    """Return for each SLICE of the body where it begins in what it reads, a number a tile."""
     columns: list[list[int]] = []
-    for stripe, part in zip(stripes, parts, strict=True):
+    for tile, part in zip(tiles, parts, strict=True):
         begins: list[int] = []
 
-        def cut(tensor: int, holder: int, start: int, end: int, stripe: Mapping[int, Stripe] = stripe) -> int:
-            begins.append(start if holder == tensor else start - stripe[tensor][0])  # noqa: B023
+        def cut(tensor: int, holder: int, start: int, end: int, tile: Mapping[int, Tile] = tile) -> int:
+            begins.append(start if holder == tensor else start - tile[tensor][0])  # noqa: B023
             return -1
 
-        walk(segment, stripe, part, cut, lambda index, holders: -1)
+        walk(segment, tile, part, cut, lambda index, holders: -1)
         columns.append(begins)
     return list(zip(*columns, strict=True))
 
 
-def apply_loop(draft: Draft, split: Split, rules: list[Rule | None], dies: Mapping[int, int]) -> list[SplitWitness]:
+def apply_loop(draft: Draft, split: Split, rules: list[Rule | None], dies: Mapping[int, int]) -> list[ComputedPart]:
     """Replace a segment by a loop and return what each of its iterations computes."""
     found = segments(draft, AXES[split.kind], split.first, rules, dies)
     segment = _with_equal_pads(next(each for each in found if each.end == split.end))
-    stripes = equal_stripes(segment, split.parts)
-    assert stripes is not None, "the split was found with these stripes"
+    tiles = equal_tiles(segment, split.parts)
+    assert tiles is not None, "the split was found with these tiles"
     body = _Body(draft, segment)
-    for begins in _begins(segment, stripes, split.parts):
+    for begins in _begins(segment, tiles, split.parts):
         body.begins.append(body.vector(begins))
-    piece = walk(segment, stripes[0], split.parts[0], body.cut, lambda *args: body.compute(stripes[0], *args))
+    piece = walk(segment, tiles[0], split.parts[0], body.cut, lambda *args: body.compute(tiles[0], *args))
     draft.operators[split.first : split.end] = body.closed(piece, [start for start, _ in split.parts])
     return [
-        SplitWitness(part, tuple((tensor, rows[0], rows[1]) for tensor, rows in stripe.items()))
-        for part, stripe in zip(split.parts, stripes, strict=True)
+        ComputedPart(part, tuple((tensor, rows[0], rows[1]) for tensor, rows in tile.items()))
+        for part, tile in zip(split.parts, tiles, strict=True)
     ]
 
 
@@ -240,7 +237,7 @@ def without_fill(model: Model) -> Model | None:
     fills = set[int]()
     for loop in counted_loops(draft):
         given = draft.operators[loop.operator].input_tensors
-        for _, place, _ in distances(draft, loop):
+        for _, place, _ in carried_distances(draft, loop):
             writers = draft.writers(given[place])
             is_alone = draft.readers(given[place]) == [loop.operator] and given[place] not in draft.outputs
             fills.update(index for index in writers if is_alone and draft.name(draft.operators[index]) == "FILL")
@@ -286,16 +283,16 @@ class _Body:
         )
         return output
 
-    def compute(self, stripe: Mapping[int, Stripe], index: int, holders: Mapping[int, int]) -> int:
-        """Append an operator of the segment as it runs on a stripe, and return its output."""
+    def compute(self, tile: Mapping[int, Tile], index: int, holders: Mapping[int, int]) -> int:
+        """Append an operator of the segment as it runs on a tile, and return its output."""
         draft, operator, own = self.draft, self.segment.operators[index], self.segment.rules[index]
         whole = operator.output_tensors[0]
-        rows = stripe[whole][:2]
+        rows = tile[whole][:2]
         dimensions = list(shape(draft, whole))
         dimensions[self.segment.axis] = rows[1] - rows[0]
         output = draft.add_like(whole, dimensions)
         inputs = [holders.get(tensor, tensor) for tensor in operator.input_tensors]
-        given = stripe.get(own.activations[0], (0, own.size))
+        given = tile.get(own.activations[0], (0, own.size))
         inputs = own.operands(draft, inputs, self.segment.axis, given[:2], rows)
         self.operators.append(replace(operator, inputs=tuple(inputs), outputs=(output,)))
         return output

@@ -3,7 +3,7 @@
     machine = Machine(model)
     outputs = machine.run(fresh_inputs(machine, "any"))      its states have moved on
 
-A counted loop (``counted``) runs iteration by iteration, its condition evaluated each time; any other WHILE, and IF,
+A loop of ``counted_loops`` runs iteration by iteration, its condition evaluated each time; any other WHILE, and IF,
 depend on everything that they read. Both ``verify`` (two files, no memory) and ``plan_check`` (one file, the arena's
 bytes) run models like this.
 """
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tflm_sim.extensions.shrink.counted import CountedLoop, Place, counted_loops
+from tflm_sim.extensions.shrink.counted_loops import CountedLoop, Place, counted_loops
 from tflm_sim.extensions.shrink.evaluators import EVALUATORS
 from tflm_sim.extensions.shrink.initial_states import StateKey, initial_states, resource_key, variable_key
 from tflm_sim.extensions.shrink.known_numbers import computed

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from tflm_sim.extensions.shrink.passes import Chooser
 from tflm_sim.extensions.shrink.profile import Profile
-from tflm_sim.extensions.shrink.shrunk import Witness
+from tflm_sim.extensions.shrink.shrunk import Edit
 from tflm_sim.extensions.shrink.stopping import UNSTOPPED, Stopping
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import STATEFUL
@@ -49,7 +49,7 @@ class _PartialOrder:
     order: tuple[_PartialOrder, int] | None
 
 
-def reorder(draft: Draft, facts: Profile, choose: Chooser, stopping: Stopping = UNSTOPPED) -> list[Witness]:
+def reorder(draft: Draft, facts: Profile, choose: Chooser, stopping: Stopping = UNSTOPPED) -> list[Edit]:
     """Put the operators into the order with the smallest peak of live bytes, if there is a better one."""
     count = len(draft.operators)
     if count < 3 or not _NEVER_MOVED.isdisjoint(map(draft.name, draft.operators)):
@@ -63,7 +63,7 @@ def reorder(draft: Draft, facts: Profile, choose: Chooser, stopping: Stopping = 
     draft.operators = [draft.operators[index] for index in order]
     how = "no order has less" if is_exact else f"the best that {BEAM} sets a level show"
     what = f"has at most {peak:,} B alive in another order, {facts.peak:,} B before; {how}"
-    return [Witness("the main subgraph", what, {"order": order})]
+    return [Edit("the main subgraph", what, {"order": order})]
 
 
 def _graph(draft: Draft, facts: Profile) -> _Graph:

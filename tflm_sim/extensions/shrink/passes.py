@@ -1,11 +1,11 @@
-"""What a pass is: a function that edits a draft where a ``Chooser`` lets it, and leaves a witness of each edit."""
+"""What a pass is: a function that edits a draft where a ``Chooser`` lets it and returns each ``Edit``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tflm_sim.extensions.shrink.shrunk import Witness
+from tflm_sim.extensions.shrink.shrunk import Edit
 from tflm_sim.model.draft import Draft
 
 
@@ -27,7 +27,7 @@ class Chooser:
         return self.only is None or self.seen - 1 == self.only
 
 
-Pass = Callable[[Draft, Chooser], list[Witness]]
+Pass = Callable[[Draft, Chooser], list[Edit]]
 
 
 def label_of(draft: Draft, index: int) -> str:

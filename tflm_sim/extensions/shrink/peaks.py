@@ -14,14 +14,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from tflm_sim.extensions.shrink import channels, loops, rows
-from tflm_sim.extensions.shrink.graph import shape
+from tflm_sim.extensions.shrink import channels, loops, tiling
+from tflm_sim.extensions.shrink.draft_facts import shape
 from tflm_sim.extensions.shrink.passes import label_of
 from tflm_sim.extensions.shrink.profile import Profile
-from tflm_sim.extensions.shrink.shrunk import Witness
-from tflm_sim.extensions.shrink.split import AXES, CHANNELS, COLUMNS, ROWS, Split, SplitWitness
+from tflm_sim.extensions.shrink.shrunk import Edit
+from tflm_sim.extensions.shrink.split import AXES, CHANNELS, COLUMNS, ROWS, Split
 from tflm_sim.extensions.shrink.stopping import UNSTOPPED, Stopping
-from tflm_sim.extensions.shrink.stripe_rules import rule
+from tflm_sim.extensions.shrink.tile_rules import rule
 from tflm_sim.model.draft import Draft
 
 LOWEST_SHARE = 0.45
@@ -58,40 +58,41 @@ def all_splits(
     draft: Draft, facts: Profile, budget: float, stopping: Stopping = UNSTOPPED, *, share: float = LOWEST_SHARE
 ) -> list[Split]:
     """Return every split that covers an operator near the peak and adds at most ``budget`` multiplications."""
-    axes, find = (AXES[ROWS], AXES[COLUMNS]), rows.stripe_splits
-    found = [split for axis in axes for split in _striped(draft, facts, axis, budget, stopping, find, share)]
+    axes, find = (AXES[ROWS], AXES[COLUMNS]), tiling.tile_splits
+    found = [split for axis in axes for split in _tiled(draft, facts, axis, budget, stopping, find, share)]
     consumers = draft.consumers()
     for first in stopping.watch(range(len(draft.operators))):
-        for end, links in channels.chains(draft, first, consumers):
+        for end, chain in channels.chains(draft, first, consumers):
             if _is_high(facts, first, end, share):
-                found += channels.channel_splits(draft, facts, first, end, links)
+                found += channels.channel_splits(draft, facts, first, end, chain)
     return [split for split in found if split.peak < _worth(facts, split)]
 
 
 def loop_splits(
     draft: Draft, facts: Profile, budget: float, stopping: Stopping = UNSTOPPED, *, share: float = LOWEST_SHARE
 ) -> list[Split]:
-    """Return every loop over stripes that covers an operator near the peak and adds at most ``budget``."""
+    """Return every loop over tiles that covers an operator near the peak and adds at most ``budget``."""
     axes, find = (AXES[ROWS], AXES[COLUMNS]), loops.loop_splits
-    found = [split for axis in axes for split in _striped(draft, facts, axis, budget, stopping, find, share)]
+    found = [split for axis in axes for split in _tiled(draft, facts, axis, budget, stopping, find, share)]
     return [split for split in found if split.peak < _worth(facts, split)]
 
 
-def _striped(
+def _tiled(
     draft: Draft,
     facts: Profile,
     axis: int,
     budget: float,
     stopping: Stopping,
-    find: Callable[[Draft, Profile, rows.OperatorSegment, float, int], Iterator[Split]],
+    find: Callable[[Draft, Profile, tiling.OperatorSegment, float, int], Iterator[Split]],
     share: float,
 ) -> Iterator[Split]:
     """Yield what ``find`` finds along an axis in each segment that is worth a look."""
     rules = [rule(draft, operator, axis) for operator in draft.operators]
     for first in stopping.watch(range(len(draft.operators))):
-        for segment in rows.segments(draft, axis, first, rules, facts.dies):
+        for segment in tiling.segments(draft, axis, first, rules, facts.dies):
             planned = all(t in facts.bytes for t in (segment.source, segment.result, *segment.side))
-            if axis == AXES[COLUMNS] and _is_square(draft, segment.source):
+            _, height, width, _ = shape(draft, segment.source)
+            if axis == AXES[COLUMNS] and height == width:
                 continue  # columns give what rows give
             if not planned or not _is_high(facts, segment.first, segment.end, share):
                 continue
@@ -103,14 +104,9 @@ def _is_high(facts: Profile, first: int, end: int, share: float) -> bool:
     return max(facts.live[first:end]) > facts.peak * share
 
 
-def _worth(facts: Profile, segment: rows.OperatorSegment | Split) -> int:
+def _worth(facts: Profile, segment: tiling.OperatorSegment | Split) -> int:
     """Return the bytes below which a split's own peak must be."""
     return max(facts.head, *facts.live[segment.first : segment.end])
-
-
-def _is_square(draft: Draft, tensor: int) -> bool:
-    _, rows_of, columns_of, _ = shape(draft, tensor)
-    return rows_of == columns_of
 
 
 def plans(facts: Profile, splits: Sequence[Split], budget: float, stopping: Stopping = UNSTOPPED) -> list[SplitPlan]:
@@ -217,24 +213,21 @@ def _taken(steps: Sequence[Split | None]) -> Iterator[Split]:
         index = index + 1 if step is None else step.end
 
 
-def apply(draft: Draft, facts: Profile, chosen: Sequence[Split]) -> list[Witness]:
-    """Rewrite the draft with the splits of a plan and return a witness of each."""
-    witnesses: list[Witness] = []
-    striped = {AXES[split.kind] for split in chosen if split.kind != CHANNELS}
-    rules = {axis: [rule(draft, operator, axis) for operator in draft.operators] for axis in striped}
+def apply(draft: Draft, facts: Profile, chosen: Sequence[Split]) -> list[Edit]:
+    """Rewrite the draft with the splits of a plan and return an ``Edit`` for each."""
+    edits: list[Edit] = []
+    tiled = {AXES[split.kind] for split in chosen if split.kind != CHANNELS}
+    rules = {axis: [rule(draft, operator, axis) for operator in draft.operators] for axis in tiled}
     consumers = draft.consumers()
     for split in sorted(chosen, key=lambda split: split.first, reverse=True):
         where = f"{label_of(draft, split.first)} to {label_of(draft, split.end - 1)}"
         if split.kind == CHANNELS:
             parts = channels.apply_channels(draft, split, consumers)
         else:
-            apply_stripes = loops.apply_loop if split.is_loop else rows.apply_stripes
-            parts = apply_stripes(draft, split, rules[AXES[split.kind]], facts.dies)
-        witnesses.append(_witness(where, split, parts))
-    return witnesses[::-1]
-
-
-def _witness(where: str, split: Split, parts: Sequence[SplitWitness]) -> Witness:
-    shares = [{"share": part.share, "computed": part.computed} for part in parts]
-    how = f"{len(parts)} iterations of a loop" if split.is_loop else f"{len(parts)} parts"
-    return Witness(where, f"run in {how} by {split.kind}", {"kind": split.kind, "parts": shares, "macs": split.macs})
+            apply_tiles = loops.apply_loop if split.is_loop else tiling.apply_tiles
+            parts = apply_tiles(draft, split, rules[AXES[split.kind]], facts.dies)
+        shares = [{"share": part.share, "computed": part.computed} for part in parts]
+        how = f"{len(parts)} iterations of a loop" if split.is_loop else f"{len(parts)} parts"
+        numbers = {"kind": split.kind, "parts": shares, "macs": split.macs}
+        edits.append(Edit(where, f"run in {how} by {split.kind}", numbers))
+    return edits[::-1]

@@ -1,6 +1,6 @@
 """``check_plan()``: an invocation on the arena's bytes, with the offsets of a simulation, on hashes.
 
-It knows no group and no link: it reads the file, the plan that TFLM makes of it on a target, and the contracts.
+It knows no group and no alias: it reads the file, the plan that TFLM makes of it on a target, and the contracts.
 Every byte of the head holds a hash. Before an operator runs, each of its inputs must hold what it should hold. While it
 runs, its scratch buffers and outputs take their bytes; an input that shares bytes with an output must be covered by a
 contract. Afterwards its outputs hold what they should, and in the end the model's outputs do. A loop runs iteration by
@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tflm_sim.answers.simulation import Simulation
-from tflm_sim.extensions.shrink.contracts import COPY, DIAGONAL, IN_PLACE, PART, promised, wanted_alignments
-from tflm_sim.extensions.shrink.counted import Place
-from tflm_sim.extensions.shrink.diagonal import reads_are_safe
+from tflm_sim.extensions.shrink.contracts import COPY, IN_PLACE, OVERLAP, PART, promised, wanted_alignments
+from tflm_sim.extensions.shrink.counted_loops import Place
 from tflm_sim.extensions.shrink.kernel_use import use_of
 from tflm_sim.extensions.shrink.machine import LoopCopy, Machine, OperatorRun, fresh_inputs
+from tflm_sim.extensions.shrink.overlap import reads_are_safe
 from tflm_sim.extensions.shrink.refusal import VerificationFailed, refuse
 from tflm_sim.extensions.shrink.symbolic import Hashes, mix, salt
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
@@ -216,7 +216,7 @@ class _Arena:
 
     def _check_shared(self, call: _Call, source: int, output: int) -> None:
         """Refuse an output that shares bytes with an input unless a contract covers it."""
-        covers = {COPY: self._is_copied, IN_PLACE: self._is_in_place, DIAGONAL: self._is_diagonal}
+        covers = {COPY: self._is_copied, IN_PLACE: self._is_in_place, OVERLAP: self._is_safe_overlap}
         use = use_of(call.name, call.operator, self._tensors(call))
         kind = next((kind for kind in covers if promised(use, kind, [self.library])), None)
         if kind is None or not covers[kind](call, source, output):
@@ -238,7 +238,7 @@ class _Arena:
         is_aligned = (a.start, a.size // a.element) == (b.start, b.size // b.element)
         return is_aligned and b.element <= a.element and call.operator.input_tensors.count(source) == 1
 
-    def _is_diagonal(self, call: _Call, source: int, output: int) -> bool:
+    def _is_safe_overlap(self, call: _Call, source: int, output: int) -> bool:
         """Return whether a kernel that goes pixel by pixel has read what the output writes over."""
         a, b = self._room(call, source), self._room(call, output)
         distance, rest = divmod(a.start - b.start, a.element)

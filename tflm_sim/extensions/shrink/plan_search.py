@@ -2,7 +2,7 @@
 
 the steps that were kept     planned after all of them, after all but the last, ..., after none
 detours                       splits that were simulated and gained nothing, or run in loops
-splits for a plan            chosen on the profile that a plan gives (``sharing``), from the best so far on
+splits for a plan            chosen on the profile that a plan gives (``planned_profile``), from the best so far on
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from itertools import takewhile
 
 from tflm_sim.extensions.shrink import peaks
 from tflm_sim.extensions.shrink.descent import split_step
-from tflm_sim.extensions.shrink.graph import draft_multiplications
-from tflm_sim.extensions.shrink.planning import plan_witnesses, planned_models
+from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
+from tflm_sim.extensions.shrink.pass_search import PLAN, SPLITS, Search
+from tflm_sim.extensions.shrink.plan_candidates import plan_edits, planned_models
+from tflm_sim.extensions.shrink.planned_profile import planned_profile
 from tflm_sim.extensions.shrink.profile import Profile
-from tflm_sim.extensions.shrink.search import PLAN, SPLITS, Search
-from tflm_sim.extensions.shrink.sharing import planned_profile
 from tflm_sim.extensions.shrink.shrunk import Kept, Rejected
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model
@@ -50,18 +50,17 @@ def plan(search: Search) -> None:
     """Place the tensors of the result, of each model on the way to it, and of splits made for a plan."""
     found: list[_Planned] = []
     try:
-        _look_for_plans(search, found)
+        # As without loops first, so that with them no result is larger.
+        for has_loops in (False, True) if search.loops else (False,):
+            _add_all_plans(search, found, has_loops=has_loops)
         if not found:
             search.rejected.append(Rejected(PLAN, "no plan gains"))
     finally:  # where the search is stopped, too, the best plan so far is kept
         if found:
-            _keep(search, min(found, key=_rank))
-
-
-def _look_for_plans(search: Search, found: list[_Planned]) -> None:
-    """Add plans that gain: as without loops first, so that with them no result is larger."""
-    for has_loops in (False, True) if search.loops else (False,):
-        _add_all_plans(search, found, has_loops=has_loops)
+            best = min(found, key=_rank)
+            search.steps = best.way
+            edits = plan_edits(best.model, _end(search, best.way), search.sizer)
+            search.keep(PLAN, best.model, best.arenas, edits)
 
 
 def _add_all_plans(search: Search, found: list[_Planned], *, has_loops: bool) -> None:
@@ -78,13 +77,6 @@ def _add_all_plans(search: Search, found: list[_Planned], *, has_loops: bool) ->
         way = best.way
     ways = [each.way for each in sorted(found[begun:], key=_rank)[:MAX_THOROUGH]]
     _add_planned(search, ways, found, thorough=True)
-
-
-def _keep(search: Search, best: _Planned) -> None:
-    """Make a plan the best model."""
-    search.steps = best.way
-    before = _end(search, best.way)
-    search.keep(PLAN, best.model, best.arenas, plan_witnesses(best.model, before, search.sizer))
 
 
 def _rank(planned: _Planned) -> tuple[float, ...]:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from tflm_sim.answers.peak import live_bytes
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.device.model_allocation import ModelAllocation
-from tflm_sim.extensions.shrink.graph import planned_bytes
-from tflm_sim.extensions.shrink.sizing import Measured
+from tflm_sim.extensions.shrink.draft_facts import planned_bytes
+from tflm_sim.extensions.shrink.target_sizer import Measured
 from tflm_sim.extensions.shrink.vector_scratch import VectorScratch, vector_scratch
 from tflm_sim.model.draft import Draft
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT

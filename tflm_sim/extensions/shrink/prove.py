@@ -59,7 +59,7 @@ def prove(original: Model, result: bytes, shrunk: Model, runs: int) -> Proof:
         ProofFailed: An output differs, or the result does not run in its predicted arena.
     """
     if importlib.util.find_spec("tflite_micro") is None:
-        raise UsageError(f"--prove runs both models in the real TFLM: {install_command('prove')}")
+        raise UsageError(f"`prove=` runs both models in the real TFLM: {install_command('prove')}")
     arena, ends = smallest_arena(shrunk, WHEEL_TARGET).size, conversions(original, shrunk)
     count = max(runs, SEQUENCE) if has_state(shrunk) or has_state(original) else runs
     answer = _run(original, result, arena, count, ends)

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from tflm_sim.errors import FirmwareError, ModelError
-from tflm_sim.extensions.shrink.graph import Array
+from tflm_sim.extensions.shrink.draft_facts import Array
 from tflm_sim.extensions.shrink.input_ranges import input_ranges
 from tflm_sim.extensions.shrink.interface import conversions
 from tflm_sim.extensions.shrink.prove import ProofFailed
@@ -80,8 +80,8 @@ def _converted(runs: Sequence[Sequence[bytes]], ends: Sequence[Conversion], what
         end = changed.get(index)
         if end is None:
             return data
-        held = (end.before if what == ENDS[0] else end.after).type
-        return bytes(functions[index](np.frombuffer(data, held)).tobytes())
+        element_type = (end.before if what == ENDS[0] else end.after).type
+        return bytes(functions[index](np.frombuffer(data, element_type)).tobytes())
 
     return [tuple(one(index, data) for index, data in enumerate(run)) for run in runs]
 
@@ -146,8 +146,8 @@ def _damaged(model: Model) -> bytes:
     """Return a model with all its weights inverted, bit by bit."""
     data = bytearray(model.source)
     for number in {tensor.buffer for tensor in _weights(model)}:
-        held = model.buffers[number]
-        assert held.data is not None, "it was seen to have data"
-        end = held.address + len(held.data)
-        data[held.address : end] = bytes(byte ^ 0xFF for byte in held.data)
+        buffer = model.buffers[number]
+        assert buffer.data is not None, "it was seen to have data"
+        end = buffer.address + len(buffer.data)
+        data[buffer.address : end] = bytes(byte ^ 0xFF for byte in buffer.data)
     return bytes(data)

@@ -14,21 +14,33 @@ from dataclasses import replace
 
 import numpy as np
 
-from tflm_sim.extensions.shrink import graph
+from tflm_sim.extensions.shrink.draft_facts import (
+    DTYPES,
+    Array,
+    array,
+    axis_option,
+    elements,
+    integers,
+    quantization_key,
+    replace_all,
+    same_kind,
+    shape,
+    single_output,
+)
 from tflm_sim.extensions.shrink.passes import Chooser, label_of
-from tflm_sim.extensions.shrink.shrunk import Witness
+from tflm_sim.extensions.shrink.shrunk import Edit
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import STATEFUL, VIEWS
 from tflm_sim.model.types import Operator
 
 
-def drop_dead(draft: Draft, choose: Chooser) -> list[Witness]:
+def drop_dead(draft: Draft, choose: Chooser) -> list[Edit]:
     """Drop operators whose outputs nobody reads and that leave no state behind."""
-    witnesses: list[Witness] = []
+    edits: list[Edit] = []
     while chosen := [index for index in _dead(draft) if choose()]:
-        witnesses += [Witness(label_of(draft, index), "is read by nobody") for index in chosen]
+        edits += [Edit(label_of(draft, index), "is read by nobody") for index in chosen]
         draft.drop(chosen)
-    return witnesses
+    return edits
 
 
 def _dead(draft: Draft) -> list[int]:
@@ -47,7 +59,7 @@ def _has_effect(draft: Draft, operator: Operator) -> bool:
     return is_stateful or any(draft.tensors[tensor].is_variable for tensor in operator.named_tensors)
 
 
-def merge_constants(draft: Draft, choose: Chooser) -> list[Witness]:
+def merge_constants(draft: Draft, choose: Chooser) -> list[Edit]:
     """Let equal constants be one tensor."""
     kept: dict[tuple[object, ...], int] = {}
     merged: dict[int, int] = {}
@@ -57,12 +69,12 @@ def merge_constants(draft: Draft, choose: Chooser) -> list[Witness]:
         if data is None or tensor.is_variable or index in bound:
             continue
         seen = tensor.quantization.range if tensor.quantization else None
-        key = (tensor.type, tensor.shape, graph.quantization_key(tensor.quantization), seen, bytes(data))
+        key = (tensor.type, tensor.shape, quantization_key(tensor.quantization), seen, bytes(data))
         first = kept.setdefault(key, index)
         if first != index and choose():
             merged[index] = first
     _rename(draft, merged)
-    return [Witness(f"tensor {old}", f"holds what tensor {new} holds") for old, new in merged.items()]
+    return [Edit(f"tensor {old}", f"holds what tensor {new} holds") for old, new in merged.items()]
 
 
 def _rename(draft: Draft, names: Mapping[int, int]) -> None:
@@ -73,9 +85,9 @@ def _rename(draft: Draft, names: Mapping[int, int]) -> None:
         ]
 
 
-def fold_constants(draft: Draft, choose: Chooser) -> list[Witness]:
+def fold_constants(draft: Draft, choose: Chooser) -> list[Edit]:
     """Put the results of operators that only move constant bytes, or read shapes, into the file."""
-    folded: dict[int, Witness] = {}
+    folded: dict[int, Edit] = {}
     for index in range(len(draft.operators)):
         operator = draft.operators[index]
         result = _folded(draft, operator)
@@ -86,60 +98,60 @@ def fold_constants(draft: Draft, choose: Chooser) -> list[Witness]:
         constant = draft.add_tensor(
             result.shape, facts.type, quantization=facts.quantization, data=result.tobytes(), name=facts.name
         )
-        folded[index] = Witness(label_of(draft, index), "has a result that is known")
+        folded[index] = Edit(label_of(draft, index), "has a result that is known")
         _rename(draft, {output: constant})
     draft.drop(folded)
     return list(folded.values())
 
 
-def _folded(draft: Draft, operator: Operator) -> graph.Array | None:
+def _folded(draft: Draft, operator: Operator) -> Array | None:
     """Return an operator's result where it is known and has the output's shape, else None."""
-    output, fold = graph.single_output(operator), _FOLDS.get(draft.name(operator))
+    output, fold = single_output(operator), _FOLDS.get(draft.name(operator))
     if output is None or output in draft.outputs or fold is None or not operator.inputs:
         return None
     facts = draft.tensors[output]
-    if facts.type not in graph.DTYPES or facts.shape is None or facts.is_variable:
+    if facts.type not in DTYPES or facts.shape is None or facts.is_variable:
         return None
     result = fold(draft, operator, output)
     return result if result is not None and result.shape == facts.shape else None
 
 
-def _shape(draft: Draft, operator: Operator, output: int) -> graph.Array | None:
+def _shape(draft: Draft, operator: Operator, output: int) -> Array | None:
     tensor = draft.tensors[operator.input_tensors[0]]
     if tensor.shape is None or -1 in (tensor.shape_signature or ()):
         return None
-    return np.asarray(tensor.shape, graph.DTYPES[draft.tensors[output].type])
+    return np.asarray(tensor.shape, DTYPES[draft.tensors[output].type])
 
 
-def _constants(draft: Draft, operator: Operator, output: int) -> list[graph.Array] | None:
+def _constants(draft: Draft, operator: Operator, output: int) -> list[Array] | None:
     """Return the inputs if all are constants and the first is of the output's kind, else None."""
-    values = [value for tensor in operator.input_tensors if (value := graph.array(draft, tensor)) is not None]
+    values = [value for tensor in operator.input_tensors if (value := array(draft, tensor)) is not None]
     is_whole = len(values) == len(operator.input_tensors)
-    return values if is_whole and graph.same_kind(draft, operator.input_tensors[0], output) else None
+    return values if is_whole and same_kind(draft, operator.input_tensors[0], output) else None
 
 
-def _view(draft: Draft, operator: Operator, output: int) -> graph.Array | None:
+def _view(draft: Draft, operator: Operator, output: int) -> Array | None:
     source = operator.input_tensors[0]
-    first = graph.array(draft, source)
-    if first is None or not graph.same_kind(draft, source, output) or first.size != graph.elements(draft, output):
+    first = array(draft, source)
+    if first is None or not same_kind(draft, source, output) or first.size != elements(draft, output):
         return None
-    return first.reshape(graph.shape(draft, output))
+    return first.reshape(shape(draft, output))
 
 
-def _transpose(draft: Draft, operator: Operator, output: int) -> graph.Array | None:
+def _transpose(draft: Draft, operator: Operator, output: int) -> Array | None:
     values = _constants(draft, operator, output)
     return None if values is None else np.transpose(values[0], [int(axis) for axis in values[1].ravel()])
 
 
-def _joined(draft: Draft, operator: Operator, output: int) -> graph.Array | None:
+def _joined(draft: Draft, operator: Operator, output: int) -> Array | None:
     values = _constants(draft, operator, output)
     if values is None or len({value.dtype for value in values}) > 1:
         return None
-    axis = graph.axis_option(operator, len(graph.shape(draft, output)))
+    axis = axis_option(operator, len(shape(draft, output)))
     return np.stack(values, axis=axis) if draft.name(operator) == "PACK" else np.concatenate(values, axis=axis)
 
 
-_FOLDS: Mapping[str, Callable[[Draft, Operator, int], graph.Array | None]] = {
+_FOLDS: Mapping[str, Callable[[Draft, Operator, int], Array | None]] = {
     **dict.fromkeys(VIEWS, _view),
     **dict.fromkeys(("CONCATENATION", "PACK"), _joined),
     "TRANSPOSE": _transpose,
@@ -148,9 +160,9 @@ _FOLDS: Mapping[str, Callable[[Draft, Operator, int], graph.Array | None]] = {
 """What is known of the result of each operator that only moves bytes or reads a shape."""
 
 
-def drop_copies(draft: Draft, choose: Chooser) -> list[Witness]:
+def drop_copies(draft: Draft, choose: Chooser) -> list[Edit]:
     """Let the readers of a copy read what it copies."""
-    witnesses: list[Witness] = []
+    edits: list[Edit] = []
     index = 0
     while index < len(draft.operators):
         operator = draft.operators[index]
@@ -158,8 +170,8 @@ def drop_copies(draft: Draft, choose: Chooser) -> list[Witness]:
         if reason is None or not _drop(draft, index, reason, choose):
             index += 1
             continue
-        witnesses.append(Witness(f"#{index} {draft.name(operator)}", reason))
-    return witnesses
+        edits.append(Edit(f"#{index} {draft.name(operator)}", reason))
+    return edits
 
 
 _SAME_BYTES = "is the same bytes in the same shape"
@@ -168,27 +180,24 @@ _FLATTENED = "stands before what flattens anyway"
 
 def _copy_reason(draft: Draft, operator: Operator) -> str | None:
     """Return why an operator's output can be replaced by its input, None where it cannot."""
-    output, source = graph.single_output(operator), (*operator.input_tensors, -1)[0]
-    if output is None or not draft.is_activation(source) or not graph.same_kind(draft, source, output):
+    output, source = single_output(operator), (*operator.input_tensors, -1)[0]
+    if output is None or not draft.is_activation(source) or not same_kind(draft, source, output):
         return None
     if draft.tensors[output].is_variable or _is_written_before_read(draft, operator, source, output):
         return None
-    if _is_identity(draft, operator, source, output):
+    keeps = _IDENTITIES.get(draft.name(operator))
+    if keeps is not None and shape(draft, source) == shape(draft, output) and keeps(draft, operator):
         return _SAME_BYTES
     return _view_reason(draft, operator, source, output)
 
 
-def _views(draft: Draft, operator: Operator, tensor: int) -> bool:
-    return draft.name(operator) in VIEWS and operator.input_tensors[0] == tensor
-
-
 def _view_reason(draft: Draft, operator: Operator, source: int, output: int) -> str | None:
     """Return why the readers of a view may read the same bytes in another shape, None where they may not."""
-    is_view = draft.name(operator) in VIEWS and graph.elements(draft, source) == graph.elements(draft, output)
+    is_view = draft.name(operator) in VIEWS and elements(draft, source) == elements(draft, output)
     readers = [draft.operators[index] for index in draft.readers(output)]
     if not is_view or output in draft.outputs or not readers:
         return None
-    if all(_views(draft, each, output) for each in readers):
+    if all(draft.name(each) in VIEWS and each.input_tensors[0] == output for each in readers):
         return "is viewed again by its readers"
     return _FLATTENED if all(_flattens(draft, each, source, output) for each in readers) else None
 
@@ -202,12 +211,6 @@ def _is_written_before_read(draft: Draft, operator: Operator, source: int, outpu
     return output in draft.outputs or any(index <= writer <= last for writer in draft.writers(source))
 
 
-def _is_identity(draft: Draft, operator: Operator, source: int, output: int) -> bool:
-    """Return whether the output is the input, byte for byte and shape for shape."""
-    keeps = _IDENTITIES.get(draft.name(operator))
-    return keeps is not None and graph.shape(draft, source) == graph.shape(draft, output) and keeps(draft, operator)
-
-
 def _always(draft: Draft, operator: Operator) -> bool:
     return True
 
@@ -217,12 +220,12 @@ def _joins_one(draft: Draft, operator: Operator) -> bool:
 
 
 def _steps_by_one(draft: Draft, operator: Operator) -> bool:
-    strides = graph.integers(draft, operator.input_tensors[3])
+    strides = integers(draft, operator.input_tensors[3])
     return strides is not None and set(strides) == {1}
 
 
 def _keeps_order(draft: Draft, operator: Operator) -> bool:
-    order = graph.integers(draft, operator.input_tensors[1])
+    order = integers(draft, operator.input_tensors[1])
     return order is not None and order == sorted(order)
 
 
@@ -240,13 +243,13 @@ def _flattens(draft: Draft, reader: Operator, source: int, output: int) -> bool:
     inputs = reader.input_tensors
     if draft.name(reader) != "FULLY_CONNECTED" or inputs[0] != output or output in inputs[1:]:
         return False
-    depth = graph.shape(draft, inputs[1])[-1:]
-    rows = graph.elements(draft, reader.output_tensors[0]) // max(1, graph.shape(draft, reader.output_tensors[0])[-1])
+    depth = shape(draft, inputs[1])[-1:]
+    rows = elements(draft, reader.output_tensors[0]) // max(1, shape(draft, reader.output_tensors[0])[-1])
     return (
         not reader.options.get("keep_num_dims")
         and len(depth) == 1
-        and graph.elements(draft, source) == rows * depth[0]
-        and len(graph.shape(draft, source)) <= 4
+        and elements(draft, source) == rows * depth[0]
+        and len(shape(draft, source)) <= 4
     )
 
 
@@ -272,4 +275,4 @@ def _drop(draft: Draft, index: int, reason: str, choose: Chooser) -> bool:
 
 
 def _renamed(tensors: tuple[int, ...] | None, old: int, new: int) -> tuple[int, ...] | None:
-    return None if tensors is None else graph.replace_all(tensors, old, new)
+    return None if tensors is None else replace_all(tensors, old, new)

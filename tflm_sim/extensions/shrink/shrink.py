@@ -12,18 +12,18 @@ from tflm_sim.device.cases import cases_of
 from tflm_sim.device.configuration import Configuration, Where, configure_each
 from tflm_sim.errors import ModelError, UsageError, each_of, expect
 from tflm_sim.extensions.shrink.budget import Budget, operator_names
-from tflm_sim.extensions.shrink.counted import operators_run
-from tflm_sim.extensions.shrink.graph import FLOATS, draft_multiplications
+from tflm_sim.extensions.shrink.counted_loops import operators_run
+from tflm_sim.extensions.shrink.draft_facts import FLOATS, draft_multiplications
 from tflm_sim.extensions.shrink.interface import conversions
+from tflm_sim.extensions.shrink.io_quantization import has_io_quantization, kept_io_quantization
+from tflm_sim.extensions.shrink.pass_search import Progress, Search
 from tflm_sim.extensions.shrink.pass_table import PASSES
 from tflm_sim.extensions.shrink.prove import prove
-from tflm_sim.extensions.shrink.rim import has_rim, kept_rims
-from tflm_sim.extensions.shrink.search import Progress, Search
 from tflm_sim.extensions.shrink.shrunk import Cost, Gain, Shrunk, Sizes
-from tflm_sim.extensions.shrink.sizing import TargetSizer, gains
 from tflm_sim.extensions.shrink.split import LOOP_OPERATORS
 from tflm_sim.extensions.shrink.states import refusals
 from tflm_sim.extensions.shrink.stopping import Stopping
+from tflm_sim.extensions.shrink.target_sizer import TargetSizer, gains
 from tflm_sim.extensions.shrink.verify import VerificationFailed, verify
 from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.draft import Draft, refuse_unwritable
@@ -44,14 +44,14 @@ class Passes(TypedDict, total=False):
         offline_plan: Also put the tensors' offsets into the metadata, from the exact planner, with views and operators
             in place. A plan holds for the same outputs only, and not with ``preserve_all_tensors``.
         kernel_order: With a plan, let outputs lie below their inputs where the loops of the kernels allow it.
-        loops: With a plan, also run stripes as the iterations of a WHILE, which needs TFLM of 2025-11-10 or newer.
+        loops: With a plan, also run tiles as the iterations of a WHILE, which needs TFLM of 2025-11-10 or newer.
         replan: Drop the offline plan that the model has. Without it such a model is refused.
         force_float: Rewrite floating-point models also for kernels that may add in another order, and split layers
             for the MVP, whose kernels add integers as floating point.
         drop_names: Leave out the names of tensors that are neither input nor output; they cost flash, and tools show
             them.
-        int8_io: Let inputs and outputs be the integers that a QUANTIZE at the rim makes of them, or a DEQUANTIZE gives
-            them from. This changes the interface: the firmware converts, by the lines in ``Shrunk.conversions``.
+        int8_io: Let inputs and outputs be the integers that QUANTIZE makes of an input, or DEQUANTIZE reads for an
+            output. This changes the interface: the firmware converts, by the lines in ``Shrunk.conversions``.
     """
 
     offline_plan: bool
@@ -143,7 +143,7 @@ def _stopping(time_limit: float | None) -> Stopping:
     if time_limit is not None:
         expect(time_limit, float, "a time limit in seconds")
         if not time_limit > 0:
-            raise UsageError(f"--time-limit {time_limit} is not a valid time")
+            raise UsageError(f"`time_limit={time_limit}` is not a valid time")
     return Stopping(time_limit)
 
 
@@ -153,7 +153,7 @@ def _budget(
     goal, max_flash = as_size(goal, "goal"), as_size(max_flash, "max_flash")
     expect(max_macs, float, "max_macs as a number (1.35)")
     if not max_macs >= 1:
-        raise UsageError(f"--max-macs {max_macs} is below 1: no result has fewer multiplications than the original")
+        raise UsageError(f"`max_macs={max_macs}` is below 1: no result has fewer multiplications than the original")
     may_need = None if operators is None else frozenset(each_of(operators, str, "the names of operators"))
     return Budget(goal, max_macs, max_flash, may_need)
 
@@ -169,7 +169,7 @@ def _shrunk(model: Model, new_search: Callable[..., Search], *, int8_io: bool, d
     if search.whole_layers:
         result = replace(result, left_alone=(*result.left_alone, _WHOLE_LAYERS))
     if int8_io:
-        return replace(result, left_alone=(*result.left_alone, *kept_rims(Draft(model))))
+        return replace(result, left_alone=(*result.left_alone, *kept_io_quantization(Draft(model))))
     if other is not None and not other.stopped and gains(other.arenas, search.arenas):
         return replace(result, with_int8_io=other.arenas)
     return result
@@ -194,7 +194,7 @@ def _searched(new_search: Callable[..., Search], *, int8_io: bool) -> tuple[Sear
     With ``int8_io`` the other one, with the inputs and outputs of the original, is the answer where it is no larger.
     """
     search: Search = new_search()
-    is_cut = has_rim(Draft(search.origin))
+    is_cut = has_io_quantization(Draft(search.origin))
     search.int8_io = int8_io and is_cut
     search.run(PASSES)
     if not is_cut or search.stopped:
@@ -248,7 +248,7 @@ def _refuse_plan(model: Model, replan: bool) -> None:
     if not replan and any(entry.name == OFFLINE_MEMORY_ALLOCATION for entry in model.metadata):
         raise ModelError(
             "the model has an offline plan (OfflineMemoryAllocation), which a rewriting would invalidate; "
-            "add --replan to remove it",
+            "add `replan=True` to remove it",
             path=model.path,
         )
 
@@ -261,7 +261,7 @@ def _refuse_loops(configurations: Sequence[Configuration]) -> None:
             change = CHANGES[OPERATORS_SINCE[name]]
             if not runtime.has(OPERATORS_SINCE[name]):
                 raise UsageError(
-                    f"--loops needs {name}, which TFLM has since {change.date} ({change.commit}); "
+                    f"`loops=True` needs {name}, which TFLM has since {change.date} ({change.commit}); "
                     f"{configuration.target.name} is {runtime}"
                 )
 
@@ -274,7 +274,7 @@ _FLOAT_IS_REFERENCE = frozenset({"reference", "cmsis_nn", "esp_nn"})
 
 _WHOLE_LAYERS = (
     "layers: the MVP's kernels add in floating point, in an order that a layer's shape decides, so that none is split "
-    "or gets another padding; --force-float splits them all the same"
+    "or gets another padding; `force_float=True` splits them all the same"
 )
 
 
@@ -297,7 +297,7 @@ def _refuse_float(model: Model, configurations: Sequence[Configuration]) -> None
         if library.name not in _FLOAT_IS_REFERENCE:
             raise ModelError(
                 f"a floating-point model, and the kernels of {library} may sum in another order for a share of a "
-                "tensor; --force-float rewrites it anyway",
+                "tensor; `force_float=True` rewrites it anyway",
                 path=model.path,
             )
 

@@ -79,8 +79,8 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Witness:
-    """What an edit did, and why the outputs stay the same.
+class Edit:
+    """What a pass changed at one place, and why the outputs stay the same.
 
     Attributes:
         where: The operator or tensor that was edited.
@@ -102,14 +102,14 @@ class Kept:
         name: The pass.
         arenas: The smallest arena on each target behind it, in bytes.
         macs: Multiply-accumulates behind it.
-        witnesses: Its edits.
+        edits: What it changed.
         model: The model behind it.
     """
 
     name: str = field(metadata=named("pass"))
     arenas: tuple[Count, ...] = field(metadata=named("smallest_arena_bytes"))
     macs: Count
-    witnesses: tuple[Witness, ...] = field(metadata=named("edits"))
+    edits: tuple[Edit, ...]
     model: Model = field(repr=False, compare=False, metadata=HIDDEN)
 
 

@@ -16,7 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
-from tflm_sim.extensions.shrink.graph import shape
+from tflm_sim.extensions.shrink.draft_facts import shape
 from tflm_sim.extensions.shrink.profile import Footprint, Profile, peak_of
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Operator, TensorType
@@ -49,7 +49,7 @@ class Split:
         peak: Most bytes alive in the segment, estimated.
         tail: Persistent bytes in addition, estimated.
         macs: Multiply-accumulates in addition.
-        is_loop: Whether its stripes, all of one size, are the iterations of a WHILE.
+        is_loop: Whether its tiles, all of one size, are the iterations of a WHILE.
     """
 
     kind: str
@@ -83,7 +83,7 @@ class RunInParts(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class SplitWitness:
+class ComputedPart:
     """How one part of a split computes its share: the rows (columns, channels) of each tensor, half-open.
 
     Attributes:

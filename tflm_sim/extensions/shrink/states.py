@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from tflm_sim.extensions.shrink.graph import replace_all, same_kind, zero_point
+from tflm_sim.extensions.shrink.draft_facts import replace_all, same_kind, zero_point
 from tflm_sim.extensions.shrink.passes import Chooser
-from tflm_sim.extensions.shrink.shrunk import Witness
+from tflm_sim.extensions.shrink.shrunk import Edit
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.schema import BUILTIN_OPERATORS
@@ -44,13 +44,13 @@ class _Variable:
         return read.output_tensors[0], assign.input_tensors[1]
 
 
-def states_to_variables(draft: Draft, choose: Chooser) -> list[Witness]:
+def states_to_variables(draft: Draft, choose: Chooser) -> list[Edit]:
     """Turn resource variables into variable tensors where that is the same."""
     variables = _variables(draft)
     initial = _initial_values(draft)
     if not variables or initial is None:
         return []
-    witnesses: list[Witness] = []
+    edits: list[Edit] = []
     gone: set[int] = set()
     for key, variable in variables.items():
         if refusal(draft, key, variable, initial) is not None or not choose():
@@ -59,11 +59,11 @@ def states_to_variables(draft: Draft, choose: Chooser) -> list[Witness]:
         state = _make_tensor(draft, variable)
         what = f"is read before operator {draft.producers()[state]} writes it, and begins at its zero point"
         facts = {"read": variable.reads[0], "assigned": variable.assigns[0]}
-        witnesses.append(Witness(f"variable '{key[1]}'", what, facts))
-    if len(witnesses) == len(variables):
+        edits.append(Edit(f"variable '{key[1]}'", what, facts))
+    if len(edits) == len(variables):
         gone |= {index for index, operator in enumerate(draft.operators) if draft.name(operator) == "CALL_ONCE"}
     draft.drop(gone)
-    return witnesses
+    return edits
 
 
 def _make_tensor(draft: Draft, variable: _Variable) -> int:

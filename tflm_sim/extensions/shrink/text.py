@@ -91,7 +91,9 @@ def shrunk_lines(
         expect(width, int, "a width in columns")
     goal = as_size(goal, "goal")
     lines = [_headline(shrunk, goal), ""]
-    lines += _target_lines(list(_target_rows(shrunk)), width)
+    rows = list(_target_rows(shrunk))
+    shown = fitting_columns(rows, range(len(rows[0])), width=width)  # head and tail are left out first
+    lines += table_lines([[row[column] for column in shown] for row in rows])
     lines += ["", *table_lines(list(_cost_rows(shrunk)))]
     if shrunk.has_gained:
         lines += ["", *_pass_lines(shrunk, width)]
@@ -155,12 +157,6 @@ def _target_rows(shrunk: Shrunk) -> Iterator[list[str]]:
         yield [label, arena, f"{gains[0].percent:.1f} %", head, tail]
 
 
-def _target_lines(rows: Sequence[Sequence[str]], width: int | None) -> list[str]:
-    """Return the targets' table; what there is no room for is left out, head and tail first."""
-    shown = fitting_columns(rows, range(len(rows[0])), width=width)
-    return table_lines([[row[column] for column in shown] for row in rows])
-
-
 def _cost_rows(shrunk: Shrunk) -> Iterator[list[str]]:
     yield ["cost", "before", "after", "change"]
     for name, before, after in (
@@ -175,9 +171,10 @@ def _cost_rows(shrunk: Shrunk) -> Iterator[list[str]]:
 def _pass_lines(shrunk: Shrunk, width: int | None) -> list[str]:
     rows = [["pass", "arena", "edits", ""]]
     for step in shrunk.steps:
-        first = step.witnesses[0]
-        words = f"{first.where} {first.what}" + (", ..." if len(step.witnesses) > 1 else "")
-        rows.append([step.name, f"{step.arenas[0]:,}", str(len(step.witnesses)), _beginning(words, 90)])
+        first = step.edits[0]
+        words = printable(f"{first.where} {first.what}" + (", ..." if len(step.edits) > 1 else ""), 400)
+        beginning = words if len(words) <= 90 else f"{words[:89]}…"
+        rows.append([step.name, f"{step.arenas[0]:,}", str(len(step.edits)), beginning])
     return table_lines(rows, width=width)
 
 
@@ -185,18 +182,13 @@ def _sizes(arenas: Sequence[int]) -> str:
     return " and ".join(f"{size:,} B" for size in dict.fromkeys(arenas))
 
 
-def _beginning(sentence: str, limit: int) -> str:
-    shown = printable(sentence, 400)
-    return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"
-
-
 def _explained(shrunk: Shrunk) -> list[str]:
     lines = []
     for step in shrunk.steps:
         lines.append(f"{step.name}: {_sizes(step.arenas)}")
-        for witness in step.witnesses:
-            lines.append(f"    {printable(witness.where, 80)} {printable(witness.what, 160)}")
-            lines += _part_lines(witness.facts)
+        for edit in step.edits:
+            lines.append(f"    {printable(edit.where, 80)} {printable(edit.what, 160)}")
+            lines += _part_lines(edit.facts)
     return lines
 
 

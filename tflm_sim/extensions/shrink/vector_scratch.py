@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import cast
 
-from tflm_sim.extensions.shrink.graph import shape, window
+from tflm_sim.extensions.shrink.draft_facts import shape, window
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import CONVOLUTIONS
 from tflm_sim.model.types import Operator, TensorType

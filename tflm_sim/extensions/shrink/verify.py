@@ -27,7 +27,7 @@ from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.device.configuration import Configuration, Where, configure_each
 from tflm_sim.errors import ModelError, SimulatedFailure
 from tflm_sim.extensions.shrink.contracts import DENSE, NO_BIAS, promised_since
-from tflm_sim.extensions.shrink.counted import counted_loops
+from tflm_sim.extensions.shrink.counted_loops import counted_loops
 from tflm_sim.extensions.shrink.evaluators import EVALUATORS
 from tflm_sim.extensions.shrink.initial_states import StateKey
 from tflm_sim.extensions.shrink.interface import ChangedEnd, changed_ends, ends_of
@@ -78,7 +78,7 @@ def verify(
         result: The model after.
         targets: One or several, on which a result with an offline plan must keep every byte that is still to be read;
             what may share bytes depends on their kernels. A result without a plan is the same everywhere.
-        int8_io: Let inputs and outputs of the result be integers where the original converts at the rim: its outputs
+        int8_io: Let inputs and outputs of the result be integers where the original converts those: its outputs
             are then what the original gives, before it converts them, on the inputs that convert to the result's.
 
     Raises:
@@ -90,8 +90,12 @@ def verify(
     simulations = [_runs(result, configuration) for configuration in configurations]
     _check_kernels(original, result, configurations)
     ends = _check_interface(original, result, int8_io=int8_io)
-    for model in (original, result):
-        _check_size(model)
+    for model in (original, result):  # each element is a number of eight bytes
+        elements = sum(prod(tensor.dims) for subgraph in model.subgraphs for tensor in subgraph.tensors)
+        if elements > MAX_ELEMENTS:
+            raise refuse(
+                f"its tensors have {elements:,} elements, more than the {MAX_ELEMENTS:,} that are compared here"
+            )
     with np.errstate(over="ignore"):
         before, after = Machine(original), _Converted(result, ends)
         pairs = _pair_states(before, after)
@@ -145,13 +149,6 @@ def _allocated(model: Model, target: Where, what: str) -> Simulation:
         raise refuse(f"TFLM does not allocate the {what} ({error})") from None
 
 
-def _check_size(model: Model) -> None:
-    """Refuse a model whose elements take more memory than there may be: each is a number of eight bytes."""
-    elements = sum(prod(tensor.dims) for subgraph in model.subgraphs for tensor in subgraph.tensors)
-    if elements > MAX_ELEMENTS:
-        raise refuse(f"its tensors have {elements:,} elements, more than the {MAX_ELEMENTS:,} that are compared here")
-
-
 class _Converted(Machine):
     """A result whose changed inputs and outputs are converted, so that it takes and gives what the original does."""
 
@@ -176,7 +173,7 @@ def _converted(end: ChangedEnd, source: Tensor, target: Tensor, value: Hashes) -
     """Return what the operator between an end as it was and as it is makes of a value."""
     name = end.operator
     if name is None:
-        raise refuse(f"nothing that can stand at the rim converts {end}")
+        raise refuse(f"no operator that can stand at an input or output converts {end}")
     call = Call(name, Operator(0, (0,), (1,)), [source], [target], [value], [None])
     made = EVALUATORS[name](call)
     assert made is not None, "both have one shape"

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tflm_sim.extensions.shrink.graph import Array
+from tflm_sim.extensions.shrink.draft_facts import Array
 
 ROOMY = 64 << 20
 

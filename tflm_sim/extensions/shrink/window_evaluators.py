@@ -157,7 +157,7 @@ def _sum_salt(call: Call, channels: int, *, is_convolution: bool = False) -> np.
 def _without_zero_taps(
     call: Call, weights: Hashes, geometry: list[tuple[int, int, int]]
 ) -> tuple[Hashes, list[tuple[int, int, int]]]:
-    """Return an integer filter without the rows and columns at its rim that are all zero, and the padding without them.
+    """Return an integer filter without the outer rows and columns that are all zero, and the padding without them.
 
     A weight of zero times any integer is 0, so that a filter with such taps around it is the filter without them.
     """

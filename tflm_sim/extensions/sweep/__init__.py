@@ -4,10 +4,10 @@
 ``answers``. To read on:
 
     sweep, rows              the entry point, and one row
-    engine, processes,       batches through processes of this machine or a dask cluster; rows come in order
-    worker
+    engine                   batches through a pool; rows come in order, and a batch that fails costs its own row only
+    processes                the pool of this machine, which pebble keeps; a dask cluster is in engine
     results, resume, tables  the file of rows (.jsonl, .csv, .parquet), and what a continued run need not do again
-    limits                   the time that one row may take
+    limits                   the time and memory that one row may take
     difference, plot         two results side by side; a result as a picture
     objective                the smallest arena as the objective of a search
 """

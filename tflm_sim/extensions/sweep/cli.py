@@ -97,9 +97,7 @@ class SweepDifference:
 
 def register(subparsers: Subparsers) -> None:
     exits = {1: "with --diff: an arena grew, or a model that had a size has none", 3: "none of the models can be read"}
-    parser = add_verb(
-        subparsers, "sweep", "size many models for many targets, and write a table", EXAMPLES, about=ABOUT, exits=exits
-    )
+    parser = add_verb(subparsers, "sweep", EXAMPLES, about=ABOUT, exits=exits)
     parser.add_argument(
         "models",
         nargs="*",
@@ -126,9 +124,15 @@ def register(subparsers: Subparsers) -> None:
     for name, what in _TLS_FILES.items():
         parser.add_argument(f"--tls-{name}", metavar="FILE", help=f"for tls://: {what}, PEM")
     parser.add_argument(
-        "--row-seconds", type=float, default=DEFAULT_SECONDS, metavar="S", help="the most time for a row (default: 60)"
+        "--row-seconds",
+        type=float,
+        default=DEFAULT_SECONDS,
+        metavar="S",
+        help="the most time for a row (default: 60; 0: no limit)",
     )
-    parser.add_argument("--worker-memory", metavar="N", help="the most memory of a process, such as 2GiB")
+    parser.add_argument(
+        "--worker-memory", metavar="N", help="the most memory that a process may take for sizing, such as 2GiB"
+    )
     parser.add_argument(
         "--plot",
         type=svg_file,
@@ -147,12 +151,6 @@ def _tls(args: argparse.Namespace) -> dict[str, str]:
     if tls and args.scheduler is None:
         raise UsageError("--tls-ca, --tls-cert and --tls-key need --scheduler tls://HOST:PORT")
     return tls
-
-
-def _limits(args: argparse.Namespace) -> Limits:
-    if args.row_seconds < 0:
-        raise UsageError(f"--row-seconds {args.row_seconds:g} is negative; use 0 for no limit")
-    return Limits(args.row_seconds, parse_size(args.worker_memory) if args.worker_memory else 0)
 
 
 def _cases(args: argparse.Namespace) -> list[Case]:
@@ -175,7 +173,7 @@ def run(args: argparse.Namespace) -> int:
     if args.output is None and args.plot is None:
         raise UsageError("no output is given; add -o FILE (.csv, .jsonl or .parquet)")
     over = _cases(args)
-    limits = _limits(args)
+    limits = Limits(args.row_seconds, parse_size(args.worker_memory) if args.worker_memory else 0)
     tls = _tls(args)
     with ExitStack() as until_done:
         client = None if args.scheduler is None else until_done.enter_context(_client(args.scheduler, tls))
@@ -233,8 +231,8 @@ def _sweep(args: argparse.Namespace, over: list[Case], pool: Any, limits: Limits
     kept: list[Row] = []
     with Results(args.output, over, resumes=args.resume, overwrites=args.overwrite) as results:
         try:
-            found = tally.taking(items(_names(args.models), limits.seconds))
-            fresh = run_batches(results.done.still_to_do(found, limits.seconds), over, pool, limits)
+            found = tally.taking(items(_names(args.models)))
+            fresh = run_batches(results.done.still_to_do(found), over, pool, limits)
             for rows in results.done.merged(fresh):
                 results.write(rows)
                 tally.count(rows)

@@ -1,9 +1,8 @@
 """Batches of models through a pool: processes of this machine, or the workers of a dask cluster; rows come in order.
 
 A batch is a few models at first, so that each worker has some, and seconds of work later, so that messages are few;
-only so many are under way at a time, so that an endless iterable never fills the memory. A worker that dies costs
-nothing but time: its batch is run again one model at a time, and a model that kills its worker twice is a row that
-says so.
+only so many are under way at a time, so that an endless iterable never fills the memory. A batch that takes too long or
+ends its worker costs nothing but time: it is run again one row at a time, and what fails alone is a row that says so.
 
     models -> batches (by bytes and rows) -> [ BATCHES_PER_WORKER a worker ] -> rows, in the order of the models
 """
@@ -16,12 +15,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from tflm_sim import __version__
-from tflm_sim.answers.rows import Case, Row, Rows, Source, read_source
+from tflm_sim.answers.rows import TOO_MUCH_MEMORY, Case, Row, Rows, Source, failed_row, read_source
 from tflm_sim.errors import UsageError
-from tflm_sim.extensions.sweep.limits import Limits, Watchdog
+from tflm_sim.extensions.sweep.limits import Limits
 from tflm_sim.extensions.sweep.urls import is_url, read_url
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model
@@ -36,6 +36,10 @@ FIRST_ROWS, MAX_ROWS = 64, 2048
 BATCHES_PER_WORKER = 3
 """Batches a worker: one that it works on, the next ones waiting."""
 
+BATCH_SECONDS = 2.0
+"""Seconds after which a batch ends with the model that is under way; each of the rest is a batch of its own."""
+
+TOO_LONG = "sizing it took longer than a row may take"
 CRASHED = "sizing it ended the process, twice"
 
 
@@ -84,11 +88,18 @@ def _weight(source: Source) -> int:
         return 1 << 15
 
 
-def size_batch(batch: Batch, cases: Sequence[Case], limits: Limits) -> list[Row]:
-    """Return the rows of a batch; runs wherever the engine sends it, and leaves nothing behind there."""
-    with Watchdog(limits.seconds) as watchdog:
-        rows = Rows(cases, read=_read, guard=watchdog.guard)
-        return [row for item in batch for row in rows.of(item.name, item.source)]
+def size_batch(batch: Batch, cases: Sequence[Case]) -> list[Row]:
+    """Return the rows of a batch's first models, of all where that takes no longer than ``BATCH_SECONDS``.
+
+    It runs wherever the engine sends it, and leaves nothing behind there.
+    """
+    made, ends = Rows(cases, read=_read), time.monotonic() + BATCH_SECONDS
+    rows: list[Row] = []
+    for item in batch:
+        rows += made.of(item.name, item.source)
+        if time.monotonic() > ends:
+            break
+    return rows
 
 
 def _read(source: Source) -> tuple[bytes | memoryview, Model]:
@@ -98,16 +109,20 @@ def _read(source: Source) -> tuple[bytes | memoryview, Model]:
     return data, parse(data, path=source)
 
 
-def size_packed(batch: Batch, cases: Sequence[Case], limits: Limits) -> bytes:
+def size_packed(batch: Batch, cases: Sequence[Case]) -> bytes:
     """Return :func:`size_batch` as one pickle: dask would send a list row by row, each with a header."""
-    return pickle.dumps(size_batch(batch, cases, limits))
+    return pickle.dumps(size_batch(batch, cases))
+
+
+Wait = Callable[[], list[Row]]
+"""Waits for the rows of a batch, and returns them."""
 
 
 class Pool(Protocol):
     """What runs batches: this process, other processes, or a cluster."""
 
-    dead: tuple[type[BaseException], ...]
-    """What a result raises when its worker died; another one takes its place."""
+    failures: tuple[type[BaseException], ...]
+    """What waiting raises when the batch took too much of something, or its worker died and another took its place."""
 
     gone: tuple[type[BaseException], ...]
     """What it raises when the whole pool is gone."""
@@ -116,31 +131,26 @@ class Pool(Protocol):
     def workers(self) -> int:
         """How many batches run at a time."""
 
-    def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> Any:
-        """Start a batch and return its future, whose ``result()`` is the rows."""
+    def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> Wait:
+        """Start a batch."""
 
     def close(self) -> None:
         """Close the pool; batches under way are abandoned."""
 
 
 class Serial:
-    """No pool: each batch runs in this process when its result is asked for."""
+    """No pool: each batch runs in this process when its result is asked for, however long that takes."""
 
     workers = 1
-    dead: tuple[type[BaseException], ...] = ()
+    failures: tuple[type[BaseException], ...] = ()
     gone: tuple[type[BaseException], ...] = ()
 
-    def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> _PendingBatch:
+    def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> Wait:
         """Keep the batch."""
-        return _PendingBatch(lambda: size_batch(batch, cases, limits))
+        return partial(size_batch, batch, cases)
 
     def close(self) -> None:
         """Nothing to end."""
-
-
-@dataclass(frozen=True, slots=True)
-class _PendingBatch:
-    result: Callable[[], list[Row]]
 
 
 class Dask:
@@ -160,7 +170,7 @@ class Dask:
         self._client = client
         self._threads: dict[str, int] = {}
         self._polled = -self.POLL_INTERVAL_S
-        self.dead: tuple[type[BaseException], ...] = (KilledWorker,)
+        self.failures: tuple[type[BaseException], ...] = (TimeoutError, KilledWorker)
         self.gone: tuple[type[BaseException], ...] = (CancelledError, CommClosedError)
 
     @property
@@ -183,13 +193,39 @@ class Dask:
                     f"the worker {address} has {has}, this is {__version__}: install the same version there"
                 )
 
-    def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> _PendingBatch:
+    def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> Wait:
         """Send a batch, files by their whole path; the same batch twice is run twice."""
         if self._client.status == "closed":
             raise self.gone[0]
         whole = tuple(Item(item.name, _whole_path(item.source)) for item in batch)
-        future = self._client.submit(size_packed, whole, cases, limits, pure=False)
-        return _PendingBatch(lambda: pickle.loads(future.result()))
+        future = self._client.submit(size_packed, whole, cases, pure=False)
+        seconds = limits.seconds and limits.seconds + BATCH_SECONDS
+        return partial(self._rows, future, seconds or None)
+
+    def _rows(self, future: Any, seconds: float | None) -> list[Row]:
+        """Wait for a batch. One that is at work when its time begins and when it ends is given up, with its worker.
+
+        Raises:
+            TimeoutError: It took too long; the worker's nanny has started another one.
+            UsageError: ... and there is no nanny.
+        """
+        was_at_work = False
+        while True:
+            try:
+                rows: list[Row] = pickle.loads(future.result(timeout=seconds))
+            except TimeoutError:
+                workers = list(self._client.call_stack([future]))
+                if not (was_at_work and workers):
+                    was_at_work = bool(workers)
+                    continue
+                future.cancel()
+                try:
+                    self._client.restart_workers(workers, raise_for_error=False)
+                except ValueError as without:
+                    where = ", ".join(workers)
+                    raise UsageError(f"a row takes too long on {where}, which has no nanny to end it") from without
+                raise
+            return rows
 
     def close(self) -> None:
         """Do nothing: the cluster does not belong to this process."""
@@ -213,45 +249,54 @@ def run(items: Iterable[Item], cases: Sequence[Case], pool: Pool, limits: Limits
     Raises:
         UsageError: The scheduler of a cluster is gone.
     """
+    work = ((batch, cases) for batch in batches(items, len(cases), pool.workers))
     try:
-        yield from _in_order(items, cases, pool, limits)
+        yield from _in_order(work, pool, limits)
     except pool.gone as gone:
         raise UsageError("the scheduler does not answer any more; the finished rows are kept") from gone
 
 
-def _in_order(items: Iterable[Item], cases: Sequence[Case], pool: Pool, limits: Limits) -> Iterator[list[Row]]:
-    under_way: deque[tuple[Batch, Any]] = deque()
-    waiting = batches(items, len(cases), pool.workers)
-    while True:
-        while len(under_way) < BATCHES_PER_WORKER * pool.workers and (batch := next(waiting, None)) is not None:
-            under_way.append((batch, pool.submit(batch, cases, limits)))
-        if not under_way:
-            return
-        batch, future = under_way.popleft()
+Work = Iterable[tuple[Batch, Sequence[Case]]]
+
+
+def _in_order(work: Work, pool: Pool, limits: Limits, *, is_second: bool = False) -> Iterator[list[Row]]:
+    """Yield the rows of work in its order, those of each model together.
+
+    Args:
+        work: Batches and what they are sized for.
+        pool: Who runs it.
+        limits: What each row may take.
+        is_second: Whether these are single rows that have failed among others.
+    """
+    for batch, cases, wait in _submitted(work, pool, limits):
         try:
-            yield future.result()
-        except pool.dead:
-            yield _one_by_one(batch, cases, pool, limits)
+            rows = wait()
+        except pool.failures as failure:
+            if is_second:
+                yield [_failed(batch[0], cases[0], failure)]
+                continue
+            alone = (((item,), (case,)) for item in batch for case in cases)
+            yield [row for rows in _in_order(alone, pool, limits, is_second=True) for row in rows]
+        else:
+            yield rows
+            rest = batch[len(rows) // len(cases) :]
+            yield from _in_order((((item,), cases) for item in rest), pool, limits)
 
 
-def _one_by_one(batch: Batch, cases: Sequence[Case], pool: Pool, limits: Limits) -> list[Row]:
-    """Return the rows of a batch in which a worker died: each model alone, and what kills its worker as such a row."""
-    rows: list[Row] = []
-    for item in batch:
-        try:
-            rows += pool.submit((item,), cases, limits).result()
-        except pool.dead:
-            rows += [_crashed(item, case) for case in cases]
-    return rows
+def _submitted(work: Work, pool: Pool, limits: Limits) -> Iterator[tuple[Batch, Sequence[Case], Wait]]:
+    """Yield work that has started, while more of it is under way."""
+    under_way: deque[tuple[Batch, Sequence[Case], Wait]] = deque()
+    for batch, cases in work:
+        under_way.append((batch, cases, pool.submit(batch, cases, limits)))
+        if len(under_way) >= BATCHES_PER_WORKER * pool.workers:
+            yield under_way.popleft()
+    yield from under_way
 
 
-def _crashed(item: Item, case: Case) -> Row:
-    return Row(
-        item.name,
-        target=case.target,
-        board=case.board,
-        settings=case.settings_text,
-        limit=case.arena_limit,
-        status="crash",
-        error=CRASHED,
-    )
+def _failed(item: Item, case: Case, failure: BaseException) -> Row:
+    status, words = "crash", CRASHED
+    if isinstance(failure, TimeoutError):
+        status, words = "timeout", TOO_LONG
+    elif isinstance(failure, MemoryError):
+        status, words = "memory", TOO_MUCH_MEMORY
+    return failed_row(Row(item.name), case, status, words)

@@ -1,19 +1,15 @@
-"""How long a row may take: a watchdog stops a computation that takes longer, on every system and in any thread.
-
-A hang in Python ends with :class:`OutOfTime` at the next byte code. Memory is limited for a whole process, by the
-operating system where it can (``RLIMIT_AS``).
-"""
+"""What a row may take: seconds and memory. Who runs the batches keeps the seconds, by ending the process."""
 
 from __future__ import annotations
 
-import ctypes
+import os
+import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from tflm_sim.answers.rows import OutOfTime
+from tflm_sim.errors import UsageError
 
 DEFAULT_SECONDS = 60.0
 
@@ -24,70 +20,44 @@ class Limits:
 
     Attributes:
         seconds: Wall seconds; 0 for no end.
-        memory: Bytes of a worker process; 0 for no end. Not every system can hold it.
+        memory: Bytes that a process may take for sizing, beside what it has anyway; 0 for no end. Not every system can
+            hold it.
+
+    Raises:
+        UsageError: The seconds are no time.
     """
 
     seconds: float = DEFAULT_SECONDS
     memory: int = 0
 
-    def apply(self) -> None:
-        """Limit this process's memory."""
-        if not self.memory:
-            return
-        try:
-            import resource
-        except ImportError:
-            return
-        resource.setrlimit(resource.RLIMIT_AS, (self.memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    def __post_init__(self) -> None:
+        if not 0 <= self.seconds <= threading.TIMEOUT_MAX:  # also where they are not a number
+            raise UsageError(f"a row cannot take {self.seconds:g} seconds at the most; 0 is no limit")
 
 
-class Watchdog:
-    """Raises an error in its creator's thread when that takes too long (mutable); a context manager with a thread.
+@contextmanager
+def memory_limited(size: int) -> Iterator[None]:
+    """Let this process take so many bytes more than it has, where the system can hold it; 0 for no end."""
+    try:
+        import resource
+    except ImportError:
+        size = 0
+    if not size:
+        yield
+        return
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    most = [limit for limit in before if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_AS, (min(_address_space() + size, sys.maxsize, *most), before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
-    Args:
-        seconds: Wall seconds that a block of :meth:`guard` may take; 0 for no end.
-    """
 
-    INTERVAL_S = 0.05
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._watched = ctypes.c_ulong(threading.get_ident())
-        self._lock = threading.Lock()
-        self._deadline: float | None = None
-        self._is_over = False
-        self._ends = threading.Event()
-        self._thread = threading.Thread(target=self._end_overdue, name="tflm_sim row-seconds", daemon=True)
-
-    def __enter__(self) -> Watchdog:
-        if self._seconds:
-            self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._ends.set()
-        if self._seconds:
-            self._thread.join()
-
-    @contextmanager
-    def guard(self) -> Iterator[None]:
-        """Run the block and raise :class:`OutOfTime` in it when it takes too long."""
-        if not self._seconds:
-            yield
-            return
-        with self._lock:
-            self._deadline, self._is_over = time.monotonic() + self._seconds, False
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._deadline = None
-                if self._is_over:  # What was raised and has not arrived is taken back.
-                    ctypes.pythonapi.PyThreadState_SetAsyncExc(self._watched, None)
-
-    def _end_overdue(self) -> None:
-        while not self._ends.wait(self.INTERVAL_S):
-            with self._lock:
-                if self._deadline is not None and self._deadline < time.monotonic():
-                    self._deadline, self._is_over = None, True
-                    ctypes.pythonapi.PyThreadState_SetAsyncExc(self._watched, ctypes.py_object(OutOfTime))
+def _address_space() -> int:
+    """Return the bytes of this process's address space, as the limit counts them; 0 where nobody says."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0

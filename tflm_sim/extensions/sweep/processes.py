@@ -1,122 +1,144 @@
-"""Processes of this machine that size batches, each at the other end of two pipes.
+"""Processes of this machine that size batches, in a pool that pebble keeps.
 
-    Processes --- a thread a process --- pickled batch --> stdin  [ worker.py ]
-                                     <-- pickled rows --- stdout
-
-They are started without the current folder on their path, which ``multiprocessing`` cannot do; and when one dies, the
-batch that it had is all that it takes along.
+pebble ends a process that takes too long for its batch, and puts another one in the place of each that ended; what such
+a batch becomes is said in ``engine``. A process begins as a copy of this one where that is safe: on Linux, and while
+this process has one thread, since a copy never gets a lock that another thread has. Elsewhere it is a new Python, which
+imports the caller's script once more (``if __name__ == "__main__":``).
 """
 
 from __future__ import annotations
 
+import gc
+import multiprocessing
+import os
 import pickle
-import subprocess
-from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from queue import SimpleQueue
-from threading import Lock
-from typing import Any
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from multiprocessing.context import SpawnContext, SpawnProcess
+from typing import TypeVar
+
+from pebble import ProcessExpired, ProcessPool
 
 from tflm_sim.answers.rows import Case, Row
-from tflm_sim.child_python import child_python
-from tflm_sim.extensions.sweep.engine import Batch
-from tflm_sim.extensions.sweep.limits import Limits
+from tflm_sim.errors import UsageError
+from tflm_sim.extensions.sweep.engine import BATCH_SECONDS, Batch, Wait, size_batch
+from tflm_sim.extensions.sweep.limits import Limits, memory_limited
 
+OBJECTS_BETWEEN_COLLECTIONS = 50_000
+"""Objects between two collections of garbage: each looks at all that there is."""
 
-class WorkerDied(Exception):
-    """The process ended before it answered."""
+Answer = TypeVar("Answer")
 
-
-class Worker:
-    """A process that sizes one batch after the other (mutable).
-
-    Args:
-        limits: What it may take.
-    """
-
-    def __init__(self, limits: Limits) -> None:
-        command = child_python("tflm_sim.extensions.sweep.worker")
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self._send(limits)
-
-    def size(self, *work: Any) -> list[Row]:
-        """Return the rows of a batch; ``work`` is what ``size_batch`` takes.
-
-        Raises:
-            WorkerDied: The process ended.
-        """
-        self._send(work)
-        assert self.process.stdout is not None, "it was started with a pipe"
-        try:
-            rows: list[Row] = pickle.load(self.process.stdout)
-        except (EOFError, OSError, pickle.UnpicklingError) as end:
-            raise WorkerDied from end
-        return rows
-
-    def _send(self, value: object) -> None:
-        assert self.process.stdin is not None, "it was started with a pipe"
-        try:
-            pickle.dump(value, self.process.stdin)
-            self.process.stdin.flush()
-        except OSError as end:
-            raise WorkerDied from end
-
-    def end(self) -> None:
-        """Kill the process."""
-        self.process.kill()
-        self.process.wait()
+POLL_INTERVAL_S = 1.0
+"""Seconds between two looks at whether the pool still works."""
 
 
 class Processes:
-    """Processes of this machine (mutable: started when there is work, and restarted when they died)."""
+    """Processes of this machine (mutable: another pool takes the place of one that broke).
 
-    dead: tuple[type[BaseException], ...] = (WorkerDied,)
+    Raises:
+        UsageError: No process can be started.
+    """
+
+    failures: tuple[type[BaseException], ...] = (TimeoutError, MemoryError, ProcessExpired, BrokenProcessPool)
     gone: tuple[type[BaseException], ...] = ()
 
-    def __init__(self, workers: int, limits: Limits) -> None:
+    def __init__(self, workers: int) -> None:
         self.workers = workers
-        self._limits = limits
-        self._threads = ThreadPoolExecutor(workers)
-        self._idle: SimpleQueue[Worker | None] = SimpleQueue()
-        for _ in range(workers):
-            self._idle.put(None)
-        self._lock = Lock()
-        self._alive: set[Worker] = set()
-        self._is_closed = False
+        self._pool = self._started()
 
-    def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> Future[list[Row]]:
-        """Start a batch as soon as a process has time."""
-        return self._threads.submit(self._size, batch, cases, limits)
-
-    def _size(self, *work: Any) -> list[Row]:
-        worker = self._idle.get()
+    def _started(self) -> ProcessPool:
+        """Return a pool with a process that answers."""
+        forks = sys.platform == "linux" and threading.active_count() == 1
+        context = multiprocessing.get_context("fork") if forks else _Spawn()
+        pool = ProcessPool(max_workers=self.workers, initializer=_begin, context=context)
         try:
-            if worker is None:
-                worker = self._start()
-            rows = worker.size(*work)
-        except BaseException:
-            if worker is not None:
-                worker.end()
-                self._alive.discard(worker)
-            self._idle.put(None)
-            raise
-        self._idle.put(worker)
-        return rows
+            with nullcontext() if forks else _safe_path():
+                answer = pool.schedule(os.getpid)
+            _result(pool, answer)
+        except (AssertionError, RuntimeError) as failure:  # multiprocessing asserts that it may start any
+            _end(pool)
+            hint = "" if forks else "; a script that calls sweep() does so below 'if __name__ == \"__main__\":'"
+            raise UsageError(f"no process can be started ({failure.__cause__ or failure}){hint}") from failure
+        return pool
 
-    def _start(self) -> Worker:
-        with self._lock:
-            if self._is_closed:
-                raise WorkerDied
-            worker = Worker(self._limits)
-            self._alive.add(worker)
-            return worker
+    def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> Wait:
+        """Start a batch as soon as a process has time; a row alone has the time of a row."""
+        seconds = limits.seconds and limits.seconds + (BATCH_SECONDS if len(batch) * len(cases) > 1 else 0)
+        # Packed here, so that a process that dies of what it unpacks holds no lock of the pool.
+        work = pickle.dumps((batch, cases)), limits.memory
+        try:
+            future = self._pool.schedule(_size, work, timeout=seconds or None)
+        except RuntimeError:  # The pool is broken.
+            self.close()
+            self._pool = self._started()
+            future = self._pool.schedule(_size, work, timeout=seconds or None)
+        return partial(_result, self._pool, future)
 
     def close(self) -> None:
-        """End the processes without waiting for what they do, and the threads that did."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        with self._lock:
-            self._is_closed = True
-            alive = list(self._alive)
-        for worker in alive:
-            worker.end()
-        self._threads.shutdown()
+        """End the processes without waiting for what they do."""
+        _end(self._pool)
+
+
+def _end(pool: ProcessPool) -> None:
+    pool.stop()  # type: ignore[no-untyped-call]
+    pool.join()
+
+
+def _result(pool: ProcessPool, future: Future[Answer]) -> Answer:
+    """Wait for an answer; a pool that broke says nothing to those who wait for a batch that it never sent."""
+    while not wait([future], POLL_INTERVAL_S).done:
+        if not pool.active:
+            raise BrokenProcessPool
+    return future.result()
+
+
+def _size(packed: bytes, memory: int) -> list[Row]:
+    with memory_limited(memory):
+        return size_batch(*pickle.loads(packed))
+
+
+def _begin() -> None:
+    gc.freeze()  # What a copy of a large program has is its own memory only as long as nobody writes to it.
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this process, whatever it does, when the one that started it has ended, however that did."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None, "somebody started this process"
+    parent.join()
+    os._exit(1)
+
+
+class _Spawn(SpawnContext):
+    """Starts processes as ``multiprocessing`` does, but for modules of the current folder."""
+
+    class Process(SpawnProcess):
+        def start(self) -> None:
+            with _safe_path():
+                super().start()
+
+
+_ENVIRONMENT = threading.RLock()
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Let each Python that is started import nothing from the current folder on its way to what it is to do."""
+    with _ENVIRONMENT:
+        before = os.environ.get("PYTHONSAFEPATH")
+        os.environ["PYTHONSAFEPATH"] = "1"
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ["PYTHONSAFEPATH"]
+            else:
+                os.environ["PYTHONSAFEPATH"] = before

@@ -7,15 +7,16 @@ the same with --resume         ... to .r.csv.part, which takes its place in the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from tflm_sim.answers.rows import Case, Row
 from tflm_sim.errors import UsageError
-from tflm_sim.extensions.sweep.lock import file_lock
 from tflm_sim.extensions.sweep.resume import EarlierRows
 from tflm_sim.extensions.sweep.tables import Writer, form_of, open_writer, read_rows
+from tflm_sim.extras import install_command
 
 
 class Results:
@@ -40,7 +41,7 @@ class Results:
             self.done = EarlierRows((), over)
             return
         with ExitStack() as until_open:
-            until_open.enter_context(file_lock(self._path))
+            until_open.enter_context(_locked(self._path))
             self._open(self._path, over, overwrites=overwrites)
             self._lock = until_open.pop_all()
 
@@ -102,3 +103,31 @@ class Results:
             self._part.unlink()
         elif self._is_beside:
             self._part.replace(path)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a file, whatever name it goes by, while the block runs; it ends with its process.
+
+    Raises:
+        UsageError: Another sweep holds it, there can be none in that folder, or filelock is not installed.
+    """
+    try:
+        from filelock import FileLock, Timeout
+    except ImportError as missing:
+        raise UsageError(f"{path} is locked with filelock: {install_command('sweep')}") from missing
+    real = Path(os.path.realpath(path))
+    name = real.with_name(f".{real.name}.lock")
+    try:
+        os.stat(real.parent)  # filelock would make the folder
+        lock = FileLock(name, timeout=0).acquire()
+    except Timeout:
+        raise UsageError(f"{path} is being written by another sweep") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be locked with {name.name}: {error.strerror or error}") from None
+    with lock:
+        try:
+            yield
+        finally:
+            if os.name != "nt":  # There a file that is open cannot be deleted; an unlocked one does no harm.
+                name.unlink(missing_ok=True)

@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from tflm_sim import __version__
-from tflm_sim.answers.rows import Case, OutOfTime, Row, Source
+from tflm_sim.answers.rows import Case, Row, Source
 from tflm_sim.errors import TflmSimError
 from tflm_sim.extensions.sweep.engine import Item
-from tflm_sim.extensions.sweep.limits import DEFAULT_SECONDS, Watchdog
 from tflm_sim.extensions.sweep.urls import is_url, read_url
 from tflm_sim.model.encode import encode
 from tflm_sim.model.inputs import read_input
@@ -36,23 +35,16 @@ class EarlierRows:
         self._cases = cases
         self._order: deque[list[Row] | None] = deque()
 
-    def still_to_do(self, items: Iterable[Item], seconds: float = DEFAULT_SECONDS) -> Iterator[Item]:
-        """Yield the items with missing rows; the complete ones are kept for :meth:`merged`.
-
-        Args:
-            items: The models.
-            seconds: Wall seconds that reading one of them may take; whoever sizes one that takes longer says so in its
-                row. 0 for no end.
-        """
-        with Watchdog(seconds) as watchdog:
-            for item in items:
-                digest = ""
-                with contextlib.suppress(TflmSimError, OutOfTime), watchdog.guard():
-                    digest = _digest(item.source)
-                known = self._known(item, digest)
-                self._order.append(known)
-                if known is None:
-                    yield item
+    def still_to_do(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Yield the items with missing rows; the complete ones are kept for :meth:`merged`."""
+        for item in items:
+            digest = ""
+            with contextlib.suppress(TflmSimError):  # whoever sizes it says so in its row
+                digest = _digest(item.source)
+            known = self._known(item, digest)
+            self._order.append(known)
+            if known is None:
+                yield item
 
     def _known(self, item: Item, digest: str) -> list[Row] | None:
         keys = [(digest, case.target.lower(), case.board, case.settings_text, case.arena_limit) for case in self._cases]

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
-from tflm_sim.answers.rows import COLUMNS, Case, OutOfTime, Row, as_dict, cases
+from tflm_sim.answers.rows import COLUMNS, Case, Row, as_dict, cases
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.sweep.engine import Dask, Item, Pool, Serial, run
-from tflm_sim.extensions.sweep.limits import Limits, Watchdog
-from tflm_sim.extensions.sweep.processes import Processes
+from tflm_sim.extensions.sweep.limits import Limits
 from tflm_sim.extensions.sweep.urls import expand_url, is_url
 from tflm_sim.extras import install_command
 from tflm_sim.model.inputs import expand_inputs, may_hold_several, members
@@ -22,22 +20,19 @@ from tflm_sim.units import as_size
 DEFAULT_LIMITS = Limits()
 
 
-def items(models: ModelLike | Iterable[ModelLike], seconds: float = 0) -> Iterator[Item]:
+def items(models: ModelLike | Iterable[ModelLike]) -> Iterator[Item]:
     """Yield the models of a sweep; folders, patterns and files of several models become one each.
 
     Args:
         models: Paths, fsspec URLs, bytes and :class:`~tflm_sim.model.types.Model`, mixed, or one of them; read lazily.
-        seconds: That looking for the models in a file may take, 0 for no end; one that takes longer is an item whole,
-            for whose rows the same limit holds.
     """
-    read = partial(_members, seconds=seconds)
     number = 0
     is_one = isinstance(models, str | os.PathLike | bytes | bytearray | memoryview | Model)
     several: Iterable[Any] = models if isinstance(models, Iterable) and not is_one else (models,)
     for model in several:
         if isinstance(model, str | os.PathLike):
             name = os.fspath(model)
-            found = ((url, None) for url in expand_url(name)) if is_url(name) else expand_inputs([name], read)
+            found = ((url, None) for url in expand_url(name)) if is_url(name) else expand_inputs([name], _members)
             for label, data in found:
                 yield Item(label, label if data is None else data)
                 number += 1
@@ -47,14 +42,11 @@ def items(models: ModelLike | Iterable[ModelLike], seconds: float = 0) -> Iterat
             number += 1
 
 
-def _members(path: str, was_found: bool, seconds: float) -> list[tuple[str, bytes | None]]:
-    """Return what ``model.inputs.members`` does, the file whole where that takes too much."""
-    if not may_hold_several(path):
-        return [(path, None)]
+def _members(path: str, was_found: bool) -> list[tuple[str, bytes | None]]:
+    """Return what ``model.inputs.members`` does, the file whole where that takes too much memory."""
     try:
-        with Watchdog(seconds) as watchdog, watchdog.guard():
-            return members(path, was_found)
-    except (OutOfTime, MemoryError):
+        return members(path, was_found) if may_hold_several(path) else [(path, None)]
+    except MemoryError:
         return [(path, None)]
 
 
@@ -63,15 +55,26 @@ def make_pool(client: Any = None, *, jobs: int | None = None, limits: Limits = D
 
     Args:
         client: A ``dask.distributed.Client``; its workers.
-        jobs: Processes of this machine; by default one a core; 1 for this very process, unless memory is limited.
-        limits: What each process may take.
+        jobs: Processes of this machine; by default one a core; 1 for this very process, if there are no limits: only
+            another one can be ended.
+        limits: What a row may take.
+
+    Raises:
+        UsageError: There are too few of them, or pebble is not installed.
     """
     if client is not None:
         return Dask(client)
     count = jobs if jobs is not None else len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
     if count < 1:
         raise UsageError(f"{count} processes are too few")
-    return Serial() if count == 1 and not limits.memory else Processes(count, limits)
+    if count == 1 and limits == Limits(0):
+        return Serial()
+    try:
+        from tflm_sim.extensions.sweep.processes import Processes
+    except ImportError as missing:
+        without = "one process without limits (--jobs 1 --row-seconds 0) needs nothing"
+        raise UsageError(f"processes of their own need pebble: {install_command('sweep')}; {without}") from missing
+    return Processes(count)
 
 
 def iterate_rows(
@@ -85,7 +88,7 @@ def iterate_rows(
     """Yield the rows as they come, models in order and the cases of each in order; see :func:`sweep`."""
     pool = make_pool(client, jobs=jobs, limits=limits)
     try:
-        for rows in run(items(models, limits.seconds), over, pool, limits):
+        for rows in run(items(models), over, pool, limits):
             yield from rows
     finally:
         pool.close()

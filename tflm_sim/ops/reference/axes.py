@@ -96,6 +96,7 @@ def _written(output: KernelTensor, dims: tuple[int, int, int, int]) -> tuple[int
 def _space_to_depth(k: Kernel, source: KernelTensor, output: KernelTensor) -> Steps[None]:
     _check_depth(k, source, output)
     block = int_option(k.node, "SpaceToDepthOptions", "block_size")
+    k.ensure(block > 0, "block_size > 0")
     batch, height, width, depth = source.shape
     new_height, new_width = k.divide(height, block), k.divide(width, block)
     k.ensure_eq(height, new_height * block, "input_height", "output_height * block_size")
@@ -114,6 +115,22 @@ def _depth_to_space(k: Kernel, source: KernelTensor, output: KernelTensor) -> St
 
 
 _MAYBE = unchecked(INPUT), unchecked(OUTPUT)
+
+
+def _space_to_depth_of_both(k: Kernel, source: KernelTensor | None, output: KernelTensor | None) -> Steps[None]:
+    k.ensure(source is not None and output is not None, "input != nullptr && output != nullptr")
+    yield from _space_to_depth(k, k.require(source, "input"), k.require(output, "output"))
+
+
+_SPACE_TO_DEPTH = "space_to_depth.cc"
+_SPACE_TO_DEPTH_EACH = Prepare(_SPACE_TO_DEPTH, counts(1), body=_space_to_depth)
+_SPACE_TO_DEPTH_BOTH = Prepare(_SPACE_TO_DEPTH, counts(1), takes=_MAYBE, body=_space_to_depth_of_both)
+
+
+def _prepare_space_to_depth(node: Node) -> Steps[None]:
+    yield from (_SPACE_TO_DEPTH_BOTH if node.target.runtime.has("prepare_checks") else _SPACE_TO_DEPTH_EACH)(node)
+
+
 _SPACE_TO_BATCH = Prepare("space_to_batch_nd.cc", counts(3), takes=_MAYBE, body=_batch)
 _BATCH_TO_SPACE = Prepare("batch_to_space_nd.cc", counts(3), takes=_MAYBE, body=_batch)
 
@@ -144,11 +161,7 @@ MODELS: tuple[OpModel, ...] = (
     OpModel("REVERSE_V2", prepare=Prepare("reverse.cc", counts(2), takes=(INPUT, _AXIS, OUTPUT), body=_reverse)),
     OpModel("SPACE_TO_BATCH_ND", init=op_data("SpaceToBatchParams"), prepare=_space_to_batch),
     OpModel("BATCH_TO_SPACE_ND", prepare=_batch_to_space),
-    OpModel(
-        "SPACE_TO_DEPTH",
-        "TfLiteSpaceToDepthParams",
-        prepare=Prepare("space_to_depth.cc", counts(1), body=_space_to_depth),
-    ),
+    OpModel("SPACE_TO_DEPTH", "TfLiteSpaceToDepthParams", prepare=_prepare_space_to_depth, source=_SPACE_TO_DEPTH),
     OpModel(
         "DEPTH_TO_SPACE",
         "TfLiteDepthToSpaceParams",

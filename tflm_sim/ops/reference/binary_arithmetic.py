@@ -39,7 +39,8 @@ def _ensure_plain_int32(k: Kernel, *tensors: KernelTensor) -> None:
 
 def _add(k: Kernel, input1: KernelTensor, input2: KernelTensor, output: KernelTensor) -> None:
     if k.knows(output.type, _QUANTIZED, _ADD_SINCE):
-        k.check(output.affine is not None, "output->quantization.type != kTfLiteNoQuantization")
+        refuse = k.ensure if k.has("prepare_checks") else k.check
+        refuse(output.affine is not None, "output->quantization.type != kTfLiteNoQuantization")
         check_sum(k, input1, input2, output)
     if output.type == _INT32:
         _ensure_plain_int32(k, input1, input2)

@@ -1,26 +1,31 @@
-"""Custom operators outside of the signal library: CIRCULAR_BUFFER, TFLite_Detection_PostProcess and ethos-u.
+"""Custom operators outside of the signal library: CIRCULAR_BUFFER, TFLite_Detection_PostProcess, BasicClassifier and
+ethos-u.
 
-CIRCULAR_BUFFER is the state of a strided streaming convolution. TFLite_Detection_PostProcess decodes boxes and drops
-those that overlap, with eleven scratch buffers. ethos-u is a part of the model that Vela compiled for the Ethos-U NPU;
-``MicroMutableOpResolver::AddEthosU`` registers it only in a build that links the Ethos-U driver, so it is not among the
-reference rows: TFLM then says "Failed to get registration from op code CUSTOM".
+CIRCULAR_BUFFER is the state of a strided streaming convolution; a second output says whether it is full.
+TFLite_Detection_PostProcess decodes boxes and drops those that overlap, with eleven scratch buffers. BasicClassifier
+compares some scores with thresholds, and asks for nothing. ethos-u is a part of the model that Vela compiled for the
+Ethos-U NPU; ``MicroMutableOpResolver::AddEthosU`` registers it only in a build that links the Ethos-U driver, so it is
+not among the reference rows: TFLM then says "Failed to get registration from op code CUSTOM".
 
 Source: tensorflow/lite/micro/kernels/{circular_buffer,circular_buffer_common,detection_postprocess,ethosu,
-ethos_u/ethosu}.cc @ 90b983c.
+ethos_u/ethosu}.cc @ 90b983c; {basic_classifier,circular_buffer_common}.cc @ 0cc6f98, and the pip wheels of
+2026-09-10 to 2026-10-23.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.eval_types import PLAIN, EvalRow, known_types
+from tflm_sim.ops.eval_values import ValueRow, constant_integers
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
-from tflm_sim.ops.prepare import INPUT, OUTPUT, Prepare, input_count, source, trusted, unchecked
+from tflm_sim.ops.prepare import INPUT, OUTPUT, Prepare, counts, input_count, result, source, trusted, unchecked
 from tflm_sim.ops.reference.custom_options import int_entries, int_slots
 from tflm_sim.ops.requests import KernelTensor, Persistent, Scratch, Steps
-from tflm_sim.ops.roles import op_data, size_of
+from tflm_sim.ops.roles import null_indices, op_data, size_of
 from tflm_sim.units import int32
 
 _CIRCULAR = "OpDataCircularBuffer"
@@ -33,7 +38,16 @@ def _init_circular(node: Node) -> Steps[object]:
     return _CIRCULAR
 
 
-def _circular_buffer(k: Kernel, maybe_input: KernelTensor | None, maybe_output: KernelTensor | None) -> None:
+def _count_circular(k: Kernel) -> None:
+    """What is checked of a buffer with a second output; there is no check that there are vectors to count."""
+    if k.has("circular_buffer_valid"):
+        if k.node.operator.inputs is None or k.node.operator.outputs is None:
+            raise null_indices()
+        k.ensure(len(k.node.inputs) == 1, "node->inputs->size == 1")
+        k.ensure(len(k.node.outputs) in (1, 2), "node->outputs->size == 1 || node->outputs->size == 2")
+
+
+def _circular_buffer(k: Kernel, maybe_input: KernelTensor | None, maybe_output: KernelTensor | None) -> Steps[None]:
     k.op_data()
     source, output = k.present(maybe_input, "input"), k.present(maybe_output, "output")
     k.ensure_eq(k.dim(source, 0), k.dim(output, 0), "input->dims->data[0]", "output->dims->data[0]")
@@ -42,6 +56,11 @@ def _circular_buffer(k: Kernel, maybe_input: KernelTensor | None, maybe_output: 
     k.ensure_eq(k.dim(output, 3), k.dim(source, 3), "output->dims->data[3]", "input->dims->data[3]")
     k.same_type(source, output)
     k.is_type(source, TensorType.INT8, "input")
+    if k.has("circular_buffer_valid") and len(k.node.outputs) == 2:
+        valid = yield from k.output(1, "valid_output")
+        k.is_type(valid, TensorType.BOOL, "valid_output")
+        k.ensure_eq(int32(valid.flat_size), 1, "ElementCount(*valid_output->dims)")
+        yield from k.free(valid)
 
 
 COORDINATES_PER_BOX = 4
@@ -96,6 +115,32 @@ def _detect(k: Kernel, boxes: KernelTensor, scores: KernelTensor, anchors: Kerne
         yield Scratch(size, label)
 
 
+_SCORES = source(1, "target_indices"), source(2, "thresholds"), result(0, "detected"), result(1, "target_posteriors")
+
+
+def _classify(k: Kernel, source: KernelTensor, *targets: KernelTensor) -> None:
+    """Check the input, and a value for each target in each of the other tensors."""
+    ranks = "NumDimensions(input) == 1 || NumDimensions(input) == 2"
+    if k.has("classifier_2d"):
+        k.ensure(len(source.shape) in (1, 2), ranks)
+    else:
+        k.rank(source, 1, "input")
+    for tensor, take in zip(targets, _SCORES, strict=True):
+        k.rank(tensor, 1, take.name)
+    for tensor, take in zip(targets[1:], _SCORES[1:], strict=True):
+        k.ensure_eq(tensor.shape[0], targets[0].shape[0], f"{take.name}->dims->data[0]", "num_targets")
+    k.is_type(source, TensorType.INT32, "input")
+    for tensor, take in zip(targets, _SCORES, strict=True):
+        k.is_type(tensor, TensorType.BOOL if take.name == "detected" else TensorType.INT32, take.name)
+
+
+def _targets_outside(node: Node) -> Iterator[tuple[str, str]]:
+    values, targets = node.input(0), constant_integers(node.input(1))
+    if values is not None and targets:
+        count = values.flat_size
+        yield from ((f"target {target} of {count} values", "") for target in targets if not 0 <= target < count)
+
+
 _INPUTS = source(0, "input_box_encodings"), source(1, "input_class_predictions"), source(2, "input_anchors")
 
 
@@ -122,7 +167,10 @@ MODELS: tuple[OpModel, ...] = (
         "CIRCULAR_BUFFER",
         init=_init_circular,
         prepare=Prepare(
-            "circular_buffer_common.cc", takes=(unchecked(INPUT), unchecked(OUTPUT)), body=_circular_buffer
+            "circular_buffer_common.cc",
+            _count_circular,
+            takes=(unchecked(INPUT), unchecked(OUTPUT)),
+            body=_circular_buffer,
         ),
     ),
     OpModel(
@@ -130,6 +178,11 @@ MODELS: tuple[OpModel, ...] = (
         init=_init_detection,
         prepare=Prepare(_DETECTION_FILE, input_count(3), takes=trusted(*_INPUTS), body=_detect),
     ),
+    OpModel(
+        "BasicClassifier", prepare=Prepare("basic_classifier.cc", counts(3, 2), takes=(INPUT, *_SCORES), body=_classify)
+    ),
 )
 
 EVALS: tuple[EvalRow, ...] = (known_types("CIRCULAR_BUFFER", "i0", "INT8", PLAIN),)
+
+VALUES: tuple[ValueRow, ...] = (ValueRow("BasicClassifier", refused=_targets_outside),)

@@ -1,7 +1,8 @@
 """TFLM_DECODE: pairs of (encoded, ancillary) constants, each decoded into an output by a ``DecodeState`` in the tail.
 
 The ancillary tensor opens with 16 bytes of metadata: the decode type, the metadata's version, two reserved bytes, then
-what the type defines, beginning with a version of its own.
+what the type defines, beginning with a version of its own. Since ``decode_custom`` an interpreter can be given states
+for the types from 128 on; here it was given none.
 
 Source: tensorflow/lite/micro/kernels/{decode,decode_state,decode_state_lut,decode_state_huffman,decode_state_prune}.cc
 @ 90b983c.
@@ -31,6 +32,7 @@ _STATE_FILES = {
     "DecodeStatePrune": "decode_state_prune.cc",
 }
 _CUSTOM_TYPE = 127
+_FIRST_REGISTERED_TYPE = 128
 
 
 def _metadata(k: Kernel, ancillary: KernelTensor, offset: int) -> int:
@@ -93,10 +95,12 @@ def _set_up(node: Node, state: str, ancillary: KernelTensor, output: KernelTenso
 
 def _create_state(node: Node, decode_type: int, pair: int) -> Steps[str]:
     """Allocate the state that decodes ``decode_type`` and return its class."""
-    state = _STATES.get(decode_type)
+    state, registers = _STATES.get(decode_type), node.target.runtime.has("decode_custom")
     if state is None:
-        custom = decode_type == _CUSTOM_TYPE
-        yield Log("Custom decode type not yet supported" if custom else f"unsupported decode type {decode_type}")
+        if decode_type == _CUSTOM_TYPE and not registers:
+            yield Log("Custom decode type not yet supported")
+        elif decode_type < _FIRST_REGISTERED_TYPE or not registers:
+            yield Log(f"unsupported decode type {decode_type}")
     elif (yield Persistent(node.target.sizeof(state), state, checked=True)) is not None:
         return state
     raise fail(f"failed to allocate DecodeState[{pair}]")

@@ -7,12 +7,14 @@ Source: tensorflow/lite/micro/kernels/{gather,gather_nd,embedding_lookup,dynamic
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import prod
 
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.element_types import type_name
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.eval_types import EvalRow, Switch
+from tflm_sim.ops.eval_values import ValueRow, constant_integers
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
@@ -22,6 +24,8 @@ from tflm_sim.ops.requests import KernelTensor, SetShape, Steps
 from tflm_sim.ops.roles import fail, writable_dims
 
 MAX_INDICES_ND = 5
+_MAX_DIMENSIONS = 6
+"""How many an operand of DYNAMIC_UPDATE_SLICE may have, since that is checked."""
 _VALUE_TYPES = (TensorType.FLOAT32, TensorType.INT8)
 
 
@@ -101,7 +105,8 @@ def _embedding_op_data(k: Kernel, value: KernelTensor, output: KernelTensor) -> 
     yield from k.persistent(struct, "op_data != nullptr")
     if value.type == TensorType.INT8 and output.type == TensorType.FLOAT32:
         k.zero_points(tensor_1=value)
-    k.check(value.shape[0] != 0, "tensor_1->dims->data[0] != 0")
+    if not k.has("prepare_checks"):
+        k.check(value.shape[0] != 0, "tensor_1->dims->data[0] != 0")
 
 
 def _dynamic_update_slice(
@@ -112,9 +117,18 @@ def _dynamic_update_slice(
     k.rank(starts, 1, "start_indices")
     rank, rank_text = len(operand.shape), "NumDimensions(operand)"
     k.ensure_eq(starts.shape[0], rank, "SizeOfDimension(start_indices, 0)", rank_text)
+    k.ensure(1 <= rank <= _MAX_DIMENSIONS, f"{rank_text} >= 1 && {rank_text} <= kMaxDimensions")
     k.ensure_eq(len(update.shape), rank, "NumDimensions(update)", rank_text)
     fits = all(small <= large for small, large in zip(update.shape, operand.shape, strict=True))
     k.ensure(fits, "SizeOfDimension(update, i) <= SizeOfDimension(operand, i)")
+
+
+def _positions_outside(node: Node) -> Iterator[tuple[str, str]]:
+    """Constant positions that GATHER's Eval refuses; before that was checked it read past the end."""
+    values, positions = node.input(0), constant_integers(node.input(1))
+    if values is not None and positions and values.shape and node.target.runtime.has("prepare_checks"):
+        size = values.shape[int_option(node, "GatherOptions", "axis")]
+        yield from ((f"position {at} of {size}", "") for at in positions if not 0 <= at < size)
 
 
 MODELS: tuple[OpModel, ...] = (
@@ -166,3 +180,5 @@ EVALS: tuple[EvalRow, ...] = (
         ),
     ),
 )
+
+VALUES: tuple[ValueRow, ...] = (ValueRow("GATHER", refused=_positions_outside),)

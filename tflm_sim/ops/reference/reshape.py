@@ -35,6 +35,8 @@ def _element_counts(k: Kernel, shape: tuple[int, ...]) -> tuple[int, int]:
             stretch_dim = index
         else:
             count = int32(count * value)
+    if stretch_dim >= 0:
+        k.ensure(count != 0, "num_output_elements != 0")
     return count, stretch_dim
 
 
@@ -80,11 +82,13 @@ def _reshape_status(k: Kernel) -> Steps[int]:
 
 
 def prepare_reshape(node: Node) -> Steps[None]:
-    """``PrepareReshapeReference``; TF_LITE_ENSURE_EQ evaluates its arguments again to print them."""
+    """``PrepareReshapeReference``; its TF_LITE_ENSURE_EQ evaluated its arguments again to print them."""
     k = Kernel(node, "reshape_common.cc")
     k.ensure(len(node.inputs) in (1, 2), "NumInputs(node) == 1 || NumInputs(node) == 2")
     k.ensure_eq(len(node.outputs), 1, "NumOutputs(node)")
-    if (yield from _reshape_status(k)) != 0:
+    if k.has("prepare_checks"):
+        yield from _reshape_output(k)
+    elif (yield from _reshape_status(k)) != 0:
         status = yield from _reshape_status(k)
         k.refuse("ReshapeOutput(context, node)", "kTfLiteOk", f"{status} != 0")
 
@@ -107,6 +111,12 @@ def _squeeze(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
     k.ensure(len(source.shape) <= _MAX_SQUEEZE_DIMS, "input_num_dims <= max_squeeze_dims")
     squeezed = _squeezed(k, source)
     kept = [size for index, size in enumerate(source.shape) if index not in squeezed]
+    if k.has("prepare_checks"):
+        fits = len(output.shape) >= len(kept) and all(
+            ours >= size for ours, size in zip(output.shape, kept, strict=False)
+        )
+        k.ensure(fits, "out_idx < output_dims->size && output_dims->data[out_idx] >= input_dims->data[in_idx]")
+        return
     for index, size in enumerate(kept):
         k.check(k.dim(output, index) >= size, "output_dims->data[out_idx++] >= input_dims->data[in_idx]")
 

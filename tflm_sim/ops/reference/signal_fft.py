@@ -110,8 +110,9 @@ def _transform_prepare(file: str, *, scratch: bool) -> Callable[[Node], Steps[No
         for tensor, name in ((signal, "input"), (output, "output")):
             k.ensure_types_eq(tensor.type, params.element_type, f"{name}->type", "TfLiteTypeEnum")
         flat_size(output)
-        innermost_dim(signal)
+        length = innermost_dim(signal)
         if scratch:
+            k.ensure(length <= params.fft_length, "params->input_length <= params->fft_length")
             yield Scratch(size_of(node, params.fft_length, params.element_size), "padded input")
         yield from k.free(signal, output)
 

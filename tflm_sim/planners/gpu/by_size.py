@@ -159,14 +159,11 @@ class _Candidate:
         else:
             self.dist[object_id] = min(self.dist[object_id], dist)
         if dist == NOT_ASSIGNED and self.best_object == object_id:
-            self._find_best()
+            self.best_dist = min(self.dist)
+            if self.best_dist != NOT_ASSIGNED:
+                self.best_object = self.dist.index(self.best_dist)
         elif dist < self.best_dist:
             self.best_dist, self.best_object = dist, object_id
-
-    def _find_best(self) -> None:
-        self.best_dist = min(self.dist)
-        if self.best_dist != NOT_ASSIGNED:
-            self.best_object = self.dist.index(self.best_dist)
 
 
 def _distance(a: TensorUsageRecord[int], b: TensorUsageRecord[int]) -> int:

@@ -52,7 +52,7 @@ def _extension() -> Any:
 def _browser_library() -> Any:
     from pathlib import Path
 
-    from tflm_sim.planners.native.library import LoadedCore  # ctypes: slow to import, and nobody else wants it.
+    from tflm_sim.planners.native.shared_library import LoadedCore  # ctypes: slow to import, and nobody else wants it.
 
     path = Path(__file__).with_name(BROWSER_LIBRARY)
     return LoadedCore(path) if path.exists() else None
@@ -199,8 +199,8 @@ Gap = tuple[int, int, int, int]
 """(group, other, after, before): where a group must not begin, counted in bytes from where another one does."""
 
 
-class NativeStairs:
-    """First fit of groups that may overlap a step, and the climb over its orders (``shrinking/staircase.py``).
+class NativeFirstFit:
+    """First fit of groups that may overlap, and the climb over its orders (``shrink/overlap_placement.py``).
 
     Args:
         sizes: Bytes of each group.
@@ -210,16 +210,16 @@ class NativeStairs:
     def __init__(self, sizes: Sequence[int], gaps: Iterable[Gap]) -> None:
         native = _checked_binding()
         self._ffi, self._lib = native.ffi, native.lib
-        if not hasattr(self._lib, "tflm_stairs_start"):
+        if not hasattr(self._lib, "tflm_first_fit_start"):
             raise TflmSimError("the C planners were built from older sources: pip install -e . rebuilds them")
         self._sizes, self._gaps = array("q", sizes), _flat(sorted(gaps), "q")  # read by the C code until the end
         count, gap_count = len(self._sizes), len(self._gaps) // 4
-        size = self._lib.tflm_stairs_workspace_size(count, gap_count)
-        self._workspace, stairs = self._ffi.new("uint64_t[]", size // 8), self._ffi.new("tflm_stairs_t **")
-        rows_of_four = self._ffi.from_buffer("tflm_stairs_gap_t[]", self._gaps)
+        size = self._lib.tflm_first_fit_workspace_size(count, gap_count)
+        self._workspace, first_fit = self._ffi.new("uint64_t[]", size // 8), self._ffi.new("tflm_first_fit_t **")
+        rows_of_four = self._ffi.from_buffer("tflm_first_fit_gap_t[]", self._gaps)
         given = (self._in_c(self._sizes), count, rows_of_four, gap_count, self._workspace, size)
-        _check(self._lib, self._lib.tflm_stairs_start(*given, stairs))
-        self._stairs = stairs[0]
+        _check(self._lib, self._lib.tflm_first_fit_start(*given, first_fit))
+        self._problem = first_fit[0]
 
     def _in_c(self, numbers: array[int]) -> Any:
         return self._ffi.from_buffer("int64_t[]", numbers)
@@ -235,7 +235,7 @@ class NativeStairs:
         given, offsets = array("q", order), array("q", bytes(8 * len(order)))
         for group, offset in zip(order, known, strict=False):
             offsets[group] = offset
-        head = self._lib.tflm_stairs_fit(self._stairs, self._in_c(given), len(known), most, self._in_c(offsets))
+        head = self._lib.tflm_first_fit_place(self._problem, self._in_c(given), len(known), most, self._in_c(offsets))
         return head, offsets.tolist()
 
     def climb(self, order: Sequence[int], steps: int) -> tuple[int, list[int]]:
@@ -244,7 +244,7 @@ class NativeStairs:
         The groups at the top move to the front until that helps no more, or until so many gaps were looked at.
         """
         given, offsets = array("q", order), array("q", bytes(8 * len(order)))
-        head = self._lib.tflm_stairs_climb(self._stairs, self._in_c(given), steps, self._in_c(offsets))
+        head = self._lib.tflm_first_fit_climb(self._problem, self._in_c(given), steps, self._in_c(offsets))
         return head, offsets.tolist()
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from cffi import FFI
 
 HERE = Path("tflm_sim/planners/native")
-HEADERS = ("tflm_plan.h", "hill_climb.h", "shared_objects.h", "exact_types.h", "exact.h", "stairs.h")
+HEADERS = ("tflm_plan.h", "hill_climb.h", "shared_objects.h", "exact_types.h", "exact.h", "first_fit.h")
 SOURCES = (
     "by_size_objects.c",
     "exact.c",
@@ -29,10 +29,10 @@ SOURCES = (
     "exact_stack.c",
     "exact_strategy.c",
     "exact_ways.c",
+    "first_fit.c",
     "hill_climb.c",
     "min_cost_flow.c",
     "pq_tree.c",
-    "stairs.c",
     "tflm_plan.c",
 )
 CALLBACKS = """

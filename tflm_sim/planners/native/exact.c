@@ -38,7 +38,7 @@ enum {
   FIRST_PACKING_NODES = 2000,
   PACKING_NODES = 200000,
   PACKING_SHARE = 60, /* packing nodes to a search node; they are forty times as quick */
-  SPLIT_FROM = 8,     /* from this turn on a plan in two storeys is tried */
+  SPLIT_FROM = 8,     /* from this turn on a plan in two levels is tried */
   SPLIT_TARGETS = 4,
   WORKER_STACK = 32 << 20
 };
@@ -218,7 +218,7 @@ static int search_as(worker_t *w, int way) {
   return w->wide[way] == NULL ? SEARCH_STOPPED : tflm_exact_search_run_wide(w->wide[way], &w->task, w->units);
 }
 
-/* Two storeys within the capacity, or else without all, a half, a quarter .. of the gap from the bound to the best
+/* Two levels within the capacity, or else without all, a half, a quarter .. of the gap from the bound to the best
  * plan. Returns 0 when it is not their turn.
  */
 static int split(worker_t *w) {

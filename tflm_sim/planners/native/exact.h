@@ -10,13 +10,13 @@
  *  5. more than 2,048 buffers: windows of the best plan are planned anew, each as a small problem (exact_improve.c).
  *  6. else turns are taken (exact.c) until plan and bound meet, or a limit comes:
  *       a packing, where every section is exactly full (exact_packing.c, exact_packing_groups.c, pq_tree.c);
- *       a plan in two storeys, each a problem of its own (exact_split.c);
+ *       a plan in two levels, each a problem of its own (exact_split.c);
  *       a search of the whole (exact_search.c) by a strategy (exact_strategy.c) in one of four forms (exact_ways.c).
  *
  * WHAT A BOUND PROVES. The load of a section: its buffers lie one above the other. The stack: so they do, and whatever
  * their order, their alignments leave gaps. A packing that fails: no plan fills every section, so the peak is above the
  * load. A search that fails at a capacity: no plan has that peak; the next one that sizes and alignments can add up to
- * is the bound. A merged form or two storeys that fail prove nothing. With a plan at the bound the work is done.
+ * is the bound. A merged form or two levels that fail prove nothing. With a plan at the bound the work is done.
  *
  * WHAT A SEARCH DECIDES. It asks whether a plan fits a capacity. Each buffer has `lowest`, an offset below which it
  * cannot be. A strategy picks a section, and in it the buffer that can lie lowest; first all plans where it lies just
@@ -67,8 +67,8 @@
  * lifetime in sections: in two of the four forms they are one block of 4. The plan above has a place for it, at 0; a
  * plan with a between b and c would be lost. strategy    The first search asks for 10 in the form that is turned and
  * merged, by the tightest section and the orders "OWTA", and may take 5 * 3 / 2 + 256 = 263 nodes. It needs four. split
- * At moment 1 e hands over to a, at 2 d to b; c begins alone: families {a, e}, {b, d}, {c}. Dealt to two storeys of 5:
- * {b, d, c} has loads 5, 5, 4 and {a, e} 5, 3, 3. Each storey is planned by itself. packing     Not here: sections 1
+ * At moment 1 e hands over to a, at 2 d to b; c begins alone: families {a, e}, {b, d}, {c}. Dealt to two levels of 5:
+ * {b, d, c} has loads 5, 5, 4 and {a, e} 5, 3, 3. Each level is planned by itself. packing     Not here: sections 1
  * and 2 are not full. With a of 5 and c of 2 all three sections have load 10, and only the order is open. From section
  * 0 to 1 a takes the room of e, from 1 to 2 b and c together that of d: as groups {e}, {a} and {d}, {b, c}. The tree
  * (pq_tree.c) keeps b beside c: (d | e), (d | a),

@@ -4,7 +4,7 @@
  *
  *     t-1   t       d and e end, f and g begin. If no smaller sums are equal, d and e are neighbours in every plan, in
  *   |  c  |  c  |   either order, and f and g take their place, in either order. With such *groups* known for all
- *   |  d  |  f  |   moments, every possible order is held in one tree (Booth and Lueker's PQ-tree) without any search:
+ *   |  d  |  f  |   moments, one tree has every possible order (Booth and Lueker's PQ-tree) without any search:
  *   |  e  |  g  |   the children of a P-node come in any order, those of a Q-node in the order given or its reverse.
  *   |  a  |  a  |
  *
@@ -45,7 +45,7 @@ static int close_group(packing_t *k, const pair_t *members) {
   k->tree = reduced;
   group_t *g = &k->groups[k->group_count++];
   *g = (group_t){k->gone_count, ending, k->born_count, 0, PQ_NONE, 0};
-  g->witness = tflm_pq_beside(&k->tree, &k->bench, &found, &g->is_below);
+  g->beside = tflm_pq_beside(&k->tree, &k->bench, &found, &g->is_below);
   for (int i = 0; i < k->starting_count; i++) {
     if (members->starting != ALL && !(members->starting >> i & 1)) continue;
     k->leaves[g->born_count++] = tflm_pq_leaf(&k->tree, k->starting[i]);
@@ -159,7 +159,7 @@ static void place_all(packing_t *k, int64_t *units) {
     int64_t base = INT64_MAX;
     for (int q = g->first_born; q < g->first_born + g->born_count; q++)
       if (units[k->born[q]] < base) base = units[k->born[q]];
-    const int is_reversed = g->witness != PQ_NONE && (units[g->witness] < base) != g->is_below;
+    const int is_reversed = g->beside != PQ_NONE && (units[g->beside] < base) != g->is_below;
     set_offsets(k, k->gone + g->first_gone, g->gone_count, is_reversed, base, units);
   }
 }

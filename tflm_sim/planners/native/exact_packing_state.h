@@ -19,7 +19,7 @@ enum {
 /* What ended and what took its place. */
 typedef struct {
   int first_gone, gone_count, first_born, born_count; /* in gone[] and born[] */
-  int witness, is_below; /* it lies below (above) if the order of gone[] is from the bottom; PQ_NONE: any order */
+  int beside, is_below; /* a buffer that lies below (above) if gone[] is from the bottom; PQ_NONE: any order */
 } group_t;
 
 /* Members as bits. */

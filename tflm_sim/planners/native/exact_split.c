@@ -1,10 +1,10 @@
-/* What begins or ends at one moment is one *family*, as long as a family is not too much for one storey: where two
+/* What begins or ends at one moment is one *family*, as long as a family is not too much for one level: where two
  * independent programs share one memory, their buffers hand over at moments of their own. The families are dealt out to
- * two storeys, so that no section of either is too full; then each storey is a problem of its own, and much the smaller
- * one. A single program falls apart into families too, and often has a plan in two storeys near its bound.
+ * two levels, so that no section of either is too full; then each level is a problem of its own, and much the smaller
+ * one. A single program falls apart into families too, and often has a plan in two levels near its bound.
  *
  *   capacity  +--------------------+
- *             | families 1, 3      |   planned within what the lower storey leaves
+ *             | families 1, 3      |   planned within what the lower level leaves
  *   line      +--------------------+
  *             | families 0, 2      |   planned below the line
  *             +--------------------+
@@ -22,7 +22,7 @@ enum { MOST_FAMILIES = 128, EVEN_FAMILIES = 64, STARTS = 8, EVEN_STARTS = 64 };
 enum { MOVES_PER_FAMILY = 8, SHORTEST_STAY = 4, FAMILY_SIZES = 3, MOMENTS_TO_SHARED = 32 };
 enum {
   NODES_PER_BUFFER = 8,
-  SHARE = 3,    /* without a capacity, one of so many nodes goes to plans in two storeys */
+  SHARE = 3,    /* without a capacity, one of so many nodes goes to plans in two levels */
   TIMES = 2,    /* with one, so many times as many as for searches of the whole, which are slower; squared in the end */
   LONGER = 6,   /* with one, each try takes so many times more nodes, by Luby's sequence squared; */
   CHEAPER = 4,  /* where it looks like two programs they count for less, and where not, for more and more */
@@ -50,18 +50,18 @@ typedef struct {
   int64_t steps;                   /* of dealing */
   void *block, *loads;             /* the arrays; those that wait for the number of families are in `loads` */
   int *family, count;              /* by buffer; how many there are */
-  int64_t capacity, most, room[2]; /* units: of both storeys; of a family in a section; of each storey */
+  int64_t capacity, most, room[2]; /* units: of both levels; of a family in a section; of each level */
   int is_even;                     /* the line is in the middle, families are as large as can be */
   uint8_t side[MOST_FAMILIES];
-  uint8_t *storey_of; /* by buffer: which storey it is dealt to */
-  int64_t *load;      /* of family f in section q, units: load[f * section_count + q] */
-  int64_t *storey[2]; /* load per section */
-  moment_t *moments;  /* while families are looked for: all of them; where buffers hand over; the tree of what is one
-                         family; the load of one */
+  uint8_t *level_of; /* by buffer: which level it is dealt to */
+  int64_t *load;     /* of family f in section q, units: load[f * section_count + q] */
+  int64_t *level[2]; /* load per section */
+  moment_t *moments; /* while families are looked for: all of them; where buffers hand over; the tree of what is one
+                        family; the load of one */
   handover_t *handovers;
   int handover_count, *parent;
   int64_t *united;
-  tflm_exact_buffer_t *buffers; /* of the storey that is planned, and their offsets */
+  tflm_exact_buffer_t *buffers; /* of the level that is planned, and their offsets */
   int64_t *offsets;
   tflm_exact_solver_t solve;
 } deal_t;
@@ -76,14 +76,14 @@ static void lay_out(void *object, tflm_workspace_t *workspace) {
   d->offsets = tflm_carve(workspace, count, sizeof *d->offsets);
   d->family = tflm_carve(workspace, count, sizeof *d->family);
   d->parent = tflm_carve(workspace, count, sizeof *d->parent);
-  d->storey_of = tflm_carve(workspace, count, sizeof *d->storey_of);
+  d->level_of = tflm_carve(workspace, count, sizeof *d->level_of);
 }
 
 static void lay_out_loads(void *object, tflm_workspace_t *workspace) {
   deal_t *d = object;
   const size_t sections = (size_t)d->p->section_count;
   d->load = tflm_carve(workspace, (size_t)d->count * sections, sizeof *d->load);
-  for (int side = 0; side < 2; side++) d->storey[side] = tflm_carve(workspace, sections, sizeof *d->storey[side]);
+  for (int side = 0; side < 2; side++) d->level[side] = tflm_carve(workspace, sections, sizeof *d->level[side]);
 }
 
 /* ---- families */
@@ -103,7 +103,7 @@ static int root_of(int *parent, int i) {
   return i;
 }
 
-/* Make one family of all families that meet at h, unless that is too much for a storey. */
+/* Make one family of all families that meet at h, unless that is too much for a level. */
 static void unite(deal_t *d, const handover_t *h) {
   const problem_t *p = d->p;
   const moment_t *list = d->moments + h->first;
@@ -177,31 +177,31 @@ static void fill_loads(deal_t *d) {
 
 static double over(int64_t load, int64_t room) { return load > room ? (double)(load - room) : 0; }
 
-/* By how much both storeys would be too full, over all sections, if family f went over to the other one. */
+/* By how much both levels would be too full, over all sections, if family f went over to the other one. */
 static double excess_after(const deal_t *d, int f) {
   const int sections = d->p->section_count, from = d->side[f], to = !from;
   const int64_t *load = d->load + (size_t)f * (size_t)sections;
   double sum = 0;
   for (int q = 0; q < sections; q++)
-    sum += over(d->storey[from][q] - load[q], d->room[from]) + over(d->storey[to][q] + load[q], d->room[to]);
+    sum += over(d->level[from][q] - load[q], d->room[from]) + over(d->level[to][q] + load[q], d->room[to]);
   return sum;
 }
 
 static void add_family(deal_t *d, int f, int side, int64_t sign) {
   const int sections = d->p->section_count;
-  for (int q = 0; q < sections; q++) d->storey[side][q] += sign * d->load[(size_t)f * (size_t)sections + (size_t)q];
+  for (int q = 0; q < sections; q++) d->level[side][q] += sign * d->load[(size_t)f * (size_t)sections + (size_t)q];
 }
 
 static double excess(const deal_t *d) {
   double sum = 0;
   for (int q = 0; q < d->p->section_count; q++)
-    sum += over(d->storey[0][q], d->room[0]) + over(d->storey[1][q], d->room[1]);
+    sum += over(d->level[0][q], d->room[0]) + over(d->level[1][q], d->room[1]);
   return sum;
 }
 
-/* About `share` of 256 go to the lower storey. */
+/* About `share` of 256 go to the lower level. */
 static void deal_at_random(deal_t *d, uint64_t seed, uint64_t share) {
-  for (int side = 0; side < 2; side++) memset(d->storey[side], 0, sizeof(int64_t) * (size_t)d->p->section_count);
+  for (int side = 0; side < 2; side++) memset(d->level[side], 0, sizeof(int64_t) * (size_t)d->p->section_count);
   for (int f = 0; f < d->count; f++) {
     d->side[f] = exact_mix(seed * EVEN_FAMILIES + (uint64_t)f + 1) >> 56 >= share;
     add_family(d, f, d->side[f], 1);
@@ -210,7 +210,7 @@ static void deal_at_random(deal_t *d, uint64_t seed, uint64_t share) {
 
 /* The line in the middle, or where the fullest section needs it, with a fair part of the room that is left there. */
 static void draw_line(deal_t *d, int is_middle) {
-  const int64_t *below = d->storey[0], *above = d->storey[1];
+  const int64_t *below = d->level[0], *above = d->level[1];
   int fullest = 0;
   for (int q = 1; q < d->p->section_count; q++)
     if (below[q] + above[q] > below[fullest] + above[fullest]) fullest = q;
@@ -281,7 +281,7 @@ static int deal(deal_t *d, const tflm_exact_buffer_t *buffers, uint64_t seed) {
   return is_dealt;
 }
 
-/* At how many moments both storeys hand over. */
+/* At how many moments both levels hand over. */
 static int count_shared(const deal_t *d) {
   int shared = 0;
   for (int k = 0; k < d->handover_count; k++) {
@@ -301,7 +301,7 @@ static void deal_cleanly(deal_t *d, const tflm_exact_buffer_t *buffers, split_ta
     const int shared = deal(d, buffers, task->seed + (uint64_t)k * EVEN_FAMILIES) ? count_shared(d) : INT_MAX;
     if (shared >= fewest) continue;
     fewest = shared;
-    for (int i = 0; i < d->p->count; i++) d->storey_of[i] = d->side[d->family[i]];
+    for (int i = 0; i < d->p->count; i++) d->level_of[i] = d->side[d->family[i]];
   }
   task->is_dealt = fewest < INT_MAX;
   task->has_two = fewest <= d->handover_count / MOMENTS_TO_SHARED;
@@ -315,28 +315,28 @@ static int ask(void *context, const tflm_exact_status_t *status) {
   return exact_ask(&limits);
 }
 
-/* Plan one storey from `base` (units) on; returns its peak (units from the ground on), or -1. */
-static int64_t plan_storey(const deal_t *d, const tflm_exact_buffer_t *buffers, int side, int64_t base,
-                           int64_t capacity, limits_t *limits, int64_t *units) {
+/* Plan one level from `base` (units) on; returns its peak (units from the ground on), or -1. */
+static int64_t plan_level(const deal_t *d, const tflm_exact_buffer_t *buffers, int side, int64_t base, int64_t capacity,
+                          limits_t *limits, int64_t *units) {
   const problem_t *p = d->p;
   size_t count = 0;
   for (int i = 0; i < p->count; i++)
-    if (d->storey_of[i] == side) d->buffers[count++] = buffers[p->original[i]];
+    if (d->level_of[i] == side) d->buffers[count++] = buffers[p->original[i]];
   const tflm_exact_options_t options = {capacity, limits->node_limit, -1, 1, ask, limits, NULL};
   tflm_exact_result_t result;
   if (d->solve(d->buffers, count, &options, &result, d->offsets) != TFLM_PLAN_OK) return -1;
   limits->nodes += result.status.nodes;
   if (result.status.peak > capacity) return -1;
   for (int i = 0, k = 0; i < p->count; i++)
-    if (d->storey_of[i] == side) units[i] = base + d->offsets[k++] / p->unit;
+    if (d->level_of[i] == side) units[i] = base + d->offsets[k++] / p->unit;
   return base + (result.status.peak + p->unit - 1) / p->unit;
 }
 
-/* What the upper storey's alignments have in common: a multiple of all of them, units; 0 when that is too much. */
+/* What the upper level's alignments have in common: a multiple of all of them, units; 0 when that is too much. */
 static int64_t step_above(const deal_t *d) {
   int64_t step = 1;
   for (int i = 0; i < d->p->count; i++) {
-    if (d->storey_of[i] == 0) continue;
+    if (d->level_of[i] == 0) continue;
     const int64_t factor = d->p->align[i] / exact_gcd(step, d->p->align[i]);
     if (factor > d->capacity / step) return 0;
     step *= factor;
@@ -346,11 +346,11 @@ static int64_t step_above(const deal_t *d) {
 
 static int plan_both(const deal_t *d, const tflm_exact_buffer_t *buffers, split_task_t *task, int64_t *units) {
   const problem_t *p = d->p;
-  const int64_t line = plan_storey(d, buffers, 0, 0, d->room[0] * p->unit, &task->limits, units);
+  const int64_t line = plan_level(d, buffers, 0, 0, d->room[0] * p->unit, &task->limits, units);
   const int64_t step = step_above(d);
   if (line < 0 || step == 0) return SEARCH_STOPPED;
   const int64_t base = exact_align_up(line, step), room = task->capacity - base * p->unit;
-  if (room < 0 || plan_storey(d, buffers, 1, base, room, &task->limits, units) < 0) return SEARCH_STOPPED;
+  if (room < 0 || plan_level(d, buffers, 1, base, room, &task->limits, units) < 0) return SEARCH_STOPPED;
   return SEARCH_FOUND;
 }
 

@@ -216,7 +216,7 @@ function limitParts(app, view) {
     make("p", { class: "hint" }, `Bytes, in the arena that is drawn: ${bytes(view.arena)}.`), ...partsAt(app, view, first.step)];
 }
 
-/** Who holds the bytes at a step, the largest first. */
+/** What the bytes are for at a step, the largest first. */
 function partsAt(app, view, step) {
   const { begin, end, size: length, padding, category } = view.blocks;
   const sums = new Map();
@@ -225,7 +225,7 @@ function partsAt(app, view, step) {
   const body = make("tbody");
   for (const [index, total] of [...sums].sort((a, b) => b[1] - a[1]))
     body.append(make("tr", {}, make("td", {}, swatch(app, view.categories[index]), view.categories[index].title), make("td", { class: "n" }, count.format(total))));
-  return [make("h3", {}, "held at that moment"), make("table", {}, body)];
+  return [make("h3", {}, "in the arena at that moment"), make("table", {}, body)];
 }
 
 function remedyParts(app, view) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The replay firmware as an Arduino sketch. See README.md beside it.
 #include "replay_port.h"
 

@@ -25,7 +25,7 @@ from tflm_sim.extensions.board.link_events import (
 )
 from tflm_sim.extensions.board.report_builder import ReportCandidates
 from tflm_sim.logs.arena_report import ArenaReport, HighWater
-from tflm_sim.logs.events import CategoryUse, PlanBuffer
+from tflm_sim.logs.log_events import CategoryUse, PlanBuffer
 
 Row = tuple[str, dict[str, FieldValue]]
 

@@ -5,10 +5,12 @@ import pytest
 
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.errors import SimulatedFailure
+from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.extensions.board.device_replay import replay_script
 from tflm_sim.extensions.board.replay import ReplayScript
-from tflm_sim.model.load import load
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.load import load, parse
+from tflm_sim.model.types import TensorType
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.targets.presets import preset
 from tflm_sim.units import align_up
@@ -78,3 +80,18 @@ def test_what_only_checks_bytes_answers_zero() -> None:
     assert {command: answers[command] for command in ("open", "free", "check", "live")} == {
         "open": {0}, "free": {0}, "check": {0}, "live": {0}
     }  # fmt: skip
+
+
+def test_variables_over_temps_are_not_replayed() -> None:
+    """TFLM runs in 352 bytes; a replay, which writes the variables at once, needs 400."""
+    builder = ModelBuilder()
+    for _ in range(2):
+        builder.tensor((16,), TensorType.INT8, is_variable=True)
+    model = parse(builder.build(inputs=[0], outputs=[1]))
+    smallest = simulate(model, TARGET).smallest
+    assert smallest is not None
+    found = replay_script(model, TARGET)
+    with pytest.raises(UsageError, match=f"{found.mark - smallest.multiple_of_16} bytes more are needed to replay it"):
+        replay_script(simulate(model, TARGET, arena_size=smallest.multiple_of_16))
+    assert (smallest.size, found.arena_size) == (352, 400)
+    assert replay_script(simulate(model, TARGET, arena_size=400)).steps == found.steps

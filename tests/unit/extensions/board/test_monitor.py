@@ -4,7 +4,7 @@ from pathlib import Path
 from tflm_sim.extensions.board.framing import encode_frame
 from tflm_sim.extensions.board.link_events import Text, TornReport
 from tflm_sim.extensions.board.monitor import Monitor, MonitorEvent, Noise, Repeated
-from tflm_sim.logs.events import AllocationReport, BenchmarkRecord, Message
+from tflm_sim.logs.log_events import AllocationReport, BenchmarkRecord, Message
 
 LOGS = Path(__file__).parents[2] / "logs" / "recorded"
 RECORDING = (LOGS / "stm32h7_recording_two_tasks.log").read_bytes()

@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from tflm_sim.logs.events import AllocationReport, ArenaUsed, BenchmarkRecord, Message, PlanReport, Reset, TicksTable
+from tflm_sim.logs.log_events import (
+    AllocationReport,
+    ArenaUsed,
+    BenchmarkRecord,
+    Message,
+    PlanReport,
+    Reset,
+    TicksTable,
+)
 from tflm_sim.logs.parser import LogParser, parse_log
 
 LOGS = Path(__file__).parents[2] / "logs" / "recorded"
@@ -116,7 +124,7 @@ PLAN = (LOGS / "greedy_plan_2024.log").read_text()
         ("(1k)", "(2k)", "step 3: the map is not what the buffers draw"),
     ],
 )
-def test_a_plan_is_held_against_its_own_map(old: str, new: str, problem: str) -> None:
+def test_a_plan_is_compared_with_its_own_map(old: str, new: str, problem: str) -> None:
     events = parse_log(PLAN.replace(old, new).encode())
     found = [text for event in events if isinstance(event, PlanReport) for text in event.problems]
     assert problem in found

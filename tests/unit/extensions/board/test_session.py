@@ -10,8 +10,8 @@ from tflm_sim.extensions.board.framing import Frame, encode_frame, split_line
 from tflm_sim.extensions.board.link_events import Text, TornReport
 from tflm_sim.extensions.board.monitor import MonitorEvent
 from tflm_sim.extensions.board.session import ATTEMPTS, Session, watch
-from tflm_sim.logs.events import Message
 from tflm_sim.logs.lines import LineAssembler
+from tflm_sim.logs.log_events import Message
 
 FAILURE = b"Failed to resize buffer. Requested: 3, available 1, missing: 2\n"
 

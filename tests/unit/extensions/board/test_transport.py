@@ -53,7 +53,7 @@ def test_what_arrived_before_the_other_side_closed_is_not_lost() -> None:
 
 
 def test_a_missing_port_and_a_silent_server_are_one_sentence_each() -> None:
-    assert refusal("/dev/nope") == "/dev/nope: there is no such port; 'tflm-sim ports' lists the ones there are"
+    assert refusal("/dev/nope") == "/dev/nope: there is no such port; 'tflm-sim board ports' lists the ones there are"
     with socket.create_server(("127.0.0.1", 0)) as server:
         number = server.getsockname()[1]
     assert refusal(f"socket://127.0.0.1:{number}").endswith(

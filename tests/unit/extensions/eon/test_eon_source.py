@@ -83,7 +83,7 @@ def test_what_is_compiled_for_an_npu_keeps_its_places() -> None:
 def test_the_words_of_an_error_that_stops_the_compiler_are_said() -> None:
     text = eon_text(SOURCE)
     both = f'#if NPU_256\n{text}#elif NPU_128 // "a\n{text}#else\n #error "choose NPU_256 or NPU_128"\n#endif\n'
-    with pytest.raises(ModelError, match=r"stops the compiler: choose NPU_256 or NPU_128 \(tflm-sim eon -D NAME"):
+    with pytest.raises(ModelError, match=r"stops the compiler: choose NPU_256 or NPU_128 \(-D NAME"):
         read_eon_source(both.encode())
     assert read_eon_source(both.encode(), {"NPU_128": "1"}) == SOURCE
 

@@ -263,7 +263,7 @@ def custom_model() -> Model:
 def test_a_custom_operator_cannot_be_told_and_is_named() -> None:
     found = verdict(custom_model(), room(30_000))
     assert (found.fits, found.exit_code(is_strict=False)) == (None, 3)
-    assert found.reason == "the memory of the custom operator Beamformer is not known: --custom-ops FILE.py"
+    assert found.reason == "the memory of the custom operator Beamformer is not known: `custom_ops=FILE.py`"
 
 
 def test_a_custom_operator_that_is_described_is_judged() -> None:
@@ -372,7 +372,7 @@ def test_an_operator_that_is_not_registered_may_have_a_kernel_of_the_program_s_o
     assert (found.fits, found.exit_code(is_strict=False)) == (None, 3)
     assert found.reason == (
         "Register_CONV_2D is not in it: CONV_2D is missing, or has a kernel of the program's own (PrepareOwn), whose "
-        "memory is not known: --custom-ops FILE.py"
+        "memory is not known: `custom_ops=FILE.py`"
     )
     described = configure("cortex-m4", kernels="reference", custom_ops=[OpModel("CONV_2D")])
     assert verdict(KEYWORDS, room(30_000), configurations=(described,), **own).fits is True

@@ -56,7 +56,6 @@ def document(*verdicts: Any, **facts: Any) -> Any:
     known: dict[str, Any] = {
         "file": "app.elf", "format": "ELF", "processor": "Cortex-M4", "grounds": (), "disagreeing": {}, "models": (),
         "arenas": (), "arena_pointers": (), "operators": None, "prints_messages": True, "ram": (), "problem": "",
-        "measured": "",
     }  # fmt: skip
     return SimpleNamespace(**{**known, "verdicts": verdicts, **facts})
 
@@ -163,7 +162,6 @@ def test_facts_are_a_line_each() -> None:
             document(
                 file="f" * 201,
                 processor=None,
-                measured="core in qemu",
                 grounds=(ground,),
                 disagreeing={"TfLiteTensor": (1064, 68)},
                 models=(Placed("kws", ".rodata", 0x104, 5000), Placed("", "", 0x200, 16)),
@@ -176,7 +174,6 @@ def test_facts_are_a_line_each() -> None:
     )
     assert lines == [
         f"file        …{'f' * 199}: ELF, processor not said",
-        "verdict     measured: executed for a core in qemu; 'run' shows what it did",
         f"TFLM        proved: …{'v' * 119} (…{'g' * 299})",
         "caution     TfLiteTensor takes 1,064 B and 68 B in different source files: they were built with different "
         "flags",

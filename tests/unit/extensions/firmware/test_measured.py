@@ -114,7 +114,7 @@ def test_of_the_programs_own_models_one_interpreter_is_asked_about(measure: Meas
     assert asked["interpreter"] == 0  # each has a model of its own
     assert measure((first, None), (second, None), interpreter=2)[1]["interpreter"] == 2
     assert measure((first, None), (second, None), model=None, own=SINE)[0].arena is first
-    with pytest.raises(FirmwareError, match=r"^app\.elf: --into 4: it has 3$"):
+    with pytest.raises(FirmwareError, match=r"^app\.elf: there is no interpreter 4: it has 3$"):
         measure((first, None), (second, None), interpreter=4)
     with pytest.raises(FirmwareError, match="this interpreter uses an arena that another one used before"):
         measure((first, None), (second, None), interpreter=3)

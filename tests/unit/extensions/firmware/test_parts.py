@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tflm_sim.checks.verdict import Verdict
 from tflm_sim.extensions.firmware.executed_facts import ExecutedFacts
-from tflm_sim.report.verdict import verdict_lines
+from tflm_sim.report.verdict_text import verdict_lines
 
 
 def test_how_it_was_measured_is_told() -> None:

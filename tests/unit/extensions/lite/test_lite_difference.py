@@ -6,7 +6,7 @@ import pytest
 
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.lite.answer import LEFT_OUT, FileName, LiteDocument, SubgraphDocument
-from tflm_sim.extensions.lite.difference import lite_difference, lite_difference_lines, read_lite_document
+from tflm_sim.extensions.lite.answer_difference import lite_difference, lite_difference_lines, read_lite_document
 
 # bytes: 16 and 32 of tensors, 4 and 8 of temporaries; 1000 are elsewhere, though a kernel's too
 BEFORE = SubgraphDocument(

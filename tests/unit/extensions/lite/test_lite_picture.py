@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tflm_sim.extensions.lite import picture as lite_picture
+from tflm_sim.extensions.lite import planned_picture as lite_picture
 from tflm_sim.extensions.lite.answer import Answer, LiteSettings
 from tflm_sim.extensions.lite.summary import PlacedTensor, Summary
 from tflm_sim.report.picture import Block, Moment, Picture, Resident, Step
-from tflm_sim.report.size import TailGroup
+from tflm_sim.report.size_answer import TailGroup
 
 # a lies over b's last byte, c begins where b ends, d where c ends
 PLACED = (

@@ -7,8 +7,8 @@ from tflm_sim.extensions.lite.builtin_ops import builtin_op_resolver
 from tflm_sim.extensions.lite.delegates import SimpleDelegate
 from tflm_sim.extensions.lite.delegation import State
 from tflm_sim.extensions.lite.graph_info import AllocationType, TfLiteRegistration
-from tflm_sim.extensions.lite.interpreter import build_interpreter
 from tflm_sim.extensions.lite.op_resolver import MutableOpResolver
+from tflm_sim.extensions.lite.tflite_interpreter import build_interpreter
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import TensorType

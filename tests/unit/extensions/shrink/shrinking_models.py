@@ -174,8 +174,8 @@ class Layers:
         return parse(self.b.build(inputs=inputs, outputs=outputs))
 
 
-def rim_model() -> Model:
-    """Return QUANTIZE, two convolutions, DEQUANTIZE: floats at the rim."""
+def float_io_model() -> Model:
+    """Return QUANTIZE, two convolutions, DEQUANTIZE: floats at the input and the output."""
     layers = Layers()
     x = layers.image((1, 12, 12, 3))
     inside = layers.converted(x, INT8, 0.5, POINT)
@@ -192,7 +192,7 @@ def channels_model() -> Model:
 
 
 def rows_model() -> Model:
-    """Return convolutions around a residual connection, and a pool: stripes of rows pay."""
+    """Return convolutions around a residual connection, and a pool: tiles of rows pay."""
     layers = Layers()
     x = layers.activation((1, 24, 24, 3))
     a = layers.conv(x, 16)
@@ -202,7 +202,7 @@ def rows_model() -> Model:
 
 
 def padded_rows_model() -> Model:
-    """Return PAD + VALID convolutions whose padding is not that of SAME: stripes go through PAD."""
+    """Return PAD + VALID convolutions whose padding is not that of SAME: tiles go through PAD."""
     layers = Layers()
     x = layers.activation((1, 24, 24, 3))
     a = layers.conv(layers.pad(x, 2, 0), 24, same=False)
@@ -211,7 +211,7 @@ def padded_rows_model() -> Model:
 
 
 def resized_rows_model(kind: str = "RESIZE_BILINEAR", *, half_pixel: bool = True) -> Model:
-    """Return an image that is resized before it is folded: stripes go through RESIZE."""
+    """Return an image that is resized before it is folded: tiles go through RESIZE."""
     layers = Layers()
     x = layers.activation((1, 12, 12, 4))
     wide = layers.resize(layers.conv(x, 16), 2, kind=kind, half_pixel=half_pixel)
@@ -219,7 +219,7 @@ def resized_rows_model(kind: str = "RESIZE_BILINEAR", *, half_pixel: bool = True
 
 
 def transposed_rows_model(*, kernel: int = 3, same: bool = True) -> Model:
-    """Return a transposed convolution before a pool: stripes go through it, with the rows that overlap."""
+    """Return a transposed convolution before a pool: tiles go through it, with the rows that overlap."""
     layers = Layers()
     x = layers.activation((1, 12, 12, 8))
     return layers.model([x], [layers.conv(layers.transposed(x, 16, kernel=kernel, same=same), 4, stride=2)])
@@ -375,7 +375,7 @@ def random_model(seed: int) -> Model:
     return layers.model([x], outputs)
 
 
-def random_lean_model(seed: int) -> Model:
+def random_cheaper_model(seed: int) -> Model:
     """Return a random model with biases of zeros, and with SLICEs of what is joined."""
     rng, draft = random.Random(seed), Draft(random_model(seed))
     for index, operator in enumerate(draft.operators):
@@ -400,7 +400,7 @@ def random_lean_model(seed: int) -> Model:
 BIASED = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
 
 
-def random_rim(seed: int) -> Model:
+def random_converted_io(seed: int) -> Model:
     """Return a random model between an input and an output of floats, int16 or uint8; some behind RESHAPE."""
     rng = random.Random(seed)
     layers = Layers(seed)

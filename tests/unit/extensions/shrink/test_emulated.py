@@ -79,7 +79,7 @@ def test_whole_models_ran_with_the_same_bytes(name: str, options: str) -> None:
     assert differences([emulated_shrink.shared_case(name, options)], "cortex-m4") == {}
 
 
-def test_what_is_held_against_gave_more_than_one_output() -> None:
+def test_what_is_compared_with_gave_more_than_one_output() -> None:
     keys = {case.key for case in emulated_shrink.built_cases()}
     keys |= {
         emulated_shrink.shared_case(name, options).key

@@ -9,14 +9,14 @@ import shrinking_models as models
 
 from tflm_sim import parse, simulate
 from tflm_sim.device.configuration import configure
-from tflm_sim.extensions.shrink.graph import draft_multiplications
+from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
 from tflm_sim.extensions.shrink.loops import without_fill
+from tflm_sim.extensions.shrink.offline_planner import plan_offline
 from tflm_sim.extensions.shrink.peaks import all_splits, apply, loop_splits
-from tflm_sim.extensions.shrink.plan import plan_offline
+from tflm_sim.extensions.shrink.planned_profile import planned_profile
 from tflm_sim.extensions.shrink.profile import profile
-from tflm_sim.extensions.shrink.sharing import planned_profile
-from tflm_sim.extensions.shrink.sizing import TargetSizer
 from tflm_sim.extensions.shrink.split import Split
+from tflm_sim.extensions.shrink.target_sizer import TargetSizer
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.encode import encode
 from tflm_sim.model.types import Model

@@ -11,7 +11,8 @@ import pytest
 import shrinking_models as models
 
 from tflm_sim import parse
-from tflm_sim.extensions.shrink import fuse, graph
+from tflm_sim.extensions.shrink import fuse
+from tflm_sim.extensions.shrink.draft_facts import array, integers, shape
 from tflm_sim.extensions.shrink.passes import Chooser, Pass
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.draft import Draft
@@ -24,7 +25,7 @@ Change = Callable[[Draft], None]
 
 def run(edit: Pass, draft: Draft) -> list[str]:
     """Let a pass do all that it finds, and return its reasons."""
-    return [witness.what for witness in edit(draft, Chooser())]
+    return [each.what for each in edit(draft, Chooser())]
 
 
 def option(index: int, **options: Any) -> Change:
@@ -73,7 +74,7 @@ def is_read_again(index: int) -> Change:
 
     def change(draft: Draft) -> None:
         output = draft.operators[index].output_tensors[0]
-        draft.operators.append(draft.operator("RELU", [output], [draft.add_like(output, graph.shape(draft, output))]))
+        draft.operators.append(draft.operator("RELU", [output], [draft.add_like(output, shape(draft, output))]))
 
     return change
 
@@ -158,8 +159,8 @@ def test_a_strided_slice_in_steps_of_one_is_a_slice(type: int) -> None:
     (operator,) = draft.operators
     _, begin, size = operator.input_tensors
     assert draft.name(operator) == "SLICE"
-    assert graph.integers(draft, begin) == [0, 5, 0, 0]
-    assert graph.integers(draft, size) == [-1, 6, -1, -1]  # -1: to the end
+    assert integers(draft, begin) == [0, 5, 0, 0]
+    assert integers(draft, size) == [-1, 6, -1, -1]  # -1: to the end
 
 
 def one_row(shape: Sequence[int] = (1, 1, 8, 4), type: int = INT8) -> Draft:
@@ -210,7 +211,7 @@ def padded(
     draft = Draft(layers.model([x], [z]))
     option(1, dilation_h_factor=dilation, dilation_w_factor=dilation)(draft)
     outputs = (side - (kernel - 1) * dilation - 1) // stride + 1
-    tensor((1, 0), is_output=True, shape=(1, outputs, outputs, graph.shape(draft, z)[3]))(draft)
+    tensor((1, 0), is_output=True, shape=(1, outputs, outputs, shape(draft, z)[3]))(draft)
     if value is not None:
         pad = draft.operators[0]
         data, quantization = value.to_bytes(1, "little", signed=True), draft.tensors[x].quantization
@@ -239,14 +240,14 @@ def padded(
 ])  # fmt: skip
 def test_pad_is_same_where_same_pads_as_much_before(draft: Draft, kernel: int, taps: slice | None) -> None:
     convolution = draft.operators[1]
-    before = graph.shape(draft, convolution.input_tensors[1])
+    before = shape(draft, convolution.input_tensors[1])
     (reason,) = run(fuse.pad_to_same, draft)
     assert reason == "is the padding SAME of its readers [1]" + (", with taps of zero" if taps else "")
     (operator,) = draft.operators
     assert operator.options["padding"] == PADDING_SAME
     assert (operator.input_tensors[0], operator.input_tensors[2:]) == (draft.inputs[0], convolution.input_tensors[2:])
     assert (operator.input_tensors[1] == convolution.input_tensors[1]) is (taps is None)
-    weights = graph.array(draft, operator.input_tensors[1])
+    weights = array(draft, operator.input_tensors[1])
     assert weights is not None
     assert weights.shape == (before[0], kernel, kernel, before[3])
     if taps is not None:
@@ -342,15 +343,15 @@ def test_branches_become_one_with_weights_of_zero_for_the_rows_that_were_cut_off
     (joined,) = draft.operators
     source, weights, bias = joined.input_tensors
     assert (source, joined.output_tensors, joined.options) == (draft.inputs[0], draft.outputs, short.options)
-    filters: list[Any] = [graph.array(draft, each.input_tensors[1]) for each in (short, long)]
-    found = graph.array(draft, weights)
+    filters: list[Any] = [array(draft, each.input_tensors[1]) for each in (short, long)]
+    found = array(draft, weights)
     assert found is not None
     assert found.shape == (1, 5, 1, 16)
     assert not found[:, :2, :, :8].any()
     assert np.array_equal(found[:, 2:, :, :8], filters[0])
     assert np.array_equal(found[..., 8:], filters[1])
-    biases = [graph.integers(draft, each.input_tensors[2]) or [] for each in (short, long)]
-    assert graph.integers(draft, bias) == [*biases[0], *biases[1]]
+    biases = [integers(draft, each.input_tensors[2]) or [] for each in (short, long)]
+    assert integers(draft, bias) == [*biases[0], *biases[1]]
     scales: list[Any] = [draft.tensors[each.input_tensors[1]].quantization for each in (short, long)]
     quantization = draft.tensors[weights].quantization
     assert quantization is not None

@@ -1,4 +1,4 @@
-"""Stripes as the iterations of a WHILE: the same bytes, one address for what is carried, and no loop taken on trust."""
+"""Tiles as the iterations of a WHILE: the same bytes, one address for what is carried, and no loop taken on trust."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ import shrinking_models as models
 from tflm_sim import Simulation, parse, shrink, simulate
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import UsageError
-from tflm_sim.extensions.shrink.counted import Place, carried, counted_loops, distances
-from tflm_sim.extensions.shrink.graph import draft_multiplications
-from tflm_sim.extensions.shrink.loops import _held, equal_parts, without_fill
+from tflm_sim.extensions.shrink.counted_loops import Place, carried, carried_distances, counted_loops
+from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
+from tflm_sim.extensions.shrink.loops import _carried_bytes, equal_parts, without_fill
 from tflm_sim.extensions.shrink.machine import Machine
+from tflm_sim.extensions.shrink.offline_planner import plan_offline, with_offsets
 from tflm_sim.extensions.shrink.peaks import SplitPlan, all_splits, apply, loop_splits, plans, plans_with_loops
-from tflm_sim.extensions.shrink.plan import plan_offline, with_offsets
-from tflm_sim.extensions.shrink.planning import plan_witnesses, planned_models
+from tflm_sim.extensions.shrink.plan_candidates import plan_edits, planned_models
+from tflm_sim.extensions.shrink.planned_profile import planned_profile
 from tflm_sim.extensions.shrink.profile import profile
 from tflm_sim.extensions.shrink.prove import prove
-from tflm_sim.extensions.shrink.sharing import planned_profile
-from tflm_sim.extensions.shrink.sizing import TargetSizer
 from tflm_sim.extensions.shrink.stopping import UNSTOPPED
+from tflm_sim.extensions.shrink.target_sizer import TargetSizer
 from tflm_sim.extensions.shrink.verify import VerificationFailed, verify
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.draft import Draft
@@ -223,7 +223,7 @@ def test_a_loop_of_one_iteration_has_read_all_before_it_writes() -> None:
     draft = Draft(with_constant(looped(chain(), 12), [48], [4]))
     (loop,) = counted_loops(draft)
     assert loop.counts == (0,)
-    assert list(distances(draft, loop)) == [(0, 1, 0)]
+    assert list(carried_distances(draft, loop)) == [(0, 1, 0)]
 
 
 @needs_c
@@ -235,9 +235,9 @@ def test_without_fill_a_loop_writes_over_the_rows_that_it_has_read() -> None:
     draft = Draft(result)
     assert [draft.name(operator) for operator in draft.operators] == ["WHILE"]
     (loop,) = counted_loops(draft)
-    # A row of Y has 12 * 4 = 48 B. The second iteration still reads from the first row of X on, as stripes have 6 rows;
+    # A row of Y has 12 * 4 = 48 B. The second iteration still reads from the first row of X on, as tiles have 6 rows;
     # later X is read faster than Y is written.
-    assert list(distances(draft, loop)) == [(0, 1, 48)]
+    assert list(carried_distances(draft, loop)) == [(0, 1, 48)]
     planned = plan_offline(result, [simulate(result, M4)])
     assert planned is not None
     simulation = simulate(planned, M4)
@@ -259,7 +259,7 @@ def test_a_row_too_high_is_overwritten_before_it_is_read() -> None:
     draft = Draft(result)
     (loop,) = counted_loops(draft)
     # A row has 128 B, two of them are a part. The last iteration reads from row 10 on, when 14 rows are written.
-    assert list(distances(draft, loop)) == [(0, 1, 4 * 128)]
+    assert list(carried_distances(draft, loop)) == [(0, 1, 4 * 128)]
     planned = plan_offline(result, [simulate(result, M4)])
     assert planned is not None
     simulation = simulate(planned, M4)
@@ -308,7 +308,7 @@ def test_in_the_body_too_a_pointwise_convolution_gets_the_kernel_that_goes_pixel
         each for each in planned.subgraphs[body_of(planned)].operators if "dilation_w_factor" in each.options
     ]
     assert [each.options["dilation_w_factor"] for each in convolutions] == [1, 2, 1]
-    said = [f"{each.where} {each.what}" for each in plan_witnesses(planned, result, sizer)]
+    said = [f"{each.where} {each.what}" for each in plan_edits(planned, result, sizer)]
     assert "#4 CONV_2D of subgraph 2 goes pixel by pixel with a dilation on its single tap" in said
     assert "#4 CONV_2D of subgraph 2 writes tensor 17 16 B below tensor 16, 2,288 B on it" in said
     assert verify(model, planned)
@@ -438,15 +438,15 @@ def test_iterations_are_not_free_however_small_their_tensors_are() -> None:
     assert len(Machine(counter(10_126)).loops) == 0
 
 
-@pytest.mark.parametrize(("dies", "held"), [(0, 80), (1, 128)])
+@pytest.mark.parametrize(("dies", "carried"), [(0, 80), (1, 128)])
 def test_what_is_written_takes_the_place_of_what_is_read_where_nobody_reads_that_behind_the_loop(
-    dies: int, held: int
+    dies: int, carried: int
 ) -> None:
     layers = models.Layers()
     x, y = (layers.activation((1, 8, 4, 2)) for _ in range(2))
     draft = Draft(layers.model([x], [y]))
     segment: Any = SimpleNamespace(source=x, result=y, axis=1, end=1)
     facts: Any = SimpleNamespace(bytes={x: 64, y: 64}, dies={x: dies})
-    # A row has 8 B. The first stripe writes 4 rows, 32 B, and the second one reads from 3 * 8 B on: 8 B above, or 16.
-    stripes = [{x: (0, 5, 0, 4)}, {x: (3, 8, 4, 8)}]
-    assert _held(draft, facts, segment, ((0, 4), (4, 8)), stripes) == held
+    # A row has 8 B. The first tile writes 4 rows, 32 B, and the second one reads from 3 * 8 B on: 8 B above, or 16.
+    tiles = [{x: (0, 5, 0, 4)}, {x: (3, 8, 4, 8)}]
+    assert _carried_bytes(draft, facts, segment, ((0, 4), (4, 8)), tiles) == carried

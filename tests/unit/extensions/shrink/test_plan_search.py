@@ -9,12 +9,12 @@ from tflm_sim import shrink
 from tflm_sim.device.configuration import configure
 from tflm_sim.extensions.shrink import peaks, plan_search
 from tflm_sim.extensions.shrink.budget import Budget
-from tflm_sim.extensions.shrink.search import PLAN, Search
-from tflm_sim.extensions.shrink.sharing import planned_profile
-from tflm_sim.extensions.shrink.sizing import TargetSizer
+from tflm_sim.extensions.shrink.overlap_placement import Alive, place_groups
+from tflm_sim.extensions.shrink.pass_search import PLAN, Search
+from tflm_sim.extensions.shrink.planned_profile import planned_profile
 from tflm_sim.extensions.shrink.split import growing_cuts
-from tflm_sim.extensions.shrink.staircase import Alive, place_groups
 from tflm_sim.extensions.shrink.stopping import StoppedError
+from tflm_sim.extensions.shrink.target_sizer import TargetSizer
 from tflm_sim.model.draft import Draft
 from tflm_sim.planners import native
 
@@ -24,11 +24,11 @@ needs_c = pytest.mark.skipif(not native.available(), reason="the exact planner i
 def test_single_groups_that_move_find_room_that_the_orders_miss() -> None:
     spans = [(0, 2, 64), (1, 3, 96), (2, 7, 128), (3, 5, 128), (4, 9, 128), (6, 9, 80), (7, 9, 128), (8, 13, 112)]
     alive = {tensor: Alive(*span) for tensor, span in enumerate(spans)}
-    steps = {(0, 1): 48, (1, 2): 48, (3, 4): 32, (6, 7): 16}
+    distances = {(0, 1): 48, (1, 2): 48, (3, 4): 32, (6, 7): 16}
     groups = [{tensor: 0} for tensor in alive]
-    assert place_groups(groups, alive, [], steps)[1] == 368
+    assert place_groups(groups, alive, [], distances)[1] == 368
     # At scope 8 tensors 4 to 7 are alive, 7 a step of 16 B below 6: no plan is smaller than this one.
-    offsets, head = place_groups(groups, alive, [], steps, thorough=True)
+    offsets, head = place_groups(groups, alive, [], distances, thorough=True)
     assert head == 128 + 80 + (16 + 128) == 352
     assert offsets[6] - offsets[7] >= 16 or offsets[7] >= offsets[6] + 128
 

@@ -54,7 +54,7 @@ def test_for_the_mvp_no_layer_gets_another_shape_and_that_is_said() -> None:
 
 def computed(shrunk: Shrunk) -> list[str]:
     """Return where the splits begin and end: "#2 CONV_2D to #3 MAX_POOL_2D"."""
-    return [witness.where for step in shrunk.steps if step.name == "splits" for witness in step.witnesses]
+    return [edit.where for step in shrunk.steps if step.name == "splits" for edit in step.edits]
 
 
 def test_a_custom_operator_is_in_no_split_and_that_is_said() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tflm_sim.extensions.shrink import text as module
-from tflm_sim.extensions.shrink.shrunk import Shrunk, Sizes
-from tflm_sim.extensions.shrink.text import ExecutedGain, executed_gain_lines, shrunk_document
+from tflm_sim.extensions.shrink.shrunk import Bound, Shrunk, Sizes
+from tflm_sim.extensions.shrink.text import ExecutedGain, executed_gain_lines, shrunk_document, shrunk_lines
 
 
 def sizes(arena: int, head: int = 10, tail: int = 20) -> Any:
@@ -56,7 +56,6 @@ def test_targets_that_gain_alike_are_a_row_and_costs_have_their_change() -> None
     assert rows[1][1:] == ["2,000 -> 1,500", "25.0 %", "10 -> 1,000", "20 -> 20"]
     assert rows[1][0].startswith("t, ")
     assert rows[2] == ["u", "100 -> 50", "50.0 %", "10 -> 1,000", "20 -> 20"]
-    assert module._target_lines(rows[::2], 20) == ["target  arena", "u       100 -> 50"]
     assert list(module._cost_rows(given)) == [
         ["cost", "before", "after", "change"],
         ["multiply-accumulates", "1,000", "1,500", "+50.0 %"],
@@ -65,24 +64,27 @@ def test_targets_that_gain_alike_are_a_row_and_costs_have_their_change() -> None
     ]
 
 
-def witness(where: str, what: str, **facts: Any) -> Any:
+def test_a_narrow_terminal_shows_no_head_and_no_tail() -> None:
+    given = shrunk(gain(100, 50, "u"), bound=Bound(1, "#0 RELU", 2))
+    assert shrunk_lines(given, width=20)[2:4] == ["target  arena", "u       100 -> 50"]
+
+
+def edit(where: str, what: str, **facts: Any) -> Any:
     return SimpleNamespace(where=where, what=what, facts=facts)
 
 
-def step(*witnesses: Any) -> Any:
-    return SimpleNamespace(name="pass", arenas=(1500, 1600, 1500), witnesses=witnesses)
+def step(*edits: Any) -> Any:
+    return SimpleNamespace(name="pass", arenas=(1500, 1600, 1500), edits=edits)
 
 
 def test_a_pass_is_its_first_edit_and_how_many_there_are() -> None:
-    lines = module._pass_lines(
-        shrunk(steps=(step(witness("#0", "x")), step(witness("#1", "a"), witness("#2", "b")))), None
-    )
+    lines = module._pass_lines(shrunk(steps=(step(edit("#0", "x")), step(edit("#1", "a"), edit("#2", "b")))), None)
     assert lines[1:] == ["pass  1,500      1  #0 x", "pass  1,500      2  #1 a, ..."]
 
 
 def test_explained_each_edit_has_its_parts() -> None:
     parts = [{"share": (0, 4), "computed": [(7, 0, 5), (8, 1, 4)]}]
-    given = shrunk(steps=(step(witness("w", "x", kind="rows", parts=parts), witness("#1", "b")),))
+    given = shrunk(steps=(step(edit("w", "x", kind="rows", parts=parts), edit("#1", "b")),))
     assert module._explained(given) == [
         "pass: 1,500 B and 1,600 B",
         "    w x",

@@ -13,7 +13,8 @@ import shrinking_models as models
 
 from tflm_sim import parse, shrink
 from tflm_sim.device.configuration import Where, configure
-from tflm_sim.extensions.shrink import channels, fuse, graph, lean, prune, rows, split, states, stripe_rules
+from tflm_sim.extensions.shrink import channels, cheaper_operators, fuse, prune, split, states, tile_rules, tiling
+from tflm_sim.extensions.shrink.cheaper_operators import dense_layers, drop_shapes, drop_zero_biases
 from tflm_sim.extensions.shrink.pass_table import PASSES
 from tflm_sim.extensions.shrink.passes import Chooser
 from tflm_sim.extensions.shrink.verify import VerificationFailed, _pairs_of_equal, verify
@@ -61,8 +62,8 @@ def test_with_one_scale_for_all_channels_a_dense_layer_is_no_pointwise_convoluti
     tensors[filters] = replace(tensors[filters], quantization=Quantization((0.003,), (0,)))
     same = replace(model, subgraphs=(replace(main, tensors=tuple(tensors)),))
     draft = Draft(same)
-    assert lean.dense_layers(draft, Chooser(), [REFERENCE]) == []
-    draft.operators[1] = lean._dense(draft, draft.operators[1])
+    assert dense_layers(draft, Chooser(), [REFERENCE]) == []
+    draft.operators[1] = cheaper_operators._dense(draft, draft.operators[1])
     assert "has other outputs" in refused(same, parse(encode(draft.model())))
 
 
@@ -70,10 +71,10 @@ def test_a_reshape_between_two_quantizations_keeps_its_shape_for_what_it_does_th
     model = models.operands_model()
     draft = Draft(model)
     (index,) = (at for at, each in enumerate(draft.operators) if draft.name(each) == "RESHAPE")
-    assert len(lean.drop_shapes(draft, Chooser())) == 1
+    assert len(drop_shapes(draft, Chooser())) == 1
     draft = Draft(model)
     _stale(draft, draft.operators[index].output_tensors[0])
-    assert lean.drop_shapes(draft, Chooser()) == []
+    assert drop_shapes(draft, Chooser()) == []
 
 
 def test_a_model_is_the_same_as_itself() -> None:
@@ -86,7 +87,7 @@ Breaking = Callable[[Any], Any]
 BROKEN: dict[str, tuple[str, Any, str, Breaking]] = {
     "rows off by one": (
         "rows",
-        rows,
+        tiling,
         "slice_operator",
         lambda sound: (
             lambda draft, source, axis, start, end: sound(draft, source, axis, max(0, start - 1), end - (start > 0))
@@ -94,19 +95,19 @@ BROKEN: dict[str, tuple[str, Any, str, Breaking]] = {
     ),
     "overlap short by one": (
         "rows",
-        rows,
-        "find_stripe",
+        tiling,
+        "find_tile",
         lambda sound: lambda segment, start, end: _short_overlap(segment, start, end) or sound(segment, start, end),
     ),
-    "stripes in another order": (
+    "tiles in another order": (
         "rows",
-        rows,
+        tiling,
         "concatenation",
         lambda sound: lambda draft, pieces, result, axis: sound(draft, pieces[::-1], result, axis),
     ),
-    "padding on every stripe": (
+    "padding on every tile": (
         "padded rows",
-        stripe_rules,
+        tile_rules,
         "_with_row",
         lambda sound: lambda draft, constant, row, value: sound(draft, constant, row, value[::-1]),
     ),
@@ -140,10 +141,10 @@ BROKEN: dict[str, tuple[str, Any, str, Breaking]] = {
         "add_like",
         lambda sound: lambda self, tensor, shape: _stale(self, sound(self, tensor, shape)),
     ),
-    "resized rows off by one": ("resized only", stripe_rules.ResizeRule, "written", lambda sound: _early(sound)),
+    "resized rows off by one": ("resized only", tile_rules.ResizeRule, "written", lambda sound: _early(sound)),
     "transposed rows off by one": (
         "transposed only",
-        stripe_rules.TransposedRule,
+        tile_rules.TransposedRule,
         "written",
         lambda sound: _early(sound),
     ),
@@ -171,7 +172,7 @@ BROKEN: dict[str, tuple[str, Any, str, Breaking]] = {
     ),
     "rows of a piece that are others": (
         "slices of pieces",
-        lean,
+        cheaper_operators,
         "slice_to",
         lambda sound: (
             lambda draft, source, bounds, output: sound(
@@ -181,13 +182,13 @@ BROKEN: dict[str, tuple[str, Any, str, Breaking]] = {
     ),
     "a bias that counts": (
         "operands",
-        lean,
+        cheaper_operators,
         "_has_zero_bias",
         lambda sound: lambda draft, operator: _is_last(draft, operator),
     ),
     "a dense layer with another activation": (
         "dense layers",
-        lean,
+        cheaper_operators,
         "_dense",
         lambda sound: lambda draft, operator: sound(draft, _clamped(operator)),
     ),
@@ -203,7 +204,7 @@ BROKEN: dict[str, tuple[str, Any, str, Breaking]] = {
     ),
     "a state that begins elsewhere": ("initial", states, "refusal", lambda sound: lambda *arguments: None),
     "a state read after it is written": ("late reader", states, "refusal", lambda sound: lambda *arguments: None),
-    "a copy of other quantization": ("requantized", graph, "same_kind", lambda sound: lambda *arguments: True),
+    "a copy of other quantization": ("requantized", prune, "same_kind", lambda sound: lambda *arguments: True),
     "constants that are not equal": ("rows", prune, "bytes", lambda sound: lambda data: b""),
 }
 
@@ -222,12 +223,12 @@ def _clamped(operator: Operator) -> Operator:
 
 
 def _short_overlap(segment: Any, start: int, end: int) -> Any:
-    """Return stripes whose first row is missing, if they still have the rows asked for, right or wrong."""
-    first, last = rows.needed_rows(segment, start, end)
-    stripes = rows.flow(segment, first + 1, last) if start > 0 else None
-    if stripes is None or not stripes[segment.result][0] <= start < end <= stripes[segment.result][1]:
+    """Return tiles whose first row is missing, if they still have the rows asked for, right or wrong."""
+    first, last = tiling.receptive_field(segment, start, end)
+    tiles = tiling.flow(segment, first + 1, last) if start > 0 else None
+    if tiles is None or not tiles[segment.result][0] <= start < end <= tiles[segment.result][1]:
         return None
-    return stripes
+    return tiles
 
 
 def _with_first_scales(draft: Draft, cut: int, tensor: int, count: int) -> int:
@@ -282,17 +283,17 @@ def _model(name: str) -> Model:
 
 def _rewritten(model: Model) -> Iterator[Model]:
     """Yield what the passes make of a model, without the search: one by one, and the splits."""
-    by_kernels = [partial(edit, configurations=[REFERENCE]) for edit in (lean.drop_zero_biases, lean.dense_layers)]
-    for edit in (*dict.fromkeys(row.edit for row in PASSES if row.edit is not None), lean.drop_shapes, *by_kernels):
+    by_kernels = [partial(edit, configurations=[REFERENCE]) for edit in (drop_zero_biases, dense_layers)]
+    for edit in (*dict.fromkeys(row.edit for row in PASSES if row.edit is not None), drop_shapes, *by_kernels):
         draft = Draft(model)
         if edit(draft, choose=Chooser()):
             yield parse(encode(draft.model()))
-    yield from _striped(model)
+    yield from _tiled(model)
     draft = Draft(model)
     for first in range(len(draft.operators)):
-        for end, links in channels.chains(draft, first, draft.consumers()):
-            source, result = links[0].operator.input_tensors[0], (links[-1].operator.output_tensors)[0]
-            count = (draft.tensors[links[0].operator.output_tensors[0]].shape or ())[-1]
+        for end, chain in channels.chains(draft, first, draft.consumers()):
+            source, result = chain[0].operator.input_tensors[0], (chain[-1].operator.output_tensors)[0]
+            count = (draft.tensors[chain[0].operator.output_tensors[0]].shape or ())[-1]
             parts = split.even_cuts(count, 3)
             whole = Draft(model)
             channels.apply_channels(
@@ -301,18 +302,18 @@ def _rewritten(model: Model) -> Iterator[Model]:
             yield parse(encode(whole.model()))
 
 
-def _striped(model: Model) -> Iterator[Model]:
+def _tiled(model: Model) -> Iterator[Model]:
     draft = Draft(model)
-    rules = [stripe_rules.rule(draft, operator, 1) for operator in draft.operators]
+    rules = [tile_rules.rule(draft, operator, 1) for operator in draft.operators]
     dies = {t: i for i, o in enumerate(draft.operators) for t in (*o.input_tensors, *o.output_tensors)}
     dies |= dict.fromkeys(draft.outputs, len(draft.operators))
     for first in range(len(draft.operators)):
-        for segment in rows.segments(draft, 1, first, rules, dies):
+        for segment in tiling.segments(draft, 1, first, rules, dies):
             parts = split.even_cuts(segment.sizes[segment.result], 3)
-            if all(rows.find_stripe(segment, *part) for part in parts):
+            if all(tiling.find_tile(segment, *part) for part in parts):
                 whole = Draft(model)
                 chosen = split.Split("rows", segment.first, segment.end, segment.source, segment.result, parts)
-                rows.apply_stripes(whole, chosen, rules, dies)
+                tiling.apply_tiles(whole, chosen, rules, dies)
                 yield parse(encode(whole.model()))
 
 
@@ -325,7 +326,7 @@ def test_every_single_rewriting_is_verified_without_the_search(name: str) -> Non
 
 @pytest.mark.parametrize("half_pixel", [True, False])
 @pytest.mark.parametrize("kind", ["RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"])
-def test_stripes_go_through_every_resize(kind: str, half_pixel: bool) -> None:
+def test_tiles_go_through_every_resize(kind: str, half_pixel: bool) -> None:
     model = models.resized_rows_model(kind, half_pixel=half_pixel)
     found = [result for result in _rewritten(model) if _runs(result, kind) > 1]
     assert found
@@ -334,7 +335,7 @@ def test_stripes_go_through_every_resize(kind: str, half_pixel: bool) -> None:
 
 @pytest.mark.parametrize("kernel", [2, 3, 4, 5])
 @pytest.mark.parametrize("same", [True, False])
-def test_stripes_go_through_every_transposed_convolution(kernel: int, same: bool) -> None:
+def test_tiles_go_through_every_transposed_convolution(kernel: int, same: bool) -> None:
     model = models.transposed_rows_model(kernel=kernel, same=same)
     found = [result for result in _rewritten(model) if _runs(result, "TRANSPOSE_CONV") > 1]
     assert found

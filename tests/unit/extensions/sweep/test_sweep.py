@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any
 
 import pytest
@@ -32,19 +33,6 @@ def test_models_without_a_name_are_counted_with_the_others_and_one_alone_is_a_sw
     assert [item.source for item in items(memoryview(SINE))] == [SINE]
 
 
-def test_looking_into_a_file_may_take_as_long_as_is_said_and_without_a_word_for_ever(monkeypatch: Any) -> None:
-    seen = []
-
-    def members(path: str, was_found: bool, seconds: float) -> list[tuple[str, None]]:
-        seen.append(seconds)
-        return [(path, None)]
-
-    monkeypatch.setattr(module, "_members", members)
-    list(items(["sample:sine"]))
-    list(items(["sample:sine"], 2.5))
-    assert seen == [0, 2.5]
-
-
 def test_all_is_all_and_only_when_it_is_alone() -> None:
     assert [case.target for case in cases(["all"])] == list(PRESETS)
     assert [case.board for case in cases((), ["all"])] == list(BOARDS)
@@ -59,12 +47,29 @@ def pool(**how: Any) -> tuple[type, int]:
     return type(made), made.workers
 
 
-def test_one_job_is_this_process_unless_its_memory_is_limited() -> None:
-    assert pool(jobs=1) == (Serial, 1)
-    assert pool(jobs=2) == (Processes, 2)
+def test_one_job_is_this_process_where_nothing_is_limited() -> None:
+    assert pool(jobs=1, limits=Limits(0)) == (Serial, 1)
     assert pool(jobs=1, limits=Limits(0, 1 << 30)) == (Processes, 1)
+    assert pool(jobs=1) == (Processes, 1)
+    assert pool(jobs=2, limits=Limits(0)) == (Processes, 2)
     with pytest.raises(UsageError, match=r"^0 processes are too few$"):
         make_pool(jobs=0)
+
+
+def test_without_pebble_its_command_is_named_and_what_needs_no_process_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pebble", None)  # type: ignore[arg-type]
+    monkeypatch.delitem(sys.modules, "tflm_sim.extensions.sweep.processes")
+    with pytest.raises(UsageError, match=r"need pebble: .* install .*--jobs 1 --row-seconds 0"):
+        make_pool(jobs=2)
+    assert pool(jobs=1, limits=Limits(0)) == (Serial, 1)
+
+
+@pytest.mark.parametrize("seconds", [-1, float("nan"), float("inf"), 1e300])
+def test_a_limit_is_a_number_of_seconds(seconds: float) -> None:
+    with pytest.raises(
+        UsageError, match=rf"^a row cannot take {seconds:g} seconds at the most; 0 is no limit$".replace("+", r"\+")
+    ):
+        Limits(seconds)
 
 
 def test_by_default_each_core_that_this_process_may_use_has_a_process(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,9 +6,6 @@ import io
 import json
 import os
 import re
-import subprocess
-import sys
-import time
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -20,11 +17,8 @@ from hypothesis import strategies as st
 
 from tflm_sim import arena_objective, load, simulate, smallest_arena, sweep
 from tflm_sim.answers.rows import Case, Row, cases, rows_of
-from tflm_sim.answers.sizing import Sizer, Sizing
-from tflm_sim.cli import compare, main
-from tflm_sim.device.configuration import Configuration
+from tflm_sim.cli import main, size_boards
 from tflm_sim.errors import UsageError
-from tflm_sim.extensions.sweep import resume
 from tflm_sim.extensions.sweep.cli import Tally
 from tflm_sim.extensions.sweep.difference import changes
 from tflm_sim.extensions.sweep.engine import (
@@ -39,12 +33,10 @@ from tflm_sim.extensions.sweep.engine import (
 )
 from tflm_sim.extensions.sweep.limits import Limits
 from tflm_sim.extensions.sweep.plot import _LogScale, pareto, plot_svg
-from tflm_sim.extensions.sweep.processes import Processes
 from tflm_sim.extensions.sweep.results import Results
 from tflm_sim.extensions.sweep.resume import EarlierRows
 from tflm_sim.extensions.sweep.sweep import items, iterate_rows, make_pool
 from tflm_sim.extensions.sweep.tables import open_writer, read_rows
-from tflm_sim.model.inputs import Input, read_input
 from tflm_sim.model.types import Model
 from tflm_sim.samples import SAMPLES, sample_path
 
@@ -54,7 +46,7 @@ NO_LIMITS = Limits(0)
 
 
 def rows(models: list[object], over: list[Case] = TWO, **how: object) -> list[Row]:
-    return list(iterate_rows(models, over, **({"jobs": 1} | how)))  # type: ignore[arg-type]
+    return list(iterate_rows(models, over, **({"jobs": 1, "limits": NO_LIMITS} | how)))  # type: ignore[arg-type]
 
 
 def test_a_row_says_what_a_simulation_says() -> None:
@@ -65,13 +57,6 @@ def test_a_row_says_what_a_simulation_says() -> None:
     assert (row.head_bytes, row.tail_bytes, row.binding) == (run_.head_bytes, run_.tail_bytes, "tail")
     assert (row.peak_operator, row.peak_bytes, row.operators) == ("#2 CONV_2D", 55_296, 31)
     assert (row.status, row.fits, row.error) == ("ok", None, "")
-
-
-def test_one_process_with_limited_memory_is_not_this_one() -> None:
-    for jobs, memory, kind in ((1, 0, Serial), (1, 1 << 30, Processes)):
-        pool = make_pool(jobs=jobs, limits=Limits(0, memory))
-        assert type(pool) is kind
-        pool.close()
 
 
 def test_models_in_order_and_the_cases_of_each_in_order() -> None:
@@ -102,29 +87,15 @@ def test_what_cannot_be_sized_is_a_row_that_says_why(tmp_path: Path) -> None:
     assert found[2].error.endswith("it is not a regular file")
 
 
-def test_a_model_that_takes_too_long_costs_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizing = Sizer.sizing
-
-    def slow(self: Sizer, model: Model, configuration: Configuration) -> Sizing:
-        if load("sample:sine").source == model.source:
-            while True:
-                time.sleep(0.001)
-        return sizing(self, model, configuration)
-
-    monkeypatch.setattr(Sizer, "sizing", slow)
-    found = rows(["sample:sine", "sample:residual"], cases(["cortex-m4"]), limits=Limits(3))
-    assert [row.status for row in found] == ["timeout", "ok"]
-
-
 class Bomb(bytes):
-    """Ends the process that unpickles it."""
+    """Ends the process that unpacks it."""
 
     def __reduce__(self) -> tuple[object, ...]:
         return os._exit, (1,)
 
 
 def test_a_model_that_kills_its_process_is_a_row_and_the_others_are_sized() -> None:
-    pool = Processes(2, NO_LIMITS)
+    pool = make_pool(jobs=2)
     bombed = [Item("a", ALL[0]), Item("bomb", Bomb(b"")), *(Item(name, name) for name in ALL)]
     try:
         found = [row for batch in run(bombed, TWO[:1], pool, NO_LIMITS) for row in batch]
@@ -160,7 +131,7 @@ def test_an_endless_iterable_is_read_as_far_as_it_is_needed() -> None:
             asked += 1
             yield sample_path("sine").read_bytes()
 
-    found = iterate_rows(endless(), TWO, jobs=1)
+    found = iterate_rows(endless(), TWO, jobs=1, limits=NO_LIMITS)
     assert next(found).model == "model 0"
     assert asked == BATCHES_PER_WORKER * FIRST_ROWS // len(TWO) == 3 * 64 // 2
     found.close()  # type: ignore[attr-defined]
@@ -216,18 +187,6 @@ def test_resuming_sizes_only_what_is_new_and_keeps_the_order() -> None:
     merged = [row for batch in done.merged(run(counted(), TWO, Serial(), NO_LIMITS)) for row in batch]
     assert asked == [ALL[1], ALL[3], ALL[4]]
     assert merged == rows(ALL)
-
-
-def test_a_file_that_takes_too_long_to_be_read_is_left_to_whoever_sizes_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    done = EarlierRows(rows(ALL[:2]), TWO)
-
-    def slow(name: str) -> Input:
-        while name == ALL[0]:
-            time.sleep(0.001)
-        return read_input(name)
-
-    monkeypatch.setattr(resume, "read_input", slow)
-    assert [item.name for item in done.still_to_do(items(ALL[:3]), seconds=0.2)] == [ALL[0], ALL[2]]
 
 
 def test_rows_of_another_version_are_sized_again() -> None:
@@ -286,30 +245,6 @@ def test_patterns_and_folders_of_shared_storage(tmp_path: Path) -> None:
     assert [item.source for item in items([f"{url}/*", f"{url}/", f"{url}/a.tflite"])] == [*both, *both, both[0]]
     (absent,) = rows([f"{url}/absent.tflite"], TWO[:1])
     assert absent.error == f"{url}/absent.tflite: No such file or directory"
-
-
-def test_workers_end_with_their_parent() -> None:
-    program = (
-        "from tflm_sim.extensions.sweep.processes import Worker\n"
-        "from tflm_sim.extensions.sweep.limits import Limits\nimport os\n"
-        "worker = Worker(Limits(0))\n"
-        "worker.size((), (), Limits(0))\n"
-        "print(worker.process.pid, flush=True)\n"
-        "os.kill(os.getpid(), 9)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
-    worker = int(done.stdout)
-    deadline = time.monotonic() + 30
-    while _runs(worker):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
-def _runs(process: int) -> bool:
-    try:
-        return bool(Path(f"/proc/{process}/cmdline").read_bytes())  # nothing where nobody has taken notice of its end
-    except OSError:
-        return False
 
 
 def test_a_list_on_stdin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -474,7 +409,7 @@ def test_a_sweep_for_nothing_is_refused() -> None:
 
 
 def test_boards_are_compared_by_their_ram_and_flash(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", "sample:sine", "--boards", "pico,nano33ble"]) == 0
+    assert main(["size", "sample:sine", "--boards", "pico,nano33ble"]) == 0
     pico, nano = capsys.readouterr().out.splitlines()[-2:]
     # 1,168 B of 264 * 1,024 and of 256 * 1,024.
     assert pico.split()[2:8] == ["1,168", "B", "0.4", "%", "264", "KiB"]
@@ -482,20 +417,20 @@ def test_boards_are_compared_by_their_ram_and_flash(capsys: pytest.CaptureFixtur
     assert [line.split()[-3:] for line in (pico, nano)] == [["2,048", "KiB", "yes"], ["1,024", "KiB", "yes"]]
 
 
-def test_compare_lists_boards_and_the_smallest_that_fit(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", "sample:mobilenet_v1_025", "--boards", "pico,nano33ble,nicla-sense-me"]) == 0
+def test_a_table_lists_boards_and_the_smallest_that_fit(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["size", "sample:mobilenet_v1_025", "--boards", "pico,nano33ble,nicla-sense-me"]) == 0
     out = capsys.readouterr().out
     assert "82,288 B" in out
     # 82,288 B go into 256 KiB and 264 KiB, not into the 64 KiB of the Nicla Sense ME.
     assert out.startswith("yes, with the newest TFLM: it fits 2 of 3 boards; the smallest: nano33ble, pico\n")
-    assert main(["compare", "sample:mobilenet_v1_025", "--boards", "nicla-sense-me", "--json"]) == 1
+    assert main(["size", "sample:mobilenet_v1_025", "--boards", "nicla-sense-me", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["smallest_boards"] == []
 
 
-def test_compare_says_an_error_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_says_an_error_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     broken = tmp_path / "broken.tflite"
     broken.write_bytes(b"no model")
-    assert main(["compare", str(broken), "--boards", "pico,nano33ble"]) == 3
+    assert main(["size", str(broken), "--boards", "pico,nano33ble"]) == 3
     assert capsys.readouterr().out.count("this is not a .tflite model") == 1
     found = [Row("m", board=name, status="error", error="no kernel") for name in ("pico", "nano33ble")]
-    assert list(compare._reasons(found)) == ["pico, nano33ble: no kernel"]
+    assert list(size_boards._reasons(found)) == ["pico, nano33ble: no kernel"]

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tflm_sim.escape import one_line
-from tflm_sim.extensions.ci.pytest_plugin.measured import PROPERTY, Measured
+from tflm_sim.extensions.ci.pytest_plugin.outcomes import PROPERTY, Measured
 
 if TYPE_CHECKING:
     from tflm_sim.extensions.ci.pytest_plugin.checker import ArenaChecker
@@ -69,7 +69,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     """Collect a ``tflm-sim.toml`` as a file of tests: one for each model on each firmware."""
     if file_path.name != "tflm-sim.toml":  # most are not, and need not wait for an import
         return None
-    from tflm_sim.extensions.ci.pytest_plugin.project import ProjectFile
+    from tflm_sim.extensions.ci.pytest_plugin.project_items import ProjectFile
 
     collected: pytest.Collector = ProjectFile.from_parent(parent, path=file_path)
     return collected

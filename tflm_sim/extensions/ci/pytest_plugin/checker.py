@@ -7,14 +7,14 @@ from functools import cached_property
 from pathlib import Path
 
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.checks.lifetimes import FLASH, HEAD, NOWHERE, TAIL, BufferLife, Lifetimes
+from tflm_sim.checks.lifetime_answers import FLASH, HEAD, NOWHERE, TAIL, BufferLife, Lifetimes
 from tflm_sim.checks.sanitizer import sanitize
 from tflm_sim.checks.verdict import baseline_key, read_baseline
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.escape import one_line, printable
 from tflm_sim.model.types import Model
-from tflm_sim.report.lifetimes import after_invoke, buffer_name, scope_label, timeline_lines
+from tflm_sim.report.lifetime_text import after_invoke, buffer_name, scope_label, timeline_lines
 from tflm_sim.report.tables import table_lines
 from tflm_sim.units import format_size, parse_size
 
@@ -182,7 +182,7 @@ class ArenaChecker:
         assert smallest is not None, "it works in one arena"
         groups = sorted(self.roomy.ledger.groups.items(), key=lambda item: -item[1].used)[:TOP_ROWS]
         lines = [
-            f"the last thing that does not fit in a byte less: {smallest.binding.detail}, in '{smallest.binding.place}'"
+            f"the last thing that does not fit in a byte less: {smallest.binding.what}, in '{smallest.binding.place}'"
         ]
         lines.append(f"tail {self.roomy.tail_bytes:,} B:")
         lines += [f"    {line}" for line in table_lines([(f"{row.used:,}", what) for what, row in groups])]

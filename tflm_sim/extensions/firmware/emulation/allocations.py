@@ -152,7 +152,7 @@ class Allocations:
         if after.temp == call.before.temp and call.first > 0:
             self.refused += 1
             return
-        offset = after.temp - call.first - base
+        offset = after.temp - call.first - base & 0xFFFFFFFF  # The planner may ask for a size below zero, which wraps.
         if after.temp > after.tail:
             self._damaged(f"temp: {call.first} bytes at {offset} overwrite the tail at {after.tail - base}")
         self.listener(Temp(call.first, call.second, offset, after.temp - base, after.tail - base))

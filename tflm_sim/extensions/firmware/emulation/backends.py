@@ -87,7 +87,7 @@ def _of_espressif(program: Program, path: str, qemu: str | None) -> Backend:
         raise FirmwareError(
             f"a program for an {chip.name} is executed by qemu-system-xtensa of Espressif (github.com/espressif/qemu, "
             f"or 'idf_tools.py install qemu-xtensa'): put it on PATH; {problem}. Or use the board, whose "
-            "log 'tflm-sim monitor' compares"
+            "log 'tflm-sim board listen' compares"
         )
     rom = _boot_rom(qemu, chip)
     vectors = next((one.value for one in program.elf.symbols if one.name == _WINDOW_VECTORS), None)

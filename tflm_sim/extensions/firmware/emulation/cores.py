@@ -31,7 +31,7 @@ _MODELS = {
 the vectors of v8.1-M."""
 _OTHERS = {
     "Xtensa": "of the chips with this processor, only the ESP32 is one whose programs were tried in an emulator; the "
-    "board itself runs it, whose log 'tflm-sim monitor' compares",
+    "board itself runs it, whose log 'tflm-sim board listen' compares",
     "x86-64": "it is a program for a computer: run it there",
     "i386": "it is a program for a computer: run it there",
     "AArch64": "its processor is an application processor: run it there",

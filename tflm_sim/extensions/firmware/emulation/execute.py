@@ -15,12 +15,10 @@ from typing import Any
 from tflm_sim.child_python import child_python
 from tflm_sim.documents import from_json
 from tflm_sim.errors import FirmwareError, UsageError, each_of, expect
-from tflm_sim.extensions.firmware.emulation.execution import Execution
+from tflm_sim.extensions.firmware.emulation.execution import TIMEOUT_S, Execution
 from tflm_sim.extensions.firmware.reading.image import Image, load_image
 from tflm_sim.model.load import ModelLike, load
 
-TIMEOUT_S = 120
-"""Of the host's processor."""
 _WALL_TIME_FACTOR = 10
 """How many times as long it may take where other programs want the processor, too."""
 
@@ -139,7 +137,8 @@ def _worker_answer(path: str, arguments: list[str], settings: dict[str, Any], gi
         _end(worker)
     if worker.returncode == -signal.SIGXCPU:
         raise FirmwareError(
-            f"the emulator was stopped after {timeout} s of the processor (use a larger --time-limit)", path=path
+            f"the emulator was stopped after {timeout} s of the processor (a larger `timeout=` gives it more)",
+            path=path,
         )
     line = output.decode("utf-8", "replace").strip().rpartition("\n")[2]
     if not line.startswith("{"):

@@ -12,6 +12,8 @@ from tflm_sim.short_repr import short_repr
 UNICORN, QEMU = "unicorn", "qemu"
 EMULATORS = (UNICORN, QEMU)
 """What can execute a program, the first choice first."""
+TIMEOUT_S = 120
+"""Seconds of the host's processor after which an execution is given up, unless another limit is named."""
 
 
 class ExecutedEvent(NamedTuple):

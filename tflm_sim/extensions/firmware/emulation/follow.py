@@ -182,7 +182,7 @@ def _wanted_results(follower: Follower, interpreter: int, file: str | None) -> l
     wanted = [result for result in results if interpreter in (0, result.number)]
     if results and not wanted:
         most = max(result.number for result in results)
-        raise FirmwareError(f"--into {interpreter}: it has {most}", path=file)
+        raise FirmwareError(f"there is no interpreter {interpreter}: it has {most}", path=file)
     return wanted
 
 

@@ -39,7 +39,7 @@ from tflm_sim.extensions.firmware.emulation.stores import Stores
 _MAX_OUTPUT = 1 << 20
 _MAX_LINES = 2000
 _STACK_ALIGNED = 16
-_MORE_TIME = "; a longer --time-limit gives it more"
+_MORE_TIME = "; a longer `timeout=` gives it more"
 _RETURNED = "the function that was called returned"
 _PRINTING = (Watched.PRINT, Watched.REPORT, Watched.LOG)
 _INVOKES, _LOOP_S, _MAX_INVOKES = 3, 0.5, 1000

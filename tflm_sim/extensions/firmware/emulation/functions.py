@@ -7,35 +7,30 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple
 
+from tflm_sim.extensions.firmware.reading import tflm_names
 from tflm_sim.extensions.firmware.reading.elf import FUNCTION, Symbol
-
-_ALLOCATORS = "(?:26SingleArenaBufferAllocator|21SimpleMemoryAllocator)"
-"""Its name, and until June 2022 its earlier one. Source: arena_allocator/single_arena_buffer_allocator.h @ 90b983c."""
-_PERSISTENT_ALLOCATOR = f"(?:30PersistentArenaBufferAllocator|{_ALLOCATORS})"
-_NON_PERSISTENT_ALLOCATOR = f"(?:33NonPersistentArenaBufferAllocator|{_ALLOCATORS})"
-"""The allocators of two arenas that belong together, or that of one arena. Source: the files with their names there."""
 
 
 class Watched(Enum):
     """The role of a function that is watched; the value is a pattern of its mangled name."""
 
-    ALLOCATE_TENSORS = r"_ZN6tflite16MicroInterpreter15AllocateTensorsEv"
-    INVOKE = r"_ZN6tflite16MicroInterpreter6InvokeEv"
-    INVOKE_SUBGRAPH = r"_ZN6tflite(?:21MicroInterpreterGraph|10MicroGraph)14InvokeSubgraphEi"
-    CREATE_ALLOCATOR = r"_ZN6tflite(?:14MicroAllocator|23RecordingMicroAllocator)6CreateEPhj(?!S1_j).*"
-    CREATE_TWO = r"_ZN6tflite14MicroAllocator6CreateEPhjS1_j.*"
-    CREATE_ARENA = rf"_ZN6tflite{_ALLOCATORS}6CreateE.*Phj"
-    PERSISTENT = rf"_ZN6tflite{_PERSISTENT_ALLOCATOR}(?:24AllocatePersistentBuffer|16AllocateFromTail)Ejj"
-    TEMP = rf"_ZN6tflite{_NON_PERSISTENT_ALLOCATOR}12AllocateTempEjj"
-    TEMP_FREE = rf"_ZN6tflite{_NON_PERSISTENT_ALLOCATOR}14DeallocateTempEPh"
-    TEMP_RESET = rf"_ZN6tflite{_NON_PERSISTENT_ALLOCATOR}20ResetTempAllocationsEv"
-    RESIZE = rf"_ZN6tflite{_NON_PERSISTENT_ALLOCATOR}12ResizeBufferEPhjj"
-    RESIZE_FREE = rf"_ZN6tflite{_NON_PERSISTENT_ALLOCATOR}25DeallocateResizableBufferEPh"
-    RESERVE = rf"_ZN6tflite{_NON_PERSISTENT_ALLOCATOR}33ReserveNonPersistentOverlayMemoryEjj"
-    START_MODEL = r"_ZN6tflite14MicroAllocator20StartModelAllocationEPKNS_5ModelE.*"
-    COMMIT_PLAN = r"_ZN6tflite14MicroAllocator22CommitStaticMemoryPlanE.*"
+    ALLOCATE_TENSORS = tflm_names.ALLOCATE_TENSORS
+    INVOKE = tflm_names.INVOKE
+    INVOKE_SUBGRAPH = tflm_names.INVOKE_SUBGRAPH
+    CREATE_ALLOCATOR = tflm_names.CREATE_IN_ARENA
+    CREATE_TWO = tflm_names.CREATE_IN_TWO_ARENAS
+    CREATE_ARENA = tflm_names.CREATE_ARENA
+    PERSISTENT = tflm_names.PERSISTENT
+    TEMP = tflm_names.TEMP
+    TEMP_FREE = tflm_names.TEMP_FREE
+    TEMP_RESET = tflm_names.TEMP_RESET
+    RESIZE = tflm_names.RESIZE
+    RESIZE_FREE = tflm_names.RESIZE_FREE
+    RESERVE = tflm_names.RESERVE
+    START_MODEL = tflm_names.START_MODEL
+    COMMIT_PLAN = tflm_names.COMMIT_PLAN
     PRINT = r"_Z11MicroPrintfPKcz"
-    REPORT = r"_ZN6tflite13ErrorReporter6ReportEPKcz"
+    REPORT = tflm_names.REPORT
     LOG = r"DebugLog"
     ALLOCATE = r"malloc|_?sbrk|pvPortMalloc|k_malloc|heap_caps_malloc|_Znw[jm]|_Zna[jm]"
     MAIN = r"main"

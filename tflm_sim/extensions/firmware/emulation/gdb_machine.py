@@ -259,7 +259,7 @@ class GdbMachine:
         except EOFError:
             self._is_gone = True
             if self._qemu.wait() == -signal.SIGXCPU:
-                raise FirmwareError("QEMU was stopped at the time limit (use a larger --time-limit)") from None
+                raise FirmwareError("QEMU was stopped at the time limit (a larger `timeout=` gives it more)") from None
             return Stop(Reason.FAULT, start, "runs on, and locks the processor up")
         address = self.get("pc")
         if address in self._faults and address not in self._stops:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from functools import cached_property, partial
@@ -19,6 +20,7 @@ from tflm_sim.extensions.firmware.emulation.semihosting import calls
 from tflm_sim.extensions.firmware.emulation.stack_room import StackRoom, reserved_stack
 from tflm_sim.extensions.firmware.emulation.unnamed import functions_by_message
 from tflm_sim.extensions.firmware.emulation.vendors import answer_of
+from tflm_sim.extensions.firmware.reading import tflm_names
 from tflm_sim.extensions.firmware.reading.call_graph import CallGraph
 from tflm_sim.extensions.firmware.reading.elf import DATA, EXECUTABLE, FUNCTION, Elf, Symbol
 from tflm_sim.extensions.firmware.reading.image import AddressIndex
@@ -29,7 +31,7 @@ _VECTORS = Struct("<7I")
 _FAULTS = slice(3, 7)
 _SEARCHED = 1 << 16
 _LOWEST_RAM = 0x1000_0000
-_WITH_REPORTER = "6CreateEPNS_13ErrorReporterEPhj"
+_WITH_REPORTER = re.compile(tflm_names.WITH_REPORTER)
 _DEPTH = 6
 """Functions between the one that is started directly and AllocateTensors()."""
 _STARTED = frozenset({"setup", "app_main"})
@@ -39,7 +41,6 @@ _LIBRARY = frozenset({"esp_newlib_init", "esp_setup_syscall_table", "esp_libc_in
 _ADD_TO_HEAP = "heap_caps_add_region_with_caps"
 _HAS_EXTERNAL = ("esp_psram_extram_add_to_heap_allocator", "esp_spiram_add_to_heapalloc")
 _GLOBAL_POINTER = "__global_pointer$"
-_OF_TFLM = ("_ZN6tflite", "_ZNK6tflite")
 EXECUTABLE_SEGMENT = 1
 _MAX_CALLERS = 1 << 20
 """Bytes of stack that callers can have taken; further away it is another stack."""
@@ -67,7 +68,7 @@ class Program:
             self.functions |= {} if self.core.is_windowed else functions_by_message(elf, is_arm=self.core.is_arm)
         self.semihosting = frozenset(self._calls())
         self._calls_between = CallGraph(elf, xtensa.calls if self.core.is_windowed else None)
-        self.has_reporter_first = any(_WITH_REPORTER in symbol.name for symbol in elf.symbols)
+        self.has_reporter_first = any(_WITH_REPORTER.fullmatch(symbol.name) for symbol in elf.symbols)
 
     def _calls(self) -> Iterator[int]:
         for section in self.elf.sections:
@@ -211,7 +212,7 @@ class Program:
         return self.name_at(address) in _STARTED or address not in self._calls_between.callers
 
     def _is_of_tflm(self, address: int) -> bool:
-        return any(name.startswith(_OF_TFLM) for name in self._calls_between.functions[address].names)
+        return any(map(tflm_names.is_of_tflm, self._calls_between.functions[address].names))
 
     def answered(self) -> dict[int, Answer]:
         """Return the answers to vendors' functions that are not executed, by address."""

@@ -89,7 +89,7 @@ class Replacement:
         if own is None:
             return "the interpreter in which its model stands was not found"
         if self._own not in (None, own):
-            return "it holds several models; --into N says whose is replaced, as run numbers them"
+            return "it holds several models; `into=N` says whose is replaced, by the number of its interpreter"
         self._own = own
         return self._write(interpreter, found, {own: self.address, subgraphs_of(self._machine, own): self._subgraphs})
 

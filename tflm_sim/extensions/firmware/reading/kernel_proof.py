@@ -63,13 +63,13 @@ def linked_kernels(firmware: Firmware, base: Target | None, kernels: str | None)
             path=firmware.image.path,
         )
     if kernels is not None and kernels.partition("@")[0].removesuffix("_ansi") != name:
-        raise UsageError(f"--kernels {kernels}: {file_name(firmware)} links {name} ({grounds})")
+        raise UsageError(f"`kernels={kernels}`: {file_name(firmware)} links {name} ({grounds})")
     if name == "reference":
         return REFERENCE, Ground("kernels", "reference", grounds, "concluded")
     variants = _variants(firmware, base)
     if name not in variants:
         raise FirmwareError(
-            f"links {name} ({grounds}) for an unknown processor; name it with --target", path=firmware.image.path
+            f"links {name} ({grounds}) for an unknown processor; name it with `target=`", path=firmware.image.path
         )
     library = parse_kernels(kernels or name, variants=variants)
     version = "as named" if kernels and "@" in kernels else "its version is assumed"
@@ -98,7 +98,7 @@ def _named_kernels(firmware: Firmware, base: Target | None, kernels: str | None)
         return base.kernel_library, Ground("kernels", str(base.kernel_library), "the target's usual ones", "assumed")
     raise FirmwareError(
         "neither symbols nor debug information show the kernels; "
-        "name them with --kernels reference, cmsis_nn or esp_nn",
+        "name them with `kernels=reference`, cmsis_nn or esp_nn",
         path=firmware.image.path,
     )
 
@@ -134,7 +134,7 @@ def _linked_library(firmware: Firmware) -> tuple[str, str] | None:
 def _unnamed_sdk(firmware: Firmware, grounds: str) -> FirmwareError:
     return FirmwareError(
         f"links the kernels of {LIBRARY_NAMES[_MVP]} ({grounds}), which are modelled as two SDKs have them; "
-        "name one of them: --library silabs-gsdk or simplicity-sdk",
+        "name one of them: `library=silabs-gsdk` or simplicity-sdk",
         path=firmware.image.path,
     )
 
@@ -155,6 +155,6 @@ def usual_kernels(firmware: Firmware, library: Library | None, named: str | None
         return library.kernels
     if library.kernels != REFERENCE.name and proof[0] not in (REFERENCE.name, library.kernels):
         raise UsageError(
-            f"--library {library.label} brings {library.kernels}; {file_name(firmware)} links {': '.join(proof)}"
+            f"`library={library.label}` brings {library.kernels}; {file_name(firmware)} links {': '.join(proof)}"
         )
     return None

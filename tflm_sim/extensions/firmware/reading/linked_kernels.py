@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from tflm_sim.extensions.firmware.reading import tflm_names
 from tflm_sim.extensions.firmware.reading.call_graph import CallGraph, Function
 from tflm_sim.extensions.firmware.reading.symbol_names import plain_name
 
@@ -21,11 +22,10 @@ _KERNEL_FUNCTIONS = {
     "mvp": re.compile(r"sli_mvp_ml_"),
     "xtensa": re.compile(r"xa_nn_"),
 }  # fmt: skip
-_ALLOCATES = re.compile(r"_ZN6tflite16MicroInterpreter15AllocateTensorsEv$")
+_ALLOCATES = re.compile(tflm_names.ALLOCATE_TENSORS)
 _ALL_OPERATORS = re.compile(r"AllOpsResolver")
 _CUSTOM_NAMES = {"DETECTION_POSTPROCESS": "TFLite_Detection_PostProcess", "ETHOSU": "ethos-u"}
 """Register functions of custom operators whose name in models is not the function's."""
-_TFLM = "_ZN6tflite"
 _KERNEL_SUMS = "arm_vector_sum_s8"
 _KEEPS_SUMS = re.compile(r"7Prepare|CmsisNnPrepareSvdf|PrepareSvdf")
 
@@ -88,4 +88,4 @@ def _is_called_by_tflm(graph: CallGraph, function: Function) -> bool:
     if not graph.callers:
         return True
     callers = (graph.functions[start] for start in graph.calling_functions(function.start))
-    return any(name.startswith(_TFLM) for caller in callers for name in caller.names)
+    return any(tflm_names.is_of_tflm(name) for caller in callers for name in caller.names)

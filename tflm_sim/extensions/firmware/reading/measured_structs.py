@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tflm_sim.extensions.firmware.reading.dwarf import ANONYMOUS, DebugInformation, DwarfReader, StructFact
 from tflm_sim.extensions.firmware.reading.dwarf_units import Sections, Unit
 from tflm_sim.extensions.firmware.reading.elf import Elf
+from tflm_sim.extensions.firmware.reading.tflm_names import without_namespace
 from tflm_sim.targets.structs import MeasuredStruct
 
 _MARKERS = (b"tflite", b"TfLiteStatus", b"TfLiteType", b"TfLiteNode", b"TfLiteTensor")
@@ -106,7 +107,7 @@ _SECTION_NAMES = ("info", "abbrev", "str", "line_str", "str_offsets", "types")
 
 def _table_name(name: str, unit: Unit, names: Collection[str]) -> str | None:
     """Return what our tables call a struct; one of a source file's own is called after the file."""
-    plain = name.removeprefix("tflite::")
+    plain = without_namespace(name)
     plain = _RENAMED.get(plain, plain)
     source = _SOURCE.search(unit.name)
     scope, _, last = plain.rpartition("::")
@@ -121,5 +122,7 @@ def _table_name(name: str, unit: Unit, names: Collection[str]) -> str | None:
 
 
 def _enum_size(found: DebugInformation) -> int | None:
-    sizes = found.enums.get(_ENUM, set())
+    sizes = {
+        size for name, found_sizes in found.enums.items() if without_namespace(name) == _ENUM for size in found_sizes
+    }
     return min(sizes) if len(sizes) == 1 else None

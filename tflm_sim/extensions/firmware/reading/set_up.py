@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
+from tflm_sim.extensions.firmware.reading import tflm_names
 from tflm_sim.extensions.firmware.reading.call_graph import CallGraph, Function
 from tflm_sim.extensions.firmware.reading.code_values import ARGUMENT, CALL, CallSite, CodeReader, Value, substituted
 from tflm_sim.extensions.firmware.reading.elf import Elf
@@ -24,15 +25,16 @@ _MAX_DEPTH = 4
 """How many callers up an argument is followed."""
 _MAX_CALLS = 64
 """Calls of the constructor, with every way to get there, that are told apart."""
-_CONSTRUCTOR = re.compile(r"_ZN6tflite16MicroInterpreterC[12]E(\w+)$")
-_ALLOCATE = re.compile(r"_ZN6tflite16MicroInterpreter15AllocateTensorsEv$")
-_INVOKE = re.compile(r"_ZN6tflite16MicroInterpreter6InvokeEv$")
-_CHANGED_CONSTRUCTOR = re.compile(r"_ZN6tflite16MicroInterpreterC[12]E\w+\.")
+_CONSTRUCTOR = re.compile(tflm_names.CONSTRUCTOR)
+_ALLOCATE = re.compile(tflm_names.ALLOCATE_TENSORS)
+_INVOKE = re.compile(tflm_names.INVOKE)
+_CHANGED_CONSTRUCTOR = re.compile(rf"{tflm_names.CONSTRUCTOR}\..*")
 """A copy that the compiler made of a constructor, whose arguments are others: ``.constprop.0``, ``.isra.0``."""
-_CREATE_ALLOCATOR = re.compile(r"_ZN6tflite(?:14|23)(Recording)?MicroAllocator6CreateE(\w+)$")
+_CREATE_ALLOCATOR = re.compile(tflm_names.CREATE_ALLOCATOR)
+_TWO_ARENAS = re.compile(tflm_names.TWO_ARENAS)
 _T = TypeVar("_T")
-_CREATE_VARIABLES = re.compile(r"_ZN6tflite22MicroResourceVariables6CreateE\w+$")
-_GET_MODEL = re.compile(r"_ZN6tflite8GetModelEPKv$|_ZN11flatbuffers7GetRootIN6tflite5ModelE")
+_CREATE_VARIABLES = re.compile(tflm_names.CREATE_VARIABLES)
+_GET_MODEL = re.compile(tflm_names.GET_MODEL)
 _TYPE = re.compile(r"([PRK]*)(N?S\w?_|S\d?_|[a-z])")
 _HEAP = {
     "malloc": 0, "pvPortMalloc": 0, "k_malloc": 0, "ps_malloc": 0, "heap_caps_malloc": 0, "_Znaj": 0, "_Znwj": 0,
@@ -50,7 +52,7 @@ _KINDS = {
 _SAME_AS_BEFORE = "the type before"
 _WHOLE_TYPES = {"Ph": "Ph", "S_": _SAME_AS_BEFORE}
 _SIZES = ("j", "m")
-_TENSOR_TAKERS = re.compile(r"14MicroAllocator(?:38AllocatePersistentTfLiteTensorInternal|24AllocateTempTfLiteTensor)E")
+_TENSOR_TAKERS = re.compile(tflm_names.TENSOR_TAKERS)
 _TENSOR_SIZES = {32: True, 40: False}
 """sizeof(TfLiteTensor) of 32-bit code with TF_LITE_STATIC_MEMORY, and whether its enums are short.
 Source: micro_allocator.cc, common.h @ 90b983c."""
@@ -128,24 +130,24 @@ class SetUp:
 
 def _calls_of_constructor(program: _Program, graph: CallGraph, function: Function) -> Iterator[InterpreterCall]:
     """Yield the interpreters that calls of a function make; none where it is no constructor of one."""
-    match = next(filter(None, map(_CONSTRUCTOR.match, function.names)), None)
+    match = next(filter(None, map(_CONSTRUCTOR.fullmatch, function.names)), None)
     if match is not None:
         yield from program.interpreters(function, _roles(match[1]))
-    if any(map(_CHANGED_CONSTRUCTOR.match, function.names)):
+    if any(map(_CHANGED_CONSTRUCTOR.fullmatch, function.names)):
         for site in graph.callers.get(function.start, ()):
             yield InterpreterCall(site=site)
 
 
 def _enum_kinds(program: _Program, functions: Iterable[Function]) -> set[bool]:
     """Return whether enums are short, as the sizes of TfLiteTensor in code say; both where they contradict."""
-    takers = (function for function in functions if any(map(_TENSOR_TAKERS.search, function.names)))
+    takers = (function for function in functions if any(map(_TENSOR_TAKERS.fullmatch, function.names)))
     sizes = {program.tensor_size(function) for function in takers}
     return {_TENSOR_SIZES[size] for size in sizes if size is not None}
 
 
 def read_set_up(elf: Elf, graph: CallGraph) -> SetUp:
     """Return what the code of a program passes to TFLM."""
-    wanted = [f for f in graph.functions.values() if any(_RELEVANT_FUNCTIONS.search(name) for name in f.names)]
+    wanted = [f for f in graph.functions.values() if any(map(_RELEVANT_FUNCTIONS.fullmatch, f.names))]
     machine = decoder(elf) if wanted else None
     if machine is None:
         return SetUp(allocates_again=_allocates_again(graph, 0))
@@ -164,12 +166,12 @@ def _allocates_again(graph: CallGraph, found: int) -> bool:
 
 
 def _starts_of(graph: CallGraph, pattern: re.Pattern[str]) -> frozenset[int]:
-    return frozenset(one.start for one in graph.functions.values() if any(map(pattern.match, one.names)))
+    return frozenset(one.start for one in graph.functions.values() if any(map(pattern.fullmatch, one.names)))
 
 
 def _table_lengths(program: _Program, functions: Iterable[Function]) -> set[int | None]:
     """Return what calls of MicroResourceVariables::Create pass; None for one that is not read."""
-    creators = (function for function in functions if any(map(_CREATE_VARIABLES.match, function.names)))
+    creators = (function for function in functions if any(map(_CREATE_VARIABLES.fullmatch, function.names)))
     return {length for function in creators for length in program.table_lengths(function)}
 
 
@@ -263,20 +265,20 @@ class _Program:
     def _allocator(self, caller: Function, value: Value | None) -> dict[str, Value | None]:
         """Return the facts about an allocator that was made before."""
         names, call = self._callee(caller, value)
-        match = next(filter(None, map(_CREATE_ALLOCATOR.match, names)), None)
+        match = next(filter(None, map(_CREATE_ALLOCATOR.fullmatch, names)), None)
         if match is None or call is None:
             return {"site": None}
-        roles = _roles(match[2])
-        facts: dict[str, Value | None] = {"site": Value("", call.site), "recording": Value("", 1 if match[1] else 0)}
-        if match[2].count("Ph") + match[2].count("S1_") > 1:
+        roles, is_recording = _roles(match[1]), "Recording" in match[0]
+        facts: dict[str, Value | None] = {"site": Value("", call.site), "recording": Value("", int(is_recording))}
+        if _TWO_ARENAS.fullmatch(match[1]):
             return {**facts, "two": Value("", 1)}
         if "arena" not in roles:
             return facts
         arena = roles["arena"] - 1
         planner: Value | None = Value("", 0)  # MemoryPlannerType::kGreedy, the only one where none can be named.
-        if "MemoryPlannerType" in match[2]:
+        if "MemoryPlannerType" in match[1]:
             planner = call.arguments[arena + 2]
-        elif "MemoryPlanner" in match[2]:
+        elif "MemoryPlanner" in match[1]:
             planner, facts["own_planner"] = None, Value("", 1)
         return {**facts, "arena": call.arguments[arena], "size": call.arguments[arena + 1], "preserve": planner}
 
@@ -287,10 +289,10 @@ class _Program:
         if position is not None and call is not None:
             facts["arena"], facts["heap"] = None, call.arguments[position]
         names, call = self._callee(caller, facts.get("model"))
-        if any(map(_GET_MODEL.match, names)) and call is not None:
+        if any(map(_GET_MODEL.fullmatch, names)) and call is not None:
             facts["model"] = call.arguments[0]
         names, call = self._callee(caller, facts.get("variables"))
-        if any(map(_CREATE_VARIABLES.match, names)) and call is not None:
+        if any(map(_CREATE_VARIABLES.fullmatch, names)) and call is not None:
             facts["variables"], facts["count"] = None, call.arguments[1]
             table = self._allocator(caller, call.arguments[0])
             facts["table_site"], facts["table_size"] = table["site"], table.get("size")

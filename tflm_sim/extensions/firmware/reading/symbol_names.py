@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from tflm_sim.extensions.firmware.reading import tflm_names
 from tflm_sim.extensions.firmware.reading.elf import DATA, FUNCTION, Elf, Symbol
 
 _ARENA = re.compile(r"arena|tensor_?(pool|memory|buffer|heap)", re.IGNORECASE)
@@ -19,15 +20,14 @@ _REFERENCE_KERNELS = frozenset({"ConvPrepare", "DepthwiseConvPrepare", "PoolingP
 _ESP_VARIANTS = ("esp32s3", "esp32p4", "riscv_pie", "opt", "ansi")
 """Suffixes of ESP-NN's functions, the most specific first."""
 _RECORDING = re.compile(r"Recording(?:MicroAllocator|MicroInterpreter)")
-_PLAIN_ALLOCATOR = re.compile(r"_ZN6tflite14MicroAllocator6CreateEPh")
-_RECORDING_ALLOCATOR = re.compile(r"_ZN6tflite23RecordingMicroAllocator6CreateEPh")
-_PLAIN_TABLE = "_ZTVN6tflite14MicroAllocatorE"
-_CONSTRUCTOR = re.compile(
-    r"_ZN6tflite16MicroInterpreterC[12]EPKNS_5ModelERKNS_15MicroOpResolverE(Ph|PNS_14MicroAllocatorE)"
-)
-_SHARED = re.compile(r"_ZNK?6tflite\d+Micro\w+$")
-_VARIABLES = re.compile(r"_ZN6tflite22MicroResourceVariables6Create")
-_OWN_KERNEL = re.compile(r"_Z(?!NK?6tflite).*P13TfLiteContextP10TfLiteNode$")
+_PLAIN_ALLOCATOR = re.compile(tflm_names.CREATE_PLAIN + tflm_names.COPY)
+_RECORDING_ALLOCATOR = re.compile(tflm_names.CREATE_RECORDING + tflm_names.COPY)
+_PLAIN_TABLE = re.compile(tflm_names.ALLOCATOR_TABLE)
+_CONSTRUCTOR = re.compile(tflm_names.CONSTRUCTOR + tflm_names.COPY)
+_GIVEN_ALLOCATOR = re.compile(tflm_names.GIVEN_ALLOCATOR)
+_SHARED = re.compile(tflm_names.SHARED)
+_VARIABLES = re.compile(tflm_names.CREATE_VARIABLES + tflm_names.COPY)
+_OWN_KERNEL = re.compile(tflm_names.OWN_KERNEL)
 _COMPUTES = re.compile(r"eval|invoke", re.IGNORECASE)
 _RESOLVER = re.compile(r"22MicroMutableOpResolverILj(\d+)E")
 
@@ -127,24 +127,24 @@ def interpreters(symbols: Collection[Symbol]) -> tuple[str, ...]:
         return ()
     names = [symbol.name for symbol in symbols if symbol.type == FUNCTION]
     recording = any(map(_RECORDING.search, names))
-    is_merged = not any(map(_RECORDING_ALLOCATOR.search, names))
+    is_merged = not any(map(_RECORDING_ALLOCATOR.fullmatch, names))
     plain = (
         not recording
-        or any(map(_PLAIN_ALLOCATOR.search, names))
-        or (is_merged and any(symbol.name == _PLAIN_TABLE for symbol in symbols))
+        or any(map(_PLAIN_ALLOCATOR.fullmatch, names))
+        or (is_merged and any(_PLAIN_TABLE.fullmatch(symbol.name) for symbol in symbols))
     )
     return ("plain",) * plain + ("recording",) * recording
 
 
 def only_takes_allocators(symbols: Iterable[Symbol]) -> bool:
     """Whether the only constructor of MicroInterpreter in the image takes a MicroAllocator and no arena."""
-    kinds = {match[1] for symbol in symbols if (match := _CONSTRUCTOR.match(symbol.name))}
-    return kinds == {"PNS_14MicroAllocatorE"}
+    found = [match[1] for symbol in symbols if (match := _CONSTRUCTOR.fullmatch(symbol.name))]
+    return bool(found) and all(map(_GIVEN_ALLOCATOR.fullmatch, found))
 
 
 def resource_variables_linked(symbols: Iterable[Symbol]) -> bool:
     """Whether a name says that the image can make a table of resource variables."""
-    return any(_VARIABLES.search(symbol.name) for symbol in symbols)
+    return any(_VARIABLES.fullmatch(symbol.name) for symbol in symbols)
 
 
 def made_local(symbols: Iterable[Symbol]) -> bool:
@@ -153,7 +153,7 @@ def made_local(symbols: Iterable[Symbol]) -> bool:
     It then inlines them into other files, too. Copies of functions (``.isra.0``) are local in any build.
     """
     local = (symbol.name for symbol in symbols if symbol.is_local and symbol.type == FUNCTION)
-    return any(".lto_priv" in name or (_SHARED.match(name) and "_GLOBAL__N_" not in name) for name in local)
+    return any(".lto_priv" in name or (_SHARED.fullmatch(name) and "_GLOBAL__N_" not in name) for name in local)
 
 
 def own_kernels(symbols: Iterable[Symbol]) -> tuple[str, ...]:
@@ -161,7 +161,7 @@ def own_kernels(symbols: Iterable[Symbol]) -> tuple[str, ...]:
 
     Those that say that they compute are left out.
     """
-    names = (symbol.name for symbol in symbols if symbol.type == FUNCTION and _OWN_KERNEL.match(symbol.name))
+    names = (symbol.name for symbol in symbols if symbol.type == FUNCTION and _OWN_KERNEL.fullmatch(symbol.name))
     return tuple(sorted({name for name in map(function_name, names) if not _COMPUTES.search(name)}))
 
 

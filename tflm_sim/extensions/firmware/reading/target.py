@@ -192,7 +192,7 @@ def _modelled(text: str | None, runtime: str | None) -> Library | None:
     if text is None:
         return None
     if runtime is not None:
-        raise UsageError("--library already selects the version of TFLM; remove --runtime")
+        raise UsageError("`library=` already selects the version of TFLM; remove `runtime=`")
     row = find_library(text)
     row.runtime()
     return row
@@ -228,14 +228,14 @@ def _abis(firmware: Firmware, base: Target | None) -> tuple[tuple[Abi, ...], Gro
         if base is not None:
             return (base.abi,), Ground("ABI", base.abi.name, f"as named; {grounds}", "named")
         if firmware.processor is None or not firmware.processor.hint:
-            raise FirmwareError(f"{grounds}; name the machine with --target", path=firmware.image.path)
+            raise FirmwareError(f"{grounds}; name the machine with `target=`", path=firmware.image.path)
         likely = firmware.processor.hint
         other = ILP32 if likely == AAPCS else AAPCS
         return (likely, other), Ground("ABI", f"{likely.name} or {other.name}", grounds, "assumed")
     if base is not None and base.abi != abi:
         raise UsageError(
-            f"--target {base.name} has the ABI {base.abi.name}, {file_name(firmware)} has {abi.name} ({grounds}); "
-            "remove --target"
+            f"`target={base.name}` has the ABI {base.abi.name}, {file_name(firmware)} has {abi.name} ({grounds}); "
+            "remove `target=`"
         )
     enums = "short enums" if abi.short_enums else "int enums"
     return (abi,), Ground("ABI", f"{abi.name}, {abi.pointer_size * 8}-bit, {enums}", grounds, "measured")

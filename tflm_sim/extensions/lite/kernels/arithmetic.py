@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from tflm_sim.errors import PrepareError
 from tflm_sim.extensions.lite.graph_info import TfLiteTensor
-from tflm_sim.extensions.lite.kernels import types as t
+from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall, Shape, checked_log2, values_of
 from tflm_sim.model.element_types import INTEGER_LIMITS, type_number
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tflm_sim.extensions.lite.graph_info import AllocationType, TfLiteTensor
-from tflm_sim.extensions.lite.kernels import types as t
+from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall
 from tflm_sim.extensions.lite.kernels.dense import is_hybrid_op
 from tflm_sim.extensions.lite.kernels.lstm import projection_rows, state_of
@@ -76,7 +76,9 @@ def _place_direction(call: PrepareCall, first: int, both: _BidirectionalInput, w
     if way and not merges:
         call.resize(call.output(1), (*both.value.shape[:2], outputs))
     for state, kind, size in zip(states, ("activation", "cell"), (outputs, cells), strict=True):
-        _check_state_size(call, f"{_DIRECTIONS[way]}_{kind}", state, both.batch, size)
+        name = f"{_DIRECTIONS[way]}_{kind}"
+        right = f"static_cast<int64_t>(n_batch) * n_{name.replace('activation', 'output')}"
+        call.ensure_eq(state.elements, both.batch * size, f"NumElements({name}_state)", right)
     if not way:
         call.resize(call.output(0), (*both.value.shape[:2], sum(both.outputs) if merges else outputs))
     gates = (4 if _is_cifg(call, way) else 5) * cells + (0 if way else 16)
@@ -114,11 +116,6 @@ def _check_both(call: PrepareCall, sizes: tuple[int, int, int]) -> None:
     check_weights(call, sizes, shift=BACKWARD)
 
 
-def _check_state_size(call: PrepareCall, name: str, state: TfLiteTensor, batch: int, size: int) -> None:
-    right = f"static_cast<int64_t>(n_batch) * n_{name.replace('activation', 'output')}"
-    call.ensure_eq(state.elements, batch * size, f"NumElements({name}_state)", right)
-
-
 def _check_auxiliary(call: PrepareCall, value: TfLiteTensor, cells: list[int]) -> bool:
     """Check the auxiliary input and its weights; return whether there are any."""
     weights = [[call.optional_input(place) for place in row] for row in _AUXILIARY_WEIGHTS]
@@ -147,13 +144,9 @@ def _check_all_auxiliary_weights(
     for row, shape in zip(weights, shapes, strict=True):
         for tensor, name in zip((*row[1:], row[0]), names, strict=True):
             if tensor is not None:
-                _check_auxiliary_weights(call, name, tensor, shape)
-
-
-def _check_auxiliary_weights(call: PrepareCall, name: str, tensor: TfLiteTensor, shape: tuple[int, int]) -> None:
-    call.ensure_eq(tensor.rank, 2, f"{name}->dims->size")
-    call.ensure_eq(tensor.shape[0], shape[0], f"{name}->dims->data[0]", "expected_cell_dim")
-    call.ensure_eq(tensor.shape[1], shape[1], f"{name}->dims->data[1]", "aux_input_size")
+                call.ensure_eq(tensor.rank, 2, f"{name}->dims->size")
+                call.ensure_eq(tensor.shape[0], shape[0], f"{name}->dims->data[0]", "expected_cell_dim")
+                call.ensure_eq(tensor.shape[1], shape[1], f"{name}->dims->data[1]", "aux_input_size")
 
 
 def _hybrid_bidirectional(call: PrepareCall, first: int, both: _BidirectionalInput, states: list[TfLiteTensor]) -> None:

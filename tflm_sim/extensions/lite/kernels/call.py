@@ -18,7 +18,7 @@ from tflm_sim.ensure import KernelChecks
 from tflm_sim.errors import PrepareError
 from tflm_sim.extensions.lite.graph_info import AllocationType, TfLiteContext, TfLiteNode, TfLiteTensor
 from tflm_sim.extensions.lite.kernels.conditions import line_of
-from tflm_sim.extensions.lite.kernels.types import type_name
+from tflm_sim.extensions.lite.kernels.type_names import type_name
 from tflm_sim.model.element_types import STRUCT_CODES
 from tflm_sim.model.types import TensorType
 

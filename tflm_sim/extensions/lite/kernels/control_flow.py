@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from tflm_sim.errors import SimulatedFailure
 from tflm_sim.extensions.lite.graph_info import NO_TYPE, OPTIONAL_TENSOR, AllocationType, TfLiteContext, TfLiteTensor
-from tflm_sim.extensions.lite.kernels import types as t
+from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall
 from tflm_sim.model.types import TensorType
 
@@ -84,13 +84,16 @@ def _branches(call: PrepareCall, branches: list[TfLiteContext], *, lends_types: 
     for child in branches:
         child.remove_unused_inputs()
     if lends_types:
-        _compare_types(call, branches)
+        kinds = [tensor.type for child in branches for tensor in _outputs(child)]
+        for kind in kinds:
+            call.ensure_c_types_eq(kind, TensorType(kinds[0]), "branch_output->type", "first_branch_type")
     for child in branches:
         _copy_inputs(call, inputs, child)
     for child in branches:
         _lend_inputs(child)
         if lends_types:
-            _lend_types(call, child)
+            for place, tensor in enumerate(_outputs(child)):
+                tensor.type = call.output(place).type
         child.allocate_tensors()
     are_dynamic = _ever_true(call, any(child.has_dynamic_tensors for child in branches))
     if not are_dynamic:
@@ -99,17 +102,6 @@ def _branches(call: PrepareCall, branches: list[TfLiteContext], *, lends_types: 
             branches = list(map(call.subgraph.siblings.__getitem__, indices))
         are_dynamic = _ever_true(call, _shapes_differ(branches))
     _size_outputs(call, _outputs(branches[0]), are_dynamic=are_dynamic)
-
-
-def _lend_types(call: PrepareCall, child: TfLiteContext) -> None:
-    for place, tensor in enumerate(_outputs(child)):
-        tensor.type = call.output(place).type
-
-
-def _compare_types(call: PrepareCall, branches: list[TfLiteContext]) -> None:
-    kinds = [tensor.type for child in branches for tensor in _outputs(child)]
-    for kind in kinds:
-        call.ensure_c_types_eq(kind, TensorType(kinds[0]), "branch_output->type", "first_branch_type")
 
 
 def _shapes_differ(branches: list[TfLiteContext]) -> bool:

@@ -6,7 +6,7 @@ Source: tflite/kernels/{cast,quantize,dequantize,densify,fake_quant}.cc @ google
 from __future__ import annotations
 
 from tflm_sim.extensions.lite.graph_info import AllocationType
-from tflm_sim.extensions.lite.kernels import types as t
+from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall
 from tflm_sim.model.types import TensorType
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import prod
 
 from tflm_sim.extensions.lite.graph_info import AllocationType, TfLiteTensor
-from tflm_sim.extensions.lite.kernels import types as t
+from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import MAX_INT, PrepareCall, Shape
 from tflm_sim.extensions.lite.kernels.dense import check_bias_type, check_multiplier
 from tflm_sim.model.windows import output_size

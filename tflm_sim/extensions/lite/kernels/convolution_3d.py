@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from math import prod
 
 from tflm_sim.extensions.lite.graph_info import TfLiteTensor
-from tflm_sim.extensions.lite.kernels import types as t
+from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall, values_of
 from tflm_sim.extensions.lite.kernels.convolution import NO_PADDING, dynamic_temporary, ensured
 from tflm_sim.model.windows import output_size

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tflm_sim.errors import PrepareError
 from tflm_sim.extensions.lite.graph_info import AllocationType
-from tflm_sim.extensions.lite.kernels import types as t
+from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall, values_of
 from tflm_sim.model.flexbuf import read_root
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 
 from tflm_sim.extensions.lite.graph_info import TfLiteTensor
-from tflm_sim.extensions.lite.kernels import types as t
+from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.arithmetic import binary_shape
 from tflm_sim.extensions.lite.kernels.call import Prepare, PrepareCall, checked_log2
 

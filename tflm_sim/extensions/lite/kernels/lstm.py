@@ -11,7 +11,7 @@ from math import ceil
 from typing import Any
 
 from tflm_sim.extensions.lite.graph_info import AllocationType, TfLiteTensor
-from tflm_sim.extensions.lite.kernels import types as t
+from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall
 from tflm_sim.extensions.lite.kernels.dense import is_hybrid_op
 from tflm_sim.extensions.lite.kernels.lstm_inputs import LSTM, check_weights, tell_quantization
@@ -56,7 +56,9 @@ def _full_lstm(call: PrepareCall, *, is_sequence: bool) -> None:
     call.ensure_eq(cell_state.elements, batch * cells, "NumElements(cell_state)", f"{left}cell")
     call.resize(call.output(), (*value.shape[:-1], outputs) if is_sequence else (batch, outputs))
     if is_integer:
-        _check_intermediates(call, is_sequence=is_sequence)
+        allowed = (5,) if is_sequence else (5, 12)
+        text = " || ".join(f"num_intermediate_tensors == {one}" for one in allowed)
+        call.ensure(len(call.node.intermediates) in allowed, text)
         tell_quantization(call, cell_state, has_layer_norm=has_layer_norm)
     layer = _Layer(value, to_output, (output_state, cell_state), batch, cells, outputs)
     _place_lstm(call, first, layer, is_sequence=is_sequence)
@@ -84,19 +86,18 @@ def _place_lstm(call: PrepareCall, first: int, layer: _Layer, *, is_sequence: bo
     if is_integer:
         _integer_scratch(call, first, len(call.node.intermediates), (layer.batch, cells))
         if is_sequence:
-            _check_recurrent_ranks(call)
+            for gate in ("forget", "cell", "output", "input"):
+                weights = call.optional_input(LSTM[f"recurrent_to_{gate}_weights"])
+                call.ensure_eq(2 if weights is None else weights.rank, 2, "weight_shape.DimensionsCount()")
     elif is_hybrid_op(layer.value, layer.weights):
         rows = (6 if is_cifg else 8) + projection_rows(call, LSTM["projection_weights"], layer.outputs, cells)
         _hybrid_scratch(call, first, layer, rows)
-        _take_hybrid(call, first, is_sparse=layer.weights.is_sparse and not is_sequence)
+        is_sparse = layer.weights.is_sparse and not is_sequence
+        call.take(*range(first, first + (21 if is_sparse else 12)))
+        if is_sparse:
+            _ledgers(call, first + 12)
     else:
         call.take(first)
-
-
-def _take_hybrid(call: PrepareCall, first: int, *, is_sparse: bool) -> None:
-    call.take(*range(first, first + (21 if is_sparse else 12)))
-    if is_sparse:
-        _ledgers(call, first + 12)
 
 
 def _check_lstm_counts(call: PrepareCall, *, is_sequence: bool) -> None:
@@ -107,12 +108,6 @@ def _check_lstm_counts(call: PrepareCall, *, is_sequence: bool) -> None:
         raise call.failure(f"The LSTM Full kernel expects 20 or 24 inputs. Got {call.input_count} inputs")
     if is_sequence:
         call.ensure_eq(call.output_count, 1, "node->outputs->size")
-
-
-def _check_intermediates(call: PrepareCall, *, is_sequence: bool) -> None:
-    allowed = (5,) if is_sequence else (5, 12)
-    text = " || ".join(f"num_intermediate_tensors == {one}" for one in allowed)
-    call.ensure(len(call.node.intermediates) in allowed, text)
 
 
 def _lstm_sizes(
@@ -130,12 +125,6 @@ def _lstm_sizes(
             call.ensure_c_types_eq(recurrent.type, to_output.type, "recurrent_to_output_weights->type", right)
     call.ensure_eq(recurrent.shape[0], cells, "recurrent_to_output_weights->dims->data[0]", "n_cell")
     return cells, recurrent.shape[0 if is_diagonal else 1]
-
-
-def _check_recurrent_ranks(call: PrepareCall) -> None:
-    for gate in ("forget", "cell", "output", "input"):
-        weights = call.optional_input(LSTM[f"recurrent_to_{gate}_weights"])
-        call.ensure_eq(2 if weights is None else weights.rank, 2, "weight_shape.DimensionsCount()")
 
 
 def state_of(call: PrepareCall, place: int, name: str) -> TfLiteTensor:

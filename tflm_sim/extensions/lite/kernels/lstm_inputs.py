@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tflm_sim.errors import PrepareError
 from tflm_sim.extensions.lite.graph_info import TfLiteTensor
-from tflm_sim.extensions.lite.kernels import types as t
+from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall, checked_log2
 from tflm_sim.model.types import TensorType
 

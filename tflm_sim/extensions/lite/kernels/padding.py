@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import prod
 
 from tflm_sim.extensions.lite.graph_info import TfLiteTensor
-from tflm_sim.extensions.lite.kernels import types as t
+from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import MAX_INT, PrepareCall, Shape, values_of
 
 _MAX_RANK = 5

@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import prod
 
 from tflm_sim.extensions.lite.graph_info import AllocationType, TfLiteTensor
-from tflm_sim.extensions.lite.kernels import types as t
+from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall, Shape, values_of
 from tflm_sim.model.element_types import type_number
 

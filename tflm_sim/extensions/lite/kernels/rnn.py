@@ -7,7 +7,7 @@ Source: tflite/kernels/{basic_rnn,unidirectional_sequence_rnn,bidirectional_sequ
 from __future__ import annotations
 
 from tflm_sim.extensions.lite.graph_info import AllocationType, TfLiteTensor
-from tflm_sim.extensions.lite.kernels import types as t
+from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall
 from tflm_sim.extensions.lite.kernels.dense import is_hybrid_op
 
@@ -90,12 +90,6 @@ def _check_directions(call: PrepareCall, forward: TfLiteTensor, backward: TfLite
         call.ensure_eq(tensor.shape[axis], biases[way].shape[0], left, f"{way}_bias->dims->data[0]")
 
 
-def _check_hidden_state(call: PrepareCall, name: str, state: TfLiteTensor, shape: tuple[int, int]) -> None:
-    call.ensure_eq(state.rank, 2, f"NumDimensions({name}_hidden_state)")
-    call.ensure_eq(state.shape[0], shape[0], f"{name}_hidden_state->dims->data[0]", "batch_size")
-    call.ensure_eq(state.shape[1], shape[1], f"{name}_hidden_state->dims->data[1]", f"{name}_num_units")
-
-
 def bidirectional_rnn(call: PrepareCall) -> None:
     """BIDIRECTIONAL_SEQUENCE_RNN."""
     first = call.reserve(9)
@@ -116,7 +110,9 @@ def bidirectional_rnn(call: PrepareCall) -> None:
     batch = value.shape[bool(call.option("time_major"))]
     units = (forward.shape[0], backward.shape[0])
     for state, count, name in zip(hidden, units, ("fw", "bw"), strict=True):
-        _check_hidden_state(call, name, state, (batch, count))
+        call.ensure_eq(state.rank, 2, f"NumDimensions({name}_hidden_state)")
+        call.ensure_eq(state.shape[0], batch, f"{name}_hidden_state->dims->data[0]", "batch_size")
+        call.ensure_eq(state.shape[1], count, f"{name}_hidden_state->dims->data[1]", f"{name}_num_units")
     if is_hybrid_op(value, forward):
         sources = [value, *hidden]
         _place_hybrid_rnn(call, first, forward.type, [source.shape for source in sources], (batch, units), auxiliary)

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from tflm_sim.errors import PrepareError
 from tflm_sim.extensions.lite.graph_info import NO_TYPE, TfLiteTensor
-from tflm_sim.extensions.lite.kernels import types as t
+from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall, Shape, values_of
 from tflm_sim.extensions.lite.tensor_bytes import element_size
 

@@ -11,7 +11,7 @@ from math import prod
 
 from tflm_sim.errors import PrepareError
 from tflm_sim.extensions.lite.graph_info import NO_TYPE, TfLiteTensor
-from tflm_sim.extensions.lite.kernels import types as t
+from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall, values_of
 from tflm_sim.extensions.lite.kernels.joining import is_short
 from tflm_sim.extensions.lite.kernels.strides import StridedSlice
@@ -33,7 +33,11 @@ def slice_of(call: PrepareCall) -> None:
     is_known = begin.is_known and size.is_known and not _has_unknown_dimension(value)
     if output.rank and not _has_unknown_dimension(output):
         if is_known:
-            _check_slice(call, _sliced(call, value, begin, size), output)
+            shape = _sliced(call, value, begin, size)
+            rank = "static_cast<int>(output_shape_vector.size())"
+            call.ensure_eq(len(shape), output.rank, rank, "NumDimensions(output)")
+            for one, other in zip(shape, output.shape, strict=True):
+                call.ensure_eq(one, other, "output_shape_vector[idx]", "SizeOfDimension(output, idx)")
         return
     if not is_known:
         call.dynamic(output)
@@ -54,12 +58,6 @@ def _sliced(call: PrepareCall, value: TfLiteTensor, begin: TfLiteTensor, size: T
             raise call.failure("Invalid begin and size.")
         shape.append(whole - first if count == -1 else count)
     return shape
-
-
-def _check_slice(call: PrepareCall, shape: list[int], output: TfLiteTensor) -> None:
-    call.ensure_eq(len(shape), output.rank, "static_cast<int>(output_shape_vector.size())", "NumDimensions(output)")
-    for one, other in zip(shape, output.shape, strict=True):
-        call.ensure_eq(one, other, "output_shape_vector[idx]", "SizeOfDimension(output, idx)")
 
 
 def _has_unknown_dimension(tensor: TfLiteTensor) -> bool:

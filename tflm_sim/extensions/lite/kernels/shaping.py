@@ -10,7 +10,7 @@ from itertools import product
 from math import ceil, prod
 
 from tflm_sim.extensions.lite.graph_info import NO_TYPE, AllocationType, TfLiteTensor
-from tflm_sim.extensions.lite.kernels import types as t
+from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall, values_of
 from tflm_sim.extensions.lite.tensor_bytes import element_size
 from tflm_sim.model.element_types import type_number
@@ -156,10 +156,6 @@ def as_int32(value: int) -> int:
     return (value + 2**31) % 2**32 - 2**31
 
 
-def _steps_between(start: float, limit: float, delta: float, *, is_float: bool) -> int:
-    return ceil(abs((limit - start) / delta)) if is_float else int(-(-abs(limit - start) // abs(delta)))
-
-
 def range_of(call: PrepareCall) -> None:
     """RANGE: of constants, a constant."""
     call.counts(3)
@@ -180,7 +176,8 @@ def range_of(call: PrepareCall) -> None:
     call.ensure(delta != 0, "!std::equal_to<T>()(delta, 0)")
     is_finite = limit <= start if delta < 0 else start <= limit
     call.ensure(is_finite, "(start >= limit && delta < 0) || (start <= limit && delta > 0)")
-    count = _steps_between(start, limit, delta, is_float=kind == t.FLOAT32)
+    exact = kind != t.FLOAT32
+    count = int(-(-abs(limit - start) // abs(delta))) if exact else ceil(abs((limit - start) / delta))
     call.store(output, (count,), [start + place * delta for place in range(count)])
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import prod
 
 from tflm_sim.extensions.lite.graph_info import TfLiteTensor
-from tflm_sim.extensions.lite.kernels import types as t
+from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall, Shape, values_of
 from tflm_sim.extensions.lite.kernels.convolution import CONVOLVED, NO_PADDING, dynamic_temporary, ensure_steps, ensured
 from tflm_sim.extensions.lite.kernels.dense import check_bias_type
@@ -77,7 +77,10 @@ def _place_transpose_convolution(
         size = (prod(value.shape[1:3]), prod(weights.shape[:3]))
         kind = t.FLOAT32 if value.type == t.FLOAT32 else t.INT32
         dynamic_temporary(call, tensors["col2im"], kind, None if wanted is None else size)
-        _place_transposed_weights(call, tensors["transposed_weights"], weights)
+        # In the order of the optimized kernel, now where they are constant.
+        order = (weights.shape[1], weights.shape[2], weights.shape[0], weights.shape[3])
+        now = order if weights.is_constant else None
+        dynamic_temporary(call, tensors["transposed_weights"], weights.type, now)
     if is_integer:
         _place_sums(call, tensors["scratch"], value, weights, wanted)
     if is_hybrid:
@@ -101,12 +104,6 @@ def _resize_transposed(
     call.resize(output, wanted)
     _check_geometry(call, value, weights, wanted)
     return wanted
-
-
-def _place_transposed_weights(call: PrepareCall, transposed: TfLiteTensor, weights: TfLiteTensor) -> None:
-    """Place the weights in the order of the optimized kernel, now where they are constant."""
-    order = (weights.shape[1], weights.shape[2], weights.shape[0], weights.shape[3])
-    dynamic_temporary(call, transposed, weights.type, order if weights.is_constant else None)
 
 
 def _place_sums(

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the board's RAM leaves for an arena, and how many buffers can be planned: 88 bytes each beside it. */
 #ifndef REPLAY_SIZES_H_
 #define REPLAY_SIZES_H_

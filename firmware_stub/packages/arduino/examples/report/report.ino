@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A report without TFLM: the bytes that a computation wrote into its arena. With TFLM's headers, tflm_arena_report.h
 // takes every figure from the interpreter; its three lines stand in the library's README.
 #include <Arduino.h>

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.checks.lifetimes import HEAD
+from tflm_sim.checks.lifetime_answers import HEAD
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.ci.pytest_plugin import Measured, _Reporter

@@ -88,7 +88,7 @@ def test_a_model_that_never_invokes_fits_nowhere(pytester: pytest.Pytester) -> N
     result.stdout.fnmatch_lines(["*mirror.tflite allocates, but Invoke() fails: #0 MIRROR_PAD: INT16 is not supported"])
 
 
-def test_the_limit_of_the_marker_is_held_without_the_fixture(pytester: pytest.Pytester) -> None:
+def test_the_limit_of_the_marker_is_checked_without_the_fixture(pytester: pytest.Pytester) -> None:
     mark = MARK.format(model="sine", more=', limit="{limit}"')
     pytester.makepyfile(
         "import pytest\n\n" + mark.format(limit="1072") + "def test_fits(): pass\n\n"

@@ -56,6 +56,7 @@ def test_temps_grow_from_the_head_and_are_given_back(arena: Callable[..., Alloca
     allocations = arena(
         (Watched.TEMP, 20, 16, (32, 1024, 64)),
         (Watched.TEMP, 0, 16, (32, 1024, 64)),
+        (Watched.TEMP, 2**32 - 16, 16, (32, 1024, 48)),
         (Watched.TEMP_FREE, HEAD + 44, 0, (32, 1024, 64)),
         (Watched.TEMP_RESET, 0, 0, (32, 1024, 32)),
         (Watched.TEMP_RESET, 0, 0, (32, 1024, 48)),
@@ -63,6 +64,7 @@ def test_temps_grow_from_the_head_and_are_given_back(arena: Callable[..., Alloca
     assert allocations.events == [
         Temp(20, 16, 44, 64, 1024),
         Temp(0, 16, 64, 64, 1024),
+        Temp(2**32 - 16, 16, 64, 48, 1024),
         TempFree(44),
         TempReset(True, 64, 32),
         TempReset(False, 32, 32),

@@ -214,6 +214,6 @@ def test_an_interpreter_is_known_by_its_number_from_1_on() -> None:
     assert follow._wanted_results(follower, 0, None) == results
     assert follow._wanted_results(follower, 1, None) == [results[0], results[2]]
     assert follow._wanted_results(follower, 2, None) == [results[1]]
-    with pytest.raises(FirmwareError, match=r"--into 3: it has 2$"):
+    with pytest.raises(FirmwareError, match=r"there is no interpreter 3: it has 2$"):
         follow._wanted_results(follower, 3, None)
     assert follow._wanted_results(SimpleNamespace(arenas=[]), 3, None) == []  # type: ignore[arg-type]

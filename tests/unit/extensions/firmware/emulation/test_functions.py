@@ -88,6 +88,62 @@ def test_what_no_emulator_has_is_refused(machine: str, bits: int, why: str) -> N
 
 ALLOCATE = "_ZN6tflite16MicroInterpreter15AllocateTensorsEv"
 TEMP = "_ZN6tflite26SingleArenaBufferAllocator12AllocateTempEjj"
+IN_BOTH_NAMESPACES = {
+    Watched.ALLOCATE_TENSORS: (ALLOCATE, "_ZN6tflite5micro16MicroInterpreter15AllocateTensorsEv"),
+    Watched.INVOKE: ("_ZN6tflite16MicroInterpreter6InvokeEv", "_ZN6tflite5micro16MicroInterpreter6InvokeEv"),
+    Watched.INVOKE_SUBGRAPH: (
+        "_ZN6tflite21MicroInterpreterGraph14InvokeSubgraphEi",
+        "_ZN6tflite5micro21MicroInterpreterGraph14InvokeSubgraphEi",
+    ),
+    Watched.CREATE_ALLOCATOR: (
+        "_ZN6tflite14MicroAllocator6CreateEPhjNS_17MemoryPlannerTypeE",
+        "_ZN6tflite5micro14MicroAllocator6CreateEPhjNS0_17MemoryPlannerTypeE",
+    ),
+    Watched.CREATE_TWO: (
+        "_ZN6tflite14MicroAllocator6CreateEPhjS1_jNS_17MemoryPlannerTypeE",
+        "_ZN6tflite5micro14MicroAllocator6CreateEPhjS2_jNS0_17MemoryPlannerTypeE",
+    ),
+    Watched.CREATE_ARENA: (
+        "_ZN6tflite26SingleArenaBufferAllocator6CreateEPhj",
+        "_ZN6tflite5micro26SingleArenaBufferAllocator6CreateEPhj",
+    ),
+    Watched.PERSISTENT: (
+        "_ZN6tflite26SingleArenaBufferAllocator24AllocatePersistentBufferEjj",
+        "_ZN6tflite5micro26SingleArenaBufferAllocator24AllocatePersistentBufferEjj",
+    ),
+    Watched.TEMP: (TEMP, "_ZN6tflite5micro26SingleArenaBufferAllocator12AllocateTempEjj"),
+    Watched.TEMP_FREE: (
+        "_ZN6tflite33NonPersistentArenaBufferAllocator14DeallocateTempEPh",
+        "_ZN6tflite5micro33NonPersistentArenaBufferAllocator14DeallocateTempEPh",
+    ),
+    Watched.TEMP_RESET: (
+        "_ZN6tflite33NonPersistentArenaBufferAllocator20ResetTempAllocationsEv",
+        "_ZN6tflite5micro33NonPersistentArenaBufferAllocator20ResetTempAllocationsEv",
+    ),
+    Watched.RESIZE: (
+        "_ZN6tflite26SingleArenaBufferAllocator12ResizeBufferEPhjj",
+        "_ZN6tflite5micro26SingleArenaBufferAllocator12ResizeBufferEPhjj",
+    ),
+    Watched.RESIZE_FREE: (
+        "_ZN6tflite26SingleArenaBufferAllocator25DeallocateResizableBufferEPh",
+        "_ZN6tflite5micro26SingleArenaBufferAllocator25DeallocateResizableBufferEPh",
+    ),
+    Watched.RESERVE: (
+        "_ZN6tflite26SingleArenaBufferAllocator33ReserveNonPersistentOverlayMemoryEjj",
+        "_ZN6tflite5micro26SingleArenaBufferAllocator33ReserveNonPersistentOverlayMemoryEjj",
+    ),
+    Watched.START_MODEL: (
+        "_ZN6tflite14MicroAllocator20StartModelAllocationEPKNS_5ModelE",
+        "_ZN6tflite5micro14MicroAllocator20StartModelAllocationEPKNS_5ModelE",
+    ),
+    Watched.COMMIT_PLAN: (
+        "_ZN6tflite14MicroAllocator22CommitStaticMemoryPlanEPKNS_5ModelEPNS_19SubgraphAllocationsE"
+        "PNS_19ScratchBufferHandleE",
+        "_ZN6tflite5micro14MicroAllocator22CommitStaticMemoryPlanEPKNS_5ModelEPNS0_19SubgraphAllocationsE"
+        "PNS0_19ScratchBufferHandleE",
+    ),
+}
+"""A function's role -> its name until 2026-10-06, and since the wheel of 2026-10-08."""
 
 
 def entries(name: str, *, size: int = 100, kind: int = 2, value: int = 0x8001) -> dict[Watched, tuple[Entry, ...]]:
@@ -113,6 +169,15 @@ def entries(name: str, *, size: int = 100, kind: int = 2, value: int = 0x8001) -
 )
 def test_a_function_is_known_by_its_name(name: str, found: dict[Watched, tuple[Entry, ...]]) -> None:
     assert entries(name) == found
+
+
+@pytest.mark.parametrize(
+    ("role", "name"), [(role, name) for role, names in IN_BOTH_NAMESPACES.items() for name in names]
+)
+def test_a_function_of_tflm_has_one_role_in_either_namespace(role: Watched, name: str) -> None:
+    assert entries(name) == {role: (Entry(0x8000, 0),)}
+    assert entries(name + ".lto_priv.0") == {role: (Entry(0x8000, 0),)}
+    assert entries(name.replace("_ZN6tflite", "_ZN3app", 1)) == {}, "a function of the program's own"
 
 
 def test_a_thunk_is_short_and_an_object_is_no_function() -> None:
@@ -197,7 +262,10 @@ def test_a_model_is_replaced_in_every_word_that_holds_it_or_its_subgraphs(arm: A
     assert words(arm, 0x8000, 5) == [5, 0x3010, 0x3110, 0x3010, 6]
     assert one.tell(0x8000, 1) == ""  # it is there already
     arm.write_words(0x9000, OTHER)
-    assert one.tell(0x9000, 2) == "it holds several models; --into N says whose is replaced, as run numbers them"
+    assert (
+        one.tell(0x9000, 2)
+        == "it holds several models; `into=N` says whose is replaced, by the number of its interpreter"
+    )
     assert one.tell(0xA000, 3) == "the interpreter in which its model stands was not found"
 
 

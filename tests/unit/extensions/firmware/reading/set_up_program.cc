@@ -1,9 +1,14 @@
 // Calls that set TFLM up, in every form that tflm_sim reads. Not TFLM: declarations with its names, and empty bodies.
+// -Dtflite=tflite::micro gives them the names that TFLM has since October 2026, when the schema stayed in tflite.
 typedef unsigned char uint8_t;
 typedef __SIZE_TYPE__ size_t;
 extern "C" void* malloc(size_t);
+#pragma push_macro("tflite")
+#undef tflite
+namespace tflite { struct Model {}; }
+using tflite::Model;
+#pragma pop_macro("tflite")
 namespace tflite {
-struct Model {};
 class MicroOpResolver {};
 class MicroResourceVariables;
 class MicroProfilerInterface;

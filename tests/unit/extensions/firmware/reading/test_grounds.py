@@ -64,9 +64,9 @@ def test_which_enums_are_short_is_proved_or_both_are_left(how: dict[str, Any], a
 def test_a_target_settles_what_the_file_leaves_open_and_contradicts_nothing() -> None:
     found, ground = module._abis(file(), preset("cortex-m4"))
     assert (found, ground.how) == ((AAPCS,), "named")
-    with pytest.raises(FirmwareError, match="name the machine with --target"):
+    with pytest.raises(FirmwareError, match="name the machine with `target=`"):
         module._abis(file(), None)
-    with pytest.raises(UsageError, match="remove --target"):
+    with pytest.raises(UsageError, match="remove `target=`"):
         module._abis(file(abi=ILP32), preset("cortex-m4"))
 
 

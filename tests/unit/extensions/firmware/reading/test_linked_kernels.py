@@ -21,6 +21,9 @@ PREPARE = "_ZN6tflite12_GLOBAL__N_17PrepareEP13TfLiteContextP10TfLiteNode"
 EVAL = "_ZN6tflite12_GLOBAL__N_14EvalEP13TfLiteContextP10TfLiteNode"
 ALLOCATE = "_ZN6tflite16MicroInterpreter15AllocateTensorsEv"
 ALL_OPERATORS = "_ZN6tflite14AllOpsResolverC1Ev"
+# The same since the wheels of 2026-10-02 and 2026-10-08.
+EVAL_NOW = "_ZN6tflite5micro12_GLOBAL__N_14EvalEPNS0_13TfLiteContextEPNS0_10TfLiteNodeE"
+ALLOCATE_NOW = "_ZN6tflite5micro16MicroInterpreter15AllocateTensorsEv"
 
 
 def graph(calls: dict[str, tuple[str, ...]]) -> CallGraph:
@@ -39,6 +42,7 @@ def graph(calls: dict[str, tuple[str, ...]]) -> CallGraph:
     ("calls", "found"),
     [
         ({EVAL: ("arm_softmax_s8",), "arm_softmax_s8": ()}, {"cmsis_nn": ["arm_softmax_s8"]}),
+        ({EVAL_NOW: ("arm_softmax_s8",), "arm_softmax_s8": ()}, {"cmsis_nn": ["arm_softmax_s8"]}),
         ({"my_layer": ("arm_softmax_q7",), EVAL: (), "arm_softmax_q7": ()}, {}),
         ({EVAL: ("main",), "main": (), "arm_softmax_s8": ()}, {}),
         ({EVAL: ("esp_nn_conv_s8_ansi",), "esp_nn_conv_s8_ansi": ()}, {"esp_nn": ["esp_nn_conv_s8_ansi"]}),
@@ -66,6 +70,8 @@ def test_sums_of_weights_are_kept_where_prepare_computes_them(
 
 
 CONV, PAD = "_ZN6tflite16Register_CONV_2DEv", "_ZN6tflite12Register_PADEv"
+CONV_NOW = "_ZN6tflite5micro16Register_CONV_2DEv"
+RFFT_NOW = "_ZN6tflite5micro11tflm_signal13Register_RFFTEv"
 
 
 @pytest.mark.parametrize(
@@ -74,7 +80,9 @@ CONV, PAD = "_ZN6tflite16Register_CONV_2DEv", "_ZN6tflite12Register_PADEv"
         ({"main": (CONV,), CONV: (), PAD: ()}, {"CONV_2D"}),
         ({"main": (CONV,), ALL_OPERATORS: (CONV, PAD), CONV: (), PAD: ()}, {"CONV_2D"}),
         ({"main": (ALL_OPERATORS,), ALL_OPERATORS: (CONV, PAD), CONV: (), PAD: ()}, {"CONV_2D", "PAD"}),
+        ({"main": (CONV_NOW, RFFT_NOW), CONV_NOW: (), RFFT_NOW: ()}, {"CONV_2D", "RFFT"}),
         ({"main": (ALLOCATE,), ALLOCATE: ()}, set()),
+        ({"main": (ALLOCATE_NOW,), ALLOCATE_NOW: ()}, set()),
         ({"main": ("puts",), "puts": ()}, None),
     ],
 )
@@ -111,6 +119,7 @@ def test_a_jump_leads_where_its_offset_says(machine: str, code: str, jump: tuple
 
 MAKE = "_ZN6tflite16MicroInterpreterC1EPKNS_5ModelE"
 INVOKE = "_ZN6tflite16MicroInterpreter6InvokeEv"
+MAKE_NOW = "_ZN6tflite5micro16MicroInterpreterC1EPKNS_5ModelE"
 
 
 @pytest.mark.parametrize(
@@ -122,6 +131,10 @@ INVOKE = "_ZN6tflite16MicroInterpreter6InvokeEv"
         ({"main": ("one", "two"), "one": (MAKE, "all"), "two": (MAKE, "all"), "all": (ALLOCATE,)}, False),
         ({"main": (MAKE, "again"), "again": ("again", ALLOCATE)}, False),
         ({"main": (MAKE,)}, False),
+        (
+            {"main": (MAKE_NOW, "a", "b"), "a": (ALLOCATE_NOW,), "b": (ALLOCATE_NOW,), ALLOCATE_NOW: (), MAKE_NOW: ()},
+            True,
+        ),
     ],
 )
 def test_tensors_are_allocated_again_where_more_calls_lead_there_than_to_a_constructor(

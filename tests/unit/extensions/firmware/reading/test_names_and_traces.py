@@ -23,9 +23,11 @@ from tflm_sim.extensions.firmware.reading.symbol_names import (
     esp_variant,
     interpreters,
     made_local,
+    only_takes_allocators,
     own_kernels,
     plain_name,
     reference_kernel,
+    resource_variables_linked,
 )
 from tflm_sim.targets.abi import AAPCS
 from tflm_sim.targets.runtime import Runtime, find_runtime
@@ -52,8 +54,15 @@ def test_the_last_identifier_is_the_name(mangled: str, plain: str) -> None:
     assert plain_name(mangled) == plain
 
 
-def test_a_prepare_of_its_own_name_shows_reference_kernels() -> None:
-    mangled = "_ZN6tflite11ConvPrepareEP13TfLiteContextP10TfLiteNode"
+@pytest.mark.parametrize(
+    "mangled",
+    [
+        "_ZN6tflite11ConvPrepareEP13TfLiteContextP10TfLiteNode",
+        "_ZN6tflite5micro11ConvPrepareEP13TfLiteContextP10TfLiteNode",
+        "_ZN6tflite5micro11ConvPrepareEPNS0_13TfLiteContextEPNS0_10TfLiteNodeE",
+    ],
+)
+def test_a_prepare_of_its_own_name_shows_reference_kernels(mangled: str) -> None:
     assert reference_kernel([function("main"), function(mangled)]) == "ConvPrepare"
     assert reference_kernel([function("_ZN6tflite12_GLOBAL__N_17PrepareEP13TfLiteContextP10TfLiteNode")]) == ""
 
@@ -174,8 +183,15 @@ def test_functions_with_a_prepares_parameters_outside_tflm_are_kernels_of_the_pr
         "_ZL8own_evalP13TfLiteContextP10TfLiteNode",
         "_ZN6tflite11ConvPrepareEP13TfLiteContextP10TfLiteNode",
         "_Z5setupv",
+        # Of 2026-10-02 and later: TfLiteContext and TfLiteNode stand in tflite::micro.
+        "_ZL7preparePN6tflite5micro13TfLiteContextEPNS0_10TfLiteNodeE",
+        "_ZN3app7PrepareEPN6tflite5micro13TfLiteContextEPNS1_10TfLiteNodeE",
+        "_ZL4EvalPN6tflite5micro13TfLiteContextEPNS0_10TfLiteNodeE",
+        "_ZN6tflite5micro11ConvPrepareEPNS0_13TfLiteContextEPNS0_10TfLiteNodeE",
+        "_ZN6tflite11ConvPrepareEPNS_5micro13TfLiteContextEPNS0_10TfLiteNodeE",
     )
-    assert own_kernels(Symbol(name, 0x100, 8, FUNCTION, 1) for name in names) == ("own_prepare",)
+    found = own_kernels(Symbol(name, 0x100, 8, FUNCTION, 1) for name in names)
+    assert found == ("Prepare", "own_prepare", "prepare")
 
 
 @pytest.mark.parametrize(
@@ -187,9 +203,18 @@ def test_functions_with_a_prepares_parameters_outside_tflm_are_kernels_of_the_pr
             ("_ZN6tflite23RecordingMicroAllocator6CreateEPhj", "_ZN6tflite14MicroAllocator6CreateEPhj"),
             ("plain", "recording"),
         ),
+        (
+            ("_ZN6tflite5micro23RecordingMicroAllocator6CreateEPhj", "_ZN6tflite5micro14MicroAllocator6CreateEPhj"),
+            ("plain", "recording"),
+        ),
+        (("_ZN6tflite5micro23RecordingMicroAllocator6CreateEPhj.constprop.0",), ("recording",)),
         # Merged into their callers: _ZTV is the table of a class's virtual functions.
         (("_ZN6tflite23RecordingMicroAllocatorD0Ev",), ("recording",)),
         (("_ZN6tflite23RecordingMicroAllocatorD0Ev", "_ZTVN6tflite14MicroAllocatorE"), ("plain", "recording")),
+        (
+            ("_ZN6tflite5micro23RecordingMicroAllocatorD0Ev", "_ZTVN6tflite5micro14MicroAllocatorE"),
+            ("plain", "recording"),
+        ),
         # A constructor that was not merged uses the table of the class that it derives from.
         (("_ZN6tflite23RecordingMicroAllocator6CreateEPhj", "_ZTVN6tflite14MicroAllocatorE"), ("recording",)),
     ],
@@ -204,6 +229,8 @@ def test_which_interpreters_a_program_can_make(names: tuple[str, ...], made: tup
         ("_ZN6tflite14MicroAllocator18AllocateTempBufferEjj", True, True),
         ("_ZN6tflite14MicroAllocator18AllocateTempBufferEjj", False, False),
         ("_ZNK6tflite16MicroInterpreter12outputs_sizeEv.isra.0", True, False),
+        ("_ZN6tflite5micro14MicroAllocator18AllocateTempBufferEjj", True, True),
+        ("_ZN6tflite5micro12_GLOBAL__N_17PrepareEPNS0_13TfLiteContextEPNS0_10TfLiteNodeE", True, False),
         ("_ZN6tflite12_GLOBAL__N_17PrepareEP13TfLiteContextP10TfLiteNode", True, False),
         ("_ZL7Preparei.lto_priv.0", True, True),
         ("main", True, False),
@@ -213,6 +240,42 @@ def test_only_link_time_optimisation_makes_functions_local_that_other_files_call
     name: str, is_local: bool, is_made: bool
 ) -> None:
     assert made_local([function(name)._replace(is_local=is_local)]) == is_made
+
+
+GIVEN_ARENA, GIVEN_ALLOCATOR = (
+    f"_ZN6tflite16MicroInterpreterC1EPKNS_5ModelERKNS_15MicroOpResolverE{rest}PNS_22MicroResourceVariablesE"
+    for rest in ("Phj", "PNS_14MicroAllocatorE")
+)
+GIVEN_ARENA_NOW, GIVEN_ALLOCATOR_NOW = (
+    f"_ZN6tflite5micro16MicroInterpreterC2EPKNS_5ModelERKNS0_15MicroOpResolverE{rest}PNS0_22MicroResourceVariablesE"
+    for rest in ("Phj", "PNS0_14MicroAllocatorE")
+)
+
+
+@pytest.mark.parametrize(
+    ("names", "only"),
+    [
+        ((), False),
+        ((GIVEN_ALLOCATOR,), True),
+        ((GIVEN_ALLOCATOR_NOW,), True),
+        ((GIVEN_ALLOCATOR_NOW + ".constprop.0",), True),
+        ((GIVEN_ALLOCATOR, GIVEN_ARENA), False),
+        ((GIVEN_ALLOCATOR_NOW, GIVEN_ARENA_NOW), False),
+        ((GIVEN_ARENA_NOW,), False),
+    ],
+)
+def test_a_program_without_the_constructor_that_takes_an_arena_only_takes_allocators(
+    names: tuple[str, ...], only: bool
+) -> None:
+    assert only_takes_allocators([function(name) for name in ("main", *names)]) is only
+
+
+@pytest.mark.parametrize("namespace", ["6tflite", "6tflite5micro"])
+def test_a_table_of_variables_can_be_made_where_its_create_is_linked(namespace: str) -> None:
+    create = f"_ZN{namespace}22MicroResourceVariables6CreateEPNS_14MicroAllocatorEi"
+    assert resource_variables_linked([function(create)])
+    assert resource_variables_linked([function(create + ".constprop.0")])
+    assert not resource_variables_linked([function(f"_ZN{namespace}22MicroResourceVariables4ReadEi")])
 
 
 ARENAS = [  # name, bytes, type, section: 1 is .data, 2 is .rodata, 3 is loaded nowhere

@@ -2,7 +2,8 @@
 
 ``set_up_programs.json`` holds programs (gzip, base85) of ``set_up_program.cc``, which declares TFLM's names with empty
 bodies: gcc 12 with -Os -nostdlib -ffreestanding -fno-exceptions -fno-rtti -fno-asynchronous-unwind-tables, for
--mcpu=cortex-m4, -mcpu=cortex-m0plus, -march=rv32imac and x86-64.
+-mcpu=cortex-m4, -mcpu=cortex-m0plus, -march=rv32imac and x86-64; two of them also with -Dtflite=tflite::micro, where
+TFLM stands since October 2026.
 """
 
 from __future__ import annotations
@@ -170,8 +171,14 @@ def test_conditional_instructions_of_thumb_are_decoded_with_their_condition() ->
     assert [type(one[1][0]).__name__ for one in decoded[1:] if one] == ["ConditionalStep", "ConditionalStep"]
 
 
-def test_the_arguments_of_a_constructor_are_known_by_their_types() -> None:
+@pytest.mark.parametrize(
+    "mangled",
+    [
+        "PKNS_5ModelERKNS_15MicroOpResolverEPhjPNS_22MicroResourceVariablesEPNS_22MicroProfilerInterfaceEb",
+        "PKNS_5ModelERKNS0_15MicroOpResolverEPhmPNS0_22MicroResourceVariablesEPNS0_22MicroProfilerInterfaceEb",
+    ],
+)
+def test_the_arguments_of_a_constructor_are_known_by_their_types(mangled: str) -> None:
     # const Model&, const MicroOpResolver&, uint8_t*, size_t, MicroResourceVariables*, MicroProfilerInterface*, bool.
-    mangled = "PKNS_5ModelERKNS_15MicroOpResolverEPhjPNS_22MicroResourceVariablesEPNS_22MicroProfilerInterfaceEb"
     roles = {"model": 1, "resolver": 2, "arena": 3, "size": 4, "variables": 5, "preserve": 7}
     assert _roles(mangled) == roles

@@ -26,6 +26,8 @@ def program(*names: str, arguments: tuple[Value | None, ...] = GIVEN) -> _Progra
 
 SITE_AND = {"site": Value("", SITE), "recording": Value("", 0)}
 CREATE = "_ZN6tflite14MicroAllocator6CreateE"
+CREATE_NOW = "_ZN6tflite5micro14MicroAllocator6CreateE"
+"""Since the wheel of 2026-10-08."""
 
 
 @pytest.mark.parametrize(
@@ -47,6 +49,16 @@ CREATE = "_ZN6tflite14MicroAllocator6CreateE"
         ),
         (f"{CREATE}PhjS1_j", {**SITE_AND, "two": Value("", 1)}),
         (f"{CREATE}PhjPhj", {**SITE_AND, "two": Value("", 1)}),
+        (
+            f"{CREATE_NOW}PhmNS0_17MemoryPlannerTypeE",
+            {**SITE_AND, "arena": GIVEN[0], "size": GIVEN[1], "preserve": GIVEN[2]},
+        ),
+        (f"{CREATE_NOW}PhmS2_mNS0_17MemoryPlannerTypeE", {**SITE_AND, "two": Value("", 1)}),
+        (f"{CREATE_NOW}PNS0_26SingleArenaBufferAllocatorEPNS0_18MicroMemoryPlannerE", SITE_AND),
+        (
+            "_ZN6tflite5micro23RecordingMicroAllocator6CreateEPhm",
+            {**SITE_AND, "recording": Value("", 1), "arena": GIVEN[0], "size": GIVEN[1], "preserve": Value("", 0)},
+        ),
         (f"{CREATE}PNS_20SingleArenaBufferAllocatorE", SITE_AND),
     ],
 )
@@ -68,9 +80,14 @@ def test_what_no_call_returned_has_no_callee() -> None:
         ("aligned_alloc", "arena", {"arena": None, "heap": GIVEN[1]}),
         ("malloc", "model", {"model": RETURNED}),
         ("_ZN6tflite8GetModelEPKv", "model", {"model": GIVEN[0]}),
+        ("_ZN11flatbuffers7GetRootIN6tflite5ModelEEEPKT_PKv", "model", {"model": GIVEN[0]}),
         ("_ZN6tflite8GetModelEPKv", "arena", {"arena": RETURNED}),
         (
             "_ZN6tflite22MicroResourceVariables6CreateEPNS_14MicroAllocatorEi", "variables",
+            {"variables": None, "count": GIVEN[1], "table_site": None, "table_size": None},
+        ),
+        (
+            "_ZN6tflite5micro22MicroResourceVariables6CreateEPNS0_14MicroAllocatorEi", "variables",
             {"variables": None, "count": GIVEN[1], "table_site": None, "table_size": None},
         ),
         ("malloc", "variables", {"variables": RETURNED}),

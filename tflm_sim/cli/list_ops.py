@@ -1,0 +1,49 @@
+"""``tflm-sim list ops``: the operators that are modelled, and which traces of real TFLM prove each."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass, replace
+
+from tflm_sim.cli.options import TARGET, program_reader
+from tflm_sim.cli.terminal import show_rows
+from tflm_sim.ops.registry import coverage, registrations
+from tflm_sim.targets.names import names_with, unknown
+from tflm_sim.targets.presets import library_target, preset
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorRow:
+    """An operator, its file upstream, and the models in whose traces it occurs."""
+
+    op: str
+    source: str
+    models: tuple[str, ...]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the operators."""
+    if args.firmware:
+        target = program_reader().possible_targets(args.firmware, named=args.target, kernels=args.kernels)[0]
+    elif args.library:
+        target = library_target(args.library, name=args.target, kernels=args.kernels)
+    else:
+        target = preset(args.target or TARGET, kernels=args.kernels)
+    models = registrations(replace(target, ethos_u=True))
+    proved = coverage()
+    names = names_with(args.word, {op: row.file for op, row in sorted(models.items())})
+    if not names:
+        raise unknown("operator", args.word, sorted(models))
+    rows = [OperatorRow(op, models[op].file, tuple(proved.get(op, ()))) for op in names]
+    untraced = sum(not row.models for row in rows)
+    return show_rows(
+        rows,
+        ("operator", "recorded models", "upstream source"),
+        lambda row: (row.op, str(len(row.models)), row.source),
+        "",
+        f"{len(rows)} operators; {untraced} without a recording are tested",
+        "against the pip wheel with built models",
+        as_json=args.json,
+        is_long=args.long,
+        is_chosen=bool(args.word),
+    )

@@ -1,0 +1,114 @@
+"""``tflm-sim size --boards``, ``--targets``: one model on every board or target, as one table."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tflm_sim.answers.rows import NEVER_INVOKES, Case, Row, cases, rows_of
+from tflm_sim.cli.options import refuse_besides
+from tflm_sim.cli.terminal import fitting, say, say_json, say_verdict
+from tflm_sim.errors import UsageError
+from tflm_sim.report.circumstances import targets_line
+from tflm_sim.report.tables import fitting_columns, table_lines
+from tflm_sim.targets.boards import BOARDS
+
+SMALLEST = 5
+BY_WEIGHT = (0, 2, 7, 4, 3, 1, 6, 5)
+"""The columns of ``board_table`` by what matters most: board, arena, fits, RAM and its share, target, flash."""
+OTHER_LIBRARIES = (
+    "another library may need more: 'tflm-sim check MODEL --board NAME' says what each needs that people use there"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardsDocument:
+    """One model on every board or target; ``smallest_boards`` are those that it fits, the smallest first."""
+
+    schema_version: Literal[1] = 1
+    model: str
+    smallest_boards: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the table; the exit code is 1 where the model fits none of the boards, 3 where it cannot be read."""
+    refuse_besides(args, "targets" if args.targets else "boards", "models", "json")
+    if len(args.models) > 1:
+        raise UsageError("--boards and --targets are for one model")
+    (model,) = args.models
+    over = cases(args.targets.split(",")) if args.targets else cases((), args.boards.split(","))
+    rows = list(rows_of(model, model, over))
+    fits = sorted((row for row in rows if row.fits), key=_limit_and_name)
+    if args.json:
+        smallest = tuple(row.board for row in fits[:SMALLEST])
+        say_json(BoardsDocument(model=model, smallest_boards=smallest, rows=tuple(rows)))
+    else:
+        _say(args, rows, fits, over)
+    if any(row.status == "unreadable" for row in rows):
+        return 3
+    return 1 if args.targets is None and not fits else 0
+
+
+def _limit_and_name(row: Row) -> tuple[int, str]:
+    return row.limit or 0, row.board
+
+
+def _say(args: argparse.Namespace, rows: list[Row], fits: list[Row], over: Sequence[Case]) -> None:
+    """Print the verdict, the TFLM and the kernels, a line for each board or target, and the reasons."""
+    if all(row.status == "unreadable" for row in rows):
+        say(rows[0].error)
+        return
+    if not args.targets:
+        say_verdict(_verdict(rows, fits))
+    say(targets_line(case.configuration().target for case in over), OTHER_LIBRARIES)
+    of_targets = [("target", "kernels", "arena"), *((row.target, row.kernels, _arena(row)) for row in rows)]
+    table = of_targets if args.targets else board_table(rows)
+    columns = fitting_columns(table, range(3) if args.targets else BY_WEIGHT, width=fitting())
+    say(*table_lines([[row[index] for index in columns] for row in table]), wraps=False)
+    say(*_reasons(rows))
+
+
+def _verdict(rows: Sequence[Row], fits: Sequence[Row]) -> str:
+    if not fits:
+        return f"no, with the newest TFLM: it fits none of {len(rows)} boards"
+    smallest = ", ".join(row.board for row in fits[:SMALLEST])
+    return f"yes, with the newest TFLM: it fits {len(fits)} of {len(rows)} boards; the smallest: {smallest}"
+
+
+def _reasons(rows: Iterable[Row]) -> Iterator[str]:
+    who: dict[str, list[str]] = {}
+    for row in rows:
+        if row.error:
+            who.setdefault(row.error, []).append(row.board or row.target)
+    return (f"{', '.join(names)}: {error}" for error, names in who.items())
+
+
+def board_table(rows: Iterable[Row]) -> list[tuple[str, ...]]:
+    """Return the header and the rows of a table of boards."""
+    return [("board", "target", "arena", "of RAM", "RAM", "of flash", "flash", "fits"), *map(_board_cells, rows)]
+
+
+def _arena(row: Row) -> str:
+    return row.status if row.multiple_of_16 is None else f"{row.multiple_of_16:,} B"
+
+
+def _board_cells(row: Row) -> tuple[str, ...]:
+    verdict = {None: "not known", True: "yes", False: "no"}[row.fits]
+    if row.status == NEVER_INVOKES:
+        verdict = "no: Invoke()"
+    elif row.fits is False and row.multiple_of_16 is not None and row.multiple_of_16 <= (row.limit or 0):
+        verdict = "no: flash"
+    flash = BOARDS[row.board].flash
+    of_ram, ram = _share(row.multiple_of_16, row.limit), _kib(row.limit)
+    return row.board, row.target, _arena(row), of_ram, ram, _share(row.model_bytes, flash), _kib(flash), verdict
+
+
+def _share(part: int | None, whole: int | None) -> str:
+    return "" if part is None or not whole else f"{100 * part / whole:.1f} %"
+
+
+def _kib(size: int | None) -> str:
+    return "not known" if size is None else f"{size // 1024:,} KiB"

@@ -1,0 +1,252 @@
+"""What ``size`` answers, as values: the smallest arena, who holds the tail, where each buffer of the head lives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tflm_sim.answers.invoke_problem import InvokeProblem
+from tflm_sim.answers.npu import NpuMemory, npu_memory
+from tflm_sim.answers.peak import Peak
+from tflm_sim.answers.simulation import Simulation
+from tflm_sim.answers.smallest_arena import SplitArenaSizes
+from tflm_sim.arena.needs import Constraint
+from tflm_sim.arena.state import ArenaState
+from tflm_sim.device.model_allocation import ModelAllocation
+from tflm_sim.device.recording import RecordedAllocation
+from tflm_sim.document_fields import HIDDEN
+from tflm_sim.graph.lifetimes import AllocationInfo
+
+if TYPE_CHECKING:
+    from typing import Annotated, TypeAlias
+
+    from tflm_sim.document_types import Count, IndexOrNone, OneOf
+
+Status: TypeAlias = 'Annotated[str, OneOf("ok", "error", "abort")]'
+
+
+@dataclass(frozen=True, slots=True)
+class TailPart:
+    """The allocations of a group that are for the same."""
+
+    label: str
+    used: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class TailGroup:
+    """Persistent bytes of one kind.
+
+    Attributes:
+        what: The kind.
+        requested: Bytes that were asked for.
+        used: The same with padding.
+        count: Allocations.
+        parts: What they are for, the largest first.
+    """
+
+    what: str
+    requested: Count
+    used: Count
+    count: Count
+    parts: tuple[TailPart, ...] = field(default=(), compare=False, metadata=HIDDEN)
+
+
+@dataclass(frozen=True, slots=True)
+class TailOperator:
+    """Persistent bytes of one operator; ``used`` is with padding."""
+
+    subgraph: Count
+    operator: Count
+    op: str
+    requested: Count
+    used: Count
+    count: Count
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """Who holds the persistent bytes: all of them by kind, those of kernels by operator too."""
+
+    groups: tuple[TailGroup, ...]
+    ops: tuple[TailOperator, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HeadBuffer:
+    """A buffer of the head. Size and offset are negative where a broken model says so: the device computes with it.
+
+    Attributes:
+        kind: A tensor, or a scratch buffer of an operator.
+        index: The tensor's in its subgraph, or the scratch buffer's.
+        operator: The one that asked for the scratch buffer.
+        name: The tensor's, or what the scratch buffer is for.
+        first, last: Scopes, both inclusive.
+        offline_offset: What the model's metadata asks for.
+    """
+
+    kind: Annotated[str, OneOf("tensor", "scratch")]
+    subgraph: Count
+    index: Count
+    operator: Count | None
+    name: str
+    size: int
+    offset: int
+    first: IndexOrNone
+    last: IndexOrNone
+    offline_offset: Count | None
+
+
+@dataclass(frozen=True, slots=True)
+class SizeAnswer:
+    """What AllocateTensors() makes of a model in a roomy arena, and the smallest arena; sizes are bytes.
+
+    Attributes:
+        status: Of AllocateTensors(); abort: the device halts or uses a null pointer.
+        smallest_arena_bytes: AllocateTensors() fails with one byte less, or overwrites bytes in use; null unless the
+            status is ok, and for two arenas.
+        arena_used_bytes: In a roomy arena whose size is a multiple of 16; 0 after an abort.
+        recorded: By RecordedAllocationType.
+        log: The lines that the device prints.
+        operators: Names of the operators, by subgraph.
+        passes_unnoticed_from_bytes: From here on AllocateTensors() succeeds all the same though bytes in use are
+            overwritten; null where it fails with one byte less than the smallest arena.
+        npu: What Vela compiled for an Ethos-U.
+        invoke_problem: The first operator that no Invoke() gets past, though the model is allocated; null where none
+            is known to.
+    """
+
+    status: Status
+    smallest_arena_bytes: Count | None
+    smallest_arena_multiple_of_16: Count | None
+    arena_used_bytes_at_smallest: Count | None
+    smallest_split_arenas_bytes: SplitArenaSizes | None
+    arena_used_bytes: Count
+    head_bytes: Count
+    tail_bytes: Count
+    recorded: dict[str, RecordedAllocation]
+    log: tuple[str, ...]
+    failure: str | None
+    binding: Constraint | None
+    tail: Tail
+    operators: tuple[tuple[str, ...], ...]
+    buffers: tuple[HeadBuffer, ...]
+    peak: Peak | None
+    invoke_problem: InvokeProblem | None = None
+    passes_unnoticed_from_bytes: Count | None = None
+    npu: tuple[NpuMemory, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaAnswer:
+    """What AllocateTensors() makes of a model in an arena of a given size; sizes are bytes.
+
+    Attributes:
+        fits: AllocateTensors() succeeds and overwrites nothing.
+        failed_step: The phase or operator in which it ended.
+        corruptions: Where bytes in use are overwritten.
+        log: The lines that the device prints.
+        enough: The smallest multiple of 16 that works; None where none does.
+    """
+
+    arena_size: Count
+    fits: bool
+    status: Status
+    arena_used_bytes: Count
+    failure: str | None
+    failed_step: str | None
+    corruptions: tuple[str, ...]
+    log: tuple[str, ...]
+    enough: int | None = field(default=None, compare=False, metadata=HIDDEN)
+
+
+def arena_answer(simulation: Simulation) -> ArenaAnswer:
+    """Return what happens to one model in the arena that was simulated."""
+    failure = simulation.failure
+    failed_step = None
+    if failure is not None:
+        failed_step = failure.where or str(ArenaState().fold(simulation.events).place)
+    smallest = None if simulation.fits else simulation.smallest
+    return ArenaAnswer(
+        arena_size=simulation.arena_size,
+        fits=simulation.fits,
+        status=simulation.status,
+        arena_used_bytes=simulation.arena_used_bytes,
+        failure=None if failure is None else str(failure),
+        failed_step=failed_step,
+        corruptions=simulation.corruptions,
+        log=simulation.log,
+        enough=None if smallest is None else smallest.multiple_of_16,
+    )
+
+
+def _tail(simulation: Simulation) -> Tail:
+    ledger = simulation.ledger
+    return Tail(
+        tuple(
+            TailGroup(what, row.requested, row.used, row.count, _parts(simulation, what))
+            for what, row in ledger.groups.items()
+        ),
+        tuple(
+            TailOperator(subgraph, index, op, row.requested, row.used, row.count)
+            for (subgraph, index, op), row in ledger.ops.items()
+        ),
+    )
+
+
+def size_answer(simulation: Simulation) -> SizeAnswer:
+    """Return the answer for one model on one configuration."""
+    smallest = simulation.smallest
+    allocation = simulation.allocation if simulation.status == "ok" else None
+    return SizeAnswer(
+        status=simulation.status,
+        smallest_arena_bytes=None if smallest is None else smallest.size,
+        smallest_arena_multiple_of_16=None if smallest is None else smallest.multiple_of_16,
+        arena_used_bytes_at_smallest=None if smallest is None else smallest.arena_used_bytes,
+        smallest_split_arenas_bytes=simulation.split,
+        arena_used_bytes=simulation.arena_used_bytes,
+        head_bytes=simulation.head_bytes,
+        tail_bytes=simulation.tail_bytes,
+        recorded=dict(simulation.recorded),
+        log=tuple(simulation.log),
+        failure=str(simulation.failure) if simulation.failure else None,
+        binding=None if smallest is None else smallest.binding,
+        tail=_tail(simulation),
+        operators=tuple(map(tuple, simulation.allocation.op_names)) if simulation.allocation else (),
+        buffers=_buffers(simulation, allocation) if allocation else (),
+        peak=simulation.peak if allocation else None,
+        invoke_problem=simulation.invoke_problem,
+        passes_unnoticed_from_bytes=simulation.unnoticed_from,
+        npu=npu_memory(simulation.model),
+    )
+
+
+def _parts(simulation: Simulation, group: str) -> tuple[TailPart, ...]:
+    rows = simulation.ledger.labels.items()
+    parts = [TailPart(label, row.used, row.count) for (what, label), row in rows if what == group and label]
+    return tuple(sorted(parts, key=lambda part: -part.used))
+
+
+def _buffers(simulation: Simulation, allocation: ModelAllocation) -> tuple[HeadBuffer, ...]:
+    labels = simulation.ledger.scratch_labels
+    return tuple(
+        _buffer(allocation, allocation.infos[index], offset, labels) for index, offset in allocation.offsets.items()
+    )
+
+
+def _buffer(allocation: ModelAllocation, info: AllocationInfo, offset: int, labels: list[str]) -> HeadBuffer:
+    is_tensor = info.tensor >= 0
+    tensors = allocation.model.subgraphs[info.subgraph].tensors
+    return HeadBuffer(
+        kind="tensor" if is_tensor else "scratch",
+        subgraph=info.subgraph,
+        index=info.tensor if is_tensor else info.scratch,
+        operator=None if is_tensor else info.node,
+        name=tensors[info.tensor].name if is_tensor else labels[info.scratch],
+        size=info.size,
+        offset=offset,
+        first=info.first_created,
+        last=info.last_used,
+        offline_offset=info.offline_offset if info.offline_offset >= 0 else None,
+    )
