@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+import sys
 from collections.abc import Callable, Generator
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -25,6 +28,23 @@ settings.load_profile("ci" if os.environ.get("CI") else "everybody")
 TESTS = Path(__file__).resolve().parent
 SHARED = TESTS.parents[1] / "shared"
 
+# Containers often forbid Python to write bytecode. Then every process of these tests, and each of the thousands that
+# they start, would compile anew what it imports, which takes most of its time. So it is kept with pytest's own files.
+if sys.dont_write_bytecode:
+    sys.dont_write_bytecode, sys.pycache_prefix = False, str(TESTS.parent / ".pytest_cache" / "bytecode")
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# What is collected stays until the end: to look for garbage in it takes a third of the time, and again with each test.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage in what the tests make, and in nothing older."""
+    gc.freeze()
+    gc.enable()
+
+
 # The folders of tests/ whose tests are left out by -m "not slow": other people's answers, whole programs, searches.
 SLOW_FOLDERS = frozenset(
     {"browser", "cluster", "firmware", "golden", "native", "notebooks", "oracle", "property", "upstream"}
@@ -37,23 +57,31 @@ ALL_MUST_RUN = bool(os.environ.get("TFLM_SIM_ALL_TESTS"))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the slow folders, and leave out what needs recordings that are not beside this checkout."""
-    absent = []
+    """Mark slow folders and what is nightly, and leave out what needs recordings that are not beside this checkout."""
+    slow = tuple(f"{TESTS / folder}{os.sep}" for folder in SLOW_FOLDERS)
+    absent = set()
     for item in items:
-        if item.path.is_relative_to(TESTS) and item.path.relative_to(TESTS).parts[0] in SLOW_FOLDERS:
+        if str(item.path).startswith(slow) or item.get_closest_marker("nightly"):
             item.add_marker("slow")
         if _needs_recordings(item):
-            absent.append(item)
+            absent.add(item)
     if absent:
-        config.hook.pytest_deselected(items=absent)
-        items[:] = [item for item in items if item not in set(absent)]
+        config.hook.pytest_deselected(items=list(absent))
+        items[:] = [item for item in items if item not in absent]
 
 
 def _needs_recordings(item: pytest.Item) -> bool:
-    if any(not (SHARED / mark.args[0]).exists() for mark in item.iter_markers("shared")):
+    if any(not _is_recorded(mark.args[0]) for mark in item.iter_markers("shared")):
         return True
+    if SHARED.is_dir():
+        return False
     skips = (str(mark.kwargs.get("reason", "")) for mark in item.iter_markers("skip"))
-    return not SHARED.is_dir() and any(reason.startswith("got empty parameter set") for reason in skips)
+    return any(reason.startswith("got empty parameter set") for reason in skips)
+
+
+@cache
+def _is_recorded(path: str) -> bool:
+    return (SHARED / path).exists()
 
 
 def pytest_report_header() -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import importlib
 import inspect
 import locale
 import logging
@@ -23,12 +24,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import distributed
-import matplotlib.figure
-import numpy as np
-import pandas
 import pytest
-import serial
 
 import tflm_sim
 from tflm_sim.child_python import child_python
@@ -36,12 +32,18 @@ from tflm_sim.cli import main
 
 PACKAGE = Path(tflm_sim.__file__).parent
 TOOLS = Path(__file__).parents[1] / "tools"
-OTHERS = (distributed, matplotlib.figure, pandas, serial)
-"""Imported by now: what others change when they are imported is theirs."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def others() -> None:
+    """Import the packages of others: what they change when they are imported is theirs."""
+    for name in ("distributed", "matplotlib.figure", "pandas", "serial"):
+        importlib.import_module(name)
 
 
 def host() -> dict[str, object]:
     """Return what a program has set for all of its process, or that others could set behind its back."""
+    np = importlib.import_module("numpy")
     mask = os.umask(0)
     os.umask(mask)
     loggers = logging.root.manager.loggerDict
@@ -61,7 +63,7 @@ def host() -> dict[str, object]:
         "network": socket.getdefaulttimeout(),
         "locale": locale.setlocale(locale.LC_ALL),
         "random": random.getstate(),
-        "numpy": (np.geterr(), np.get_printoptions(), np.random.get_state()[1].tobytes()),  # type: ignore[union-attr]
+        "numpy": (np.geterr(), np.get_printoptions(), np.random.get_state()[1].tobytes()),
         "processes": (multiprocessing.get_start_method(allow_none=True), multiprocessing.active_children()),
         "threads": set(threading.enumerate()),
     }
@@ -173,7 +175,9 @@ def host_of_its_own() -> Iterator[None]:
     """Set what a program may set to values that nobody else would choose."""
     thresholds = gc.get_threshold()
     gc.set_threshold(123_456, 5, 5)
+    gc.unfreeze()  # what conftest.py froze may die, and would be counted
     yield
+    gc.freeze()
     gc.set_threshold(*thresholds)
 
 
@@ -227,6 +231,7 @@ def test_modules_of_the_current_folder_are_not_executed(tmp_path: Path) -> None:
 # -- threads ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(2))
 def test_threads_that_take_turns_all_the_time_find_what_one_finds(number: int) -> None:
     command = [sys.executable, str(TOOLS), "compare", "threads", "--one-process", str(number), "--models", "5"]
@@ -279,7 +284,7 @@ def _kept(path: Path) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Global):
             yield from node.names
-        if isinstance(node, ast.FunctionDef):
+        if isinstance(node, ast.FunctionDef) and node in tree.body:  # What a call defines ends with it.
             words = {
                 word.id
                 for decorator in node.decorator_list

@@ -121,7 +121,13 @@ def runtime_imports(path: Path) -> set[str]:
 @cache
 def imports(path: Path) -> set[str]:
     """Return the dotted names that a module imports, wherever in it."""
-    return names_imported(ast.parse(path.read_text("utf-8")))
+    return names_imported(parsed(path))
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    """Return a module's syntax tree, which is not to be changed."""
+    return ast.parse(path.read_text("utf-8"))
 
 
 def names_imported(tree: ast.Module) -> set[str]:
@@ -141,13 +147,15 @@ def room(dotted: str) -> str | None:
     return parts[1] if parts[0] == "tflm_sim" and len(parts) > 1 and parts[1] in FLOOR else None
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_no_import_climbs(path: Path) -> None:
-    own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-    for name in imports(path):
-        other = room(name)
-        if other is not None and other != own:
-            assert FLOOR[other] < FLOOR[own], f"{own} imports {name}"
+def test_no_import_climbs() -> None:
+    climbs = set()
+    for path in MODULES:
+        own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        for name in imports(path):
+            other = room(name)
+            if other is not None and other != own and FLOOR[other] >= FLOOR[own]:
+                climbs.add(f"{path.relative_to(PACKAGE)} imports {name}")
+    assert climbs == set()
 
 
 def test_every_module_stands_on_a_floor() -> None:
@@ -197,16 +205,10 @@ def test_a_verb_imports_of_extensions_no_more_than_their_options(verb: list[str]
     assert {name for name in imported if name.count(".") > 2 and not name.endswith(".additions")} == set()
 
 
-def test_every_public_name_resolves() -> None:
-    import tflm_sim
-
-    assert all(getattr(tflm_sim, name) is not None for name in tflm_sim.__all__)
-
-
 def test_one_class_name_means_one_thing() -> None:
     places: dict[str, list[str]] = {}
     for path in MODULES:
-        for node in ast.parse(path.read_text("utf-8")).body:
+        for node in parsed(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
     assert {name: where for name, where in places.items() if len(where) > 1} == {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import inspect
 import json
-import os
 import pickle
 import re
 import subprocess
@@ -23,9 +22,8 @@ import tflm_sim
 ROOT = Path(__file__).resolve().parent.parent
 
 
-@pytest.mark.parametrize("name", tflm_sim.__all__)
-def test_every_public_name_resolves(name: str) -> None:
-    assert getattr(tflm_sim, name) is not None
+def test_every_public_name_resolves() -> None:
+    assert [name for name in tflm_sim.__all__ if getattr(tflm_sim, name) is None] == []
 
 
 def test_completion_offers_every_public_name_and_no_helper() -> None:
@@ -70,8 +68,8 @@ def test_without_numpy_help_still_works_and_shrink_says_what_it_needs() -> None:
         "print('smallest_arena(' in pydoc.render_doc(tflm_sim), 'shrink' in dir(tflm_sim))\n"
         "try:\n    tflm_sim.shrink\nexcept ImportError as error:\n    print(error)"
     )
-    command = f"{os.path.relpath(sys.executable)} -m pip install 'numpy>=1.26'"
-    assert shown == f"True False\ntflm_sim.shrink needs numpy: {command}\n"
+    assert shown.startswith("True False\ntflm_sim.shrink needs numpy: ")
+    assert shown.endswith("/python -m pip install 'numpy>=1.26'\n")
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem)

@@ -1,4 +1,4 @@
-"""After the README's first command, and nothing else, every command of the pages runs."""
+"""After the README's first command every command of the pages runs, and after CONTRIBUTING's every check of it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ sys.path.insert(0, str(ROOT / "tests" / "docs"))
 from commands import Command, Served, furnish, serving, words_of  # noqa: E402
 from test_commands import RUN  # noqa: E402
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 PAGES = {page: list(of_page) for page, of_page in groupby(RUN, key=lambda command: command.page)}
 README = (ROOT / "README.md").read_text("utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+CHECKS = re.findall(r"^\| `([^`]+)` \|", CONTRIBUTING.partition("\n## Checks\n")[2], re.MULTILINE)
 
 
 def copy_of_the_repository(folder: Path) -> None:
@@ -45,40 +47,45 @@ def bare(folder: Path) -> dict[str, str]:
 Run = Callable[[str, Path], subprocess.CompletedProcess[str]]
 
 
-@pytest.fixture(scope="module")
-def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of the repository in which the first command was typed: one for all processes of pytest-xdist."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "set_up" / "tflm_sim"
+def copy_after(command: str, name: str, factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the repository in which a command was typed: one for all processes of pytest-xdist."""
+    base = factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name / "tflm_sim"
     folder.parent.mkdir(exist_ok=True)
     with (folder.parent / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
             copy_of_the_repository(folder)
-            first = re.findall(r"^\$ (.+)$", README, re.MULTILINE)[0]
-            assert first == "bash tools/install.sh"
-            subprocess.run(["bash", "-c", first], cwd=folder, env=bare(folder.parent), check=True, timeout=550)
+            subprocess.run(["bash", "-c", command], cwd=folder, env=bare(folder.parent), check=True, timeout=900)
     return folder
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy in which the README's first command was typed."""
+    first = re.findall(r"^\$ (.+)$", README, re.MULTILINE)[0]
+    assert first == "bash tools/install.sh"
+    return copy_after(first, "set_up", tmp_path_factory)
+
+
+def typed(line: str, folder: Path, clone: Path, *, seconds: float = 300) -> subprocess.CompletedProcess[str]:
+    """Type a line into a shell in which a copy's environment is activated."""
+    return subprocess.run(
+        ["bash", "-c", f"source {clone}/.venv/bin/activate && {line}"],
+        cwd=folder,
+        env=bare(clone.parent),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=seconds,
+        stdin=subprocess.DEVNULL,
+    )
 
 
 @pytest.fixture(scope="module")
 def activated(clone: Path) -> Run:
     """Return what types a line into a shell with the environment that the README's second line activates."""
-
-    def typed(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
-        script = f"source {clone}/.venv/bin/activate && {line}"
-        return subprocess.run(
-            ["bash", "-c", script],
-            cwd=folder,
-            env=bare(clone.parent),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-            stdin=subprocess.DEVNULL,
-        )
-
-    return typed
+    return lambda line, folder: typed(line, folder, clone)
 
 
 @pytest.fixture(scope="module")
@@ -171,3 +178,20 @@ def test_a_tool_that_needs_recordings_says_which_in_one_sentence(
     done = activated(f"python tools/{tool}", clone)
     assert done.returncode == 3
     assert done.stderr == f"this compares with recordings of other programs, which are not here: {path}\n"
+
+
+@pytest.mark.parametrize("command", [command for command in CHECKS if "tools/test.sh" not in command])
+def test_a_check_passes_after_the_set_up_of_contributing_alone(
+    command: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    lines = re.findall(r"^\$ (.+)$", CONTRIBUTING.partition("\n## Set up\n")[2], re.MULTILINE)
+    set_up, _, activate = lines[0].partition(" && ")
+    assert activate == "source .venv/bin/activate"
+    folder = copy_after(set_up, "contributing", tmp_path_factory)
+    done = typed(command.replace("FILE", "tflm_sim/planners/greedy.py"), folder, folder, seconds=1800)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+
+
+def test_contributing_names_the_checks() -> None:
+    assert 'pytest -n auto -m "not slow"' in CHECKS
+    assert len(CHECKS) == 7

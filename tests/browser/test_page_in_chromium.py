@@ -23,6 +23,8 @@ from tflm_sim.samples import sample_path
 from tflm_sim.targets.presets import preset
 
 M4 = Configuration(preset("cortex-m4"))
+
+pytestmark = pytest.mark.nightly
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "models"
 LARGEST = 6000
 FIGURES = ("smallest_arena_bytes", "smallest_arena_multiple_of_16", "head_bytes", "tail_bytes", "arena_used_bytes")

@@ -22,6 +22,7 @@ from tflm_sim.planners.gpu.by_size import best_fit_offsets
 from tflm_sim.planners.gpu.records import TensorUsageRecord
 from tflm_sim.planners.greedy import greedy_offsets
 
+pytestmark = pytest.mark.nightly
 ROOT = Path(__file__).resolve().parents[2]
 PYODIDE = ROOT / ".venv" / f"pyodide-{PYODIDE_VERSION}.tgz"
 NODE = shutil.which("node") or shutil.which("node", path=str(Path(sys.executable).parent))

@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+pytestmark = pytest.mark.nightly
 ROOT = Path(__file__).resolve().parents[2]
 LONG = "tflm-sim size model.tflite " + "--custom-ops my_filter.py " * 12
 PAGE = f"""<!DOCTYPE html><style>{{style}}</style><div class="md-typeset"><pre style="width: 300px"><code>\

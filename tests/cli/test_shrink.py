@@ -148,6 +148,7 @@ def test_size_advises_only_when_asked(capsys: pytest.CaptureFixture[str], path: 
     ]
 
 
+@pytest.mark.slow
 def test_loops_are_advised_where_they_need_least_and_the_tflm_knows_what_they_are_made_of(
     capsys: pytest.CaptureFixture[str], path: Path
 ) -> None:
@@ -176,6 +177,7 @@ def test_int8_io_is_asked_for_and_the_lines_are_part_of_both_answers(
     assert json.loads(run(capsys, "shrink", path, "--json")[1])["with_int8_io_bytes"] == [size]
 
 
+@pytest.mark.slow
 def test_a_report_advises_in_a_line_of_its_own(capsys: pytest.CaptureFixture[str], path: Path, tmp_path: Path) -> None:
     said = run(capsys, "size", path, "--advise")[1].splitlines()[-1]
     picture = tmp_path / "picture.json"

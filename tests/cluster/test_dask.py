@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from distributed import Client, LocalCluster, WorkerPlugin
 
 from tflm_sim.answers.rows import cases
 from tflm_sim.cli import main
@@ -30,14 +29,18 @@ CASES = cases(["cortex-m4", "esp32-s3", "x86_64"])
 @pytest.fixture
 def cluster() -> Iterator[Any]:
     """Start a scheduler and three worker processes."""
+    import distributed
+
     options = {"n_workers": 3, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
-    with LocalCluster(**options) as started:
+    with distributed.LocalCluster(**options) as started:
         yield started
 
 
 def test_a_killed_worker_loses_nothing(cluster: Any) -> None:
+    import distributed
+
     serial = list(iterate_rows(PATHS, CASES, jobs=1))
-    with Client(cluster) as client:
+    with distributed.Client(cluster) as client:
         client.wait_for_workers(3)
         found = []
         for number, row in enumerate(iterate_rows(PATHS, CASES, client=client)):
@@ -76,6 +79,7 @@ def test_ctrl_c_leaves_what_is_done_and_resume_goes_on(tmp_path: Path) -> None:
     assert whole[: len(kept)] == kept
 
 
+@pytest.mark.nightly
 def test_a_folder_of_ten_thousand_files_ends_with_ten_thousand_rows(tmp_path: Path) -> None:
     data = sample_path("sine").read_bytes()
     for number in range(10_000):
@@ -91,19 +95,23 @@ def test_a_folder_of_ten_thousand_files_ends_with_ten_thousand_rows(tmp_path: Pa
 def test_workers_elsewhere_read_a_name_of_this_folder(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    import distributed
+
     monkeypatch.chdir(tmp_path)  # the workers run in another folder
     Path("sine.tflite").write_bytes(sample_path("sine").read_bytes())
     Path("broken.tflite").write_bytes(b"no model")
     models = ["sine.tflite", "absent.tflite", "broken.tflite", "sample:sine"]
     serial = list(iterate_rows(models, CASES[:1], jobs=1))
-    with Client(cluster) as client:
+    with distributed.Client(cluster) as client:
         assert list(iterate_rows(models, CASES[:1], client=client)) == serial
     assert [row.status for row in serial] == ["ok", "unreadable", "unreadable", "ok"]
     assert serial[1].error == "absent.tflite: No such file or directory"
 
 
 def test_a_worker_of_another_version_is_refused(cluster: Any) -> None:
-    with Client(cluster) as client:
+    import distributed
+
+    with distributed.Client(cluster) as client:
         client.run(_pretend_to_be_old, workers=[next(iter(client.nthreads()))])
         with pytest.raises(UsageError, match=r"the worker tcp://\S+ has tflm_sim 0\.0\.1, this is "):
             list(iterate_rows(PATHS[:1], CASES, client=client))
@@ -115,27 +123,33 @@ def _pretend_to_be_old() -> None:
     tflm_sim.__version__ = "0.0.1"
 
 
-class Hanging(WorkerPlugin):
-    """Makes a worker that never ends the sizing of sine, whose operators are three."""
+def hanging() -> Any:
+    """Return what makes a worker never end the sizing of sine, whose operators are three."""
+    from distributed import WorkerPlugin
 
-    def setup(self, worker: Any) -> None:
-        from tflm_sim.answers.sizing import Sizer
+    class Hanging(WorkerPlugin):
+        def setup(self, worker: Any) -> None:
+            from tflm_sim.answers.sizing import Sizer
 
-        sizing = Sizer.sizing
+            sizing = Sizer.sizing
 
-        def slow(self: Any, model: Any, configuration: Any) -> Any:
-            while len(model.subgraphs[0].operators) == 3:
-                time.sleep(0.01)
-            return sizing(self, model, configuration)
+            def slow(self: Any, model: Any, configuration: Any) -> Any:
+                while len(model.subgraphs[0].operators) == 3:
+                    time.sleep(0.01)
+                return sizing(self, model, configuration)
 
-        Sizer.sizing = slow  # type: ignore[method-assign]
+            Sizer.sizing = slow  # type: ignore[method-assign]
+
+    return Hanging()
 
 
 @pytest.mark.slow
 def test_a_row_that_takes_too_long_is_a_row_and_its_worker_is_started_again(cluster: Any) -> None:
+    import distributed
+
     models = ["sample:residual", "sample:sine", "sample:streaming"]
-    with Client(cluster) as client:
-        client.register_plugin(Hanging())
+    with distributed.Client(cluster) as client:
+        client.register_plugin(hanging())
         found = list(iterate_rows(models, CASES[:1], client=client, limits=Limits(1)))
         client.wait_for_workers(3, timeout=60)
     assert [(row.model, row.status) for row in found] == list(zip(models, ("ok", "timeout", "ok"), strict=True))
@@ -145,14 +159,14 @@ def test_a_row_that_takes_too_long_is_a_row_and_its_worker_is_started_again(clus
 def test_a_row_that_takes_too_long_for_a_worker_without_a_nanny_is_one_sentence() -> None:
     code = """
 from distributed import Client, LocalCluster
-from test_dask import Hanging
+from test_dask import hanging
 from tflm_sim import UsageError
 from tflm_sim.answers.rows import cases
 from tflm_sim.extensions.sweep.limits import Limits
 from tflm_sim.extensions.sweep.sweep import iterate_rows
 options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
 with LocalCluster(**options) as cluster, Client(cluster) as client:
-    client.register_plugin(Hanging())
+    client.register_plugin(hanging())
     try:
         list(iterate_rows(["sample:sine"], cases(["cortex-m4"]), client=client, limits=Limits(1)))
     except UsageError as error:
@@ -168,8 +182,10 @@ with LocalCluster(**options) as cluster, Client(cluster) as client:
 
 
 def test_a_scheduler_that_is_gone_is_one_sentence() -> None:
+    import distributed
+
     options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
-    with LocalCluster(**options) as cluster, Client(cluster) as client:
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         found = iterate_rows(PATHS, CASES, client=client)
         next(found)
         cluster.close()

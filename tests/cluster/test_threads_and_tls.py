@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from compare import threads as stress_threads
-from distributed import LocalCluster, Security
 
 from tflm_sim.cli import main
 from tflm_sim.samples import SAMPLES, sample_path
@@ -22,6 +21,8 @@ def test_a_worker_with_four_threads_gives_the_rows_of_one_thread() -> None:
 
 
 def test_a_cluster_with_tls_takes_who_has_a_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from distributed import LocalCluster, Security
+
     files = {"tls_ca_file": CERTIFICATE, "tls_scheduler_cert": CERTIFICATE, "tls_scheduler_key": CERTIFICATE}
     files |= {"tls_worker_cert": CERTIFICATE, "tls_worker_key": CERTIFICATE}
     files |= {"tls_client_cert": CERTIFICATE, "tls_client_key": CERTIFICATE}

@@ -27,11 +27,13 @@ NOT_RUN = {
 def is_a_name(command: str) -> bool:
     """Tell whether a verb alone, or a command of ``board``, is its name: one that cannot be without arguments."""
     words = command.split()[1:]
+    if len(words) != (2 if words[:1] == ["board"] else 1):
+        return False
     with contextlib.redirect_stdout(io.StringIO()):
         try:
             parsed(words)
         except UsageError:
-            return len(words) == (2 if words[0] == "board" else 1)
+            return True
         except SystemExit:  # The help, or the version.
             return False
     return False

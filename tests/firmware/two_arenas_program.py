@@ -16,7 +16,7 @@ SOURCE = (
     """
 #include <stddef.h>
 #include <stdint.h>
-#include <new>
+inline void *operator new(size_t, void *at) noexcept { return at; }
 namespace tflite {
 struct PersistentArenaBufferAllocator {
   uint8_t *start, *end, *tail;

@@ -3,6 +3,7 @@
 import gzip
 import json
 from bisect import bisect_right
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from tflm_sim.planners.gpu.equality import equality, equality_with_hash
 from tflm_sim.planners.gpu.min_cost_flow import min_cost_flow_object_ids
 from tflm_sim.planners.gpu.records import positional_maximums, profiles_at, reallocation_graph
 
+pytestmark = pytest.mark.shared("planners/gpu_golden.json.gz")
 GOLDEN = Path(__file__).parents[3] / "shared/planners/gpu_golden.json.gz"
 SIZE_TYPES = {
     "size_t": int,
@@ -35,8 +37,9 @@ SIZE_TYPES = {
 EQUALITY_VERSIONS = {"EQUALITY_HASH": equality_with_hash, "EQUALITY_VECTOR": equality}
 
 
+@cache
 def instances():
-    return json.loads(gzip.decompress(GOLDEN.read_bytes()))["instances"] if GOLDEN.exists() else []
+    return json.loads(gzip.decompress(GOLDEN.read_bytes()))["instances"]
 
 
 def size(instance, value):
@@ -67,58 +70,54 @@ def shared_objects(records, strategy, **options):
     return assign_objects_to_tensors(records, MemoryStrategy[strategy], **options)
 
 
-@pytest.mark.parametrize("instance", instances(), ids=lambda instance: instance["name"])
-def test_shared_objects(instance):
-    records = records_of(instance)
-    for strategy, answer in instance["shared"].items():
-        if "error" in answer:
-            with pytest.raises(PlanningError) as refused:
-                shared_objects(records, strategy)
-            assert refused.value.device_message == answer["error"]
-            continue
-        assignment = shared_objects(records, strategy)
-        assert assignment == objects(instance, answer), strategy
-        if strategy in instance.get("offsets", {}) and strategy != "GREEDY_BY_SIZE":
-            assert objects_to_offsets(assignment) == offsets(instance["offsets"][strategy]), strategy
+def test_shared_objects():
+    for instance in instances():
+        records = records_of(instance)
+        for strategy, answer in instance["shared"].items():
+            which = instance["name"], strategy
+            if "error" in answer:
+                with pytest.raises(PlanningError) as refused:
+                    shared_objects(records, strategy)
+                assert refused.value.device_message == answer["error"], which
+                continue
+            assignment = shared_objects(records, strategy)
+            assert assignment == objects(instance, answer), which
+            if strategy in instance.get("offsets", {}) and strategy != "GREEDY_BY_SIZE":
+                assert objects_to_offsets(assignment) == offsets(instance["offsets"][strategy]), which
 
 
-@pytest.mark.parametrize(
-    "instance", [i for i in instances() if i["type"] == "size_t"], ids=lambda instance: instance["name"]
-)
-def test_offsets_and_profiles(instance):
-    records = records_of(instance)
+def test_offsets_and_profiles():
     by_size = MemoryStrategy.GREEDY_BY_SIZE
-    assert assign_offsets_to_tensors(records, by_size) == offsets(instance["offsets"]["GREEDY_BY_SIZE"])
-    for alignment, answer in instance["offsets_align"].items():
-        aligned = assign_offsets_to_tensors(records, by_size, base_addr_align_bytes=int(alignment))
-        assert aligned == offsets(answer), alignment
-        assert best_fit_offsets(records, int(alignment)) == answer["offsets"], alignment
-    profiles = instance["profile"]["task_profiles"]
-    assert [list(row.tensors) for row in profiles_at(records, range(len(profiles)))] == profiles
-    assert positional_maximums(records) == instance["profile"]["positional_max"]
+    for instance in [each for each in instances() if each["type"] == "size_t"]:
+        name, records = instance["name"], records_of(instance)
+        assert assign_offsets_to_tensors(records, by_size) == offsets(instance["offsets"]["GREEDY_BY_SIZE"]), name
+        for alignment, answer in instance["offsets_align"].items():
+            aligned = assign_offsets_to_tensors(records, by_size, base_addr_align_bytes=int(alignment))
+            assert aligned == offsets(answer), (name, alignment)
+            assert best_fit_offsets(records, int(alignment)) == answer["offsets"], (name, alignment)
+        profiles = instance["profile"]["task_profiles"]
+        assert [list(row.tensors) for row in profiles_at(records, range(len(profiles)))] == profiles, name
+        assert positional_maximums(records) == instance["profile"]["positional_max"], name
 
 
-@pytest.mark.parametrize(
-    "instance", [i for i in instances() if i["type"] == "size_t"], ids=lambda instance: instance["name"]
-)
-def test_the_python_versions_of_what_is_in_c_agree(instance):
-    records, shared = records_of(instance), instance["shared"]
-    descending = [-maximum for maximum in instance["profile"]["positional_max"]]
-    positions = [bisect_right(descending, -record.tensor_size) - 1 for record in records]
-    assert by_size_object_ids(records, positions) == shared["GREEDY_BY_SIZE"]["object_ids"]
-    assert min_cost_flow_object_ids(records) == shared["MINCOSTFLOW"]["object_ids"]
+def test_the_python_versions_of_what_is_in_c_agree():
+    for instance in [each for each in instances() if each["type"] == "size_t"]:
+        name, records, shared = instance["name"], records_of(instance), instance["shared"]
+        descending = [-maximum for maximum in instance["profile"]["positional_max"]]
+        positions = [bisect_right(descending, -record.tensor_size) - 1 for record in records]
+        assert by_size_object_ids(records, positions) == shared["GREEDY_BY_SIZE"]["object_ids"], name
+        assert min_cost_flow_object_ids(records) == shared["MINCOSTFLOW"]["object_ids"], name
 
 
-@pytest.mark.parametrize(
-    "instance", [i for i in instances() if i.get("realloc")], ids=lambda instance: instance["name"]
-)
-def test_reallocation_graphs(instance):
-    records, in_order = records_of(instance), MemoryStrategy.GREEDY_IN_ORDER
-    graph = reallocation_graph(instance["deps"])
-    assert graph == instance["realloc"]
-    assert assign_objects_to_tensors(records, in_order, reallocation_graph=graph) == objects(
-        instance, instance["shared_realloc"]["GREEDY_IN_ORDER"]
-    )
-    assert assign_offsets_to_tensors(records, in_order, reallocation_graph=graph) == offsets(
-        instance["offsets_realloc"]["GREEDY_IN_ORDER"]
-    )
+def test_reallocation_graphs():
+    in_order = MemoryStrategy.GREEDY_IN_ORDER
+    for instance in [each for each in instances() if each.get("realloc")]:
+        name, records = instance["name"], records_of(instance)
+        graph = reallocation_graph(instance["deps"])
+        assert graph == instance["realloc"], name
+        assert assign_objects_to_tensors(records, in_order, reallocation_graph=graph) == objects(
+            instance, instance["shared_realloc"]["GREEDY_IN_ORDER"]
+        ), name
+        assert assign_offsets_to_tensors(records, in_order, reallocation_graph=graph) == offsets(
+            instance["offsets_realloc"]["GREEDY_IN_ORDER"]
+        ), name

@@ -26,7 +26,7 @@ def test_the_search_compiles_without_a_warning(source, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sanitizers", ["address,undefined", "thread"])
+@pytest.mark.parametrize("sanitizers", ["address,undefined", pytest.param("thread", marks=pytest.mark.nightly)])
 def test_random_problems_are_answered_as_by_a_plain_search(sanitizers, tmp_path):
     sources = [str(HERE / "fuzz_exact.c"), *map(str, SOURCES)]
     built = compiled(tmp_path, *FLAGS, f"-fsanitize={sanitizers}", *sources, "-lpthread", "-o", "fuzz")

@@ -35,6 +35,7 @@ def test_it_is_stored_without_outputs(name: str) -> None:
             assert cell["execution_count"] is None
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", NAMES)
 def test_it_runs_from_a_clean_kernel_and_draws(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")

@@ -22,6 +22,7 @@ class Exporter:
         return "".join(output["text"] for cell in notebook.cells for output in cell.outputs), resources
 
 
+@pytest.mark.nightly
 def test_a_page_has_what_a_notebook_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("nbclient", "ipykernel"):
         pytest.importorskip(name)

@@ -10,7 +10,10 @@ from compare.cmsis_nn import FUNCTIONS, compare, load_binding, main
 
 CASES = int(os.environ.get("TFLM_SIM_CASES", "2000"))
 BINDING = load_binding()
-pytestmark = pytest.mark.skipif(BINDING is None, reason="pip install --no-deps executorch brings CMSIS-NN's binding")
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.skipif(BINDING is None, reason="pip install --no-deps executorch brings CMSIS-NN's binding"),
+]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

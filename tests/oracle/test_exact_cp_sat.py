@@ -10,12 +10,13 @@ from tflm_sim.planners import native
 from tflm_sim.planners.buffers import Buffer
 from tflm_sim.planners.exact import solve
 
-cp_model = pytest.importorskip("ortools.sat.python.cp_model", reason="OR-tools is not installed")
 pytestmark = pytest.mark.skipif(not native.available(), reason="the C extension was not built")
 
 
 def cp_sat_peak(buffers: list[Buffer]) -> int:
     """Return the smallest peak as CP-SAT proves it: rectangles of time and bytes that may not overlap."""
+    from ortools.sat.python import cp_model
+
     model = cp_model.CpModel()
     highest = sum(buffer.size + buffer.alignment for buffer in buffers)
     peak = model.new_int_var(0, highest, "peak")

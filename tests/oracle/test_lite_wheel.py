@@ -130,7 +130,7 @@ def differing(live, models):
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_operators_without_one_of_their_inputs_are_refused_as_the_wheel_refuses_them(live):
     made = [(name, random_model(3, name)[1]) for name in sorted(RECIPES)]
     assert differing(live, ((name, data) for name, whole in made for data in without_inputs(whole))) == []

@@ -34,6 +34,7 @@ TOP = Path(__file__).parents[2]
 
 
 # At least what the arena shrinks to on a Cortex-M4 with CMSIS-NN, in bytes.
+NAMES = sorted(path.stem for path in SHARED.glob("*.tflite"))
 EXPECTED = {
     "tflm__models__person_detect": 64_928,
     "AmbiqAI-neuralSPOT__ic_bench_model_data": 44_296,
@@ -67,7 +68,7 @@ def loop_model(*, residual: bool) -> Model:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("residual", [False, True])
+@pytest.mark.parametrize("residual", [False, pytest.param(True, marks=pytest.mark.nightly)])
 def test_a_loop_gives_the_same_bytes(residual: bool, wheel: Any) -> None:
     shrunk = shrink(loop_model(residual=residual), "cortex-m4", loops=True, max_macs=4)
     assert "WHILE" in shrunk.extra_operators
@@ -174,7 +175,9 @@ def test_outputs_below_inputs_give_the_same_bytes_on_the_reference_kernels(wheel
 
 @pytest.mark.slow
 @pytest.mark.shared("models")
-@pytest.mark.parametrize("name", sorted(path.stem for path in SHARED.glob("*.tflite")))
+@pytest.mark.parametrize(
+    "name", [*EXPECTED, *(pytest.param(name, marks=pytest.mark.nightly) for name in NAMES if name not in EXPECTED)]
+)
 def test_every_model_that_gains_gives_the_same_bytes(name: str, wheel: Any) -> None:
     shrunk = None
     with contextlib.suppress(TflmSimError):  # TFLM refuses it, or shrink does

@@ -225,13 +225,5 @@ def test_columns_and_interned_texts_are_whole(change: dict[str, object], words: 
     assert str(failure.value) == words
 
 
-def test_of_a_value_40_characters_are_told() -> None:
-    eights = [11_111_111] * 3  # with brackets and commas a list of four of them has 4 * 8 + 3 * 2 + 2 characters
-    for last, shown in ((44_444_444, "[11111111, 11111111, 11111111, 44444444]"), (444_444_444, None)):
-        with pytest.raises(ValueError, match=r" is no text$") as failure:
-            read(str, [*eights, last])
-        assert str(failure.value) == f"it: {shown or '[11111111, 11111111, 11111111, 44444444…'} is no text"
-
-
 def test_the_largest_number_is_that_of_63_bits() -> None:
     assert MAX_INTEGER == 9_223_372_036_854_775_807

@@ -89,6 +89,7 @@ def test_an_arena_that_is_too_small_is_explained_in_velas_terms(scratches: tuple
     assert with_vela_facts(diagnosis, compiled(*scratches)).notes[-1].startswith(words)
 
 
+@pytest.mark.slow
 def test_a_firmware_whose_arena_is_too_small_has_the_npus_kernel(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,7 +6,7 @@ from tflm_sim.answers.simulation import simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.arena.events import Persist, Resize, Temp
 from tflm_sim.checks import explain_failure as explain_failure_module
-from tflm_sim.checks.explain_failure import _roundness, _same_node, explain_failure
+from tflm_sim.checks.explain_failure import _roundness, explain_failure
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.logs.diagnosis import Diagnosis, Refusal, diagnose
 from tflm_sim.logs.parser import parse_log
@@ -99,24 +99,6 @@ def test_a_contradiction_names_the_setting_with_which_the_numbers_come() -> None
     assert any("--target esp32" in options for options in exact.settings) or not exact.contradiction
 
 
-@pytest.mark.parametrize(
-    ("ours", "logged", "is_same"),
-    [
-        ((3, "ADD"), (None, ""), True),
-        ((None, "ADD"), (3, "ADD"), True),
-        ((3, "ADD"), (3, "ADD"), True),
-        ((3, "ADD"), (3, ""), True),
-        ((3, "ADD"), (4, "ADD"), False),
-        ((3, "ADD"), (3, "MUL"), False),
-    ],
-)
-def test_the_operator_of_the_log_is_the_one_that_fails_where_both_name_one(ours, logged, is_same):
-    def failed(place):
-        return Diagnosis("failed", "prepare", place[1], place[0], (), None, None, (), (), ())
-
-    assert _same_node(failed(ours), failed(logged)) is is_same
-
-
 def test_of_the_sizes_that_a_log_fits_round_ones_come_first() -> None:
     # Whole KiB, multiples of 16, of 4, and the rest; the largest of each first.
     assert sorted([1001, 1000, 1024, 2000, 2048, 1004], key=_roundness) == [2048, 1024, 2000, 1004, 1000, 1001]
@@ -126,11 +108,6 @@ def test_of_the_sizes_that_a_log_fits_round_ones_come_first() -> None:
 def test_alignment_leaves_the_same_of_15_bytes_less_or_more(size: int, first: int, last: int) -> None:
     assert list(explain_failure_module._around(size)) == list(range(first, last + 1))
     assert list(explain_failure_module._around(-1)) == []
-
-
-def test_sizes_as_people_write_them_come_first() -> None:
-    sizes = [1023, 1040, 2048, 1028, 1024, 1036, 1025, 2064]
-    assert sorted(sizes, key=explain_failure_module._roundness) == [2048, 1024, 2064, 1040, 1036, 1028, 1025, 1023]
 
 
 @pytest.mark.parametrize(

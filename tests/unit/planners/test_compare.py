@@ -176,35 +176,6 @@ def test_the_best_of_the_quick_ones_stops_at_the_bound_and_begins_with_greedy(mo
     assert [name for name, _ in asked] == ["greedy", "second", "third", "hill_climb"]
 
 
-def test_where_no_quick_one_has_a_plan_the_refusal_of_hill_climb_is_the_answer(monkeypatch):
-    def refuse(buffers, *, time_limit):
-        raise NoPlanInTime("late")
-
-    monkeypatch.setattr(best_of.greedy, "plan", refuse)
-    monkeypatch.setattr(best_of, "_PLANNERS", ())
-    monkeypatch.setattr(best_of.hill_climb, "plan", refuse)
-    with pytest.raises(NoPlanInTime, match="late"):
-        best_of.plan([Buffer(8, 0, 1)])
-    monkeypatch.setattr(best_of.greedy, "plan", lambda buffers, *, time_limit: Plan((0,), 9))
-    assert best_of.plan([Buffer(8, 0, 1)]).peak == 9
-
-
-def test_a_quick_one_has_a_quarter_of_the_time(monkeypatch):
-    given = []
-
-    def place(buffers, *, time_limit):
-        given.append(time_limit)
-        return Plan((0,), 9)
-
-    monkeypatch.setattr(best_of.greedy, "plan", place)
-    monkeypatch.setattr(best_of, "_PLANNERS", ())
-    monkeypatch.setattr(best_of.hill_climb, "plan", place)
-    best_of.plan([Buffer(8, 0, 1)], time_limit=100.0)
-    quick, climb = given
-    assert 20.0 < quick <= 25.0
-    assert 90.0 < climb <= 100.0
-
-
 def test_findings_of_a_plan_stand_in_its_row():
     comparison = compare([Buffer(8, 0, 1, offset=0), Buffer(8, 0, 1, offset=4)], ["greedy"])
     (outcome,) = comparison.outcomes

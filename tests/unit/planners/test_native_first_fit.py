@@ -50,21 +50,21 @@ def climbed(sizes: list[int], gaps: list[native.Gap], order: list[int], steps: i
     return min(found)
 
 
-@pytest.mark.parametrize("seed", range(200))
-def test_each_group_lies_as_low_as_those_before_it_allow(seed: int) -> None:
-    sizes, gaps, order = problem(seed)
-    first_fit, (head, offsets) = native.NativeFirstFit(sizes, gaps), fitted(sizes, gaps, order)
-    assert first_fit.fit(order) == (head, offsets)
-    known = [offsets[i] for i in order[: seed % len(order)]]
-    assert first_fit.fit(order, known) == (head, offsets)
+def test_each_group_lies_as_low_as_those_before_it_allow() -> None:
+    for seed in range(200):
+        sizes, gaps, order = problem(seed)
+        first_fit, (head, offsets) = native.NativeFirstFit(sizes, gaps), fitted(sizes, gaps, order)
+        assert first_fit.fit(order) == (head, offsets), seed
+        known = [offsets[i] for i in order[: seed % len(order)]]
+        assert first_fit.fit(order, known) == (head, offsets), seed
 
 
-@pytest.mark.parametrize("seed", range(200))
-def test_a_climb_gives_the_lowest_of_the_orders_that_follow_from_the_first(seed: int) -> None:
-    sizes, gaps, order = problem(seed)
-    first_fit = native.NativeFirstFit(sizes, gaps)
-    for steps in (0, len(gaps), 20 * len(gaps)):
-        assert first_fit.climb(order, steps) == climbed(sizes, gaps, order, steps)
+def test_a_climb_gives_the_lowest_of_the_orders_that_follow_from_the_first() -> None:
+    for seed in range(200):
+        sizes, gaps, order = problem(seed)
+        first_fit = native.NativeFirstFit(sizes, gaps)
+        for steps in (0, len(gaps), 20 * len(gaps)):
+            assert first_fit.climb(order, steps) == climbed(sizes, gaps, order, steps), (seed, steps)
 
 
 def test_groups_behind_the_first_end_that_is_too_high_have_no_offset() -> None:

@@ -51,6 +51,7 @@ def test_the_fullest_operator_is_marked_and_its_buffers_are_named() -> None:
     assert any(line.startswith("< fullest in #2 CONV_2D: ") for line in lines)
 
 
+@pytest.mark.slow
 def test_thousands_of_operators_share_lines() -> None:
     from tflm_sim.model.build import ModelBuilder
     from tflm_sim.model.load import parse
@@ -196,21 +197,6 @@ def test_letters_begin_again_after_52_and_small_ones_lie_over_large_ones(small_p
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
     assert row[21:] == f"{letters}ABCCC|<"
     assert len([line for line in lines if " B at " in line]) == 8
-
-
-def test_what_is_cut(small_picture: Make) -> None:
-    rows = (Resident("scratch", "n" * 61, 0, 7, 0, 5, 0, 0, 0, 0), Resident("scratch", "", 0, 7, 0, 0, 0, 0, 0, 0))
-    lines = map_lines(
-        small_picture(title="t" * 201, failure="f" * 301, residents=rows, scopes=((0, 0),), live_bytes=(5,)), width=300
-    )
-    assert lines[1] == "…" + "t" * 199
-    assert f"AllocateTensors() fails: …{'f' * 299}" in lines
-    assert lines[-2].endswith("  …" + "n" * 59)
-    assert lines[-1].endswith("  scratch 7")
-    # A buffer without bytes has no letter in its row.
-    assert [line[line.index(" ", 20) :].count("B") for line in lines if line.endswith("<")] == [0]
-    long = map_lines(small_picture(op_names=(("X" * 200,),)), width=400)
-    assert f"< fullest in …{'X' * 59}: 1,632 B of the head's 1,632" in long
 
 
 def test_a_stage_shows_its_fullest_step_and_prepare_whose_that_is(small_picture: Make) -> None:

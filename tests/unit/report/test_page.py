@@ -88,6 +88,7 @@ def test_hostile_names_add_no_element(hostile: Model, sine: tuple[str, Elements]
     assert "<script>window.hacked = true</script>" in names
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_any_text_survives_in_a_script_element(text: str) -> None:
     embedded = embedded_json({"name": text})

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tflm_sim.report.picture import Block, Picture, Resident, Step
+from tflm_sim.report.picture import Block, Picture, Step
 from tflm_sim.report.shapes import DrawnShape, invoke_start, label_u, scope_u, shapes, step_u
 
 Make = Callable[..., Picture]
@@ -50,16 +50,6 @@ def test_blocks_come_in_layers_and_each_says_what_it_is(small_picture: Make) -> 
         pytest.approx(pair)
         for pair in ((0.068, 0.17), (0.034, 1), (0.136, 1), (0.34, 1), (0.67, 1), (0.67, 1))
     ]  # fmt: skip
-
-
-def test_the_scratch_buffer_of_the_first_operator_is_one_and_of_a_long_name_80_letters_are_told(
-    small_picture: Make,
-) -> None:
-    rows = (Resident("scratch", "", 0, 7, 0, 1, 0, 0, 0, 0), Resident("input", "n" * 81, 0, 7, -1, 1, 0, 0, 0, 0))
-    first, second = shapes(small_picture(blocks=(), residents=rows))
-    assert (first.label, first.fact[:12]) == ("scratch 7", "scratch 7: 1")
-    assert second.fact.startswith(f"…{'n' * 79}: 1 bytes at 0")
-    assert second.label == "n" * 39 + "…"
 
 
 def passing(make: Make, *spans: tuple[int, int], steps: int) -> list[tuple[float, float]]:
@@ -115,7 +105,3 @@ def test_what_is_wide_or_later_or_something_else_or_apart_is_a_rectangle_of_its_
     assert other[:2] == (second.offset, second.offset + second.size)
     wide, narrow = tail(small_picture, block(90, 10), block(81, 9))
     assert (wide[:2], narrow[:2]) == ((90, 100), (81, 90))
-
-
-def test_of_a_label_40_letters_are_told(small_picture: Make) -> None:
-    assert tail(small_picture, block(90, 10, label="l" * 41)) == [(90, 100, f"…{'l' * 39}: 10 bytes at 90")]

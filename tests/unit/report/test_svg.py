@@ -12,13 +12,11 @@ import re
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tflm_sim.report.categories import CATEGORIES
 from tflm_sim.report.picture import Block, Moment, Picture, Resident, Step
-from tflm_sim.report.svg import _legend, write_svg
+from tflm_sim.report.svg import write_svg
 
 Make = Callable[..., Picture]
 
@@ -100,12 +98,6 @@ def test_a_name_at_the_side_that_has_no_room_is_left_out(small_picture: Make) ->
         assert text.count(">create</text>") == shown
 
 
-def test_of_a_moment_44_letters_are_told_and_make_the_margin(small_picture: Make) -> None:
-    text = svg(small_picture(op_names=(("X" * 60,),)))
-    assert f">…{'X' * 43}<" in text
-    assert 'x="339.20" y="118.00"' in text  # 40 + 44 * 6.8
-
-
 def test_a_failure_is_a_banner_instead_of_the_fullest_moment(small_picture: Make) -> None:
     text = svg(small_picture(failure="f" * 400, scopes=(), residents=(), live_bytes=(), limits=()))
     assert '<rect x="12" y="55" width="1114" height="19" rx="3" fill="#c81e4a"/>' in text
@@ -115,26 +107,6 @@ def test_a_failure_is_a_banner_instead_of_the_fullest_moment(small_picture: Make
     # Without a plan AllocateTensors() has all of the height, 588, and its name stands in the middle.
     assert re.findall(r"translate\(14 (\d+)\) rotate\(-90\)", text) == ["412"]
     assert "fullest" not in svg(small_picture(failure="it fails"))
-
-
-def test_of_a_title_200_letters_and_of_a_name_60_are_told(small_picture: Make) -> None:
-    text = svg(small_picture(title="t" * 201))
-    assert f">…{'t' * 199}<" in text
-    size: Any = small_picture().size
-    size.model.path = ""
-    assert "<title>model</title>" in svg(small_picture(size=size))
-
-
-def test_the_legend_begins_a_line_where_a_title_would_leave_the_picture() -> None:
-    marks = re.findall(r'<rect x="(\d+)" y="(\d+)"', "".join(_legend([*CATEGORIES])))
-    x, y, expected = 20.0, 732, []
-    for row in CATEGORIES.values():
-        width = 26 + len(row.title) * 6.2
-        if x + width > 1150 - 24:
-            x, y = 20.0, y + 20
-        expected.append((f"{x:.0f}", f"{y - 9}"))
-        x += width
-    assert marks == expected
 
 
 def test_a_label_needs_a_line_of_13_pixels_and_a_section_with_its_bytes_more_than_90(small_picture: Make) -> None:

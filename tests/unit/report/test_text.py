@@ -127,11 +127,6 @@ def test_an_operator_without_a_kernel_fails_in_any_arena(chain: Callable[..., Mo
     ]
 
 
-def test_of_a_line_that_the_device_prints_200_characters_are_shown(chain: Callable[..., Model]) -> None:
-    answer = replace(arena_answer(simulate(chain(8, 8), REFERENCE, arena_size=256)), log=("x" * 200, " ", "y" * 201))
-    assert failure_lines(answer)[-2:] == ["    " + "x" * 200, "    …" + "y" * 199]
-
-
 def test_two_arenas_have_two_lines_of_c(chain: Callable[..., Model]) -> None:
     arenas = [line for line in report(chain(8, 8), is_split=True) if "uint8_t" in line]
     assert [re.sub(r"\d+]", "N]", line.strip()) for line in arenas] == [

@@ -14,6 +14,7 @@ def arguments(tmp_path: Path, *more: str) -> list[str]:
     return ["--corpus", str(tmp_path), "--count", "300", "--limit", "20", *more]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", ["parse", "simulate"])
 def test_a_short_run_finds_no_bug(stage: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert fuzz_models.main(arguments(tmp_path, "--stage", stage)) == 0
@@ -23,6 +24,7 @@ def test_a_short_run_finds_no_bug(stage: str, tmp_path: Path, capsys: pytest.Cap
     assert re.fullmatch(r"seed 0, 300 cases in \d+ s of CPU, 0 bugs", bugs)
 
 
+@pytest.mark.slow
 def test_two_processes_do_what_one_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fuzz_models.main(arguments(tmp_path, "--stage", "parse", "--count", "1200"))
     alone = sorted(capsys.readouterr().out.splitlines()[:-2])

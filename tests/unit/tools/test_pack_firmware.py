@@ -96,6 +96,7 @@ def test_every_included_file_of_ours_is_in_the_package(packed: Path) -> None:
                 assert name in own or name == "replay_sizes.h", (path, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_the_sources_compile_from_the_package_alone(packed: Path, compiler: str, tmp_path: Path) -> None:
     if shutil.which(COMPILERS[compiler][0]) is None:
@@ -223,6 +224,7 @@ def test_the_zephyr_module_names_files_that_are_there(tmp_path: Path) -> None:
             assert set(re.findall(r"CONFIG_(TSIM_\w+)", settings.read_text())) <= symbols
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not installed")
 def test_the_cmake_targets_of_the_pico_package_build(tmp_path: Path) -> None:
     pack("pico", tmp_path)

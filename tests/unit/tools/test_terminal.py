@@ -46,6 +46,7 @@ def test_without_motion_the_picture_holds_what_stays_and_not_what_goes() -> None
     assert last[0].attrib == {"class": "no"}
 
 
+@pytest.mark.slow
 def test_what_the_recording_in_the_documentation_shows_is_said_today(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,7 +14,7 @@ os.environ["KERAS_BACKEND"] = "jax"
 
 keras = pytest.importorskip("keras")
 np = pytest.importorskip("numpy")
-pytestmark = pytest.mark.slow  # Importing Keras and JAX takes seconds.
+pytestmark = pytest.mark.nightly  # Importing Keras and JAX takes seconds.
 
 from tflm_sim import sample_path, smallest_arena  # noqa: E402
 from tflm_sim.errors import UsageError  # noqa: E402

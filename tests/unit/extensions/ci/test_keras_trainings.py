@@ -11,7 +11,7 @@ import pytest
 TRAININGS = Path(__file__).with_name("keras_trainings.py")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_trainings_pass() -> None:
     command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-rs", str(TRAININGS))
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
-
-import pytest
 
 from tflm_sim.checks.verdict import Verdict
 from tflm_sim.device.configuration import configure
-from tflm_sim.extensions.ci import project_text as module
 from tflm_sim.extensions.ci.project import Cell, ProjectFirmware
 from tflm_sim.extensions.ci.project_text import (
     MAX_ROWS,
@@ -102,28 +98,3 @@ def test_of_a_comment_200_rows_are_shown() -> None:
         assert [line for line in lines if line.startswith("and ")] == ["and 1 more"] * more
         assert len([line for line in lines if line.startswith("| ❓")]) == 200
         assert len([line for line in lines if line.startswith("**")]) == 200
-
-
-def test_three_settings_and_two_changes_are_told_and_the_map(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-    changes = [("t", "n`", SimpleNamespace(before=None, after=1600, weight=1600)),
-               ("t", "n", SimpleNamespace(before=1600, after=None, weight=-1600))]  # fmt: skip
-    monkeypatch.setattr(module, "changed_settings", lambda _: ["a", "b", "c", "d"])
-    monkeypatch.setattr(module, "largest_changes", lambda _, count: asked.append(count) or changes)
-    difference: Any = "difference"
-    lines = list(module._why(Review(cell(), None, difference, ("`map`", "x" * 201))))
-    assert lines[:9] == [
-        "**`m` on `f`**",
-        "",
-        "- `a`",
-        "- `b`",
-        "- `c`",
-        "- +1,600 B, t: `n ` (nothing before, 1,600 B after)",
-        "- -1,600 B, t: `n` (1,600 B before, nothing after)",
-        "",
-        "<details><summary>The arena, operator by operator</summary>",
-    ]
-    assert lines[9:] == ["", "```text", "'map'", "…" + "x" * 199, "```", "", "</details>", ""]
-    assert asked == [2]
-    assert list(module._why(Review(cell()))) == []
-    assert module._code("c" * 401) == f"`…{'c' * 399}`"

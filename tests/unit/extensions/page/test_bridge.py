@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -25,6 +23,7 @@ from elf_writer import Part, write_elf
 M4 = json.dumps({"target": "cortex-m4"})
 
 
+@pytest.mark.slow
 def test_a_shrunk_model_is_one_more_of_the_visit_and_its_bytes_can_be_saved() -> None:
     models, said = OpenModels(), []
     (entry,) = json.loads(models.add("m.tflite", sample_path("mobilenet_v1_025").read_bytes()))
@@ -104,29 +103,6 @@ def test_flash_that_differs_between_modules_is_0() -> None:
     assert {row["name"]: row["flash"] for row in json.loads(choices())["boards"]}["esp32"] == 0
 
 
-def test_of_the_name_of_what_is_open_200_characters_are_told() -> None:
-    models, name = OpenModels(), "n" * 201
-    (model,) = json.loads(models.add(name, sample_path("sine").read_bytes()))
-    (program,) = json.loads(models.add(name, write_elf(Part(".text", b"abc", flags=6))))
-    assert model["name"] == program["name"] == "…" + "n" * 199
-    assert model["number"] == 0
-    (second,) = json.loads(models.add("second.tflite", sample_path("residual").read_bytes()))
-    assert second == {"number": 1, "name": "second.tflite", "bytes": len(sample_path("residual").read_bytes())}
-    assert models.data(1) == sample_path("residual").read_bytes()
-
-
-def test_an_error_has_500_characters_or_the_name_of_its_kind() -> None:
-    def failing(error: BaseException) -> Any:
-        def answers() -> Any:
-            raise error
-
-        return json.loads(bridge._answers("m", answers))
-
-    assert failing(RecursionError("e" * 501)) == [{"name": "m", "error": "…" + "e" * 499}]
-    assert failing(RecursionError("e" * 500)) == [{"name": "m", "error": "e" * 500}]
-    assert failing(MemoryError()) == [{"name": "m", "error": "MemoryError"}]
-
-
 def test_what_was_not_named_is_said_and_a_board_names_its_target() -> None:
     models = OpenModels()
     models.add("sine.tflite", sample_path("sine").read_bytes())
@@ -174,9 +150,3 @@ def test_a_file_larger_than_the_flash_does_not_fit_and_unknown_ram_is_said_to_be
     verdict = bridge._board_verdict(run, 1168, replace(board, flash=None, ram=()))
     assert (verdict.fits, verdict.left) == (None, None)
     assert "has RAM that is not known" in verdict.text
-
-
-def test_one_no_is_a_no_and_without_one_what_is_not_known_stays_so() -> None:
-    for answers in product((True, None, False), repeat=2):
-        expected = min(answers, key=[False, None, True].index)
-        assert bridge._all_of(answers) is expected

@@ -131,6 +131,7 @@ def test_nothing_is_fetched_unless_somebody_says_so(
     assert "nothing is downloaded from the web without --allow-download" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_site_without_numpy_says_where_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "pyodide.tgz").write_bytes(archive())
     assert main(["serve", "--pyodide", str(tmp_path / "pyodide.tgz"), "--write", str(tmp_path / "site")]) == 0

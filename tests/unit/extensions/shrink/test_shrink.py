@@ -126,6 +126,7 @@ def test_names_inside_stay_unless_they_are_to_go() -> None:
     assert dropped.after.file_bytes < kept.after.file_bytes
 
 
+@pytest.mark.slow
 def test_no_result_goes_below_the_bound_that_is_told() -> None:
     for make in models.MODELS.values():
         for options in ({}, {"offline_plan": True}, {"kernel_order": True}):

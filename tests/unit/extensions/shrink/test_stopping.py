@@ -83,7 +83,7 @@ def test_the_same_arguments_give_the_same_file_with_a_limit_that_is_not_reached_
     assert files[0] == files[1] == files[2]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_four_thousand_operators_end_at_the_limit() -> None:
     model = tower(1000)
     assert len(model.subgraphs[0].operators) == 4000

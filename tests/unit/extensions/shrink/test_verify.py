@@ -404,6 +404,7 @@ def _mutants(model: Model) -> Iterator[tuple[str, Model]]:
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", models.MODELS)
 def test_every_faulty_file_is_refused(name: str) -> None:
     model = models.MODELS[name]()

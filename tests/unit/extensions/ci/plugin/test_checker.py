@@ -15,7 +15,7 @@ import pytest
 from tflm_sim.checks.lifetime_answers import HEAD
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import UsageError
-from tflm_sim.extensions.ci.pytest_plugin import Measured, _Reporter, _row
+from tflm_sim.extensions.ci.pytest_plugin import Measured, _Reporter
 from tflm_sim.extensions.ci.pytest_plugin import checker as module
 from tflm_sim.extensions.ci.pytest_plugin.checker import ArenaChecker
 from tflm_sim.model.build import ModelBuilder
@@ -96,7 +96,7 @@ def test_growth_is_more_than_before_and_a_baseline_may_have_to_be_there(tmp_path
     assert told == [(tmp_path / "b.json", arena.key, NEEDED)]
 
 
-def test_a_sound_model_is_invoked_ten_times_and_findings_have_400_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sound_model_is_invoked_ten_times_and_findings_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     found: list[str] = []
 
@@ -108,8 +108,8 @@ def test_a_sound_model_is_invoked_ten_times_and_findings_have_400_letters(monkey
     checker().assert_sound()
     checker().assert_sound(3)
     assert asked == [10, 3]
-    found += ["f" * 401, "g"]
-    assert failure(checker().assert_sound) == ["2 findings in m:", "…" + "f" * 399, "g"]
+    found += ["f", "g"]
+    assert failure(checker().assert_sound) == ["2 findings in m:", "f", "g"]
 
 
 def chain() -> ArenaChecker:
@@ -159,12 +159,6 @@ def test_a_tensor_that_no_operator_names_is_never_alive() -> None:
 
 def measured(key: str, limit: int | None = None, before: int | None = None, baseline: str = "") -> Measured:
     return Measured(key, 1100, limit, before, baseline, "about")
-
-
-def test_a_row_has_dashes_for_what_is_not_known() -> None:
-    assert _row(measured("k"), "passed") == ("1,100", "-", "-", "passed", "k")
-    assert _row(measured("k", 2048, 100), "failed") == ("1,100", "2,048", "+1,000", "failed", "k")
-    assert _row(measured("k", 0, 1200), "failed") == ("1,100", "0", "-100", "failed", "k")
 
 
 def report(outcome: str, *rows: Measured, when: str = "call") -> Any:

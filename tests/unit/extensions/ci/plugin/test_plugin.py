@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 
 import tflm_sim.extensions.ci.pytest_plugin.checker
-from tflm_sim import load
-from tflm_sim.extensions.ci.pytest_plugin import _load
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.types import TensorType
 
@@ -226,6 +224,7 @@ def test_a_failed_test_remembers_nothing(pytester: pytest.Pytester) -> None:
     assert not (pytester.path / "arena_baseline.json").exists()
 
 
+@pytest.mark.slow
 def test_workers_of_xdist_share_one_baseline(pytester: pytest.Pytester) -> None:
     pytest.importorskip("xdist")
     names = ("sine", "keyword_spotter", "residual", "streaming")
@@ -370,17 +369,7 @@ def test_a_name_forges_no_command_of_a_runner(pytester: pytest.Pytester) -> None
     assert any("kws\\x0a::error::forged\\x1b[31m\\x23#[error].tflite does not fit" in line for line in result.outlines)
 
 
-def test_a_model_is_called_by_its_path_and_model_without_one(request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    data = bytes(load("sample:sine").source)
-    path = tmp_path / "sine.tflite"
-    path.write_bytes(data)
-    assert _load(request.node, load(data))[0] == "model"
-    assert _load(request.node, load(path))[0] == str(path)
-
-
-def test_five_buffers_that_share_bytes_are_drawn_and_long_lines_of_the_device_are_cut(
-    pytester: pytest.Pytester,
-) -> None:
+def test_five_buffers_that_share_bytes_are_drawn(pytester: pytest.Pytester) -> None:
     builder = ModelBuilder()
     tensors = [builder.tensor((1, 16), TensorType.INT8, scale=0.5, name=f"t{index}") for index in range(20)]
     for source, result in pairwise(tensors):
@@ -389,18 +378,12 @@ def test_five_buffers_that_share_bytes_are_drawn_and_long_lines_of_the_device_ar
     pytester.makepyfile(
         """
         import pytest
-        from types import SimpleNamespace
         @pytest.mark.arena(model="chain.tflite")
         def test_persistent(arena): arena.assert_persistent("t0")
-        @pytest.mark.arena(model="chain.tflite")
-        def test_long(arena):
-            failed = SimpleNamespace(failure=None, corruptions=(), log=("x" * 300,))
-            (line,) = [one for one in arena._too_large(16, failed) if one.startswith("the device prints: ")]
-            assert len(line) == len("the device prints: ") + 200
         """
     )
     result = run(pytester)
-    result.assert_outcomes(passed=1, failed=1)
+    result.assert_outcomes(failed=1)
     drawn = re.findall(r"^E +tensor \d+ \((t\d+)\)  \[", "\n".join(result.outlines), re.MULTILINE)
     # It lies where every second one does; with it there are five.
     assert drawn == ["t0", "t2", "t4", "t6", "t8"]

@@ -148,6 +148,7 @@ def test_days_whose_change_was_undone_are_stretches_of_their_own() -> None:
     assert [runtime.upstream for runtime in snapshots.runtimes] == [1419, 1408, 1402, 1397]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("day", ["2021-06-15", "2022-06-14", "2023-06-15", "2024-09-09", "2026-08-20"])
 def test_the_sizes_of_a_snapshot_lead_back_to_it(day: str) -> None:
     runtime = find_runtime(day)
