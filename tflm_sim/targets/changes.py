@@ -236,6 +236,9 @@ _KERNELS: dict[str, Change] = {
     ),
     "lstm_without_hybrid": Change(883, "58b44f4fa", "2022-10-18", "UNIDIRECTIONAL_SEQUENCE_LSTM without hybrid modes"),
     "lstm_redesigned": Change(1005, "0a1ccdfdd", "2023-02-02", "UNIDIRECTIONAL_SEQUENCE_LSTM redesigned"),
+    "lstm_shared_files": Change(
+        1061, "c373ad48b", "2023-03-02", "UNIDIRECTIONAL_SEQUENCE_LSTM: what libraries share is in files of its own"
+    ),
     "lstm_prints": Change(
         1005,
         "0a1ccdfdd",
