@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ import pytest
 from tflm_sim.checks.lifetime_answers import HEAD
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import UsageError
-from tflm_sim.extensions.ci.pytest_plugin import Measured, _Reporter
 from tflm_sim.extensions.ci.pytest_plugin import checker as module
 from tflm_sim.extensions.ci.pytest_plugin.checker import ArenaChecker
 from tflm_sim.model.build import ModelBuilder
@@ -155,44 +153,3 @@ def test_a_tensor_that_no_operator_names_is_never_alive() -> None:
         "tensor 2 (idle) is not alive during RELU #0: no operator that runs names it"
     ]
     arena.assert_alive("a", during=0)
-
-
-def measured(key: str, limit: int | None = None, before: int | None = None, baseline: str = "") -> Measured:
-    return Measured(key, 1100, limit, before, baseline, "about")
-
-
-def report(outcome: str, *rows: Measured, when: str = "call") -> Any:
-    named = [("tflm_sim_arena", list(row)) for row in rows]
-    return SimpleNamespace(when=when, outcome=outcome, user_properties=[("other", 5), *named])
-
-
-def test_rows_are_in_order_of_their_names_and_limits_and_one_that_failed_stays() -> None:
-    reporter = _Reporter()
-    for given in (
-        report("passed", measured("b", 2), measured("a", 9), measured("b", None), measured("b", 1)),
-        report("failed", measured("b", 1)),
-        report("passed", measured("b", 1)),
-        report("passed", measured("never", 1), when="setup"),
-    ):
-        reporter.pytest_runtest_logreport(given)
-    lines: list[str] = []
-    terminal = SimpleNamespace(section=lines.append, write_line=lines.append)
-    reporter.pytest_terminal_summary(terminal)
-    assert lines[:2] == ["arena sizes", "about"]
-    assert [line.split() for line in lines[3:]] == [
-        ["1,100", "9", "-", "passed", "a"],
-        ["1,100", "-", "-", "passed", "b"],
-        ["1,100", "1", "-", "failed", "b"],
-        ["1,100", "2", "-", "passed", "b"],
-    ]
-
-
-def test_sizes_of_tests_that_passed_go_into_their_baseline(tmp_path: Path) -> None:
-    reporter = _Reporter()
-    path = str(tmp_path / "b.json")
-    reporter.pytest_runtest_logreport(report("passed", measured("a", baseline=path), measured("b")))
-    reporter.pytest_runtest_logreport(report("failed", measured("c", baseline=path)))
-    reporter.pytest_sessionfinish()
-    assert (tmp_path / "b.json").read_text().count("1100") == 1
-    empty = _Reporter()
-    empty.pytest_terminal_summary(None)
