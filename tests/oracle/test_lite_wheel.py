@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("ai_edge_litert") is None, reason="the wheel ai-edge-litert is absent"
 )
 WILD = Path(__file__).resolve().parents[2] / "../shared/wild"
-SPANS = Path(__file__).resolve().parents[1] / "unit/lite/wheel_spans.json"
+SPANS = Path(__file__).resolve().parents[1] / "unit/extensions/lite/wheel_spans.json"
 MODELS = 300
 MUTATED = 600
 

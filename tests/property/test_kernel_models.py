@@ -122,7 +122,9 @@ def operands(draw: st.DrawFn, count: int) -> list[dict[str, object]]:
 def options(draw: st.DrawFn, op: str) -> dict[str, object]:
     values: dict[str, object] = {}
     for field in option_fields(options_of_operator(op)):
-        if field.is_vector:
+        if field.is_vector and field.type == "ubyte":
+            values[field.name] = draw(st.none() | st.binary(max_size=10))
+        elif field.is_vector:
             values[field.name] = tuple(draw(st.lists(st.integers(-2, 3), max_size=10)))
         elif field.type in ("bool", "byte", "ubyte") or field.enum:
             values[field.name] = draw(st.integers(0, 7))

@@ -52,7 +52,8 @@ def options_of(op: str, declared: Declaration | None) -> dict[str, OptionValue]:
         ModelError: The data do not match the operator.
     """
     table = options_of_operator(op)
-    fields = option_fields(table)
+    # No SDK has parameters with a vector beside numbers: FULLY_CONNECTED's came to TFLM in October 2026.
+    fields = [field for field in option_fields(table) if table in _COUNTED or not field.is_vector]
     if declared is None or not (fields or table in _COUNTED):
         return {}
     is_raw = declared.type == "uint8_t"
