@@ -284,7 +284,7 @@ def _kept(path: Path) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Global):
             yield from node.names
-        if isinstance(node, ast.FunctionDef):
+        if isinstance(node, ast.FunctionDef) and node in tree.body:  # What a call defines ends with it.
             words = {
                 word.id
                 for decorator in node.decorator_list

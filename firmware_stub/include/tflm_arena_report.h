@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "arena_report.h"
 #include "tensorflow/lite/micro/compatibility.h"
@@ -23,7 +24,16 @@
 #include "tensorflow/lite/micro/micro_log.h"
 #include "tensorflow/lite/micro/recording_micro_interpreter.h"
 
+namespace tflite::micro {}
+
 namespace tsim {
+
+// TFLM's names stand in tflite, and since October 2026 in tflite::micro, where TfLiteStatus stands, too.
+namespace tflm {
+using namespace ::tflite;
+using namespace ::tflite::micro;
+}  // namespace tflm
+using TflmStatus = decltype(std::declval<tflm::MicroInterpreter&>().AllocateTensors());
 
 // Send a frame through MicroPrintf, which ends the line itself. With TF_LITE_STRIP_ERROR_STRINGS (upstream's release
 // builds) MicroPrintf is empty: nothing can be sent so, and Report() says TSIM_E_WRITE. Give ArenaReporter a write function
@@ -70,31 +80,31 @@ bool FitsArena(uint8_t* memory, size_t memory_size, size_t size, Allocate alloca
 // It lives outside the arena, TFLM's own planner in it: the tail is smaller by that object. The report says so ("planner":
 // "outside"), and the host then compares the plan, and neither tail nor total.
 template <int kMaxBuffers>
-class RememberingPlanner : public tflite::GreedyMemoryPlanner {
+class RememberingPlanner : public tflm::GreedyMemoryPlanner {
  public:
-  TfLiteStatus Init(unsigned char* scratch_buffer, int scratch_buffer_size) override {
+  TflmStatus Init(unsigned char* scratch_buffer, int scratch_buffer_size) override {
     count_ = 0;
-    return tflite::GreedyMemoryPlanner::Init(scratch_buffer, scratch_buffer_size);
+    return tflm::GreedyMemoryPlanner::Init(scratch_buffer, scratch_buffer_size);
   }
 
-  TfLiteStatus AddBuffer(int size, int first_time_used, int last_time_used) override {
-    const TfLiteStatus status = tflite::GreedyMemoryPlanner::AddBuffer(size, first_time_used, last_time_used);
-    if (status == kTfLiteOk && count_ < kMaxBuffers) {
+  TflmStatus AddBuffer(int size, int first_time_used, int last_time_used) override {
+    const TflmStatus status = tflm::GreedyMemoryPlanner::AddBuffer(size, first_time_used, last_time_used);
+    if (status == TflmStatus::kTfLiteOk && count_ < kMaxBuffers) {
       buffers_[count_] = {size, 0, first_time_used, last_time_used};
     }
-    count_ += status == kTfLiteOk ? 1 : 0;
+    count_ += status == TflmStatus::kTfLiteOk ? 1 : 0;
     return status;
   }
 
   // Upstream's offline variant adds through the other AddBuffer, so that it is remembered there.
-  TfLiteStatus AddBuffer(int size, int first_time_used, int last_time_used, int offline_offset) override {
-    return tflite::GreedyMemoryPlanner::AddBuffer(size, first_time_used, last_time_used, offline_offset);
+  TflmStatus AddBuffer(int size, int first_time_used, int last_time_used, int offline_offset) override {
+    return tflm::GreedyMemoryPlanner::AddBuffer(size, first_time_used, last_time_used, offline_offset);
   }
 
   // The tables of the planner are gone after AllocateTensors(): offsets are taken while TFLM asks for them.
-  TfLiteStatus GetOffsetForBuffer(int buffer_index, int* offset) override {
-    const TfLiteStatus status = tflite::GreedyMemoryPlanner::GetOffsetForBuffer(buffer_index, offset);
-    if (status == kTfLiteOk && buffer_index < kMaxBuffers) {
+  TflmStatus GetOffsetForBuffer(int buffer_index, int* offset) override {
+    const TflmStatus status = tflm::GreedyMemoryPlanner::GetOffsetForBuffer(buffer_index, offset);
+    if (status == TflmStatus::kTfLiteOk && buffer_index < kMaxBuffers) {
       buffers_[buffer_index].offset = *offset;
     }
     return status;
@@ -171,16 +181,16 @@ class ArenaReporter {
   }
 
   // Report an interpreter after AllocateTensors(). Returns TSIM_OK or the first refusal.
-  int Report(const tflite::RecordingMicroInterpreter& interpreter, const void* arena, size_t arena_size) {
+  int Report(const tflm::RecordingMicroInterpreter& interpreter, const void* arena, size_t arena_size) {
     Begin(arena, arena_size);
-    const tflite::RecordingMicroAllocator& allocator = interpreter.GetMicroAllocator();
-    const tflite::RecordingSingleArenaBufferAllocator* bytes = allocator.GetSimpleMemoryAllocator();
+    const tflm::RecordingMicroAllocator& allocator = interpreter.GetMicroAllocator();
+    const tflm::RecordingSingleArenaBufferAllocator* bytes = allocator.GetSimpleMemoryAllocator();
     const tsim_used_t used = {static_cast<uint32_t>(bytes->GetUsedBytes()),
                               static_cast<uint32_t>(bytes->GetNonPersistentUsedBytes()),
                               static_cast<uint32_t>(bytes->GetPersistentUsedBytes())};
     Keep(tsim_report_used(&report_, &used));
     for (const Row& row : kRows) {
-      const tflite::RecordedAllocation recorded = allocator.GetRecordedAllocation(row.type);
+      const tflm::RecordedAllocation recorded = allocator.GetRecordedAllocation(row.type);
       const tsim_category_t category = {static_cast<uint32_t>(recorded.used_bytes),
                                         static_cast<uint32_t>(recorded.requested_bytes),
                                         static_cast<uint32_t>(recorded.count)};
@@ -190,13 +200,13 @@ class ArenaReporter {
   }
 
   // Report that AllocateTensors() failed, and with which status.
-  int ReportFailure(TfLiteStatus status, const void* arena, size_t arena_size) {
+  int ReportFailure(TflmStatus status, const void* arena, size_t arena_size) {
     Begin(arena, arena_size);
     Keep(tsim_report_failure(&report_, static_cast<int32_t>(status)));
     return End();
   }
 
-  int Report(const tflite::MicroInterpreter& interpreter, const void* arena, size_t arena_size) {
+  int Report(const tflm::MicroInterpreter& interpreter, const void* arena, size_t arena_size) {
     Begin(arena, arena_size);
     Keep(tsim_report_total(&report_, static_cast<uint32_t>(interpreter.arena_used_bytes())));
     return End();
@@ -204,20 +214,20 @@ class ArenaReporter {
 
  private:
   struct Row {
-    tflite::RecordedAllocationType type;
+    tflm::RecordedAllocationType type;
     uint32_t kind;
   };
 
   static constexpr Row kRows[] = {
-      {tflite::RecordedAllocationType::kTfLiteEvalTensorData, TSIM_EVAL_TENSOR_DATA},
-      {tflite::RecordedAllocationType::kPersistentTfLiteTensorData, TSIM_PERSISTENT_TENSOR_DATA},
-      {tflite::RecordedAllocationType::kPersistentTfLiteTensorQuantizationData, TSIM_PERSISTENT_QUANTIZATION_DATA},
-      {tflite::RecordedAllocationType::kPersistentBufferData, TSIM_PERSISTENT_BUFFER_DATA},
-      {tflite::RecordedAllocationType::kTfLiteTensorVariableBufferData, TSIM_VARIABLE_BUFFER_DATA},
-      {tflite::RecordedAllocationType::kNodeAndRegistrationArray, TSIM_NODE_AND_REGISTRATION_ARRAY},
-      {tflite::RecordedAllocationType::kOpData, TSIM_OP_DATA},
+      {tflm::RecordedAllocationType::kTfLiteEvalTensorData, TSIM_EVAL_TENSOR_DATA},
+      {tflm::RecordedAllocationType::kPersistentTfLiteTensorData, TSIM_PERSISTENT_TENSOR_DATA},
+      {tflm::RecordedAllocationType::kPersistentTfLiteTensorQuantizationData, TSIM_PERSISTENT_QUANTIZATION_DATA},
+      {tflm::RecordedAllocationType::kPersistentBufferData, TSIM_PERSISTENT_BUFFER_DATA},
+      {tflm::RecordedAllocationType::kTfLiteTensorVariableBufferData, TSIM_VARIABLE_BUFFER_DATA},
+      {tflm::RecordedAllocationType::kNodeAndRegistrationArray, TSIM_NODE_AND_REGISTRATION_ARRAY},
+      {tflm::RecordedAllocationType::kOpData, TSIM_OP_DATA},
 #ifdef USE_TFLM_COMPRESSION
-      {tflite::RecordedAllocationType::kCompressionData, TSIM_COMPRESSION_DATA},
+      {tflm::RecordedAllocationType::kCompressionData, TSIM_COMPRESSION_DATA},
 #endif
   };
 

@@ -10,8 +10,6 @@ import pytest
 from tflm_sim import load
 from tflm_sim.cli import main
 from tflm_sim.errors import ModelError
-from tflm_sim.extensions.firmware.executed_facts import ExecutedFacts
-from tflm_sim.extensions.shrink.text import ExecutedGain
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.types import Model, TensorType
 from tflm_sim.samples import sample_path
@@ -101,16 +99,3 @@ def test_shrink_executed_writes_nothing_where_the_program_itself_does_not_need_l
     # Its arena holds 8 B of input and 4 B of output, whatever the model says.
     assert (code, result.exists()) == (1, False)
     assert "nothing is written: the program itself does not need less" in shown
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "goal", "fits"),
-    [(200, 100, None, True), (200, 100, 100, True), (200, 100, 99, False), (100, 100, None, False),
-     (None, 100, None, True), (200, None, None, False)],
-)  # fmt: skip
-def test_what_the_program_says_decides(before: int | None, after: int | None, goal: int | None, fits: bool) -> None:
-    facts = ExecutedFacts(
-        file="a.elf", core="", emulator="", is_guessed=False, arena="", arena_bytes=0, compared=7, difference=""
-    )
-    gain = ExecutedGain(before=facts, arena_before=before, after=facts, arena_after=after)
-    assert gain.fits(goal) is fits

@@ -67,6 +67,72 @@ def test_every_c_header_is_cxx_too_and_stands_alone(header: Path) -> None:
         "-fsyntax-only", str(header))  # fmt: skip
 
 
+TFLM = """
+#pragma once
+#include <cstddef>
+OF_C enum TfLiteStatus { kTfLiteOk, kTfLiteError }; END_OF_C
+int MicroPrintf(const char *, ...);
+#define TF_LITE_REMOVE_VIRTUAL_DELETE void operator delete(void *) {}
+namespace NAMESPACE {
+struct GreedyMemoryPlanner {
+  virtual TfLiteStatus Init(unsigned char *, int);
+  virtual TfLiteStatus AddBuffer(int, int, int);
+  virtual TfLiteStatus AddBuffer(int, int, int, int);
+  virtual TfLiteStatus GetOffsetForBuffer(int, int *);
+  virtual ~GreedyMemoryPlanner();
+};
+struct MicroInterpreter { TfLiteStatus AllocateTensors(); size_t arena_used_bytes() const; };
+enum class RecordedAllocationType {
+  kTfLiteEvalTensorData, kPersistentTfLiteTensorData, kPersistentTfLiteTensorQuantizationData, kPersistentBufferData,
+  kTfLiteTensorVariableBufferData, kNodeAndRegistrationArray, kOpData,
+};
+struct RecordedAllocation { size_t requested_bytes, used_bytes, count; };
+struct RecordingSingleArenaBufferAllocator {
+  size_t GetUsedBytes() const;
+  size_t GetNonPersistentUsedBytes() const;
+  size_t GetPersistentUsedBytes() const;
+};
+struct RecordingMicroAllocator {
+  const RecordingSingleArenaBufferAllocator *GetSimpleMemoryAllocator() const;
+  RecordedAllocation GetRecordedAllocation(RecordedAllocationType) const;
+};
+struct RecordingMicroInterpreter : MicroInterpreter { const RecordingMicroAllocator &GetMicroAllocator() const; };
+}
+"""
+"""What the header for TFLM uses of it."""
+TFLM_HEADERS = (
+    "compatibility", "memory_planner/greedy_memory_planner", "micro_interpreter", "micro_log",
+    "recording_micro_interpreter",
+)  # fmt: skip
+USE = """
+int report(NAMESPACE::MicroInterpreter &plain, NAMESPACE::RecordingMicroInterpreter &recording, void *arena) {
+  tsim::ArenaReporter reporter;
+  tsim::RememberingPlanner<8> planner;
+  reporter.Plan(planner).ReportFailure(plain.AllocateTensors(), arena, 100);
+  return reporter.Report(plain, arena, 100) + reporter.Report(recording, arena, 100);
+}
+"""
+
+
+@pytest.mark.parametrize("namespace", ["tflite", "tflite::micro"])
+def test_the_header_for_tflm_takes_it_in_either_of_its_namespaces(namespace: str, tmp_path: Path) -> None:
+    need("g++")
+    # The structs and enums of C stood in no namespace, before all moved to tflite::micro.
+    of_c = (f"namespace {namespace} {{", "}") if "::" in namespace else ("", "")
+    declared = TFLM.replace("END_OF_C", of_c[1]).replace("OF_C", of_c[0])
+    if "::" in namespace:
+        declared = declared.replace("int MicroPrintf", f"using namespace {namespace};\nint MicroPrintf")
+    for name in TFLM_HEADERS:
+        path = tmp_path / "tensorflow" / "lite" / "micro" / f"{name}.h"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text('#include "tflm.h"\n', "utf-8")
+    (tmp_path / "tflm.h").write_text(declared.replace("NAMESPACE", namespace), "utf-8")
+    main = tmp_path / "main.cc"
+    main.write_text('#include "tflm_arena_report.h"\n' + USE.replace("NAMESPACE", namespace), "utf-8")
+    run("g++", "-std=c++17", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-fsyntax-only",
+        f"-I{tmp_path}", f"-I{STUB / 'include'}", str(main))  # fmt: skip
+
+
 def test_the_librarys_own_tests_pass_under_the_sanitizers(tmp_path: Path) -> None:
     need("make", "cc")
     assert run("make", "-s", f"BUILD={tmp_path}", "test").strip().endswith("0 checks failed")

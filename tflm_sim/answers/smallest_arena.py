@@ -40,7 +40,8 @@ class SmallestArena:
     """The answer of :func:`smallest_arena`.
 
     Attributes:
-        size: The smallest arena in which AllocateTensors() succeeds, in bytes, and no byte is handed out twice.
+        size: The smallest arena, in bytes, in which AllocateTensors() succeeds and gets all that it asks for, and in
+            which no byte is handed out twice.
         multiple_of_16: The smallest one that is a multiple of 16, in bytes; ``size`` where the device halts in every
             multiple of 16, because a kernel overwrites bytes behind its own there.
         arena_used_bytes: What ``arena_used_bytes()`` reports in an arena of ``size``.

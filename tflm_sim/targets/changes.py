@@ -165,6 +165,9 @@ _KERNELS: dict[str, Change] = {
     "cmsis_conv_int16": Change(575, "1a0c74232", "2022-03-29", "CMSIS-NN: CONV_2D of int16"),
     "cmsis_svdf_int8": Change(650, "500cf89de", "2022-05-09", "CMSIS-NN: SVDF with 8-bit weights and state"),
     "cmsis_depthwise_conv_int16": Change(664, "7ad322134", "2022-05-11", "CMSIS-NN: DEPTHWISE_CONV_2D of int16"),
+    "cmsis_fc_shapes": Change(
+        665, "b0afe2890", "2022-05-11", "CMSIS-NN: FULLY_CONNECTED reads the last dimensions of tensors of any type"
+    ),
     "cmsis_softmax": Change(675, "a3e7bdad0", "2022-05-13", "CMSIS-NN: SOFTMAX with a Prepare of its own"),
     "cmsis_conv_int4": Change(940, "8e83744d8", "2022-11-22", "CMSIS-NN: CONV_2D unpacks int4 filters in scratch"),
     "cmsis_lstm": Change(1061, "c373ad48b", "2023-03-02", "CMSIS-NN: UNIDIRECTIONAL_SEQUENCE_LSTM"),
@@ -233,6 +236,9 @@ _KERNELS: dict[str, Change] = {
     ),
     "lstm_without_hybrid": Change(883, "58b44f4fa", "2022-10-18", "UNIDIRECTIONAL_SEQUENCE_LSTM without hybrid modes"),
     "lstm_redesigned": Change(1005, "0a1ccdfdd", "2023-02-02", "UNIDIRECTIONAL_SEQUENCE_LSTM redesigned"),
+    "lstm_shared_files": Change(
+        1061, "c373ad48b", "2023-03-02", "UNIDIRECTIONAL_SEQUENCE_LSTM: what libraries share is in files of its own"
+    ),
     "lstm_prints": Change(
         1005,
         "0a1ccdfdd",

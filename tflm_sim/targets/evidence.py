@@ -55,10 +55,10 @@ _TABLE = """
     lp64  x86_64  reference  90b983c2b
 ../shared/golden/x86_64_ref_comp: real TFLM, 64-bit PC, with compression
     lp64  x86_64-compression  reference  90b983c2b with compression
-../shared/golden/x86_64_wheel: the pip wheel of TFLM
-    lp64  x86_64-pip  reference  8f6596d with compression
 ../shared/upstream_moved/wheel-20261008.json: the pip wheel of TFLM of 2026-10-08, smallest arenas
     lp64  x86_64-pip  reference  5328e0d with compression
+../shared/upstream_moved/wheel-20261023.json: the pip wheel of TFLM of 2026-10-23, smallest arenas
+    lp64  x86_64-pip  reference  8f6596d with compression
 ../shared/golden/x86_32_ref: real TFLM, 32-bit PC
     i386  i386  reference  90b983c2b
 ../shared/golden/cm4_ref: real TFLM, Cortex-M4 in QEMU

@@ -98,10 +98,10 @@ def wheels() -> tuple[Commit, ...]:
 
 
 def at_position(position: int) -> Commit:
-    """Return the commit of upstream's main at a position."""
+    """Return the commit of upstream's main at a position, on a day without a wheel that of the last wheel before."""
     if position <= LAST_COUNTED:
         return main_line()[position - 1]
-    return {wheel.position: wheel for wheel in wheels()}[position]
+    return next((wheel for wheel in reversed(wheels()) if wheel.position <= position), main_line()[-1])
 
 
 def is_commit(text: str) -> bool:

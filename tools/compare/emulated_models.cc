@@ -18,6 +18,11 @@
 #include "tensorflow/lite/micro/micro_resource_variable.h"
 #include "tensorflow/lite/schema/schema_generated.h"
 
+namespace tflite::micro {}
+// TFLM's names stand in tflite, and since October 2026 in tflite::micro.
+using namespace tflite;
+using namespace tflite::micro;
+
 int main();
 
 extern "C" {
@@ -82,21 +87,21 @@ int main() {
   if (file == nullptr || fread(model_bytes, 1, kModelBytes, file) == 0 || arena_bytes > kArenaBytes) {
     return Fail("no model, or no room");
   }
-  static tflite::MicroMutableOpResolver<128> resolver;
+  static MicroMutableOpResolver<128> resolver;
 #define REGISTER(name) resolver.Add##name();
   OPERATORS(REGISTER)
-  tflite::MicroAllocator* allocator = tflite::MicroAllocator::Create(arena, arena_bytes);
-  tflite::MicroResourceVariables* variables = nullptr;
-  const tflite::Model* model = tflite::GetModel(model_bytes);
+  MicroAllocator* allocator = MicroAllocator::Create(arena, arena_bytes);
+  MicroResourceVariables* variables = nullptr;
+  const Model* model = GetModel(model_bytes);
   std::set<std::string> names;
-  for (const tflite::SubGraph* subgraph : *model->subgraphs()) {
-    for (const tflite::Operator* each : *subgraph->operators()) {
+  for (const SubGraph* subgraph : *model->subgraphs()) {
+    for (const Operator* each : *subgraph->operators()) {
       const auto* handle = each->builtin_options_as_VarHandleOptions();
       if (handle != nullptr && handle->shared_name() != nullptr) names.insert(handle->shared_name()->str());
     }
   }
-  if (!names.empty()) variables = tflite::MicroResourceVariables::Create(allocator, static_cast<int>(names.size()));
-  tflite::MicroInterpreter interpreter(model, resolver, allocator, variables);
+  if (!names.empty()) variables = MicroResourceVariables::Create(allocator, static_cast<int>(names.size()));
+  MicroInterpreter interpreter(model, resolver, allocator, variables);
   if (interpreter.AllocateTensors() != kTfLiteOk) return Fail("AllocateTensors failed");
   FILE* inputs = fopen(inputs_path, "rb");
   FILE* outputs = fopen(outputs_path, "wb");

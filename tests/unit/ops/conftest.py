@@ -189,7 +189,8 @@ def _bench(
         compressed_tensors=frozenset(compressed),
     )
     table = REFERENCE if kernels == "reference" and runtime is None else registrations(chosen)
-    assert op in table, f"no row of _ARRIVALS in targets/changes.py names {op}, or its runtime has it not yet"
+    if op not in table:
+        raise KeyError(f"no row of _ARRIVALS in targets/changes.py names {op}, or its runtime has it not yet")
     return KernelBench(table[op], node, refuse)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tflm_sim.model.types import TensorType as T
+from tflm_sim.ops.registry import registrations
+from tflm_sim.targets.presets import preset
 
 FILE = "tensorflow/lite/micro/kernels/basic_classifier.cc"
 DAY = "2026-10-23"
@@ -46,6 +48,6 @@ def test_two_dimensions_are_taken_since_two_weeks_after_it_came(kernel):
     assert first.refusal() == f"{FILE}:57 NumDimensions(input) != 1 (2 != 1)"
 
 
-def test_older_versions_do_not_have_it(kernel):
-    with pytest.raises(KeyError):
-        kernel("BasicClassifier", [SCORES, TARGETS, THRESHOLDS], [DETECTED, POSTERIORS], runtime="2026-09-01")
+@pytest.mark.parametrize(("runtime", "has"), [(None, False), ("2026-09-01", False), ("2026-09-10", True)])
+def test_versions_have_it_since_2026_09_10(runtime, has):
+    assert ("BasicClassifier" in registrations(preset("cortex-m4", runtime=runtime))) == has

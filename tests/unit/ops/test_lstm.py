@@ -167,6 +167,22 @@ def test_a_read_past_the_rank_halts(kernel, position, spec):
     assert "dims->data[" in kernel(OP, *changed(position, spec)).refusal()
 
 
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        (changed(14, ((), T.INT32)), "unidirectional_sequence_lstm.cc:168 tensor->dims->size != 1 (0 != 1)"),
+        (changed(12, None), "unidirectional_sequence_lstm.cc:101 internal_tensors_[i] != nullptr was not true."),
+        (
+            changed(2, ((4, 3), T.INT8)),
+            "unidirectional_sequence_lstm.cc:161 tensor->dims->data[0] != dim1_size (4 != 5)",
+        ),
+    ],
+)
+def test_until_march_2023_all_checks_stood_in_the_kernels_own_file(kernel, graph, message):
+    assert kernel(OP, *graph, runtime="2023-02-16").refusal() == KERNELS + message
+    assert kernel(OP, *graph, runtime="2023-03-02").refusal().startswith(f"{KERNELS}lstm_eval")
+
+
 def test_missing_forget_gate_tensors_halt(kernel):
     for position in (2, 13):
         assert f"internal_tensors_[{position}] is a null pointer" in kernel(OP, *changed(position, None)).refusal()

@@ -237,5 +237,5 @@ def test_every_recording_that_is_not_published_is_there(file: str) -> None:
 
 def test_of_each_recording_with_traces_there_is_a_committed_sample() -> None:
     with_traces = {row.file for row in RECORDINGS if row.file.startswith("../shared/golden/")}
-    assert len(with_traces) == 8
+    assert len(with_traces) == 7
     assert all((ROOT / "tests/golden/sample" / file.rpartition("/")[2]).is_dir() for file in with_traces)

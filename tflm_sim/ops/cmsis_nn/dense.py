@@ -38,7 +38,8 @@ def _fully_connected(
     check_pair(k, source, kernel)
     if k.has("fc_per_channel"):
         _check_output_rank(k, output)
-    accumulation_depth = runtime_dim(runtime_shape(kernel), len(kernel.shape) - 1)
+    if k.has("cmsis_fc_shapes"):
+        _window(kernel, output)  # It halts for a scalar, of any type.
     yield from layer_data(k.node, source, kernel, bias, output)
     per_channel = source.type != _FLOAT32 and _has_scales(kernel)
     k.ensure(
@@ -46,15 +47,21 @@ def _fully_connected(
         "!data->reference_op_data.is_per_channel || (data->reference_op_data.is_per_channel && "
         "input->type == kTfLiteInt8 && filter->type != kTfLiteInt4)",
     )
-    window = Dims(accumulation_depth, 1, 1, output.shape[-1])
     if source.type == _INT16:
         k.zero_points(input=source, output=output)
+        window = _window(kernel, output)
         size = buffer_sizes(k.node).arm_fully_connected_s16_get_buffer_size(isa(k.node), window)
         yield from optional_scratch(size, "fully_connected_s16")
     elif source.type == _INT8 and (kernel.type != _INT4 or not k.has("cmsis_int4")):
-        yield from _int8_buffers(k, kernel, bias, output, window, per_channel=per_channel)
+        yield from _int8_buffers(k, kernel, bias, output, per_channel=per_channel)
     if not k.has("cmsis_int4"):
         yield from unpacked_filter(k.node, kernel)
+
+
+def _window(kernel: KernelTensor, output: KernelTensor) -> Dims:
+    """Return the filter's dims as CMSIS-NN is told them: the accumulation depth, and the output depth."""
+    depths = [runtime_dim(runtime_shape(tensor), len(tensor.shape) - 1) for tensor in (kernel, output)]
+    return Dims(depths[0], 1, 1, depths[1])
 
 
 def _check_output_rank(k: Kernel, output: KernelTensor) -> None:
@@ -74,13 +81,14 @@ def _pointwise_buffers(k: Kernel, output: KernelTensor, window: Dims, *, per_cha
 
 
 def _int8_buffers(
-    k: Kernel, kernel: KernelTensor, bias: KernelTensor | None, output: KernelTensor, window: Dims, *, per_channel: bool
+    k: Kernel, kernel: KernelTensor, bias: KernelTensor | None, output: KernelTensor, *, per_channel: bool
 ) -> Steps[None]:
     """Request the buffers of an int8 layer: as a pointwise convolution where it can run as one."""
     node, sizes = k.node, buffer_sizes(k.node)
     if not k.has("cmsis_fc_1x1") and (k.has("cmsis_fc_without_bias") or (bias is not None and bias.is_constant)):
         k.check(len(runtime_shape(output)) == 2, "output_shape.DimensionsCount() == 2")
     _check_output_rank(k, output)
+    window = _window(kernel, output)
     if len(output.shape) > 2 and window.n % 4 == 0:
         yield from _pointwise_buffers(k, output, window, per_channel=per_channel)
         return

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from tflm_sim.ops.reference.window import Extent
+from tflm_sim.ops.roles import undefined
 from tflm_sim.units import align_up, int32
 
 if TYPE_CHECKING:
@@ -110,12 +111,17 @@ def _narrow(values: Iterable[int]) -> tuple[int, ...]:
 def in_c(size: Size, *, keeps_extent: bool) -> Size:
     """Return the size as C computes it, in 32 bits from dimensions read into ``uint16_t``.
 
+    Convolutions alone divide, by the width of the window and by a stride.
+
     Args:
         size: The size.
         keeps_extent: Whether the output's extent is read in full, as the functions of convolutions do.
     """
 
     def computed(layer: Layer) -> int:
-        return int32(size(layer if layer.is_narrow else _narrowed(layer, keeps_extent=keeps_extent)))
+        try:
+            return int32(size(layer if layer.is_narrow else _narrowed(layer, keeps_extent=keeps_extent)))
+        except ZeroDivisionError:
+            raise undefined("esp_nn/conv.cc", "esp_nn_get_conv_scratch_size() divides by 0") from None
 
     return computed

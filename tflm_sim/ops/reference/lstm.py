@@ -103,15 +103,20 @@ def lstm_prepare(node: Node, library: LstmLibrary) -> Steps[None]:
     except PrepareError as error:
         if output is None and error.status != "abort":
             yield Log(error.device_message)
-            raise Kernel(node, _EVAL).abort("output_tensor_ != nullptr") from error
+            raise _shared(k, _EVAL).abort("output_tensor_ != nullptr") from error
         raise
+
+
+def _shared(k: Kernel, file: str) -> Kernel:
+    """Return the operator in a file that libraries share; until c373ad48b all was in the kernel's own."""
+    return Kernel(k.node, file if k.has("lstm_shared_files") else k.file)
 
 
 def _with_tensors(k: Kernel, library: LstmLibrary, inputs: Inputs, output: KernelTensor | None) -> Steps[None]:
     node = k.node
-    sequence = _check_tensors(Kernel(node, _EVAL, "ValidateTensorStatus"), inputs, output)
+    sequence = _check_tensors(_shared(k, _EVAL).within("ValidateTensorStatus"), inputs, output)
     yield from library.first(k, inputs)
-    common = Kernel(node, _COMMON)
+    common = _shared(k, _COMMON)
     sizes = _sizes(common, inputs)
     _check_sizes(common, inputs, sequence, sizes)
     cell_type = lstm_tensor(inputs, _CELL_STATE).type

@@ -405,7 +405,7 @@ def test_shrink_takes_a_loop_where_it_wins() -> None:
 
 def test_a_tflm_without_dynamic_update_slice_is_refused() -> None:
     old = configure("cortex-m4", runtime="2025-11-09")
-    with pytest.raises(UsageError, match=r"--loops needs DYNAMIC_UPDATE_SLICE, which TFLM has since 2025-11-10"):
+    with pytest.raises(UsageError, match=r"`loops=True` needs DYNAMIC_UPDATE_SLICE, which TFLM has since 2025-11-10"):
         shrink(chain(), old, loops=True)
 
 

@@ -217,6 +217,25 @@ def test_fully_connected_had_two_dimensions_until_february_2022(kernel):
     assert [line.split()[1] for line in requests(layer("2022-02-15"))] == ["40", "40"]
 
 
+@pytest.mark.parametrize(
+    ("day", "type_", "halts"),
+    [
+        ("2022-05-10", T.FLOAT32, False),  # Only for int8 were the dimensions read.
+        ("2022-05-10", T.INT8, True),
+        ("2022-05-11", T.FLOAT32, True),
+        ("2023-01-13", T.INT8, True),
+        ("2026-08-20", T.FLOAT32, True),
+    ],
+)
+def test_fully_connected_of_no_dimension_halts_for_all_types_since_may_2022(kernel, day, type_, halts):
+    inputs = [((1, 32), type_, {"scale": 0.5}), ((1, 32), type_, {"scale": 0.1, "data": bytes(128)})]
+    bench = of(kernel, "FULLY_CONNECTED", inputs, [((), type_, {"scale": 0.5})], day=day, target="cortex-m4")
+    if halts:
+        assert bench.refusal().startswith("halts: ")
+    else:
+        assert bench.prepare()
+
+
 @pytest.mark.parametrize(("day", "file"), [("2021-11-08", "cmsis_nn/mul.cc:61"), ("2021-11-09", "mul_common.cc:47")])
 def test_mul_stands_in_the_common_file_since_november_2021(kernel, day, file):
     tensor = ((4,), T.INT8, {"scale": 0.5})

@@ -70,6 +70,12 @@ def test_conv_in_plain_c_has_no_scratch(kernel, target, kernels):
     assert not [line for line in lines if line.startswith("scratch")]
 
 
+def test_conv_on_the_p4_divides_by_the_width_of_its_window(kernel):
+    inputs = [((1, 8, 8, 2), T.INT8, {"scale": 0.5}), ((6, 2, 0, 2), T.INT8, {"scale": 0.1})]
+    bench = of(kernel, "CONV_2D", inputs, [OUT], target="esp32-p4", kernels="esp_nn@1.2.7", options=SAME)
+    assert "conv.cc: esp_nn_get_conv_scratch_size() divides by 0" in bench.refusal()
+
+
 def test_depthwise_conv_reads_its_multiplier(kernel):
     result = ((1, 8, 8, 16), T.INT8, {"scale": 0.5})
     options = SAME | {"depth_multiplier": 1}

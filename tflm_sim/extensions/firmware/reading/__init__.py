@@ -6,6 +6,7 @@
     firmware, target         everything that a file says, and the Target that follows from it
     image, elf               the file: ELF, .bin, Intel HEX or UF2
     embedded_models          models inside of it
+    symbol_names, tflm_names what names in the symbol table tell, and TFLM's in each of its namespaces
     dwarf, measured_structs  struct sizes from debug information
     snapshot, dated_texts,   which TFLM it is: by structs, by messages, by checks that it lacks
     absent_checks

@@ -22,7 +22,7 @@ from tflm_sim.extensions.firmware.reading.absent_checks import AbsentCheck
 from tflm_sim.extensions.firmware.reading.dated_texts import FIRST_POSITION, NEWEST_POSITION, DatedText, bounds
 from tflm_sim.targets.abi import Abi
 from tflm_sim.targets.changes import CHANGES, ESP, UPSTREAM
-from tflm_sim.targets.history import at_position
+from tflm_sim.targets.history import at_position, wheels
 from tflm_sim.targets.libraries import LIBRARIES
 from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, Runtime
 from tflm_sim.targets.structs import MeasuredStruct, layouts
@@ -65,13 +65,18 @@ class Snapshots:
     is_mixed: bool = False
 
     @property
+    def is_of_a_wheel(self) -> bool:
+        """Whether all that are left are behind the counted commits, where the commits of pip wheels are known."""
+        return self.first > NEWEST_POSITION
+
+    @property
     def has_structs(self) -> bool:
         """Whether structs were measured."""
         return bool(self.measured)
 
     def allow(self, runtime: Runtime) -> bool:
         """Whether a build of another history than upstream's main branch fits as well as the best one."""
-        position = min(runtime.position(UPSTREAM), NEWEST_POSITION)
+        position = min(runtime.position(UPSTREAM), wheels()[-1].position)
         if any(check.first <= position < check.end for check in self.lacks):
             return False
         starts_after = self.came is None or self.came.first <= position
@@ -122,7 +127,10 @@ def find_snapshots(
 
 def _span(came: DatedText | None, went: DatedText | None) -> tuple[int, int]:
     """Return the first position that the texts leave possible, and the one behind the last."""
-    return came.first if came else FIRST_POSITION, went.end if went else NEWEST_POSITION + 1
+    first = came.first if came else FIRST_POSITION
+    # That nothing went is said of what the table knows. A newer program is told by the names that came.
+    newest = NEWEST_POSITION if first <= NEWEST_POSITION else wheels()[-1].position
+    return first, went.end if went else newest + 1
 
 
 class _Fit(NamedTuple):
@@ -206,9 +214,10 @@ def _stretches(start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _runtime(position: int) -> Runtime:
-    if position >= NEWEST_POSITION:
+    if position == NEWEST_POSITION:
         return Runtime()
-    return Runtime(at_position(position).short, upstream=position)
+    commit = at_position(position)
+    return Runtime(commit.short, upstream=commit.position)
 
 
 def _mismatches(measured: tuple[MeasuredStruct, ...], abi: Abi, runtime: Runtime) -> tuple[StructMismatch, ...]:

@@ -37,7 +37,7 @@ from tflm_sim.targets.kernel_library import VERSIONS, KernelLibrary, versions_of
 from tflm_sim.targets.libraries import find_library
 from tflm_sim.targets.library import Library
 from tflm_sim.targets.presets import at_runtime, preset, refuse_impossible_build
-from tflm_sim.targets.runtime import Runtime
+from tflm_sim.targets.runtime import WHEEL_SNAPSHOT, Runtime
 from tflm_sim.targets.structs import MeasuredStruct, layouts
 from tflm_sim.targets.target import Target
 
@@ -275,7 +275,11 @@ def _alternatives(
     if base is not None and base.runtime != Runtime():
         return (target,), Ground("TFLM", base.runtime.snapshot, f"as in {base.name}", "named")
     is_esp = target.kernel_library.name == "esp_nn"
-    found, refusal = _modelled_with(target, snapshots, esp_runtimes() if is_esp else snapshots.runtimes)
+    candidates = snapshots.runtimes
+    if is_esp:
+        # Its kernels come with a copy of TFLM of its own, of which none is newer than the counted commits.
+        candidates = (Runtime(WHEEL_SNAPSHOT),) if snapshots.is_of_a_wheel else esp_runtimes()
+    found, refusal = _modelled_with(target, snapshots, candidates)
     if not found:
         ground = _rules(snapshots)
         refusal = refusal or "the ESP-NN kernels of no release of esp-tflite-micro of that time are modelled"

@@ -19,6 +19,7 @@ A pattern is of a whole mangled name. Source: nm -D of _runtime.so in the pip wh
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 _TFLITE = "6tflite(?:5micro)?"
 _REPEATED = "S[0-9A-Z]*_"
@@ -87,6 +88,50 @@ SHARED = rf"_ZNK?{_TFLITE}\d+Micro\w+"
 """Functions of TFLM's classes, which other files call."""
 OWN_KERNEL = rf"_Z(?!NK?6tflite).*P(?:13TfLiteContextP|N{_TFLITE}13TfLiteContextEPN{_REPEATED})10TfLiteNodeE?"
 """Functions outside TFLM with the parameters of a Prepare."""
+
+
+class Move(NamedTuple):
+    """Names that moved.
+
+    Attributes:
+        commit: Of the first pip wheel that has them where they stand now.
+        before: What they were called, for people.
+        now: What they are called now.
+        is_before: A pattern in mangled names that have not moved, each in a line of its own.
+        is_now: One in names that have.
+    """
+
+    commit: str
+    before: str
+    now: str
+    is_before: str
+    is_now: str
+
+
+MOVES = (
+    Move(
+        "23953f1",
+        "tflite::Register_",
+        "tflite::micro::Register_",
+        r"^_ZN6tflite\d+Register_[A-Z]",
+        r"^_ZN6tflite5micro\d+Register_[A-Z]",
+    ),
+    Move(
+        "3f787dc",
+        "TfLiteContext",
+        "tflite::micro::TfLiteContext",
+        "P13TfLiteContext",
+        f"N(?:6tflite5micro|{_REPEATED})13TfLiteContextE",
+    ),
+    Move(
+        "5328e0d",
+        "tflite::MicroInterpreter",
+        "tflite::micro::MicroInterpreter",
+        "^_ZN6tflite16MicroInterpreter",
+        "^_ZN6tflite5micro16MicroInterpreter",
+    ),
+)
+"""The oldest first."""
 
 _OF_TFLM = ("_ZN6tflite", "_ZNK6tflite")
 _SCOPE = re.compile("^tflite::(?:micro::)?")

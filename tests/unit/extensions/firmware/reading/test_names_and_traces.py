@@ -16,7 +16,7 @@ from tflm_sim.extensions.firmware.reading.dated_texts import (
     kernel_files,
 )
 from tflm_sim.extensions.firmware.reading.elf import FUNCTION, Symbol
-from tflm_sim.extensions.firmware.reading.snapshot import find_snapshots
+from tflm_sim.extensions.firmware.reading.snapshot import commit_at, find_snapshots
 from tflm_sim.extensions.firmware.reading.symbol_names import (
     arena_pointers,
     arenas,
@@ -100,6 +100,46 @@ def test_of_texts_that_contradict_each_other_the_newest_that_came_bounds() -> No
     assert bounds(mixed) == (mixed[0], mixed[1])
     snapshots = find_snapshots((), AAPCS, mixed)
     assert (snapshots.first, snapshots.last, snapshots.is_mixed) == (1800, NEWEST_POSITION, True)
+
+
+BEFORE = (
+    "_ZN6tflite16MicroInterpreter6InvokeEv",
+    "_ZN6tflite12Register_ADDEv",
+    "_ZN6tflite10AddPrepareEP13TfLiteContextP10TfLiteNode",
+)
+ON_2026_09_28 = (
+    BEFORE[0],
+    "_ZN6tflite5micro12Register_ADDEv",
+    "_ZN6tflite5micro10AddPrepareEP13TfLiteContextP10TfLiteNode",
+)
+ON_2026_10_02 = (*ON_2026_09_28[:2], "_ZN6tflite5micro10AddPrepareEPNS0_13TfLiteContextEPNS0_10TfLiteNodeE")
+ON_2026_10_08 = ("_ZN6tflite5micro16MicroInterpreter6InvokeEv", *ON_2026_10_02[1:])
+
+
+@pytest.mark.parametrize(
+    ("names", "first", "last"),
+    [
+        (BEFORE, "be60ead37 of 2021-10-01", "90b983c2b of 2026-08-20"),
+        (ON_2026_09_28, "23953f1 of 2026-09-28", "1fae604 of 2026-10-02"),
+        (ON_2026_10_02, "3f787dc of 2026-10-02", "ff8cff7 of 2026-10-06"),
+        (ON_2026_10_08, "5328e0d of 2026-10-08", "8f6596d of 2026-10-23"),
+        (ON_2026_10_08[:1], "5328e0d of 2026-10-08", "8f6596d of 2026-10-23"),
+    ],
+)
+def test_where_names_stand_bounds_the_version(names: tuple[str, ...], first: str, last: str) -> None:
+    found = find_snapshots((), AAPCS, find_dated_texts([], [function(name) for name in names]))
+    assert (commit_at(found.first), commit_at(found.last)) == (first, last)
+    assert not found.is_mixed
+
+
+@pytest.mark.parametrize(
+    ("size", "first", "last"),
+    [(5, "5328e0d of 2026-10-08", "230c9d9 of 2026-10-09"), (16, "1881137 of 2026-10-12", "8f6596d of 2026-10-23")],
+)
+def test_of_versions_with_the_same_names_the_sizes_of_structs_tell(size: int, first: str, last: str) -> None:
+    measured = (MeasuredStruct("TfLiteFullyConnectedParams", size, 4),)
+    found = find_snapshots(measured, AAPCS, find_dated_texts([], [function(name) for name in ON_2026_10_08]))
+    assert (commit_at(found.first), commit_at(found.last), found.mismatches) == (first, last, ())
 
 
 def test_days_whose_change_was_undone_are_stretches_of_their_own() -> None:
