@@ -104,6 +104,7 @@ def test_stack_and_instructions_of_invoke_are_counted(core: str, emulator: str, 
     assert invoke.instructions == 4 + 500 + 4
 
 
+@pytest.mark.nightly
 def test_a_size_in_which_the_program_hangs_after_a_refused_request_is_too_small(tmp_path: Path) -> None:
     (tmp_path / "hangs").mkdir()
     hangs = '-DFAILED=({ for (;;) asm volatile(""); 1; })'

@@ -56,7 +56,7 @@ def test_each_pass_ran_with_the_same_bytes(target: str) -> None:
 
 
 @needs_c
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("turn", "target"), list(enumerate(emulated_shrink.WITH_ALL_OPTIONS)))
 def test_each_pass_and_random_models_with_all_options_ran_with_the_same_bytes(turn: int, target: str) -> None:
     # What the firmware has no operator for, or has another input type, did not run.
@@ -73,7 +73,7 @@ def test_each_pass_and_random_models_with_all_options_ran_with_the_same_bytes(tu
 @needs_c
 @pytest.mark.slow
 @pytest.mark.shared("models")
-@pytest.mark.parametrize("options", ["", "--kernel-order"])
+@pytest.mark.parametrize("options", ["", pytest.param("--kernel-order", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", emulated_shrink.NAMED)
 def test_whole_models_ran_with_the_same_bytes(name: str, options: str) -> None:
     assert differences([emulated_shrink.shared_case(name, options)], "cortex-m4") == {}
