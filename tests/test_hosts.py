@@ -64,7 +64,7 @@ def host() -> dict[str, object]:
         "locale": locale.setlocale(locale.LC_ALL),
         "random": random.getstate(),
         "numpy": (np.geterr(), np.get_printoptions(), np.random.get_state()[1].tobytes()),
-        "processes": (multiprocessing.get_start_method(allow_none=True), multiprocessing.active_children()),
+        "processes": (multiprocessing.get_start_method(), multiprocessing.active_children()),
         "threads": set(threading.enumerate()),
     }
 
