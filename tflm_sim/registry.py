@@ -102,6 +102,12 @@ OWN: tuple[Extension, ...] = (
         },
         programs="programs",
         parts={
+            "program": DocumentPart(
+                ("SizeDocument", "ArenaDocument", "Verdict", "SideFacts"),
+                "program_facts:ProgramFacts",
+                "program_facts:program_lines",
+                "With --firmware: what the program's file says, and what the answer takes for granted.",
+            ),
             "executed": DocumentPart(
                 ("SizeDocument", "Verdict", "SideFacts"),
                 "executed_facts:ExecutedFacts",

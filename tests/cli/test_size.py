@@ -209,16 +209,6 @@ def test_an_arena_that_begins_beside_a_multiple_of_16_is_not_declared_as_if_it_d
     assert "alignas" not in shown
 
 
-def test_of_several_targets_that_is_shown_which_needs_most() -> None:
-    model = load("sample:sine")
-    small, large = (configure(target, kernels="reference") for target in ("cortex-m4", "x86_64"))
-    assert size._chosen(model, (small,)) == (small, ())
-    for possible in ((small, large), (large, small)):
-        config, needs = size._chosen(model, possible)
-        assert config == large
-        assert len(needs) == 2
-
-
 @pytest.mark.parametrize(("variables", "code"), [("20", 0), ("0", 4)])
 def test_a_map_of_a_model_that_fails_exits_with_4(
     capsys: pytest.CaptureFixture[str], variables: str, code: int
