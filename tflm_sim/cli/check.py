@@ -29,8 +29,9 @@ from tflm_sim.report.verdict_text import (
     verdict_lines,
     verdict_markdown,
 )
+from tflm_sim.sizes import parse_size
 from tflm_sim.targets.boards import Board
-from tflm_sim.units import format_size, parse_size
+from tflm_sim.units import format_size
 
 ABOUT = """
 Use it in CI, or to find out whether a model fits a board. Without a model it

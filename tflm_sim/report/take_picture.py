@@ -22,7 +22,8 @@ from tflm_sim.report.circumstances import with_assumed
 from tflm_sim.report.document import size_document
 from tflm_sim.report.picture import Limit, Picture, Remedy, Resident
 from tflm_sim.report.picture_builder import PictureBuilder
-from tflm_sim.units import align_up, as_size
+from tflm_sim.sizes import as_size
+from tflm_sim.units import align_up
 
 MAX_REMEDIES = 8
 

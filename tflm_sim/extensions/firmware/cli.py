@@ -33,7 +33,7 @@ from tflm_sim.extensions.firmware.rooms import ArenaRoom, Subject, embedded_subj
 from tflm_sim.extensions.firmware.text import fact_lines, verdict_lines
 from tflm_sim.model.load import load
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.units import parse_size
+from tflm_sim.sizes import parse_size
 
 ABOUT = """
 Use it after a build. It reads the version of TFLM, the kernels, the models and

@@ -15,7 +15,8 @@ from tflm_sim.escape import printable
 from tflm_sim.extensions.shrink.shrunk import Conversion, ElementNumbers, Gain, Shrunk, Sizes
 from tflm_sim.registry import part_lines
 from tflm_sim.report.tables import fitting_columns, table_lines
-from tflm_sim.units import as_size, format_size
+from tflm_sim.sizes import as_size
+from tflm_sim.units import format_size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

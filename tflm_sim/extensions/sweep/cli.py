@@ -33,7 +33,7 @@ from tflm_sim.files import replacing
 from tflm_sim.model.inputs import folder_files, matches
 from tflm_sim.report.circumstances import sentence_with_assumed, targets_line, unnamed
 from tflm_sim.report.tables import table_lines
-from tflm_sim.units import parse_size
+from tflm_sim.sizes import parse_size
 
 ABOUT = """
 Use it for a folder of models. It writes a table, and can use many processes or
