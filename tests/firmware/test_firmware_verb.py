@@ -208,7 +208,7 @@ def test_where_reading_leaves_a_doubt_the_last_line_is_the_command_that_executes
         assert json.loads(run(capsys, elf, *arguments, "--json")[1])["settled_by"] == text.splitlines()[-1][48:]
         return text.splitlines()[-1]
 
-    begin = "executing it settles what the file leaves open: tflm-sim firmware"
+    begin = "this settles it: tflm-sim firmware"
     assert last() == last("--model", "g_model") == f"{begin} '{elf}' --run"
     assert last("--model", f"sample:{SAMPLE}") == f"{begin} '{elf}' --run --model sample:{SAMPLE}"
     subprocess.run(["arm-none-eabi-strip", elf], check=True)
