@@ -108,7 +108,7 @@ def title_of(configuration: Configuration, assumed: tuple[str, ...] | None) -> s
     target = configuration.target
     planner = planner_words(configuration.planner, configuration.has_own_planner)
     return (
-        f"{with_assumed(target.name, assumed)}, {target.runtime}, {target.kernel_library} kernels, {planner}, "
+        f"{with_assumed(target.name, assumed, target)}, {target.runtime}, {target.kernel_library} kernels, {planner}, "
         f"{configuration.interpreter} interpreter"
     )
 

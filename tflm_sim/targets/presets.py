@@ -162,8 +162,8 @@ def _unknown_target(name: str) -> UsageError:
 
     if plain(name) == "esp32s31":
         return UsageError(
-            f"'{name}' is not modelled: it runs the ESP32-P4's kernels of ESP-NN 1.3.0 and newer, whose sources are "
-            "not at hand; nearest: `target=esp32-p4`"
+            f"'{name}' is not modelled: it runs the ESP32-P4's kernels of ESP-NN 1.3.0 and newer; "
+            "nearest: `target=esp32-p4`"
         )
     if not any(plain(name) == plain(each) for each in PRESETS):
         if (chosen := known_board(name)) is not None:

@@ -249,8 +249,10 @@ def _sweep(args: argparse.Namespace, over: list[Case], pool: Any, limits: Limits
     else:
         summary, *reasons = tally.lines()
         configurations = [case.configuration() for case in over]
+        missing = _assumed(args, configurations)
+        open_ones = [] if args.kernels else [each.target for each in configurations]
         say(
-            sentence_with_assumed(summary, _assumed(args, configurations)),
+            sentence_with_assumed(summary, missing, open_ones),
             *reasons,
             targets_line(config.target for config in configurations),
         )
