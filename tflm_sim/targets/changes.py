@@ -12,6 +12,7 @@ from dataclasses import dataclass
 UPSTREAM = "tensorflow/tflite-micro"
 ESP = "espressif/esp-tflite-micro"
 EDGE_IMPULSE = "edgeimpulse/inferencing-sdk-cpp"
+CORAL = "google-coral/coralmicro"
 LAST_COUNTED = 1928
 """The position of 90b983c2b of 2026-08-20, the newest commit of upstream of which there is a checkout."""
 NEWEST = 1_000_000
