@@ -25,7 +25,7 @@ _HEAPS = frozenset({"malloc", "_malloc_r", "pvPortMalloc", "_Znwj"})
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class ArenaPlace:
     """Where an arena lies.
 
     Attributes:
@@ -48,7 +48,7 @@ class _Object:
     end: int
 
 
-def place_arena(firmware: Firmware, call: InterpreterCall, calls: Sequence[InterpreterCall]) -> Placement:
+def place_arena(firmware: Firmware, call: InterpreterCall, calls: Sequence[InterpreterCall]) -> ArenaPlace:
     """Return where the static arena of a call lies.
 
     Args:
@@ -64,7 +64,7 @@ def place_arena(firmware: Firmware, call: InterpreterCall, calls: Sequence[Inter
     doubts = list(_doubts_about_others(call, calls))
     if own is None:
         fault = _over_others(objects, start, end) or _over_the_stack(firmware, start, end)
-        return Placement(fault=fault, doubts=(*doubts, *_doubts_about_free_ram(firmware, start, end)))
+        return ArenaPlace(fault=fault, doubts=(*doubts, *_doubts_about_free_ram(firmware, start, end)))
     part = dict(firmware.arena_parts).get(start) or Part("", 0, own.end - own.start)
     if part.over:
         doubts.append(f"nothing is stored in {_listed(part.over, own.name)} while the model is in use")
@@ -83,7 +83,7 @@ def place_arena(firmware: Firmware, call: InterpreterCall, calls: Sequence[Inter
             fault = f"{passed}: the {over:,} B behind it {belong}"
         else:
             doubts.append(f"nothing uses the {over:,} B behind {name} ({passed})")
-    return Placement(name, behind, fault, tuple(doubts))
+    return ArenaPlace(name, behind, fault, tuple(doubts))
 
 
 def _is_meant_otherwise(name: str, own: _Object, start: int, arenas: Iterable[int | None]) -> bool:
