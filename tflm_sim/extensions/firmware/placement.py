@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from tflm_sim.extensions.firmware.reading.elf import DATA, Section
 from tflm_sim.extensions.firmware.reading.firmware import Firmware
 from tflm_sim.extensions.firmware.reading.memory import Region
-from tflm_sim.extensions.firmware.reading.object_parts import Part
+from tflm_sim.extensions.firmware.reading.object_parts import ObjectPart
 from tflm_sim.extensions.firmware.reading.set_up import InterpreterCall
 from tflm_sim.extensions.firmware.reading.symbol_names import plain_name, says_arena
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
@@ -65,7 +65,7 @@ def place_arena(firmware: Firmware, call: InterpreterCall, calls: Sequence[Inter
     if own is None:
         fault = _over_others(objects, start, end) or _over_the_stack(firmware, start, end)
         return ArenaPlace(fault=fault, doubts=(*doubts, *_doubts_about_free_ram(firmware, start, end)))
-    part = dict(firmware.arena_parts).get(start) or Part("", 0, own.end - own.start)
+    part = dict(firmware.arena_parts).get(start) or ObjectPart("", 0, own.end - own.start)
     if part.over:
         doubts.append(f"nothing is stored in {_listed(part.over, own.name)} while the model is in use")
     name, room_end = own.name + part.path, own.start + part.end

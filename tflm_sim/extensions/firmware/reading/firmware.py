@@ -24,7 +24,7 @@ from tflm_sim.extensions.firmware.reading.linked_kernels import (
 )
 from tflm_sim.extensions.firmware.reading.measured_structs import DebugFacts, debug_facts, sections_of
 from tflm_sim.extensions.firmware.reading.memory import Region, regions
-from tflm_sim.extensions.firmware.reading.object_parts import Part, part_of
+from tflm_sim.extensions.firmware.reading.object_parts import ObjectPart, part_of
 from tflm_sim.extensions.firmware.reading.set_up import SetUp, read_set_up
 from tflm_sim.extensions.firmware.reading.symbol_names import (
     ArenaSymbol,
@@ -108,7 +108,7 @@ class Firmware:
     only_takes_allocators: bool = False
     own_kernels: tuple[str, ...] = ()
     set_up: SetUp = SetUp()  # noqa: RUF009 - a named tuple
-    arena_parts: tuple[tuple[int, Part], ...] = ()
+    arena_parts: tuple[tuple[int, ObjectPart], ...] = ()
     is_link_time_optimised: bool = False
     regions: tuple[Region, ...] = ()
     dated_texts: tuple[DatedText, ...] = ()
@@ -236,7 +236,7 @@ def _named(models: Iterable[EmbeddedModel], symbols: Iterable[Symbol]) -> tuple[
     return tuple(named)
 
 
-def _arena_parts(elf: Elf, set_up: SetUp) -> Iterator[tuple[int, Part]]:
+def _arena_parts(elf: Elf, set_up: SetUp) -> Iterator[tuple[int, ObjectPart]]:
     """Yield the member that holds each arena, where debug information describes the arena's object."""
     objects = AddressIndex((one.value, one.size, one.name) for one in elf.symbols if one.size and one.type in DATA)
     for arena in sorted({call.arena for call in set_up.interpreters if call.arena is not None}):

@@ -26,7 +26,7 @@ _MAX_ENTRIES = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ObjectPart:
     """A member of an object, or the whole of it.
 
     Attributes:
@@ -57,7 +57,7 @@ class _Member(NamedTuple):
     type: _Type | None
 
 
-def part_of(units: Units, start: int, size: int, offset: int) -> Part:
+def part_of(units: Units, start: int, size: int, offset: int) -> ObjectPart:
     """Return the innermost member of the object at ``start``, of ``size`` bytes, that holds the byte at ``offset``.
 
     Args:
@@ -69,12 +69,12 @@ def part_of(units: Units, start: int, size: int, offset: int) -> Part:
     Raises:
         FirmwareError: The debug information contradicts itself.
     """
-    whole = Part("", 0, size)
+    whole = ObjectPart("", 0, size)
     kind = _type_of_variable(units, start)
     return whole if kind is None else _innermost(units, kind, whole, offset, _MAX_DEPTH)
 
 
-def _innermost(units: Units, kind: _Type, part: Part, offset: int, depth: int) -> Part:
+def _innermost(units: Units, kind: _Type, part: ObjectPart, offset: int, depth: int) -> ObjectPart:
     """Return the part of ``part``, which has the type ``kind``, that holds ``offset``; all from the object's start."""
     record = _record(units, kind)
     if record is None or not depth:
@@ -90,11 +90,11 @@ def _innermost(units: Units, kind: _Type, part: Part, offset: int, depth: int) -
     end = min((member.offset for member in members if member.offset > at), default=part.end - part.start)
     found, *others = [member for member in members if member.offset == holding]
     over = tuple(_path(part, other) for other in others)
-    inner = Part(_path(part, found), part.start + holding, part.start + end, (*part.over, *over))
+    inner = ObjectPart(_path(part, found), part.start + holding, part.start + end, (*part.over, *over))
     return inner if found.type is None else _innermost(units, found.type, inner, offset, depth - 1)
 
 
-def _path(part: Part, member: _Member) -> str:
+def _path(part: ObjectPart, member: _Member) -> str:
     """Return the path to a member; a base and an unnamed struct add nothing to it."""
     return f"{part.path}.{member.name}" if member.name else part.path
 
