@@ -294,6 +294,9 @@ _KERNELS: dict[str, Change] = {
     "esp_conv_short_node_data": Change(
         120, "5be29f4", "2024-01-15", "ESP-NN: CONV_2D's Init allocates less than its NodeData", ESP, until=151
     ),
+    "esp_conv_filter_channels": Change(
+        173, "5c2f290", "2026-06-02", "ESP-NN: CONV_2D says how many channels its filter has", ESP
+    ),
     "esp_as_reference": Change(
         133, "0032f17", "2024-06-03", "ESP-NN: DEPTHWISE_CONV_2D, FULLY_CONNECTED in the order of the reference", ESP
     ),

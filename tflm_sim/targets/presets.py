@@ -172,8 +172,8 @@ def _unknown_target(name: str) -> UsageError:
         return UsageError(f"'{name}' is a library: `library={name}`; 'tflm-sim list libraries {library}' shows it")
     if name.lower().replace("-", "") == "esp32s31":
         return UsageError(
-            f"'{name}' is not modelled: it runs the ESP32-P4's kernels of ESP-NN 1.3.0 and newer, whose sources are "
-            "not at hand; nearest: `target=esp32-p4`"
+            f"'{name}' is not modelled: it runs the ESP32-P4's kernels of ESP-NN 1.3.0 and newer; "
+            "nearest: `target=esp32-p4`"
         )
     return UsageError(f"{unknown('target', name, PRESETS)} (also: 'tflm-sim list boards', 'list libraries')")
 

@@ -275,8 +275,13 @@ def test_a_release_of_esp_tflite_micro_stands_at_its_tag() -> None:
 
 
 def test_changes_of_esp_tflite_micro_stand_at_the_positions_of_their_commits() -> None:
-    # Counted likewise: 5be29f4 of 2024-01-15, 0032f17 of 2024-06-03, 1171b51 of 2025-09-01.
-    positions = {"5be29f4": (120, "2024-01-15"), "0032f17": (133, "2024-06-03"), "1171b51": (157, "2025-09-01")}
+    # Counted likewise.
+    positions = {
+        "5be29f4": (120, "2024-01-15"),
+        "0032f17": (133, "2024-06-03"),
+        "1171b51": (157, "2025-09-01"),
+        "5c2f290": (173, "2026-06-02"),
+    }
     own = [change for change in CHANGES.values() if change.tree == ESP]
     assert [(change.position, change.date) for change in own] == [positions[change.commit] for change in own]
 

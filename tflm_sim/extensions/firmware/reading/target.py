@@ -167,7 +167,9 @@ def _conditions(
         yield Condition(f"it links {target.kernel_library}")
     others = tuple(_other_versions(target))
     if others and not is_named:
-        yield Condition(f"{LIBRARY_NAMES[target.kernel_library.name]} is {target.kernel_library.version}", others)
+        text = f"{LIBRARY_NAMES[target.kernel_library.name]} is {target.kernel_library.version}"
+        # What releases that are not modelled would need there is no telling.
+        yield Condition(text, () if target.newer_kernels else others)
 
 
 def _other_versions(target: Target) -> Iterator[Target]:

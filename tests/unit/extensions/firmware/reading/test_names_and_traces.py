@@ -22,6 +22,7 @@ from tflm_sim.extensions.firmware.reading.symbol_names import (
     arenas,
     esp_variant,
     interpreters,
+    last_esp_nn,
     made_local,
     only_takes_allocators,
     own_kernels,
@@ -73,10 +74,17 @@ def test_a_prepare_of_its_own_name_shows_reference_kernels(mangled: str) -> None
         (["esp_nn_add_elementwise_s8_ansi", "esp_nn_conv_s8_esp32s3"], "esp32s3"),
         (["esp_nn_conv_s8_opt", "esp_nn_add_elementwise_s8_ansi"], "opt"),
         (["esp_nn_conv_s8_ansi"], "ansi"),
+        (["esp_nn_conv_s8_ansi", "esp_nn_conv_s8_esp32p4"], "esp32p4"),
+        (["esp_nn_conv_s8_ansi", "esp_nn_conv_s8_riscv_pie"], "esp32p4"),
     ],
 )
 def test_esp_nn_is_as_special_as_its_most_special_function(functions: list[str], variant: str) -> None:
     assert esp_variant(functions) == variant
+
+
+def test_functions_called_after_the_esp32_p4_are_older_than_1_3_0() -> None:
+    assert last_esp_nn(["esp_nn_conv_s8_ansi", "esp_nn_conv_s8_esp32p4"]) == "1.2.7"
+    assert last_esp_nn(["esp_nn_conv_s8_riscv_pie"]) == last_esp_nn(["esp_nn_conv_s8_opt"]) == ""
 
 
 def test_a_message_bounds_the_version() -> None:
