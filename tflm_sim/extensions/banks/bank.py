@@ -10,7 +10,8 @@ from tflm_sim.document_types import Count
 from tflm_sim.errors import UsageError
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.targets.boards import Board
-from tflm_sim.units import align_down, align_up, parse_size
+from tflm_sim.sizes import parse_size
+from tflm_sim.units import align_down, align_up
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 MAX_BANKS = 7

@@ -193,7 +193,7 @@ class BankQuestion:
         if best is None:
             return Placed(None, None, is_decided, is_decided)
         bound = min([best_cost, *bounds])
-        return Placed(best, -(-bound // weights[-1]), bound == best_cost, True)
+        return Placed(best, bound // weights[-1], bound == best_cost, True)
 
     def _ways(self, banks: Sequence[Bank]) -> Iterator[tuple[int, int, tuple[int, ...]]]:
         """Yield the banks of head and tail that hold what TFLM needs beside the plan, and what is left of each bank."""
