@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.checks.candidates import CandidateNeed
 from tflm_sim.checks.verdict import Verdict, read_baseline
 from tflm_sim.cli import check, main
 from tflm_sim.device.configuration import configure

@@ -9,9 +9,7 @@ import jsonschema
 import pytest
 from eon_text import SMALL, eon_text
 
-from tflm_sim.cli import main, size
-from tflm_sim.device.configuration import configure
-from tflm_sim.model.load import load
+from tflm_sim.cli import main
 from tflm_sim.schemas.generate import published
 
 REFERENCE = ("--target", "cortex-m4", "--kernels", "reference")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -17,6 +17,7 @@ from tflm_sim.report.circumstances import sentence_with_assumed
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, configuration_facts, model_facts
 from tflm_sim.report.tables import table_lines
 from tflm_sim.targets.history import is_commit
+from tflm_sim.targets.target import Target
 from tflm_sim.units import format_size
 
 MARKS = {0: "✅", 1: "❌", 3: "❓"}
@@ -199,13 +200,13 @@ def verdict_document(
     )
 
 
-def verdict_markdown(verdict: Verdict, assumed: Sequence[str] = ()) -> str:
+def verdict_markdown(verdict: Verdict, assumed: Sequence[str] = (), open_targets: Iterable[Target] = ()) -> str:
     """Return a heading and a table; what comes from strangers cannot end the code span or the cell that it is in."""
     size = "-" if verdict.needed is None else format_size(verdict.needed)
     limit = "-" if verdict.limit is None else format_size(verdict.limit)
     growth = "-" if verdict.growth is None else f"{verdict.growth:+,} B"
     lines = [
-        f"### {MARKS[verdict.exit_code]} {sentence_with_assumed(_code(verdict.name), assumed)}",
+        f"### {MARKS[verdict.exit_code]} {sentence_with_assumed(_code(verdict.name), assumed, open_targets)}",
         "",
         "| smallest arena | limit | since the baseline | configuration |",
         "|---:|---:|---:|---|",

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from tflm_sim.checks.doubts import EXIT_CODES, Answer, Doubt, answer_of, first_words, settling_lines, with_command, worst
+from tflm_sim.checks.doubts import (
+    EXIT_CODES,
+    Answer,
+    Doubt,
+    answer_of,
+    first_words,
+    settling_lines,
+    with_command,
+    worst,
+)
 
 PLANNER = Doubt("it has TFLM's default planner")
 KERNEL = Doubt("MyPrepare() asks for no memory")

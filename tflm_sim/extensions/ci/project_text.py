@@ -64,7 +64,14 @@ def headline_of(cells: Sequence[Cell]) -> str:
             missing.setdefault(name, {})[printable(cell.firmware.label)] = None
     labels = {cell.firmware.label for cell in cells}
     assumed = [name if len(of) == len(labels) else f"{name} ({', '.join(of)})" for name, of in missing.items()]
-    return sentence_with_assumed(headline([verdict_of(cell) for cell in cells]), assumed)
+    # Of several libraries of a board those are open whose kernels are the default ones.
+    open_ones = [
+        config.target
+        for cell in cells
+        if len(cell.judged) > 1 or "kernels" in assumed_of(cell)
+        for _, config in cell.judged
+    ]
+    return sentence_with_assumed(headline([verdict_of(cell) for cell in cells]), assumed, open_ones)
 
 
 def project_lines(cells: Sequence[Cell], *, width: int | None = None) -> list[str]:

@@ -57,9 +57,7 @@ class FirmwareCase:
         room = self.room
         if room is None or room.size is None or (self.configuration.is_split and room.rest_size is None):
             return None
-        return simulate(
-            self.models, self.configuration, arena_size=room.size, non_persistent_arena_size=room.rest_size
-        )
+        return simulate(self.models, self.configuration, arena_size=room.size, non_persistent_arena_size=room.rest_size)
 
     def need(self) -> int | None:
         """Return the bytes of the smallest arena, of both where there are two; None where no size is enough."""
@@ -77,6 +75,8 @@ class FirmwareCase:
             return False
         if self.room is None or self.room.whole is None:
             return None
+        if self.room.fault:
+            return False
         if self.configuration.is_split and (sized := self.sized()) is not None:
             return sized.fits
         return need <= self.room.whole
@@ -142,7 +142,10 @@ def _placed(case: FirmwareCase, model: Model, firmware: Firmware, settled: froze
     """Yield the case with what the call in the code says of planner and resource variables, and what it leaves open."""
     own: dict[str, object] = {}
     if case.call is not None:
-        own = {"has_own_planner": case.call.has_own_planner, "is_split": case.call.has_two_arenas or case.configuration.is_split}
+        own = {
+            "has_own_planner": case.call.has_own_planner,
+            "is_split": case.call.has_two_arenas or case.configuration.is_split,
+        }
     is_placed = "resource_variable_count" in settled or case.configuration.variable_arena_size is not None
     planners = [case.configuration.planner] if "planner" in settled else _planners(case)
     for settings, where in [({}, "")] if is_placed else _tables(case.call, model, firmware):

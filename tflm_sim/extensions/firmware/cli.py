@@ -30,11 +30,19 @@ from tflm_sim.extensions.firmware.judge import FirmwareVerdict, judge, unknown_o
 from tflm_sim.extensions.firmware.reading.embedded_models import EmbeddedModel
 from tflm_sim.extensions.firmware.reading.firmware import Firmware, read_firmware
 from tflm_sim.extensions.firmware.reading.target import FirmwareTarget, firmware_target
-from tflm_sim.extensions.firmware.rooms import ArenaRoom, Subject, embedded_subject, model_name, rooms_for, rooms_of, used_models
+from tflm_sim.extensions.firmware.rooms import (
+    ArenaRoom,
+    Subject,
+    embedded_subject,
+    model_name,
+    rooms_for,
+    rooms_of,
+    used_models,
+)
 from tflm_sim.extensions.firmware.text import fact_lines, verdict_lines
 from tflm_sim.model.load import load
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.units import parse_size
+from tflm_sim.sizes import parse_size
 
 ABOUT = """
 Use it after a build. It reads the version of TFLM, the kernels, the models and

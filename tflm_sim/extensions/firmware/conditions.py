@@ -76,10 +76,14 @@ class Conditions:
     def _of_arena(self) -> Iterator[str]:
         if any(room.is_assumed for room in self._rooms):
             yield self._which_arena()
+        if self._fits is not False:
+            yield from dict.fromkeys(doubt for room in self._rooms for doubt in room.doubts)
         if not self._firmware.symbol_count and not any(self._calls):
             yield "it has one arena"
         has_unknown_address = any(room.address is None and room.addresses == (0,) for room in self._rooms)
-        if (not self._rooms or has_unknown_address) and _differ((case.at(arena_address=12), case) for case in self._likely):
+        if (not self._rooms or has_unknown_address) and _differ(
+            (case.at(arena_address=12), case) for case in self._likely
+        ):
             yield "its arena is aligned to 16 bytes"
 
     def _which_arena(self) -> str:

@@ -159,9 +159,7 @@ def firmware_document(
         structs={name: row.size for name, row in firmware.debug.structs.items()} if firmware.debug else {},
         disagreeing=dict(firmware.debug.disagreeing) if firmware.debug else {},
         mismatches=mismatches,
-        models=tuple(
-            Placed(row.symbol, row.piece, row.address, row.extent, row in used) for row in firmware.models
-        ),
+        models=tuple(Placed(row.symbol, row.piece, row.address, row.extent, row in used) for row in firmware.models),
         arenas=tuple(Placed(row.name, row.section, row.address, row.size) for row in firmware.arenas),
         arena_pointers=tuple(firmware.arena_pointers),
         operators=tuple(sorted(firmware.operators)) if firmware.operators is not None else None,

@@ -136,7 +136,7 @@ def judge(
     if not cases:
         return _undecided(subject, unknown or _TOO_MANY_SHARE)
     verdict = replace(_combined(subject, cases), all_cases=tuple(cases))
-    reason = "" if missing else _refusal(subject.model, firmware, settled)
+    reason = "" if missing else _refusal(subject.model, firmware, settled) or _fault(subject, verdict)
     if missing or reason:
         return replace(verdict, fits=False, missing=missing, reason=reason or verdict.reason, log=(), cases=())
     grounds = Conditions(subject, firmware, cases, settled, verdict.fits)
@@ -190,6 +190,8 @@ def _outcome(case: FirmwareCase, subject: Subject) -> FirmwareVerdict:
     problem = roomy.invoke_problem
     if problem is not None:
         return replace(verdict, fits=False, reason=str(problem), log=problem.log)
+    if case.room is not None and case.room.fault:
+        return replace(verdict, fits=False, reason=case.room.fault)
     fits, sized = case.fits(), case.sized()
     if sized is None:
         return replace(verdict, fits=fits)
@@ -238,6 +240,14 @@ def _decide(names: Sequence[str], cases: Sequence[FirmwareCase], answers: Sequen
     """Whether cases that answer these questions alike have the same answer."""
     rows = [tuple(case.words.get(name) for name in names) for case in cases]
     return len(set(zip(rows, answers, strict=True))) == len(set(rows))
+
+
+def _fault(subject: Subject, verdict: FirmwareVerdict) -> str:
+    """Return whose bytes TFLM would write to, where each arena that the model may get has somebody's; "" for nobody."""
+    faults = dict.fromkeys(room.fault for room in subject.rooms)
+    if not faults or not all(faults) or verdict.multiple_of_16 is None:
+        return ""
+    return f"{' or '.join(faults)}; the model needs {verdict.multiple_of_16:,} B"
 
 
 def _refusal(model: Model, firmware: Firmware, settled: frozenset[str]) -> str:

@@ -10,6 +10,7 @@ from tflm_sim.answers.smallest_arena import SplitArenaSizes
 from tflm_sim.checks.doubts import Answer, Doubt
 from tflm_sim.document_types import Count
 from tflm_sim.escape import printable
+from tflm_sim.extensions.firmware.placement import place_arena
 from tflm_sim.extensions.firmware.reading.firmware import Firmware
 from tflm_sim.extensions.firmware.reading.set_up import InterpreterCall
 from tflm_sim.extensions.firmware.rooms import model_name, name_of
@@ -81,7 +82,7 @@ def interpreter_facts(firmware: Firmware) -> tuple[InterpreterFacts, ...]:
         InterpreterFacts(
             how="concluded",
             model=_model(firmware, call),
-            arena="the heap" if call.is_on_heap else None if call.arena is None else name_of(firmware, call.arena),
+            arena=_arena(firmware, call),
             arena_address=None if call.is_on_heap else call.arena,
             arena_bytes=call.arena_size,
             other_arena_bytes=call.rest_size,
@@ -107,6 +108,14 @@ def interpreter_facts(firmware: Firmware) -> tuple[InterpreterFacts, ...]:
         )
         for arena in firmware.arenas
     )
+
+
+def _arena(firmware: Firmware, call: InterpreterCall) -> str | None:
+    if call.is_on_heap:
+        return "the heap"
+    if call.arena is None or call.arena_size is None:
+        return None
+    return name_of(place_arena(firmware, call, firmware.set_up.interpreters), call.arena)
 
 
 def _model(firmware: Firmware, call: InterpreterCall) -> str | None:

@@ -59,9 +59,7 @@ def need(
     from tflm_sim.extensions.firmware.described import described
 
     program = described(path, **named)
-    return program.need(
-        model, configurations, limit=limit, address=address, settled=settled, command=command
-    )
+    return program.need(model, configurations, limit=limit, address=address, settled=settled, command=command)
 
 
 def measure(

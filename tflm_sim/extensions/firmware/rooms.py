@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from tflm_sim.extensions.firmware.reading.elf import DATA
+from tflm_sim.extensions.firmware.placement import ArenaPlace, place_arena
 from tflm_sim.extensions.firmware.reading.embedded_models import EmbeddedModel
 from tflm_sim.extensions.firmware.reading.firmware import Firmware
-from tflm_sim.extensions.firmware.reading.image import AddressIndex
 from tflm_sim.extensions.firmware.reading.memory import Region
 from tflm_sim.extensions.firmware.reading.set_up import InterpreterCall
-from tflm_sim.extensions.firmware.reading.symbol_names import ArenaSymbol, plain_name
+from tflm_sim.extensions.firmware.reading.symbol_names import ArenaSymbol
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 
@@ -34,6 +33,8 @@ class ArenaRoom:
         shared_with: The other models whose interpreters were, or may have been, given the same allocator.
         may_be_alone: Whether no other model need be on its allocator.
         rest_size: Bytes of the arena for the rest, where there are two and both sizes are known.
+        fault: Whose bytes TFLM would write to, so that no model works in it; "" for nobody's.
+        doubts: What is taken for granted about where it lies: sentences that follow "if".
     """
 
     name: str
@@ -46,6 +47,8 @@ class ArenaRoom:
     shared_with: tuple[Model, ...] = field(default=(), compare=False)
     may_be_alone: bool = True
     rest_size: int | None = None
+    fault: str = ""
+    doubts: tuple[str, ...] = ()
 
     @property
     def whole(self) -> int | None:
@@ -131,7 +134,10 @@ def rooms_of(
     found = [_of_call(firmware, call, calls, model) for call in own]
     found = found or [_by_name(firmware, arena, is_assumed=False) for arena in firmware.arenas]
     found = found or [ArenaRoom("an arena", limit)]
-    sized = (replace(room, size=limit, rest_size=None) for room in found)
+    # Whose bytes it would write to is known of the size that the program passes alone.
+    sized = (
+        replace(room, size=limit, rest_size=None, fault=room.fault if room.size == limit else "") for room in found
+    )
     return tuple(dict.fromkeys(room if address is None else replace(room, addresses=(address,)) for room in sized))
 
 
@@ -146,12 +152,10 @@ def _by_name(firmware: Firmware, arena: ArenaSymbol, *, is_assumed: bool) -> Are
     )
 
 
-def name_of(firmware: Firmware, arena: int) -> str:
-    """Return what to call the arena at an address: its object, and how far behind its start."""
-    start, _, symbol = _object_at(firmware, arena)
-    if not symbol:
-        return f"the bytes at {start:#x}"
-    return f"{symbol} + {arena - start:,}" if arena > start else symbol
+def name_of(placed: ArenaPlace, address: int) -> str:
+    """Return what to call an arena: its object, and how far behind its start."""
+    name = placed.name or f"the bytes at {address:#x}"
+    return f"{name} + {placed.behind:,}" if placed.behind else name
 
 
 def _sharers(call: InterpreterCall, calls: Iterable[InterpreterCall]) -> list[InterpreterCall]:
@@ -160,7 +164,7 @@ def _sharers(call: InterpreterCall, calls: Iterable[InterpreterCall]) -> list[In
 
 
 def _of_call(
-    firmware: Firmware, call: InterpreterCall, calls: Iterable[InterpreterCall], model: EmbeddedModel | None
+    firmware: Firmware, call: InterpreterCall, calls: Sequence[InterpreterCall], model: EmbeddedModel | None
 ) -> ArenaRoom:
     sharers = _sharers(call, calls)
     # A model that replaces one stands in its place, not beside it: only the other interpreters' models are there too.
@@ -179,8 +183,18 @@ def _of_call(
     if call.arena is None or call.is_on_heap:
         return room
     addresses = (call.arena % BUFFER_ALIGNMENT,)
-    free = _free(firmware, call.arena)
-    return replace(room, name=name_of(firmware, call.arena), address=call.arena, free=free, addresses=addresses)
+    if call.arena_size is None:
+        return replace(room, name=f"the bytes at {call.arena:#x}", address=call.arena, addresses=addresses)
+    placed = place_arena(firmware, call, calls)
+    return replace(
+        room,
+        name=name_of(placed, call.arena),
+        address=call.arena,
+        free=_free(firmware, call.arena),
+        addresses=addresses,
+        fault=placed.fault,
+        doubts=placed.doubts,
+    )
 
 
 def _models_on(calls: Sequence[InterpreterCall], models: Iterable[EmbeddedModel]) -> Iterator[EmbeddedModel]:
@@ -188,15 +202,6 @@ def _models_on(calls: Sequence[InterpreterCall], models: Iterable[EmbeddedModel]
     for model in models:
         if any(call.model is None or _contains(model, call.model) for call in calls):
             yield model
-
-
-def _object_at(firmware: Firmware, address: int) -> tuple[int, int, str]:
-    """Return (start, size, name) of the object that holds an address; of itself, without a name, where none does."""
-    symbols = firmware.image.elf.symbols if firmware.image.elf else ()
-    objects = AddressIndex(
-        (one.value, one.size, plain_name(one.name)) for one in symbols if one.type in DATA and one.size
-    )
-    return objects.at(address) or (address, 0, "")
 
 
 def _free(firmware: Firmware, address: int) -> int | None:

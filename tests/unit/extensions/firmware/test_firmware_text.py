@@ -105,7 +105,8 @@ TWO = (CaseRow("c", 1600, True), CaseRow("d", 3200, False))
          f"c: "
          "fails)"),
         ({"fits": None, "reason": "r", "doubts": (Doubt("x"),)}, f"cannot be told: {ABOUT}: r; all of this, if x"),
-        ({"doubts": tuple(map(Doubt, ("a" * 201, "b", "c")))}, f"yes, if …{'a' * 199}, b and c: {ABOUT}: needs 1,600 B; you can give "
+        ({"doubts": (Doubt("a" * 201), Doubt("b"), Doubt("c"))},
+         f"yes, if …{'a' * 199}, b and c: {ABOUT}: needs 1,600 B; you can give "
          "back 448 B"),
         ({"missing_operators": ("ADD", "MUL"), "fits": False}, f"no: {ABOUT}: not registered: ADD, MUL; "
          "AllocateTensors() will fail and print `Didn't find op for builtin opcode 'ADD'`; its arena would be 1,600 B"),
