@@ -15,6 +15,7 @@ from tflm_sim.errors import PrepareError
 from tflm_sim.extensions.lite import file_checks
 from tflm_sim.extensions.lite.graph_info import AllocationType, TfLiteRegistration, TfLiteTensor
 from tflm_sim.extensions.lite.op_resolver import MutableOpResolver, refused, registration_for
+from tflm_sim.extensions.lite.shape_signature import refused_at
 from tflm_sim.extensions.lite.subgraph import TfLiteSubgraph
 from tflm_sim.extensions.lite.tensor_bytes import SIZE_UNKNOWN, bytes_required
 from tflm_sim.model.flatbuf import SCALARS, FlatBuffer, Table
@@ -82,7 +83,7 @@ def _add_tensor(subgraph: TfLiteSubgraph, tensor: Tensor, model: Model) -> bool:
         result.is_sparse = tensor.has_sparsity
         result.ledger_size = file_checks.ledger_size(model, tensor) if result.is_sparse else 0
     try:
-        _give_bytes(result, data)
+        _give_bytes(result, data, subgraph.release)
     except PrepareError as failure:
         subgraph.reports += [failure.device_message, f"Tensor {index} is invalidly specified in schema.\n"]
     return len(subgraph.reports) > before
@@ -101,11 +102,11 @@ def _constant_faults(model: Model, tensor: Tensor, index: int) -> Iterator[str]:
         yield f"{objection}Tensor {index} has invalid sparsity parameters."
 
 
-def _give_bytes(tensor: TfLiteTensor, data: memoryview | None) -> None:
+def _give_bytes(tensor: TfLiteTensor, data: memoryview | None, release: str) -> None:
     has_size = tensor.type not in SIZE_UNKNOWN
     if data is not None:
         if has_size and not tensor.is_sparse and bytes_required(tensor.type, tensor.shape) > len(data):
-            raise refused("tflite/core/subgraph.cc:1965 required_bytes <= bytes was not true.")
+            raise refused_at("required_bytes <= bytes", "", " was not true.", release)
         tensor.allocation_type, tensor.size, tensor.data = AllocationType.MMAP_RO, len(data), data
     elif has_size:
         tensor.size = bytes_required(tensor.type, tensor.shape)

@@ -1,8 +1,8 @@
 """One kernel's Prepare of one node, in the terms of the runtime's C interface.
 
 A kernel checks its node (``ensure...``), sizes outputs (``resize``), and takes temporaries. A check that fails raises
-what the runtime says: the place in its source and the condition's text. The places are one table for the release that
-they were read from; see ``conditions``.
+what the runtime says: the place in its source and the condition's text. The places are a table; see ``conditions``. A
+condition that a release does not have does not fail there.
 
 Source: tflite/kernels/kernel_util.h, tflite/core/c/common.h @ google-ai-edge/LiteRT f67457790
 """
@@ -19,6 +19,7 @@ from tflm_sim.errors import PrepareError
 from tflm_sim.extensions.lite.graph_info import AllocationType, TfLiteContext, TfLiteNode, TfLiteTensor
 from tflm_sim.extensions.lite.kernels.conditions import line_of
 from tflm_sim.extensions.lite.kernels.type_names import type_name
+from tflm_sim.extensions.lite.releases import has
 from tflm_sim.model.element_types import STRUCT_CODES
 from tflm_sim.model.types import TensorType
 
@@ -101,9 +102,16 @@ class PrepareCall(KernelChecks):
 
         Some files take their inputs without a check (GetInput); there, using one that is absent ends the process.
         """
-        if self.source in _WITHOUT_NULL_CHECKS.split() and self.node.inputs[place : place + 1] == (-1,):
+        if self._uses_null and self.node.inputs[place : place + 1] == (-1,):
             return cast(TfLiteTensor, _NullPointer())
         return self._tensor(self.node.inputs, place)
+
+    @property
+    def _uses_null(self) -> bool:
+        """Whether the file's kernels do not check that an input is there."""
+        if self.source == "batch_matmul.cc" and self.has("batch_matmul_checks_first"):
+            return False
+        return self.source in _WITHOUT_NULL_CHECKS.split()
 
     def output(self, place: int = 0) -> TfLiteTensor:
         """Return an output; refuse the node when it is absent (GetOutputSafe)."""
@@ -146,6 +154,10 @@ class PrepareCall(KernelChecks):
 
     # Checks.
 
+    def has(self, change: str) -> bool:
+        """Return whether the release has a change (``releases.py``)."""
+        return has(self.subgraph.release, change)
+
     def elsewhere(self, source: str) -> PrepareCall:
         """Return the same call as a helper in another file sees it."""
         return PrepareCall(self.subgraph, self.node, source, self.kernels)
@@ -160,8 +172,14 @@ class PrepareCall(KernelChecks):
         return PrepareError(message.strip(), device_message=message)
 
     def _refuse(self, text: str, says: str, sides: tuple[str, str], number: int) -> None:
-        line = line_of(self.source, *sides, number)
+        line = line_of(self.source, *sides, number, self.subgraph.release)
+        if line is None:  # The release does not check it.
+            return
         raise self.failure(f"tflite/kernels/{self.source}:{line} {text}{says}")
+
+    def refuse_at(self, form: str, message: str) -> None:
+        """Refuse the node with a message of its own that says where it stands; ``form`` is its format in the table."""
+        self._refuse(message, "", (form, ""), 1)
 
     def ensure_supported(self, one: int, kinds: Collection[int], message: str) -> None:
         """Refuse the node unless a type is one of several, with a message that names it."""

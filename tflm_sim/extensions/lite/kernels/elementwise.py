@@ -204,9 +204,8 @@ def unary(call: PrepareCall) -> None:
     call.same_type(value, output)
     if value.type not in _UNARY_TYPES[op]:
         name = _UNARY_NAMES.get(op, op.capitalize())
-        raise call.failure(
-            f"tflite/kernels/elementwise.cc:146 Type {t.type_name(value.type)} is unsupported by op {name}."
-        )
+        form = "Type %s is unsupported by op %s."
+        call.refuse_at(form, f"Type {t.type_name(value.type)} is unsupported by op {name}.")
     if value.type == t.INT8 or (value.type == t.INT16 and value.quantization is not None):
         call.affine(value, "input")
         call.affine(output, "output")

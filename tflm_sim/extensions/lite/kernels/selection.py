@@ -28,6 +28,7 @@ def slice_of(call: PrepareCall) -> None:
     call.same_type(value, output)
     call.one_of(begin.type, _INDICES, "begin->type")
     call.one_of(size.type, _INDICES, "size->type")
+    call.ensure_types_eq(begin.type, size.type, "begin->type", "size->type")
     call.rank(begin, 1, "begin")
     call.rank(size, 1, "size")
     call.ensure_eq(begin.elements, size.elements, "NumElements(begin)", "NumElements(size)")

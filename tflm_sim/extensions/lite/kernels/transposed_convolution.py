@@ -102,6 +102,8 @@ def _resize_transposed(
         return None
     if shape.type != t.INT32:
         raise call.failure(f"Output shape is {t.type_name(shape.type)}, not int32.")
+    for size in wanted:
+        call.ensure(size >= 0, "dim >= 0")
     call.resize(output, wanted)
     _check_geometry(call, value, weights, wanted)
     return wanted
