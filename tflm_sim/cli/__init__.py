@@ -25,6 +25,7 @@ from tflm_sim.cli.verbs import listing, verbs
 from tflm_sim.errors import EXIT_CODES, INTERRUPTED, UNFORESEEN, TflmSimError, UsageError
 from tflm_sim.escape import one_line, printable
 from tflm_sim.model.download import downloads
+from tflm_sim.names import meant
 
 MAX_ERROR_CHARACTERS = 2000
 """Characters; of a longer error the end is printed."""
@@ -130,11 +131,7 @@ def _verb(arguments: Sequence[str]) -> str | None:
 
 def _unknown(what: str, name: str, known: Iterable[str], more: str) -> UsageError:
     """Return the error for a name that is unknown, with the nearest one, or where to see all."""
-    from difflib import get_close_matches  # only on the way out, and slow to import
-
-    words = {each.lstrip("-"): each for each in sorted(known)}
-    near = get_close_matches(name.lstrip("-"), words, n=1)
-    hint = f"did you mean {words[near[0]]}?" if near else f"see '{more}'"
+    hint = meant(name, sorted(known), most=1) or f"see '{more}'"
     return UsageError(f"unknown {what}; {hint}")
 
 
