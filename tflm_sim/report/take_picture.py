@@ -101,10 +101,10 @@ def _pressed(works: Picture, fails: Picture) -> Picture:
 def _advice(roomy: Simulation, pictured: Simulation) -> tuple[str, ...]:
     """Return what to do about a failure: a larger arena, or, where none is large enough, about the model."""
     if roomy.smallest is None:
+        step = printable(arena_answer(pictured).failed_step or "AllocateTensors()", 120)
         return (
             "No arena is large enough: the device refuses the model itself.",
-            f"It stops in {printable(arena_answer(pictured).failed_step or 'AllocateTensors()', 120)}; change this operator, or take a "
-            "library that has what it needs.",
+            f"It stops in {step}; change this operator, or take a library that has what it needs.",
         )
     size, needed = pictured.device.arena.size, roomy.smallest
     return (
