@@ -34,7 +34,7 @@ from tflm_sim.extensions.firmware.rooms import ArenaRoom, Subject, embedded_subj
 from tflm_sim.extensions.firmware.text import fact_lines, verdict_lines
 from tflm_sim.model.load import load
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.sizes import parse_size
+from tflm_sim.sizes import as_limit, parse_size
 
 ABOUT = """
 Use it after a build. It reads the version of TFLM, the kernels, the models and
@@ -79,7 +79,7 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("--arena-symbol", metavar="NAME", help="the name of the array that is the arena")
     parser.add_argument("--limit", metavar="N", help="the size of the arena, if the program allocates it at run time")
     parser.add_argument("--ram", metavar="N", help="the size of the RAM that contains .data and .bss")
-    add_configuration(parser, with_firmware=False)
+    add_configuration(parser, leave_out=("firmware", "board"))
     group = parser.add_argument_group("executing the program, in an emulator that reaches nothing of this machine")
     group.add_argument(
         "--run", dest="is_executed", action="store_true", help="execute the program and measure its arenas"
@@ -214,7 +214,7 @@ def _rooms(firmware: Firmware, model: EmbeddedModel | None, args: argparse.Names
     address = args.arena_address
     if args.limit is not None:
         name = firmware.arenas[0].name if len(firmware.arenas) == 1 else "an arena"
-        return (ArenaRoom(name, parse_size(args.limit), address, addresses=(address or 0,)),)
+        return (ArenaRoom(name, as_limit(args.limit, "limit"), address, addresses=(address or 0,)),)
     rooms = rooms_for(firmware, model, is_named=args.arena_symbol is not None)
     for room in rooms:
         if address is not None and room.address is not None and address != room.address % BUFFER_ALIGNMENT:

@@ -14,7 +14,7 @@ from typing import Any
 
 from tflm_sim.cli import options
 from tflm_sim.cli.terminal import ProgressLine, fitting, say, say_json
-from tflm_sim.device.configuration import Configuration, configure
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import TflmSimError, UsageError
 from tflm_sim.extensions.shrink.shrunk import Shrunk
 from tflm_sim.extensions.shrink.text import ExecutedGain, executed_gain_lines, shrunk_document, shrunk_lines
@@ -53,7 +53,10 @@ def register(subparsers: options.Subparsers) -> None:
         "-o", "--output", metavar="OUT.tflite", help="the file to write (without it nothing is written)"
     )
     parser.add_argument("--in-place", action="store_true", help="allow OUT to be MODEL")
-    _add_firmware(parser.add_argument_group("firmware"))
+    options.add_configuration(
+        parser, several=("target", "board"), title="firmware (with several targets or boards, the arena grows on none)"
+    )
+    options.add_executed(parser)
     _add_limits(parser.add_argument_group("limits for the result"))
     _add_passes(parser.add_argument_group("passes that are off by default"))
     parser.add_argument(
@@ -69,27 +72,6 @@ def register(subparsers: options.Subparsers) -> None:
         "--explain",
         action="store_true",
         help="also print each edit, the reason why the outputs stay the same, and what was rejected",
-    )
-
-
-def _add_firmware(firmware: argparse._ArgumentGroup) -> None:
-    firmware.add_argument(
-        "--target",
-        action="append",
-        metavar="T",
-        help=f"the processor (default: {options.TARGET}); give several, and the arena grows on none of them",
-    )
-    firmware.add_argument("--firmware", metavar="APP.elf", help="read the target from this linked program (ELF)")
-    options.add_executed(firmware)
-    firmware.add_argument(
-        "--kernels", metavar="LIB", help="the kernel library for every target: reference, cmsis_nn or esp_nn"
-    )
-    firmware.add_argument(
-        "--custom-ops",
-        action="append",
-        default=[],
-        metavar="FILE.py",
-        help="a Python file that describes your own kernels (OpModel)",
     )
 
 
@@ -230,17 +212,25 @@ def _print(
 
 
 def _configurations(args: argparse.Namespace) -> list[Configuration]:
-    custom_ops = tuple(row for path in args.custom_ops for row in options.load_custom_ops(path))
+    """Return a configuration for each target and board, or what the program of ``--firmware`` may be built for.
+
+    Raises:
+        UsageError: Several of them with a program.
+    """
+    targets, boards = args.target or [], args.board or []
+    if args.firmware and len(targets) + len(boards) > 1:
+        raise UsageError("--firmware selects one target; add at most one --target, for what the file does not contain")
+    each = [(name, None) for name in dict.fromkeys(targets)] + [(None, name) for name in dict.fromkeys(boards)]
     if args.firmware:
-        if args.target and len(args.target) > 1:
-            raise UsageError(
-                "--firmware selects one target; add at most one --target, for what the file does not contain"
-            )
-        named = args.target[0] if args.target else None
-        possible = options.program_reader().possible_targets(args.firmware, named=named, kernels=args.kernels)
-        return [configure(target, custom_ops=custom_ops) for target in possible]
-    names = list(dict.fromkeys(args.target or [options.TARGET]))
-    return [configure(name, kernels=args.kernels, custom_ops=custom_ops) for name in names]
+        each = [(*targets, None)[:1] + (*boards, None)[:1]]
+    found = [
+        configuration
+        for target, board in each or [(None, None)]
+        for configuration in options.possible_configurations(
+            argparse.Namespace(**{**vars(args), "target": target, "board": board})
+        )
+    ]
+    return list(dict.fromkeys(found))
 
 
 def _ratio(text: str) -> float:
