@@ -16,7 +16,8 @@ from tflm_sim.targets.history import find_commit, is_commit, main_line
 from tflm_sim.targets.kernel_library import versions_of
 from tflm_sim.targets.libraries import LIBRARIES
 from tflm_sim.targets.presets import PRESETS, preset
-from tflm_sim.targets.runtime import FIRST_BUILD, WHEEL_SNAPSHOT, find_runtime
+from tflm_sim.targets.reference import WHEEL_SNAPSHOT
+from tflm_sim.targets.runtime import FIRST_BUILD, find_runtime
 from tflm_sim.targets.target import Target
 
 

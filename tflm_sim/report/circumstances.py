@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.targets.kernel_library import is_release, versions_of
 from tflm_sim.targets.presets import has_default_kernels
-from tflm_sim.targets.runtime import REFERENCE_SNAPSHOT
+from tflm_sim.targets.reference import REFERENCE_SNAPSHOT
 from tflm_sim.targets.target import Target
 
 

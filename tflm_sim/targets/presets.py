@@ -15,7 +15,8 @@ from tflm_sim.names import likely, plain, unknown
 from tflm_sim.targets import kernel_library
 from tflm_sim.targets.abi import AAPCS, I386, ILP32, LP64, Abi
 from tflm_sim.targets.changes import CHANGES, CMSIS_NN_PINS, EDGE_IMPULSE, ESP, UPSTREAM
-from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT, WHEEL_SNAPSHOT, Runtime, find_runtime
+from tflm_sim.targets.reference import WHEEL_SNAPSHOT
+from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT, Runtime, find_runtime
 from tflm_sim.targets.target import Target
 
 _PLAIN = Runtime()
@@ -73,7 +74,7 @@ PRESETS: dict[str, Preset] = {
     "x86_64-compression": Preset(LP64, "x86_64 with USE_TFLM_COMPRESSION", Runtime(compression=True)),
     "x86_64-pip": Preset(
         LP64,
-        "the wheel of pip install --pre tflite-micro (build 8f6596d, compression on)",
+        f"the wheel of pip install --pre tflite-micro (build {WHEEL_SNAPSHOT}, compression on)",
         Runtime(snapshot=WHEEL_SNAPSHOT, compression=True),
         interpreter="recording",
     ),

@@ -76,6 +76,8 @@ class Conditions:
     def _of_arena(self) -> Iterator[str]:
         if any(room.is_assumed for room in self._rooms):
             yield self._which_arena()
+        if self._fits is not False:
+            yield from dict.fromkeys(doubt for room in self._rooms for doubt in room.doubts)
         if not self._firmware.symbol_count and not any(self._calls):
             yield "it has one arena"
         if not self._rooms and _differ((case.at(arena_address=12), case) for case in self._likely):

@@ -124,7 +124,7 @@ def judge(
     if not cases:
         return _undecided(subject, unknown or _TOO_MANY_SHARE)
     verdict = _combined(subject, cases)
-    reason = "" if missing else _refusal(subject.model, firmware, settled)
+    reason = "" if missing else _refusal(subject.model, firmware, settled) or _fault(subject, verdict)
     if missing or reason:
         return replace(verdict, fits=False, missing=missing, reason=reason or verdict.reason, log=(), cases=())
     grounds = Conditions(subject, firmware, cases, settled, verdict.fits)
@@ -175,6 +175,8 @@ def _outcome(case: FirmwareCase, subject: Subject) -> FirmwareVerdict:
     sized = case.sized()
     if sized is None or case.room is None:
         return verdict
+    if case.room.fault:
+        return replace(verdict, fits=False, reason=case.room.fault)
     fits = smallest.size <= case.room.size
     return replace(verdict, fits=fits, log=sized.log, used=sized.arena_used_bytes if fits else verdict.used)
 
@@ -221,6 +223,14 @@ def _decide(names: Sequence[str], cases: Sequence[FirmwareCase], answers: Sequen
     """Whether cases that answer these questions alike have the same answer."""
     rows = [tuple(case.words.get(name) for name in names) for case in cases]
     return len(set(zip(rows, answers, strict=True))) == len(set(rows))
+
+
+def _fault(subject: Subject, verdict: FirmwareVerdict) -> str:
+    """Return whose bytes TFLM would write to, where each arena that the model may get has somebody's; "" for nobody."""
+    faults = dict.fromkeys(room.fault for room in subject.rooms)
+    if not faults or not all(faults) or verdict.multiple_of_16 is None:
+        return ""
+    return f"{' or '.join(faults)}; the model needs {verdict.multiple_of_16:,} B"
 
 
 def _refusal(model: Model, firmware: Firmware, settled: frozenset[str]) -> str:

@@ -100,10 +100,12 @@ def _is_wanted(symbol: Symbol, name: str) -> bool:
 
 
 def _is_arena(symbol: Symbol) -> bool:
-    if symbol.size < _ARENA_LEAST or not _ARENA.search(symbol.name):
-        return False
-    plain = plain_name(symbol.name)
-    return plain not in _NO_ARENAS and bool(_ARENA.search(plain))
+    return symbol.size >= _ARENA_LEAST and bool(_ARENA.search(symbol.name)) and says_arena(plain_name(symbol.name))
+
+
+def says_arena(name: str) -> bool:
+    """Whether the name of an object, or of a member of one, says that it is an arena."""
+    return name not in _NO_ARENAS and bool(_ARENA.search(name))
 
 
 def arena_pointers(elf: Elf) -> tuple[str, ...]:
