@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tflm_sim.checks.doubts import settling_lines
-from tflm_sim.checks.judge import Room, check_core, judge, judge_in_program, judge_measured, room_on
+from tflm_sim.checks.judge import Room, judge, judge_in_program, judge_measured, room_on
 from tflm_sim.checks.verdict import Verdict, baseline_key, read_baseline, update_baseline
 from tflm_sim.cli import options
 from tflm_sim.cli.terminal import say, say_json, say_verdict
@@ -57,7 +57,7 @@ def register(subparsers: options.Subparsers) -> None:
     parser = options.add_verb(subparsers, "check", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.set_defaults(has_verdict=True)
     parser.add_argument("models", nargs="*", metavar="MODEL", help=options.MODELS_HELP)
-    options.add_configuration(parser)
+    options.add_configuration(parser, leave_out=("board",))
     options.add_executed(parser)
     room = parser.add_mutually_exclusive_group()
     room.add_argument("--limit", metavar="N", help="the size of the arena in bytes: 64KiB, 65536")
@@ -185,7 +185,6 @@ def _configurations(args: argparse.Namespace, chosen: Board | None, named: Confi
     """Return the configurations of the options; for a board alone, one for each library that is usual on it."""
     if chosen is None:
         return [named]
-    check_core(chosen, named)
     if args.target or args.firmware or args.library or args.runtime or args.kernels:
         return [named]
     return [

@@ -42,7 +42,7 @@ from tflm_sim.extensions.firmware.rooms import (
 from tflm_sim.extensions.firmware.text import fact_lines, verdict_lines
 from tflm_sim.model.load import load
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.sizes import parse_size
+from tflm_sim.sizes import as_limit, parse_size
 
 ABOUT = """
 Use it after a build. It reads the version of TFLM, the kernels, the models and
@@ -88,7 +88,7 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("--arena-symbol", metavar="NAME", help="the name of the array that is the arena")
     parser.add_argument("--limit", metavar="N", help="the size of the arena, if the program allocates it at run time")
     parser.add_argument("--ram", metavar="N", help="the size of the RAM that contains .data and .bss")
-    add_configuration(parser, with_firmware=False)
+    add_configuration(parser, leave_out=("firmware", "board"))
     group = parser.add_argument_group("executing the program, in an emulator that reaches nothing of this machine")
     group.add_argument(
         "--run", dest="is_executed", action="store_true", help="execute the program and measure its arenas"
@@ -222,7 +222,7 @@ def _rooms(firmware: Firmware, model: EmbeddedModel | None, args: argparse.Names
     """Return the arena that the user named by its size, or all arenas that the model may get."""
     address = args.arena_address
     if args.limit is not None:
-        return rooms_of(firmware, limit=parse_size(args.limit), model=model, address=address)
+        return rooms_of(firmware, limit=as_limit(args.limit, "limit"), model=model, address=address)
     rooms = rooms_for(firmware, model, is_named=args.arena_symbol is not None)
     for room in rooms:
         if address is not None and room.address is not None and address != room.address % BUFFER_ALIGNMENT:

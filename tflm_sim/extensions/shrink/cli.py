@@ -7,7 +7,6 @@ import contextlib
 import importlib.util
 import os
 import re
-import shlex
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,7 @@ from tflm_sim.checks.doubts import settling_lines
 from tflm_sim.checks.program_need import ProgramNeed
 from tflm_sim.cli import options
 from tflm_sim.cli.terminal import ProgressLine, fitting, say, say_json
-from tflm_sim.device.configuration import Configuration, configure
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import FirmwareError, TflmSimError, UsageError
 from tflm_sim.extensions.shrink.shrunk import Shrunk
 from tflm_sim.extensions.shrink.text import ExecutedGain, executed_gain_lines, shrunk_document, shrunk_lines
@@ -57,7 +56,10 @@ def register(subparsers: options.Subparsers) -> None:
         "-o", "--output", metavar="OUT.tflite", help="the file to write (without it nothing is written)"
     )
     parser.add_argument("--in-place", action="store_true", help="allow OUT to be MODEL")
-    _add_firmware(parser.add_argument_group("firmware"))
+    options.add_configuration(
+        parser, several=("target", "board"), title="firmware (with several targets or boards, the arena grows on none)"
+    )
+    options.add_executed(parser)
     _add_limits(parser.add_argument_group("limits for the result"))
     _add_passes(parser.add_argument_group("passes that are off by default"))
     parser.add_argument(
@@ -73,27 +75,6 @@ def register(subparsers: options.Subparsers) -> None:
         "--explain",
         action="store_true",
         help="also print each edit, the reason why the outputs stay the same, and what was rejected",
-    )
-
-
-def _add_firmware(firmware: argparse._ArgumentGroup) -> None:
-    firmware.add_argument(
-        "--target",
-        action="append",
-        metavar="T",
-        help=f"the processor (default: {options.TARGET}); give several, and the arena grows on none of them",
-    )
-    firmware.add_argument("--firmware", metavar="APP.elf", help="read the target from this linked program (ELF)")
-    options.add_executed(firmware)
-    firmware.add_argument(
-        "--kernels", metavar="LIB", help="the kernel library for every target: reference, cmsis_nn or esp_nn"
-    )
-    firmware.add_argument(
-        "--custom-ops",
-        action="append",
-        default=[],
-        metavar="FILE.py",
-        help="a Python file that describes your own kernels (OpModel)",
     )
 
 
@@ -243,33 +224,29 @@ def _print(
 
 
 def _configurations(args: argparse.Namespace, model: Model) -> tuple[list[Configuration], ProgramNeed | None]:
-    """Return what the model runs on, and what a program's file says that it needs there.
+    """Return a configuration for each target and board; with ``--firmware`` what it may be built for, and what it needs.
 
     Raises:
+        UsageError: Several of them with a program.
         FirmwareError: The file does not say what has to be simulated.
     """
-    custom_ops = tuple(row for path in args.custom_ops for row in options.load_custom_ops(path))
+    targets, boards = args.target or [], args.board or []
+    if args.firmware and len(targets) + len(boards) > 1:
+        raise UsageError("--firmware selects one target; add at most one --target, for what the file does not contain")
+    each = [(name, None) for name in dict.fromkeys(targets)] + [(None, name) for name in dict.fromkeys(boards)]
     if args.firmware:
-        if args.target and len(args.target) > 1:
-            raise UsageError(
-                "--firmware selects one target; add at most one --target, for what the file does not contain"
-            )
-        named = args.target[0] if args.target else None
-        reader = options.program_reader()
-        possible = reader.possible_targets(args.firmware, named=named, kernels=args.kernels)
-        need = reader.need(
-            args.firmware,
-            model,
-            [configure(target, custom_ops=custom_ops) for target in possible],
-            command=shlex.join(["tflm-sim", "size", args.model, "--firmware", args.firmware, "--executed"]),
-            named=named,
-            kernels=args.kernels,
-        )
-        if need.simulation is None:
-            raise FirmwareError(need.reason, path=args.firmware)
-        return list(need.configurations), need
-    names = list(dict.fromkeys(args.target or [options.TARGET]))
-    return [configure(name, kernels=args.kernels, custom_ops=custom_ops) for name in names], None
+        each = [(*targets, None)[:1] + (*boards, None)[:1]]
+    found = []
+    for target, board in each or [(None, None)]:
+        one = argparse.Namespace(**{**vars(args), "target": target, "board": board})
+        possible = options.possible_configurations(one)
+        if args.firmware:
+            need = options.program_need(one, args.model, model, possible)
+            if need.simulation is None:
+                raise FirmwareError(need.reason, path=args.firmware)
+            return list(need.configurations), need
+        found += possible
+    return list(dict.fromkeys(found)), None
 
 
 def _ratio(text: str) -> float:
