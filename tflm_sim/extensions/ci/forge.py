@@ -75,16 +75,25 @@ class PullRequest(NamedTuple):
             if len(rows) < _PAGE_SIZE:
                 return
 
-    def _ask(self, method: str, address: str, document: Mapping[str, str] | None = None) -> Any:
-        data = None if document is None else json.dumps(document).encode()
-        request = Request(address, data, {**self.headers, "Content-Type": "application/json"}, method=method)
-        try:
-            with build_opener(_NoRedirect).open(request, timeout=_TIMEOUT_S) as answer:
-                return json.loads(answer.read(MAX_DOCUMENT_BYTES))
-        except HTTPError as error:
-            raise ForgeError(f"{method} {address} is answered with {error.code} {error.reason}") from error
-        except (URLError, OSError, ValueError) as error:
-            raise ForgeError(f"{method} {address} fails: {error}") from error
+    def _ask(self, method: str, address: str, document: Mapping[str, Any] | None = None) -> Any:
+        return ask(method, address, self.headers, document)
+
+
+def ask(method: str, address: str, headers: Mapping[str, str], document: Mapping[str, Any] | None = None) -> Any:
+    """Return what the API answers to a request; no redirection is followed.
+
+    Raises:
+        ForgeError: It refuses, or cannot be reached.
+    """
+    data = None if document is None else json.dumps(document).encode()
+    request = Request(address, data, {**headers, "Content-Type": "application/json"}, method=method)
+    try:
+        with build_opener(_NoRedirect).open(request, timeout=_TIMEOUT_S) as answer:
+            return json.loads(answer.read(MAX_DOCUMENT_BYTES))
+    except HTTPError as error:
+        raise ForgeError(f"{method} {address} is answered with {error.code} {error.reason}") from error
+    except (URLError, OSError, ValueError) as error:
+        raise ForgeError(f"{method} {address} fails: {error}") from error
 
 
 class _NoRedirect(HTTPRedirectHandler):
