@@ -114,9 +114,7 @@ class _Search:
     of its bytes is than in its best bank), and the price of all bytes that it leaves free.
     """
 
-    def __init__(
-        self, buffers: Sequence[Buffer], costs: Costs, capacities: Sequence[int], deadline: Deadline
-    ) -> None:
+    def __init__(self, buffers: Sequence[Buffer], costs: Costs, capacities: Sequence[int], deadline: Deadline) -> None:
         self._buffers = buffers
         self._costs = [[cost * _FINE for cost in row] for row in costs]
         self._capacities = tuple(capacities)
@@ -209,9 +207,7 @@ class _Search:
 
     # -- the search over time ---------------------------------------------------------------------------------------
 
-    def _cheapest(
-        self, allowed: _Allowed, width: int, most: int | None
-    ) -> tuple[list[int] | None, int, int | None]:
+    def _cheapest(self, allowed: _Allowed, width: int, most: int | None) -> tuple[list[int] | None, int, int | None]:
         """Return the cheapest assignment whose sizes fit at every moment.
 
         Args:

@@ -34,8 +34,12 @@ def add_options(verb: str, parser: argparse.ArgumentParser) -> None:
     if verb in ("plan", "report"):
         group.add_argument("--board", metavar="B", help="with --bank: the board that has the banks, and its target")
     if verb == "plan":
-        group.add_argument("-o", "--output", metavar="BANKS.h", help="write the plan as a planner for the firmware, in C++")
-        group.add_argument("--curve", action="store_true", help="also show the trade: the fastest bank against slow traffic")
+        group.add_argument(
+            "-o", "--output", metavar="BANKS.h", help="write the plan as a planner for the firmware, in C++"
+        )
+        group.add_argument(
+            "--curve", action="store_true", help="also show the trade: the fastest bank against slow traffic"
+        )
 
 
 def answer(verb: str, args: argparse.Namespace) -> int | None:

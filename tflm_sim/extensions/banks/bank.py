@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from tflm_sim.document_types import Count
 from tflm_sim.errors import UsageError
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.targets.boards import Board
 from tflm_sim.sizes import parse_size
+from tflm_sim.targets.boards import Board
 from tflm_sim.units import align_down, align_up
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -71,7 +71,9 @@ def _refuse_overlaps(banks: tuple[Bank, ...]) -> None:
     known = sorted((bank.address, bank) for bank in banks if bank.address is not None)
     for (start, one), (following, other) in zip(known, known[1:], strict=False):
         if start + one.size > following:
-            raise UsageError(f"--bank: {one.name} reaches to {start + one.size:#x}, {other.name} begins at {following:#x}")
+            raise UsageError(
+                f"--bank: {one.name} reaches to {start + one.size:#x}, {other.name} begins at {following:#x}"
+            )
 
 
 def _parsed(text: str, board: Board | None) -> Bank:

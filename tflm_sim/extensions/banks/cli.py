@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 
+from tflm_sim.answers.offline_plan import without_offline_plan
 from tflm_sim.checks.verdict import Verdict, baseline_key
 from tflm_sim.cli.options import assumed, configuration, header, simulated
 from tflm_sim.cli.terminal import say, say_json, say_verdict, show
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.errors import SimulatedFailure, UsageError
+from tflm_sim.errors import UsageError
 from tflm_sim.extensions.banks.bank import Bank, parse_banks
 from tflm_sim.extensions.banks.curve import curve
 from tflm_sim.extensions.banks.document import BanksDocument, StockFacts, banks_document, stock_facts
@@ -20,7 +21,6 @@ from tflm_sim.files import replacing
 from tflm_sim.model.inputs import expand
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
-from tflm_sim.answers.offline_plan import without_offline_plan
 from tflm_sim.planners.deadline import Deadline
 from tflm_sim.report.circumstances import target_line
 from tflm_sim.report.verdict_text import verdict_document
@@ -131,9 +131,7 @@ def _verdict(name: str, config: Configuration, banks: Sequence[Bank], *, has_pla
     else:
         placed = question.place(banks, time_limit=30)
         fits, reason = _with_planner(placed, banks, has_planner=has_planner)
-    return Verdict(
-        name, key, needed, None, fits, None, reason, model=model, smallest=smallest, parts={"banks": stock}
-    )
+    return Verdict(name, key, needed, None, fits, None, reason, model=model, smallest=smallest, parts={"banks": stock})
 
 
 def _with_planner(placed: Placed, banks: Sequence[Bank], *, has_planner: bool) -> tuple[bool | None, str]:
@@ -143,4 +141,7 @@ def _with_planner(placed: Placed, banks: Sequence[Bank], *, has_planner: bool) -
     held = "; ".join(f"{bank.name} holds {use.needed:,} B" for bank, use in zip(banks, placed.best.uses, strict=True))
     if has_planner:
         return True, f"with the firmware's own planner (banks.h) {held}"
-    return False, f"TFLM's own Create does not; with the planner that 'plan --bank ... -o banks.h' writes it does: {held}"
+    return (
+        False,
+        f"TFLM's own Create does not; with the planner that 'plan --bank ... -o banks.h' writes it does: {held}",
+    )

@@ -11,7 +11,6 @@ an emulated Cortex-M4 loads and stores.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import prod
 
 from tflm_sim.extensions.banks.operation import TAIL, Operation, element, windows
 from tflm_sim.graph.eval_tensor import EvalTensor
@@ -153,9 +152,9 @@ def _of_each_output(op: Operation) -> bool:
 
 def _copied_once(op: Operation) -> bool:
     """Of operators that load the elements that they store, and no others."""
-    source, output = op.inputs[0], op.outputs[0]
-    op.load(source, sum(each.flat_size for each in op.outputs), element(output))
+    source = op.inputs[1] if op.name == "SPLIT" else op.inputs[0]
     for each in op.outputs:
+        op.load(source, each.flat_size, element(each))
         op.store(each, each.flat_size, element(each))
     return True
 
@@ -184,10 +183,10 @@ def _svdf(op: Operation) -> bool:
     op.load(state, moved, size)
     op.store(state, moved, size)
     op.load(source, batch * filters * feature.shape[1])
+    op.load(TAIL, batch * filters * (feature.shape[1] + memory), 4)  # A zero point for each product.
     op.store(state, batch * filters, size)
     op.load(state, batch * filters * memory, size)
     op.store("scratch0", batch * filters * (memory + 1), 4)  # Zero, then every partial sum.
-    op.load("scratch0", batch * filters * memory, 4)
     units = batch * filters // rank
     op.store("scratch1", units, 4)
     op.load("scratch0", batch * filters, 4)
@@ -199,17 +198,22 @@ def _svdf(op: Operation) -> bool:
 
 
 def _mean(op: Operation) -> bool:
-    """Sums of 32 bits, which are loaded and stored for each input element."""
+    """Sums of 32 bits, loaded and stored for each input element; and an index of it that is counted up in scratch.
+
+    How often the index and the axes are loaded depends on the compiler; 28 bytes an element are those of gcc -Os for
+    four dimensions and two axes.
+    """
     source, output = op.inputs[0], op.outputs[0]
-    if source.type not in (INT8, INT16):
+    if source.type not in (INT8, INT16) or len(op.scratch) < 3:
         return False
     count = source.flat_size
     op.load(source, count, element(source))
-    op.store("scratch0", output.flat_size, 4)
-    op.load("scratch0", count, 4)
-    op.store("scratch0", count, 4)
-    op.load("scratch0", output.flat_size, 4)
-    op.store(output, output.flat_size, element(output))
+    op.store("scratch0", output.flat_size + count, 4)
+    op.load("scratch0", output.flat_size + count, 4)
+    op.load("scratch1", count, 28)
+    op.store("scratch1", count, 4)
+    op.load("scratch2", count, 28)
+    op.store(output, 2 * output.flat_size, element(output))
     return True
 
 
@@ -231,13 +235,12 @@ def _nothing(op: Operation) -> bool:
     return True
 
 
+def _unknown(op: Operation) -> bool:
+    return False
+
+
 Row = Callable[[Operation], bool]
 
-_EACH = (
-    "ADD SUB MUL DIV MAXIMUM MINIMUM SQUARED_DIFFERENCE EQUAL NOT_EQUAL LESS LESS_EQUAL GREATER GREATER_EQUAL "
-    "LOGICAL_AND LOGICAL_OR PRELU SELECT_V2 ABS SIN COS LOG SQRT RSQRT SQUARE LOGICAL_NOT NEG EXP CEIL FLOOR ROUND "
-    "RELU RELU6 LOGISTIC TANH HARD_SWISH LEAKY_RELU ELU QUANTIZE DEQUANTIZE CAST CONCATENATION PACK TRANSPOSE"
-)
 _REFERENCE: dict[str, Row] = {
     "CONV_2D": _conv,
     "DEPTHWISE_CONV_2D": _depthwise_conv,
@@ -257,12 +260,12 @@ _REFERENCE: dict[str, Row] = {
     "ASSIGN_VARIABLE": _assign_variable,
     **dict.fromkeys(("VAR_HANDLE", "CALL_ONCE", "IF", "WHILE", "SHAPE"), _nothing),
     **dict.fromkeys(("STRIDED_SLICE", "SLICE", "SPLIT", "SPLIT_V", "GATHER", "UNPACK"), _copied_once),
-    **dict.fromkeys("ADD SUB MUL DIV MAXIMUM MINIMUM SQUARED_DIFFERENCE".split(), _of_each_output),
-    **dict.fromkeys("EQUAL NOT_EQUAL LESS LESS_EQUAL GREATER GREATER_EQUAL PRELU".split(), _of_each_output),
+    **dict.fromkeys(["ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE"], _of_each_output),
+    **dict.fromkeys(["EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL", "PRELU"], _of_each_output),
     **dict.fromkeys(
         (
-            *"ABS SIN COS LOG SQRT RSQRT SQUARE LOGICAL_NOT LOGICAL_AND LOGICAL_OR NEG EXP CEIL FLOOR ROUND RELU".split(),
-            *"RELU6 LOGISTIC TANH HARD_SWISH LEAKY_RELU ELU QUANTIZE DEQUANTIZE CAST CONCATENATION PACK".split(),
+            *["ABS", "SIN", "COS", "LOG", "SQRT", "SQUARE", "LOGICAL_NOT", "LOGICAL_AND", "LOGICAL_OR", "NEG", "EXP", "CEIL", "FLOOR", "ROUND", "RELU"],
+            *["RELU6", "LOGISTIC", "TANH", "HARD_SWISH", "LEAKY_RELU", "ELU", "QUANTIZE", "DEQUANTIZE", "CAST", "CONCATENATION", "PACK"],
             *("TRANSPOSE", "ADD_N"),
         ),
         by_element,
@@ -348,12 +351,28 @@ def _cmsis_average_pool(op: Operation) -> bool:
     return _each_output(op, output, is_quantized=False)
 
 
+def _cmsis_max_pool(op: Operation) -> bool:
+    image = op.input(0)
+    if image is None or not _is(op, INT8):
+        return False if _is(op, INT16) else _pool(op)
+    output = op.outputs[0]
+    window = int(op.options.get("filter_height") or 0), int(op.options.get("filter_width") or 0)
+    moved = windows(op, image, window, output)
+    channels = image.shape[3]
+    # The window's first element is copied, others are compared with what the output holds, and all are clamped.
+    op.load(image, moved.taps * channels)
+    op.load(output, moved.taps * channels)
+    op.store(output, (moved.taps + moved.positions) * channels)
+    return True
+
+
 _CMSIS_DSP: dict[str, Row] = {
     "CONV_2D": _cmsis_conv,
     "DEPTHWISE_CONV_2D": _cmsis_depthwise_conv,
     "FULLY_CONNECTED": _cmsis_fully_connected,
     "AVERAGE_POOL_2D": _cmsis_average_pool,
-    **dict.fromkeys(("SVDF", "MAX_POOL_2D", "TRANSPOSE_CONV", "BATCH_MATMUL", "UNIDIRECTIONAL_SEQUENCE_LSTM"), lambda _: False),
+    "MAX_POOL_2D": _cmsis_max_pool,
+    **dict.fromkeys(("SVDF", "TRANSPOSE_CONV"), _unknown),
 }
 LOADS: dict[tuple[str, str], dict[str, Row]] = {
     ("reference", ""): _REFERENCE,

@@ -65,8 +65,12 @@ def _curve(points: Sequence[CurvePoint], names: Sequence[str]) -> list[str]:
         f'<text x="{_LEFT}" y="26" font-size="14">bytes loaded and stored in {slow}, by the bytes of {fast}</text>\n',
     ]
     for moved in range(0, most_y + 1, tick_step(most_y, 8)):
-        lines.append(f'<line x1="{_LEFT}" y1="{y(moved):.1f}" x2="{WIDTH - 30}" y2="{y(moved):.1f}" stroke="#e3e7ec"/>\n')
-        lines.append(f'<text x="{_LEFT - 8}" y="{y(moved) + 4:.1f}" text-anchor="end" fill="{_SOFT}">{moved:,}</text>\n')
+        lines.append(
+            f'<line x1="{_LEFT}" y1="{y(moved):.1f}" x2="{WIDTH - 30}" y2="{y(moved):.1f}" stroke="#e3e7ec"/>\n'
+        )
+        lines.append(
+            f'<text x="{_LEFT - 8}" y="{y(moved) + 4:.1f}" text-anchor="end" fill="{_SOFT}">{moved:,}</text>\n'
+        )
     for size in range(0, most_x + 1, tick_step(most_x, 10)):
         lines.append(f'<text x="{x(size):.1f}" y="{HEIGHT - 36}" text-anchor="middle" fill="{_SOFT}">{size:,}</text>\n')
     ordered = sorted(points, key=lambda point: point.fast_bytes)

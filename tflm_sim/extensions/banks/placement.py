@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from tflm_sim.answers.planned_problem import problem_of
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.banks.arena_needs import ArenaNeeds, arena_needs
@@ -21,7 +22,6 @@ from tflm_sim.extensions.banks.traffic import Traffic, traffic
 from tflm_sim.planners.banks import BankPlan, NoBankPlan, assign
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer
 from tflm_sim.planners.deadline import Deadline
-from tflm_sim.answers.planned_problem import problem_of
 from tflm_sim.units import align_up
 
 
@@ -123,7 +123,12 @@ class BankQuestion:
         self.traffic: Traffic = traffic(self.own)
 
     def _uses(
-        self, banks: Sequence[Bank], head: int, tail: int, of_buffers: Sequence[int], needed: Sequence[tuple[int, int, int]]
+        self,
+        banks: Sequence[Bank],
+        head: int,
+        tail: int,
+        of_buffers: Sequence[int],
+        needed: Sequence[tuple[int, int, int]],
     ) -> tuple[BankUse, ...]:
         """Return the use of each bank; ``needed`` is its (planned, tail, needed) bytes."""
         moved, touched = [Moved()] * len(banks), [0] * len(banks)

@@ -95,7 +95,9 @@ def traffic(simulation: Simulation) -> Traffic:
         for position, each in of_buffers.items():
             moved[position] += each
         tail += of_tail
-        named = {("t", subgraph, tensor) for tensor in allocation.model.subgraphs[subgraph].operators[index].named_tensors}
+        named = {
+            ("t", subgraph, tensor) for tensor in allocation.model.subgraphs[subgraph].operators[index].named_tensors
+        }
         named |= {("s", 0, request) for request in scratch}
         for position in {positions[key] for key in named if key in positions}:
             touched[position] += allocation.infos[list(allocation.offsets)[position]].size
@@ -148,9 +150,7 @@ def _visited(allocation: ModelAllocation) -> Iterator[tuple[int, int]]:
     return visit(0, 0)
 
 
-def _operation(
-    allocation: ModelAllocation, subgraph: int, index: int, target: Target
-) -> tuple[Operation, list[int]]:
+def _operation(allocation: ModelAllocation, subgraph: int, index: int, target: Target) -> tuple[Operation, list[int]]:
     """Return an operator to be counted, and the numbers of its scratch requests."""
     requests = [
         (info.scratch, info.size)
@@ -165,11 +165,7 @@ def _operation(
 
 
 def _placed(
-    operation: Operation,
-    scratch: list[int],
-    subgraph: int,
-    allocation: ModelAllocation,
-    positions: dict[_Key, int],
+    operation: Operation, scratch: list[int], subgraph: int, allocation: ModelAllocation, positions: dict[_Key, int]
 ) -> tuple[dict[int, Moved], Moved]:
     """Return what an operator moves by planned buffer, and of the tail; constants are in flash and left out."""
     found: dict[int, Moved] = {}
