@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os.path
-import re
 import shlex
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.checks.program_need import ProgramNeed
@@ -19,6 +18,7 @@ from tflm_sim.device.configuration import possible_configurations as configurati
 from tflm_sim.errors import EXIT_CODES, FirmwareError, UsageError
 from tflm_sim.extension_points import ProgramFigures, Programs
 from tflm_sim.model.types import Model
+from tflm_sim.numbers import whole
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.registry import has_programs, programs
@@ -51,18 +51,20 @@ SETTINGS = (*PAIRED, "ethos_u", "own_planner", "custom_ops")
 
 _DEFAULTS = (f"the library's, or {TARGET}", "the library's or target's", "the library's, or the newest")
 _ALWAYS_LISTED = (0, 2, 3, 70, 130)
+T = TypeVar("T")
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
-_DURATION = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>ms|s|m|min|)")
-_SECONDS_OF = {"ms": 0.001, "": 1, "s": 1, "m": 60, "min": 60}
 
+def typed(read: Callable[..., T], **bounds: int) -> Callable[[str], T]:
+    """Return the type of an option whose text ``read`` reads; it may raise UsageError."""
 
-def duration(text: str) -> float:
-    """Return the seconds of an argument such as 60s, 500ms or 2m."""
-    match = _DURATION.fullmatch(text.strip())
-    if match is None:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a time; write 60s, 500ms or 2m")
-    return float(match["number"]) * _SECONDS_OF[match["unit"]]
+    def convert(text: str) -> T:
+        try:
+            return read(text, **bounds)
+        except UsageError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return convert
 
 
 def svg_file(text: str) -> str:
@@ -195,7 +197,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "the firmware passes its own planner object to MicroAllocator::Create, so it is not in the arena",
     },
     "resource_variables": {
-        "type": int,
+        "type": typed(whole),
         "metavar": "N",
         "help": "the number of resource variables that the firmware reserves (default: as many as the model has)",
     },
@@ -204,7 +206,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "the firmware creates the table of resource variables in a separate arena of N bytes (ESPHome: 1024)",
     },
     "arena_address": {
-        "type": int,
+        "type": typed(whole),
         "choices": range(BUFFER_ALIGNMENT),
         "metavar": "0..15",
         "help": "the arena's address modulo 16 (default: 0, aligned; on a heap it can be 4, 8 or 12)",
@@ -255,7 +257,7 @@ def add_interpreter(parser: argparse._ActionsContainer, what: str) -> None:
     """Add ``--into``, which goes with the option ``what``."""
     parser.add_argument(
         "--into",
-        type=int,
+        type=typed(whole),
         default=0,
         metavar="N",
         help=f"with {what}: the interpreter that gets the model, as 'firmware --run' numbers them (default: all)",

@@ -18,8 +18,8 @@ from tflm_sim.cli.options import (
     add_interpreter,
     add_verb,
     configuration,
-    duration,
     first_given,
+    typed,
 )
 from tflm_sim.cli.terminal import say, say_json, say_verdict
 from tflm_sim.errors import FirmwareError, UsageError
@@ -41,6 +41,7 @@ from tflm_sim.extensions.firmware.rooms import (
 )
 from tflm_sim.extensions.firmware.text import fact_lines, verdict_lines
 from tflm_sim.model.load import load
+from tflm_sim.numbers import seconds, whole
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.sizes import as_limit, parse_size
 
@@ -97,7 +98,7 @@ def register(subparsers: Subparsers) -> None:
     group.add_argument(
         "--invoke",
         metavar="N",
-        type=int,
+        type=typed(whole),
         default=0,
         help="with --run: run N calls of Invoke(), and measure their stack and instructions (default: 0)",
     )
@@ -109,7 +110,7 @@ def register(subparsers: Subparsers) -> None:
     )
     group.add_argument(
         "--time-limit",
-        type=duration,
+        type=typed(seconds),
         metavar="T",
         help=f"with --run: the most processor time, 30s or 10m; one Invoke() gets half of it (default: {TIMEOUT_S}s)",
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib.util
+import math
 import os
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from tflm_sim.extras import install_command
 from tflm_sim.files import replacing_bytes
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
+from tflm_sim.numbers import multiple, seconds, share_of, whole
 from tflm_sim.sizes import parse_size
 
 ABOUT = """
@@ -64,7 +65,7 @@ def register(subparsers: options.Subparsers) -> None:
     _add_passes(parser.add_argument_group("passes that are off by default"))
     parser.add_argument(
         "--prove",
-        type=int,
+        type=options.typed(whole),
         metavar="N",
         help="run both models in the real TFLM (with --firmware: in that program) on N random inputs and the extremes, "
         "and reject the result if a byte differs",
@@ -84,7 +85,7 @@ def _add_limits(limits: argparse._ArgumentGroup) -> None:
     )
     limits.add_argument(
         "--max-macs",
-        type=_ratio,
+        type=options.typed(multiple),
         metavar="X",
         help="the most multiply-accumulates, as a multiple of the model's (default: 1.35)",
     )
@@ -96,7 +97,7 @@ def _add_limits(limits: argparse._ArgumentGroup) -> None:
     )
     limits.add_argument(
         "--time-limit",
-        type=options.duration,
+        type=options.typed(seconds),
         metavar="T",
         help="end the search after 60s, 500ms or 2m, and use the best result so far; Ctrl-C does the same "
         "(default: search until nothing helps any more)",
@@ -249,22 +250,15 @@ def _configurations(args: argparse.Namespace, model: Model) -> tuple[list[Config
     return list(dict.fromkeys(found)), None
 
 
-def _ratio(text: str) -> float:
-    match = re.fullmatch(r"\+(\d+(?:\.\d+)?)%|(\d+(?:\.\d+)?)", text.strip())
-    if match is None:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a multiple; write 1.10 or +10%")
-    return 1 + float(match[1]) / 100 if match[1] else float(match[2])
-
-
 def _flash(before: int, text: str) -> int:
     """Return the bytes that --max-flash allows.
 
     Raises:
         UsageError: Not a size.
     """
-    share = re.fullmatch(r"\+(\d+(?:\.\d+)?)%", text.strip())
+    share = share_of(text)
     if share is not None:
-        return before + int(before * float(share[1]) / 100)
+        return before + math.floor(before * share)
     return before + parse_size(text[1:]) if text.startswith("+") else parse_size(text)
 
 
