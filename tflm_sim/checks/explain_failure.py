@@ -21,16 +21,18 @@ from tflm_sim.checks.alternatives import MAX_ANSWERS, alternatives
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import TflmSimError
 from tflm_sim.logs.diagnosis import Diagnosis, Refusal, diagnose
+from tflm_sim.logs.message_kinds import Role
 from tflm_sim.logs.parser import parse_log
-from tflm_sim.logs.tflm_messages import BY_KIND, Role
+from tflm_sim.logs.tflm_messages import BY_KIND
 from tflm_sim.model.types import Model
+from tflm_sim.ops.custom_operators import remedy
 from tflm_sim.ops.registry import registrations
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.targets.target import Target
 
 _MAX_SIZES = 1000
 _CHECKED = ("condition", "left", "right", "tensor", "bytes")
-_NOT_REGISTERED = ("op_missing", "op_registration")
+_NOT_REGISTERED = ("op_missing", "op_registration", "custom_missing", "custom_unresolved")
 _OTHER_REASONS = (Role.MODEL, Role.KERNEL, Role.SEQUENCE)
 # "Arena size is too small for all buffers" (until 2022) is what is now a refused resize of the head.
 _Request = Persist | Resize | Temp
@@ -51,6 +53,7 @@ class ExactExplanation:
         contradiction: Why the log cannot come from this model on this target, "" when it can.
         arenas: All the arenas that print the same, as ranges, (smallest, largest), both inclusive.
         settings: Other settings with which the log's numbers come, as options; for a contradiction.
+        invoke: Why Invoke() fails though AllocateTensors() works, "" where nothing is known to fail.
     """
 
     smallest: SmallestArena | None
@@ -61,6 +64,7 @@ class ExactExplanation:
     contradiction: str
     arenas: tuple[tuple[int, int], ...] = ()
     settings: tuple[str, ...] = ()
+    invoke: str = ""
 
 
 def with_library_facts(diagnosis: Diagnosis, target: Target) -> Diagnosis:
@@ -74,6 +78,8 @@ def with_library_facts(diagnosis: Diagnosis, target: Target) -> Diagnosis:
         return diagnosis
     if diagnosis.op in registrations(target):
         note = f"Add {diagnosis.op} to the op resolver (Add... of MicroMutableOpResolver): {target.runtime} has it."
+    elif known := remedy(diagnosis.op):
+        note = f"{target.runtime} has no kernel for {diagnosis.op}: {known}."
     else:
         note = (
             f"{target.runtime} has no kernel for {diagnosis.op}, so no resolver can add it: the model must do without, "
@@ -120,6 +126,39 @@ def explain_failure(diagnosis: Diagnosis, model: Model, configuration: Configura
         UnsupportedOpError: We have no model of one of its operators.
     """
     roomy = simulate(model, configuration)
+    return replace(_explained(diagnosis, roomy), invoke=_invoke(roomy))
+
+
+def explain_nothing(model: Model, configuration: Configuration, *, arena_size: int | None) -> ExactExplanation:
+    """Say what would fail, for a log that does not say what failed.
+
+    Args:
+        model: What the firmware runs.
+        configuration: What it was built for.
+        arena_size: The firmware's arena in bytes, where it is known.
+    """
+    roomy = simulate(model, configuration)
+    if roomy.smallest is None:
+        return ExactExplanation(None, str(roomy.failure), None, "", roomy.log, "")
+    found = ExactExplanation(roomy.smallest, "", None, "", (), "", invoke=_invoke(roomy))
+    if arena_size is None:
+        return found
+    simulation = _simulate(model, configuration, arena_size)
+    if simulation.fits:
+        why = f"in an arena of {arena_size:,} B this model does not fail on this target"
+        return replace(found, device_log=simulation.log, contradiction=why)
+    place = _place_of_last_refusal(simulation)
+    return replace(
+        found, arena_size=arena_size, place=place, device_log=simulation.log, arenas=((arena_size, arena_size),)
+    )
+
+
+def _invoke(roomy: Simulation) -> str:
+    problem = roomy.invoke_problem
+    return "" if problem is None else str(problem)
+
+
+def _explained(diagnosis: Diagnosis, roomy: Simulation) -> ExactExplanation:
     never = "" if roomy.failure is None else str(roomy.failure)
     wanted = [refusal for refusal in diagnosis.refusals if refusal.available is not None]
     if roomy.smallest is None:
@@ -142,7 +181,7 @@ def _without_numbers(diagnosis: Diagnosis, roomy: Simulation) -> ExactExplanatio
         return ExactExplanation(roomy.smallest, "", None, "", (), "")
     size = diagnosis.arena_size
     simulation = _simulate(roomy.model, roomy.configuration, size)
-    is_of_the_arena = not any(BY_KIND[m.kind].role in _OTHER_REASONS for m in diagnosis.messages)
+    is_of_the_arena = not any(BY_KIND[message.kind].role in _OTHER_REASONS for message in diagnosis.messages)
     why = f"in an arena of {size:,} B this model does not fail on this target" if is_of_the_arena else ""
     if simulation.fits:
         return ExactExplanation(roomy.smallest, "", None, "", simulation.log, why)
