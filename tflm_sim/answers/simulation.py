@@ -33,7 +33,7 @@ from tflm_sim.device.run import Device, PlannedBuffer, make_arena, roomy_arena, 
 from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.model.load import ModelLike, load_each
 from tflm_sim.model.types import Model
-from tflm_sim.units import as_size
+from tflm_sim.sizes import as_size
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,10 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
+from tflm_sim.sizes import parse_size
 from tflm_sim.targets.boards import Board, board
 from tflm_sim.targets.presets import preset
-from tflm_sim.units import format_size, parse_size
+from tflm_sim.units import format_size
 
 Simulate = Callable[[Model, Configuration, int | None], Simulation]
 """Simulates a model in an arena of that many bytes, None for a roomy one."""

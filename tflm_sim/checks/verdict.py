@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tflm_sim.checks.candidates import CandidateNeed
+from tflm_sim.checks.doubts import EXIT_CODES, Answer, Doubt, answer_of
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import HIDDEN, PARTS, named
 from tflm_sim.document_types import Count
@@ -17,7 +18,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.files import read_json, replacing
 from tflm_sim.model.types import Model
 from tflm_sim.targets.boards import Board
-from tflm_sim.targets.runtime import REFERENCE_SNAPSHOT
+from tflm_sim.targets.reference import REFERENCE_SNAPSHOT
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,8 @@ class Verdict:
         key: Its name and configuration in baselines.
         needed: Bytes; null when no size is enough.
         limit: Bytes that there are, null when nobody knows.
-        fits: Whether it works in ``limit`` bytes; null when that cannot be told.
+        fits: Whether it works in ``limit`` bytes if no doubt is right; null when that cannot be told.
+        doubts: What that takes for granted.
         before: The baseline's size, null without one.
         reason: Why it does not fit, or what is missing to tell; "" when it fits.
         log: The lines that the device prints in an arena of ``limit`` bytes.
@@ -54,7 +56,13 @@ class Verdict:
     smallest: Count | None = field(default=None, metadata=named("smallest_arena_bytes"))
     missing_baseline: str = ""
     candidates: tuple[CandidateNeed, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
     parts: Mapping[str, Any] = field(default_factory=dict, metadata=PARTS)
+
+    @property
+    def answer(self) -> Answer:
+        """Whether it works, with every doubt about that; the baseline has no say in it."""
+        return answer_of(self.fits, self.doubts)
 
     @property
     def growth(self) -> int | None:
@@ -63,13 +71,13 @@ class Verdict:
 
     @property
     def is_good(self) -> bool:
-        """Whether nothing speaks against the model."""
-        return self.fits is not False and (self.growth or 0) <= 0
+        """Whether nothing speaks against the model: it may work, and did not grow."""
+        return self.answer != "no" and (self.growth or 0) <= 0
 
     @property
     def exit_code(self) -> int:
-        """0: fits, 1: does not, or grew, 3: cannot be told, or the baseline does not have it."""
-        return 1 if not self.is_good else 3 if self.fits is None or self.missing_baseline else 0
+        """1 where the model grew, 3 where the baseline does not have it, else that of the answer."""
+        return 1 if not self.is_good else 3 if self.missing_baseline else EXIT_CODES[self.answer]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,8 +29,10 @@ from tflm_sim.report.verdict_text import (
     verdict_lines,
     verdict_markdown,
 )
+from tflm_sim.sizes import parse_size
 from tflm_sim.targets.boards import Board
-from tflm_sim.units import format_size, parse_size
+from tflm_sim.targets.target import Target
+from tflm_sim.units import format_size
 
 ABOUT = """
 Use it in CI, or to find out whether a model fits a board. Without a model it
@@ -55,6 +57,7 @@ EXITS = {
 
 def register(subparsers: options.Subparsers) -> None:
     parser = options.add_verb(subparsers, "check", EXAMPLES, about=ABOUT, exits=EXITS)
+    parser.set_defaults(has_verdict=True)
     parser.add_argument("models", nargs="*", metavar="MODEL", help=options.MODELS_HELP)
     options.add_configuration(parser)
     options.add_executed(parser)
@@ -91,16 +94,20 @@ def run(args: argparse.Namespace) -> int:
     verdicts = [verdict for rows in judged for verdict, _ in rows]
     about = _about(args, room.board, configurations)
     assumed = options.assumed(args, configurations[0]) if len(configurations) == 1 else ()
+    open_ones = _with_open_kernels(args, room.board, configurations)
     if args.update_baseline:
         _remember(args.baseline, verdicts)
     if args.markdown is not None:
-        append(args.markdown, "".join(verdict_markdown(each, assumed) for each in verdicts) + about_markdown(about))
+        append(
+            args.markdown,
+            "".join(verdict_markdown(each, assumed, open_ones) for each in verdicts) + about_markdown(about),
+        )
     if args.json:
         not_named = assumed if len(configurations) == 1 else ("--library",)
         for rows in judged:
             say_json(verdict_document(rows, assumed=not_named), indent=None)
     else:
-        _say_all(judged, args.board, assumed)
+        _say_all(judged, args.board, assumed, open_ones)
         say(*about)
     return _exit_code(verdicts)
 
@@ -140,18 +147,20 @@ def _exit_code(verdicts: list[Verdict]) -> int:
     return 1 if 1 in codes else max(codes)
 
 
-def _say_all(judged: Sequence[Judged], board_name: str, assumed: Sequence[str]) -> None:
+def _say_all(judged: Sequence[Judged], board_name: str, assumed: Sequence[str], open_ones: Sequence[Target]) -> None:
     if len(judged) > 1:
-        say_verdict(sentence_with_assumed(headline([deciding(rows)[0] for rows in judged]), assumed))
+        say_verdict(sentence_with_assumed(headline([deciding(rows)[0] for rows in judged]), assumed, open_ones))
     for rows in judged:
-        _say(rows, board_name, assumed, is_alone=len(judged) == 1)
+        _say(rows, board_name, assumed, open_ones, is_alone=len(judged) == 1)
 
 
-def _say(judged: Judged, board_name: str, assumed: Sequence[str], *, is_alone: bool) -> None:
+def _say(
+    judged: Judged, board_name: str, assumed: Sequence[str], open_ones: Sequence[Target], *, is_alone: bool
+) -> None:
     """Print the verdict on a model; with several libraries that of the one that decides, and a line for each."""
     name = "" if is_alone else f"{deciding(judged)[0].name}: "
     verdict, *lines = verdict_lines(deciding(judged)[0])
-    say_verdict(sentence_with_assumed(verdict, assumed) if is_alone else f"{name}{verdict}")
+    say_verdict(sentence_with_assumed(verdict, assumed, open_ones) if is_alone else f"{name}{verdict}")
     say(*(f"{name}{line}" for line in lines))
     if len(judged) > 1:
         title, *rows = library_lines(judged, board_name)
@@ -180,6 +189,15 @@ def _configurations(args: argparse.Namespace, chosen: Board | None, named: Confi
     return [
         named if not library else options.configuration(_with_library(args, library)) for library in chosen.libraries
     ]
+
+
+def _with_open_kernels(
+    args: argparse.Namespace, chosen: Board | None, configurations: Sequence[Configuration]
+) -> list[Target]:
+    """Return the targets whose version of the kernels nobody named."""
+    libraries = [args.library] if len(configurations) == 1 or chosen is None else list(chosen.libraries)
+    cases = zip(libraries, configurations, strict=True)
+    return [config.target for library, config in cases if options.kernels_remark(_with_library(args, library), config)]
 
 
 def _with_library(args: argparse.Namespace, library: str) -> argparse.Namespace:

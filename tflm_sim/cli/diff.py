@@ -30,7 +30,8 @@ from tflm_sim.registry import programs
 from tflm_sim.report.difference_text import difference_lines
 from tflm_sim.report.document import SizeDocument, size_document
 from tflm_sim.report.size_difference import Difference, difference_document, growth, read_size_document
-from tflm_sim.units import format_size, parse_size
+from tflm_sim.sizes import parse_size
+from tflm_sim.units import format_size
 
 ABOUT = """
 Use it to find out what an update of a library, another target or a new version

@@ -20,10 +20,10 @@ from tflm_sim.ops.op_model import OpModel
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.registry import has_programs, programs
 from tflm_sim.report.circumstances import open_kernels, target_lines, unnamed
+from tflm_sim.sizes import parse_size
 from tflm_sim.targets.presets import library_target
 from tflm_sim.targets.runtime import OPTIMIZATIONS
 from tflm_sim.targets.target import Target
-from tflm_sim.units import parse_size
 
 TARGET = "cortex-m4"
 TENSOR_HELP = "a name, an index, SUBGRAPH:INDEX, input, output, input:1"

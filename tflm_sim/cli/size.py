@@ -19,7 +19,8 @@ from tflm_sim.model.types import Model
 from tflm_sim.registry import part_lines, sources
 from tflm_sim.report.size_answer import arena_answer
 from tflm_sim.report.text import failure_lines, size_lines
-from tflm_sim.units import format_size, parse_size
+from tflm_sim.sizes import parse_size
+from tflm_sim.units import format_size
 
 if TYPE_CHECKING:
     from tflm_sim.checks.candidates import CandidateNeed

@@ -11,7 +11,7 @@ from tflm_sim.answers.rows import NEVER_INVOKES, Case, Row, cases, rows_of
 from tflm_sim.cli.options import refuse_besides
 from tflm_sim.cli.terminal import fitting, say, say_json, say_verdict
 from tflm_sim.errors import UsageError
-from tflm_sim.report.circumstances import targets_line
+from tflm_sim.report.circumstances import sentence_with_assumed, targets_line
 from tflm_sim.report.tables import fitting_columns, table_lines
 from tflm_sim.targets.boards import BOARDS
 
@@ -61,9 +61,10 @@ def _say(args: argparse.Namespace, rows: list[Row], fits: list[Row], over: Seque
     if all(row.status == "unreadable" for row in rows):
         say(rows[0].error)
         return
+    targets = [case.configuration().target for case in over]
     if not args.targets:
-        say_verdict(_verdict(rows, fits))
-    say(targets_line(case.configuration().target for case in over), OTHER_LIBRARIES)
+        say_verdict(sentence_with_assumed(_verdict(rows, fits), (), targets))
+    say(targets_line(targets), OTHER_LIBRARIES)
     of_targets = [("target", "kernels", "arena"), *((row.target, row.kernels, _arena(row)) for row in rows)]
     table = of_targets if args.targets else board_table(rows)
     columns = fitting_columns(table, range(3) if args.targets else BY_WEIGHT, width=fitting())

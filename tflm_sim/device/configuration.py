@@ -8,11 +8,11 @@ from typing import Any, TypedDict, Unpack
 
 from tflm_sim.errors import UsageError, each_of, expect, not_a
 from tflm_sim.ops.op_model import OpModel
+from tflm_sim.sizes import as_size
 from tflm_sim.targets.changes import TENSORFLOW_OF_2020, UPSTREAM
 from tflm_sim.targets.presets import at_runtime, library_target, preset
 from tflm_sim.targets.runtime import OPTIMIZATIONS, Runtime
 from tflm_sim.targets.target import Target
-from tflm_sim.units import as_size
 
 INTERPRETERS = ("plain", "recording")
 PLANNER_NAMES = ("greedy", "linear")

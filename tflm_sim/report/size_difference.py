@@ -291,7 +291,7 @@ def change(before: int | None, after: int | None) -> SizeChange:
 def _settings(path: str, before: Any, after: Any) -> Iterator[SettingChange]:
     if isinstance(before, dict) and isinstance(after, dict):
         for key in dict.fromkeys((*before, *after)):
-            if key != "verified_against":
+            if key not in ("verified_against", "newer_kernels"):
                 yield from _settings(f"{path}.{key}" if path else key, before.get(key), after.get(key))
     elif before != after:
         yield SettingChange(path, before, after)

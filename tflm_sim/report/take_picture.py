@@ -22,7 +22,8 @@ from tflm_sim.report.circumstances import with_assumed
 from tflm_sim.report.document import size_document
 from tflm_sim.report.picture import Limit, Picture, Remedy, Resident
 from tflm_sim.report.picture_builder import PictureBuilder
-from tflm_sim.units import align_up, as_size
+from tflm_sim.sizes import as_size
+from tflm_sim.units import align_up
 
 MAX_REMEDIES = 8
 
@@ -107,7 +108,7 @@ def title_of(configuration: Configuration, assumed: tuple[str, ...] | None) -> s
     target = configuration.target
     planner = planner_words(configuration.planner, configuration.has_own_planner)
     return (
-        f"{with_assumed(target.name, assumed)}, {target.runtime}, {target.kernel_library} kernels, {planner}, "
+        f"{with_assumed(target.name, assumed, target)}, {target.runtime}, {target.kernel_library} kernels, {planner}, "
         f"{configuration.interpreter} interpreter"
     )
 

@@ -31,7 +31,7 @@ def size_lines(simulation: Simulation, *, assumed: Sequence[str] = (), remarks: 
     kernels = config.target.kernel_library
     answer = size_answer(simulation)
     planner = planner_words(config.planner, config.has_own_planner)
-    title = f"{name} on {with_assumed(config.target.name, assumed)}"
+    title = f"{name} on {with_assumed(config.target.name, assumed, config.target)}"
     about = f"{config.target.runtime}, {kernels} kernels, {config.interpreter} interpreter, {planner}"
     return [title, about, *remarks, "", *answer_lines(answer, config.target.arena_address)]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from tflm_sim.checks.doubts import EXIT_CODES, Answer, first_words, settling_line
 from tflm_sim.checks.verdict import Verdict
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import INLINE, OPTIONAL, named
@@ -16,9 +17,11 @@ from tflm_sim.report.circumstances import sentence_with_assumed
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, configuration_facts, model_facts
 from tflm_sim.report.tables import table_lines
 from tflm_sim.targets.history import is_commit
+from tflm_sim.targets.target import Target
 from tflm_sim.units import format_size
 
-_MARKS = {True: "✅", False: "❌"}
+MARKS = {0: "✅", 1: "❌", 3: "❓"}
+"""What stands before a verdict in Markdown, by its exit code."""
 _WORSE = (0, 3, 1)
 """Exit codes of verdicts, the worst last."""
 
@@ -44,6 +47,7 @@ class LibraryVerdict:
     upstream_day: str
     kernels: str
     needed: Count | None = field(metadata=named("smallest_arena_multiple_of_16"))
+    answer: Answer
     fits: bool | None
     growth: int | None
     reason: str
@@ -54,6 +58,7 @@ class VerdictDocument:
     """Whether a model fits; sizes are bytes.
 
     Attributes:
+        answer: Whether it works; "if" where a doubt can turn it.
         growth: Since the baseline.
         libraries: With a board and without a library: the verdict with each that people use there. The document's own
             verdict and configuration are those of the one that decides.
@@ -65,6 +70,7 @@ class VerdictDocument:
     model: ModelFacts
     configuration: ConfigurationFacts = field(metadata=INLINE)
     board: BoardFacts | None
+    answer: Answer
     verdict: Verdict = field(metadata=INLINE)
     growth: int | None
     libraries: tuple[LibraryVerdict, ...] | None = field(default=None, metadata=OPTIONAL)
@@ -86,7 +92,7 @@ def _is_too_large(verdict: Verdict) -> bool:
 
 
 def verdict_lines(verdict: Verdict) -> list[str]:
-    """Return the answer first, then what the baseline says."""
+    """Return the answer first, then what the baseline says; last, what settles a doubt about it."""
     lines = [_answer(verdict)]
     if verdict.smallest not in (None, verdict.needed) and not (verdict.fits and _is_too_large(verdict)):
         lines.append(f"the smallest arena is {verdict.smallest:,} B; what is needed is the next multiple of 16")
@@ -98,16 +104,22 @@ def verdict_lines(verdict: Verdict) -> list[str]:
         lines.append(f"{verdict.growth:+,} B since the baseline of {format_size(verdict.before)}")
     if verdict.fits is False and _is_too_large(verdict):
         lines.append("'tflm-sim shrink' looks for rewritings that need less, with the same outputs")
-    return lines
+    return lines + [line for line in [settling_line(verdict.doubts)] if line]
 
 
 def library_lines(judged: Judged, board_name: str) -> list[str]:
     """Return which library decides on a board, and a line for each that a model was judged with."""
     title = f"so it is with {_library_name(deciding(judged)[1])}, of the libraries that people use on {board_name}:"
     rows = [_library(*row) for row in judged]
-    said = {True: "yes", False: "no", None: "-"}
+    said = {"cannot tell": "-"}
     cells = [
-        (said[row.fits], "-" if row.needed is None else f"{row.needed:,} B", row.library, row.upstream_day, row.kernels)
+        (
+            said.get(row.answer, row.answer),
+            "-" if row.needed is None else f"{row.needed:,} B",
+            row.library,
+            row.upstream_day,
+            row.kernels,
+        )
         for row in rows
     ]
     lines = table_lines([("fits", "needs", "library", "TFLM of", "kernels"), *cells])
@@ -126,6 +138,7 @@ def _library(verdict: Verdict, configuration: Configuration) -> LibraryVerdict:
         upstream_day=target.runtime.day,
         kernels=f"{target.kernel_library.name}@{target.kernel_library.version}".removesuffix("@"),
         needed=verdict.needed,
+        answer=verdict.answer,
         fits=verdict.fits,
         growth=verdict.growth,
         reason=verdict.reason,
@@ -133,25 +146,31 @@ def _library(verdict: Verdict, configuration: Configuration) -> LibraryVerdict:
 
 
 def _answer(verdict: Verdict) -> str:
+    begin = first_words(verdict.fits, [replace(one, text=printable(one.text, 200)) for one in verdict.doubts])
     if not verdict.fits or verdict.needed is None or verdict.limit is None:
         reason = printable(verdict.reason, 400)
-        return reason if verdict.fits is None else f"no: {reason}"
+        return reason if verdict.fits is None else f"{begin}: {reason}"
     limit, spare = format_size(verdict.limit), verdict.limit - verdict.needed
     if spare < 0:
-        return f"yes: {limit} work, though the smallest multiple of 16 is {format_size(verdict.needed)}"
-    return f"yes: needs {format_size(verdict.needed)} of {limit}, {format_size(spare)} to spare"
+        return f"{begin}: {limit} work, though the smallest multiple of 16 is {format_size(verdict.needed)}"
+    return f"{begin}: needs {format_size(verdict.needed)} of {limit}, {format_size(spare)} to spare"
 
 
 def headline(verdicts: Sequence[Verdict]) -> str:
     """Return the verdict on several models in a sentence."""
     codes = [verdict.exit_code for verdict in verdicts]
-    count, bad, unknown = len(codes), codes.count(1), codes.count(3)
+    count, bad = len(codes), codes.count(1)
+    open_ones = [verdict for verdict in verdicts if verdict.exit_code == EXIT_CODES["if"]]
+    doubtful = sum(verdict.answer == "if" and not verdict.missing_baseline for verdict in open_ones)
+    unknown = len(open_ones) - doubtful
+    parts = [f"{unknown} of {count} cannot be told"] if unknown else []
+    parts += [f"{doubtful} of {count} {'hangs' if doubtful == 1 else 'hang'} on a doubt"] if doubtful else []
     if bad:
-        also = f"; {unknown} cannot be told" if unknown else ""
+        also = "".join(f"; {part.replace(f' of {count}', '')}" for part in parts)
         return f"no: {bad} of {count} {'does' if bad == 1 else 'do'} not fit, or grew{also}"
-    if unknown:
-        others = "; the others fit" if unknown < count else ""
-        return f"{unknown} of {count} cannot be told{others}"
+    if parts:
+        others = "; the others fit" if len(open_ones) < count else ""
+        return f"{', '.join(parts)}{others}"
     return f"yes: all {count} fit" if count else "no model to check"
 
 
@@ -171,6 +190,7 @@ def verdict_document(
         model=model_facts(verdict.model, verdict.name),
         configuration=configuration_facts(configuration),
         board=None if chosen is None else BoardFacts(chosen.name, chosen.flash),
+        answer=verdict.answer,
         verdict=verdict,
         growth=verdict.growth,
         libraries=tuple(_library(*row) for row in judged) if len(judged) > 1 else None,
@@ -179,14 +199,13 @@ def verdict_document(
     )
 
 
-def verdict_markdown(verdict: Verdict, assumed: Sequence[str] = ()) -> str:
+def verdict_markdown(verdict: Verdict, assumed: Sequence[str] = (), open_targets: Iterable[Target] = ()) -> str:
     """Return a heading and a table; what comes from strangers cannot end the code span or the cell that it is in."""
     size = "-" if verdict.needed is None else format_size(verdict.needed)
     limit = "-" if verdict.limit is None else format_size(verdict.limit)
     growth = "-" if verdict.growth is None else f"{verdict.growth:+,} B"
     lines = [
-        f"### {_MARKS[verdict.is_good and not verdict.missing_baseline]} "
-        f"{sentence_with_assumed(_code(verdict.name), assumed)}",
+        f"### {MARKS[verdict.exit_code]} {sentence_with_assumed(_code(verdict.name), assumed, open_targets)}",
         "",
         "| smallest arena | limit | since the baseline | configuration |",
         "|---:|---:|---:|---|",

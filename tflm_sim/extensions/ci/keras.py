@@ -20,7 +20,8 @@ from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.escape import printable
 from tflm_sim.extras import install_command
 from tflm_sim.model.load import parse
-from tflm_sim.units import format_size, parse_size
+from tflm_sim.sizes import parse_size
+from tflm_sim.units import format_size
 
 try:
     import keras

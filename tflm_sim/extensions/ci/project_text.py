@@ -12,13 +12,11 @@ from tflm_sim.report.circumstances import sentence_with_assumed, unnamed
 from tflm_sim.report.difference_text import changed_settings, largest_changes
 from tflm_sim.report.size_difference import Difference, SizeChange
 from tflm_sim.report.tables import table_lines
-from tflm_sim.report.verdict_text import deciding, headline, verdict_lines
+from tflm_sim.report.verdict_text import MARKS, deciding, headline, verdict_lines
 from tflm_sim.units import format_size
 
 MAX_ROWS = 200
 """Of a Markdown table: GitHub takes 65,536 characters in a comment."""
-_MARKS = {0: "✅", 1: "❌", 3: "❓"}
-_WORDS = {True: "yes", False: "no", None: "-"}
 
 
 class Review(NamedTuple):
@@ -66,7 +64,14 @@ def headline_of(cells: Sequence[Cell]) -> str:
             missing.setdefault(name, {})[printable(cell.firmware.label)] = None
     labels = {cell.firmware.label for cell in cells}
     assumed = [name if len(of) == len(labels) else f"{name} ({', '.join(of)})" for name, of in missing.items()]
-    return sentence_with_assumed(headline([verdict_of(cell) for cell in cells]), assumed)
+    # Of several libraries of a board those are open whose kernels are the default ones.
+    open_ones = [
+        config.target
+        for cell in cells
+        if len(cell.judged) > 1 or "kernels" in assumed_of(cell)
+        for _, config in cell.judged
+    ]
+    return sentence_with_assumed(headline([verdict_of(cell) for cell in cells]), assumed, open_ones)
 
 
 def project_lines(cells: Sequence[Cell], *, width: int | None = None) -> list[str]:
@@ -91,7 +96,13 @@ def _row(cell: Cell) -> tuple[str, ...]:
     verdict = verdict_of(cell)
     growth = f"{verdict.growth:+,}" if verdict.growth is not None else "-"
     sizes = ("-" if size is None else f"{size:,}" for size in (verdict.needed, verdict.limit))
-    return _WORDS[verdict.fits], *sizes, growth, printable(cell.model), printable(cell.firmware.label)
+    return (
+        "-" if verdict.answer == "cannot tell" else verdict.answer,
+        *sizes,
+        growth,
+        printable(cell.model),
+        printable(cell.firmware.label),
+    )
 
 
 def review_markdown(
@@ -107,9 +118,9 @@ def review_markdown(
     """
     cells = [review.after for review in reviews]
     heading = ("before", "after", "change") if has_base else ("needs",)
-    lines = [f"### {_MARKS[exit_code(cells)]} Tensor arenas: {headline_of(cells)}", ""]
+    lines = [f"### {MARKS[exit_code(cells)]} Tensor arenas: {headline_of(cells)}", ""]
     rows = [_cells(each, has_base) for each in reviews]
-    rows += [(_MARKS[0], *_names(cell), _size(verdict_of(cell).needed), "-", "gone", "-") for cell in gone]
+    rows += [(MARKS[0], *_names(cell), _size(verdict_of(cell).needed), "-", "gone", "-") for cell in gone]
     lines += _table(("", "model", "firmware", *heading, "limit"), rows)
     lines += [line for review in reviews[:MAX_ROWS] for line in _why(review)]
     lines += ["<details><summary>For which TFLM and kernels</summary>", ""]
@@ -132,7 +143,7 @@ def _cells(review: Review, has_base: bool) -> tuple[str, ...]:
         change = "0" if before == after.needed else f"{after.needed - before:+,} B"
     sizes = (_size(before), _size(after.needed), change)
     names = _names(review.after)
-    return _MARKS[after.exit_code], *names, *(sizes if has_base else sizes[1:2]), _size(after.limit)
+    return MARKS[after.exit_code], *names, *(sizes if has_base else sizes[1:2]), _size(after.limit)
 
 
 def _names(cell: Cell) -> tuple[str, str]:

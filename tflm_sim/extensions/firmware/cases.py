@@ -61,7 +61,7 @@ class FirmwareCase:
         smallest = roomy.smallest
         if smallest is None or roomy.invoke_problem is not None:
             return False
-        return None if self.room is None else smallest.size <= self.room.size
+        return None if self.room is None else not self.room.fault and smallest.size <= self.room.size
 
     def answer(self) -> object:
         """Return what a condition may change: whether the model works, or, without an arena, what it needs."""

@@ -1,7 +1,6 @@
 """``tflm-sim firmware``: the user's own build, read; with ``--run`` executed in an emulator (``cli_run.py``).
 
-Exit code 0: all models fit, 1: one does not, 3: the answer is unknown; with ``--strict`` also where a verdict depends
-on an assumption.
+Exit code 0: all models fit, 1: one does not, 3: the answer is unknown, or a doubt can turn it.
 """
 
 from __future__ import annotations
@@ -9,7 +8,9 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 
+from tflm_sim.checks.doubts import EXIT_CODES, with_command, worst
 from tflm_sim.cli.options import (
     PAIRED,
     Subparsers,
@@ -33,7 +34,7 @@ from tflm_sim.extensions.firmware.rooms import ArenaRoom, Subject, embedded_subj
 from tflm_sim.extensions.firmware.text import fact_lines, verdict_lines
 from tflm_sim.model.load import load
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.units import parse_size
+from tflm_sim.sizes import parse_size
 
 ABOUT = """
 Use it after a build. It reads the version of TFLM, the kernels, the models and
@@ -52,17 +53,18 @@ tflm-sim firmware build/app.elf --run
 tflm-sim firmware build/app.elf --run --model next_model.tflite --invoke 1
 """
 EXITS = {
-    0: "every model works in its arena, under the conditions that the verdict names",
+    0: "every model works in its arena",
     1: "a model does not work in its arena; with --run: an arena is too small, or a store is out of bounds",
-    3: "the file cannot be read or executed, or does not contain enough information",
+    3: "the file cannot be read or executed, or leaves a doubt that can turn the answer ('yes, if ...')",
 }
-_OF_READING = ("arena_symbol", "limit", "ram", "strict", "ethos_u", "own_planner", "custom_ops", *PAIRED)
+_OF_READING = ("arena_symbol", "limit", "ram", "ethos_u", "own_planner", "custom_ops", *PAIRED)
 """Options that say what is not in the file; an execution measures the program as it is."""
 _OF_EXECUTING = ("into", "invoke", "emulator", "time_limit")
 
 
 def register(subparsers: Subparsers) -> None:
     parser = add_verb(subparsers, "firmware", EXAMPLES, about=ABOUT, exits=EXITS)
+    parser.set_defaults(has_verdict=True)
     parser.add_argument(
         "elf",
         metavar="APP.elf",
@@ -78,9 +80,6 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("--arena-symbol", metavar="NAME", help="the name of the array that is the arena")
     parser.add_argument("--limit", metavar="N", help="the size of the arena, if the program allocates it at run time")
     parser.add_argument("--ram", metavar="N", help="the size of the RAM that contains .data and .bss")
-    parser.add_argument(
-        "--strict", action="store_true", help="exit with 3 if the verdict depends on an assumption ('yes, if ...')"
-    )
     add_configuration(parser, with_firmware=False)
     group = parser.add_argument_group("executing the program, in an emulator that reaches nothing of this machine")
     group.add_argument(
@@ -150,8 +149,7 @@ def _judged(firmware: Firmware, args: argparse.Namespace) -> int:
     settled = frozenset(name for name, value in named.items() if value is not None)
     verdicts = [judge(subject, firmware, configurations, found.conditions, settled=settled) for subject in subjects]
     _say(firmware, found, verdicts, args)
-    codes = [verdict.exit_code(is_strict=args.strict) for verdict in verdicts]
-    return min(filter(None, codes), default=0)
+    return EXIT_CODES[worst(verdict.answer for verdict in verdicts)]
 
 
 def _say(
@@ -163,8 +161,10 @@ def _say(
     problem: str = "",
 ) -> None:
     """Print the verdicts, then the facts on which they are based, then what would settle a doubt."""
-    is_open = problem or any(verdict.fits is None or verdict.conditions for verdict in verdicts)
-    settled_by = _execution_of(firmware, args) if is_open else ""
+    command = _execution_of(firmware, args)
+    is_open = problem or any(verdict.exit_code == EXIT_CODES["if"] for verdict in verdicts)
+    settled_by = command if is_open else ""
+    verdicts = [replace(each, doubts=with_command(each.doubts, command)) for each in verdicts]
     document = firmware_document(firmware, found, verdicts, problem=problem, settled_by=settled_by)
     if args.json:
         say_json(document)
@@ -173,7 +173,7 @@ def _say(
         say_verdict(line)
     say("", *fact_lines(document))
     if settled_by:
-        say("", f"executing it settles what the file leaves open: {settled_by}")
+        say("", f"this settles it: {settled_by}")
 
 
 def _execution_of(firmware: Firmware, args: argparse.Namespace) -> str:

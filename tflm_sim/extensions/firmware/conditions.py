@@ -1,6 +1,6 @@
-"""The assumptions of a verdict about a model in a firmware: sentences that follow "if".
+"""The doubts about a verdict on a model in a firmware: what it takes for granted.
 
-An assumption is omitted if the answer is the same without it.
+A doubt is omitted if the answer is the same without it.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from tflm_sim.checks.doubts import Doubt
 from tflm_sim.device.resources import resource_variable_names
 from tflm_sim.extensions.firmware.cases import PLACES, FirmwareCase, sharers_of
 from tflm_sim.extensions.firmware.reading.firmware import Firmware
@@ -51,14 +52,17 @@ class Conditions:
         self._calls = [room.call for room in self._rooms]
         self._likely = [next(case for case in cases if case.room == room) for room in self._rooms] or list(cases[:1])
 
-    def all(self, of_targets: Iterable[Condition]) -> Iterator[str]:
-        """Yield the conditions, those about the target last."""
+    def all(self, of_targets: Iterable[Condition]) -> Iterator[Doubt]:
+        """Yield the doubts on which the answer hangs, those about the target last."""
+        yield from map(Doubt, self._of_program())
+        yield from (Doubt(condition.text) for condition in of_targets if self._matters(condition))
+
+    def _of_program(self) -> Iterator[str]:
         yield from self._of_arena()
         yield from self._of_planner()
         yield from self._of_variables()
         yield from self._of_allocator()
         yield from self._of_kernels()
-        yield from (condition.text for condition in of_targets if self._matters(condition))
 
     def _matters(self, condition: Condition) -> bool:
         """Whether some answer would be another one without the condition, or there is no telling."""
@@ -72,6 +76,8 @@ class Conditions:
     def _of_arena(self) -> Iterator[str]:
         if any(room.is_assumed for room in self._rooms):
             yield self._which_arena()
+        if self._fits is not False:
+            yield from dict.fromkeys(doubt for room in self._rooms for doubt in room.doubts)
         if not self._firmware.symbol_count and not any(self._calls):
             yield "it has one arena"
         if not self._rooms and _differ((case.at(arena_address=12), case) for case in self._likely):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tflm_sim.checks.doubts import Answer, Doubt
 from tflm_sim.document_fields import HIDDEN
 from tflm_sim.document_types import Count
 from tflm_sim.extensions.firmware.judge import FirmwareVerdict
@@ -61,14 +62,16 @@ class CaseRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirmwareVerdictRow:
-    """Whether a model fits its arena; ``fits`` is null where it cannot be told.
+    """Whether a model works in its arena.
 
     Attributes:
+        answer: "if" where a doubt can turn it.
+        fits: Whether it works if no doubt is right; null where it cannot be told.
         model_size: Its bytes.
         place: Where it lies: a section and an address, or its file.
         arena_used_bytes: In this arena; in a roomy one where it does not work or none is known.
         missing_operators: In the order in which the device asks for them.
-        assumptions: What the verdict takes for granted; sentences that follow "if".
+        doubts: What the answer takes for granted.
         cases: What the file leaves open, where it matters.
     """
 
@@ -78,6 +81,7 @@ class FirmwareVerdictRow:
     arena: str | None
     arena_size: Count | None
     arena_address: Count | None
+    answer: Answer
     fits: bool | None
     smallest_arena: Count | None
     smallest_arena_multiple_of_16: Count | None
@@ -85,7 +89,7 @@ class FirmwareVerdictRow:
     missing_operators: tuple[str, ...]
     ram_free: int | None
     reason: str
-    assumptions: tuple[str, ...]
+    doubts: tuple[Doubt, ...]
     cases: tuple[CaseRow, ...]
     log: tuple[str, ...]
 
@@ -177,6 +181,7 @@ def _verdict_row(verdict: FirmwareVerdict) -> FirmwareVerdictRow:
         arena=None if arena is None else arena.name,
         arena_size=None if arena is None else arena.size,
         arena_address=None if arena is None else arena.address,
+        answer=verdict.answer,
         fits=verdict.fits,
         smallest_arena=verdict.needed,
         smallest_arena_multiple_of_16=verdict.multiple_of_16,
@@ -184,7 +189,7 @@ def _verdict_row(verdict: FirmwareVerdict) -> FirmwareVerdictRow:
         missing_operators=tuple(verdict.missing),
         ram_free=None if arena is None else arena.free,
         reason=verdict.reason,
-        assumptions=verdict.conditions,
+        doubts=verdict.doubts,
         cases=tuple(CaseRow(row.case, row.needed, row.fits) for row in verdict.cases),
         log=tuple(verdict.log),
     )

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from tflm_sim.checks.doubts import EXIT_CODES, Answer, Doubt, answer_of, turning
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.device.resources import resource_variable_names
 from tflm_sim.extensions.firmware.cases import PLACES, FirmwareCase, possible_cases
@@ -66,7 +67,7 @@ class FirmwareVerdict:
         reason: Why it fails, or why it cannot be told, where the arena's size does not decide.
         cases: What the file leaves open and what the model needs in each case; () where all cases need the same. What
             is above is the most demanding then.
-        conditions: What the verdict takes for granted: sentences that follow "if".
+        doubts: What the verdict takes for granted.
     """
 
     model: str
@@ -81,11 +82,22 @@ class FirmwareVerdict:
     missing: tuple[str, ...] = ()
     reason: str = ""
     cases: tuple[CaseNeed, ...] = ()
-    conditions: tuple[str, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
 
-    def exit_code(self, *, is_strict: bool) -> int:
-        """0: fits, 1: does not, 3: cannot be told, or, when asked strictly, it depends on a condition."""
-        return 3 if is_strict and self.conditions else {True: 0, False: 1, None: 3}[self.fits]
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """The doubts that can turn the answer, as sentences that follow "if"."""
+        return tuple(doubt.text for doubt in turning(self.doubts))
+
+    @property
+    def answer(self) -> Answer:
+        """Whether it works, with every doubt about that."""
+        return answer_of(self.fits, self.doubts)
+
+    @property
+    def exit_code(self) -> int:
+        """That of the answer."""
+        return EXIT_CODES[self.answer]
 
 
 def judge(
@@ -112,11 +124,11 @@ def judge(
     if not cases:
         return _undecided(subject, unknown or _TOO_MANY_SHARE)
     verdict = _combined(subject, cases)
-    reason = "" if missing else _refusal(subject.model, firmware, settled)
+    reason = "" if missing else _refusal(subject.model, firmware, settled) or _fault(subject, verdict)
     if missing or reason:
         return replace(verdict, fits=False, missing=missing, reason=reason or verdict.reason, log=(), cases=())
     grounds = Conditions(subject, firmware, cases, settled, verdict.fits)
-    return replace(verdict, conditions=tuple(grounds.all(conditions)))
+    return replace(verdict, doubts=tuple(grounds.all(conditions)))
 
 
 def _unjudgeable(firmware: Firmware, missing: Sequence[str]) -> str:
@@ -163,6 +175,8 @@ def _outcome(case: FirmwareCase, subject: Subject) -> FirmwareVerdict:
     sized = case.sized()
     if sized is None or case.room is None:
         return verdict
+    if case.room.fault:
+        return replace(verdict, fits=False, reason=case.room.fault)
     fits = smallest.size <= case.room.size
     return replace(verdict, fits=fits, log=sized.log, used=sized.arena_used_bytes if fits else verdict.used)
 
@@ -209,6 +223,14 @@ def _decide(names: Sequence[str], cases: Sequence[FirmwareCase], answers: Sequen
     """Whether cases that answer these questions alike have the same answer."""
     rows = [tuple(case.words.get(name) for name in names) for case in cases]
     return len(set(zip(rows, answers, strict=True))) == len(set(rows))
+
+
+def _fault(subject: Subject, verdict: FirmwareVerdict) -> str:
+    """Return whose bytes TFLM would write to, where each arena that the model may get has somebody's; "" for nobody."""
+    faults = dict.fromkeys(room.fault for room in subject.rooms)
+    if not faults or not all(faults) or verdict.multiple_of_16 is None:
+        return ""
+    return f"{' or '.join(faults)}; the model needs {verdict.multiple_of_16:,} B"
 
 
 def _refusal(model: Model, firmware: Firmware, settled: frozenset[str]) -> str:

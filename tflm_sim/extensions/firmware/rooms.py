@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from tflm_sim.extensions.firmware.reading.elf import DATA
+from tflm_sim.extensions.firmware.placement import place_arena
 from tflm_sim.extensions.firmware.reading.embedded_models import EmbeddedModel
 from tflm_sim.extensions.firmware.reading.firmware import Firmware
-from tflm_sim.extensions.firmware.reading.image import AddressIndex
 from tflm_sim.extensions.firmware.reading.memory import Region
 from tflm_sim.extensions.firmware.reading.set_up import InterpreterCall
-from tflm_sim.extensions.firmware.reading.symbol_names import ArenaSymbol, plain_name
+from tflm_sim.extensions.firmware.reading.symbol_names import ArenaSymbol
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 
@@ -33,6 +32,8 @@ class ArenaRoom:
         call: The call in the code that makes its interpreter; None where none was read.
         shared_with: The other models whose interpreters were, or may have been, given the same allocator.
         may_be_alone: Whether no other model need be on its allocator.
+        fault: Whose bytes TFLM would write to, so that no model works in it; "" for nobody's.
+        doubts: What is taken for granted about where it lies: sentences that follow "if".
     """
 
     name: str
@@ -44,6 +45,8 @@ class ArenaRoom:
     call: InterpreterCall | None = None
     shared_with: tuple[Model, ...] = field(default=(), compare=False)
     may_be_alone: bool = True
+    fault: str = ""
+    doubts: tuple[str, ...] = ()
 
     def allows(self, interpreter: str) -> bool:
         """Whether the call makes an interpreter of that kind, as far as it was read."""
@@ -109,21 +112,13 @@ def _by_name(firmware: Firmware, arena: ArenaSymbol, *, is_assumed: bool) -> Are
     )
 
 
-def _name_of(firmware: Firmware, arena: int) -> str:
-    """Return what to call the arena at an address: its object, and how far behind its start."""
-    start, _, symbol = _object_at(firmware, arena)
-    if not symbol:
-        return f"the bytes at {start:#x}"
-    return f"{symbol} + {arena - start:,}" if arena > start else symbol
-
-
 def _sharers(call: InterpreterCall, calls: Iterable[InterpreterCall]) -> list[InterpreterCall]:
     """Return the calls that are given the same allocator, this one too; [] where it makes its own."""
     return [other for other in calls if call.allocator and other.allocator == call.allocator]
 
 
 def _of_call(
-    firmware: Firmware, call: InterpreterCall, calls: Iterable[InterpreterCall], model: EmbeddedModel | None
+    firmware: Firmware, call: InterpreterCall, calls: Sequence[InterpreterCall], model: EmbeddedModel | None
 ) -> ArenaRoom:
     assert call.arena_size is not None
     sharers = _sharers(call, calls)
@@ -135,8 +130,17 @@ def _of_call(
     if call.arena is None or call.is_on_heap:
         return room
     addresses = (call.arena % BUFFER_ALIGNMENT,)
-    free = _free(firmware, call.arena)
-    return replace(room, name=_name_of(firmware, call.arena), address=call.arena, free=free, addresses=addresses)
+    placed = place_arena(firmware, call, calls)
+    name = placed.name or f"the bytes at {call.arena:#x}"
+    return replace(
+        room,
+        name=f"{name} + {placed.behind:,}" if placed.behind else name,
+        address=call.arena,
+        free=_free(firmware, call.arena),
+        addresses=addresses,
+        fault=placed.fault,
+        doubts=placed.doubts,
+    )
 
 
 def _models_on(calls: Sequence[InterpreterCall], models: Iterable[EmbeddedModel]) -> Iterator[EmbeddedModel]:
@@ -144,15 +148,6 @@ def _models_on(calls: Sequence[InterpreterCall], models: Iterable[EmbeddedModel]
     for model in models:
         if any(call.model is None or _contains(model, call.model) for call in calls):
             yield model
-
-
-def _object_at(firmware: Firmware, address: int) -> tuple[int, int, str]:
-    """Return (start, size, name) of the object that holds an address; of itself, without a name, where none does."""
-    symbols = firmware.image.elf.symbols if firmware.image.elf else ()
-    objects = AddressIndex(
-        (one.value, one.size, plain_name(one.name)) for one in symbols if one.type in DATA and one.size
-    )
-    return objects.at(address) or (address, 0, "")
 
 
 def _free(firmware: Firmware, address: int) -> int | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from tflm_sim.checks.doubts import first_words, listed, turning
 from tflm_sim.escape import printable
 from tflm_sim.extensions.firmware.document import FirmwareDocument, FirmwareVerdictRow, Placed, RamFacts
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
@@ -73,18 +75,15 @@ def _region(region: RamFacts) -> str:
 
 def _answer(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
     """Return the paragraph that a person wants after a build."""
-    mark = {True: "yes", False: "no", None: "cannot be told"}[row.fits]
-    taken = f", if {_listed([printable(text, 200) for text in row.assumptions])}" if row.assumptions else ""
     where = f"model {printable(row.model)} ({_bytes(row.model_size)} {printable(row.place)})"
     if row.arena is not None and row.arena_size is not None:
         where += f" in {printable(row.arena)} ({_bytes(row.arena_size)})"
+    doubts = [replace(doubt, text=printable(doubt.text, 200)) for doubt in row.doubts]
     if row.fits is None:
-        return f"{mark}: {where}: {_reason(row, document)}" + (f"; all of this{taken}" if taken else "")
-    return f"{mark}{taken}: {where}: {_reason(row, document)}"
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+        texts = [doubt.text for doubt in turning(doubts)]
+        taken = f"; all of this, if {listed(texts)}" if texts else ""
+        return f"{first_words(None)}: {where}: {_reason(row, document)}{taken}"
+    return f"{first_words(row.fits, doubts)}: {where}: {_reason(row, document)}"
 
 
 def _reason(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:

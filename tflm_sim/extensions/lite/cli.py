@@ -22,6 +22,7 @@ from tflm_sim.extensions.lite.answer import (
 )
 from tflm_sim.extensions.lite.flex import flex_ops
 from tflm_sim.extensions.lite.gpu import Storage, taken
+from tflm_sim.extensions.lite.releases import DEFAULT_RELEASE, RELEASES, find_release
 from tflm_sim.files import replacing
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
@@ -65,6 +66,12 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--threads", type=int, default=1, metavar="N", help="the number of threads of the interpreter (default: 1)"
     )
+    parser.add_argument(
+        "--release",
+        default=DEFAULT_RELEASE,
+        metavar="R",
+        help=f"the release of the runtime (default: {DEFAULT_RELEASE}): {', '.join(RELEASES)}",
+    )
     shapes = parser.add_mutually_exclusive_group()
     shapes.add_argument(
         "--resize",
@@ -97,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 4 where the runtime refuses a model."""
     _refuse_contradictions(args)
     micro = _micro(args.target, args.firmware)
-    settings = LiteSettings(args.kernels, args.preserve_all, args.threads)
+    settings = LiteSettings(args.kernels, args.preserve_all, args.threads, find_release(args.release))
     if args.jsonl:
         return _jsonl(args, settings)
     code = 0

@@ -21,7 +21,7 @@ from tflm_sim.extensions.shrink.text import ExecutedGain, executed_gain_lines, s
 from tflm_sim.extras import install_command
 from tflm_sim.files import replacing_bytes
 from tflm_sim.model.load import load
-from tflm_sim.units import parse_size
+from tflm_sim.sizes import parse_size
 
 ABOUT = """
 Use it if a model does not fit. The new file gives the same output bytes; the

@@ -13,9 +13,11 @@ from tflm_sim.document_types import Count
 from tflm_sim.errors import expect
 from tflm_sim.escape import printable
 from tflm_sim.extensions.shrink.shrunk import Conversion, ElementNumbers, Gain, Shrunk, Sizes
+from tflm_sim.ops.resolver import resolver_method
 from tflm_sim.registry import part_lines
 from tflm_sim.report.tables import fitting_columns, table_lines
-from tflm_sim.units import as_size, format_size
+from tflm_sim.sizes import as_size
+from tflm_sim.units import format_size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,7 +216,7 @@ def _firmware_lines(shrunk: Shrunk) -> list[str]:
     lines = ["for the firmware:", f"    alignas(16) uint8_t tensor_arena[{size}];  // {format_size(size)}"]
     if shrunk.extra_operators:
         lines.append(f"    // {len(shrunk.extra_operators)} more in MicroMutableOpResolver<N>:")
-        lines += [f"    resolver.{_resolver_method(name)}();" for name in shrunk.extra_operators]
+        lines += [f"    resolver.{resolver_method(name)}();" for name in shrunk.extra_operators]
     return lines
 
 
@@ -239,12 +241,6 @@ def _numbers(numbers: ElementNumbers) -> str:
     if numbers.scale is None:
         return numbers.type
     return f"{numbers.type} with scale {numbers.scale:.9g} and zero point {numbers.zero_point}"
-
-
-def _resolver_method(operator: str) -> str:
-    """Return the method of MicroMutableOpResolver for a builtin operator: SLICE is AddSlice."""
-    words = (word if word in ("2D", "3D") else word.capitalize() for word in operator.split("_"))
-    return "Add" + "".join(words)
 
 
 def _distinct(outputs: int) -> str:

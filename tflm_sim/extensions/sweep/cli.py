@@ -33,7 +33,7 @@ from tflm_sim.files import replacing
 from tflm_sim.model.inputs import folder_files, matches
 from tflm_sim.report.circumstances import sentence_with_assumed, targets_line, unnamed
 from tflm_sim.report.tables import table_lines
-from tflm_sim.units import parse_size
+from tflm_sim.sizes import parse_size
 
 ABOUT = """
 Use it for a folder of models. It writes a table, and can use many processes or
@@ -249,8 +249,10 @@ def _sweep(args: argparse.Namespace, over: list[Case], pool: Any, limits: Limits
     else:
         summary, *reasons = tally.lines()
         configurations = [case.configuration() for case in over]
+        missing = _assumed(args, configurations)
+        open_ones = [] if args.kernels else [each.target for each in configurations]
         say(
-            sentence_with_assumed(summary, _assumed(args, configurations)),
+            sentence_with_assumed(summary, missing, open_ones),
             *reasons,
             targets_line(config.target for config in configurations),
         )

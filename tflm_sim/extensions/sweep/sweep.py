@@ -15,7 +15,7 @@ from tflm_sim.extras import install_command
 from tflm_sim.model.inputs import expand_inputs, may_hold_several, members
 from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
-from tflm_sim.units import as_size
+from tflm_sim.sizes import as_size
 
 DEFAULT_LIMITS = Limits()
 

@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.extensions.firmware.reading.elf import Symbol
+from tflm_sim.extensions.firmware.reading.elf import Section, Symbol
 from tflm_sim.extensions.firmware.reading.embedded_models import EmbeddedModel
+from tflm_sim.extensions.firmware.reading.memory import Region
 from tflm_sim.extensions.firmware.reading.set_up import InterpreterCall
 from tflm_sim.extensions.firmware.reading.symbol_names import ArenaSymbol
 from tflm_sim.extensions.firmware.rooms import ArenaRoom, embedded_subject, model_name, region_of, rooms_for
 
 ARENA = 0x2000_0004
-REGION = SimpleNamespace(contains=range(ARENA, ARENA + 100).__contains__, free=77)
+REGION = Region(ARENA, ARENA + 100, 0, 100, 0, top=ARENA + 177)
+BSS = Section(".bss", 8, 3, ARENA - 4000, 0, 8000, 0)
 FIRST, SECOND, THIRD = (
     EmbeddedModel(SimpleNamespace(name=name), ".rodata", address, 16, name)  # type: ignore[arg-type]
     for name, address in (("a", 0x100), ("b", 0x110), ("c", 0x120))
@@ -27,7 +29,8 @@ def firmware(*calls: InterpreterCall, symbols: tuple[Symbol, ...] = (), is_read:
         "regions": (REGION,),
         "arenas": (ArenaSymbol("tensor_arena", ARENA, 50, ".bss"),),
         "set_up": SimpleNamespace(arenas=calls if is_read else None),
-        "image": SimpleNamespace(elf=SimpleNamespace(symbols=symbols)),
+        "image": SimpleNamespace(elf=SimpleNamespace(symbols=symbols, sections=[BSS] * 4)),
+        "arena_parts": (),
         "only_takes_allocators": False,
         **more,
     }

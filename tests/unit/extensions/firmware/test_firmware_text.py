@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tflm_sim.checks.doubts import Doubt
 from tflm_sim.extensions.firmware.document import CaseRow, Placed, RamFacts
 from tflm_sim.extensions.firmware.text import _cases, _printed, _spans, fact_lines, verdict_lines
 
@@ -47,7 +48,7 @@ def verdict(**facts: Any) -> Any:
     known: dict[str, Any] = {
         "model": "kws", "model_size": 5000, "place": "at 0x100", "arena": "a", "arena_size": 2048, "fits": True,
         "smallest_arena": 1600, "smallest_arena_multiple_of_16": 1600, "missing_operators": (), "ram_free": None,
-        "reason": "", "assumptions": (), "cases": (), "log": (),
+        "reason": "", "doubts": (), "answer": "yes", "cases": (), "log": (),
     }  # fmt: skip
     return SimpleNamespace(**{**known, **facts})
 
@@ -102,8 +103,8 @@ TWO = (CaseRow("c", 1600, True), CaseRow("d", 3200, False))
         ({"fits": None, "reason": "r", "cases": (CaseRow("c", None, None),)}, f"cannot be told: {ABOUT}: r (at most: "
          f"c: "
          "fails)"),
-        ({"fits": None, "reason": "r", "assumptions": ("x",)}, f"cannot be told: {ABOUT}: r; all of this, if x"),
-        ({"assumptions": ("a" * 201, "b", "c")}, f"yes, if …{'a' * 199}, b and c: {ABOUT}: needs 1,600 B; you can give "
+        ({"fits": None, "reason": "r", "doubts": (Doubt("x"),)}, f"cannot be told: {ABOUT}: r; all of this, if x"),
+        ({"doubts": tuple(map(Doubt, ("a" * 201, "b", "c")))}, f"yes, if …{'a' * 199}, b and c: {ABOUT}: needs 1,600 B; you can give "
          "back 448 B"),
         ({"missing_operators": ("ADD", "MUL"), "fits": False}, f"no: {ABOUT}: not registered: ADD, MUL; "
          "AllocateTensors() will fail and print `Didn't find op for builtin opcode 'ADD'`; its arena would be 1,600 B"),

@@ -150,8 +150,8 @@ def arena_marker(
     from tflm_sim.device.configuration import configure
     from tflm_sim.extensions.ci.pytest_plugin.checker import ArenaChecker
     from tflm_sim.report.circumstances import target_line, unnamed
+    from tflm_sim.sizes import parse_size
     from tflm_sim.targets.presets import library_target
-    from tflm_sim.units import parse_size
 
     name, loaded = _load(item, model)
 

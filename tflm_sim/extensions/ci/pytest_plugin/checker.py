@@ -16,7 +16,8 @@ from tflm_sim.escape import one_line, printable
 from tflm_sim.model.types import Model
 from tflm_sim.report.lifetime_text import after_invoke, buffer_name, scope_label, timeline_lines
 from tflm_sim.report.tables import table_lines
-from tflm_sim.units import format_size, parse_size
+from tflm_sim.sizes import parse_size
+from tflm_sim.units import format_size
 
 TOP_ROWS = 5
 HOMES = {
