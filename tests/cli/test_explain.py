@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tflm_sim.checks.explain_failure import MatchingSetting
 from tflm_sim.cli import main
 from tflm_sim.cli.explain import exact_lines
 from tflm_sim.logs.kernel_texts import find_kernel_text
@@ -151,9 +152,21 @@ def test_the_rest_of_a_format_is_no_operator(capsys: pytest.CaptureFixture[str])
 
 
 def explanation(*arenas: tuple[int, int], **facts: Any) -> Any:
-    known = {"place": "p", "arena_size": 1024, "contradiction": "", "settings": (), "never": "n", "invoke": ""}
+    known = {
+        "place": "p",
+        "arena_size": 1024,
+        "contradiction": "",
+        "settings": (),
+        "never": "n",
+        "invoke": "",
+        "is_refuted": False,
+    }
     smallest = SimpleNamespace(size=1590, multiple_of_16=1600)
     return SimpleNamespace(**{**known, "smallest": smallest, "arenas": arenas, **facts})
+
+
+def settings(*sizes: int) -> tuple[MatchingSetting, ...]:
+    return tuple(MatchingSetting(f"--x{index}", size) for index, size in enumerate(sizes))
 
 
 SMALLEST = "  smallest  1,590 B; as a multiple of 16: 1,600 B"
@@ -177,12 +190,53 @@ SMALLEST = "  smallest  1,590 B; as a multiple of 16: 1,600 B"
         ),
         (explanation((5, 5), place=""), [SMALLEST]),
         (explanation(arena_size=None), [SMALLEST]),
+        (explanation(place="", contradiction="c"), ["  but       c", SMALLEST]),
         (
-            explanation(place="", contradiction="c", settings=("--x",)),
-            ["  but       c", "  with      --x these numbers come", SMALLEST],
+            explanation(place="", contradiction="c", is_refuted=True),
+            [
+                "  but       c",
+                "  smallest  not known: of no setting that was tried these numbers come; 1,600 B with the settings "
+                "above, which the log refutes",
+            ],
+        ),
+        (
+            explanation(place="", contradiction="c", is_refuted=True, settings=settings(2000, 2000)),
+            [
+                "  but       c",
+                "  with      --x0 these numbers come",
+                "  with      --x1 these numbers come",
+                "  smallest  2,000 B, a multiple of 16, with each of these; not the 1,600 B of the settings above",
+            ],
+        ),
+        (
+            explanation(place="", contradiction="c", is_refuted=True, settings=settings(2000, 2016, 2000)),
+            [
+                "  but       c",
+                "  with      --x0 these numbers come",
+                "  with      --x1 these numbers come",
+                "  with      --x2 these numbers come",
+                "  smallest  as a multiple of 16: 2,000 B with --x0 or --x2; 2,016 B with --x1; the program, or the "
+                "library's version, decides which it is",
+            ],
         ),
         (explanation(place="", smallest=None), ["  smallest  no arena is enough: n"]),
     ],
 )
 def test_what_the_simulation_adds_is_a_line_each(exact: Any, lines: list[str]) -> None:
     assert exact_lines(exact) == lines
+
+
+def test_what_the_linker_lacks_says_which_arena_would_fit_and_whether_the_model_fits_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    line = "region `RAM' overflowed by 1000 bytes"
+    assert "An arena of 1,032" not in "".join(explained(capsys, line))
+    assert "An arena of 1,040 B would fit." in "".join(explained(capsys, line, "--arena-size", "2048"))
+    yes = explained(capsys, line, "--arena-size", "4096", "--model", "sample:sine", "--library", "chirale")
+    assert "yes, it works in that" in "".join(yes)
+    no = explained(capsys, line, "--arena-size", "2048", "--model", "sample:keyword_spotter", "--library", "chirale")
+    assert "no, 23,132 B more have to be found" in "".join(no)
+    without = explained(capsys, line, "--arena-size", "512")
+    assert "Without any arena it would still be 488 B too much." in "".join(without)
+    flash = "region `FLASH' overflowed by 1000 bytes"
+    assert "An arena of" not in "".join(explained(capsys, flash, "--arena-size", "2048"))

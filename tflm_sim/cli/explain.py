@@ -11,11 +11,13 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tflm_sim.answers.npu import npu_memory
+from tflm_sim.answers.smallest_arena import SmallestArena
 from tflm_sim.checks.explain_failure import (
     ExactExplanation,
     explain_failure,
     explain_nothing,
     with_library_facts,
+    with_linked_room,
     with_vela_facts,
 )
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, arena_size, assumed, configuration, header
@@ -106,10 +108,13 @@ def run(args: argparse.Namespace) -> int:
     events = parse_log(data)
     unknown, last = unknown_errors(data, events)
     size, config = arena_size(args), configuration(args)
-    found = [with_library_facts(each, config.target) for each in diagnose(events, arena_size=size, last_line=last)]
+    diagnoses = diagnose(events, arena_size=size, last_line=last)
+    found = [with_library_facts(each, config.target) for each in diagnoses]
     exact: Sequence[ExactExplanation | None] = [None] * len(found)
     simulated = None
-    if args.model is not None:
+    if args.model is None:
+        found = [with_linked_room(each) for each in found]
+    else:
         model = load(args.model)
         found, exact, config = _explained(found, model, config)
         if not found:
@@ -150,7 +155,9 @@ def _explained(
     found = [with_vela_facts(each, model) for each in found]
     if npu_memory(model) and any(each.is_of_the_arena for each in found):  # so it has the kernel
         config = replace(config, target=replace(config.target, ethos_u=True))
-    return found, [explain_failure(each, model, config) for each in found], config
+    exact = [explain_failure(each, model, config) for each in found]
+    found = [with_linked_room(each, more.smallest) for each, more in zip(found, exact, strict=True)]
+    return found, [*exact], config
 
 
 def _read(log: str) -> bytes:
@@ -188,13 +195,33 @@ def exact_lines(exact: ExactExplanation) -> list[str]:
         lines.append(f"  {_arenas(exact)}, at: {exact.place}")
     if exact.contradiction:
         lines.append(f"  but       {exact.contradiction}")
-        lines += [f"  with      {options} these numbers come" for options in exact.settings]
+        lines += [f"  with      {each.options} these numbers come" for each in exact.settings]
     if exact.invoke:
         lines.append(f"  simulated {exact.invoke}")
     if exact.smallest is None:
         return [*lines, f"  smallest  no arena is enough: {exact.never}"]
+    if exact.is_refuted:
+        return [*lines, f"  smallest  {_of_settings(exact, exact.smallest)}"]
     best = exact.smallest
     return [*lines, f"  smallest  {format_size(best.size)}; as a multiple of 16: {best.multiple_of_16:,} B"]
+
+
+def _of_settings(exact: ExactExplanation, named: SmallestArena) -> str:
+    """Return the smallest arena where the log proves that the firmware is not the one that was named."""
+    sizes: dict[int, list[str]] = {}
+    for each in exact.settings:
+        sizes.setdefault(each.smallest, []).append(each.options)
+    if not sizes:
+        return (
+            f"not known: of no setting that was tried these numbers come; {named.multiple_of_16:,} B with the settings "
+            "above, which the log refutes"
+        )
+    if len(sizes) == 1:
+        (size,) = sizes
+        refuted = f"not the {named.multiple_of_16:,} B of the settings above"
+        return f"{size:,} B, a multiple of 16, with each of these; {refuted}"
+    each_of = "; ".join(f"{size:,} B with {' or '.join(options)}" for size, options in sizes.items())
+    return f"as a multiple of 16: {each_of}; the program, or the library's version, decides which it is"
 
 
 def _arenas(exact: ExactExplanation) -> str:
