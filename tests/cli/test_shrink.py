@@ -258,5 +258,5 @@ def test_the_last_line_says_what_was_written(
     monkeypatch.setattr(module, "shrunk_lines", lambda *_, **__: ["lines"])
     monkeypatch.setattr(module, "_fits", lambda *_: fits)
     shrunk: Any = SimpleNamespace(has_gained=has_gained)
-    module._print(argparse.Namespace(json=False, explain=False), shrunk, None, None, output)
+    module._print(argparse.Namespace(json=False, explain=False), shrunk, None, None, output, None)
     assert capsys.readouterr().out.splitlines()[-1] == line

@@ -5,21 +5,24 @@ from __future__ import annotations
 import argparse
 import os.path
 import re
+import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from tflm_sim.answers.simulation import Simulation, simulate
+from tflm_sim.checks.program_need import ProgramNeed
 from tflm_sim.cli.terminal import COLOR_CHOICES, HelpText, ProgressLine, elapsing, say
 from tflm_sim.cli.verbs import VERBS, verbs
 from tflm_sim.device.configuration import Configuration, configure
-from tflm_sim.errors import EXIT_CODES, UsageError
+from tflm_sim.errors import EXIT_CODES, FirmwareError, UsageError
 from tflm_sim.extension_points import ProgramFigures, Programs
 from tflm_sim.model.types import Model
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.registry import has_programs, programs
 from tflm_sim.report.circumstances import open_kernels, target_lines, unnamed
+from tflm_sim.report.program_text import need_line
 from tflm_sim.sizes import parse_size
 from tflm_sim.targets.presets import library_target
 from tflm_sim.targets.runtime import OPTIMIZATIONS
@@ -297,6 +300,80 @@ def program_reader() -> Programs:
     return found
 
 
+def program_need(
+    args: argparse.Namespace, name: str, model: Model, possible: Sequence[Configuration], limit: int | None = None
+) -> ProgramNeed:
+    """Return what a model needs in the program of ``--firmware``, as its file says.
+
+    Args:
+        args: The options.
+        name: The model, as the user named it.
+        model: It.
+        possible: The configurations that the file leaves possible, the likeliest first.
+        limit: Bytes of the arena that is asked about; None where only the need is.
+    """
+    named = {"planner": args.planner, "resource_variable_count": args.resource_variables}
+    return program_reader().need(
+        args.firmware,
+        model,
+        possible,
+        limit=limit,
+        address=args.arena_address,
+        settled=frozenset(setting for setting, value in named.items() if value is not None),
+        command=_executing(args, name),
+        **_named_of_program(args),
+    )
+
+
+def configured(
+    args: argparse.Namespace, name: str, model: Model, *, is_split: bool = False
+) -> tuple[Configuration, ProgramNeed | None]:
+    """Return the configuration of the options for a model, and what a program of ``--firmware`` says it needs.
+
+    Raises:
+        FirmwareError: The program's file does not say what has to be simulated.
+    """
+    if not args.firmware:
+        return configuration(args, is_split=is_split), None
+    need = program_need(args, name, model, possible_configurations(args, is_split=is_split))
+    if need.simulation is None:
+        raise FirmwareError(need.reason, path=args.firmware)
+    return need.configuration, need
+
+
+def program_parts(need: ProgramNeed | None) -> Mapping[str, object]:
+    """Return what a program's file says as parts of a document; none without a program."""
+    return {} if need is None else need.parts
+
+
+def program_header(need: ProgramNeed | None) -> list[str]:
+    """Return what the figures of a program hang on, as the first lines; none where they hang on nothing."""
+    first = None if need is None else need_line(need)
+    return [] if first is None else [first]
+
+
+_OF_A_SIZE = ("limit", "arena_size")
+
+
+def _executing(args: argparse.Namespace, name: str) -> str:
+    """Return the command that asks the same of the program itself."""
+    given = ("firmware", *(option for option in _OF_A_SIZE if getattr(args, option, None)), *_OF_PROGRAM)
+    pairs = ((f"--{option.replace('_', '-')}", getattr(args, option, None)) for option in given)
+    words = [word for option, value in pairs if value for word in (option, str(value))]
+    words += ["-o", args.output] if args.verb == "report" and args.output else []
+    verb = args.verb if args.verb in ("check", "report") else "size"
+    return shlex.join(["tflm-sim", verb, name, *words, "--executed"])
+
+
+_OF_PROGRAM = ("target", "kernels", "runtime", "library", "interpreter")
+"""Options for what a program's file may not say."""
+
+
+def _named_of_program(args: argparse.Namespace) -> dict[str, str | None]:
+    target, *rest = (getattr(args, name, None) for name in _OF_PROGRAM)
+    return dict(zip(("named", *_OF_PROGRAM[1:]), (target, *rest), strict=True))
+
+
 def measured(
     args: argparse.Namespace, model: Model | None, possible: Sequence[Configuration], sizes: Sequence[int] = ()
 ) -> ProgramFigures:
@@ -441,14 +518,7 @@ def target_of_library(args: argparse.Namespace) -> Target:
 
 def targets_of_firmware(args: argparse.Namespace) -> tuple[Target, ...]:
     """Return the possible targets of the program of ``--firmware``, given the other options."""
-    return program_reader().possible_targets(
-        args.firmware,
-        named=args.target,
-        kernels=args.kernels,
-        runtime=args.runtime,
-        library=args.library,
-        interpreter=args.interpreter,
-    )
+    return program_reader().possible_targets(args.firmware, **_named_of_program(args))
 
 
 def pair(args: argparse.Namespace) -> tuple[argparse.Namespace, argparse.Namespace]:

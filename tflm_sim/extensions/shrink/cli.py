@@ -7,20 +7,24 @@ import contextlib
 import importlib.util
 import os
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tflm_sim.checks.doubts import settling_lines
+from tflm_sim.checks.program_need import ProgramNeed
 from tflm_sim.cli import options
 from tflm_sim.cli.terminal import ProgressLine, fitting, say, say_json
 from tflm_sim.device.configuration import Configuration, configure
-from tflm_sim.errors import TflmSimError, UsageError
+from tflm_sim.errors import FirmwareError, TflmSimError, UsageError
 from tflm_sim.extensions.shrink.shrunk import Shrunk
 from tflm_sim.extensions.shrink.text import ExecutedGain, executed_gain_lines, shrunk_document, shrunk_lines
 from tflm_sim.extras import install_command
 from tflm_sim.files import replacing_bytes
 from tflm_sim.model.load import load
+from tflm_sim.model.types import Model
 from tflm_sim.sizes import parse_size
 
 ABOUT = """
@@ -158,7 +162,7 @@ def run(args: argparse.Namespace) -> int:
     _refuse_output(args)
     settings = _settings(args, len(model.source))
     is_measured = options.is_executed(args)
-    configurations = _configurations(args)
+    configurations, need = _configurations(args, model)
     with ProgressLine("shrinking", model) as status:
         shrunk = shrink(model, configurations, **settings, progress=status.show)
     executed = _executed(args, shrunk, configurations) if is_measured and shrunk.has_gained else None
@@ -168,9 +172,10 @@ def run(args: argparse.Namespace) -> int:
     if output is not None:
         _write(output, shrunk.data)
     if not args.json:
+        say(*(options.program_header(need) if executed is None else ()))
         shown = configurations[:1] if args.firmware else configurations  # The table says what its file leaves open.
         say(*(line for config in shown for line in options.header(args, config)))
-    _print(args, shrunk, settings.get("goal"), executed, output)
+    _print(args, shrunk, settings.get("goal"), executed, output, need)
     return 0 if is_met else NO_GAIN
 
 
@@ -213,10 +218,16 @@ def _executed(args: argparse.Namespace, shrunk: Shrunk, configurations: Sequence
 
 
 def _print(
-    args: argparse.Namespace, shrunk: Shrunk, goal: int | None, executed: ExecutedGain | None, output: str | None
+    args: argparse.Namespace,
+    shrunk: Shrunk,
+    goal: int | None,
+    executed: ExecutedGain | None,
+    output: str | None,
+    need: ProgramNeed | None,
 ) -> None:
     if args.json:
-        say_json(shrunk_document(shrunk, goal=goal, output=output, executed=executed))
+        program = None if need is None or executed is not None else dict(need.parts)
+        say_json(shrunk_document(shrunk, goal=goal, output=output, executed=executed, program=program))
     else:
         say(*shrunk_lines(shrunk, goal=goal, explain=args.explain, width=fitting()))
         if executed is not None:
@@ -227,9 +238,16 @@ def _print(
             say("nothing is written: the program itself does not need less")
         elif shrunk.has_gained:
             say("nothing is written; -o OUT.tflite writes it")
+        if need is not None and executed is None:
+            say(*settling_lines(need.answer, need.settled_by))
 
 
-def _configurations(args: argparse.Namespace) -> list[Configuration]:
+def _configurations(args: argparse.Namespace, model: Model) -> tuple[list[Configuration], ProgramNeed | None]:
+    """Return what the model runs on, and what a program's file says that it needs there.
+
+    Raises:
+        FirmwareError: The file does not say what has to be simulated.
+    """
     custom_ops = tuple(row for path in args.custom_ops for row in options.load_custom_ops(path))
     if args.firmware:
         if args.target and len(args.target) > 1:
@@ -237,10 +255,21 @@ def _configurations(args: argparse.Namespace) -> list[Configuration]:
                 "--firmware selects one target; add at most one --target, for what the file does not contain"
             )
         named = args.target[0] if args.target else None
-        possible = options.program_reader().possible_targets(args.firmware, named=named, kernels=args.kernels)
-        return [configure(target, custom_ops=custom_ops) for target in possible]
+        reader = options.program_reader()
+        possible = reader.possible_targets(args.firmware, named=named, kernels=args.kernels)
+        need = reader.need(
+            args.firmware,
+            model,
+            [configure(target, custom_ops=custom_ops) for target in possible],
+            command=shlex.join(["tflm-sim", "size", args.model, "--firmware", args.firmware, "--executed"]),
+            named=named,
+            kernels=args.kernels,
+        )
+        if need.simulation is None:
+            raise FirmwareError(need.reason, path=args.firmware)
+        return list(need.configurations), need
     names = list(dict.fromkeys(args.target or [options.TARGET]))
-    return [configure(name, kernels=args.kernels, custom_ops=custom_ops) for name in names]
+    return [configure(name, kernels=args.kernels, custom_ops=custom_ops) for name in names], None
 
 
 def _ratio(text: str) -> float:
