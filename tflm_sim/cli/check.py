@@ -14,10 +14,11 @@ from tflm_sim.cli import options
 from tflm_sim.cli.terminal import say, say_json, say_verdict
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import ModelError, UsageError
-from tflm_sim.files import append
+from tflm_sim.files import append, replacing
 from tflm_sim.model.inputs import expand
 from tflm_sim.model.load import load
 from tflm_sim.report.circumstances import sentence_with_assumed, target_line
+from tflm_sim.report.sarif import sarif
 from tflm_sim.report.verdict_text import (
     Judged,
     about_markdown,
@@ -77,6 +78,7 @@ def register(subparsers: options.Subparsers) -> None:
     parser.add_argument(
         "--markdown", metavar="FILE", help="append the verdicts to this file, such as a CI's step summary"
     )
+    parser.add_argument("--sarif", metavar="FILE", help="write what is not a yes into this file, for code scanning")
     parser.add_argument("--json", action="store_true", help="print each verdict as one JSON document on a line")
 
 
@@ -100,6 +102,9 @@ def run(args: argparse.Namespace) -> int:
             args.markdown,
             "".join(verdict_markdown(each, assumed, open_ones) for each in verdicts) + about_markdown(about),
         )
+    if args.sarif is not None:
+        with replacing(args.sarif) as file:
+            file.write(sarif(verdicts))
     if args.json:
         not_named = assumed if len(configurations) == 1 else ("--library",)
         for rows in judged:

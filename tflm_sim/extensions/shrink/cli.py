@@ -237,7 +237,7 @@ def _configurations(args: argparse.Namespace, model: Model) -> tuple[list[Config
     each = [(name, None) for name in dict.fromkeys(targets)] + [(None, name) for name in dict.fromkeys(boards)]
     if args.firmware:
         each = [(*targets, None)[:1] + (*boards, None)[:1]]
-    found = []
+    found: list[Configuration] = []
     for target, board in each or [(None, None)]:
         one = argparse.Namespace(**{**vars(args), "target": target, "board": board})
         possible = options.possible_configurations(one)
