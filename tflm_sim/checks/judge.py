@@ -158,11 +158,12 @@ def judge_measured(
     name: str, model: Model, measured: ExecutedFigures, limit: int, *, key: str, before: int | None = None
 ) -> Verdict:
     """Return the verdict on a model that a program was executed with, in an arena of ``limit`` bytes among others."""
-    needed, works = measured.multiple_of_16, measured.works
+    needed = measured.multiple_of_16
     if needed is None:
         return Verdict(
             name, key, None, limit, False, before, measured.reason, measured.log, model=model, parts=measured.parts
         )
+    works = measured.works
     reason = "" if works else _too_small(needed, limit)
     if works is None:
         reason = f"needs {format_size(needed)}; in {format_size(limit)} the program came to no end"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tflm_sim.checks.doubts import settling_lines
 from tflm_sim.checks.judge import Room, judge, judge_in_program, judge_measured, room_on
-from tflm_sim.checks.verdict import Verdict, baseline_key, read_baseline, update_baseline
+from tflm_sim.checks.verdict import Verdict, baseline_key, read_baseline, remember
 from tflm_sim.cli import options
 from tflm_sim.cli.terminal import say, say_json, say_verdict
 from tflm_sim.device.configuration import Configuration
@@ -95,8 +95,7 @@ def run(args: argparse.Namespace) -> int:
     about = _about(args, room.board, configurations)
     assumed = options.assumed(args, configurations[0]) if len(configurations) == 1 else ()
     open_ones = _with_open_kernels(args, room.board, configurations)
-    if args.update_baseline:
-        _remember(args.baseline, verdicts)
+    remembered = remember(Path(args.baseline), verdicts) if args.update_baseline else []
     if args.markdown is not None:
         append(
             args.markdown,
@@ -110,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
         for rows in judged:
             say_json(verdict_document(rows, assumed=not_named), indent=None)
     else:
-        _say_all(judged, args.board, assumed, open_ones, about)
+        _say_all(judged, args.board, assumed, open_ones, [*about, *remembered])
     return _exit_code(verdicts)
 
 
@@ -135,12 +134,6 @@ def _judged_all(
         [(_judged(name, args, cases, room, known, is_alone=is_alone), each) for cases, each in open_ones]
         for name in names
     ]
-
-
-def _remember(baseline: str, verdicts: Sequence[Verdict]) -> None:
-    sizes = {each.key: each.needed for each in verdicts if each.needed is not None and each.is_good}
-    if sizes:
-        update_baseline(Path(baseline), sizes)
 
 
 def _exit_code(verdicts: list[Verdict]) -> int:
