@@ -21,8 +21,9 @@ from tflm_sim.extensions.ci.project_text import (
     project_lines,
     review_markdown,
 )
-from tflm_sim.files import append
+from tflm_sim.files import append, replacing
 from tflm_sim.report.circumstances import open_kernels, target_line
+from tflm_sim.report.sarif import sarif
 from tflm_sim.report.verdict_text import verdict_document
 
 _FILE_OPTIONS = (*PAIRED, "ethos_u", "own_planner", "custom_ops", "ram_free", "external_ram", "baseline")
@@ -39,6 +40,9 @@ def run_project(args: argparse.Namespace) -> int:
     remembered = _remember(project, found) if args.update_baseline else []
     if args.markdown is not None:
         append(args.markdown, review_markdown([Review(cell) for cell in found], about(found), has_base=False))
+    if args.sarif is not None:
+        with replacing(args.sarif) as file:
+            file.write(sarif(verdict for cell in found for verdict, _ in cell.judged))
     if args.json:
         for cell in found:
             say_json(verdict_document(cell.judged, assumed=_assumed(cell), firmware=cell.firmware.label), indent=None)

@@ -33,18 +33,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from tflm_sim.checks.judge import (
-    Room,
-    Simulate,
-    check_core,
-    judge,
-    judge_in_program,
-    judge_measured,
-    room_on,
-    simulate_quietly,
-)
+from tflm_sim.checks.judge import Room, Simulate, judge, judge_in_program, judge_measured, room_on, simulate_quietly
 from tflm_sim.checks.verdict import Verdict, baseline_key, read_baseline
-from tflm_sim.device.configuration import Configuration, Settings, configure
+from tflm_sim.device.configuration import Configuration, Settings, check_core, configure
 from tflm_sim.document_fields import HIDDEN
 from tflm_sim.documents import fields_of, from_json
 from tflm_sim.errors import ModelError, UsageError
@@ -53,9 +44,8 @@ from tflm_sim.limits import MAX_DOCUMENT_BYTES
 from tflm_sim.model.inputs import expand
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
+from tflm_sim.names import meant
 from tflm_sim.targets.boards import board
-from tflm_sim.targets.presets import library_target
-from tflm_sim.targets.target import Target
 
 PROJECT_FILE = "tflm-sim.toml"
 TARGET = "cortex-m4"
@@ -68,7 +58,7 @@ class ProjectFirmware:
     Attributes:
         name: What it is called in answers; by default its board, or its target with its library.
         models: Its models; by default those of the file.
-        limit: Bytes of the arena, such as "64KiB"; or
+        limit: Bytes of the arena, such as 65536, "64KiB" or "64*1024"; or
         limits: those of single models, by their files, folders or patterns; ``limit`` is for the others; or
         board, ram_free, external_ram: the board, the bytes that the firmware leaves in one bank of it, and whether they
             are outside of the chip.
@@ -82,10 +72,10 @@ class ProjectFirmware:
 
     name: str = ""
     models: tuple[str, ...] = ()
-    limit: str | None = None
-    limits: dict[str, str] = field(default_factory=dict)
+    limit: int | str | None = None
+    limits: dict[str, int | str] = field(default_factory=dict)
     board: str | None = None
-    ram_free: str | None = None
+    ram_free: int | str | None = None
     external_ram: bool = False
     firmware: str | None = None
     run: bool = False
@@ -100,7 +90,7 @@ class ProjectFirmware:
     planner: str | None = None
     own_planner: bool = False
     resource_variables: int | None = None
-    variable_arena: str | None = None
+    variable_arena: int | str | None = None
     arena_address: int | None = None
     ethos_u: bool = False
 
@@ -216,7 +206,8 @@ def _refuse_unknown(row: object, kind: type, name: str) -> None:
     known = {each.key for each in fields_of(kind) or () if each.form != "hidden"}
     unknown = row.keys() - known if isinstance(row, dict) else set()
     if unknown:
-        raise UsageError(f"{name} says '{min(unknown)}'; what it can say: {', '.join(sorted(known))}")
+        hint = meant(min(unknown), sorted(known)) or f"what it can say: {', '.join(sorted(known))}"
+        raise UsageError(f"{name} says '{min(unknown)}'; {hint}")
 
 
 def configurations_of(firmware: ProjectFirmware, folder: Path = Path()) -> tuple[Configuration, ...]:
@@ -235,18 +226,16 @@ def configurations_of(firmware: ProjectFirmware, folder: Path = Path()) -> tuple
 
 
 def _configuration(firmware: ProjectFirmware, library: str | None, folder: Path) -> Configuration:
-    chosen = None if firmware.board is None else board(firmware.board)
-    machine = firmware.target or (None if chosen is None else chosen.preset)
-    target: str | Target = machine or TARGET
-    if library is not None:
-        if firmware.runtime is not None:
-            raise UsageError("the library already selects the version of TFLM; remove the runtime")
-        target = library_target(library, name=machine, kernels=firmware.kernels)
-    kernels = firmware.kernels if library is None else None
-    configuration = configure(target, kernels=kernels, runtime=firmware.runtime, **_set_up(firmware, folder))
-    if chosen is not None:
-        check_core(chosen, configuration)
-    return configuration
+    """Return the configuration of a firmware with a library, None for none."""
+    is_named = firmware.board is not None or library is not None
+    return configure(
+        firmware.target or (None if is_named else TARGET),
+        board=firmware.board,
+        library=library,
+        kernels=firmware.kernels,
+        runtime=firmware.runtime,
+        **_set_up(firmware, folder),
+    )
 
 
 def _set_up(firmware: ProjectFirmware, folder: Path) -> Settings:
@@ -338,7 +327,7 @@ def _judge_of_program(project: Project, firmware: ProjectFirmware) -> _Judge:
     set_up = _set_up(firmware, project.folder)
     possible = [configure(target, **set_up) for target in reader.possible_targets(path, **named)]
     if firmware.board is not None:
-        check_core(board(firmware.board), possible[0])
+        check_core(board(firmware.board), possible[0].target)
     options = {"planner": firmware.planner, "resource_variable_count": firmware.resource_variables}
     settled = frozenset(name for name, value in options.items() if value is not None)
 
