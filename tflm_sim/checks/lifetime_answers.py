@@ -243,7 +243,7 @@ def _place(text: str) -> tuple[int, int] | None:
     return (int(match["subgraph"] or 0), int(match["index"])) if match else None
 
 
-def lifetimes(model: ModelLike, target: Where, **settings: Unpack[Settings]) -> Lifetimes:
+def lifetimes(model: ModelLike, target: Where | None = None, **settings: Unpack[Settings]) -> Lifetimes:
     """Simulate a model in a roomy arena and return its lifetimes; arguments as for ``simulate``, but one model.
 
     Raises:
