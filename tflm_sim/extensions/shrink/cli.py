@@ -239,7 +239,7 @@ def _print(
 
 
 def _configurations(args: argparse.Namespace, model: Model) -> tuple[list[Configuration], ProgramNeed | None]:
-    """Return a configuration for each target and board; with ``--firmware`` what it may be built for, and what it needs.
+    """Return a configuration for each target and board; of ``--firmware`` what it may be built for, and what it needs.
 
     Raises:
         UsageError: Several of them with a program.
