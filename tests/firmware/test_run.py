@@ -201,7 +201,7 @@ def test_an_invoke_that_takes_too_long_says_so_with_the_option_that_gives_it_mor
     end = b"\xf0\xbc\x00\x20\x70\x47"  # pop {r4-r7}; movs r0, #0; bx lr
     assert code.count(end) == 1
     program.write_bytes(code.replace(end, b"\xf0\xbc\x00\x20\xfe\xe7"))  # b .
-    assert main(["firmware", str(program), "--run", "--invoke", "1", "--time-limit", "6s", "--emulator", emulator]) == 0
+    assert main(["firmware", str(program), "--run", "--invoke", "1", "--time-limit", "6s", "--emulator", emulator]) == 3
     shown = capsys.readouterr().out
     assert "Invoke(): stopped: it did not go on within 3 s of the host's time in Invoke() at 0x" in shown
     assert "a longer --time-limit gives it more" in shown
