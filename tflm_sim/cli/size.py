@@ -53,7 +53,8 @@ EVERY_BYTE = "every byte: --all; over time, as a picture: tflm-sim report"
 INCONCLUSIVE = 3
 EXITS = {
     1: "--arena-size: that arena is not enough; --boards: the model fits none of them",
-    3: "a file cannot be used; --firmware: the program leaves a doubt that can turn the answer",
+    3: "a file cannot be used; --boards: only the firmware knows whether that much RAM is free; --firmware: the "
+    "program leaves a doubt that can turn the answer",
     4: "AllocateTensors() fails in an arena of any size, or the initialisation of an EON source does",
 }
 

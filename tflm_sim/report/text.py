@@ -185,7 +185,7 @@ def _npu_lines(answer: SizeAnswer) -> list[str]:
 
 
 def _tail_lines(answer: SizeAnswer) -> list[str]:
-    if not answer.tail.groups:
+    if not answer.tail.groups or answer.tail_bytes is None:
         return []
     rows = [("bytes", "share", "padding", "what")]
     for group in sorted(answer.tail.groups, key=lambda row: -row.used):
@@ -213,7 +213,7 @@ def _part_rows(parts: Sequence[TailPart], tail_bytes: int) -> list[tuple[str, st
 
 def _peak_lines(answer: SizeAnswer) -> list[str]:
     peak = answer.peak
-    if peak is None:
+    if peak is None or answer.head_bytes is None:
         return []
     rows = [("bytes", "offset", "steps", "buffer")]
     for row in (answer.buffers[index] for index in peak.buffers):
