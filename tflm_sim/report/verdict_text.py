@@ -205,8 +205,7 @@ def verdict_markdown(verdict: Verdict, assumed: Sequence[str] = (), open_targets
     limit = "-" if verdict.limit is None else format_size(verdict.limit)
     growth = "-" if verdict.growth is None else f"{verdict.growth:+,} B"
     lines = [
-        f"### {MARKS[verdict.exit_code]} "
-        f"{sentence_with_assumed(_code(verdict.name), assumed, open_targets)}",
+        f"### {MARKS[verdict.exit_code]} {sentence_with_assumed(_code(verdict.name), assumed, open_targets)}",
         "",
         "| smallest arena | limit | since the baseline | configuration |",
         "|---:|---:|---:|---|",

@@ -121,7 +121,10 @@ def _at_addresses(case: FirmwareCase) -> Iterator[FirmwareCase]:
 
 def _placed(case: FirmwareCase, model: Model, firmware: Firmware, settled: frozenset[str]) -> Iterator[FirmwareCase]:
     """Yield the case with what the call in the code says of planner and resource variables, and what it leaves open."""
-    own: dict[str, object] = {} if case.call is None else {"has_own_planner": case.call.has_own_planner}
+    call = case.call
+    own: dict[str, object] = {} if call is None else {"has_own_planner": call.has_own_planner}
+    if call is not None:
+        own |= {"has_own_arena_allocator": call.has_own_arena_allocator, "own_requests": call.own_requests or ()}
     is_placed = "resource_variable_count" in settled or case.configuration.variable_arena_size is not None
     planners = [case.configuration.planner] if "planner" in settled else _planners(case)
     for settings, where in [({}, "")] if is_placed else _tables(case.call, model, firmware):
@@ -134,7 +137,7 @@ def _planners(case: FirmwareCase) -> list[str]:
     """Return the planners that the call leaves possible."""
     if case.call is None or case.call.is_recording:
         return [case.configuration.planner]
-    if case.call.has_own_planner:
+    if case.call.has_own_planner and case.call.preserves_all_tensors is None:
         return ["greedy", "linear"]
     return ["linear" if case.call.preserves_all_tensors else "greedy"]
 
@@ -151,6 +154,7 @@ def _tables(call: InterpreterCall | None, model: Model, firmware: Firmware) -> I
         length = firmware.set_up.table_length if has_table else None
         made: dict[str, object] = {} if length is None else {"resource_variable_count": length}
         yield made, "the table for its resource variables in this arena"
-        if has_table:
+        # A call whose table is on its own allocator says where it is, though not how long.
+        if has_table and (call is None or call.variable_arena != 0):
             elsewhere = {**made, "variable_arena_size": _ROOMY_TABLE}
             yield elsewhere, "the table for its resource variables in another arena"

@@ -64,6 +64,7 @@ class Subject:
         model: The model.
         rooms: The arenas that it may get; () where none is known.
         others: Models that may share its allocator, where the code does not say.
+        address: Where it lies in the firmware; None for one that is to replace one there.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Subject:
     model: Model
     rooms: tuple[ArenaRoom, ...] = ()
     others: tuple[Model, ...] = ()
+    address: int | None = None
 
 
 def model_name(model: EmbeddedModel) -> str:
@@ -83,7 +85,7 @@ def embedded_subject(firmware: Firmware, model: EmbeddedModel, rooms: tuple[Aren
     """Return a model of a firmware, to be judged in the arenas that it may get."""
     place = f"at {model.address:#x}" + (f" in {model.piece}" if model.piece else "")
     others = (each.model for each in firmware.models if each is not model and firmware.only_takes_allocators)
-    return Subject(model_name(model), model.extent, place, model.model, rooms, tuple(others))
+    return Subject(model_name(model), model.extent, place, model.model, rooms, tuple(others), model.address)
 
 
 def rooms_for(firmware: Firmware, model: EmbeddedModel | None, *, is_named: bool) -> tuple[ArenaRoom, ...]:
