@@ -21,7 +21,7 @@ FLOORS = (
     {"errors", "limits"},
     {"registry"},
     {"document_fields", "document_types", "short_repr"},
-    {"units", "sizes", "escape", "files", "samples", "documents", "recorded", "child_python", "extras"},
+    {"units", "sizes", "names", "escape", "files", "samples", "documents", "recorded", "child_python", "extras"},
     {"labels"},
     {"schemas"},
     {"model", "targets", "arena", "planners", "logs"},

@@ -165,6 +165,18 @@ OWN: tuple[Extension, ...] = (
         },
     ),
     Extension(name="eon", additions={"size": "additions"}, sources="source_kind"),
+    Extension(
+        name="banks",
+        additions={"size": "additions", "check": "additions", "report": "additions", "plan": "additions"},
+        parts={
+            "banks": DocumentPart(
+                ("SizeDocument", "Verdict"),
+                "document:StockFacts",
+                "text:stock_lines",
+                "With --bank: what TFLM's own Create does with these banks of RAM.",
+            )
+        },
+    ),
     Extension(name="ci", additions={"check": "additions", "diff": "additions"}, modules={"keras": "keras"}),
     Extension(
         name="header",

@@ -87,7 +87,8 @@ class _Reader:
             whole = int(digits, 16) if is_hex else int(digits + fraction)
         else:
             raise self.wrong()
-        size, rest = divmod(whole * self._unit(), 10 ** len(fraction))
+        scale: int = 10 ** len(fraction)
+        size, rest = divmod(whole * self._unit(), scale)
         if rest:
             raise UsageError(f"'{self.text}' is not a whole number of bytes")
         self._check(size)

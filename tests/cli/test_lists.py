@@ -86,7 +86,7 @@ def test_a_word_leaves_the_rows_that_have_it_in_their_name_or_description(
     ("targets toaster", "unknown target 'toaster'; use one of: x86_64, "),
     ("targets crotex-m4", "unknown target 'crotex-m4'; did you mean cortex-m4 "),
     ("boards picoo", "unknown board 'picoo'; did you mean pico"),
-    ("libraries qarduino", "unknown library 'qarduino'; use one of: "),
+    ("libraries qarduino", "unknown library 'qarduino'; did you mean Arduino_TensorFlowLite?"),
     ("ops CONV3", "unknown operator 'CONV3'; did you mean "),
     ("boards --library chirale", "--library goes with 'list ops'"),
     ("things", "argument WHAT: invalid choice: 'things' (choose from 'targets', 'libraries', 'boards', 'ops')"),

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, Unpack
 
 from tflm_sim.answers.simulation import Simulation, simulate
@@ -23,6 +22,7 @@ from tflm_sim.graph.lifetimes import UNINITIALIZED_LIFETIME, AllocationInfo
 from tflm_sim.invocation.findings import BufferId
 from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
+from tflm_sim.names import meant
 
 _INDEX = re.compile(r"((?P<subgraph>\d+):)?(?P<index>\d+)")
 
@@ -182,9 +182,8 @@ class Lifetimes:
         if found:
             places = ", ".join(f"{life.buffer.subgraph}:{life.buffer.index}" for life in found)
             raise UsageError(f"{len(found)} tensors are named '{name}'; say which: {places}")
-        near = get_close_matches(name, [life.name for life in tensors], n=3)
-        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else f"; there are 0 to {len(tensors) - 1}"
-        raise UsageError(f"the model has no tensor '{name}'{hint}")
+        hint = meant(name, [life.name for life in tensors]) or f"there are 0 to {len(tensors) - 1}"
+        raise UsageError(f"the model has no tensor '{name}'; {hint}")
 
     def scopes_of(self, op: str | int) -> list[int]:
         """Return the scopes in which an operator runs: an index in subgraph 0, "SUBGRAPH:INDEX", or a name.

@@ -18,7 +18,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.files import read_json, replacing
 from tflm_sim.model.types import Model
 from tflm_sim.targets.boards import Board
-from tflm_sim.targets.runtime import REFERENCE_SNAPSHOT
+from tflm_sim.targets.reference import REFERENCE_SNAPSHOT
 
 
 @dataclass(frozen=True, slots=True)

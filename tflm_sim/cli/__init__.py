@@ -12,7 +12,6 @@ codes are ``errors.EXIT_CODES``.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
@@ -20,11 +19,13 @@ from typing import NoReturn
 
 from tflm_sim import registry
 from tflm_sim.cli.pipes import readable_again
+from tflm_sim.cli.streams import discard
 from tflm_sim.cli.terminal import HelpText, say, terminal_width
 from tflm_sim.cli.verbs import listing, verbs
-from tflm_sim.errors import EXIT_CODES, INTERRUPTED, UNFORESEEN, TflmSimError, UsageError
-from tflm_sim.escape import one_line, printable
+from tflm_sim.errors import EXIT_CODES, INTERRUPTED, UNFORESEEN, UNKNOWN, TflmSimError, UsageError
+from tflm_sim.escape import printable
 from tflm_sim.model.download import downloads
+from tflm_sim.names import meant
 
 MAX_ERROR_CHARACTERS = 2000
 """Characters; of a longer error the end is printed."""
@@ -130,11 +131,7 @@ def _verb(arguments: Sequence[str]) -> str | None:
 
 def _unknown(what: str, name: str, known: Iterable[str], more: str) -> UsageError:
     """Return the error for a name that is unknown, with the nearest one, or where to see all."""
-    from difflib import get_close_matches  # only on the way out, and slow to import
-
-    words = {each.lstrip("-"): each for each in sorted(known)}
-    near = get_close_matches(name.lstrip("-"), words, n=1)
-    hint = f"did you mean {words[near[0]]}?" if near else f"see '{more}'"
+    hint = meant(name, sorted(known), most=1) or f"see '{more}'"
     return UsageError(f"unknown {what}; {hint}")
 
 
@@ -172,13 +169,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _answer(verb, arguments)
     except SystemExit as end:  # argparse: help, version
         raise SystemExit(end.code or _flush()) from None
-    return code or _flush()
+    flushed = _flush()
+    return code or flushed
 
 
 def _answer(verb: str | None, arguments: list[str]) -> int:
     """Run the verb; every error becomes one sentence and an exit code."""
+    has_verdict = False
     try:
         args = parsed(arguments)
+        has_verdict = getattr(args, "has_verdict", False)
         with downloads(allowed=args.allow_download), readable_again(args):
             code: int = args.run(args)
         return code
@@ -186,15 +186,16 @@ def _answer(verb: str | None, arguments: list[str]) -> int:
         _complain(verb, str(error))
         return error.exit_code
     except OSError as error:
-        return _output_failed(error)
+        # A verdict that nobody could read to its end is none: 0 would say "yes".
+        return _output_failed(error) or (UNKNOWN if has_verdict else 0)
     except KeyboardInterrupt:
-        print(file=sys.stderr)
+        say("", file=sys.stderr)
         return INTERRUPTED
     except Exception as error:
         if "--debug" in arguments:
             import traceback
 
-            print(*(one_line(line) for line in traceback.format_exc().splitlines()), sep="\n", file=sys.stderr)
+            say(*traceback.format_exc().splitlines(), file=sys.stderr, wraps=False)
         else:
             kind = type(error).__name__
             _complain(verb, f"an error in tflm-sim itself ({kind}: {error}); --debug shows where it comes from")
@@ -202,7 +203,7 @@ def _answer(verb: str | None, arguments: list[str]) -> int:
 
 
 def _flush() -> int:
-    """Flush stdout and stderr while an error can still be reported; return the exit code."""
+    """Flush stdout while an error can still be reported; return the exit code."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -212,7 +213,8 @@ def _flush() -> int:
 
 
 def _output_failed(error: OSError) -> int:
-    _silence_stdout()
+    if sys.stdout is not None:
+        discard(sys.stdout)
     if isinstance(error, BrokenPipeError):
         return 0
     _complain(None, f"{error.filename or 'output'}: {error.strerror or error}")
@@ -220,6 +222,8 @@ def _output_failed(error: OSError) -> int:
 
 
 def _complain(verb: str | None, text: str) -> None:
+    if sys.stderr is None:
+        return
     name = "tflm-sim" if verb is None else f"tflm-sim {printable(verb, 20)}"
     say(f"{name}: {printable(text, MAX_ERROR_CHARACTERS)}", file=sys.stderr)
 
@@ -229,9 +233,3 @@ def _show_what_cannot_be_encoded() -> None:
     for stream in (sys.stdout, sys.stderr):
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="backslashreplace")
-
-
-def _silence_stdout() -> None:
-    """Discard what is still to be written, because the reader is gone or the disk is full."""
-    if sys.stdout is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -57,6 +57,7 @@ EXITS = {
 
 def register(subparsers: options.Subparsers) -> None:
     parser = options.add_verb(subparsers, "check", EXAMPLES, about=ABOUT, exits=EXITS)
+    parser.set_defaults(has_verdict=True)
     parser.add_argument("models", nargs="*", metavar="MODEL", help=options.MODELS_HELP)
     options.add_configuration(parser)
     options.add_executed(parser)

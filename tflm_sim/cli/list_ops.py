@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from tflm_sim.cli.options import TARGET, program_reader
 from tflm_sim.cli.terminal import show_rows
+from tflm_sim.names import names_with, unknown
 from tflm_sim.ops.registry import coverage, registrations
-from tflm_sim.targets.names import names_with, unknown
 from tflm_sim.targets.presets import library_target, preset
 
 

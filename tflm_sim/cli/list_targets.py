@@ -9,14 +9,15 @@ from dataclasses import dataclass
 
 from tflm_sim.cli.terminal import show_rows
 from tflm_sim.errors import UsageError
+from tflm_sim.names import names_with, plain
 from tflm_sim.targets.changes import CMSIS_NN_PINS
 from tflm_sim.targets.evidence import RECORDINGS, evidence
 from tflm_sim.targets.history import find_commit, is_commit, main_line
 from tflm_sim.targets.kernel_library import versions_of
 from tflm_sim.targets.libraries import LIBRARIES
-from tflm_sim.targets.names import names_with, plain
 from tflm_sim.targets.presets import PRESETS, preset
-from tflm_sim.targets.runtime import FIRST_BUILD, WHEEL_SNAPSHOT, find_runtime
+from tflm_sim.targets.reference import WHEEL_SNAPSHOT
+from tflm_sim.targets.runtime import FIRST_BUILD, find_runtime
 from tflm_sim.targets.target import Target
 
 

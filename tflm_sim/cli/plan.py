@@ -14,6 +14,7 @@ from tflm_sim.cli.options import (
     Subparsers,
     add_configuration,
     add_verb,
+    answer_of_an_extension,
     assumed,
     configuration,
     duration,
@@ -116,6 +117,8 @@ def _show(args: argparse.Namespace, question: _Question, document: PlanDocument)
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 1 where no planner has a valid plan, or --write nothing to gain."""
+    if (code := answer_of_an_extension("plan", args)) is not None:
+        return code
     deadline = Deadline(args.time_limit)
     question = _question(args)
     problem = question.problem

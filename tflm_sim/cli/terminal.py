@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tflm_sim.arena.events import Event, Observer, OpEvent
 from tflm_sim.arena.stages import Stage
+from tflm_sim.cli.streams import write
 from tflm_sim.escape import json_text, one_line
 from tflm_sim.model.types import Model
 from tflm_sim.report.tables import fitting_columns, table_lines
@@ -64,7 +65,7 @@ def say(*lines: str, file: TextIO | None = None, may_color: bool = False, wraps:
     wraps = wraps and not may_color
     for line in lines:
         shown = one_line(with_options(line), may_color=may_color)
-        out.write(f"{_fitted(shown, out) if wraps else shown}\n")
+        write(f"{_fitted(shown, out) if wraps else shown}\n", out)
 
 
 def say_verdict(line: str) -> None:

@@ -23,8 +23,9 @@ from upstream.places import PLACES, Lines, Versions, named_files, said
 from upstream.printed_checks import Printed, Wheel
 
 from tflm_sim.ops.places import Version, full_place, read, version_at, written
-from tflm_sim.targets.changes import LAST_COUNTED, UPSTREAM
+from tflm_sim.targets.changes import UPSTREAM
 from tflm_sim.targets.history import main_line, wheels
+from tflm_sim.targets.reference import LAST_COUNTED
 
 _VERSION = re.compile(r"tflite_micro-0\.dev(\d{14})-")
 _MOVED = {"tensorflow/lite/kernels/kernel_util.cc": ("tflite_kernel_util.cc", "kernel_util.cc")}

@@ -6,20 +6,12 @@ import pytest
 
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.abi import AAPCS
-from tflm_sim.targets.changes import (
-    BEFORE_UPSTREAM,
-    CHANGES,
-    EDGE_IMPULSE,
-    ESP,
-    LAST_COUNTED,
-    NEWEST,
-    REVERSED,
-    UPSTREAM,
-)
+from tflm_sim.targets.changes import BEFORE_UPSTREAM, CHANGES, EDGE_IMPULSE, ESP, NEWEST, REVERSED, UPSTREAM
 from tflm_sim.targets.history import at_position, commits, find_commit, find_day, main_line, wheels
 from tflm_sim.targets.libraries import LIBRARIES, find_library
 from tflm_sim.targets.presets import at_runtime, preset
-from tflm_sim.targets.runtime import FIRST_BUILD, REFERENCE_DAY, REFERENCE_SNAPSHOT, Runtime, find_runtime
+from tflm_sim.targets.reference import LAST_COUNTED, REFERENCE_DAY, REFERENCE_SNAPSHOT
+from tflm_sim.targets.runtime import FIRST_BUILD, Runtime, find_runtime
 from tflm_sim.targets.structs import layouts
 
 

@@ -64,6 +64,7 @@ _OF_EXECUTING = ("into", "invoke", "emulator", "time_limit")
 
 def register(subparsers: Subparsers) -> None:
     parser = add_verb(subparsers, "firmware", EXAMPLES, about=ABOUT, exits=EXITS)
+    parser.set_defaults(has_verdict=True)
     parser.add_argument(
         "elf",
         metavar="APP.elf",

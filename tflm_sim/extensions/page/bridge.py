@@ -71,7 +71,8 @@ def choices() -> str:
     """Return the :class:`Choices`."""
     targets = tuple(Choice(name, row.description) for name, row in PRESETS.items())
     boards = tuple(Choice(row.name, row.description, row.preset, row.flash or 0) for row in BOARDS.values())
-    libraries = tuple(Choice(row.label, f"TFLM of {row.runtime().day}") for row in LIBRARIES if row.is_modelled)
+    modelled = {row.label: row for row in LIBRARIES if row.is_modelled}
+    libraries = tuple(Choice(label, f"TFLM of {row.runtime().day}") for label, row in modelled.items())
     return _json(Choices(__version__, "C" if native.available() else "Python", targets, boards, libraries))
 
 

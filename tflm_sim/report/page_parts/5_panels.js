@@ -189,7 +189,7 @@ function peakParts(app, view) {
   const { limits, size: report } = view, parts = [];
   if (view.source.failure) parts.push(make("h3", {}, "It fails"), make("p", {}, printable(view.source.failure, 400)));
   if (report.log && report.log.length) parts.push(make("h3", {}, "The device prints"), make("p", {}, make("code", {}, report.log.map((line) => printable(line, 200)).join(" ⏎ "))));
-  if (limits.length) parts.push(...limitParts(app, view));
+  if (limits.length && !view.source.failure) parts.push(...limitParts(app, view));
   if (view.remedies.length) parts.push(...remedyParts(app, view));
   const hint = isOnPhone(view)
     ? "The XNNPACK delegate, which apps get by default, is left out: it takes nodes away and has memory of its own."

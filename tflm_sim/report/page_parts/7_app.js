@@ -100,7 +100,8 @@ class App extends Panes {
     this.#showTabs();
     this.setCursor(this.cursor);
     this.showPanel();
-    new ResizeObserver(() => { this.panes.forEach((pane) => pane.canvas.resize()); this.redraw(); }).observe(byId("panes"));
+    // Setting a canvas's size clears it: it is drawn at once, so that no frame shows it empty.
+    new ResizeObserver(() => { this.panes.forEach((pane) => pane.canvas.resize()); this.paint(); }).observe(byId("panes"));
     this.paint();
   }
 

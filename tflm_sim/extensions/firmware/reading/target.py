@@ -37,7 +37,8 @@ from tflm_sim.targets.kernel_library import VERSIONS, KernelLibrary, versions_of
 from tflm_sim.targets.libraries import find_library
 from tflm_sim.targets.library import Library
 from tflm_sim.targets.presets import at_runtime, preset, refuse_impossible_build
-from tflm_sim.targets.runtime import WHEEL_SNAPSHOT, Runtime
+from tflm_sim.targets.reference import WHEEL_SNAPSHOT
+from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.structs import MeasuredStruct, layouts
 from tflm_sim.targets.target import Target
 

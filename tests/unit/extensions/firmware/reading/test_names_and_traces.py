@@ -8,13 +8,7 @@ from typing import Any
 import pytest
 
 from tflm_sim.extensions.firmware.reading.absent_checks import AbsentCheck, find_absent_checks
-from tflm_sim.extensions.firmware.reading.dated_texts import (
-    NEWEST_POSITION,
-    DatedText,
-    bounds,
-    find_dated_texts,
-    kernel_files,
-)
+from tflm_sim.extensions.firmware.reading.dated_texts import DatedText, bounds, find_dated_texts, kernel_files
 from tflm_sim.extensions.firmware.reading.elf import FUNCTION, Symbol
 from tflm_sim.extensions.firmware.reading.snapshot import commit_at, find_snapshots
 from tflm_sim.extensions.firmware.reading.symbol_names import (
@@ -31,6 +25,7 @@ from tflm_sim.extensions.firmware.reading.symbol_names import (
     resource_variables_linked,
 )
 from tflm_sim.targets.abi import AAPCS
+from tflm_sim.targets.reference import LAST_COUNTED
 from tflm_sim.targets.runtime import Runtime, find_runtime
 from tflm_sim.targets.structs import MeasuredStruct, layouts
 
@@ -91,7 +86,7 @@ def test_a_message_bounds_the_version() -> None:
     # "Scratch buffer request exceeds limit ..." is spelt right since 183da3e30, upstream's commit 1847.
     text = b"\x01Scratch buffer request exceeds limit per operator (%d)\0rest"
     (trace,) = find_dated_texts([text], ())
-    assert (trace.first, trace.end) == (1847, NEWEST_POSITION + 1)
+    assert (trace.first, trace.end) == (1847, LAST_COUNTED + 1)
     snapshots = find_snapshots((), AAPCS, [trace])
     assert snapshots.first == 1847
     assert snapshots.runtimes[0] == Runtime()
@@ -104,10 +99,10 @@ def test_a_text_without_an_end_or_unknown_is_no_trace() -> None:
 
 
 def test_of_texts_that_contradict_each_other_the_newest_that_came_bounds() -> None:
-    mixed = [DatedText("late", 1800, NEWEST_POSITION + 1), DatedText("early", 4, 300)]
+    mixed = [DatedText("late", 1800, LAST_COUNTED + 1), DatedText("early", 4, 300)]
     assert bounds(mixed) == (mixed[0], mixed[1])
     snapshots = find_snapshots((), AAPCS, mixed)
-    assert (snapshots.first, snapshots.last, snapshots.is_mixed) == (1800, NEWEST_POSITION, True)
+    assert (snapshots.first, snapshots.last, snapshots.is_mixed) == (1800, LAST_COUNTED, True)
 
 
 BEFORE = (
@@ -187,7 +182,7 @@ def test_the_name_of_a_kernels_file_bounds_the_version() -> None:
     # kernels/pooling.cc printed its name until 9345aa9ce, upstream's commit 135, moved its checks to pooling_common.cc.
     assert find_dated_texts([], (), ["pooling"]) == (DatedText("kernels/pooling.cc", 4, 135),)
     assert find_dated_texts([], (), ["pooling_common"]) == (
-        DatedText("kernels/pooling_common.cc", 135, NEWEST_POSITION + 1),
+        DatedText("kernels/pooling_common.cc", 135, LAST_COUNTED + 1),
     )
     assert find_dated_texts([], (), ["softmax_common", "unknown"]) == ()
 
