@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from tflm_sim.errors import FirmwareError
 from tflm_sim.extensions.firmware.placement import place_arena
 from tflm_sim.extensions.firmware.reading.embedded_models import EmbeddedModel
 from tflm_sim.extensions.firmware.reading.firmware import Firmware
@@ -88,19 +89,39 @@ def embedded_subject(firmware: Firmware, model: EmbeddedModel, rooms: tuple[Aren
     return Subject(model_name(model), model.extent, place, model.model, rooms, tuple(others), model.address)
 
 
-def rooms_for(firmware: Firmware, model: EmbeddedModel | None, *, is_named: bool) -> tuple[ArenaRoom, ...]:
+def rooms_for(
+    firmware: Firmware, model: EmbeddedModel | None, *, is_named: bool, into: int = 0
+) -> tuple[ArenaRoom, ...]:
     """Return the arenas that a model of the firmware may get; None for a model that is to replace one.
 
     Args:
         firmware: What its file says.
         model: The model.
         is_named: Whether the user named the arena, so that it is no assumption.
+        into: The number of the interpreter that gets a model that is to replace one, from 1 on, in the order of the
+            calls in the code; 0 for any.
+
+    Raises:
+        FirmwareError: There is no such interpreter, or it is not read which there are.
     """
+    if into:
+        return (_of_interpreter(firmware, into),)
     calls = None if is_named else firmware.set_up.arenas
     if calls is None:
         return tuple(_by_name(firmware, arena, is_assumed=not is_named) for arena in firmware.arenas)
     own = [call for call in calls if model is None or call.model is None or _contains(model, call.model)]
     return tuple(dict.fromkeys(_of_call(firmware, call, calls, model) for call in own or calls))
+
+
+def _of_interpreter(firmware: Firmware, number: int) -> ArenaRoom:
+    calls = firmware.set_up.arenas
+    if calls is None:
+        raise FirmwareError(
+            "its code does not say which interpreters it has: --run finds them", path=firmware.image.path
+        )
+    if number > len(calls):
+        raise FirmwareError(f"there is no interpreter {number}: it has {len(calls)}", path=firmware.image.path)
+    return _of_call(firmware, calls[number - 1], calls, None)
 
 
 def _contains(model: EmbeddedModel, address: int) -> bool:
@@ -124,7 +145,9 @@ def _of_call(
 ) -> ArenaRoom:
     assert call.arena_size is not None
     sharers = _sharers(call, calls)
-    shared = tuple(each.model for each in _models_on(sharers, firmware.models) if each is not model)
+    # A model that replaces one stands in its place, not beside it: only the other interpreters' models are there too.
+    beside = sharers if model is not None else [other for other in sharers if other is not call]
+    shared = tuple(each.model for each in _models_on(beside, firmware.models) if each is not model)
     alone = not shared or [other.model for other in sharers] == [None]
     room = ArenaRoom(
         "the heap", call.arena_size, addresses=_HEAP_ADDRESSES, call=call, shared_with=shared, may_be_alone=alone
