@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.checks.candidates import CandidateNeed
 from tflm_sim.checks.verdict import Verdict, read_baseline
 from tflm_sim.cli import check, main
 from tflm_sim.device.configuration import configure
@@ -130,14 +129,3 @@ def test_markdown_is_appended(tmp_path: Path) -> None:
     text = path.read_text()
     assert text.startswith("before\n### ✅ `sample:sine`")
     assert text.split("\n\n")[-2].startswith("- `for cortex-m4: ")
-
-
-def test_several_targets_are_one_verdict_where_they_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    needs = [CandidateNeed("a", 16), CandidateNeed("b", None)]
-    monkeypatch.setattr("tflm_sim.checks.candidates.most_demanding", lambda *_: (None, needs))
-    small, large, endless = verdict(16, key="first"), verdict(32), verdict(None, fits=False)
-    found = check._of_all(SINE, [M4, ESP32], [small, large])
-    assert (found.needed, found.key, found.fits, found.candidates) == (32, "first", True, tuple(needs))
-    found = check._of_all(SINE, [M4, ESP32], [endless, large])
-    assert (found.needed, found.fits) == (None, None)
-    assert found.reason == "the file leaves open which it is: a: 16 B; b: fails"

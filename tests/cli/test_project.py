@@ -108,18 +108,25 @@ def test_a_file_that_is_no_model_is_a_row_and_the_others_are_still_judged(
     [
         ("", "it has no [[firmware]]; add one with a limit or a board"),
         ("firmware = 3", "it has no [[firmware]]; add one with a limit or a board"),
-        ("[[firmware]]\nlimit = '1'", "firmware 'cortex-m4' has no models; name them there, or once for all firmwares"),
+        (
+            "[[firmware]]\nlimit = '1K'",
+            "firmware 'cortex-m4' has no models; name them there, or once for all firmwares",
+        ),
         ("models = ['a']\n[[firmware]]\nname = 'x'", "firmware 'x' needs either a limit or a board"),
-        ("models = 'a'\n[[firmware]]\nlimit = '1'", "models: 'a' is no list"),
-        ("models = ['a']\n[[firmware]]\nlimits = '1'", "[[firmware]] number 1 says 'limits'; what it can say: "),
-        ("model = ['a']\n[[firmware]]\nlimit = '1'", "the file says 'model'; what it can say: baseline,"),
-        ("models = ['a']\n[[firmware]]\nlimit = 65536", "firmware: limit: 65536 is no text"),
+        ("models = 'a'\n[[firmware]]\nlimit = '1K'", "models: 'a' is no list"),
+        ("models = ['a']\n[[firmware]]\nlimits = '1'", "[[firmware]] number 1 says 'limits'; did you mean limit?"),
+        ("model = ['a']\n[[firmware]]\nlimit = '1K'", "the file says 'model'; did you mean models?"),
+        (
+            "models = ['a']\n[[firmware]]\nlimit = 64",
+            "firmware 'cortex-m4': --limit 64: no TFLM works in so few bytes; did you mean --limit 64KiB?",
+        ),
+        ("models = ['a']\n[[firmware]]\nlimit = true", "firmware: limit: "),
         ("models = ['a']\n[[firmware]]\nlimit = 'x'", "firmware 'cortex-m4': 'x' is not a size"),
         (
-            "models = ['a']\n[[firmware]]\nlimit = '1'\ntarget = 'z80'",
+            "models = ['a']\n[[firmware]]\nlimit = '1K'\ntarget = 'z80'",
             "firmware 'z80': unknown target 'z80'; use one of: ",
         ),
-        ("models = ['a']\n" + "[[firmware]]\nlimit = '1'\n" * 2, "two firmwares are called 'cortex-m4'; give"),
+        ("models = ['a']\n" + "[[firmware]]\nlimit = '1K'\n" * 2, "two firmwares are called 'cortex-m4'; give"),
         ("models = ", "Invalid value (at end of document)"),
     ],
 )

@@ -32,6 +32,7 @@ class Verdict:
         limit: Bytes that there are, null when nobody knows.
         fits: Whether it works in ``limit`` bytes if no doubt is right; null when that cannot be told.
         doubts: What that takes for granted.
+        settled_by: The command that executes the program, where that would settle what is open; "" where none does.
         before: The baseline's size, null without one.
         reason: Why it does not fit, or what is missing to tell; "" when it fits.
         log: The lines that the device prints in an arena of ``limit`` bytes.
@@ -57,6 +58,7 @@ class Verdict:
     missing_baseline: str = ""
     candidates: tuple[CandidateNeed, ...] = ()
     doubts: tuple[Doubt, ...] = ()
+    settled_by: str = ""
     parts: Mapping[str, Any] = field(default_factory=dict, metadata=PARTS)
 
     @property

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from tflm_sim.checks.judge import Room, Simulate, check_core, judge, room_on, simulate_quietly
+from tflm_sim.checks.judge import Room, Simulate, judge, room_on, simulate_quietly
 from tflm_sim.checks.verdict import Verdict, baseline_key, read_baseline
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.document_fields import HIDDEN
@@ -35,9 +35,8 @@ from tflm_sim.files import read
 from tflm_sim.limits import MAX_DOCUMENT_BYTES
 from tflm_sim.model.inputs import expand
 from tflm_sim.model.load import load
+from tflm_sim.names import meant
 from tflm_sim.targets.boards import board
-from tflm_sim.targets.presets import library_target
-from tflm_sim.targets.target import Target
 
 PROJECT_FILE = "tflm-sim.toml"
 TARGET = "cortex-m4"
@@ -50,7 +49,7 @@ class ProjectFirmware:
     Attributes:
         name: What it is called in answers; by default its board, or its target with its library.
         models: Its models; by default those of the file.
-        limit: Bytes of the arena, such as "64KiB"; or
+        limit: Bytes of the arena, such as 65536, "64KiB" or "64*1024"; or
         board, ram_free, external_ram: the board, the bytes that the firmware leaves in one bank of it, and whether they
             are outside of the chip.
         target, library, runtime, kernels, optimize_kernels_for, interpreter, planner, own_planner, resource_variables,
@@ -60,9 +59,9 @@ class ProjectFirmware:
 
     name: str = ""
     models: tuple[str, ...] = ()
-    limit: str | None = None
+    limit: int | str | None = None
     board: str | None = None
-    ram_free: str | None = None
+    ram_free: int | str | None = None
     external_ram: bool = False
     target: str | None = None
     library: str | None = None
@@ -73,7 +72,7 @@ class ProjectFirmware:
     planner: str | None = None
     own_planner: bool = False
     resource_variables: int | None = None
-    variable_arena: str | None = None
+    variable_arena: int | str | None = None
     arena_address: int | None = None
     ethos_u: bool = False
 
@@ -169,7 +168,8 @@ def _refuse_unknown(row: object, kind: type, name: str) -> None:
     known = {each.key for each in fields_of(kind) or () if each.form != "hidden"}
     unknown = row.keys() - known if isinstance(row, dict) else set()
     if unknown:
-        raise UsageError(f"{name} says '{min(unknown)}'; what it can say: {', '.join(sorted(known))}")
+        hint = meant(min(unknown), sorted(known)) or f"what it can say: {', '.join(sorted(known))}"
+        raise UsageError(f"{name} says '{min(unknown)}'; {hint}")
 
 
 def configurations_of(firmware: ProjectFirmware) -> tuple[Configuration, ...]:
@@ -184,16 +184,13 @@ def configurations_of(firmware: ProjectFirmware) -> tuple[Configuration, ...]:
 
 
 def _configuration(firmware: ProjectFirmware, library: str | None) -> Configuration:
-    chosen = None if firmware.board is None else board(firmware.board)
-    machine = firmware.target or (None if chosen is None else chosen.preset)
-    target: str | Target = machine or TARGET
-    if library is not None:
-        if firmware.runtime is not None:
-            raise UsageError("the library already selects the version of TFLM; remove the runtime")
-        target = library_target(library, name=machine, kernels=firmware.kernels)
-    configuration = configure(
-        target,
-        kernels=firmware.kernels if library is None else None,
+    """Return the configuration of a firmware with a library, None for none."""
+    is_named = firmware.board is not None or library is not None
+    return configure(
+        firmware.target or (None if is_named else TARGET),
+        board=firmware.board,
+        library=library,
+        kernels=firmware.kernels,
         runtime=firmware.runtime,
         optimize_kernels_for=firmware.optimize_kernels_for,
         ethos_u=firmware.ethos_u or None,
@@ -204,9 +201,6 @@ def _configuration(firmware: ProjectFirmware, library: str | None) -> Configurat
         resource_variable_count=firmware.resource_variables,
         variable_arena_size=firmware.variable_arena,
     )
-    if chosen is not None:
-        check_core(chosen, configuration)
-    return configuration
 
 
 def cells(

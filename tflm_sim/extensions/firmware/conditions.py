@@ -83,7 +83,10 @@ class Conditions:
             yield from dict.fromkeys(doubt for room in self._rooms for doubt in room.doubts)
         if not self._firmware.symbol_count and not any(self._calls):
             yield "it has one arena"
-        if not self._rooms and _differ((case.at(arena_address=12), case) for case in self._likely):
+        has_unknown_address = any(room.address is None and room.addresses == (0,) for room in self._rooms)
+        if (not self._rooms or has_unknown_address) and _differ(
+            (case.at(arena_address=12), case) for case in self._likely
+        ):
             yield "its arena is aligned to 16 bytes"
 
     def _of_model_place(self) -> Iterator[str]:
@@ -115,7 +118,10 @@ class Conditions:
     def _depends_on_planner(self) -> bool:
         plain = [case for case in self._likely if case.configuration.interpreter == "plain"]
         is_open = bool(plain) and self._fits is not False and self._hides_set_up
-        return is_open or _differ((case.at(**other), case) for case in plain for other in _OTHER_PLANNERS)
+        pairs = ((case, other) for case in plain for other in _OTHER_PLANNERS)
+        # Where there are two arenas, MicroAllocator::Create takes no planner of the program's own.
+        possible = (pair for pair in pairs if not (pair[0].configuration.is_split and "has_own_planner" in pair[1]))
+        return is_open or _differ((case.at(**other), case) for case, other in possible)
 
     @property
     def _hides_set_up(self) -> bool:
@@ -125,9 +131,11 @@ class Conditions:
         return hides and not any(self._calls)
 
     def _of_allocator(self) -> Iterator[str]:
+        if self._fits is False:  # Who else takes memory only makes it less.
+            return
         if any(len(sharers_of(self._subject, room)) >= len(PLACES) for room in self._rooms or (None,)):
             yield "no other model shares its allocator"
-        if self._fits is not False and self._hides_set_up:
+        if self._hides_set_up:
             yield _ALONE
         if any(call is not None and call.allocator and call.own_requests is None for call in self._calls):
             yield "the program takes nothing from its allocator itself"
@@ -147,11 +155,11 @@ class Conditions:
         """Return how many bytes more each time takes, and how often there is room; "" where the cases differ."""
         found = set()
         for case in self._likely:
-            once, twice = (replace(case, models=case.models * times).roomy().smallest for times in (1, 2))
+            once, twice = (replace(case, models=case.models * times).need() for times in (1, 2))
             if once is not None and twice is not None:
-                more = twice.size - once.size
-                room = None if case.room is None or more <= 0 else (case.room.size - once.size) // more + 1
-                found.add((more, room))
+                more, whole = twice - once, None if case.room is None else case.room.whole
+                is_counted = whole is not None and more > 0 and not case.configuration.is_split
+                found.add((more, (whole - once) // more + 1 if is_counted and whole is not None else None))
         if len(found) != 1:
             return ""
         ((more, times),) = found

@@ -78,8 +78,9 @@ class InterpreterCall(NamedTuple):
     """A call that makes an interpreter; None for what the code does not say.
 
     Attributes:
-        arena: The address of the arena.
+        arena: The address of the arena; of two, of the one for what stays.
         arena_size: Its bytes.
+        rest_size: Where that allocator was given two arenas: the bytes of the one for the rest.
         is_on_heap: Whether the arena comes from a heap.
         model: An address in the model.
         resolver: The address of the resolver of operators.
@@ -113,10 +114,13 @@ class InterpreterCall(NamedTuple):
     own_requests: tuple[int, ...] | None = None
     model_copy: int | None = None
     site: int | None = None
+    rest_size: int | None = None
 
     @property
     def has_arena(self) -> bool:
-        """Whether its arena is known."""
+        """Whether its arena is known, and the other one where there are two."""
+        if self.has_two_arenas and self.rest_size is None:
+            return False
         return self.arena_size is not None and (self.is_on_heap or self.arena is not None)
 
 
@@ -388,7 +392,10 @@ class _Program:
         roles, is_recording = _roles(match[1]), "Recording" in match[0]
         facts: dict[str, Value | None] = {"site": Value("", call.site), "recording": Value("", int(is_recording))}
         if _TWO_ARENAS.fullmatch(match[1]):
-            return {**facts, "two": Value("", 1)}
+            given = dict(zip(("arena", "size", "rest", "rest_size"), call.arguments, strict=False))
+            if "MemoryPlannerType" in match[1]:
+                given["preserve"] = call.arguments[4]
+            return {**facts, "two": Value("", 1), **given}
         if "arena" not in roles:
             if "MemoryPlanner" not in match[1]:
                 return facts
@@ -507,6 +514,7 @@ def _interpreter(facts: Mapping[str, Value | None], is_own: bool) -> Interpreter
         has_own_planner="own_planner" in facts,
         has_own_arena_allocator="own_arena_allocator" in facts,
         model_copy=numbers.get("copy"),
+        rest_size=numbers.get("rest_size"),
     )
 
 
