@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tflm_sim import numbers
 from tflm_sim.cli import options
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import EXIT_CODES, UsageError
@@ -17,13 +18,13 @@ from tflm_sim.errors import EXIT_CODES, UsageError
     [("60", 60), ("60s", 60), ("1.5 s", 1.5), ("500ms", 0.5), ("2m", 120), ("0.5min", 30), (" 7 ", 7)],
 )
 def test_a_time_has_a_unit(text: str, seconds: float) -> None:
-    assert options.duration(text) == seconds
+    assert options.typed(numbers.seconds)(text) == seconds
 
 
 @pytest.mark.parametrize("text", ["", "s", "-1", "1h", "1 2"])
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="is not a time; write 60s, 500ms or 2m"):
-        options.duration(text)
+        options.typed(numbers.seconds)(text)
 
 
 def verb(**how: Any) -> argparse.ArgumentParser:

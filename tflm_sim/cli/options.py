@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import argparse
 import os.path
-import re
+import shlex
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 from tflm_sim.answers.simulation import Simulation, simulate
+from tflm_sim.checks.program_need import ProgramNeed
 from tflm_sim.cli.terminal import COLOR_CHOICES, HelpText, ProgressLine, elapsing, say
 from tflm_sim.cli.verbs import VERBS, verbs
 from tflm_sim.device.configuration import INTERPRETERS, NAMING, PLANNER_NAMES, Configuration, configure
 from tflm_sim.device.configuration import possible_configurations as configurations_of
-from tflm_sim.errors import EXIT_CODES, UsageError
+from tflm_sim.errors import EXIT_CODES, FirmwareError, UsageError
 from tflm_sim.extension_points import ProgramFigures, Programs
 from tflm_sim.model.types import Model
+from tflm_sim.numbers import whole
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.registry import has_programs, programs
 from tflm_sim.report.circumstances import open_kernels, target_lines, unnamed
+from tflm_sim.report.program_text import need_line
 from tflm_sim.sizes import parse_size
 from tflm_sim.targets.runtime import OPTIMIZATIONS
 from tflm_sim.targets.target import Target
@@ -48,18 +51,20 @@ SETTINGS = (*PAIRED, "ethos_u", "own_planner", "custom_ops")
 
 _DEFAULTS = (f"the library's, or {TARGET}", "the library's or target's", "the library's, or the newest")
 _ALWAYS_LISTED = (0, 2, 3, 70, 130)
+T = TypeVar("T")
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
-_DURATION = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>ms|s|m|min|)")
-_SECONDS_OF = {"ms": 0.001, "": 1, "s": 1, "m": 60, "min": 60}
 
+def typed(read: Callable[..., T], **bounds: int) -> Callable[[str], T]:
+    """Return the type of an option whose text ``read`` reads; it may raise UsageError."""
 
-def duration(text: str) -> float:
-    """Return the seconds of an argument such as 60s, 500ms or 2m."""
-    match = _DURATION.fullmatch(text.strip())
-    if match is None:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a time; write 60s, 500ms or 2m")
-    return float(match["number"]) * _SECONDS_OF[match["unit"]]
+    def convert(text: str) -> T:
+        try:
+            return read(text, **bounds)
+        except UsageError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return convert
 
 
 def svg_file(text: str) -> str:
@@ -192,7 +197,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "the firmware passes its own planner object to MicroAllocator::Create, so it is not in the arena",
     },
     "resource_variables": {
-        "type": int,
+        "type": typed(whole),
         "metavar": "N",
         "help": "the number of resource variables that the firmware reserves (default: as many as the model has)",
     },
@@ -201,7 +206,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "the firmware creates the table of resource variables in a separate arena of N bytes (ESPHome: 1024)",
     },
     "arena_address": {
-        "type": int,
+        "type": typed(whole),
         "choices": range(BUFFER_ALIGNMENT),
         "metavar": "0..15",
         "help": "the arena's address modulo 16 (default: 0, aligned; on a heap it can be 4, 8 or 12)",
@@ -252,7 +257,7 @@ def add_interpreter(parser: argparse._ActionsContainer, what: str) -> None:
     """Add ``--into``, which goes with the option ``what``."""
     parser.add_argument(
         "--into",
-        type=int,
+        type=typed(whole),
         default=0,
         metavar="N",
         help=f"with {what}: the interpreter that gets the model, as 'firmware --run' numbers them (default: all)",
@@ -289,6 +294,80 @@ def program_reader() -> Programs:
     if found is None:
         raise UsageError("--firmware needs the extension 'firmware', which is not installed")
     return found
+
+
+def program_need(
+    args: argparse.Namespace, name: str, model: Model, possible: Sequence[Configuration], limit: int | None = None
+) -> ProgramNeed:
+    """Return what a model needs in the program of ``--firmware``, as its file says.
+
+    Args:
+        args: The options.
+        name: The model, as the user named it.
+        model: It.
+        possible: The configurations that the file leaves possible, the likeliest first.
+        limit: Bytes of the arena that is asked about; None where only the need is.
+    """
+    named = {"planner": args.planner, "resource_variable_count": args.resource_variables}
+    return program_reader().need(
+        args.firmware,
+        model,
+        possible,
+        limit=limit,
+        address=args.arena_address,
+        settled=frozenset(setting for setting, value in named.items() if value is not None),
+        command=_executing(args, name),
+        **_named_of_program(args),
+    )
+
+
+def configured(
+    args: argparse.Namespace, name: str, model: Model, *, is_split: bool = False
+) -> tuple[Configuration, ProgramNeed | None]:
+    """Return the configuration of the options for a model, and what a program of ``--firmware`` says it needs.
+
+    Raises:
+        FirmwareError: The program's file does not say what has to be simulated.
+    """
+    if not args.firmware:
+        return configuration(args, is_split=is_split), None
+    need = program_need(args, name, model, possible_configurations(args, is_split=is_split))
+    if need.simulation is None:
+        raise FirmwareError(need.reason, path=args.firmware)
+    return need.configuration, need
+
+
+def program_parts(need: ProgramNeed | None) -> Mapping[str, object]:
+    """Return what a program's file says as parts of a document; none without a program."""
+    return {} if need is None else need.parts
+
+
+def program_header(need: ProgramNeed | None) -> list[str]:
+    """Return what the figures of a program hang on, as the first lines; none where they hang on nothing."""
+    first = None if need is None else need_line(need)
+    return [] if first is None else [first]
+
+
+_OF_A_SIZE = ("limit", "arena_size")
+
+
+def _executing(args: argparse.Namespace, name: str) -> str:
+    """Return the command that asks the same of the program itself."""
+    given = ("firmware", *(option for option in _OF_A_SIZE if getattr(args, option, None)), *_OF_PROGRAM)
+    pairs = ((f"--{option.replace('_', '-')}", getattr(args, option, None)) for option in given)
+    words = [word for option, value in pairs if value for word in (option, str(value))]
+    words += ["-o", args.output] if args.verb == "report" and args.output else []
+    verb = args.verb if args.verb in ("check", "report") else "size"
+    return shlex.join(["tflm-sim", verb, name, *words, "--executed"])
+
+
+_OF_PROGRAM = ("target", "kernels", "runtime", "library", "interpreter")
+"""Options for what a program's file may not say."""
+
+
+def _named_of_program(args: argparse.Namespace) -> dict[str, str | None]:
+    target, *rest = (getattr(args, name, None) for name in _OF_PROGRAM)
+    return dict(zip(("named", *_OF_PROGRAM[1:]), (target, *rest), strict=True))
 
 
 def measured(

@@ -17,15 +17,16 @@ from tflm_sim.cli.options import (
     answer_of_an_extension,
     assumed,
     configuration,
-    duration,
     header,
     svg_file,
+    typed,
 )
 from tflm_sim.cli.terminal import StatusLine, say, show
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.files import opened, replacing, replacing_bytes
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
+from tflm_sim.numbers import seconds
 from tflm_sim.planners import native
 from tflm_sim.planners.buffers import Plan
 from tflm_sim.planners.by_name import DEFAULT_PLANNERS, EXACT, PLANNERS
@@ -76,7 +77,7 @@ def register(subparsers: Subparsers) -> None:
     )
     parser.add_argument(
         "--time-limit",
-        type=duration,
+        type=typed(seconds),
         default=60.0,
         metavar="T",
         help="the most time for the whole command: 60s, 500ms, 2m (default: 60s)",

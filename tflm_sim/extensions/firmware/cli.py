@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tflm_sim.checks.doubts import EXIT_CODES, with_command, worst
+from tflm_sim.checks.doubts import EXIT_CODES, settling_lines, with_command, worst
 from tflm_sim.cli.options import (
     PAIRED,
     Subparsers,
@@ -18,8 +18,8 @@ from tflm_sim.cli.options import (
     add_interpreter,
     add_verb,
     configuration,
-    duration,
     first_given,
+    typed,
 )
 from tflm_sim.cli.terminal import say, say_json, say_verdict
 from tflm_sim.cli.things import refuse_other_kind
@@ -31,9 +31,18 @@ from tflm_sim.extensions.firmware.judge import FirmwareVerdict, judge, unknown_o
 from tflm_sim.extensions.firmware.reading.embedded_models import EmbeddedModel
 from tflm_sim.extensions.firmware.reading.firmware import Firmware, read_firmware
 from tflm_sim.extensions.firmware.reading.target import FirmwareTarget, firmware_target
-from tflm_sim.extensions.firmware.rooms import ArenaRoom, Subject, embedded_subject, model_name, rooms_for
+from tflm_sim.extensions.firmware.rooms import (
+    ArenaRoom,
+    Subject,
+    embedded_subject,
+    model_name,
+    rooms_for,
+    rooms_of,
+    used_models,
+)
 from tflm_sim.extensions.firmware.text import fact_lines, verdict_lines
 from tflm_sim.model.load import load
+from tflm_sim.numbers import seconds, whole
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.sizes import as_limit, parse_size
 
@@ -90,7 +99,7 @@ def register(subparsers: Subparsers) -> None:
     group.add_argument(
         "--invoke",
         metavar="N",
-        type=int,
+        type=typed(whole),
         default=0,
         help="with --run: run N calls of Invoke(), and measure their stack and instructions (default: 0)",
     )
@@ -102,7 +111,7 @@ def register(subparsers: Subparsers) -> None:
     )
     group.add_argument(
         "--time-limit",
-        type=duration,
+        type=typed(seconds),
         metavar="T",
         help=f"with --run: the most processor time, 30s or 10m; one Invoke() gets half of it (default: {TIMEOUT_S}s)",
     )
@@ -174,8 +183,8 @@ def _say(
     for line in verdict_lines(document):
         say_verdict(line)
     say("", *fact_lines(document))
-    if settled_by:
-        say("", f"this settles it: {settled_by}")
+    if last := settling_lines("if", settled_by):
+        say("", *last)
 
 
 def _execution_of(firmware: Firmware, args: argparse.Namespace) -> str:
@@ -204,7 +213,7 @@ def _subjects(firmware: Firmware, args: argparse.Namespace) -> list[Subject]:
                 "no model in it (no TFL3 flatbuffer can be read); give the .tflite file with --model",
                 path=firmware.image.path,
             )
-        return [embedded_subject(firmware, model, _rooms(firmware, model, args)) for model in firmware.models]
+        return [embedded_subject(firmware, model, _rooms(firmware, model, args)) for model in used_models(firmware)]
     if args.model in inside:
         model = inside[args.model]
         return [embedded_subject(firmware, model, _rooms(firmware, model, args))]
@@ -216,8 +225,7 @@ def _rooms(firmware: Firmware, model: EmbeddedModel | None, args: argparse.Names
     """Return the arena that the user named by its size, or all arenas that the model may get."""
     address = args.arena_address
     if args.limit is not None:
-        name = firmware.arenas[0].name if len(firmware.arenas) == 1 else "an arena"
-        return (ArenaRoom(name, as_limit(args.limit, "limit"), address, addresses=(address or 0,)),)
+        return rooms_of(firmware, limit=as_limit(args.limit, "limit"), model=model, address=address)
     rooms = rooms_for(firmware, model, is_named=args.arena_symbol is not None)
     for room in rooms:
         if address is not None and room.address is not None and address != room.address % BUFFER_ALIGNMENT:

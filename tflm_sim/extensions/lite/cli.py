@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from tflm_sim.cli.options import Subparsers, add_configuration, add_forms, add_verb, assumed, configuration
+from tflm_sim.cli.options import Subparsers, add_configuration, add_forms, add_verb, assumed, configuration, typed
 from tflm_sim.cli.terminal import say, say_json, show, terminal_width, wants_color
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
@@ -26,6 +26,7 @@ from tflm_sim.extensions.lite.releases import DEFAULT_RELEASE, RELEASES, find_re
 from tflm_sim.files import replacing
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
+from tflm_sim.numbers import as_whole, whole
 from tflm_sim.report.circumstances import with_assumed
 from tflm_sim.units import format_size
 
@@ -63,7 +64,11 @@ def register(subparsers: Subparsers) -> None:
         "--preserve-all", action="store_true", help="experimental_preserve_all_tensors: no two tensors share bytes"
     )
     parser.add_argument(
-        "--threads", type=int, default=1, metavar="N", help="the number of threads of the interpreter (default: 1)"
+        "--threads",
+        type=typed(whole),
+        default=1,
+        metavar="N",
+        help="the number of threads of the interpreter (default: 1)",
     )
     parser.add_argument(
         "--release",
@@ -269,18 +274,19 @@ def _resized(model: Model, text: str) -> tuple[int, tuple[int, ...]]:
     names = [tensors[index].name for index in inputs]
     if name in names:
         place = names.index(name)
-    elif name.isdigit() and int(name) < len(inputs):
-        place = int(name)
+    elif (number := as_whole(name)) is not None and 0 <= number < len(inputs):
+        place = number
     else:
         raise UsageError(f"--resize {text}: no input is called {name!r}; there is {', '.join(map(repr, names))}")
     return inputs[place], _parsed_shape(shape, text)
 
 
 def _parsed_shape(shape: str, text: str) -> tuple[int, ...]:
-    sizes = shape.replace("x", ",").split(",") if shape else []
-    if not all(size.isdecimal() and int(size) <= _MAX_SIZE for size in sizes):
+    sizes = [as_whole(size) for size in shape.replace("x", ",").split(",")] if shape else []
+    known = tuple(size for size in sizes if size is not None and 0 <= size <= _MAX_SIZE)
+    if len(known) != len(sizes):
         raise UsageError(f"--resize {text}: write the shape as numbers with commas, such as 1,96,96,3")
-    return tuple(map(int, sizes))
+    return known
 
 
 def _jsonl(args: argparse.Namespace, settings: LiteSettings) -> int:

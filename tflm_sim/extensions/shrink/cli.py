@@ -5,17 +5,19 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib.util
+import math
 import os
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tflm_sim.checks.doubts import settling_lines
+from tflm_sim.checks.program_need import ProgramNeed
 from tflm_sim.cli import options
 from tflm_sim.cli.terminal import ProgressLine, fitting, say, say_json
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.errors import TflmSimError, UsageError
+from tflm_sim.errors import FirmwareError, TflmSimError, UsageError
 from tflm_sim.extensions.shrink.shrunk import Shrunk
 from tflm_sim.extensions.shrink.text import (
     ExecutedGain,
@@ -29,6 +31,8 @@ from tflm_sim.files import replacing_bytes
 from tflm_sim.model.c_array import is_source_name, new_source, with_array
 from tflm_sim.model.inputs import read_input
 from tflm_sim.model.load import load
+from tflm_sim.model.types import Model
+from tflm_sim.numbers import multiple, seconds, share_of, whole
 from tflm_sim.ops.resolver import resolver_methods
 from tflm_sim.sizes import parse_size
 
@@ -75,7 +79,7 @@ def register(subparsers: options.Subparsers) -> None:
     _add_passes(parser.add_argument_group("passes that are off by default"))
     parser.add_argument(
         "--prove",
-        type=int,
+        type=options.typed(whole),
         metavar="N",
         help="run both models in the real TFLM (with --firmware: in that program) on N random inputs and the extremes, "
         "and reject the result if a byte differs",
@@ -95,7 +99,7 @@ def _add_limits(limits: argparse._ArgumentGroup) -> None:
     )
     limits.add_argument(
         "--max-macs",
-        type=_ratio,
+        type=options.typed(multiple),
         metavar="X",
         help="the most multiply-accumulates, as a multiple of the model's (default: 1.35)",
     )
@@ -107,7 +111,7 @@ def _add_limits(limits: argparse._ArgumentGroup) -> None:
     )
     limits.add_argument(
         "--time-limit",
-        type=options.duration,
+        type=options.typed(seconds),
         metavar="T",
         help="end the search after 60s, 500ms or 2m, and use the best result so far; Ctrl-C does the same "
         "(default: search until nothing helps any more)",
@@ -154,7 +158,7 @@ def run(args: argparse.Namespace) -> int:
     _refuse_output(args)
     settings = _settings(args, len(model.source))
     is_measured = options.is_executed(args)
-    configurations = _configurations(args)
+    configurations, need = _configurations(args, model)
     with ProgressLine("shrinking", model) as status:
         shrunk = shrink(model, configurations, **settings, progress=status.show)
     executed = _executed(args, shrunk, configurations) if is_measured and shrunk.has_gained else None
@@ -164,9 +168,10 @@ def run(args: argparse.Namespace) -> int:
     if output is not None:
         _write(output, shrunk, args)
     if not args.json:
+        say(*(options.program_header(need) if executed is None else ()))
         shown = configurations[:1] if args.firmware else configurations  # The table says what its file leaves open.
         say(*(line for config in shown for line in options.header(args, config)))
-    _print(args, shrunk, settings.get("goal"), executed, output)
+    _print(args, shrunk, settings.get("goal"), executed, output, need)
     return 0 if is_met else NO_GAIN
 
 
@@ -209,10 +214,16 @@ def _executed(args: argparse.Namespace, shrunk: Shrunk, configurations: Sequence
 
 
 def _print(
-    args: argparse.Namespace, shrunk: Shrunk, goal: int | None, executed: ExecutedGain | None, output: str | None
+    args: argparse.Namespace,
+    shrunk: Shrunk,
+    goal: int | None,
+    executed: ExecutedGain | None,
+    output: str | None,
+    need: ProgramNeed | None,
 ) -> None:
     if args.json:
-        say_json(shrunk_document(shrunk, goal=goal, output=output, executed=executed))
+        program = None if need is None or executed is not None else dict(need.parts)
+        say_json(shrunk_document(shrunk, goal=goal, output=output, executed=executed, program=program))
     else:
         say(*shrunk_lines(shrunk, goal=goal, explain=args.explain, width=fitting()))
         if executed is not None:
@@ -223,13 +234,16 @@ def _print(
             say("nothing is written: the program itself does not need less")
         elif shrunk.has_gained:
             say("nothing is written; -o OUT.tflite writes it")
+        if need is not None and executed is None:
+            say(*settling_lines(need.answer, need.settled_by))
 
 
-def _configurations(args: argparse.Namespace) -> list[Configuration]:
-    """Return a configuration for each target and board, or what the program of ``--firmware`` may be built for.
+def _configurations(args: argparse.Namespace, model: Model) -> tuple[list[Configuration], ProgramNeed | None]:
+    """Return a configuration for each target and board; of ``--firmware`` what it may be built for, and what it needs.
 
     Raises:
         UsageError: Several of them with a program.
+        FirmwareError: The file does not say what has to be simulated.
     """
     targets, boards = args.target or [], args.board or []
     if args.firmware and len(targets) + len(boards) > 1:
@@ -237,21 +251,17 @@ def _configurations(args: argparse.Namespace) -> list[Configuration]:
     each = [(name, None) for name in dict.fromkeys(targets)] + [(None, name) for name in dict.fromkeys(boards)]
     if args.firmware:
         each = [(*targets, None)[:1] + (*boards, None)[:1]]
-    found = [
-        configuration
-        for target, board in each or [(None, None)]
-        for configuration in options.possible_configurations(
-            argparse.Namespace(**{**vars(args), "target": target, "board": board})
-        )
-    ]
-    return list(dict.fromkeys(found))
-
-
-def _ratio(text: str) -> float:
-    match = re.fullmatch(r"\+(\d+(?:\.\d+)?)%|(\d+(?:\.\d+)?)", text.strip())
-    if match is None:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a multiple; write 1.10 or +10%")
-    return 1 + float(match[1]) / 100 if match[1] else float(match[2])
+    found: list[Configuration] = []
+    for target, board in each or [(None, None)]:
+        one = argparse.Namespace(**{**vars(args), "target": target, "board": board})
+        possible = options.possible_configurations(one)
+        if args.firmware:
+            need = options.program_need(one, args.model, model, possible)
+            if need.simulation is None:
+                raise FirmwareError(need.reason, path=args.firmware)
+            return list(need.configurations), need
+        found += possible
+    return list(dict.fromkeys(found)), None
 
 
 def _flash(before: int, text: str) -> int:
@@ -260,9 +270,9 @@ def _flash(before: int, text: str) -> int:
     Raises:
         UsageError: Not a size.
     """
-    share = re.fullmatch(r"\+(\d+(?:\.\d+)?)%", text.strip())
+    share = share_of(text)
     if share is not None:
-        return before + int(before * float(share[1]) / 100)
+        return before + math.floor(before * share)
     return before + parse_size(text[1:]) if text.startswith("+") else parse_size(text)
 
 

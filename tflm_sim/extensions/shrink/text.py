@@ -52,6 +52,7 @@ class ShrunkDocument:
     Attributes:
         output: The file that was written.
         executed: What the program says that was executed with both; null unless asked for, or where nothing gained.
+        program: What a program's file says that was only read; null where none was.
     """
 
     schema_version: Literal[1] = 1
@@ -60,11 +61,17 @@ class ShrunkDocument:
     goal_bytes: Count | None
     goal_met: bool | None
     executed: ExecutedGain | None = None
+    program: dict[str, Any] | None = None
     answer: Shrunk = field(metadata=INLINE)
 
 
 def shrunk_document(
-    shrunk: Shrunk, *, goal: int | None, output: str | None, executed: ExecutedGain | None = None
+    shrunk: Shrunk,
+    *,
+    goal: int | None,
+    output: str | None,
+    executed: ExecutedGain | None = None,
+    program: dict[str, Any] | None = None,
 ) -> ShrunkDocument:
     """Return the answer as a document."""
     return ShrunkDocument(
@@ -73,6 +80,7 @@ def shrunk_document(
         goal_bytes=goal,
         goal_met=None if goal is None else shrunk.fits(goal) and (executed is None or executed.fits(goal)),
         executed=executed,
+        program=program,
         answer=shrunk,
     )
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tflm_sim.answers.rows import Case, Row, cases
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, svg_file
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, svg_file, typed
 from tflm_sim.cli.options import settings as given_settings
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.device.configuration import Configuration
@@ -32,6 +32,7 @@ from tflm_sim.extensions.sweep.tables import read_rows
 from tflm_sim.extras import install_command
 from tflm_sim.files import replacing
 from tflm_sim.model.inputs import folder_files, matches
+from tflm_sim.numbers import seconds, whole
 from tflm_sim.report.circumstances import sentence_with_assumed, targets_line, unnamed
 from tflm_sim.report.tables import table_lines
 from tflm_sim.sizes import as_limit, parse_size
@@ -117,7 +118,7 @@ def register(subparsers: Subparsers) -> None:
     begin.add_argument("--resume", action="store_true", help="continue FILE, and keep its rows of the same version")
     begin.add_argument("--overwrite", action="store_true", help="replace FILE")
     parser.add_argument(
-        "--jobs", type=int, metavar="N", help="the number of processes on this machine (default: one per core)"
+        "--jobs", type=typed(whole), metavar="N", help="the number of processes on this machine (default: one per core)"
     )
     parser.add_argument(
         "--scheduler", metavar="URL", help="use the workers of this dask cluster: tcp://HOST:PORT, or tls://"
@@ -126,7 +127,7 @@ def register(subparsers: Subparsers) -> None:
         parser.add_argument(f"--tls-{name}", metavar="FILE", help=f"for tls://: {what}, PEM")
     parser.add_argument(
         "--row-seconds",
-        type=float,
+        type=typed(seconds),
         default=DEFAULT_SECONDS,
         metavar="S",
         help="the most time for a row (default: 60; 0: no limit)",
