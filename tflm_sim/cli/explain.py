@@ -22,6 +22,7 @@ from tflm_sim.checks.explain_failure import (
 )
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, arena_size, assumed, configuration, header
 from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.cli.things import refuse_other_kind
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import INLINE, OPTIONAL
 from tflm_sim.document_types import Count
@@ -164,6 +165,7 @@ def _read(log: str) -> bytes:
     if log == "-":
         return as_utf8(sys.stdin.buffer.read())
     if os.path.exists(log):
+        refuse_other_kind(log, "explain")
         return as_utf8(read(log, most=MAX_LOG_BYTES))
     if not re.search(r"\s", log):
         raise UsageError(f"there is no file '{log}'; put a line of a log in quotes")

@@ -31,11 +31,11 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tflm_sim.checks.judge import Room, Simulate, judge, judge_in_program, judge_measured, room_on, simulate_quietly
 from tflm_sim.checks.verdict import Verdict, baseline_key, read_baseline
-from tflm_sim.device.configuration import Configuration, Settings, check_core, configure
+from tflm_sim.device.configuration import Configuration, check_core, configure
 from tflm_sim.document_fields import HIDDEN
 from tflm_sim.documents import fields_of, from_json
 from tflm_sim.errors import ModelError, UsageError
@@ -238,7 +238,7 @@ def _configuration(firmware: ProjectFirmware, library: str | None, folder: Path)
     )
 
 
-def _set_up(firmware: ProjectFirmware, folder: Path) -> Settings:
+def _set_up(firmware: ProjectFirmware, folder: Path) -> dict[str, Any]:
     """Return the settings of a firmware beside its target, kernels and TFLM."""
     from tflm_sim.cli.options import load_custom_ops
 
