@@ -87,7 +87,7 @@ def test_cmsis_nn_pools_within_its_output() -> None:
 
 
 # Loads and stores of buffers in one Invoke() of real TFLM (90b983c, CMSIS-NN 4ab83cc) on an emulated Cortex-M4, counted
-# access by access. The reference SOFTMAX loads its input's largest element again where it finds it: up to 12 times here.
+# access by access. The reference SOFTMAX loads a new largest element of its input again: up to 12 times here.
 @pytest.mark.parametrize(
     ("name", "kernels", "executed", "again"),
     [
