@@ -14,9 +14,8 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.sizes import parse_size
+from tflm_sim.sizes import as_limit
 from tflm_sim.targets.boards import Board, board
-from tflm_sim.targets.presets import preset
 from tflm_sim.units import format_size
 
 Simulate = Callable[[Model, Configuration, int | None], Simulation]
@@ -33,7 +32,9 @@ class Room(NamedTuple):
     board: Board | None
 
 
-def room_on(board_name: str | None, *, limit: str | None, ram_free: str | None, has_external_ram: bool) -> Room:
+def room_on(
+    board_name: str | None, *, limit: int | str | None, ram_free: int | str | None, has_external_ram: bool
+) -> Room:
     """Return the room that a limit says, or a board and the RAM that a firmware leaves of it.
 
     Raises:
@@ -44,31 +45,17 @@ def room_on(board_name: str | None, *, limit: str | None, ram_free: str | None, 
     if not board_name:
         if ram_free:
             raise UsageError("`ram_free=` needs `board=`; without a board, give the arena's size with `limit=`")
-        return Room(parse_size(limit) if limit else None, None)
+        return Room(as_limit(limit, "limit"), None)
     chosen = board(board_name)
     if not ram_free:
         return Room(None, chosen)
-    free, bank = parse_size(ram_free), chosen.largest_bank
+    free, bank = as_limit(ram_free, "ram_free"), chosen.largest_bank
     if bank is not None and free > bank.size and not has_external_ram:
         raise UsageError(
             f"`ram_free={ram_free}` is more than {chosen.name} has: {chosen.ram_text}, and an arena lies in one "
             "bank; for RAM outside the chip add `external_ram=`"
         )
     return Room(free, chosen)
-
-
-def check_core(chosen: Board, configuration: Configuration) -> None:
-    """Refuse a target that no core of the board runs.
-
-    Raises:
-        UsageError: It is another core's.
-    """
-    own, target = preset(chosen.preset), configuration.target
-    if target.abi != own.abi:
-        raise UsageError(
-            f"{chosen.name} runs {own.name} ({own.abi.name}), not {target.name} ({target.abi.name}); "
-            "remove `target=`, or give `limit=` instead of `board=`"
-        )
 
 
 def simulate_quietly(model: Model, configuration: Configuration, arena_size: int | None) -> Simulation:
@@ -171,11 +158,12 @@ def judge_measured(
     name: str, model: Model, measured: ExecutedFigures, limit: int, *, key: str, before: int | None = None
 ) -> Verdict:
     """Return the verdict on a model that a program was executed with, in an arena of ``limit`` bytes among others."""
-    needed, works = measured.multiple_of_16, measured.works
+    needed = measured.multiple_of_16
     if needed is None:
         return Verdict(
             name, key, None, limit, False, before, measured.reason, measured.log, model=model, parts=measured.parts
         )
+    works = measured.works
     reason = "" if works else _too_small(needed, limit)
     if works is None:
         reason = f"needs {format_size(needed)}; in {format_size(limit)} the program came to no end"

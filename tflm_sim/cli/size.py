@@ -61,9 +61,6 @@ def register(subparsers: options.Subparsers) -> None:
     parser.add_argument("models", nargs="+", metavar="MODEL", help=options.MODELS_HELP)
     options.add_configuration(parser)
     parser.add_argument(
-        "--board", metavar="B", help="use this board's target, unless --target is given; see 'tflm-sim list boards'"
-    )
-    parser.add_argument(
         "--arena-size", metavar="N", help="say what happens in an arena of N bytes instead (64KiB, 65536)"
     )
     options.add_executed(parser)

@@ -21,10 +21,12 @@ from tflm_sim.cli.options import (
     possible_configurations,
     program_header,
     simulated,
+    typed,
 )
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.model.load import load
+from tflm_sim.numbers import whole
 from tflm_sim.registry import part_lines
 from tflm_sim.report.trace_rows import trace_line, trace_row
 
@@ -76,7 +78,7 @@ def register(subparsers: Subparsers) -> None:
     other.add_argument("--preserve-all", action="store_true", help="say what preserve_all_tensors costs")
     other.add_argument(
         "--invoke",
-        type=int,
+        type=typed(whole),
         metavar="N",
         help="run AllocateTensors() under the sanitizer, then invoke N times and check every byte",
     )

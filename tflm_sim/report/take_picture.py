@@ -34,7 +34,7 @@ MAX_REMEDIES = 8
 
 def take_picture(
     model: ModelLike,
-    target: Where,
+    target: Where | None = None,
     *,
     arena_size: int | str | None = None,
     title: str = "",
@@ -46,7 +46,8 @@ def take_picture(
 
     Args:
         model: A Model, a path, bytes, ``sample:NAME``.
-        target: What it runs on: a name, a target, or a configuration.
+        target: What it runs on: a name, a target, or a configuration; None where a setting names a board, a
+            library or a program.
         arena_size: Bytes, or text ("64KiB"); by default the smallest multiple of 16 that works. Two arenas have their
             smallest sizes.
         title: Default: the target with its TFLM, its kernels, the planner, and what is assumed.

@@ -54,9 +54,9 @@ NEXT = "the smallest arena is 60 B; what is needed is the next multiple of 16"
         (verdict(None, 1, fits=False, reason="r", smallest=5), ["no: r"]),
         (verdict(fits=None, reason="r"), ["r"]),
         (
-            verdict(doubts=(Doubt("own() asks for no memory", settled_by="x"),), settled_by="tflm-sim x --run"),
+            verdict(doubts=(Doubt("own() asks for no memory"),), settled_by="tflm-sim firmware a --run"),
             ["yes, if own() asks for no memory: needs 64 B of 100 B, 36 B to spare",
-             "this settles it: tflm-sim x --run"],
+             "this settles it: tflm-sim firmware a --run"],
         ),
         (verdict(fits=False, reason="r", doubts=(Doubt("a"), Doubt("b"))), ["no, if a and b: r"]),
         (verdict(before=48), ["yes: needs 64 B of 100 B, 36 B to spare", "+16 B since the baseline of 48 B"]),

@@ -18,8 +18,8 @@ from tflm_sim.cli.options import (
     add_interpreter,
     add_verb,
     configuration,
-    duration,
     first_given,
+    typed,
 )
 from tflm_sim.cli.terminal import say, say_json, say_verdict
 from tflm_sim.errors import FirmwareError, UsageError
@@ -41,8 +41,9 @@ from tflm_sim.extensions.firmware.rooms import (
 )
 from tflm_sim.extensions.firmware.text import fact_lines, verdict_lines
 from tflm_sim.model.load import load
+from tflm_sim.numbers import seconds, whole
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.sizes import parse_size
+from tflm_sim.sizes import as_limit, parse_size
 
 ABOUT = """
 Use it after a build. It reads the version of TFLM, the kernels, the models and
@@ -88,7 +89,7 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("--arena-symbol", metavar="NAME", help="the name of the array that is the arena")
     parser.add_argument("--limit", metavar="N", help="the size of the arena, if the program allocates it at run time")
     parser.add_argument("--ram", metavar="N", help="the size of the RAM that contains .data and .bss")
-    add_configuration(parser, with_firmware=False)
+    add_configuration(parser, leave_out=("firmware", "board"))
     group = parser.add_argument_group("executing the program, in an emulator that reaches nothing of this machine")
     group.add_argument(
         "--run", dest="is_executed", action="store_true", help="execute the program and measure its arenas"
@@ -97,7 +98,7 @@ def register(subparsers: Subparsers) -> None:
     group.add_argument(
         "--invoke",
         metavar="N",
-        type=int,
+        type=typed(whole),
         default=0,
         help="with --run: run N calls of Invoke(), and measure their stack and instructions (default: 0)",
     )
@@ -109,7 +110,7 @@ def register(subparsers: Subparsers) -> None:
     )
     group.add_argument(
         "--time-limit",
-        type=duration,
+        type=typed(seconds),
         metavar="T",
         help=f"with --run: the most processor time, 30s or 10m; one Invoke() gets half of it (default: {TIMEOUT_S}s)",
     )
@@ -222,7 +223,7 @@ def _rooms(firmware: Firmware, model: EmbeddedModel | None, args: argparse.Names
     """Return the arena that the user named by its size, or all arenas that the model may get."""
     address = args.arena_address
     if args.limit is not None:
-        return rooms_of(firmware, limit=parse_size(args.limit), model=model, address=address)
+        return rooms_of(firmware, limit=as_limit(args.limit, "limit"), model=model, address=address)
     rooms = rooms_for(firmware, model, is_named=args.arena_symbol is not None)
     for room in rooms:
         if address is not None and room.address is not None and address != room.address % BUFFER_ALIGNMENT:
