@@ -58,6 +58,7 @@ CASES = [
     ("report", [SINE, "--tensor", "nobody"], 2),
     ("plan", [SINE], 0),
     ("plan", [SINE, "--write", "planned.tflite"], 1),
+    ("plan", [SINE, "--bank", "a=64", "--bank", "b=64"], 1),
     ("plan", ["none.tflite"], 3),
     ("plan", ["fails.tflite"], 4),
     ("report", [SINE, "-o", "report.html"], 0),

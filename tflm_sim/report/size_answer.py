@@ -150,6 +150,7 @@ class ArenaAnswer:
         corruptions: Where bytes in use are overwritten.
         log: The lines that the device prints.
         enough: The smallest multiple of 16 that works; None where none does.
+        missing: Bytes more than the arena has, of the smallest that works; None where none does.
     """
 
     arena_size: Count
@@ -161,6 +162,7 @@ class ArenaAnswer:
     corruptions: tuple[str, ...]
     log: tuple[str, ...]
     enough: int | None = field(default=None, compare=False, metadata=HIDDEN)
+    missing: int | None = field(default=None, compare=False, metadata=HIDDEN)
 
 
 def arena_answer(simulation: Simulation) -> ArenaAnswer:
@@ -180,6 +182,7 @@ def arena_answer(simulation: Simulation) -> ArenaAnswer:
         corruptions=simulation.corruptions,
         log=simulation.log,
         enough=None if smallest is None else smallest.multiple_of_16,
+        missing=None if smallest is None else smallest.size - simulation.arena_size,
     )
 
 

@@ -12,7 +12,7 @@ from tflm_sim.checks.verdict import Verdict
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import INLINE, OPTIONAL, named
 from tflm_sim.document_types import Count
-from tflm_sim.escape import printable
+from tflm_sim.escape import code_span, printable
 from tflm_sim.registry import part_lines
 from tflm_sim.report.circumstances import sentence_with_assumed
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, configuration_facts, model_facts
@@ -224,22 +224,18 @@ def verdict_markdown(verdict: Verdict, assumed: Sequence[str] = (), open_targets
     limit = "-" if verdict.limit is None else format_size(verdict.limit)
     growth = "-" if verdict.growth is None else f"{verdict.growth:+,} B"
     lines = [
-        f"### {MARKS[verdict.exit_code]} {sentence_with_assumed(_code(verdict.name), assumed, open_targets)}",
+        f"### {MARKS[verdict.exit_code]} {sentence_with_assumed(code_span(verdict.name), assumed, open_targets)}",
         "",
         "| smallest arena | limit | since the baseline | configuration |",
         "|---:|---:|---:|---|",
-        f"| {size} | {limit} | {growth} | {_code(verdict.key.rpartition(' on ')[2])} |",
+        f"| {size} | {limit} | {growth} | {code_span(verdict.key.rpartition(' on ')[2])} |",
         "",
     ]
     if verdict.exit_code:
-        lines += [_code(line) for line in verdict_lines(verdict)] + [""]
+        lines += [code_span(line) for line in verdict_lines(verdict)] + [""]
     return "\n".join(lines) + "\n"
 
 
 def about_markdown(lines: Sequence[str]) -> str:
     """Return a list of what the verdicts are for; options and names in code spans."""
-    return "".join(f"- {_code(line)}\n" for line in lines) + "\n"
-
-
-def _code(text: str) -> str:
-    return f"`{printable(text, 200).replace('`', ' ').replace('|', ' ')}`"
+    return "".join(f"- {code_span(line)}\n" for line in lines) + "\n"
