@@ -88,7 +88,8 @@ def test_python_takes_the_same_words() -> None:
     assert smallest_arena(SINE, **named).size == 1144
     assert simulate(SINE, **named, arena_size="1 << 11").fits
     assert lifetimes(SINE, **named).buffers == lifetimes(SINE, "nano33ble-chirale").buffers
-    table = pytest.importorskip("pandas") and sweep([SINE], [], boards=[named["board"]], library=named["library"], jobs=1)
+    pytest.importorskip("pandas")
+    table = sweep([SINE], [], boards=[named["board"]], library=named["library"], jobs=1)
     assert list(table["smallest_arena"]) == [1144]
 
 
