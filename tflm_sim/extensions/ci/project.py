@@ -189,8 +189,8 @@ def _parsed(data: bytes) -> Project:
 
 def _check_firmwares(project: Project) -> None:
     for each in project.firmware:
-        if (each.limit is None and not each.limits) is (each.board is None):
-            raise UsageError(f"firmware '{each.label}' needs either a limit or a board")
+        if each.limit is None and not each.limits and each.board is None:
+            raise UsageError(f"firmware '{each.label}' needs a limit or a board")
         if each.run and (each.firmware is None or each.board is not None):
             raise UsageError(f"firmware '{each.label}': run needs firmware, the program, and a limit")
         if each.into < 0 or (each.into and not each.run):
