@@ -1,13 +1,11 @@
 """``check --board``: certain where the chip decides, 3 where only the firmware knows."""
 
-import argparse
 import json
 from pathlib import Path
 
 import pytest
 
 from tflm_sim.cli import main
-from tflm_sim.cli.options import on_board
 from tflm_sim.samples import sample_path
 
 
@@ -100,7 +98,7 @@ def test_a_table_fits_a_terminal_of_80_columns(
 
 
 @pytest.mark.parametrize(
-    "argv", [["size"], ["plan"], ["trace", "--lifetimes"], ["check", "--limit", "1"]], ids=lambda argv: argv[0]
+    "argv", [["size"], ["plan"], ["trace", "--lifetimes"], ["check", "--limit", "1024"]], ids=lambda argv: argv[0]
 )
 def test_every_line_fits_a_terminal_of_80_columns(
     argv: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -225,17 +223,3 @@ def test_a_folder_is_every_model_in_it(tmp_path: Path, capsys: pytest.CaptureFix
         "outputs",
         f"{tmp_path}/sine.tflite: yes: needs 1,072 B of 2,048 B, 976 B to spare",
     ]
-
-
-@pytest.mark.parametrize(
-    "said", [{"target": ["cortex-m0plus"], "firmware": None}, {"target": None, "firmware": "a.elf"}]
-)
-def test_what_is_named_beside_a_board_stays_as_it_is(said: dict[str, object]) -> None:
-    args = argparse.Namespace(board="nano33ble", **said)
-    assert on_board(args) is args
-
-
-def test_a_board_alone_names_its_target_and_without_one_nothing_is_changed() -> None:
-    assert on_board(argparse.Namespace(board="nano33ble", target=None, firmware=None)).target == "cortex-m4"
-    nothing = argparse.Namespace(board=None, target=None, firmware=None)
-    assert on_board(nothing) is nothing

@@ -104,10 +104,10 @@ def test_a_plot_alone_is_an_output(tmp_path: Path, capsys: pytest.CaptureFixture
     assert 'aria-label="1 dots"' in (tmp_path / "p.svg").read_text()
     said = capsys.readouterr().out.replace("\n", " ")
     assert "1 models, 1 rows in " in said
-    assert "not named, so assumed: --targets, --runtime, --kernels" in said
+    assert "not named, so assumed: --targets, --library, --kernels" in said
     assert main(["sweep", "sample:sine", "--targets", "cortex-m4", "--kernels", "reference", "--jobs", "1",
                  "-o", str(tmp_path / "r.csv")]) == 0  # fmt: skip
-    assert "not named, so assumed: --runtime" in capsys.readouterr().out.replace("\n", " ")
+    assert "not named, so assumed: --library" in capsys.readouterr().out.replace("\n", " ")
     assert main(["sweep", "sample:sine", "--boards", "nano33ble", "--jobs", "1", "-o", str(tmp_path / "b.csv")]) == 0
     assert "--targets" not in capsys.readouterr().out
 

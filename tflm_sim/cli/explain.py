@@ -11,7 +11,15 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tflm_sim.answers.npu import npu_memory
-from tflm_sim.checks.explain_failure import ExactExplanation, explain_failure, with_library_facts, with_vela_facts
+from tflm_sim.answers.smallest_arena import SmallestArena
+from tflm_sim.checks.explain_failure import (
+    ExactExplanation,
+    explain_failure,
+    explain_nothing,
+    with_library_facts,
+    with_linked_room,
+    with_vela_facts,
+)
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, arena_size, assumed, configuration, header
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.device.configuration import Configuration
@@ -21,8 +29,10 @@ from tflm_sim.errors import UsageError
 from tflm_sim.files import read
 from tflm_sim.logs.diagnosis import Diagnosis, diagnose
 from tflm_sim.logs.encodings import as_utf8
-from tflm_sim.logs.log_events import LogEvent
+from tflm_sim.logs.log_events import ArenaConfigured, Damaged, LogEvent, Message
 from tflm_sim.logs.parser import parse_log
+from tflm_sim.logs.tflm_messages import BY_KIND
+from tflm_sim.logs.unknown_errors import UnknownError, unknown_errors
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.report.log_text import diagnosis_lines, event_lines
@@ -39,7 +49,14 @@ tflm-sim explain boot.log --arena-size 26080 --model okay_nabu.tflite --target e
 MAX_LOG_BYTES = 1 << 30
 """Bytes; 'board read' reads a longer one piece by piece."""
 
-EXITS = {0: "the log contains a known message", 1: "the log contains no known message"}
+EXITS = {0: "no failure is in the log", 1: "a failure is explained", 3: "what the log says is not understood"}
+"""And 2, 3 of every verb: wrong options, a file that cannot be read."""
+_SEND = (
+    "the whole log from the device's start on: TFLM's own lines come before those of the program",
+    "--model MODEL with --library or --target, and --arena-size N: what would fail in that arena",
+    "--firmware APP.elf: where in the program an address is",
+)
+"""What makes a log that is not understood one that is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +78,16 @@ class ExplanationDocument:
     """The failures of a log.
 
     Attributes:
+        unknown: Lines that speak of an error and that are not known.
+        simulated: With a model, where no failure of the log is explained: what the simulation says.
         assumed: With a model: the options that the answer depends on and that were not given.
     """
 
     schema_version: Literal[1] = 1
     kind: Literal["explanation"] = "explanation"
     failures: tuple[FailureRow, ...]
+    unknown: tuple[UnknownError, ...] = ()
+    simulated: ExactExplanation | None = None
     assumed: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
 
 
@@ -82,23 +103,49 @@ def register(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb: exit code 0 when the log contains a known message, else 1."""
-    events = parse_log(_read(args.log))
+    """Carry out the verb: exit code 1 for a failure that is explained, 3 where nothing is understood, else 0."""
+    data = _read(args.log)
+    events = parse_log(data)
+    unknown, last = unknown_errors(data, events)
     size, config = arena_size(args), configuration(args)
-    found = [with_library_facts(each, config.target) for each in diagnose(events, arena_size=size)]
+    diagnoses = diagnose(events, arena_size=size, last_line=last)
+    found = [with_library_facts(each, config.target) for each in diagnoses]
     exact: Sequence[ExactExplanation | None] = [None] * len(found)
-    if args.model is not None:
-        found, exact, config = _explained(found, load(args.model), config)
-    if args.json:
-        say_json(_document(found, exact, None if args.model is None else assumed(args, config)))
-    elif args.model is not None:
-        say(*header(args, config))
-        _say(events, found, exact)
+    simulated = None
+    if args.model is None:
+        found = [with_linked_room(each) for each in found]
     else:
-        _say(events, found, exact)
-        if any(diagnosis.is_of_the_arena for diagnosis in found):
-            say("--model MODEL, with --target or --library, gives the smallest arena that works")
-    return 0 if events else 1
+        model = load(args.model)
+        found, exact, config = _explained(found, model, config)
+        if not found:
+            simulated = explain_nothing(model, config, arena_size=size or _arena_of(events))
+    is_understood = bool(events) and not (unknown or any(isinstance(event, Damaged) for event in events))
+    if args.json:
+        missing = None if args.model is None else assumed(args, config)
+        say_json(_document(found, exact, unknown, simulated, missing))
+        return 1 if found else 0 if is_understood else 3
+    if args.model is not None:
+        say(*header(args, config))
+    _say(events, found, exact)
+    say(*(f"line {each.line} is not known: {each.text}" for each in unknown))
+    if not found:
+        say("no failure is in this log" if is_understood else _not_understood(events, unknown))
+        say(*([] if is_understood else [f"  give      {what}" for what in _SEND]))
+        say(*(exact_lines(simulated) if simulated is not None else []))
+    elif args.model is None and any(diagnosis.is_of_the_arena for diagnosis in found):
+        say("--model MODEL, with --target or --library, gives the smallest arena that works")
+    return 1 if found else 0 if is_understood else 3
+
+
+def _arena_of(events: Sequence[LogEvent]) -> int | None:
+    """Return the size that the log gives for the arena."""
+    return next((event.size for event in reversed(events) if isinstance(event, ArenaConfigured)), None)
+
+
+def _not_understood(events: Sequence[LogEvent], unknown: Sequence[UnknownError]) -> str:
+    if unknown or events:
+        return "what failed is not understood; these help:"
+    return "nothing of TensorFlow Lite Micro is in this log, and no failure that is known; these help:"
 
 
 def _explained(
@@ -108,7 +155,9 @@ def _explained(
     found = [with_vela_facts(each, model) for each in found]
     if npu_memory(model) and any(each.is_of_the_arena for each in found):  # so it has the kernel
         config = replace(config, target=replace(config.target, ethos_u=True))
-    return found, [explain_failure(each, model, config) for each in found], config
+    exact = [explain_failure(each, model, config) for each in found]
+    found = [with_linked_room(each, more.smallest) for each, more in zip(found, exact, strict=True)]
+    return found, [*exact], config
 
 
 def _read(log: str) -> bytes:
@@ -122,15 +171,21 @@ def _read(log: str) -> bytes:
 
 
 def _say(events: list[LogEvent], found: list[Diagnosis], exact: Sequence[ExactExplanation | None]) -> None:
-    if not events:
-        say("nothing of TensorFlow Lite Micro is in this log")
-        return
     if not found:
         for event in events:
-            say(*event_lines(event))
-        say("no failure is in this log")
+            say(*_fact_lines(event))
     for diagnosis, more in zip(found, exact, strict=True):
         say(*diagnosis_lines(diagnosis), *(exact_lines(more) if more is not None else []))
+
+
+def _fact_lines(event: LogEvent) -> list[str]:
+    """Return what a line says where no line says that something failed."""
+    if isinstance(event, ArenaConfigured):
+        return [f"line {event.line}: the program says that its arena has {format_size(event.size)}"]
+    if isinstance(event, Message):
+        says, note = BY_KIND[event.kind].meaning(dict(event.values))
+        return [f"line {event.line}: {note or says}"]
+    return event_lines(event)
 
 
 def exact_lines(exact: ExactExplanation) -> list[str]:
@@ -140,11 +195,33 @@ def exact_lines(exact: ExactExplanation) -> list[str]:
         lines.append(f"  {_arenas(exact)}, at: {exact.place}")
     if exact.contradiction:
         lines.append(f"  but       {exact.contradiction}")
-        lines += [f"  with      {options} these numbers come" for options in exact.settings]
+        lines += [f"  with      {each.options} these numbers come" for each in exact.settings]
+    if exact.invoke:
+        lines.append(f"  simulated {exact.invoke}")
     if exact.smallest is None:
         return [*lines, f"  smallest  no arena is enough: {exact.never}"]
+    if exact.is_refuted:
+        return [*lines, f"  smallest  {_of_settings(exact, exact.smallest)}"]
     best = exact.smallest
     return [*lines, f"  smallest  {format_size(best.size)}; as a multiple of 16: {best.multiple_of_16:,} B"]
+
+
+def _of_settings(exact: ExactExplanation, named: SmallestArena) -> str:
+    """Return the smallest arena where the log proves that the firmware is not the one that was named."""
+    sizes: dict[int, list[str]] = {}
+    for each in exact.settings:
+        sizes.setdefault(each.smallest, []).append(each.options)
+    if not sizes:
+        return (
+            f"not known: of no setting that was tried these numbers come; {named.multiple_of_16:,} B with the settings "
+            "above, which the log refutes"
+        )
+    if len(sizes) == 1:
+        (size,) = sizes
+        refuted = f"not the {named.multiple_of_16:,} B of the settings above"
+        return f"{size:,} B, a multiple of 16, with each of these; {refuted}"
+    each_of = "; ".join(f"{size:,} B with {' or '.join(options)}" for size, options in sizes.items())
+    return f"as a multiple of 16: {each_of}; the program, or the library's version, decides which it is"
 
 
 def _arenas(exact: ExactExplanation) -> str:
@@ -156,7 +233,11 @@ def _arenas(exact: ExactExplanation) -> str:
 
 
 def _document(
-    found: list[Diagnosis], exact: Sequence[ExactExplanation | None], missing: tuple[str, ...] | None
+    found: list[Diagnosis],
+    exact: Sequence[ExactExplanation | None],
+    unknown: Sequence[UnknownError],
+    simulated: ExactExplanation | None,
+    missing: tuple[str, ...] | None,
 ) -> ExplanationDocument:
     rows = (FailureRow(diagnosis, diagnosis.missing, more) for diagnosis, more in zip(found, exact, strict=True))
-    return ExplanationDocument(failures=tuple(rows), assumed=missing)
+    return ExplanationDocument(failures=tuple(rows), unknown=tuple(unknown), simulated=simulated, assumed=missing)

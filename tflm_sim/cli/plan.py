@@ -93,7 +93,7 @@ def register(subparsers: Subparsers) -> None:
         help="write the model with the best plan in its metadata, if the arena is then smaller",
     )
     parser.add_argument("--replace-plan", action="store_true", help="replace the plan that the model already has")
-    add_configuration(parser, with_planner=False)
+    add_configuration(parser, leave_out=("planner", "own_planner"))
 
 
 def _compare(args: argparse.Namespace, problem: Problem, seconds: float | None) -> Comparison:

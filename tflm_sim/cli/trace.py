@@ -14,11 +14,12 @@ from tflm_sim.cli.options import (
     add_executed,
     add_verb,
     arena_size,
-    configuration,
+    configured,
     header,
     is_executed,
     measured,
     possible_configurations,
+    program_header,
     simulated,
     typed,
 )
@@ -96,12 +97,12 @@ def run(args: argparse.Namespace) -> int:
         from tflm_sim.cli.trace_lifetimes import run_sanitizer, say_lifetimes
 
         return say_lifetimes(args) if args.invoke is None else run_sanitizer(args)
-    config = configuration(args)
     model = load(args.model)
+    config, need = configured(args, args.model, model)
     simulation = simulated(model, config, arena_size(args))
     if args.arena_size is None and simulation.smallest is not None:
         simulation = simulated(model, config, simulation.smallest.multiple_of_16)
-    _say(args, header(args, config), simulation.events)
+    _say(args, [*program_header(need), *header(args, config)], simulation.events)
     return 0 if simulation.failure is None else simulation.failure.exit_code
 
 

@@ -210,10 +210,16 @@ def _mark(axes: Axes, picture: Picture) -> None:
     from matplotlib.patches import Rectangle
 
     scope = picture.peak_scope
-    if scope >= 0:
+    if picture.shortage is not None:
+        start, end, missing, step = picture.shortage
+        u = step_u(picture, step)
+        axes.add_patch(Rectangle((start, u), end - start, 1 - u, color=_MARK, alpha=0.55, linewidth=0))
+        text = f"{missing:,} B missing"
+        axes.text((start + end) / 2, (u + 1) / 2, text, color="white", ha="center", fontsize=8, fontweight="bold")
+    if scope >= 0 and not picture.failure:
         u0, u1 = scope_u(picture, scope), scope_u(picture, scope + 1)
         axes.add_patch(Rectangle((0, u0), picture.head_bytes, u1 - u0, fill=False, edgecolor=_MARK, linewidth=1.4))
-    if picture.limits:
+    if picture.limits and not picture.failure:
         axes.axhline(step_u(picture, picture.limits[0].step + 0.5), color=_MARK, linestyle="--", linewidth=0.9)
 
 

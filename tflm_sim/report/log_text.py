@@ -9,6 +9,9 @@ from tflm_sim.logs.diagnosis import Diagnosis, refusal_in_words
 from tflm_sim.logs.log_events import AllocationReport, ArenaUsed, BenchmarkRecord, Damaged, PlanReport, Reset
 from tflm_sim.units import format_size
 
+MAX_PLACES = 8
+"""Addresses of a report of a fault that are shown."""
+
 
 def event_lines(event: object) -> list[str]:
     """Return an event in a few lines; [] where there is nothing to say about it."""
@@ -70,6 +73,7 @@ def diagnosis_lines(diagnosis: Diagnosis) -> list[str]:
         lines.append(f"  phase     {Stage(diagnosis.phase).doing}")
     if diagnosis.op:
         lines.append(f"  operator  {diagnosis.op}" + (f", node {diagnosis.node}" if diagnosis.node is not None else ""))
+    lines += [f"  at        {place}" for place in diagnosis.places[:MAX_PLACES]]
     if (arena := _arena_line(diagnosis)) != "":
         lines.append(f"  arena     {arena}")
     return [*lines, *(f"  note      {note}" for note in diagnosis.notes)]

@@ -136,6 +136,13 @@ class _Panel:
 
     def _marks(self) -> Iterator[str]:
         picture = self.picture
+        if picture.shortage is not None:
+            start, end, missing, step = picture.shortage
+            u = step_u(picture, step)
+            rect = self._rect(start, end, u, 1, _MARK)
+            yield rect.replace("/>", f' fill-opacity="0.55"><title>{missing:,} bytes are missing</title></rect>')
+            x = min(self.x(start) + 4, PANEL_WIDTH - _RIGHT - 140)
+            yield _text(x, self.y((u + 1) / 2), f"{missing:,} B missing", fill="#ffffff", weight=600)
         if (scope := picture.peak_scope) >= 0 and not picture.failure:
             x, y = self.x(0), self.y(scope_u(picture, scope))
             width, height = picture.head_bytes * self.per_byte, self.y(scope_u(picture, scope + 1)) - y

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from tflm_sim.checks.doubts import EXIT_CODES, Answer, first_words, settling_line
+from tflm_sim.checks.doubts import EXIT_CODES, Answer, first_words, settling_lines
 from tflm_sim.checks.verdict import Verdict
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import INLINE, OPTIONAL, named
@@ -92,9 +92,10 @@ def _is_too_large(verdict: Verdict) -> bool:
 
 
 def verdict_lines(verdict: Verdict) -> list[str]:
-    """Return the answer first, then what the baseline says; last, what settles a doubt about it."""
+    """Return the answer first, then what the baseline says; last, what settles it where it is open."""
     lines = [_answer(verdict)]
-    if verdict.smallest not in (None, verdict.needed) and not (verdict.fits and _is_too_large(verdict)):
+    is_decided_by_size = verdict.fits is not None and (verdict.fits is not _is_too_large(verdict))
+    if verdict.smallest not in (None, verdict.needed) and is_decided_by_size:
         lines.append(f"the smallest arena is {verdict.smallest:,} B; what is needed is the next multiple of 16")
     lines += part_lines("Verdict", verdict.parts)
     if verdict.missing_baseline:
@@ -104,7 +105,7 @@ def verdict_lines(verdict: Verdict) -> list[str]:
         lines.append(f"{verdict.growth:+,} B since the baseline of {format_size(verdict.before)}")
     if verdict.fits is False and _is_too_large(verdict):
         lines.append("'tflm-sim shrink' looks for rewritings that need less, with the same outputs")
-    return lines + [line for line in [settling_line(verdict.doubts)] if line]
+    return lines + settling_lines(verdict.answer, verdict.settled_by)
 
 
 def library_lines(judged: Judged, board_name: str) -> list[str]:

@@ -51,13 +51,12 @@ NEXT = "the smallest arena is 60 B; what is needed is the next multiple of 16"
         (verdict(0, None, fits=False, reason="r"), ["no: r"]),
         (verdict(1, None, fits=False, reason="r"), ["no: r", TOO_LARGE]),
         (verdict(1, 0, fits=False, reason="r"), ["no: r", TOO_LARGE]),
-        (verdict(None, 1, fits=False, reason="r", smallest=5), ["no: r", "the smallest arena is 5 B; what is needed is "
-                                                               "the next multiple of 16"]),
+        (verdict(None, 1, fits=False, reason="r", smallest=5), ["no: r"]),
         (verdict(fits=None, reason="r"), ["r"]),
         (
-            verdict(doubts=(Doubt("own() asks for no memory", settled_by="tflm-sim firmware a.elf --run"),)),
+            verdict(doubts=(Doubt("own() asks for no memory"),), settled_by="tflm-sim firmware a --run"),
             ["yes, if own() asks for no memory: needs 64 B of 100 B, 36 B to spare",
-             "this settles it: tflm-sim firmware a.elf --run"],
+             "this settles it: tflm-sim firmware a --run"],
         ),
         (verdict(fits=False, reason="r", doubts=(Doubt("a"), Doubt("b"))), ["no, if a and b: r"]),
         (verdict(before=48), ["yes: needs 64 B of 100 B, 36 B to spare", "+16 B since the baseline of 48 B"]),

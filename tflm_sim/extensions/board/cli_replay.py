@@ -50,7 +50,7 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--arena-size", metavar="N", help="the size of the arena (default: the smallest multiple of 16 that works)"
     )
-    add_configuration(parser, with_planner=False)
+    add_configuration(parser, leave_out=("planner", "own_planner"))
 
 
 def run(args: argparse.Namespace) -> int:

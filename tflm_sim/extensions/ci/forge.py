@@ -86,17 +86,26 @@ class PullRequest(NamedTuple):
             if len(rows) < _PAGE_SIZE:
                 return
 
-    def _ask(self, method: str, address: str, document: Mapping[str, str] | None = None) -> Any:
-        data = None if document is None else json.dumps(document).encode()
-        request = Request(address, data, {**self.headers, "Content-Type": "application/json"}, method=method)
-        try:
-            with build_opener(_NoRedirect).open(request, timeout=_TIMEOUT_S) as answer:
-                data = _whole(answer, until=time.monotonic() + _TIMEOUT_S)
-        except HTTPError as error:
-            raise ForgeError(f"{method} {address} is answered with {error.code} {error.reason}") from error
-        except (URLError, HTTPException, OSError, ValueError) as error:
-            raise ForgeError(f"{method} {address} fails: {error}") from error
-        return parse_json(data, path=f"the answer of {address}", error=ForgeError)
+    def _ask(self, method: str, address: str, document: Mapping[str, Any] | None = None) -> Any:
+        return ask(method, address, self.headers, document)
+
+
+def ask(method: str, address: str, headers: Mapping[str, str], document: Mapping[str, Any] | None = None) -> Any:
+    """Return what the API answers to a request; no redirection is followed.
+
+    Raises:
+        ForgeError: It refuses, or cannot be reached.
+    """
+    data = None if document is None else json.dumps(document).encode()
+    request = Request(address, data, {**headers, "Content-Type": "application/json"}, method=method)
+    try:
+        with build_opener(_NoRedirect).open(request, timeout=_TIMEOUT_S) as answer:
+            body = _whole(answer, until=time.monotonic() + _TIMEOUT_S)
+    except HTTPError as error:
+        raise ForgeError(f"{method} {address} is answered with {error.code} {error.reason}") from error
+    except (URLError, HTTPException, OSError, ValueError) as error:
+        raise ForgeError(f"{method} {address} fails: {error}") from error
+    return parse_json(body, path=f"the answer of {address}", error=ForgeError)
 
 
 def _whole(answer: HTTPResponse, *, until: float) -> bytes:

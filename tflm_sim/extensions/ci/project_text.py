@@ -45,7 +45,7 @@ def exit_code(cells: Sequence[Cell]) -> int:
 def assumed_of(cell: Cell) -> tuple[str, ...]:
     """Return which settings of a firmware were not named though its verdict depends on them."""
     firmware = cell.firmware
-    if len(cell.judged) > 1:
+    if len(cell.judged) > 1 or firmware.firmware is not None:
         return ()
     return unnamed(
         cell.judged[0][1],

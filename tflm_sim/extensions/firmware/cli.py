@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tflm_sim.checks.doubts import EXIT_CODES, with_command, worst
+from tflm_sim.checks.doubts import EXIT_CODES, settling_lines, with_command, worst
 from tflm_sim.cli.options import (
     PAIRED,
     Subparsers,
@@ -30,12 +30,20 @@ from tflm_sim.extensions.firmware.judge import FirmwareVerdict, judge, unknown_o
 from tflm_sim.extensions.firmware.reading.embedded_models import EmbeddedModel
 from tflm_sim.extensions.firmware.reading.firmware import Firmware, read_firmware
 from tflm_sim.extensions.firmware.reading.target import FirmwareTarget, firmware_target
-from tflm_sim.extensions.firmware.rooms import ArenaRoom, Subject, embedded_subject, model_name, rooms_for
+from tflm_sim.extensions.firmware.rooms import (
+    ArenaRoom,
+    Subject,
+    embedded_subject,
+    model_name,
+    rooms_for,
+    rooms_of,
+    used_models,
+)
 from tflm_sim.extensions.firmware.text import fact_lines, verdict_lines
 from tflm_sim.model.load import load
 from tflm_sim.numbers import seconds, whole
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.sizes import parse_size
+from tflm_sim.sizes import as_limit, parse_size
 
 ABOUT = """
 Use it after a build. It reads the version of TFLM, the kernels, the models and
@@ -81,7 +89,7 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("--arena-symbol", metavar="NAME", help="the name of the array that is the arena")
     parser.add_argument("--limit", metavar="N", help="the size of the arena, if the program allocates it at run time")
     parser.add_argument("--ram", metavar="N", help="the size of the RAM that contains .data and .bss")
-    add_configuration(parser, with_firmware=False)
+    add_configuration(parser, leave_out=("firmware", "board"))
     group = parser.add_argument_group("executing the program, in an emulator that reaches nothing of this machine")
     group.add_argument(
         "--run", dest="is_executed", action="store_true", help="execute the program and measure its arenas"
@@ -173,8 +181,8 @@ def _say(
     for line in verdict_lines(document):
         say_verdict(line)
     say("", *fact_lines(document))
-    if settled_by:
-        say("", f"this settles it: {settled_by}")
+    if last := settling_lines("if", settled_by):
+        say("", *last)
 
 
 def _execution_of(firmware: Firmware, args: argparse.Namespace) -> str:
@@ -203,7 +211,7 @@ def _subjects(firmware: Firmware, args: argparse.Namespace) -> list[Subject]:
                 "no model in it (no TFL3 flatbuffer can be read); give the .tflite file with --model",
                 path=firmware.image.path,
             )
-        return [embedded_subject(firmware, model, _rooms(firmware, model, args)) for model in firmware.models]
+        return [embedded_subject(firmware, model, _rooms(firmware, model, args)) for model in used_models(firmware)]
     if args.model in inside:
         model = inside[args.model]
         return [embedded_subject(firmware, model, _rooms(firmware, model, args))]
@@ -215,8 +223,7 @@ def _rooms(firmware: Firmware, model: EmbeddedModel | None, args: argparse.Names
     """Return the arena that the user named by its size, or all arenas that the model may get."""
     address = args.arena_address
     if args.limit is not None:
-        name = firmware.arenas[0].name if len(firmware.arenas) == 1 else "an arena"
-        return (ArenaRoom(name, parse_size(args.limit), address, addresses=(address or 0,)),)
+        return rooms_of(firmware, limit=as_limit(args.limit, "limit"), model=model, address=address)
     rooms = rooms_for(firmware, model, is_named=args.arena_symbol is not None)
     for room in rooms:
         if address is not None and room.address is not None and address != room.address % BUFFER_ALIGNMENT:

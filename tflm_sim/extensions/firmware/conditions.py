@@ -80,7 +80,10 @@ class Conditions:
             yield from dict.fromkeys(doubt for room in self._rooms for doubt in room.doubts)
         if not self._firmware.symbol_count and not any(self._calls):
             yield "it has one arena"
-        if not self._rooms and _differ((case.at(arena_address=12), case) for case in self._likely):
+        has_unknown_address = any(room.address is None and room.addresses == (0,) for room in self._rooms)
+        if (not self._rooms or has_unknown_address) and _differ(
+            (case.at(arena_address=12), case) for case in self._likely
+        ):
             yield "its arena is aligned to 16 bytes"
 
     def _which_arena(self) -> str:
@@ -99,7 +102,10 @@ class Conditions:
     def _depends_on_planner(self) -> bool:
         plain = [case for case in self._likely if case.configuration.interpreter == "plain"]
         is_open = bool(plain) and self._fits is not False and self._hides_set_up
-        return is_open or _differ((case.at(**other), case) for case in plain for other in _OTHER_PLANNERS)
+        pairs = ((case, other) for case in plain for other in _OTHER_PLANNERS)
+        # Where there are two arenas, MicroAllocator::Create takes no planner of the program's own.
+        possible = (pair for pair in pairs if not (pair[0].configuration.is_split and "has_own_planner" in pair[1]))
+        return is_open or _differ((case.at(**other), case) for case, other in possible)
 
     @property
     def _hides_set_up(self) -> bool:
@@ -109,9 +115,11 @@ class Conditions:
         return hides and not any(self._calls)
 
     def _of_allocator(self) -> Iterator[str]:
+        if self._fits is False:  # Who else takes memory only makes it less.
+            return
         if any(len(sharers_of(self._subject, room)) >= len(PLACES) for room in self._rooms or (None,)):
             yield "no other model shares its allocator"
-        if self._fits is not False and self._hides_set_up:
+        if self._hides_set_up:
             yield _ALONE
         if any(call is not None and call.allocator for call in self._calls):
             yield "the program takes nothing from its allocator itself"

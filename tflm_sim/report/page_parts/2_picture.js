@@ -253,6 +253,8 @@ class PictureView {
 function stepText(view, index) {
   const { kind, value, text } = view.steps, n = value[index], note = printable(text[index], 160);
   const block = () => ({ kind: "block", index: n });
+  const { shortage, failure } = view.source;
+  if (shortage && index === shortage.step) return `AllocateTensors() fails: ${printable(failure, 160)}`;
   const taken = () => `${bytes(view.blocks.size[n])} at ${count.format(view.blocks.offset[n])}`;
   switch (kind[index]) {
     case "enter": return "begins";

@@ -25,10 +25,18 @@ class PictureCanvas extends BlockCanvas {
     context.strokeStyle = this.colors.mark;
     context.fillStyle = this.colors.mark;
     context.lineWidth = 1.5;
-    if (view.peakScope >= 0) {
+    if (view.peakScope >= 0 && !view.source.failure) {
       const y0 = this.y(view.scopeU(view.peakScope)), y1 = this.y(view.scopeU(view.peakScope + 1));
       context.strokeRect(this.x(0), y0, this.x(view.headEnd) - this.x(0), Math.max(y1 - y0 - 1, 2));
       flags.push([[`fullest: ${shortSize(view.live[view.peakScope])} alive`, "fullest"], this.x(view.headEnd) + 6, y1 - y0 > 18 ? (y0 + y1) / 2 : y1 + 10]);
+    }
+    const short = view.source.shortage;
+    if (short) {
+      const x = this.x(short.start), y = this.y(view.stepU(short.step));
+      context.globalAlpha = 0.55;
+      context.fillRect(x, y, Math.max(this.x(short.end) - x, 2), this.y(1) - y);
+      context.globalAlpha = 1;
+      flags.push([[`${bytes(short.missing)} missing`, count.format(short.missing)], x + 6, (y + this.y(1)) / 2]);
     }
     // Of a run that failed, the tightest step is not what decides.
     const limit = view.source.failure ? undefined : view.limits[0];

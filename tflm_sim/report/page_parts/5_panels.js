@@ -188,9 +188,11 @@ function shrinkPanel(app) {
 function peakParts(app, view) {
   const { limits, size: report } = view, parts = [];
   if (view.source.failure) parts.push(make("h3", {}, "It fails"), make("p", {}, printable(view.source.failure, 400)));
-  if (report.log && report.log.length) parts.push(make("h3", {}, "The device prints"), make("p", {}, make("code", {}, report.log.map((line) => printable(line, 200)).join(" ⏎ "))));
+  for (const sentence of view.source.advice || []) parts.push(make("p", {}, printable(sentence, 400)));
+  const log = view.source.device_log && view.source.device_log.length ? view.source.device_log : report.log || [];
+  if (log.length) parts.push(make("h3", {}, "The device prints"), ...log.map((line) => make("p", {}, make("code", {}, printable(line, 200)))));
   if (limits.length && !view.source.failure) parts.push(...limitParts(app, view));
-  if (view.remedies.length) parts.push(...remedyParts(app, view));
+  if (view.remedies.length && !view.source.failure) parts.push(...remedyParts(app, view));
   const hint = isOnPhone(view)
     ? "The XNNPACK delegate, which apps get by default, is left out: it takes nodes away and has memory of its own."
     : "Two arenas do not compete: the persistent one must hold the tail, the other one the head and temporary memory.";

@@ -118,7 +118,7 @@ class App extends Panes {
   #showBanner() {
     const failing = this.views.filter((view) => view.source.failure);
     byId("banner").hidden = !failing.length;
-    byId("banner").textContent = failing.map((view) => `${this.views.length > 1 ? `${printable(view.title, 400)}: ` : ""}AllocateTensors() fails: ${printable(view.source.failure, 400)}`).join("\n");
+    byId("banner").textContent = failing.map((view) => `${this.views.length > 1 ? `${printable(view.title, 400)}: ` : ""}AllocateTensors() fails: ${printable(view.source.failure, 400)}${(view.source.advice || []).map((each) => `\n${printable(each, 400)}`).join("")}`).join("\n");
   }
 
   #showChips() {

@@ -155,11 +155,13 @@ class CodeReader:
         for step in steps:
             match step:
                 case Branch(target, is_conditional, equal):
-                    if target is not None:
+                    holds = None if equal is None else self._comparison_holds(state)
+                    is_taken = None if holds is None else holds == equal
+                    if target is not None and is_taken is not False:
                         if not function.start <= target < function.start + function.size and not is_conditional:
                             found[address] = target
                         yield target, _after_comparison(state, equal is True)
-                    if is_conditional:
+                    if is_conditional and is_taken is not True:
                         yield address + size, _after_comparison(state, equal is False)
                     return
                 case CallTo(target):
@@ -172,6 +174,16 @@ class CodeReader:
                 case _:
                     self._apply(state, step)
         yield address + size, state
+
+    def _comparison_holds(self, state: _State) -> bool | None:
+        """Return whether the last comparison holds; None where that is not known.
+
+        A check of a pointer for null, where the pointer is an object's address, has one way out: GetModel() has such.
+        """
+        if state.compared is None:
+            return None
+        value = self._value(state, state.compared[0])
+        return None if value is None or value.base else value.offset == state.compared[1]
 
     def _apply(self, state: _State, step: Step) -> None:
         match step:

@@ -62,8 +62,9 @@ class InterpreterCall(NamedTuple):
     """A call that makes an interpreter; None for what the code does not say.
 
     Attributes:
-        arena: The address of the arena.
+        arena: The address of the arena; of two, of the one for what stays.
         arena_size: Its bytes.
+        rest_size: Where that allocator was given two arenas: the bytes of the one for the rest.
         is_on_heap: Whether the arena comes from a heap.
         model: An address in the model.
         resolver: The address of the resolver of operators.
@@ -90,10 +91,13 @@ class InterpreterCall(NamedTuple):
     has_two_arenas: bool = False
     has_own_planner: bool = False
     site: int | None = None
+    rest_size: int | None = None
 
     @property
     def has_arena(self) -> bool:
-        """Whether its arena is known."""
+        """Whether its arena is known, and the other one where there are two."""
+        if self.has_two_arenas and self.rest_size is None:
+            return False
         return self.arena_size is not None and (self.is_on_heap or self.arena is not None)
 
 
@@ -271,7 +275,10 @@ class _Program:
         roles, is_recording = _roles(match[1]), "Recording" in match[0]
         facts: dict[str, Value | None] = {"site": Value("", call.site), "recording": Value("", int(is_recording))}
         if _TWO_ARENAS.fullmatch(match[1]):
-            return {**facts, "two": Value("", 1)}
+            given = dict(zip(("arena", "size", "rest", "rest_size"), call.arguments, strict=False))
+            if "MemoryPlannerType" in match[1]:
+                given["preserve"] = call.arguments[4]
+            return {**facts, "two": Value("", 1), **given}
         if "arena" not in roles:
             return facts
         arena = roles["arena"] - 1
@@ -358,6 +365,7 @@ def _interpreter(facts: Mapping[str, Value | None], is_own: bool) -> Interpreter
         is_recording=bool(numbers.get("recording")),
         has_two_arenas="two" in facts,
         has_own_planner="own_planner" in facts,
+        rest_size=numbers.get("rest_size"),
     )
 
 

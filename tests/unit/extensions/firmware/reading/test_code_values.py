@@ -167,6 +167,13 @@ def test_where_a_comparison_holds_its_number_is_known(is_equal: bool, taken: Val
     assert (found[4][1][0], found[2][1][0]) == (taken, passed)
 
 
+@pytest.mark.parametrize(("number", "is_taken"), [(0, False), (7, True)])
+def test_a_comparison_of_a_known_number_has_one_way_out(number: int, is_taken: bool) -> None:
+    """As GetModel() has it, which looks whether the address of an array is null."""
+    null = [SetTo("r0", "", 7), Compare("r0", number), Branch(at(4), True, True), SetTo("r0", "", 1)]
+    assert arguments(*null)[0] == Value("", 7 if is_taken else 1)
+
+
 @pytest.mark.parametrize("between", [SetTo("r0", "r1", 0), Compare(None, 0), CALL])
 def test_a_comparison_says_nothing_of_what_came_after_it(between: Step) -> None:
     found = sites(Compare("r0", 7), between, Branch(at(4), True, True), Branch(None, False), CALL)

@@ -24,6 +24,7 @@ def program(*names: str, arguments: tuple[Value | None, ...] = GIVEN) -> _Progra
     return _Program(SimpleNamespace(functions=functions), reader)  # type: ignore[arg-type]
 
 
+TWO = {"two": Value("", 1), "arena": GIVEN[0], "size": GIVEN[1], "rest": GIVEN[2], "rest_size": GIVEN[3]}
 SITE_AND = {"site": Value("", SITE), "recording": Value("", 0)}
 CREATE = "_ZN6tflite14MicroAllocator6CreateE"
 CREATE_NOW = "_ZN6tflite5micro14MicroAllocator6CreateE"
@@ -47,13 +48,13 @@ CREATE_NOW = "_ZN6tflite5micro14MicroAllocator6CreateE"
             f"{CREATE}PhjPNS_19MicroMemoryPlannerE",
             {**SITE_AND, "arena": GIVEN[0], "size": GIVEN[1], "preserve": None, "own_planner": Value("", 1)},
         ),
-        (f"{CREATE}PhjS1_j", {**SITE_AND, "two": Value("", 1)}),
-        (f"{CREATE}PhjPhj", {**SITE_AND, "two": Value("", 1)}),
+        (f"{CREATE}PhjS1_j", {**SITE_AND, **TWO}),
+        (f"{CREATE}PhjPhj", {**SITE_AND, **TWO}),
         (
             f"{CREATE_NOW}PhmNS0_17MemoryPlannerTypeE",
             {**SITE_AND, "arena": GIVEN[0], "size": GIVEN[1], "preserve": GIVEN[2]},
         ),
-        (f"{CREATE_NOW}PhmS2_mNS0_17MemoryPlannerTypeE", {**SITE_AND, "two": Value("", 1)}),
+        (f"{CREATE_NOW}PhmS2_mNS0_17MemoryPlannerTypeE", {**SITE_AND, **TWO, "preserve": GIVEN[4]}),
         (f"{CREATE_NOW}PNS0_26SingleArenaBufferAllocatorEPNS0_18MicroMemoryPlannerE", SITE_AND),
         (
             "_ZN6tflite5micro23RecordingMicroAllocator6CreateEPhm",
