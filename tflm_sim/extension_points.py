@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from tflm_sim.arena.events import Event
+from tflm_sim.checks.program_need import ProgramNeed
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.logs.crashes import CodePlace
 from tflm_sim.model.types import Model
@@ -124,6 +125,35 @@ class Programs(Protocol):
         Args:
             path: The program.
             named: Facts that it may not contain: target, kernels, runtime, library, interpreter.
+
+        Raises:
+            UsageError: A fact that the file does not contain has to be named.
+            FirmwareError: The file cannot be used.
+        """
+
+    def need(
+        self,
+        path: str,
+        model: Model,
+        configurations: Sequence[Configuration],
+        *,
+        limit: int | None = None,
+        address: int | None = None,
+        settled: frozenset[str] = frozenset(),
+        command: str = "",
+        **named: str | None,
+    ) -> ProgramNeed:
+        """Return what a model needs in a program in the place of one of its own, as its file says.
+
+        Args:
+            path: The program.
+            model: The model.
+            configurations: Its set-up on each target that is possible, the likeliest first.
+            limit: Bytes of the arena that is asked about, of both where there are two; None where only the need is.
+            address: Where the arena starts, modulo 16; None for where the program has it.
+            settled: Settings that the user named: "planner", "resource_variable_count".
+            command: What executes the program with this model, which may settle a doubt.
+            named: As for :meth:`possible_targets`.
 
         Raises:
             UsageError: A fact that the file does not contain has to be named.

@@ -102,13 +102,19 @@ OWN: tuple[Extension, ...] = (
         },
         programs="programs",
         parts={
+            "program": DocumentPart(
+                ("SizeDocument", "ArenaDocument", "Verdict", "SideFacts"),
+                "program_facts:ProgramFacts",
+                "program_facts:program_lines",
+                "With --firmware: what the program's file says, and what the answer takes for granted.",
+            ),
             "executed": DocumentPart(
                 ("SizeDocument", "Verdict", "SideFacts"),
                 "executed_facts:ExecutedFacts",
                 "executed_text:facts_lines",
                 "With --executed: how the figures were measured. Where the simulation asks for something else, what "
                 "was not seen is empty: buffers, peak, binding, recorded.",
-            )
+            ),
         },
         names={
             "emulation.execute": "execute",

@@ -63,8 +63,8 @@ def test_no_page_or_message_names_a_verb_that_is_gone() -> None:
     pages = {path: text for path, text in TEXTS.items() if path.endswith(".md")}
     messages = {path: text for path, text in TEXTS.items() if re.fullmatch(r"tflm_sim/.*\.py", path)}
     assert {
-        path: found for path, text in pages.items() if (found := re.findall(f"`((?:{gone})(?: [^`]*)?)`", text))
-    } == {}
+        path: found for path, text in pages.items() if (found := re.findall(f"`((?:{gone})(?: (?!= )[^`]*)?)`", text))
+    } == {}  # nor a key of the project's file: run = true
     assert {
         path: found
         for path, text in messages.items()

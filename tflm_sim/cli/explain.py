@@ -33,6 +33,7 @@ from tflm_sim.cli.options import (
     program_reader,
 )
 from tflm_sim.cli.terminal import elapsing, say, say_json
+from tflm_sim.cli.things import refuse_other_kind
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import INLINE, OPTIONAL
 from tflm_sim.document_types import Count
@@ -218,6 +219,7 @@ def _read(log: str) -> bytes:
     if log == "-":
         return as_utf8(sys.stdin.buffer.read())
     if os.path.exists(log):
+        refuse_other_kind(log, "explain")
         return as_utf8(read(log, most=MAX_LOG_BYTES))
     if not re.search(r"\s", log):
         raise UsageError(f"there is no file '{log}'; put a line of a log in quotes")

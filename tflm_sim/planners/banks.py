@@ -360,7 +360,8 @@ class _Search:
             found = exact.solve(buffers, node_limit=_PACKING_NODES)
             if found.peak is None or found.peak > capacity:
                 found = exact.solve(buffers, capacity=capacity, node_limit=_PACKING_NODES)
-            assert found.offsets is not None and found.peak is not None, "it was packed before"
+            assert found.offsets is not None, "it was packed before"
+            assert found.peak is not None, "a plan has a peak"
             peaks.append(found.peak)
             for index, offset in zip(indices, found.offsets, strict=True):
                 offsets[index] = offset

@@ -83,6 +83,11 @@ def wheels() -> tuple[Commit, ...]:
     return tuple(found)
 
 
+def newest() -> Commit:
+    """Return the newest commit that is known: of the last wheel, or the last one that is counted."""
+    return wheels()[-1] if wheels() else main_line()[-1]
+
+
 def at_position(position: int) -> Commit:
     """Return the commit of upstream's main at a position, on a day without a wheel that of the last wheel before."""
     if position <= LAST_COUNTED:
@@ -110,7 +115,7 @@ def find_commit(text: str) -> Commit:
     # A wheel names seven digits of its commit, a user may give more.
     found = [commit for commit in (*commits(), *wheels()) if commit.hash.startswith(digits[: len(commit.hash)])]
     if len(found) != 1:
-        counted, wheel = main_line()[-1], wheels()[-1]
+        counted, wheel = main_line()[-1], newest()
         several = f"{len(found)} commits of tensorflow/tflite-micro begin with {text}; give more digits"
         none = (
             f"no commit of tensorflow/tflite-micro up to {counted.short} ({counted.day}) begins with {text}, and none "
@@ -137,10 +142,10 @@ def find_day(text: str) -> Commit:
         midnight = datetime.combine(date.fromisoformat(text) + timedelta(days=1), datetime.min.time(), UTC)
     except (ValueError, OverflowError) as error:
         raise UsageError(f"'{text}' is no day: {error}") from None
-    newest = wheels()[-1]
-    if text > newest.day:
+    last = newest()
+    if text > last.day:
         raise UsageError(
-            f"the known history of TFLM ends with {newest.short} of {newest.day}, the commit of a pip wheel; "
+            f"the known history of TFLM ends with {last.short} of {last.day}, the commit of a pip wheel; "
             f"{text} is after that"
         )
     found = [commit for commit in (*main_line(), *wheels()) if commit.seconds < midnight.timestamp()]

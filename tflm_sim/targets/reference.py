@@ -27,5 +27,5 @@ aab6e2f@20260925222358 23953f1@20260928214037 cd32a51@20260930024714 06f0b46@202
 Where the table of counted commits grows, what it holds goes from here, and so do positions of changes that count days.
 Source: METADATA of tflite-micro 0.devVERSION on PyPI, which names the commit. 90b983c2b is that of 20260820164721.
 """
-WHEEL_SNAPSHOT = WHEELS.split()[-1].partition("@")[0]
+WHEEL_SNAPSHOT = WHEELS.split()[-1].partition("@")[0] if WHEELS.strip() else REFERENCE_SNAPSHOT
 """The commit of the newest wheel, for which the preset "x86_64-pip" stands."""

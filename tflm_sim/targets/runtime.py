@@ -81,7 +81,7 @@ class Runtime:
 
     def position(self, tree: str) -> int:
         """Return the snapshot's position in the history of a repository, see :mod:`tflm_sim.targets.changes`."""
-        if self.upstream is None and self.snapshot == WHEEL_SNAPSHOT and tree == UPSTREAM:
+        if self.upstream is None and self.snapshot == WHEEL_SNAPSHOT != REFERENCE_SNAPSHOT and tree == UPSTREAM:
             from tflm_sim.targets.history import wheels
 
             return wheels()[-1].position

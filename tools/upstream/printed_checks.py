@@ -17,7 +17,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -95,6 +95,22 @@ class Wheel:
         assert isinstance(table, SymbolTableSection), "the wheels' code is not stripped"
         functions = (one for one in table.iter_symbols() if one["st_info"]["type"] == "STT_FUNC" and one["st_size"])
         self._functions = sorted({(one["st_value"], one["st_size"], one.name) for one in functions})
+
+    def names(self) -> set[str]:
+        """Return the names of all functions, without namespaces and arguments."""
+        return {_function(symbol) for _, _, symbol in self._functions}
+
+    def functions(
+        self, wanted: Callable[[str], bool]
+    ) -> Iterator[tuple[str, list[capstone.CsInsn], Iterator[Registers]]]:
+        """Yield the name, the instructions, and the registers at each call of the functions of wanted names."""
+        decoder = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
+        decoder.detail = True
+        for address, size, symbol in self._functions:
+            offset = self._offset(address) if wanted(_function(symbol)) else None
+            if offset is not None:
+                code = list(decoder.disasm(self._code[offset : offset + size], address))
+                yield _function(symbol), code, _calls(code)
 
     def messages(self, file: str) -> set[str]:
         """Return what each ``TF_LITE_ENSURE_MSG`` of a file says: its file stands before it, in the same string."""

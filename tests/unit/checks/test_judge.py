@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.checks.judge import Room, check_core, judge, room_on
+from tflm_sim.checks.judge import Room, judge, room_on
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import UsageError
 from tflm_sim.model.load import load
@@ -126,10 +126,3 @@ def test_free_ram_of_a_board_whose_banks_are_not_known_is_believed(monkeypatch: 
     blank = replace(BOARDS["nano33ble"], name="blank", ram=())
     monkeypatch.setitem(BOARDS, "blank", blank)
     assert room(board_name="blank", ram_free="1MiB") == Room(1024 * 1024, blank)
-
-
-def test_another_cores_target_is_refused() -> None:
-    check_core(BOARDS["nano33ble"], M4)
-    check_core(BOARDS["nano33ble"], configure("cortex-m4", kernels="reference"))
-    with pytest.raises(UsageError, match=r"^nano33ble runs .* not esp32 \(.*remove `target=`, or give `limit=`"):
-        check_core(BOARDS["nano33ble"], configure("esp32"))

@@ -31,8 +31,6 @@ def add_options(verb: str, parser: argparse.ArgumentParser) -> None:
         help="a bank that tensors may have, the fastest first: --bank dtcm=64KiB --bank psram=2MiB; of a --board its "
         "NAME is enough",
     )
-    if verb in ("plan", "report"):
-        group.add_argument("--board", metavar="B", help="with --bank: the board that has the banks, and its target")
     if verb == "plan":
         group.add_argument(
             "-o", "--output", metavar="BANKS.h", help="write the plan as a planner for the firmware, in C++"
@@ -45,7 +43,7 @@ def add_options(verb: str, parser: argparse.ArgumentParser) -> None:
 def answer(verb: str, args: argparse.Namespace) -> int | None:
     """Carry out ``plan``, ``check`` and the pictures of ``report``; None for the verb's own answer."""
     if not args.banks:
-        if verb == "plan" and (option := first_given(args, ("output", "curve", "board"))):
+        if verb == "plan" and (option := first_given(args, ("output", "curve"))):
             raise UsageError(f"{option} goes with --bank NAME=SIZE, given for each bank")
         return None
     if option := first_given(args, _WITHOUT[verb]):

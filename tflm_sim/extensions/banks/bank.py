@@ -1,10 +1,11 @@
-"""``Bank``: a piece of RAM that holds tensors, as ``--bank dtcm=64KiB@0x20000000`` names it."""
+"""``RamBank``: a piece of RAM that holds tensors, as ``--bank dtcm=64KiB@0x20000000`` names it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from tflm_sim.document_types import Count
 from tflm_sim.errors import UsageError
@@ -19,7 +20,7 @@ MAX_BANKS = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Bank:
+class RamBank:
     """A bank; in a list of banks the fastest is in front.
 
     Attributes:
@@ -44,7 +45,7 @@ class Bank:
         return max(align_down((self.address or 0) + self.size, BUFFER_ALIGNMENT) - first, 0)
 
 
-def parse_banks(texts: Iterable[str], board: Board | None = None) -> tuple[Bank, ...]:
+def parse_banks(texts: Iterable[str], board: Board | None = None) -> tuple[RamBank, ...]:
     """Return the banks of ``--bank NAME[=SIZE[@ADDRESS]]``, in their order: the fastest first.
 
     Args:
@@ -67,16 +68,16 @@ def parse_banks(texts: Iterable[str], board: Board | None = None) -> tuple[Bank,
     return banks
 
 
-def _refuse_overlaps(banks: tuple[Bank, ...]) -> None:
+def _refuse_overlaps(banks: tuple[RamBank, ...]) -> None:
     known = sorted((bank.address, bank) for bank in banks if bank.address is not None)
-    for (start, one), (following, other) in zip(known, known[1:], strict=False):
+    for (start, one), (following, other) in pairwise(known):
         if start + one.size > following:
             raise UsageError(
                 f"--bank: {one.name} reaches to {start + one.size:#x}, {other.name} begins at {following:#x}"
             )
 
 
-def _parsed(text: str, board: Board | None) -> Bank:
+def _parsed(text: str, board: Board | None) -> RamBank:
     name, equals, rest = text.partition("=")
     name = name.strip()
     if not _NAME.fullmatch(name):
@@ -85,9 +86,9 @@ def _parsed(text: str, board: Board | None) -> Bank:
             "--bank dtcm=64KiB@0x20000000"
         )
     if not equals:
-        return Bank(name, _size_on_board(name, board))
+        return RamBank(name, _size_on_board(name, board))
     size, at, address = rest.partition("@")
-    bank = Bank(name, parse_size(size.strip()), parse_size(address.strip()) if at else None)
+    bank = RamBank(name, parse_size(size.strip()), parse_size(address.strip()) if at else None)
     if not bank.usable:
         raise UsageError(f"--bank '{text}': it holds no 16 bytes")
     if bank.size >= 1 << 31 or (bank.address or 0) + bank.size > 1 << 32:

@@ -11,11 +11,12 @@ from tflm_sim.cli.options import assumed, configuration, header, simulated
 from tflm_sim.cli.terminal import say, say_json, say_verdict, show
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
-from tflm_sim.extensions.banks.bank import Bank, parse_banks
+from tflm_sim.extensions.banks.bank import RamBank, parse_banks
 from tflm_sim.extensions.banks.curve import curve
 from tflm_sim.extensions.banks.document import BanksDocument, StockFacts, banks_document, stock_facts
+from tflm_sim.extensions.banks.header import write_header
 from tflm_sim.extensions.banks.picture import write_banks_svg
-from tflm_sim.extensions.banks.placement import BankQuestion, Placed
+from tflm_sim.extensions.banks.placement import BankQuestion, BestPlacement
 from tflm_sim.extensions.banks.text import banks_lines, stock_lines
 from tflm_sim.files import replacing
 from tflm_sim.model.inputs import expand
@@ -27,7 +28,7 @@ from tflm_sim.report.verdict_text import verdict_document
 from tflm_sim.targets.boards import board
 
 
-def banks_of(args: argparse.Namespace) -> tuple[Bank, ...]:
+def banks_of(args: argparse.Namespace) -> tuple[RamBank, ...]:
     """Return the banks of ``--bank``, of ``--board``'s where one has no size."""
     return parse_banks(args.banks, board(args.board) if args.board else None)
 
@@ -71,6 +72,9 @@ def _plan(args: argparse.Namespace) -> int:
     show(document, banks_lines, as_json=args.json)
     if args.picture is not None:
         _draw(args.picture, document)
+    if args.output is not None and placed.best is not None:
+        with replacing(args.output) as file:
+            write_header(file, question, document)
     return 0 if placed.best is not None else 1 if placed.is_decided else 3
 
 
@@ -91,7 +95,7 @@ def _draw(path: str, document: BanksDocument) -> None:
 
 
 def _check(args: argparse.Namespace) -> int:
-    """Judge whether models fit into banks: with TFLM's own ``Create``, or with a plan where the firmware has a planner."""
+    """Judge whether models fit into banks: with TFLM's own ``Create``, or with a plan if the firmware has a planner."""
     banks, codes = banks_of(args), []
     names = list(expand(args.models))
     if not names:
@@ -111,7 +115,7 @@ def _check(args: argparse.Namespace) -> int:
     return 1 if 1 in codes else max(codes)
 
 
-def _verdict(name: str, config: Configuration, banks: Sequence[Bank], *, has_planner: bool) -> Verdict:
+def _verdict(name: str, config: Configuration, banks: Sequence[RamBank], *, has_planner: bool) -> Verdict:
     model = load(name)
     key = f"{baseline_key(name, config)} in {', '.join(f'{bank.name} of {bank.size}' for bank in banks)}"
     roomy = simulated(model, config)
@@ -134,7 +138,7 @@ def _verdict(name: str, config: Configuration, banks: Sequence[Bank], *, has_pla
     return Verdict(name, key, needed, None, fits, None, reason, model=model, smallest=smallest, parts={"banks": stock})
 
 
-def _with_planner(placed: Placed, banks: Sequence[Bank], *, has_planner: bool) -> tuple[bool | None, str]:
+def _with_planner(placed: BestPlacement, banks: Sequence[RamBank], *, has_planner: bool) -> tuple[bool | None, str]:
     """Return whether a plan fits where TFLM's own ``Create`` does not, and a sentence."""
     if placed.best is None:
         return (False, "no plan fits into these banks") if placed.is_decided else (None, "no plan was found in time")

@@ -1,13 +1,13 @@
-"""The trade between the fastest bank and what the slow ones move: the best plan for each size that makes a difference."""
+"""The trade between the fastest bank and what the slow ones move: the best plan for each size that differs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tflm_sim.extensions.banks.bank import Bank
+from tflm_sim.extensions.banks.bank import RamBank
 from tflm_sim.extensions.banks.document import CurvePoint
-from tflm_sim.extensions.banks.placement import BankQuestion, Placed
+from tflm_sim.extensions.banks.placement import BankQuestion, BestPlacement
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.planners.deadline import Deadline
 from tflm_sim.units import align_down
@@ -15,7 +15,9 @@ from tflm_sim.units import align_down
 _MOST_POINTS = 32
 
 
-def curve(question: BankQuestion, banks: Sequence[Bank], *, time_limit: float | None = None) -> tuple[CurvePoint, ...]:
+def curve(
+    question: BankQuestion, banks: Sequence[RamBank], *, time_limit: float | None = None
+) -> tuple[CurvePoint, ...]:
     """Return the points from the largest to the smallest fastest bank with which the model works.
 
     The size of the first bank is not asked: it goes from what everything needs downwards, each time to less than what
@@ -46,7 +48,7 @@ def curve(question: BankQuestion, banks: Sequence[Bank], *, time_limit: float | 
     return tuple(points)
 
 
-def _point(placed: Placed, banks: Sequence[Bank]) -> CurvePoint | None:
+def _point(placed: BestPlacement, banks: Sequence[RamBank]) -> CurvePoint | None:
     best = placed.best
     if best is None or placed.slow_bound is None:
         return None

@@ -1,4 +1,4 @@
-"""What is said about banks, as documents: of TFLM's own ``Create``, of a plan over banks, and of the trade between both.
+"""What is said about banks, as documents: TFLM's own ``Create``, a plan over banks, and the trade between both.
 
 Everything that is loaded and stored is bytes of one Invoke(), with the application's writing of the inputs and reading
 of the outputs; it is never a time.
@@ -12,8 +12,8 @@ from typing import Literal
 
 from tflm_sim.document_fields import INLINE, OPTIONAL
 from tflm_sim.document_types import Count
-from tflm_sim.extensions.banks.bank import Bank
-from tflm_sim.extensions.banks.placement import BankQuestion, BankUse, Placed, Placement
+from tflm_sim.extensions.banks.bank import RamBank
+from tflm_sim.extensions.banks.placement import BankQuestion, BankUse, BestPlacement, Placement
 from tflm_sim.extensions.banks.traffic import Traffic
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, configuration_facts, model_facts
 
@@ -85,7 +85,7 @@ class StockFacts:
         better: The position of the one that fits and moves fewest bytes in slow banks; null where none fits.
     """
 
-    banks: tuple[Bank, ...]
+    banks: tuple[RamBank, ...]
     ways: tuple[WayFacts, ...]
     better: Count | None
     counted: CountedFacts = field(metadata=INLINE)
@@ -174,7 +174,7 @@ class BanksDocument:
     assumed: tuple[str, ...] = ()
 
 
-def stock_facts(question: BankQuestion, banks: Sequence[Bank]) -> StockFacts:
+def stock_facts(question: BankQuestion, banks: Sequence[RamBank]) -> StockFacts:
     """Return what TFLM's own ``Create`` can do with banks."""
     ways = question.stock_ways(banks)
     fitting = [number for number, way in enumerate(ways) if way.fits(banks)]
@@ -188,20 +188,20 @@ def counted_facts(traffic: Traffic) -> CountedFacts:
     return CountedFacts(traffic.kernels, traffic.by_element, traffic.has_loops)
 
 
-def way_facts(way: Placement, banks: Sequence[Bank]) -> WayFacts:
+def way_facts(way: Placement, banks: Sequence[RamBank]) -> WayFacts:
     """Return one way to use banks."""
     uses = tuple(_use(use, bank) for use, bank in zip(way.uses, banks, strict=True))
     slow = sum(use.moved.total for use in way.uses[1:])
     return WayFacts(banks[way.head].name, banks[way.tail].name, way.fits(banks), slow, uses)
 
 
-def _use(use: BankUse, bank: Bank) -> UseFacts:
+def _use(use: BankUse, bank: RamBank) -> UseFacts:
     return UseFacts(
         bank.name, use.planned, use.tail, use.needed + bank.lost * (use.needed > 0), *use.moved, use.touched
     )
 
 
-def plan_facts(question: BankQuestion, placed: Placed, banks: Sequence[Bank]) -> PlanFacts | None:
+def plan_facts(question: BankQuestion, placed: BestPlacement, banks: Sequence[RamBank]) -> PlanFacts | None:
     """Return the best plan, None where there is none."""
     best = placed.best
     if best is None or best.plan is None or placed.slow_bound is None:
@@ -219,8 +219,8 @@ def plan_facts(question: BankQuestion, placed: Placed, banks: Sequence[Bank]) ->
 
 def banks_document(
     question: BankQuestion,
-    placed: Placed,
-    banks: Sequence[Bank],
+    placed: BestPlacement,
+    banks: Sequence[RamBank],
     *,
     curve: tuple[CurvePoint, ...] | None = None,
     assumed: tuple[str, ...] = (),

@@ -3,8 +3,8 @@
 A row counts elements of tensors, scratch buffers and what the kernel keeps in the tail. It returns False for types and
 shapes that it does not know; the operator is then counted by element, and named.
 
-Source: the kernels of tensorflow/lite/micro/kernels and tensorflow/lite/kernels/internal/reference @ 90b983c; CMSIS-NN's
-Source/ @ 4ab83cc, built for cores with DSP instructions. ``python tools compare bank_loads`` compares each with what
+Source: tensorflow/lite/micro/kernels and tensorflow/lite/kernels/internal/reference @ 90b983c; Source/ of CMSIS-NN @
+4ab83cc, built for cores with DSP instructions. ``python tools compare bank_loads`` compares each with what
 an emulated Cortex-M4 loads and stores.
 """
 
@@ -241,6 +241,11 @@ def _unknown(op: Operation) -> bool:
 
 Row = Callable[[Operation], bool]
 
+_EACH_ONCE = (
+    "ABS SIN COS LOG SQRT SQUARE LOGICAL_NOT LOGICAL_AND LOGICAL_OR NEG EXP CEIL FLOOR ROUND RELU RELU6 LOGISTIC TANH "
+    "HARD_SWISH LEAKY_RELU ELU QUANTIZE DEQUANTIZE CAST CONCATENATION PACK TRANSPOSE ADD_N"
+)
+"""Operators that load each input element and store each output element once."""
 _REFERENCE: dict[str, Row] = {
     "CONV_2D": _conv,
     "DEPTHWISE_CONV_2D": _depthwise_conv,
@@ -262,14 +267,7 @@ _REFERENCE: dict[str, Row] = {
     **dict.fromkeys(("STRIDED_SLICE", "SLICE", "SPLIT", "SPLIT_V", "GATHER", "UNPACK"), _copied_once),
     **dict.fromkeys(["ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE"], _of_each_output),
     **dict.fromkeys(["EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL", "PRELU"], _of_each_output),
-    **dict.fromkeys(
-        (
-            *["ABS", "SIN", "COS", "LOG", "SQRT", "SQUARE", "LOGICAL_NOT", "LOGICAL_AND", "LOGICAL_OR", "NEG", "EXP", "CEIL", "FLOOR", "ROUND", "RELU"],
-            *["RELU6", "LOGISTIC", "TANH", "HARD_SWISH", "LEAKY_RELU", "ELU", "QUANTIZE", "DEQUANTIZE", "CAST", "CONCATENATION", "PACK"],
-            *("TRANSPOSE", "ADD_N"),
-        ),
-        by_element,
-    ),
+    **dict.fromkeys(_EACH_ONCE.split(), by_element),
 }
 
 

@@ -16,7 +16,7 @@ from tflm_sim.answers.planned_problem import problem_of
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.banks.arena_needs import ArenaNeeds, arena_needs
-from tflm_sim.extensions.banks.bank import Bank
+from tflm_sim.extensions.banks.bank import RamBank
 from tflm_sim.extensions.banks.operation import Moved
 from tflm_sim.extensions.banks.traffic import Traffic, traffic
 from tflm_sim.planners.banks import BankPlan, NoBankPlan, assign
@@ -60,7 +60,7 @@ class Placement:
     uses: tuple[BankUse, ...]
     plan: BankPlan | None
 
-    def fits(self, banks: Sequence[Bank]) -> bool:
+    def fits(self, banks: Sequence[RamBank]) -> bool:
         """Return whether every bank holds what is to be there."""
         return all(use.needed <= bank.usable for use, bank in zip(self.uses, banks, strict=True))
 
@@ -71,7 +71,7 @@ class Placement:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class BestPlacement:
     """The best placement, and what is known about better ones.
 
     Attributes:
@@ -108,15 +108,15 @@ class BankQuestion:
         configuration = roomy.unwrap().configuration
         if not configuration.target.runtime.has("two_arenas"):
             raise UsageError(
-                f"TFLM of {configuration.target.runtime.snapshot} has one arena; Create with two is there since 2022-07-01"
+                f"TFLM of {configuration.target.runtime.snapshot} has one arena; it has two since 2022-07-01"
             )
         if configuration.interpreter != "plain":
             raise UsageError("RecordingMicroAllocator::Create takes one arena; use `interpreter=plain` with --bank")
         if configuration.target.abi.pointer_size != 4:
-            raise UsageError(
-                f"--bank is for processors of 32 bits, and {configuration.target.name} has {configuration.target.abi.name}"
-            )
-        self.roomy = roomy
+            raise UsageError(f"--bank is for processors of 32 bits, not for {configuration.target.name}")
+        # What TFLM's own Create does is the other question, also where the firmware has a planner.
+        has_own = configuration.has_own_planner
+        self.roomy = simulate(roomy.models, configuration, has_own_planner=False) if has_own else roomy
         self.own = simulate(roomy.models, configuration, has_own_planner=True)
         self.needs: ArenaNeeds = arena_needs(self.own)
         self.buffers: tuple[Buffer, ...] = problem_of([each.info for each in self.own.buffers]).buffers
@@ -124,7 +124,7 @@ class BankQuestion:
 
     def _uses(
         self,
-        banks: Sequence[Bank],
+        banks: Sequence[RamBank],
         head: int,
         tail: int,
         of_buffers: Sequence[int],
@@ -140,7 +140,7 @@ class BankQuestion:
 
     # -- TFLM's own Create ------------------------------------------------------------------------------------------
 
-    def stock_ways(self, banks: Sequence[Bank]) -> list[Placement]:
+    def stock_ways(self, banks: Sequence[RamBank]) -> list[Placement]:
         """Return the placements that need no planner: all in one bank, or the head in one and the tail in another."""
         split = simulate(self.roomy.models, self.roomy.configuration, is_split=True).unwrap().split
         assert split is not None, "it has two arenas, and succeeded"
@@ -161,7 +161,7 @@ class BankQuestion:
 
     # -- a planner of one's own -------------------------------------------------------------------------------------
 
-    def place(self, banks: Sequence[Bank], *, time_limit: float | None = None) -> Placed:
+    def place(self, banks: Sequence[RamBank], *, time_limit: float | None = None) -> BestPlacement:
         """Return the best placement.
 
         Args:
@@ -196,11 +196,11 @@ class BankQuestion:
             if best is None or of_tail + found.cost < best_cost:
                 best, best_cost = self._placed(banks, head, tail, found), of_tail + found.cost
         if best is None:
-            return Placed(None, None, is_decided, is_decided)
+            return BestPlacement(None, None, is_decided, is_decided)
         bound = min([best_cost, *bounds])
-        return Placed(best, bound // weights[-1], bound == best_cost, True)
+        return BestPlacement(best, bound // weights[-1], bound == best_cost, True)
 
-    def _ways(self, banks: Sequence[Bank]) -> Iterator[tuple[int, int, tuple[int, ...]]]:
+    def _ways(self, banks: Sequence[RamBank]) -> Iterator[tuple[int, int, tuple[int, ...]]]:
         """Yield the banks of head and tail that hold what TFLM needs beside the plan, and what is left of each bank."""
         for head, of_head in enumerate(banks):
             for tail, of_tail in enumerate(banks):
@@ -212,7 +212,7 @@ class BankQuestion:
                     rooms[tail] -= persistent
                     yield head, tail, tuple(rooms)
 
-    def _placed(self, banks: Sequence[Bank], head: int, tail: int, plan: BankPlan) -> Placement:
+    def _placed(self, banks: Sequence[RamBank], head: int, tail: int, plan: BankPlan) -> Placement:
         needed = []
         for number in range(len(banks)):
             end = align_up(plan.peaks[number], BUFFER_ALIGNMENT)

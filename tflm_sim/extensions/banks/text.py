@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tflm_sim.escape import printable
-from tflm_sim.extensions.banks.bank import Bank
+from tflm_sim.extensions.banks.bank import RamBank
 from tflm_sim.extensions.banks.document import BanksDocument, CountedFacts, CurvePoint, PlanFacts, StockFacts, WayFacts
 from tflm_sim.report.tables import table_lines
 from tflm_sim.units import format_size
@@ -21,7 +21,7 @@ def stock_lines(facts: StockFacts) -> list[str]:
     return lines + [f"  {line}" for line in _counted(facts.counted)]
 
 
-def _way_table(banks: Sequence[Bank], ways: Sequence[WayFacts], *, better: int | None = None) -> list[str]:
+def _way_table(banks: Sequence[RamBank], ways: Sequence[WayFacts], *, better: int | None = None) -> list[str]:
     slow = ", ".join(bank.name for bank in banks[1:])
     sizes = [f"{bank.name} of {bank.size:,} B" for bank in banks]
     head = ("head", "tail", *sizes, f"loaded and stored in {slow}", "")
@@ -86,7 +86,7 @@ def banks_lines(document: BanksDocument) -> list[str]:
     return lines
 
 
-def _plan_lines(plan: PlanFacts, banks: Sequence[Bank]) -> list[str]:
+def _plan_lines(plan: PlanFacts, banks: Sequence[RamBank]) -> list[str]:
     way, slow = plan.way, ", ".join(bank.name for bank in banks[1:])
     slowest = banks[-1].name
     bound = (
@@ -124,7 +124,7 @@ def _plan_lines(plan: PlanFacts, banks: Sequence[Bank]) -> list[str]:
     return [*lines, "", *table_lines([titles, *cells])]
 
 
-def curve_lines(points: Sequence[CurvePoint], banks: Sequence[Bank]) -> list[str]:
+def curve_lines(points: Sequence[CurvePoint], banks: Sequence[RamBank]) -> list[str]:
     """Return the trade between the fastest bank and the others, with a bar for each size."""
     slow = ", ".join(bank.name for bank in banks[1:])
     most = max((point.slow_bytes for point in points), default=0) or 1

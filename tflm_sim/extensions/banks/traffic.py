@@ -133,7 +133,7 @@ def _positions(allocation: ModelAllocation) -> dict[_Key, int]:
 
 
 def _visited(allocation: ModelAllocation) -> Iterator[tuple[int, int]]:
-    """Yield the operators that an Invoke() runs, as (subgraph, operator): a WHILE's subgraphs once, CALL_ONCE's never."""
+    """Yield the (subgraph, operator) that an Invoke() runs: those of a WHILE once, those of CALL_ONCE never."""
     model = allocation.model
 
     def visit(subgraph: int, depth: int) -> Iterator[tuple[int, int]]:

@@ -20,7 +20,7 @@ from unicorn import arm_const, riscv_const
 from unicorn.unicorn_py3.unicorn import uclib
 
 from tflm_sim.extensions.firmware.emulation.devices import Devices
-from tflm_sim.extensions.firmware.emulation.emulator import Core, Reason, Snapshot, Stop
+from tflm_sim.extensions.firmware.emulation.emulator import WAITS, Core, Reason, Snapshot, Stop
 from tflm_sim.extensions.firmware.emulation.exceptions import RETURN_REACHED, SVC, SVC_REACHED, Exceptions
 from tflm_sim.extensions.firmware.emulation.memory_map import CHUNK, MemoryKind, MemoryMap, Span
 from tflm_sim.extensions.firmware.emulation.store_watch import Noted
@@ -300,7 +300,7 @@ class UnicornMachine:
             return Stop(Reason.LIMIT, self.get("pc"))
         if self._exception is not None:
             return Stop(Reason.FAULT, self.get("pc"), f"stops the processor (exception {self._exception})")
-        return Stop(Reason.FAULT, self.get("pc"), "waits for an interrupt")
+        return Stop(Reason.FAULT, self.get("pc"), WAITS)
 
     # -- snapshots ------------------------------------------------------------------------------------------------
 
