@@ -50,6 +50,32 @@ def replacing_bytes(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise UsageError(f"{path} cannot be written: a name has no null character") from error
 
 
+def inside(folder: str | os.PathLike[str], name: str, *, may_link: bool = False, pattern: str = "") -> str:
+    """Return the path of a file that a document in ``folder`` names, which is there or in a folder below.
+
+    Somebody else may have written the document. What it names elsewhere is neither read nor written, nor is it told
+    what is there. This is the only way from a document's text to a path: tests/test_gates.py finds any other.
+
+    Args:
+        folder: The document's folder.
+        name: A name, or a pattern, with "/" between folders.
+        pattern: The document's pattern that the name was found with, for the message.
+        may_link: Whether the file itself may be a link to elsewhere, as large files often are. Folders may not.
+
+    Raises:
+        UsageError: It is elsewhere, or no name.
+    """
+    parts = name.replace("\\", "/").split("/")
+    path = os.path.join(folder, name)
+    outside = UsageError(f"'{pattern or name}' is not in the folder of the file that names it")
+    if "\0" in name or ".." in parts or not parts[0] or os.path.isabs(name) or os.path.splitdrive(name)[0]:
+        raise outside
+    real, root = os.path.realpath(os.path.dirname(path) if may_link else path), os.path.realpath(folder)
+    if os.path.commonpath((real, root)) != root:
+        raise outside
+    return path
+
+
 def append(path: str | os.PathLike[str], text: str) -> None:
     """Append ``text`` to a file, or nothing of it.
 

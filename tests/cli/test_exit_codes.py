@@ -72,7 +72,7 @@ CASES = [
     ("board ports", [], 1),
     ("diff", [SINE, "--between", "2021-08-10", "--and", "2021-08-12", "--target", "x86_64"], 1),
     ("list", ["libraries", "qarduino"], 2),
-    ("size", [SINE, "--boards", "pico"], 0),
+    ("size", [SINE, "--boards", "pico"], 3),
     ("size", ["fails.tflite", "--boards", "pico"], 1),
     ("size", ["none.tflite", "--boards", "pico"], 3),
     ("sweep", [SINE, "-o", "rows.csv", "--jobs", "1"], 0),

@@ -233,3 +233,30 @@ def test_kernels_of_the_own_firmware_are_described_in_a_python_file(
     outside = json.loads(capsys.readouterr().out)
     assert inside["custom_ops"] == outside["custom_ops"] == ["FULLY_CONNECTED"]
     assert inside["smallest_arena_bytes"] == outside["smallest_arena_bytes"] > 3000
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ('baseline = "../x.json"\nmodels = ["*.tflite"]', "../x.json"),
+        ('models = ["/etc/*"]', "/etc/*"),
+        ('models = ["../*"]', "../*"),
+        ('models = ["elsewhere"]', "elsewhere"),
+    ],
+)
+def test_a_file_elsewhere_is_neither_written_nor_named(
+    text: str, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, other = tmp_path / "project", tmp_path / "other"
+    for made in (folder, other):
+        made.mkdir()
+    (other / "secret.tflite").write_bytes(sample_path("sine").read_bytes())
+    (folder / "elsewhere").symlink_to(other)
+    (folder / "a.tflite").write_bytes(sample_path("sine").read_bytes())
+    (folder / "tflm-sim.toml").write_text(f'{text}\n[[firmware]]\nlimit = "64KiB"\n', "utf-8")
+    monkeypatch.chdir(folder)
+    assert main(["check", "--update-baseline"] if "baseline" in text else ["check"]) == 2
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.count("\n")) == ("", 1)
+    assert f"'{named}' is not in the folder of the file that names it" in captured.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "project"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +14,7 @@ from tflm_sim.document_fields import HIDDEN, PARTS, named
 from tflm_sim.document_types import Count
 from tflm_sim.documents import as_json, from_json
 from tflm_sim.errors import UsageError
-from tflm_sim.escape import printable
+from tflm_sim.escape import json_text, printable
 from tflm_sim.files import read_json, replacing
 from tflm_sim.model.types import Model
 from tflm_sim.targets.boards import Board
@@ -139,7 +138,7 @@ def update_baseline(path: Path, sizes: Mapping[str, int]) -> None:
     """
     merged = {**read_baseline(path), **sizes}
     with replacing(path) as file:
-        file.write(json.dumps(as_json(Baseline(schema_version=1, sizes=dict(sorted(merged.items())))), indent=1) + "\n")
+        file.write(json_text(as_json(Baseline(schema_version=1, sizes=dict(sorted(merged.items())))), indent=1) + "\n")
 
 
 def remember(path: Path, verdicts: Iterable[Verdict]) -> list[str]:

@@ -110,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
             say_json(verdict_document(rows, assumed=not_named), indent=None)
     else:
         _say_all(judged, args.board, assumed, open_ones, [*about, *remembered])
-    return _exit_code(verdicts)
+    return _exit_code([deciding(rows)[0] for rows in judged])
 
 
 def _refuse(args: argparse.Namespace) -> None:

@@ -45,6 +45,10 @@ class Configuration:
             table of resource variables; None where the table is in the model's arena.
         has_own_planner: Whether the firmware creates the memory planner and passes it to ``MicroAllocator::Create``;
             then it is not in the arena.
+        has_own_arena_allocator: Whether the firmware creates the SingleArenaBufferAllocator, too, which is then not in
+            the arena either.
+        own_requests: Bytes of each AllocatePersistentBuffer() that the firmware calls on the allocator itself, before
+            it makes an interpreter.
         preserved: Tensors, (subgraph, tensor), whose lifetime is extended to the end of Invoke(), to see what that
             would cost. TFLM itself has no such setting for single tensors.
 
@@ -60,6 +64,8 @@ class Configuration:
     custom_ops: tuple[OpModel, ...] = ()
     variable_arena_size: int | None = None
     has_own_planner: bool = False
+    has_own_arena_allocator: bool = False
+    own_requests: tuple[int, ...] = ()
     preserved: frozenset[tuple[int, int]] = frozenset()
 
     def __repr__(self) -> str:
@@ -91,6 +97,8 @@ class Configuration:
             self._refuse_for_recording()
         if self.has_own_planner and self.is_split:
             raise UsageError(_NO_OWN_PLANNER)
+        if self.has_own_arena_allocator and not self.has_own_planner:
+            raise UsageError("MicroAllocator::Create with a SingleArenaBufferAllocator takes a planner, too")
         if self.resource_variable_count is not None and self.resource_variable_count < 0:
             raise UsageError(f"{self.resource_variable_count} resource variables: the number must not be negative")
 
@@ -131,6 +139,8 @@ class Settings(TypedDict, total=False):
     custom_ops: Iterable[OpModel]
     variable_arena_size: int | str | None
     has_own_planner: bool
+    has_own_arena_allocator: bool
+    own_requests: Iterable[int]
     preserved: Iterable[tuple[int, int]]
 
 
@@ -155,6 +165,8 @@ def _converted(settings: Mapping[str, Any]) -> dict[str, Any]:
         chosen["ethos_u"] = bool(chosen["ethos_u"])
     if "custom_ops" in chosen:
         chosen["custom_ops"] = each_of(chosen["custom_ops"], OpModel, "custom_ops as several OpModel")
+    if "own_requests" in chosen:
+        chosen["own_requests"] = each_of(chosen["own_requests"], int, "own_requests in bytes")
     if "preserved" in chosen:
         chosen["preserved"] = frozenset(each_of(chosen["preserved"], tuple, "preserved as pairs (subgraph, tensor)"))
     return chosen

@@ -135,7 +135,7 @@ def test_markdown_is_a_heading_and_a_table() -> None:
         "|---:|---:|---:|---|",
         "| 64 B | 100 B | +16 B | `t` |",
         "",
-        "`no: r  s`",
+        "`no: r\\x7c\\x60s`",
         "`+16 B since the baseline of 48 B`",
         "",
         "",

@@ -31,15 +31,15 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tflm_sim.checks.judge import Room, Simulate, judge, judge_in_program, judge_measured, room_on, simulate_quietly
 from tflm_sim.checks.verdict import Verdict, baseline_key, read_baseline
-from tflm_sim.device.configuration import Configuration, Settings, check_core, configure
+from tflm_sim.device.configuration import Configuration, check_core, configure
 from tflm_sim.document_fields import HIDDEN
 from tflm_sim.documents import fields_of, from_json
 from tflm_sim.errors import ModelError, UsageError
-from tflm_sim.files import read
+from tflm_sim.files import inside, read
 from tflm_sim.limits import MAX_DOCUMENT_BYTES
 from tflm_sim.model.inputs import expand
 from tflm_sim.model.load import load
@@ -146,7 +146,7 @@ class Project:
     @property
     def baseline_path(self) -> Path | None:
         """The file of sizes."""
-        return None if self.baseline is None else self.folder / self.baseline
+        return None if self.baseline is None else Path(inside(self.folder, self.baseline))
 
 
 class Cell(NamedTuple):
@@ -238,7 +238,7 @@ def _configuration(firmware: ProjectFirmware, library: str | None, folder: Path)
     )
 
 
-def _set_up(firmware: ProjectFirmware, folder: Path) -> Settings:
+def _set_up(firmware: ProjectFirmware, folder: Path) -> dict[str, Any]:
     """Return the settings of a firmware beside its target, kernels and TFLM."""
     from tflm_sim.cli.options import load_custom_ops
 
@@ -364,8 +364,11 @@ def _names(project: Project, names: Iterable[str]) -> set[str]:
     """Return the names from the project's folder of what files, folders, patterns and "sample:NAME" name."""
     names = list(names)
     samples = [name for name in names if name.startswith("sample:")]
-    patterns = [os.path.join(project.folder, name) for name in names if name not in samples]
-    found = (os.path.relpath(path, project.folder).replace(os.sep, "/") for path in expand(patterns))
+    found = []
+    for name in names:
+        for path in expand([inside(project.folder, name, may_link=True)]) if name not in samples else ():
+            found.append(os.path.relpath(path, project.folder).replace(os.sep, "/"))
+            inside(project.folder, found[-1], may_link=True, pattern=name)
     return {*samples, *found}
 
 
@@ -373,7 +376,7 @@ def _verdict(project: Project, name: str, judge_of: _Judge, room: Room, known: M
     key = baseline_key(name, judge_of.configuration)
     before = known.get(key)
     try:
-        model = load(name if name.startswith("sample:") else os.path.join(project.folder, name))
+        model = load(name if name.startswith("sample:") else inside(project.folder, name, may_link=True))
     except ModelError as error:
         return Verdict(name, key, None, room.limit, None, before, error.message)
     verdict = judge_of.judge(name, model, room, key, before)
