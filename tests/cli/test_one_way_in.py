@@ -18,6 +18,7 @@ VERBS = {
     "size": (f"size {SINE}", "smallest arena  1,144 B"),
     "size --json": (f"size {SINE} --json", '"smallest_arena_bytes": 1144'),
     "check": (f"check {SINE} --ram-free 1152", "yes: needs 1,152 B of 1,152 B"),
+    "check --limit": (f"check {SINE} --limit 9*128", "yes: needs 1,152 B of 1,152 B"),
     "trace": (f"trace {SINE}", "arena_size=1152"),
     "trace --lifetimes": (f"trace {SINE} --lifetimes", "for nano33ble-chirale: TFLM of 2023-01-13"),
     "plan": (f"plan {SINE}", "for nano33ble-chirale: TFLM of 2023-01-13"),
@@ -88,7 +89,8 @@ def test_python_takes_the_same_words() -> None:
     assert smallest_arena(SINE, **named).size == 1144
     assert simulate(SINE, **named, arena_size="1 << 11").fits
     assert lifetimes(SINE, **named).buffers == lifetimes(SINE, "nano33ble-chirale").buffers
-    table = pytest.importorskip("pandas") and sweep([SINE], [], boards=[named["board"]], library=named["library"], jobs=1)
+    pytest.importorskip("pandas")
+    table = sweep([SINE], [], boards=[named["board"]], library=named["library"], jobs=1)
     assert list(table["smallest_arena"]) == [1144]
 
 

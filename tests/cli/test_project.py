@@ -116,7 +116,7 @@ def test_a_file_that_is_no_model_is_a_row_and_the_others_are_still_judged(
             "[[firmware]]\nlimit = '1K'",
             "firmware 'cortex-m4' has no models; name them there, or once for all firmwares",
         ),
-        ("models = ['a']\n[[firmware]]\nname = 'x'", "firmware 'x' needs either a limit or a board"),
+        ("models = ['a']\n[[firmware]]\nname = 'x'", "firmware 'x' needs a limit or a board"),
         ("models = 'a'\n[[firmware]]\nlimit = '1K'", "models: 'a' is no list"),
         ("models = ['a']\n[[firmware]]\nlibrery = 'x'", "[[firmware]] number 1 says 'librery'; did you mean library?"),
         ("models = ['a']\n[[firmware]]\nlimits = '1'", "firmware: limits: '1' is no object"),

@@ -60,9 +60,8 @@ def register(subparsers: options.Subparsers) -> None:
     parser.add_argument("models", nargs="*", metavar="MODEL", help=options.MODELS_HELP)
     options.add_configuration(parser, leave_out=("board",))
     options.add_executed(parser)
-    room = parser.add_mutually_exclusive_group()
-    room.add_argument("--limit", metavar="N", help="the size of the arena in bytes: 64KiB, 65536")
-    room.add_argument(
+    parser.add_argument("--limit", metavar="N", help="the size of the arena in bytes: 64KiB, 65536, 60*1024")
+    parser.add_argument(
         "--board", metavar="B", help="check on this board, with every library that people use on it, or with --library"
     )
     parser.add_argument(

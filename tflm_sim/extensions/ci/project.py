@@ -133,10 +133,10 @@ class Project:
         """
         assert firmware.firmware is not None, "it names one"
         folders = [self.folder, *([self.built] if self.built is not None else [])]
-        paths = [inside(folder, firmware.firmware, may_link=True) for folder in folders]
-        found = next(filter(os.path.isfile, paths), None)
+        places = [inside(folder, firmware.firmware, may_link=True) for folder in folders]
+        found = next((path for path in places if os.path.isfile(path)), None)
         if found is None:
-            raise UsageError(f"{paths[0]}: there is no such program; build it first")
+            raise UsageError(f"{places[0]}: there is no such program; build it first")
         return found
 
     @property
@@ -190,8 +190,8 @@ def _parsed(data: bytes) -> Project:
 
 def _check_firmwares(project: Project) -> None:
     for each in project.firmware:
-        if (each.limit is None and not each.limits) is (each.board is None):
-            raise UsageError(f"firmware '{each.label}' needs either a limit or a board")
+        if each.limit is None and not each.limits and each.board is None:
+            raise UsageError(f"firmware '{each.label}' needs a limit or a board")
         if each.run and (each.firmware is None or each.board is not None):
             raise UsageError(f"firmware '{each.label}': run needs firmware, the program, and a limit")
         if each.into < 0 or (each.into and not each.run):
@@ -344,9 +344,13 @@ def _names(project: Project, names: Iterable[str]) -> set[str]:
     samples = [name for name in names if name.startswith("sample:")]
     found = []
     for name in names:
-        for path in expand([inside(project.folder, name, may_link=True)]) if name not in samples else ():
+        if name in samples:
+            continue
+        named = inside(project.folder, name, may_link=True)
+        for path in expand([named]):
             found.append(os.path.relpath(path, project.folder).replace(os.sep, "/"))
-            inside(project.folder, found[-1], may_link=True, pattern=name)
+            if path != named:  # it was listed
+                inside(project.folder, found[-1], pattern=name)
     return {*samples, *found}
 
 
