@@ -59,20 +59,21 @@ def inside(folder: str | os.PathLike[str], name: str, *, may_link: bool = False,
     Args:
         folder: The document's folder.
         name: A name, or a pattern, with "/" between folders.
+        may_link: Whether links may lead elsewhere, as ``bazel-bin`` does: the file is only read, and who wrote the
+            document has to know its name.
         pattern: The document's pattern that the name was found with, for the message.
-        may_link: Whether the file itself may be a link to elsewhere, as large files often are. Folders may not.
 
     Raises:
         UsageError: It is elsewhere, or no name.
     """
     parts = name.replace("\\", "/").split("/")
-    path = os.path.join(folder, name)
-    outside = UsageError(f"'{pattern or name}' is not in the folder of the file that names it")
-    if "\0" in name or ".." in parts or not parts[0] or os.path.isabs(name) or os.path.splitdrive(name)[0]:
-        raise outside
-    real, root = os.path.realpath(os.path.dirname(path) if may_link else path), os.path.realpath(folder)
-    if os.path.commonpath((real, root)) != root:
-        raise outside
+    path = os.path.normpath(os.path.join(folder, name))
+    is_below = parts[0] and ".." not in parts and "\0" not in name and not os.path.splitdrive(name)[0]
+    if is_below and not may_link:
+        root = os.path.realpath(folder)
+        is_below = os.path.commonpath((os.path.realpath(path), root)) == root
+    if not is_below:
+        raise UsageError(f"'{pattern or name}' is not in the folder of the file that names it")
     return path
 
 

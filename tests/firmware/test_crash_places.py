@@ -51,6 +51,7 @@ def test_a_program_with_debug_information_tells_function_file_and_line(
     path, address = built(tmp_path, compiler, "-g", version)
     (place,) = programs.places(str(path), [address])
     assert (place.address, place.function, place.line) == (address, "BuildStridedSliceParams", 2)
+    assert programs.places(str(path), [address & ~1])[0].function == "BuildStridedSliceParams"
     assert place.file.endswith(KERNEL)
 
 

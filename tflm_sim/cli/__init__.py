@@ -19,6 +19,7 @@ from importlib import import_module
 from typing import NoReturn
 
 from tflm_sim import registry
+from tflm_sim.cli.default_age import say_age
 from tflm_sim.cli.pipes import readable_again
 from tflm_sim.cli.streams import discard
 from tflm_sim.cli.terminal import HelpText, say, terminal_width
@@ -201,6 +202,8 @@ def _answer(verb: str | None, arguments: list[str]) -> int:
         has_verdict = getattr(args, "has_verdict", False)
         with downloads(allowed=args.allow_download), readable_again(args):
             code: int = args.run(args)
+        if sys.stderr is not None:
+            say_age(verb, args)
         return code
     except TflmSimError as error:
         _complain(verb, str(error))

@@ -182,7 +182,7 @@ def _executed(args: argparse.Namespace, model: Model | None) -> tuple[str, ...]:
         with elapsing(f"executing {os.path.basename(args.firmware)}"):
             figures = program_reader().measure(args.firmware, model, possible_configurations(args))
     except (FirmwareError, UsageError) as error:
-        return (f"  executed  not: {error.message}; sizes, symbols and the simulation remain",)
+        return (f"  executed  not: {error}; sizes, symbols and the simulation remain",)
     ends = "AllocateTensors() works in the program's own arena" if figures.fits else figures.reason
     more = "'tflm-sim firmware {} --run --invoke 1' measures the stack, and finds stores beyond the arena"
     return (

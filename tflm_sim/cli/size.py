@@ -217,10 +217,10 @@ def _say(args: argparse.Namespace, simulation: Simulation, parts: Mapping[str, o
         return
     assumed, remarks = options.assumed(args, config), options.kernels_remark(args, config)
     say(*size_lines(simulation, assumed=assumed, remarks=remarks, has_ledger=args.all))
-    if told := part_lines("SizeDocument", parts):
-        say("", *told)
     if not args.all and simulation.failure is None:
         say(EVERY_BYTE)
+    if told := part_lines("SizeDocument", parts):
+        say("", *told)
 
 
 def _map(args: argparse.Namespace, model: Model, config: Configuration) -> int:

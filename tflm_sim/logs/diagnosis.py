@@ -199,8 +199,9 @@ def diagnose(
 
 def _went_on(event: LogEvent, last_line: int | None) -> bool:
     """Whether a line is one after which programs hang, and this one did not."""
-    is_hang = isinstance(event, Message) and _role(event) is Role.HANG
-    return is_hang and last_line is not None and event.line < last_line
+    if not isinstance(event, Message) or last_line is None:
+        return False
+    return _role(event) is Role.HANG and event.line < last_line
 
 
 def _restarts(events: Sequence[LogEvent]) -> list[Diagnosis]:

@@ -5,7 +5,6 @@ Source: https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 
 from __future__ import annotations
 
-import json
 import os.path
 from collections.abc import Iterable
 from pathlib import PurePath
@@ -14,7 +13,7 @@ from urllib.parse import quote
 
 from tflm_sim import __version__
 from tflm_sim.checks.verdict import Verdict
-from tflm_sim.escape import printable
+from tflm_sim.escape import json_text, printable
 from tflm_sim.report.verdict_text import verdict_lines
 
 RULES = {
@@ -48,7 +47,7 @@ def sarif(verdicts: Iterable[Verdict]) -> str:
         "version": "2.1.0",
         "runs": [{"tool": {"driver": driver}, "results": results}],
     }
-    return json.dumps(document, indent=1) + "\n"
+    return json_text(document, indent=1) + "\n"
 
 
 def _uri(path: str) -> str:

@@ -62,29 +62,30 @@ def answer_lines(answer: SizeAnswer, arena_address: int, *, has_ledger: bool = T
 
 def _overview_lines(answer: SizeAnswer) -> list[str]:
     """Return the arena as a bar, and what decides its size."""
-    parts = {"head": answer.head_bytes, "tail": answer.tail_bytes}
+    head = answer.head_bytes or 0
+    parts = {"head": head, "tail": answer.tail_bytes or 0}
     whole = max(sum(parts.values()), 1)
     bar = "  ".join(
         f"{name} {'█' * max(1, round(BAR * size / whole))} {size:,} B" for name, size in parts.items() if size > 0
     )
     lines = [bar] if bar else []
-    if answer.binding is not None and (answer.peak is None or answer.binding.floor > answer.head_bytes):
+    if answer.binding is not None and (answer.peak is None or answer.binding.floor > head):
         lines.append(f"what decides: {answer.binding.what}, in '{answer.binding.place}'")
     elif answer.binding is not None:
         lines.append("what decides: head and tail together, while the model runs")
     if answer.peak is not None:
-        lines.append(_fullest(answer, answer.peak))
+        lines.append(_fullest(answer, head, answer.peak))
     return lines
 
 
-def _fullest(answer: SizeAnswer, peak: Peak) -> str:
+def _fullest(answer: SizeAnswer, head: int, peak: Peak) -> str:
     """Return where the head is fullest, and whether another plan would help."""
     where = f"#{peak.operator} {peak.op}" if peak.operator >= 0 else "the inputs"
-    above = answer.head_bytes - peak.live_bytes
+    above = head - peak.live_bytes
     verdict = "no plan can be smaller" if above == 0 else f"{above:,} B of the head are the planner's gaps"
     if answer.npu:
         verdict = "the rest is the NPU's scratch and what Vela laid out"
-    return f"head {answer.head_bytes:,} B; fullest in step {peak.scope} ({where}): {peak.live_bytes:,} B; {verdict}"
+    return f"head {head:,} B; fullest in step {peak.scope} ({where}): {peak.live_bytes:,} B; {verdict}"
 
 
 def _invoke_lines(answer: SizeAnswer) -> list[str]:
@@ -218,7 +219,7 @@ def _peak_lines(answer: SizeAnswer) -> list[str]:
     rows = [("bytes", "offset", "steps", "buffer")]
     for row in (answer.buffers[index] for index in peak.buffers):
         rows.append((f"{row.size:,}", f"{row.offset:,}", f"{row.first}..{row.last}", _buffer_name(row)))
-    return ["", _fullest(answer, peak), *table_lines(rows)]
+    return ["", _fullest(answer, answer.head_bytes, peak), *table_lines(rows)]
 
 
 def _buffer_name(row: HeadBuffer) -> str:

@@ -27,13 +27,13 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tflm_sim.checks.judge import Room, Simulate, judge, judge_in_program, judge_measured, room_on, simulate_quietly
+from tflm_sim.checks.check import linked_program
+from tflm_sim.checks.judge import Room, Simulate, judge, room_on, simulate_quietly
 from tflm_sim.checks.verdict import Verdict, baseline_key, read_baseline
 from tflm_sim.device.configuration import Configuration, check_core, configure
 from tflm_sim.document_fields import HIDDEN
@@ -133,10 +133,11 @@ class Project:
         """
         assert firmware.firmware is not None, "it names one"
         folders = [self.folder, *([self.built] if self.built is not None else [])]
-        found = next((path for folder in folders if (path := folder / firmware.firmware).is_file()), None)
+        places = [inside(folder, firmware.firmware, may_link=True) for folder in folders]
+        found = next((path for path in places if os.path.isfile(path)), None)
         if found is None:
-            raise UsageError(f"{folders[0] / firmware.firmware}: there is no such program; build it first")
-        return os.fspath(found)
+            raise UsageError(f"{places[0]}: there is no such program; build it first")
+        return found
 
     @property
     def folder(self) -> Path:
@@ -250,7 +251,7 @@ def _set_up(firmware: ProjectFirmware, folder: Path) -> dict[str, Any]:
         "planner": firmware.planner,
         "has_own_planner": firmware.own_planner,
         "resource_variable_count": firmware.resource_variables,
-        "custom_ops": [row for name in firmware.custom_ops for row in load_custom_ops(os.fspath(folder / name))],
+        "custom_ops": [row for name in firmware.custom_ops for row in load_custom_ops(inside(folder, name))],
         "variable_arena_size": firmware.variable_arena,
     }
 
@@ -317,42 +318,19 @@ def _judges(project: Project, firmware: ProjectFirmware, simulate: Simulate) -> 
 
 def _judge_of_program(project: Project, firmware: ProjectFirmware) -> _Judge:
     """Return who judges models in a linked program."""
-    from tflm_sim.cli.options import program_reader
-
-    reader, path = program_reader(), project.program_of(firmware)
-    named = {
-        "named": firmware.target, "kernels": firmware.kernels, "runtime": firmware.runtime,
-        "library": firmware.library, "interpreter": firmware.interpreter,
-    }  # fmt: skip
-    set_up = _set_up(firmware, project.folder)
-    possible = [configure(target, **set_up) for target in reader.possible_targets(path, **named)]
+    program = linked_program(
+        project.program_of(firmware),
+        firmware.target,
+        run=firmware.run,
+        interpreter_number=firmware.into,
+        kernels=firmware.kernels,
+        runtime=firmware.runtime,
+        library=firmware.library,
+        **_set_up(firmware, project.folder),
+    )
     if firmware.board is not None:
-        check_core(board(firmware.board), possible[0].target)
-    options = {"planner": firmware.planner, "resource_variable_count": firmware.resource_variables}
-    settled = frozenset(name for name, value in options.items() if value is not None)
-
-    def executed(name: str, model: Model, room: Room, key: str, before: int | None) -> Verdict:
-        assert room.limit is not None, "run needs a limit"
-        measured = reader.measure(path, model, possible, [room.limit], interpreter=firmware.into)
-        return judge_measured(name, model, measured, room.limit, key=key, before=before)
-
-    def read(name: str, model: Model, room: Room, key: str, before: int | None) -> Verdict:
-        file = name if name.startswith("sample:") else os.fspath(project.folder / name)
-        limit = [] if room.limit is None else ["--limit", str(room.limit)]
-        verb = ["size"] if room.limit is None else ["check"]
-        need = reader.need(
-            path,
-            model,
-            possible,
-            limit=room.limit,
-            address=firmware.arena_address,
-            settled=settled,
-            command=shlex.join(["tflm-sim", *verb, file, "--firmware", path, *limit, "--executed"]),
-            **named,
-        )
-        return judge_in_program(name, model, need, room, key=key, before=before)
-
-    return _Judge(possible[0], executed if firmware.run else read)
+        check_core(board(firmware.board), program.possible[0].target)
+    return _Judge(program.possible[0], program.judge)
 
 
 def models_of(project: Project, firmware: ProjectFirmware) -> list[str]:
@@ -366,9 +344,13 @@ def _names(project: Project, names: Iterable[str]) -> set[str]:
     samples = [name for name in names if name.startswith("sample:")]
     found = []
     for name in names:
-        for path in expand([inside(project.folder, name, may_link=True)]) if name not in samples else ():
+        if name in samples:
+            continue
+        named = inside(project.folder, name, may_link=True)
+        for path in expand([named]):
             found.append(os.path.relpath(path, project.folder).replace(os.sep, "/"))
-            inside(project.folder, found[-1], may_link=True, pattern=name)
+            if path != named:  # it was listed
+                inside(project.folder, found[-1], pattern=name)
     return {*samples, *found}
 
 

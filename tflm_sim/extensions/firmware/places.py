@@ -12,7 +12,7 @@ from importlib import import_module
 from io import BytesIO
 from typing import Any, NamedTuple
 
-from tflm_sim.extensions.firmware.reading.elf import FUNCTION, MACHINES, Elf
+from tflm_sim.extensions.firmware.reading.elf import FUNCTION, Elf
 from tflm_sim.extensions.firmware.reading.image import load_image
 from tflm_sim.extensions.firmware.reading.symbol_names import function_name
 from tflm_sim.logs.crashes import CodePlace
@@ -36,7 +36,7 @@ def places(path: str, addresses: Sequence[int]) -> tuple[CodePlace, ...]:
     image = load_image(path)
     if image.elf is None:
         return tuple(map(CodePlace, addresses))
-    is_thumb = MACHINES.get(image.elf.machine) == "ARM"
+    is_thumb = image.elf.machine == "ARM"
     plain = [address & ~1 if is_thumb else address for address in addresses]
     functions = list(_functions(image.elf, is_thumb))
     lines = _lines(bytes(image.elf.data), [each for each in plain if _function_at(functions, each) is not None])

@@ -16,7 +16,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 
 _HEAP_ADDRESSES = (0, 4, 8, 12)
-"""Where an arena from a heap may start, modulo 16."""
+"""Where an arena from a heap or on a stack may start, modulo 16."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,17 +207,18 @@ def _of_call(
     beside = sharers if model is not None else [other for other in sharers if other is not call]
     shared = tuple(each.model for each in _models_on(beside, firmware.models) if each is not model)
     alone = not shared or [other.model for other in sharers] == [None]
+    is_anywhere = call.arena is None or call.is_on_heap
     room = ArenaRoom(
-        "the heap" if call.is_on_heap else "an arena",
+        "the heap" if call.is_on_heap else "the stack" if call.is_on_stack else "the arena that it is given",
         call.arena_size,
-        addresses=_HEAP_ADDRESSES if call.is_on_heap else (0,),
+        addresses=_HEAP_ADDRESSES if is_anywhere and call.arena_size is not None else (0,),
         call=call,
         shared_with=shared,
         may_be_alone=alone,
         rest_size=call.rest_size,
     )
     if call.arena is None or call.is_on_heap:
-        return room
+        return replace(room, fault=_heap_fault(call), doubts=tuple(_doubts_anywhere(call)))
     addresses = (call.arena % BUFFER_ALIGNMENT,)
     if call.arena_size is None:
         return replace(room, name=f"the bytes at {call.arena:#x}", address=call.arena, addresses=addresses)
@@ -231,6 +232,23 @@ def _of_call(
         fault=placed.fault,
         doubts=placed.doubts,
     )
+
+
+def _heap_fault(call: InterpreterCall) -> str:
+    """Return that a program passes more than it takes from the heap; "" where it does not."""
+    if call.arena_size is None or call.heap_size is None or call.arena_size <= call.heap_size:
+        return ""
+    return f"{call.arena_size:,} B are passed, and {call.heap_size:,} B are taken from the heap"
+
+
+def _doubts_anywhere(call: InterpreterCall) -> Iterator[str]:
+    """Yield what has to hold of memory that the code does not say."""
+    if call.arena_size is None or call.is_on_heap:
+        return
+    if call.is_on_stack:
+        yield f"the stack has room for the {call.arena_size:,} B of the arena"
+    else:
+        yield f"the {call.arena_size:,} B that are passed are its own (where they lie is not read)"
 
 
 def _models_on(calls: Sequence[InterpreterCall], models: Iterable[EmbeddedModel]) -> Iterator[EmbeddedModel]:

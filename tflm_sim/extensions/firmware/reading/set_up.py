@@ -82,6 +82,8 @@ class InterpreterCall(NamedTuple):
         arena_size: Its bytes.
         rest_size: Where that allocator was given two arenas: the bytes of the one for the rest.
         is_on_heap: Whether the arena comes from a heap.
+        is_on_stack: Whether it lies on the stack of the function that makes the interpreter, or of a caller.
+        heap_size: Bytes that are taken from the heap for it.
         model: An address in the model.
         resolver: The address of the resolver of operators.
         variables: How many resource variables it has room for; 0 where it is given no table.
@@ -101,6 +103,8 @@ class InterpreterCall(NamedTuple):
     arena: int | None = None
     arena_size: int | None = None
     is_on_heap: bool = False
+    is_on_stack: bool = False
+    heap_size: int | None = None
     model: int | None = None
     resolver: int | None = None
     variables: int | None = None
@@ -118,10 +122,8 @@ class InterpreterCall(NamedTuple):
 
     @property
     def has_arena(self) -> bool:
-        """Whether its arena is known, and the other one where there are two."""
-        if self.has_two_arenas and self.rest_size is None:
-            return False
-        return self.arena_size is not None and (self.is_on_heap or self.arena is not None)
+        """Whether it is known how large its arena is, and the other one where there are two."""
+        return self.arena_size is not None and not (self.has_two_arenas and self.rest_size is None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,11 @@ class SetUp:
     allocates_again: bool = False
     allocates_in_loop: bool = False
     makes_in_loop: bool = False
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether something may be allocated again in the same arena."""
+        return self.allocates_again or self.allocates_in_loop or self.makes_in_loop
 
     @property
     def arenas(self) -> tuple[InterpreterCall, ...] | None:
@@ -499,10 +506,13 @@ def _interpreter(facts: Mapping[str, Value | None], is_own: bool) -> Interpreter
     has_table = facts.get("variables", Value("", 0)) != Value("", 0)
     shares = not is_own and "table_site" in numbers and numbers["table_site"] == numbers.get("site")
     preserve = numbers.get("preserve") if "preserve" in facts else 0
+    arena = facts.get("arena")
     return InterpreterCall(
         arena=numbers.get("arena"),
         arena_size=numbers.get("size"),
         is_on_heap="heap" in facts,
+        is_on_stack=arena is not None and arena.base == "sp",
+        heap_size=numbers.get("heap"),
         model=numbers.get("model"),
         resolver=numbers.get("resolver"),
         variables=numbers.get("count") if has_table else 0,
