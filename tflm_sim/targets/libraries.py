@@ -127,6 +127,13 @@ openmv 2024-06-25: 8c458fc48 8c458fc48
     target cortex-m7
     kernels cmsis_nn
     source openmv/tflm, the commit that .github/workflows/tflm.yml builds (7f0b69c)
+openmv 2024-09-18: d619ad8ec 91fc719fc
+    target cortex-m7
+    kernels cmsis_nn
+    source openmv/libtflm, which openmv/openmv has pinned from then to 2026-04-03 (73eb1aa)
+openmv 5.0.0:
+    nearest `library=openmv@2024-09-18`; no sources at hand of what it pins (openmv/libtflm 5b8e786)
+    source openmv/openmv, lib/tflm/libtflm
 sscma-micro 2026-03-05: be11bd79e be11bd79e
     target cortex-m55
     source Seeed-Studio/SSCMA-Micro, the commit that 3rdparty/tflite-micro/CMakeLists.txt fetches (60e2ede)
@@ -154,6 +161,13 @@ MicroTFLite 1.0.3: 4e62ea7b8 a8c2ebf58
 TensorFlowLite_ESP32 1.0.0: a3e7bdad0 8184347d0
     target esp32
     source tanakamasayuki/Arduino_TensorFlowLite_ESP32
+    static_memory no
+    source_suffix .cpp
+tflm_cortexm 1.0.0: e6ae16fa4 95660cae5
+    target cortex-m4
+    kernels cmsis_nn
+    changed a member made public; the same files as Chirale_TensorFlowLite 2.0.0
+    source eloquentarduino/tflm_cortexm
     static_memory no
     source_suffix .cpp
 tflm_esp32 1.0.0: a3e7bdad0 8184347d0
@@ -250,6 +264,9 @@ nxp-eiq 2.16.100: 2f2c74467 127f88fe3
     changed NeutronGraph, the NPU's operator
     source nxp-mcuxpresso/mcuxsdk-middleware-tensorflow, NXP MCUXpresso SDK
     source_suffix .cpp
+nxp-eiq 2026-03-24: 3200ccd18 3200ccd18
+    nearest `target=cortex-m7` `runtime=3200ccd18`; PAD, TRANSPOSE and the detection post-process are its own
+    source nxp-mcuxpresso/mcuxsdk-middleware-tensorflow, the commit a242972, of no release
 x-cube-ai:
     nearest `target=cortex-m4` `runtime=2023-06-15` `kernels=reference`; no sources at hand
     source STMicroelectronics STM32Cube.AI
