@@ -1,6 +1,26 @@
 import os
+import shutil
+from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build_py import build_py
+
+MCP = Path("tflm_sim/extensions/mcp")
+
+
+class WithPages(build_py):
+    """Puts the pages that an assistant can read into the wheel; in a checkout they are read from docs/."""
+
+    def run(self):
+        super().run()
+        if self.editable_mode:
+            return
+        folder = Path(self.build_lib, MCP, "pages")
+        folder.mkdir(parents=True, exist_ok=True)
+        for line in MCP.joinpath("pages.txt").read_text("utf-8").splitlines():
+            if not line.startswith("#"):
+                shutil.copy(Path("docs", line.partition(":")[0]), folder)
+
 
 # TFLM_SIM_PURE=1 builds py3-none-any: for the browser and for machines without a compiler; all of it runs in Python.
 READER = Extension(
@@ -26,9 +46,10 @@ STORES = Extension(  # No module: QEMU loads it.
     optional=True,
 )
 if os.environ.get("TFLM_SIM_PURE"):
-    setup()
+    setup(cmdclass={"build_py": WithPages})
 else:
     setup(
+        cmdclass={"build_py": WithPages},
         ext_modules=[READER, COUNTER, STORES],
         cffi_modules=["tflm_sim/planners/native/build_native.py:ffibuilder"],
         options={"bdist_wheel": {"py_limited_api": "cp311"}},

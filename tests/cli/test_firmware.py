@@ -11,13 +11,14 @@ import pytest
 from tflm_sim.cli import main
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.extensions.firmware import cli as module
+from tflm_sim.extensions.firmware.reading.symbol_names import ArenaSymbol
 from tflm_sim.extensions.firmware.rooms import ArenaRoom
 
 
 def args(**given: Any) -> argparse.Namespace:
     names = ("target", "kernels", "runtime", "library", "interpreter", "planner", "resource_variables", "ram", "model")
     known = dict.fromkeys((*names, "arena_symbol", "limit", "arena_address"))
-    return argparse.Namespace(**{**known, "elf": "app.elf", "strict": False, "json": False, **given})
+    return argparse.Namespace(**{**known, "elf": "app.elf", "json": False, **given})
 
 
 @pytest.fixture
@@ -28,19 +29,19 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize(("codes", "code"), [((0, 0), 0), ((0, 3), 3), ((1, 3), 1), ((3, 1), 1), ((), 0)])
+@pytest.mark.parametrize(("answers", "code"), [("yes yes", 0), ("yes if", 3), ("no cannot", 1), ("if no", 1), ("", 0)])
 def test_a_no_speaks_for_all_then_what_cannot_be_told(
-    monkeypatch: pytest.MonkeyPatch, said: list[Any], codes: tuple[int, ...], code: int
+    monkeypatch: pytest.MonkeyPatch, said: list[Any], answers: str, code: int
 ) -> None:
-    answers = iter(codes)
+    left = iter(answers.split())
     asked: list[Any] = []
 
     def judge(*_: Any, settled: frozenset[str]) -> Any:
         asked.append(settled)
-        return SimpleNamespace(exit_code=lambda is_strict: next(answers))
+        return SimpleNamespace(answer=next(left).replace("cannot", "cannot tell"))
 
     target = SimpleNamespace(alternatives=("t",), conditions=())
-    monkeypatch.setattr(module, "_subjects", lambda *_: codes)
+    monkeypatch.setattr(module, "_subjects", lambda *_: answers.split())
     monkeypatch.setattr(module, "firmware_target", lambda *_, **__: target)
     monkeypatch.setattr(module, "configuration", lambda *_, **__: "c")
     monkeypatch.setattr(module, "judge", judge)
@@ -65,12 +66,14 @@ def test_a_file_that_does_not_say_what_it_is_is_told_with_its_reasons(
 
 def test_the_arena_is_what_the_user_sized_or_what_the_program_has(monkeypatch: pytest.MonkeyPatch) -> None:
     def sized(*arenas: str, address: int | None) -> list[Any]:
-        program: Any = SimpleNamespace(arenas=[SimpleNamespace(name=name) for name in arenas])
+        named = [ArenaSymbol(name, 0x2000_0004, 64, ".bss") for name in arenas]
+        program: Any = SimpleNamespace(arenas=named, set_up=SimpleNamespace(interpreters=()), regions=())
         rooms = module._rooms(program, None, args(limit="2KiB", arena_address=address))
         return [(room.name, room.size, room.address, room.addresses) for room in rooms]
 
-    assert sized("a", address=None) == [("a", 2048, None, (0,))]
-    assert sized("a", "b", address=4) == sized(address=4) == [("an arena", 2048, 4, (4,))]
+    assert sized("a", address=None) == [("a", 2048, 0x2000_0004, (4,))]
+    assert [row[0] for row in sized("a", "b", address=8)] == ["a", "b"]
+    assert sized(address=4) == [("an arena", 2048, None, (4,))]
     rooms = (ArenaRoom("a", 2048, 0x2000_0014), ArenaRoom("heap", 2048))
     asked: list[bool] = []
     monkeypatch.setattr(module, "rooms_for", lambda *_, is_named: asked.append(is_named) or rooms)
@@ -89,7 +92,6 @@ def test_the_arena_is_what_the_user_sized_or_what_the_program_has(monkeypatch: p
         ("--run --arena-address 4", "--run measures the program as it is; remove --arena-address"),
         ("--run --target esp32", "--run measures the program as it is; remove --target"),
         ("--run --library chirale", "--run measures the program as it is; remove --library"),
-        ("--run --strict", "--run measures the program as it is; remove --strict"),
         ("--invoke 1", "--invoke needs --run, which executes the program"),
         ("--into 1 --model sample:sine", "--into needs --run, which executes the program"),
         ("--emulator qemu", "--emulator needs --run, which executes the program"),

@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from tflm_sim.errors import UsageError
-from tflm_sim.units import align_down, align_up, as_size, float32, format_size, format_time, int32, parse_size
+from tflm_sim.units import align_down, align_up, float32, format_size, format_time, int32
 
 
 @pytest.mark.parametrize(
@@ -48,58 +47,6 @@ def test_a_float_of_32_bits_has_24_of_them_and_beyond_its_range_it_is_infinite()
     assert float32(2**24 + 1) == 2**24
     assert float32(0.5) == 0.5
     assert (float32(1e39), float32(-1e39)) == (math.inf, -math.inf)
-
-
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [
-        ("0", 0),
-        ("65536", 65_536),
-        (" 10 B ", 10),
-        ("0x10", 16),
-        ("0X1f", 31),
-        ("0x2K", 2048),
-        ("1K", 1024),
-        ("3KiB", 3 * 1024),
-        ("2M", 2 * 1024 * 1024),
-        ("2MiB", 2 * 1024 * 1024),
-        ("2G", 2 * 1024 * 1024 * 1024),
-        ("2GiB", 2 * 1024 * 1024 * 1024),
-        ("1.5K", 1536),
-        ("0.25K", 256),
-        ("10.125K", 10_368),
-    ],
-)
-def test_a_size_in_text_is_bytes(text: str, size: int) -> None:
-    assert parse_size(text) == as_size(text, "limit") == size
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "'' is not a size; write bytes (65536, 0x10000) or K/KiB/M/MiB (64KiB)"),
-        ("-1", "'-1' is not a size; write bytes (65536, 0x10000) or K/KiB/M/MiB (64KiB)"),
-        ("64kB", "'64kB' is ambiguous: kB can mean 1000 or 1024; write KiB (1024)"),
-        ("1MB", "'1MB' is ambiguous: MB can mean 1000 or 1024; write MiB (1024)"),
-        ("1gb", "'1gb' is ambiguous: gb can mean 1000 or 1024; write GiB (1024)"),
-        ("1T", "'1T' has the unknown unit 'T'; use B, K, KiB, M, MiB, G or GiB"),
-        ("1.5", "'1.5' is not a whole number of bytes"),
-        ("1.0001K", "'1.0001K' is not a whole number of bytes"),
-    ],
-)
-def test_what_is_no_size_is_told_why(text: str, words: str) -> None:
-    with pytest.raises(UsageError) as failure:
-        parse_size(text)
-    assert str(failure.value) == words
-
-
-def test_an_argument_is_a_number_of_bytes_or_nothing() -> None:
-    assert (as_size(None, "limit"), as_size(0, "limit"), as_size(5, "limit")) == (None, 0, 5)
-    with pytest.raises(UsageError, match=r"^limit of -1 bytes: the size must not be negative$"):
-        as_size(-1, "limit")
-    for given in (True, 1.5, [1]):
-        with pytest.raises(UsageError, match=r"^limit in bytes \(65536\) or as text \('64KiB'\) was expected, not a "):
-            as_size(given, "limit")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

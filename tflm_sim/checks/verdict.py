@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from tflm_sim.checks.candidates import CandidateNeed
+from tflm_sim.checks.doubts import EXIT_CODES, Answer, Doubt, answer_of
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import HIDDEN, PARTS, named
 from tflm_sim.document_types import Count
 from tflm_sim.documents import as_json, from_json
 from tflm_sim.errors import UsageError
+from tflm_sim.escape import json_text, printable
 from tflm_sim.files import read_json, replacing
 from tflm_sim.model.types import Model
 from tflm_sim.targets.boards import Board
@@ -29,7 +30,9 @@ class Verdict:
         key: Its name and configuration in baselines.
         needed: Bytes; null when no size is enough.
         limit: Bytes that there are, null when nobody knows.
-        fits: Whether it works in ``limit`` bytes; null when that cannot be told.
+        fits: Whether it works in ``limit`` bytes if no doubt is right; null when that cannot be told.
+        doubts: What that takes for granted.
+        settled_by: The command that executes the program, where that would settle what is open; "" where none does.
         before: The baseline's size, null without one.
         reason: Why it does not fit, or what is missing to tell; "" when it fits.
         log: The lines that the device prints in an arena of ``limit`` bytes.
@@ -54,7 +57,14 @@ class Verdict:
     smallest: Count | None = field(default=None, metadata=named("smallest_arena_bytes"))
     missing_baseline: str = ""
     candidates: tuple[CandidateNeed, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    settled_by: str = ""
     parts: Mapping[str, Any] = field(default_factory=dict, metadata=PARTS)
+
+    @property
+    def answer(self) -> Answer:
+        """Whether it works, with every doubt about that; the baseline has no say in it."""
+        return answer_of(self.fits, self.doubts)
 
     @property
     def growth(self) -> int | None:
@@ -63,13 +73,13 @@ class Verdict:
 
     @property
     def is_good(self) -> bool:
-        """Whether nothing speaks against the model."""
-        return self.fits is not False and (self.growth or 0) <= 0
+        """Whether nothing speaks against the model: it may work, and did not grow."""
+        return self.answer != "no" and (self.growth or 0) <= 0
 
     @property
     def exit_code(self) -> int:
-        """0: fits, 1: does not, or grew, 3: cannot be told, or the baseline does not have it."""
-        return 1 if not self.is_good else 3 if self.fits is None or self.missing_baseline else 0
+        """1 where the model grew, 3 where the baseline does not have it, else that of the answer."""
+        return 1 if not self.is_good else 3 if self.missing_baseline else EXIT_CODES[self.answer]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,4 +138,18 @@ def update_baseline(path: Path, sizes: Mapping[str, int]) -> None:
     """
     merged = {**read_baseline(path), **sizes}
     with replacing(path) as file:
-        file.write(json.dumps(as_json(Baseline(schema_version=1, sizes=dict(sorted(merged.items())))), indent=1) + "\n")
+        file.write(json_text(as_json(Baseline(schema_version=1, sizes=dict(sorted(merged.items())))), indent=1) + "\n")
+
+
+def remember(path: Path, verdicts: Iterable[Verdict]) -> list[str]:
+    """Write the sizes of models that work, or may, into a baseline; return lines that say what was written.
+
+    Raises:
+        UsageError: The file is not a baseline, or it cannot be written.
+    """
+    sizes = {each.key: each.needed for each in verdicts if each.needed is not None and each.is_good}
+    if not sizes:
+        return [f"{path}: nothing is written, since no model works"]
+    update_baseline(path, sizes)
+    written = "1 size is" if len(sizes) == 1 else f"{len(sizes)} sizes are"
+    return [f"{path}: {written} written", *(f"  {size:,} B: {printable(key, 200)}" for key, size in sizes.items())]

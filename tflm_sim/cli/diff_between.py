@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     steps = tuple(bisect(load(args.sources[0]), states))
     document = BetweenDocument(args.between, args.until, steps, assumed)
     show(document, _lines, as_json=args.json)
-    return int(_has_grown(document.steps))
+    return 1 if _has_grown(document.steps) else 0
 
 
 def _has_grown(steps: tuple[SizeChangePoint, ...]) -> bool:

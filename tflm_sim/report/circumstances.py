@@ -84,7 +84,7 @@ def open_kernels(configuration: Configuration, *, library: str | None, kernels: 
 
     target = configuration.target
     taken = target.kernel_library
-    found = find_library(library) if library else None
+    found = find_library(library, machine=target.name) if library else None
     is_open = has_default_kernels(target.name) if found is None else bool(found.kernels_range)
     if not is_release(taken):
         return [f"{taken.name} {taken.version} is newer than 1.3.1; which release has these texts is not known"]

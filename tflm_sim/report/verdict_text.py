@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from tflm_sim.checks.doubts import EXIT_CODES, Answer, first_words, settling_lines
 from tflm_sim.checks.verdict import Verdict
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import INLINE, OPTIONAL, named
 from tflm_sim.document_types import Count
-from tflm_sim.escape import printable
+from tflm_sim.escape import code_span, printable
 from tflm_sim.registry import part_lines
 from tflm_sim.report.circumstances import sentence_with_assumed
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, configuration_facts, model_facts
@@ -19,9 +21,12 @@ from tflm_sim.targets.history import is_commit
 from tflm_sim.targets.target import Target
 from tflm_sim.units import format_size
 
-_MARKS = {True: "✅", False: "❌"}
+MARKS = {0: "✅", 1: "❌", 3: "❓"}
+"""What stands before a verdict in Markdown, by its exit code."""
 _WORSE = (0, 3, 1)
 """Exit codes of verdicts, the worst last."""
+LAST_OLD_YEAR = 2021
+"""A library with a TFLM of this year or before is listed for a board, and does not decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +44,15 @@ class LibraryVerdict:
     Attributes:
         library: The library, or tflite-micro at a commit of upstream.
         upstream_day: When upstream's main was what it holds.
+        is_old: Whether that is so long ago that it does not decide, where another library is newer.
     """
 
     library: str
     upstream_day: str
+    is_old: bool
     kernels: str
     needed: Count | None = field(metadata=named("smallest_arena_multiple_of_16"))
+    answer: Answer
     fits: bool | None
     growth: int | None
     reason: str
@@ -55,6 +63,7 @@ class VerdictDocument:
     """Whether a model fits; sizes are bytes.
 
     Attributes:
+        answer: Whether it works; "if" where a doubt can turn it.
         growth: Since the baseline.
         libraries: With a board and without a library: the verdict with each that people use there. The document's own
             verdict and configuration are those of the one that decides.
@@ -66,6 +75,7 @@ class VerdictDocument:
     model: ModelFacts
     configuration: ConfigurationFacts = field(metadata=INLINE)
     board: BoardFacts | None
+    answer: Answer
     verdict: Verdict = field(metadata=INLINE)
     growth: int | None
     libraries: tuple[LibraryVerdict, ...] | None = field(default=None, metadata=OPTIONAL)
@@ -78,8 +88,18 @@ Judged = Sequence[tuple[Verdict, Configuration]]
 
 
 def deciding(judged: Judged) -> tuple[Verdict, Configuration]:
-    """Return the verdict that speaks for all: the worst, and of several the one that needs most."""
-    return max(judged, key=lambda row: (_WORSE.index(row[0].exit_code), row[0].needed or 0))
+    """Return the verdict that speaks for all: the worst, and of several the one that needs most.
+
+    Of a board's libraries those speak that people use on it now; the others only where there is none of now.
+    """
+    of_now = [row for row in judged if not is_old(row[1])]
+    return max(of_now or judged, key=lambda row: (_WORSE.index(row[0].exit_code), row[0].needed or 0))
+
+
+def is_old(configuration: Configuration) -> bool:
+    """Whether a library holds a TFLM that is so old that it says nothing about what people use now."""
+    year = re.search(r"\d{4}", configuration.target.runtime.day)  # "2023-01-13", "early 2021"
+    return year is not None and int(year[0]) <= LAST_OLD_YEAR
 
 
 def _is_too_large(verdict: Verdict) -> bool:
@@ -87,9 +107,10 @@ def _is_too_large(verdict: Verdict) -> bool:
 
 
 def verdict_lines(verdict: Verdict) -> list[str]:
-    """Return the answer first, then what the baseline says."""
+    """Return the answer first, then what the baseline says; last, what settles it where it is open."""
     lines = [_answer(verdict)]
-    if verdict.smallest not in (None, verdict.needed) and not (verdict.fits and _is_too_large(verdict)):
+    is_decided_by_size = verdict.fits is not None and (verdict.fits is not _is_too_large(verdict))
+    if verdict.smallest not in (None, verdict.needed) and is_decided_by_size:
         lines.append(f"the smallest arena is {verdict.smallest:,} B; what is needed is the next multiple of 16")
     lines += part_lines("Verdict", verdict.parts)
     if verdict.missing_baseline:
@@ -99,20 +120,28 @@ def verdict_lines(verdict: Verdict) -> list[str]:
         lines.append(f"{verdict.growth:+,} B since the baseline of {format_size(verdict.before)}")
     if verdict.fits is False and _is_too_large(verdict):
         lines.append("'tflm-sim shrink' looks for rewritings that need less, with the same outputs")
-    return lines
+    return lines + settling_lines(verdict.answer, verdict.settled_by)
 
 
 def library_lines(judged: Judged, board_name: str) -> list[str]:
     """Return which library decides on a board, and a line for each that a model was judged with."""
     title = f"so it is with {_library_name(deciding(judged)[1])}, of the libraries that people use on {board_name}:"
-    rows = [_library(*row) for row in judged]
-    said = {True: "yes", False: "no", None: "-"}
+    rows = [_library(*row) for row in sorted(judged, key=lambda row: is_old(row[1]))]
+    said = {"cannot tell": "-"}
     cells = [
-        (said[row.fits], "-" if row.needed is None else f"{row.needed:,} B", row.library, row.upstream_day, row.kernels)
+        (
+            said.get(row.answer, row.answer),
+            "-" if row.needed is None else f"{row.needed:,} B",
+            row.library,
+            row.upstream_day,
+            row.kernels,
+        )
         for row in rows
     ]
     lines = table_lines([("fits", "needs", "library", "TFLM of", "kernels"), *cells])
-    return [title, *(f"  {line}" for line in lines)]
+    old = [row.library for row in rows if row.is_old]
+    note = [f"  of {LAST_OLD_YEAR} or before, and without a say: {', '.join(old)}"] if 0 < len(old) < len(rows) else []
+    return [title, *(f"  {line}" for line in lines), *note]
 
 
 def _library_name(configuration: Configuration) -> str:
@@ -125,8 +154,10 @@ def _library(verdict: Verdict, configuration: Configuration) -> LibraryVerdict:
     return LibraryVerdict(
         library=_library_name(configuration),
         upstream_day=target.runtime.day,
+        is_old=is_old(configuration),
         kernels=f"{target.kernel_library.name}@{target.kernel_library.version}".removesuffix("@"),
         needed=verdict.needed,
+        answer=verdict.answer,
         fits=verdict.fits,
         growth=verdict.growth,
         reason=verdict.reason,
@@ -134,25 +165,31 @@ def _library(verdict: Verdict, configuration: Configuration) -> LibraryVerdict:
 
 
 def _answer(verdict: Verdict) -> str:
+    begin = first_words(verdict.fits, [replace(one, text=printable(one.text, 200)) for one in verdict.doubts])
     if not verdict.fits or verdict.needed is None or verdict.limit is None:
         reason = printable(verdict.reason, 400)
-        return reason if verdict.fits is None else f"no: {reason}"
+        return reason if verdict.fits is None else f"{begin}: {reason}"
     limit, spare = format_size(verdict.limit), verdict.limit - verdict.needed
     if spare < 0:
-        return f"yes: {limit} work, though the smallest multiple of 16 is {format_size(verdict.needed)}"
-    return f"yes: needs {format_size(verdict.needed)} of {limit}, {format_size(spare)} to spare"
+        return f"{begin}: {limit} work, though the smallest multiple of 16 is {format_size(verdict.needed)}"
+    return f"{begin}: needs {format_size(verdict.needed)} of {limit}, {format_size(spare)} to spare"
 
 
 def headline(verdicts: Sequence[Verdict]) -> str:
     """Return the verdict on several models in a sentence."""
     codes = [verdict.exit_code for verdict in verdicts]
-    count, bad, unknown = len(codes), codes.count(1), codes.count(3)
+    count, bad = len(codes), codes.count(1)
+    open_ones = [verdict for verdict in verdicts if verdict.exit_code == EXIT_CODES["if"]]
+    doubtful = sum(verdict.answer == "if" and not verdict.missing_baseline for verdict in open_ones)
+    unknown = len(open_ones) - doubtful
+    parts = [f"{unknown} of {count} cannot be told"] if unknown else []
+    parts += [f"{doubtful} of {count} {'hangs' if doubtful == 1 else 'hang'} on a doubt"] if doubtful else []
     if bad:
-        also = f"; {unknown} cannot be told" if unknown else ""
+        also = "".join(f"; {part.replace(f' of {count}', '')}" for part in parts)
         return f"no: {bad} of {count} {'does' if bad == 1 else 'do'} not fit, or grew{also}"
-    if unknown:
-        others = "; the others fit" if unknown < count else ""
-        return f"{unknown} of {count} cannot be told{others}"
+    if parts:
+        others = "; the others fit" if len(open_ones) < count else ""
+        return f"{', '.join(parts)}{others}"
     return f"yes: all {count} fit" if count else "no model to check"
 
 
@@ -172,6 +209,7 @@ def verdict_document(
         model=model_facts(verdict.model, verdict.name),
         configuration=configuration_facts(configuration),
         board=None if chosen is None else BoardFacts(chosen.name, chosen.flash),
+        answer=verdict.answer,
         verdict=verdict,
         growth=verdict.growth,
         libraries=tuple(_library(*row) for row in judged) if len(judged) > 1 else None,
@@ -186,23 +224,18 @@ def verdict_markdown(verdict: Verdict, assumed: Sequence[str] = (), open_targets
     limit = "-" if verdict.limit is None else format_size(verdict.limit)
     growth = "-" if verdict.growth is None else f"{verdict.growth:+,} B"
     lines = [
-        f"### {_MARKS[verdict.is_good and not verdict.missing_baseline]} "
-        f"{sentence_with_assumed(_code(verdict.name), assumed, open_targets)}",
+        f"### {MARKS[verdict.exit_code]} {sentence_with_assumed(code_span(verdict.name), assumed, open_targets)}",
         "",
         "| smallest arena | limit | since the baseline | configuration |",
         "|---:|---:|---:|---|",
-        f"| {size} | {limit} | {growth} | {_code(verdict.key.rpartition(' on ')[2])} |",
+        f"| {size} | {limit} | {growth} | {code_span(verdict.key.rpartition(' on ')[2])} |",
         "",
     ]
     if verdict.exit_code:
-        lines += [_code(line) for line in verdict_lines(verdict)] + [""]
+        lines += [code_span(line) for line in verdict_lines(verdict)] + [""]
     return "\n".join(lines) + "\n"
 
 
 def about_markdown(lines: Sequence[str]) -> str:
     """Return a list of what the verdicts are for; options and names in code spans."""
-    return "".join(f"- {_code(line)}\n" for line in lines) + "\n"
-
-
-def _code(text: str) -> str:
-    return f"`{printable(text, 200).replace('`', ' ').replace('|', ' ')}`"
+    return "".join(f"- {code_span(line)}\n" for line in lines) + "\n"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 UPSTREAM = "tensorflow/tflite-micro"
 ESP = "espressif/esp-tflite-micro"
 EDGE_IMPULSE = "edgeimpulse/inferencing-sdk-cpp"
+CORAL = "google-coral/coralmicro"
 NEWEST = 1_000_000
 """The position of a build that is newer than all rows."""
 NEVER = NEWEST + 1
@@ -74,6 +75,7 @@ _DEVICE: dict[str, Change] = {
     "empty_tensors": Change(
         615, "78bb847ed", "2022-04-18", "empty tensors are not planned; intermediates must be empty"
     ),
+    "two_arenas": Change(731, "60d83223d", "2022-07-01", "MicroAllocator::Create with two arenas"),
     "offline_by_shortest": Change(
         791, "445c1fea2", "2022-08-13", "metadata is compared up to the shorter name", until=798
     ),

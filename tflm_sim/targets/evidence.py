@@ -268,7 +268,7 @@ def tflm_name(target: Target) -> str:
 
         # A document may name a library that this version of the package does not know.
         with suppress(UsageError):
-            name = find_library(name).holds or name
+            name = find_library(name, machine=target.name).holds or name
     if runtime.compression:
         name += " with compression"
     if runtime.optimize_kernels_for != "speed":

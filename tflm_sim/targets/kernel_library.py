@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tflm_sim.errors import UsageError, expect
+from tflm_sim.names import plain, unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +163,15 @@ def parse_kernels(text: str, *, variants: Mapping[str, str]) -> KernelLibrary:
     """
     expect(text, str, "the name of a kernel library")
     name, at, version = text.partition("@")
+    if name not in variants:
+        name = next((each for each in (*variants, *VERSIONS) if plain(each) == plain(name)), name.lower())
     if name == "reference":
         if at:
             raise UsageError("the reference kernels have no version of their own; write `kernels=reference`")
         return REFERENCE
     library = name.removesuffix(_PLAIN_C)
     if library not in VERSIONS:
-        raise UsageError(f"'{text}' is not a modelled kernel library; use one of: {_listed(VERSIONS)}")
+        raise unknown("kernel library", text, ("reference", *VERSIONS))
     if name not in variants:
         raise UsageError(f"{name} does not run on this target; use one of: {_listed(variants)}")
     variant = variants[name]

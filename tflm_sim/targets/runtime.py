@@ -22,6 +22,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.targets.changes import (
     BEFORE_UPSTREAM,
     CHANGES,
+    CORAL,
     EDGE_IMPULSE,
     ESP,
     NEWEST,
@@ -45,7 +46,7 @@ the newest."""
 OPTIMIZATIONS = ("speed", "size", "neither")
 """What kernels can be optimized for."""
 
-_ABSENT = {EDGE_IMPULSE: 0}
+_ABSENT = {CORAL: 0, EDGE_IMPULSE: 0}
 """Repositories whose changes a build does not have unless it comes from there."""
 
 

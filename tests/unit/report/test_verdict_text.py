@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tflm_sim.checks.doubts import Doubt
 from tflm_sim.checks.verdict import Verdict
 from tflm_sim.device.configuration import configure
 from tflm_sim.report.verdict_text import (
@@ -50,11 +51,14 @@ NEXT = "the smallest arena is 60 B; what is needed is the next multiple of 16"
         (verdict(0, None, fits=False, reason="r"), ["no: r"]),
         (verdict(1, None, fits=False, reason="r"), ["no: r", TOO_LARGE]),
         (verdict(1, 0, fits=False, reason="r"), ["no: r", TOO_LARGE]),
-        (verdict(None, 1, fits=False, reason="r", smallest=5), ["no: r", "the smallest arena is 5 B; what is needed is "
-                                                               "the next multiple of 16"]),
+        (verdict(None, 1, fits=False, reason="r", smallest=5), ["no: r"]),
         (verdict(fits=None, reason="r"), ["r"]),
-        (verdict(None, reason="r"), ["no: r"]),
-        (verdict(limit=None, reason="r"), ["no: r"]),
+        (
+            verdict(doubts=(Doubt("own() asks for no memory"),), settled_by="tflm-sim firmware a --run"),
+            ["yes, if own() asks for no memory: needs 64 B of 100 B, 36 B to spare",
+             "this settles it: tflm-sim firmware a --run"],
+        ),
+        (verdict(fits=False, reason="r", doubts=(Doubt("a"), Doubt("b"))), ["no, if a and b: r"]),
         (verdict(before=48), ["yes: needs 64 B of 100 B, 36 B to spare", "+16 B since the baseline of 48 B"]),
         (verdict(before=80), ["yes: needs 64 B of 100 B, 36 B to spare", "-16 B since the baseline of 80 B"]),
         (verdict(before=64), ["yes: needs 64 B of 100 B, 36 B to spare"]),
@@ -131,14 +135,14 @@ def test_markdown_is_a_heading_and_a_table() -> None:
         "|---:|---:|---:|---|",
         "| 64 B | 100 B | +16 B | `t` |",
         "",
-        "`no: r  s`",
+        "`no: r\\x7c\\x60s`",
         "`+16 B since the baseline of 48 B`",
         "",
         "",
     ]
     lines = verdict_markdown(verdict(None, None, fits=None, missing_baseline="b")).split("\n")
-    assert (lines[0], lines[4]) == ("### ❌ `m`", "| - | - | - | `t` |")
+    assert (lines[0], lines[4]) == ("### ❓ `m`", "| - | - | - | `t` |")
     assert verdict_markdown(verdict()).split("\n")[0] == "### ✅ `m`"
     assert verdict_markdown(verdict()).endswith("`t` |\n\n")
-    assert verdict_markdown(verdict(fits=None)).startswith("### ✅ `m`")
+    assert verdict_markdown(verdict(fits=None)).startswith("### ❓ `m`")
     assert about_markdown(["a", "b"]) == "- `a`\n- `b`\n\n"

@@ -38,9 +38,10 @@ def test_the_reference_kernels_come_with_the_snapshot() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("cmsis", r"'cmsis' is not a modelled kernel library; use one of: reference, cmsis_nn"),
+        ("cmsis", r"^unknown kernel library 'cmsis'; did you mean cmsis_nn\?$"),
+        ("refrence", r"^unknown kernel library 'refrence'; did you mean reference\?$"),
         ("cmsis_nn@9", r"cmsis_nn version '9' is not modelled; use one of: 4ab83cc, 6d9d61d, .*, 0d7e4fa, 23\.08"),
-        ("", r"'' is not a modelled kernel library"),
+        ("", r"^unknown kernel library ''; use one of: reference, cmsis_nn, mvp, esp_nn$"),
     ],
 )
 def test_what_is_not_modelled_is_refused_with_what_is(text: str, message: str) -> None:
@@ -111,7 +112,17 @@ def test_a_chip_whose_kernels_are_not_at_hand_is_refused_by_name() -> None:
 
 def test_a_library_for_another_core_is_refused() -> None:
     with pytest.raises(UsageError, match=r"cmsis_nn does not run on this target; use one of: reference"):
-        preset("esp32", kernels="cmsis_nn")
+        preset("riscv32", kernels="cmsis_nn")
+
+
+def test_an_esp32_runs_the_plain_c_of_cmsis_nn() -> None:
+    assert preset("esp32-s3", kernels="cmsis_nn").kernel_library == KernelLibrary("cmsis_nn", "4ab83cc", "scalar")
+    assert preset("esp32-s3").kernel_library.name == "esp_nn"
+
+
+@pytest.mark.parametrize("text", ["CMSIS-NN", "cmsis_nn", "CMSIS_NN", "cmsisnn"])
+def test_a_library_is_known_however_it_is_spelt(text: str) -> None:
+    assert preset("cortex-m4", kernels=text).kernel_library.name == "cmsis_nn"
 
 
 @pytest.mark.parametrize(

@@ -6,19 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tflm_sim.checks.verdict import Verdict
-from tflm_sim.escape import printable
+from tflm_sim.escape import code_span, printable
 from tflm_sim.extensions.ci.project import Cell
 from tflm_sim.report.circumstances import sentence_with_assumed, unnamed
 from tflm_sim.report.difference_text import changed_settings, largest_changes
 from tflm_sim.report.size_difference import Difference, SizeChange
 from tflm_sim.report.tables import table_lines
-from tflm_sim.report.verdict_text import deciding, headline, verdict_lines
+from tflm_sim.report.verdict_text import MARKS, deciding, headline, verdict_lines
 from tflm_sim.units import format_size
 
 MAX_ROWS = 200
 """Of a Markdown table: GitHub takes 65,536 characters in a comment."""
-_MARKS = {0: "✅", 1: "❌", 3: "❓"}
-_WORDS = {True: "yes", False: "no", None: "-"}
 
 
 class Review(NamedTuple):
@@ -47,7 +45,7 @@ def exit_code(cells: Sequence[Cell]) -> int:
 def assumed_of(cell: Cell) -> tuple[str, ...]:
     """Return which settings of a firmware were not named though its verdict depends on them."""
     firmware = cell.firmware
-    if len(cell.judged) > 1:
+    if len(cell.judged) > 1 or firmware.firmware is not None:
         return ()
     return unnamed(
         cell.judged[0][1],
@@ -98,7 +96,13 @@ def _row(cell: Cell) -> tuple[str, ...]:
     verdict = verdict_of(cell)
     growth = f"{verdict.growth:+,}" if verdict.growth is not None else "-"
     sizes = ("-" if size is None else f"{size:,}" for size in (verdict.needed, verdict.limit))
-    return _WORDS[verdict.fits], *sizes, growth, printable(cell.model), printable(cell.firmware.label)
+    return (
+        "-" if verdict.answer == "cannot tell" else verdict.answer,
+        *sizes,
+        growth,
+        printable(cell.model),
+        printable(cell.firmware.label),
+    )
 
 
 def review_markdown(
@@ -114,13 +118,13 @@ def review_markdown(
     """
     cells = [review.after for review in reviews]
     heading = ("before", "after", "change") if has_base else ("needs",)
-    lines = [f"### {_MARKS[exit_code(cells)]} Tensor arenas: {headline_of(cells)}", ""]
+    lines = [f"### {MARKS[exit_code(cells)]} Tensor arenas: {headline_of(cells)}", ""]
     rows = [_cells(each, has_base) for each in reviews]
-    rows += [(_MARKS[0], *_names(cell), _size(verdict_of(cell).needed), "-", "gone", "-") for cell in gone]
+    rows += [(MARKS[0], *_names(cell), _size(verdict_of(cell).needed), "-", "gone", "-") for cell in gone]
     lines += _table(("", "model", "firmware", *heading, "limit"), rows)
     lines += [line for review in reviews[:MAX_ROWS] for line in _why(review)]
     lines += ["<details><summary>For which TFLM and kernels</summary>", ""]
-    lines += [f"- {_code(label)}: {', '.join(map(_code, texts))}" for label, texts in about.items()]
+    lines += [f"- {code_span(label)}: {', '.join(map(code_span, texts))}" for label, texts in about.items()]
     return "\n".join([*lines, "", "</details>", ""])
 
 
@@ -139,11 +143,11 @@ def _cells(review: Review, has_base: bool) -> tuple[str, ...]:
         change = "0" if before == after.needed else f"{after.needed - before:+,} B"
     sizes = (_size(before), _size(after.needed), change)
     names = _names(review.after)
-    return _MARKS[after.exit_code], *names, *(sizes if has_base else sizes[1:2]), _size(after.limit)
+    return MARKS[after.exit_code], *names, *(sizes if has_base else sizes[1:2]), _size(after.limit)
 
 
 def _names(cell: Cell) -> tuple[str, str]:
-    return _code(cell.model), _code(cell.firmware.label)
+    return code_span(cell.model), code_span(cell.firmware.label)
 
 
 def _size(size: int | None) -> str:
@@ -153,12 +157,12 @@ def _size(size: int | None) -> str:
 def _why(review: Review) -> Iterator[str]:
     """Yield a paragraph about a row that is not good, or that moved."""
     verdict = verdict_of(review.after)
-    reasons = [_code(line) for line in verdict_lines(verdict)] if verdict.exit_code else []
+    reasons = [code_span(line) for line in verdict_lines(verdict)] if verdict.exit_code else []
     if review.difference is not None:
-        reasons += [_code(line) for line in changed_settings(review.difference)[:3]]
+        reasons += [code_span(line) for line in changed_settings(review.difference)[:3]]
         reasons += [_moved(*each) for each in largest_changes(review.difference, 2)]
     if reasons:
-        yield f"**{_code(review.after.model)} on {_code(review.after.firmware.label)}**"
+        yield f"**{code_span(review.after.model)} on {code_span(review.after.firmware.label)}**"
         yield ""
         yield from (f"- {reason}" for reason in reasons)
         yield ""
@@ -170,9 +174,4 @@ def _why(review: Review) -> Iterator[str]:
 
 def _moved(title: str, name: str, change: SizeChange) -> str:
     before, after = ("nothing" if size is None else format_size(size) for size in (change.before, change.after))
-    return f"{change.weight:+,} B, {title}: {_code(name)} ({before} before, {after} after)"
-
-
-def _code(text: str) -> str:
-    """Return text in a code span that it cannot end, nor the cell that it is in."""
-    return f"`{printable(text, 400).replace('`', ' ').replace('|', ' ')}`"
+    return f"{change.weight:+,} B, {title}: {code_span(name)} ({before} before, {after} after)"

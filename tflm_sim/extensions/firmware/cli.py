@@ -1,7 +1,6 @@
 """``tflm-sim firmware``: the user's own build, read; with ``--run`` executed in an emulator (``cli_run.py``).
 
-Exit code 0: all models fit, 1: one does not, 3: the answer is unknown; with ``--strict`` also where a verdict depends
-on an assumption.
+Exit code 0: all models fit, 1: one does not, 3: the answer is unknown, or a doubt can turn it.
 """
 
 from __future__ import annotations
@@ -9,7 +8,9 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 
+from tflm_sim.checks.doubts import EXIT_CODES, settling_lines, with_command, worst
 from tflm_sim.cli.options import (
     PAIRED,
     Subparsers,
@@ -17,10 +18,11 @@ from tflm_sim.cli.options import (
     add_interpreter,
     add_verb,
     configuration,
-    duration,
     first_given,
+    typed,
 )
 from tflm_sim.cli.terminal import say, say_json, say_verdict
+from tflm_sim.cli.things import refuse_other_kind
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.extensions.firmware.document import firmware_document
 from tflm_sim.extensions.firmware.emulation.cores import core_of
@@ -29,11 +31,20 @@ from tflm_sim.extensions.firmware.judge import FirmwareVerdict, judge, unknown_o
 from tflm_sim.extensions.firmware.reading.embedded_models import EmbeddedModel
 from tflm_sim.extensions.firmware.reading.firmware import Firmware, read_firmware
 from tflm_sim.extensions.firmware.reading.target import FirmwareTarget, firmware_target
-from tflm_sim.extensions.firmware.rooms import ArenaRoom, Subject, embedded_subject, model_name, rooms_for
+from tflm_sim.extensions.firmware.rooms import (
+    ArenaRoom,
+    Subject,
+    embedded_subject,
+    model_name,
+    rooms_for,
+    rooms_of,
+    used_models,
+)
 from tflm_sim.extensions.firmware.text import fact_lines, verdict_lines
 from tflm_sim.model.load import load
+from tflm_sim.numbers import seconds, whole
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.units import parse_size
+from tflm_sim.sizes import as_limit, parse_size
 
 ABOUT = """
 Use it after a build. It reads the version of TFLM, the kernels, the models and
@@ -52,17 +63,18 @@ tflm-sim firmware build/app.elf --run
 tflm-sim firmware build/app.elf --run --model next_model.tflite --invoke 1
 """
 EXITS = {
-    0: "every model works in its arena, under the conditions that the verdict names",
+    0: "every model works in its arena",
     1: "a model does not work in its arena; with --run: an arena is too small, or a store is out of bounds",
-    3: "the file cannot be read or executed, or does not contain enough information",
+    3: "the file cannot be read or executed, or leaves a doubt that can turn the answer ('yes, if ...')",
 }
-_OF_READING = ("arena_symbol", "limit", "ram", "strict", "ethos_u", "own_planner", "custom_ops", *PAIRED)
+_OF_READING = ("arena_symbol", "limit", "ram", "ethos_u", "own_planner", "custom_ops", *PAIRED)
 """Options that say what is not in the file; an execution measures the program as it is."""
-_OF_EXECUTING = ("into", "invoke", "emulator", "time_limit")
+_OF_EXECUTING = ("invoke", "emulator", "time_limit")
 
 
 def register(subparsers: Subparsers) -> None:
     parser = add_verb(subparsers, "firmware", EXAMPLES, about=ABOUT, exits=EXITS)
+    parser.set_defaults(has_verdict=True)
     parser.add_argument(
         "elf",
         metavar="APP.elf",
@@ -78,19 +90,16 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("--arena-symbol", metavar="NAME", help="the name of the array that is the arena")
     parser.add_argument("--limit", metavar="N", help="the size of the arena, if the program allocates it at run time")
     parser.add_argument("--ram", metavar="N", help="the size of the RAM that contains .data and .bss")
-    parser.add_argument(
-        "--strict", action="store_true", help="exit with 3 if the verdict depends on an assumption ('yes, if ...')"
-    )
-    add_configuration(parser, with_firmware=False)
+    add_interpreter(parser, "--model")
+    add_configuration(parser, leave_out=("firmware", "board"))
     group = parser.add_argument_group("executing the program, in an emulator that reaches nothing of this machine")
     group.add_argument(
         "--run", dest="is_executed", action="store_true", help="execute the program and measure its arenas"
     )
-    add_interpreter(group, "--run --model")
     group.add_argument(
         "--invoke",
         metavar="N",
-        type=int,
+        type=typed(whole),
         default=0,
         help="with --run: run N calls of Invoke(), and measure their stack and instructions (default: 0)",
     )
@@ -102,7 +111,7 @@ def register(subparsers: Subparsers) -> None:
     )
     group.add_argument(
         "--time-limit",
-        type=duration,
+        type=typed(seconds),
         metavar="T",
         help=f"with --run: the most processor time, 30s or 10m; one Invoke() gets half of it (default: {TIMEOUT_S}s)",
     )
@@ -110,6 +119,7 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
+    refuse_other_kind(args.elf, "firmware")
     if args.is_executed:
         if option := first_given(args, _OF_READING):
             raise UsageError(f"--run measures the program as it is; remove {option}")
@@ -118,6 +128,8 @@ def run(args: argparse.Namespace) -> int:
         return run_program(args)
     if option := first_given(args, _OF_EXECUTING):
         raise UsageError(f"{option} needs --run, which executes the program")
+    if args.into < 0 or (args.into and args.model is None):
+        raise UsageError("--into N needs --model FILE, and N starts at 1")
     ram = parse_size(args.ram) if args.ram else None
     firmware = read_firmware(args.elf, arena_symbol=args.arena_symbol, ram=ram)
     if args.arena_symbol and not firmware.arenas:
@@ -150,8 +162,7 @@ def _judged(firmware: Firmware, args: argparse.Namespace) -> int:
     settled = frozenset(name for name, value in named.items() if value is not None)
     verdicts = [judge(subject, firmware, configurations, found.conditions, settled=settled) for subject in subjects]
     _say(firmware, found, verdicts, args)
-    codes = [verdict.exit_code(is_strict=args.strict) for verdict in verdicts]
-    return min(filter(None, codes), default=0)
+    return EXIT_CODES[worst(verdict.answer for verdict in verdicts)]
 
 
 def _say(
@@ -163,8 +174,10 @@ def _say(
     problem: str = "",
 ) -> None:
     """Print the verdicts, then the facts on which they are based, then what would settle a doubt."""
-    is_open = problem or any(verdict.fits is None or verdict.conditions for verdict in verdicts)
-    settled_by = _execution_of(firmware, args) if is_open else ""
+    command = _execution_of(firmware, args)
+    is_open = problem or any(verdict.exit_code == EXIT_CODES["if"] for verdict in verdicts)
+    settled_by = command if is_open else ""
+    verdicts = [replace(each, doubts=with_command(each.doubts, command)) for each in verdicts]
     document = firmware_document(firmware, found, verdicts, problem=problem, settled_by=settled_by)
     if args.json:
         say_json(document)
@@ -172,8 +185,8 @@ def _say(
     for line in verdict_lines(document):
         say_verdict(line)
     say("", *fact_lines(document))
-    if settled_by:
-        say("", f"executing it settles what the file leaves open: {settled_by}")
+    if last := settling_lines("if", settled_by):
+        say("", *last)
 
 
 def _execution_of(firmware: Firmware, args: argparse.Namespace) -> str:
@@ -202,7 +215,7 @@ def _subjects(firmware: Firmware, args: argparse.Namespace) -> list[Subject]:
                 "no model in it (no TFL3 flatbuffer can be read); give the .tflite file with --model",
                 path=firmware.image.path,
             )
-        return [embedded_subject(firmware, model, _rooms(firmware, model, args)) for model in firmware.models]
+        return [embedded_subject(firmware, model, _rooms(firmware, model, args)) for model in used_models(firmware)]
     if args.model in inside:
         model = inside[args.model]
         return [embedded_subject(firmware, model, _rooms(firmware, model, args))]
@@ -214,9 +227,8 @@ def _rooms(firmware: Firmware, model: EmbeddedModel | None, args: argparse.Names
     """Return the arena that the user named by its size, or all arenas that the model may get."""
     address = args.arena_address
     if args.limit is not None:
-        name = firmware.arenas[0].name if len(firmware.arenas) == 1 else "an arena"
-        return (ArenaRoom(name, parse_size(args.limit), address, addresses=(address or 0,)),)
-    rooms = rooms_for(firmware, model, is_named=args.arena_symbol is not None)
+        return rooms_of(firmware, limit=as_limit(args.limit, "limit"), model=model, address=address, into=args.into)
+    rooms = rooms_for(firmware, model, is_named=args.arena_symbol is not None, into=args.into)
     for room in rooms:
         if address is not None and room.address is not None and address != room.address % BUFFER_ALIGNMENT:
             raise UsageError(f"--arena-address {address}: {room.name} lies at {room.address:#x}")

@@ -24,7 +24,7 @@ from tflm_sim.extensions.lite.answer import (
 from tflm_sim.files import read_json
 from tflm_sim.model.load import load
 from tflm_sim.report.tables import table_lines
-from tflm_sim.units import parse_size
+from tflm_sim.sizes import parse_size
 
 _FIGURES = {
     "arena_rw_span": "arena",

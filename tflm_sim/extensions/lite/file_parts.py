@@ -73,7 +73,7 @@ def _add_tensor(subgraph: TfLiteSubgraph, tensor: Tensor, model: Model) -> bool:
         return True
     result.signature = tensor.shape_signature
     data = _constant(model, tensor, index)
-    objection = file_checks.quantization_refusal(tensor.quantization, shape)
+    objection = file_checks.quantization_refusal(model, tensor)
     if objection is not None:
         subgraph.reports += [objection, f"Tensor {index} has invalid quantization parameters."]
     result.quantization = file_checks.kept_quantization(tensor.quantization)
@@ -161,14 +161,15 @@ def _add_operator(subgraph: TfLiteSubgraph, operator: Operator, registrations: S
     if not is_custom:
         _check_options(subgraph, registration.op, operator)
     # The runtime keeps parameters for some builtin operators, options in the file or not.
-    has_parameters = not is_custom and bool(option_fields(options_of_operator(registration.op)))
+    table = options_of_operator(registration.op)
+    has_parameters = not is_custom and bool(option_fields(table))
     try:
         subgraph.add_node(
             registration,
             operator.input_tensors,
             operator.output_tensors,
             intermediates=operator.intermediate_tensors,
-            options=operator.options if has_parameters else None,
+            options=operator.options_as(table) if has_parameters else None,
             init_data=operator.custom_options if is_custom else None,
         )
     except PrepareError as failure:

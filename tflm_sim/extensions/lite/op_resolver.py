@@ -79,7 +79,7 @@ def registration_for(code: OperatorCode, resolver: MutableOpResolver) -> TfLiteR
             )
         return found
     if code.custom_code is None:
-        raise refused("Operator with CUSTOM builtin_code has no custom_code.\n")
+        raise refused(2 * "Operator with CUSTOM builtin_code has no custom_code.\n")  # two functions say it
     unresolved = TfLiteRegistration(custom_name=code.custom_code, is_unresolved=True)
     return resolver.find_custom(code.custom_code, code.version) or unresolved
 

@@ -34,7 +34,7 @@ from tflm_sim.extensions.lite.op_resolver import refused, unresolved_op_message
 from tflm_sim.extensions.lite.partition import partition
 from tflm_sim.extensions.lite.releases import DEFAULT_RELEASE
 from tflm_sim.extensions.lite.shape_signature import check_signature, refused_at, tensor_at
-from tflm_sim.extensions.lite.tensor_bytes import SIZE_UNKNOWN, bytes_required
+from tflm_sim.extensions.lite.tensor_bytes import SIZE_UNKNOWN, bytes_required, ensure_room
 from tflm_sim.model.types import TensorType
 
 _CONTROL_FLOW = ("IF", "WHILE", "CALL_ONCE")
@@ -254,6 +254,7 @@ class TfLiteSubgraph(GraphInfo):
         if tensor.type not in SIZE_UNKNOWN:
             tensor.size = bytes_required(tensor.type, shape)
             if tensor.allocation_type in (AllocationType.DYNAMIC, AllocationType.PERSISTENT_RO):
+                ensure_room(tensor.size)
                 tensor.data = bytearray(tensor.size) if tensor.size else None
         tensor.shape = shape
         if tensor.allocation_type in (AllocationType.ARENA_RW, AllocationType.ARENA_RW_PERSISTENT):

@@ -30,8 +30,8 @@ from tflm_sim.model.draft import Draft, refuse_unwritable
 from tflm_sim.model.encode import encode
 from tflm_sim.model.load import ModelLike, load, parse
 from tflm_sim.model.types import Model
+from tflm_sim.sizes import as_size
 from tflm_sim.targets.changes import CHANGES, OPERATORS_SINCE
-from tflm_sim.units import as_size
 
 MAX_MACS = 1.35
 """Multiply-accumulates that a result may have by default, as a multiple of the original's."""

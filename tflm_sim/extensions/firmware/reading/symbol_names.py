@@ -100,10 +100,12 @@ def _is_wanted(symbol: Symbol, name: str) -> bool:
 
 
 def _is_arena(symbol: Symbol) -> bool:
-    if symbol.size < _ARENA_LEAST or not _ARENA.search(symbol.name):
-        return False
-    plain = plain_name(symbol.name)
-    return plain not in _NO_ARENAS and bool(_ARENA.search(plain))
+    return symbol.size >= _ARENA_LEAST and bool(_ARENA.search(symbol.name)) and says_arena(plain_name(symbol.name))
+
+
+def says_arena(name: str) -> bool:
+    """Whether the name of an object, or of a member of one, says that it is an arena."""
+    return name not in _NO_ARENAS and bool(_ARENA.search(name))
 
 
 def arena_pointers(elf: Elf) -> tuple[str, ...]:
@@ -166,6 +168,24 @@ def own_kernels(symbols: Iterable[Symbol]) -> tuple[str, ...]:
     """
     names = (symbol.name for symbol in symbols if symbol.type == FUNCTION and _OWN_KERNEL.fullmatch(symbol.name))
     return tuple(sorted({name for name in map(function_name, names) if not _COMPUTES.search(name)}))
+
+
+def own_classes(symbols: Iterable[Symbol], pattern: str) -> tuple[str, ...]:
+    """Return the classes that have a function whose mangled name is as ``pattern``, without their namespaces."""
+    wanted = re.compile(pattern)
+    names = (symbol.name for symbol in symbols if symbol.type == FUNCTION and wanted.fullmatch(symbol.name))
+    return tuple(sorted({_class_name(name) for name in names}))
+
+
+def _class_name(name: str) -> str:
+    """Return the class of a function of one, by its mangled name: the identifier before the function's."""
+    match = _NESTED.match(name)
+    found, at = ["", ""], match.end() if match else len(name)
+    while digits := re.match(r"\d+", name[at : at + 4]):
+        start = at + len(digits[0])
+        at = start + int(digits[0])
+        found.append(name[start:at])
+    return found[-2]
 
 
 def resolver_sizes(names: Iterable[str]) -> tuple[int, ...]:

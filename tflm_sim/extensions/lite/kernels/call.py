@@ -33,7 +33,7 @@ MAX_INT = 2**31 - 1
 _LAST_ACTIVATION = 5
 _WITHOUT_NULL_CHECKS = """
     atan2.cc batch_matmul.cc batch_to_space_nd.cc broadcast_args.cc broadcast_to.cc complex_support.cc
-    cumsum.cc densify.cc dequantize.cc dilate.cc exp.cc fake_quant.cc numeric_verify.cc one_hot.cc
+    cumsum.cc densify.cc dequantize.cc dilate.cc fake_quant.cc numeric_verify.cc one_hot.cc
     sign.cc space_to_batch_nd.cc split.cc split_v.cc squeeze.cc stablehlo_reduce_window.cc strided_slice.cc
     transpose.cc
 """
@@ -216,12 +216,21 @@ class PrepareCall(KernelChecks):
         for tensor in tensors:
             tensor.free(AllocationType.DYNAMIC)
 
-    def store(self, tensor: TfLiteTensor, shape: Sequence[int], values: Sequence[int | float]) -> None:
-        """Make an output a constant that is computed once and for all (SetTensorToPersistentRo)."""
+    def store(
+        self,
+        tensor: TfLiteTensor,
+        shape: Sequence[int],
+        values: Sequence[int | float] | Callable[[], Sequence[int | float]],
+    ) -> None:
+        """Make an output a constant that is computed once and for all (SetTensorToPersistentRo).
+
+        ``values`` that may be many are a function, which is called when there is room for them.
+        """
         tensor.free(AllocationType.PERSISTENT_RO)
         self.resize(tensor, shape)
         if tensor.type in STRUCT_CODES:
-            tensor.data = bytearray(_packed(values, STRUCT_CODES[tensor.type]))
+            made = values() if callable(values) else values
+            tensor.data = bytearray(_packed(made, STRUCT_CODES[tensor.type]))
 
     def reserve(self, count: int, key: str = "temporaries") -> int:
         """Return the index of the first of ``count`` tensors of this node's own, which are added only once."""
@@ -303,7 +312,7 @@ def values_of(tensor: TfLiteTensor, kind: TensorType | None = None) -> tuple[Any
 
 def checked_log2(scale: float) -> int | None:
     """Return the whole logarithm of a scale that is a power of two, within a thousandth."""
-    if scale <= 0:
+    if not 0 < scale < math.inf:
         return None
     exact = math.log2(scale)
     return round(exact) if abs(exact - round(exact)) < 1e-3 else None

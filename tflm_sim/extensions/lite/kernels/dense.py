@@ -10,6 +10,7 @@ from math import prod
 from tflm_sim.extensions.lite.graph_info import NO_TYPE, AllocationType, TfLiteTensor
 from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall, Shape, values_of
+from tflm_sim.extensions.lite.kernels.scales import check_activation, check_multiplier
 from tflm_sim.units import align_up
 
 _PERSISTENT = AllocationType.ARENA_RW_PERSISTENT
@@ -109,6 +110,7 @@ def _check_dense_quantization(
             call.one_of(value.type, (t.INT8, t.INT16), "input->type")
             call.ensure(weights.type in (t.INT8, t.INT4, t.INT2, t.INT16), _PER_CHANNEL_WEIGHTS)
             call.ensure_eq(_axis(weights), 0, "affine_quantization->quantized_dimension")
+        check_activation(call, output)
     if value.type == output.type == t.INT16:
         call.zero_points(input=value, output=output)
         check_bias_type(call, bias)
@@ -146,19 +148,6 @@ def check_bias_type(call: PrepareCall, bias: TfLiteTensor | None) -> None:
     if kind != t.FLOAT32:
         call.one_of(kind, (t.INT32, t.INT64), "params->quantized_bias_type")
         call.ensure(bias is None or bias.type == kind, "(bias == nullptr) || bias->type == params->quantized_bias_type")
-
-
-def check_multiplier(
-    call: PrepareCall, value: TfLiteTensor, weights: TfLiteTensor, bias: TfLiteTensor | None, output: TfLiteTensor
-) -> None:
-    """Refuse a layer whose bias has another scale than its products (GetQuantizedConvolutionMultipler)."""
-    here = call.elsewhere("kernel_util.cc")
-    products = value.scale * weights.scale
-    if bias is not None:
-        difference = abs(products - bias.scale)
-        is_small = difference <= 0.02 * output.scale if output.scale else False
-        here.ensure(is_small, "scale_diff / output_scale <= 0.02")
-    here.ensure(products >= 0, "input_product_scale >= 0")
 
 
 def batch_matmul(call: PrepareCall) -> None:
@@ -205,8 +194,14 @@ def _place_hybrid_products(call: PrepareCall, first: int, left: TfLiteTensor, ri
 
 
 def _swapped(shape: Shape) -> Shape:
-    """Return a shape with its last two dimensions exchanged, where there are two."""
-    return (*shape[:-2], shape[-1], shape[-2]) if len(shape) > 1 else shape
+    """Return a shape with its last two dimensions exchanged.
+
+    Raises:
+        IndexError: There are no two: the kernel takes the rank for a dimension, and a dimension for the new rank.
+    """
+    if shape == (1,):
+        return shape
+    return (*shape[:-2], shape[-1], shape[-2])
 
 
 def _check_products(call: PrepareCall, left: TfLiteTensor, right: TfLiteTensor, output: TfLiteTensor) -> None:
