@@ -1,6 +1,6 @@
-"""One gate per kind of input: what people write becomes a number in two modules, and no other reads it.
+"""One gate per kind of input: who reads numbers, who writes names into files, who follows the paths of a document.
 
-A call of int() or float() in a module that people's text goes through is found in its syntax tree, not by running it.
+A module that does it beside the gate is found in its syntax tree, by what it calls.
 """
 
 from __future__ import annotations
@@ -10,8 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tflm_sim.errors import UsageError
+from tflm_sim.escape import code_span, csv_cell, csv_text, escaped, one_line, unescaped
 from tflm_sim.numbers import as_whole, multiple, seconds, share_of, whole
 from tflm_sim.sizes import parse_size
 
@@ -76,3 +79,58 @@ def test_what_is_a_number() -> None:
     assert (share_of("+10%"), share_of("10%"), multiple("+25%"), multiple("1.5")) == (0.1, None, 1.25, 1.5)
     with pytest.raises(UsageError, match=r"^4 is out of range: 0 to 3$"):
         whole("4", least=0, most=3)
+
+
+BETWEEN_OUR_PROCESSES = {
+    "answers/rows.py",
+    "extensions/ci/forge.py",
+    "extensions/firmware/emulation/execute.py",
+    "extensions/firmware/emulation/qemu_monitor.py",
+    "extensions/firmware/emulation/worker.py",
+    "extensions/mcp/server.py",
+    "extensions/page/site.py",
+    "extensions/shrink/prove.py",
+    "extensions/shrink/wheel_worker.py",
+}
+"""Modules whose JSON no person and no log ever sees: a protocol, a key, a file of the page."""
+
+
+def calls(path: Path) -> set[str]:
+    return {
+        ast.unparse(node.func) for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)
+    }
+
+
+def test_json_is_written_by_the_escaper() -> None:
+    found = {
+        str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("*.py") if calls(path) & {"json.dump", "json.dumps"}
+    }
+    assert found - {"escape.py"} == BETWEEN_OUR_PROCESSES
+
+
+def test_whoever_writes_csv_writes_the_escapers_cells() -> None:
+    found = [path for path in PACKAGE.rglob("*.py") if calls(path) & {"csv.writer", "csv.DictWriter"}]
+    assert len(found) == 2
+    assert all("csv_cell" in calls(path) for path in found)
+
+
+def test_a_name_in_markdown_is_a_code_span() -> None:
+    found = [path for path in PACKAGE.rglob("*.py") if "### {" in path.read_text("utf-8")]
+    assert {str(path.relative_to(PACKAGE)) for path in found} == {
+        "extensions/ci/project_text.py",
+        "report/verdict_text.py",
+    }
+    assert all("code_span" in calls(path) for path in found)
+
+
+@given(
+    st.text(
+        st.sampled_from(["\\", "x", "5", "c", "1", "b", "\x1b", "\n", "|", "`", "'", "=", ":", "\ud800", "u", "#", "["])
+    )
+)
+def test_two_names_are_never_alike_in_a_table(text: str) -> None:
+    assert unescaped(escaped(text, also="`|")) == text
+    assert csv_text(csv_cell(text)) == text
+    assert one_line(csv_cell(text)) == csv_cell(text)
+    assert not csv_cell(text).startswith(("=", "+", "-", "@"))
+    assert code_span(text).count("`") == 2

@@ -33,14 +33,6 @@ def test_one_no_is_a_no_else_the_largest_code_counts() -> None:
         assert check._exit_code(rows) == code
 
 
-def test_sizes_that_are_good_are_remembered(tmp_path: Path) -> None:
-    path = tmp_path / "b.json"
-    check._remember(str(path), [verdict(fits=False), verdict(None), verdict(32, before=16)])
-    assert not path.exists()
-    check._remember(str(path), [verdict(16, key="a"), verdict(32, fits=False, key="b"), verdict(None, None, key="c")])
-    assert read_baseline(path) == {"a": 16}
-
-
 def test_a_model_is_held_to_its_size_in_the_baseline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "b.json"
     base = (*CHECK, "64KiB", "sample:sine", "--baseline", str(path))

@@ -61,11 +61,8 @@ CASES: dict[str, tuple[Sequence[str], int, str]] = {
         )
     },
 }  # fmt: skip
-OPEN = {
-    "explain_46ms_a_line_400.txt",
-    "size_pip_says_halts_wheel_ok_fc_zero_point.tflite",
-    "sweep_csv_raw_escapes_custom_op.tflite",
-}
+IN_A_TABLE = "sweep_csv_raw_escapes_custom_op.tflite"
+OPEN = {"explain_46ms_a_line_400.txt", "size_pip_says_halts_wheel_ok_fc_zero_point.tflite"}
 """Files whose answers are known to be wrong; their README says what is right."""
 
 
@@ -92,7 +89,17 @@ def test_a_hostile_file_ends_with_its_sentence(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.shared("hostile")
 def test_every_hostile_file_has_its_case() -> None:
-    assert {path.name for path in HOSTILE.iterdir() if path.is_file()} == {*CASES, *OPEN, "README.md"}
+    assert {path.name for path in HOSTILE.iterdir() if path.is_file()} == {*CASES, *OPEN, IN_A_TABLE, "README.md"}
+
+
+@pytest.mark.slow
+@pytest.mark.shared("hostile")
+def test_a_table_of_a_sweep_holds_no_command_of_a_model(tmp_path: Path) -> None:
+    rows = tmp_path / "r.csv"
+    result = tflm_sim("sweep", str(HOSTILE / IN_A_TABLE), "-o", str(rows), "--jobs", "1")
+    assert result.returncode == 0, result.stderr
+    text = rows.read_text("ascii")
+    assert (r"\x1b[" in text, r"\u202e" in text, "\x1b" in text, "\n::error" in text) == (True, True, False, False)
 
 
 @pytest.mark.slow

@@ -29,12 +29,10 @@ def given(**how: Any) -> argparse.Namespace:
     return argparse.Namespace(**{**known, **how})
 
 
-@pytest.mark.parametrize(("seconds", "shown"), [("-1", "-1"), ("nan", "nan"), ("inf", "inf"), ("9" * 5000, "inf")])
-def test_a_time_that_is_none_is_one_sentence(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], seconds: str, shown: str
-) -> None:
+@pytest.mark.parametrize("seconds", ["-1", "nan", "inf", "9" * 5000])
+def test_a_time_that_is_none_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str], seconds: str) -> None:
     assert main(["sweep", "sample:sine", "-o", str(tmp_path / "r.csv"), f"--row-seconds={seconds}"]) == 2
-    assert capsys.readouterr().err == f"tflm-sim sweep: a row cannot take {shown} seconds at the most; 0 is no limit\n"
+    assert "' is not a time; write 60s, 500ms or 2m; see 'tflm-sim sweep --help'\n" in capsys.readouterr().err
     assert not (tmp_path / "r.csv").exists()
 
 

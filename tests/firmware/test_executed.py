@@ -243,7 +243,7 @@ def execution_of(arena_size: int) -> Execution:
         model=None, events=tuple(rows_of(simulation.events)), invocations=(), stores=(),
     )  # fmt: skip
     arena = ExecutedArena(
-        symbol="arena", part="all", address=0x20000000, size=arena_size, is_exact=True, fits=True,
+        symbol="arena", part="all", address=0x20000000, size=arena_size, is_exact=True, fits=True, works=True,
         arena_used_bytes=simulation.arena_used_bytes, smallest_arena=size, arena_used_bytes_at_smallest=size,
         smallest_arena_multiple_of_16=-(-size // 16) * 16, succeeds_from=size, log_below=(), reason="",
         allocations=(allocation,), trials=9, tried=(),
@@ -281,7 +281,7 @@ def test_an_arena_that_its_interpreter_leaves_for_a_larger_one_does_not_count(
     one = execution_of(8192)
     allocation = replace(one.arenas[0].allocations[0], model=0x1010)
     small = replace(
-        one.arenas[0], size=1000, fits=False, smallest_arena=None, reason="AllocateTensors() returned 1",
+        one.arenas[0], size=1000, fits=False, works=False, smallest_arena=None, reason="AllocateTensors() returned 1",
         allocations=(replace(allocation, status="error"),),
     )  # fmt: skip
     large = replace(one.arenas[0], allocations=(replace(allocation, interpreter=second),))

@@ -172,7 +172,6 @@ def test_a_program_that_can_be_read_only_once_is_read_once(tmp_path: Path, capsy
     pipe.communicate()
     shown = capsys.readouterr().out
     assert f"file      {name}: executed for a Cortex-M4 in Unicorn" in shown
-    assert "tensor_arena (1,024 B) needs 228 B" in shown
 
 
 def test_a_program_without_symbols_is_refused_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -201,11 +200,10 @@ def test_an_invoke_that_takes_too_long_says_so_with_the_option_that_gives_it_mor
     end = b"\xf0\xbc\x00\x20\x70\x47"  # pop {r4-r7}; movs r0, #0; bx lr
     assert code.count(end) == 1
     program.write_bytes(code.replace(end, b"\xf0\xbc\x00\x20\xfe\xe7"))  # b .
-    assert main(["firmware", str(program), "--run", "--invoke", "1", "--time-limit", "6s", "--emulator", emulator]) == 0
+    assert main(["firmware", str(program), "--run", "--invoke", "1", "--time-limit", "6s", "--emulator", emulator]) == 3
     shown = capsys.readouterr().out
     assert "Invoke(): stopped: it did not go on within 3 s of the host's time in Invoke() at 0x" in shown
     assert "a longer --time-limit gives it more" in shown
-    assert "tensor_arena (1,024 B) needs 228 B" in shown
 
 
 def test_the_document_says_what_the_text_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -46,7 +46,7 @@ def test_where_too_many_instructions_store_to_nowhere_the_last_ones_are_told_tog
     assert [(one.address, one.size, one.times) for one in stores[:-1]] == [(NOWHERE + at, 1, 1) for at in range(1023)]
     # 1,024 rows in all: the last one is for the 1,100 - 1,023 = 77 that are left.
     last = stores[-1]
-    assert (last.code_address, last.function, last.name, last.is_outside) == (0, "", "", True)
+    assert (last.code_address, last.function, last.name, last.into) == (0, "", "", "nothing")
     assert (last.address, last.size, last.times) == (NOWHERE + 1023, 77, 77)
     assert main(["firmware", str(program), "--run", "--invoke", "1"]) == 1
     assert ", by instructions that are too many to be told apart\n" in capsys.readouterr().out
@@ -61,13 +61,13 @@ def test_a_store_to_nowhere_is_named_by_address_object_function_and_operator(
     assert in_allocation == ()
     assert in_invoke is not None
     (store,) = in_invoke
-    assert (store.is_outside, store.function, store.name, store.subgraph, store.op) == (True, "fill", "MUL", 0, 1)
+    assert (store.into, store.function, store.name, store.subgraph, store.op) == ("nothing", "fill", "MUL", 0, 1)
     assert (store.address, store.size, store.times) == (NOWHERE, 4, 4)
     assert execution.exit_code == 1
     assert main(["firmware", str(program), "--run", "--invoke", "1"]) == 1
     shown = capsys.readouterr().out
     assert f"outside   4 B at {NOWHERE:#x} in 4 stores, {store.symbol} + {store.offset:,}, by fill() at " in shown
-    assert shown.count(" for MUL #1") == 1
+    assert shown.count(" for MUL #1") == 2
 
 
 def test_an_operator_that_writes_over_the_arenas_end_is_named_with_the_object_behind(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_an_operator_that_writes_over_the_arenas_end_is_named_with_the_object_be
     assert in_invoke == ()
     assert in_allocation is not None
     (store,) = in_allocation
-    assert (store.is_outside, store.name, store.op, store.function) == (False, "ADD", 0, "PrepareAdd")
+    assert (store.into, store.name, store.op, store.function) == ("data", "ADD", 0, "PrepareAdd")
     assert (store.symbol, store.offset, store.size, store.times) == ("neighbour", 0, 2, 1)
 
 
@@ -93,7 +93,7 @@ def test_a_block_of_the_heap_is_the_programs_own_data(tmp_path: Path) -> None:
     program = operators_program.built(tmp_path, in_eval="fill(block + 10, 5)")
     _, stores = seen(tflm_sim.execute(program, invokes=1))
     assert stores is not None
-    assert [(one.is_outside, one.address, one.size) for one in stores] == [(False, HEAP + 10, 5)]
+    assert [(one.into, one.address, one.size) for one in stores] == [("data", HEAP + 10, 5)]
 
 
 def test_a_heap_that_grows_meanwhile_is_the_programs_own_data(tmp_path: Path) -> None:
@@ -101,14 +101,14 @@ def test_a_heap_that_grows_meanwhile_is_the_programs_own_data(tmp_path: Path) ->
     program = operators_program.built(tmp_path, in_prepare="fill((uint8_t *)_sbrk(16), 5)")
     stores, _ = seen(tflm_sim.execute(program, invokes=1))
     assert stores is not None
-    assert [(one.is_outside, one.address, one.size) for one in stores] == [(False, 0x20006000, 5)]
+    assert [(one.into, one.address, one.size) for one in stores] == [("data", 0x20006000, 5)]
 
 
 def test_a_heap_that_has_no_block_to_give_hides_no_store_to_nowhere(tmp_path: Path) -> None:
     program = operators_program.built(tmp_path, in_eval="pvPortMalloc(8), fill((uint8_t *)0x20002000, 4)")
     _, stores = seen(tflm_sim.execute(program, invokes=1))
     assert stores is not None
-    assert [(one.is_outside, one.address, one.size) for one in stores] == [(True, 0x20002000, 4)]
+    assert [(one.into, one.address, one.size) for one in stores] == [("nothing", 0x20002000, 4)]
 
 
 def test_a_register_of_a_device_may_be_written(tmp_path: Path) -> None:
@@ -146,15 +146,15 @@ def test_every_emulator_names_the_same_stores_to_the_byte(core: str, emulator: s
     assert in_allocation is not None
     assert in_invoke is not None
     assert [
-        (one.is_outside, one.function, one.name, one.op, one.symbol, one.address, one.size, one.times)
+        (one.into, one.function, one.name, one.op, one.symbol, one.address, one.size, one.times)
         for one in (*in_allocation, *in_invoke)
     ] == [
-        (False, "PrepareAdd", "ADD", 0, "neighbour", 0x20000410, 2, 1),
+        ("data", "PrepareAdd", "ADD", 0, "neighbour", 0x20000410, 2, 1),
         # fill() stores byte by byte: of its 6 from below + 12 on, 4 lie below the arena.
-        (False, "fill", "MINE", 1, "below", 0x20000000 + 12, 4, 4),
-        (False, "fill", "MINE", 1, "neighbour", 0x20000410, 1, 1),
-        (False, "fill", "MINE", 1, "block", HEAP + 10, 5, 5),
-        (True, "fill", "MINE", 1, "block", NOWHERE, 4, 4),
+        ("data", "fill", "MINE", 1, "below", 0x20000000 + 12, 4, 4),
+        ("data", "fill", "MINE", 1, "neighbour", 0x20000410, 1, 1),
+        ("data", "fill", "MINE", 1, "block", HEAP + 10, 5, 5),
+        ("nothing", "fill", "MINE", 1, "block", NOWHERE, 4, 4),
     ]
     assert execution.exit_code == 1
 
@@ -196,12 +196,12 @@ def test_a_vector_of_mve_is_named_by_the_elements_that_it_stores(tmp_path: Path)
     more = " ".join(VECTORS.split("\n"))
     _, stores = seen(planted(tmp_path, M55, "qemu", in_eval=f"{MVE_ON}, {calls}", more=more))
     assert stores is not None
-    assert [(one.is_outside, one.function, one.symbol, one.offset, one.size, one.times) for one in stores] == [
+    assert [(one.into, one.function, one.symbol, one.offset, one.size, one.times) for one in stores] == [
         # 8 of 16 bytes lie behind the arena. 5 of 16, and 16 + 5, are not masked. 4 words at 0, 8, 16 and 24.
-        (False, "of_16", "neighbour", 0, 8, 8),
-        (False, "first_5", "neighbour", 0, 5, 5),
-        (True, "loop_of_21", "block", NOWHERE - 0x20000458, 21, 21),
-        (False, "scattered", "neighbour", 0, 28, 4),
+        ("data", "of_16", "neighbour", 0, 8, 8),
+        ("data", "first_5", "neighbour", 0, 5, 5),
+        ("nothing", "loop_of_21", "block", NOWHERE - 0x20000458, 21, 21),
+        ("data", "scattered", "neighbour", 0, 28, 4),
     ]
 
 

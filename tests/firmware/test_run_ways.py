@@ -122,7 +122,7 @@ def test_invoke_that_calls_allocate_tensors_returns_what_it_does(tmp_path: Path)
     (arena,) = (found := tflm_sim.execute(program, invokes=1)).arenas
     assert [one.status for one in arena.allocations] == ["error", "error"]
     assert [one.status for one in arena.allocations[0].invocations] == ["error"]
-    assert (found.stores_outside, found.ending) == ((), "it ended")
+    assert (found.bad_stores, found.ending) == ((), "it ended")
 
 
 @pytest.mark.parametrize(

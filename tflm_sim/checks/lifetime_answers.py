@@ -243,7 +243,7 @@ def _place(text: str) -> tuple[int, int] | None:
     return None if first is None or second is None else (first, second)
 
 
-def lifetimes(model: ModelLike, target: Where, **settings: Unpack[Settings]) -> Lifetimes:
+def lifetimes(model: ModelLike, target: Where | None = None, **settings: Unpack[Settings]) -> Lifetimes:
     """Simulate a model in a roomy arena and return its lifetimes; arguments as for ``simulate``, but one model.
 
     Raises:

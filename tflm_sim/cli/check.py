@@ -9,15 +9,16 @@ from pathlib import Path
 
 from tflm_sim.checks.doubts import settling_lines
 from tflm_sim.checks.judge import Room, judge, judge_in_program, judge_measured, room_on
-from tflm_sim.checks.verdict import Verdict, baseline_key, read_baseline, update_baseline
+from tflm_sim.checks.verdict import Verdict, baseline_key, read_baseline, remember
 from tflm_sim.cli import options
 from tflm_sim.cli.terminal import say, say_json, say_verdict
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import ModelError, UsageError
-from tflm_sim.files import append
+from tflm_sim.files import append, replacing
 from tflm_sim.model.inputs import expand
 from tflm_sim.model.load import load
 from tflm_sim.report.circumstances import sentence_with_assumed, target_line
+from tflm_sim.report.sarif import sarif
 from tflm_sim.report.verdict_text import (
     Judged,
     about_markdown,
@@ -59,9 +60,8 @@ def register(subparsers: options.Subparsers) -> None:
     parser.add_argument("models", nargs="*", metavar="MODEL", help=options.MODELS_HELP)
     options.add_configuration(parser, leave_out=("board",))
     options.add_executed(parser)
-    room = parser.add_mutually_exclusive_group()
-    room.add_argument("--limit", metavar="N", help="the size of the arena in bytes: 64KiB, 65536")
-    room.add_argument(
+    parser.add_argument("--limit", metavar="N", help="the size of the arena in bytes: 64KiB, 65536, 60*1024")
+    parser.add_argument(
         "--board", metavar="B", help="check on this board, with every library that people use on it, or with --library"
     )
     parser.add_argument(
@@ -77,6 +77,7 @@ def register(subparsers: options.Subparsers) -> None:
     parser.add_argument(
         "--markdown", metavar="FILE", help="append the verdicts to this file, such as a CI's step summary"
     )
+    parser.add_argument("--sarif", metavar="FILE", help="write what is not a yes into this file, for code scanning")
     parser.add_argument("--json", action="store_true", help="print each verdict as one JSON document on a line")
 
 
@@ -93,20 +94,22 @@ def run(args: argparse.Namespace) -> int:
     about = _about(args, room.board, configurations)
     assumed = options.assumed(args, configurations[0]) if len(configurations) == 1 else ()
     open_ones = _with_open_kernels(args, room.board, configurations)
-    if args.update_baseline:
-        _remember(args.baseline, verdicts)
+    remembered = remember(Path(args.baseline), verdicts) if args.update_baseline else []
     if args.markdown is not None:
         append(
             args.markdown,
             "".join(verdict_markdown(each, assumed, open_ones) for each in verdicts) + about_markdown(about),
         )
+    if args.sarif is not None:
+        with replacing(args.sarif) as file:
+            file.write(sarif(verdicts))
     if args.json:
         not_named = assumed if len(configurations) == 1 else ("--library",)
         for rows in judged:
             say_json(verdict_document(rows, assumed=not_named), indent=None)
     else:
-        _say_all(judged, args.board, assumed, open_ones, about)
-    return _exit_code(verdicts)
+        _say_all(judged, args.board, assumed, open_ones, [*about, *remembered])
+    return _exit_code([deciding(rows)[0] for rows in judged])
 
 
 def _refuse(args: argparse.Namespace) -> None:
@@ -130,12 +133,6 @@ def _judged_all(
         [(_judged(name, args, cases, room, known, is_alone=is_alone), each) for cases, each in open_ones]
         for name in names
     ]
-
-
-def _remember(baseline: str, verdicts: Sequence[Verdict]) -> None:
-    sizes = {each.key: each.needed for each in verdicts if each.needed is not None and each.is_good}
-    if sizes:
-        update_baseline(Path(baseline), sizes)
 
 
 def _exit_code(verdicts: list[Verdict]) -> int:

@@ -1,7 +1,6 @@
 """``Configuration``: a target and how its firmware sets TFLM up; ``configure()`` makes one of what a user writes.
 
-Whoever sizes anything asks here, by the same names: the verbs of the command line, a project file, pytest's marker, the
-page, Python's callers.
+Whoever sizes anything asks here, by the same names: verbs, project files, pytest's marker, the page, Python's callers.
 """
 
 from __future__ import annotations
@@ -261,14 +260,7 @@ def configure_each(targets: Where | Iterable[Where]) -> list[Configuration]:
 def _bases(
     where: Where | None, on: Board | None, named: Mapping[str, str | None], interpreter: str | None
 ) -> list[Configuration]:
-    """Return the configurations before any other setting.
-
-    Args:
-        where: As for :func:`configure`.
-        on: The board.
-        named: ``NAMING``, None for what is not named.
-        interpreter: What a program may not say.
-    """
+    """Return the configurations before any other setting; ``named`` is :data:`NAMING`, None for what is not named."""
     library, runtime, kernels, firmware = (named[name] for name in ("library", "runtime", "kernels", "firmware"))
     if isinstance(where, str | None):
         if library is not None and runtime is not None:
@@ -295,20 +287,10 @@ def _bases(
 def _targets_of_program(
     firmware: str, machine: str | None, named: Mapping[str, str | None], interpreter: str | None
 ) -> tuple[Target, ...]:
-    """Return the targets for which a program may have been built.
-
-    Raises:
-        UsageError: No extension reads programs.
-    """
+    """Return the targets for which a program may have been built; a UsageError where no extension reads programs."""
     reader = programs()
     if reader is None:
         raise UsageError("`firmware=` needs the extension 'firmware', which is not installed")
-    found: tuple[Target, ...] = reader.possible_targets(
-        firmware,
-        named=machine,
-        kernels=named["kernels"],
-        runtime=named["runtime"],
-        library=named["library"],
-        interpreter=interpreter,
-    )
+    facts = {name: named[name] for name in ("kernels", "runtime", "library")}
+    found: tuple[Target, ...] = reader.possible_targets(firmware, named=machine, interpreter=interpreter, **facts)
     return found

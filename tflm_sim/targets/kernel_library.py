@@ -163,7 +163,8 @@ def parse_kernels(text: str, *, variants: Mapping[str, str]) -> KernelLibrary:
     """
     expect(text, str, "the name of a kernel library")
     name, at, version = text.partition("@")
-    name = next((each for each in (*variants, *VERSIONS) if plain(each) == plain(name)), name.lower())
+    if name not in variants:
+        name = next((each for each in (*variants, *VERSIONS) if plain(each) == plain(name)), name.lower())
     if name == "reference":
         if at:
             raise UsageError("the reference kernels have no version of their own; write `kernels=reference`")

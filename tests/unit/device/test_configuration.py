@@ -147,7 +147,7 @@ def test_a_board_or_a_library_names_the_target(settings: dict[str, str], name: s
 
 
 def test_something_names_the_target() -> None:
-    with pytest.raises(UsageError, match="^no target is named: give a target, a board, a library or a program$"):
+    with pytest.raises(UsageError, match=r"^no target is named: give a target, a board, a library or a program$"):
         configure(planner="linear")
     with pytest.raises(
         UsageError, match=r"^firmware='app\.elf' says which TFLM is linked; it goes with the name of a "

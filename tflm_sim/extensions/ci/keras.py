@@ -54,7 +54,8 @@ class ArenaBudget(keras.callbacks.Callback):  # type: ignore[misc, unused-ignore
 
     Args:
         limit: Bytes of the arena, or text: "64KiB".
-        target: What the model will run on: a name, a target, or a configuration.
+        target: What the model will run on: a name, a target, or a configuration; None where a setting names a board, a
+            library or a program.
         convert: A function that returns the .tflite file of a Keras model; default :func:`to_tflite`.
         settings: See :class:`~tflm_sim.device.configuration.Settings`.
 
@@ -67,7 +68,12 @@ class ArenaBudget(keras.callbacks.Callback):  # type: ignore[misc, unused-ignore
     """
 
     def __init__(
-        self, limit: int | str, target: Where, *, convert: Converter | None = None, **settings: Unpack[Settings]
+        self,
+        limit: int | str,
+        target: Where | None = None,
+        *,
+        convert: Converter | None = None,
+        **settings: Unpack[Settings],
     ) -> None:
         super().__init__()
         self.limit = as_limit(limit, "limit")

@@ -22,6 +22,7 @@ from tflm_sim.cli.options import (
     typed,
 )
 from tflm_sim.cli.terminal import say, say_json, say_verdict
+from tflm_sim.cli.things import refuse_other_kind
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.extensions.firmware.document import firmware_document
 from tflm_sim.extensions.firmware.emulation.cores import core_of
@@ -118,6 +119,7 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
+    refuse_other_kind(args.elf, "firmware")
     if args.is_executed:
         if option := first_given(args, _OF_READING):
             raise UsageError(f"--run measures the program as it is; remove {option}")

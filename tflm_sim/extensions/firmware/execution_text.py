@@ -17,6 +17,7 @@ from tflm_sim.extensions.firmware.emulation.execution import (
 from tflm_sim.extensions.firmware.emulation.stack_room import StackRoom
 from tflm_sim.extensions.firmware.execution import Compared
 
+_INTO = {"nothing": "outside", "arena": "in arena", "behind": "behind", "data": "own data"}
 _PARTS = {"all": "", "persistent": ", for what stays", "rest": ", for the rest"}
 
 
@@ -159,7 +160,7 @@ def _store_lines(stores: tuple[ExecutedStore, ...] | None) -> Iterator[str]:
         where = where if one.code_address else "instructions that are too many to be told apart"
         times = f" in {one.times:,} stores" if one.times > 1 else ""
         text = f"{one.size:,} B at {one.address:#010x}{times}, {_beside(one)}, by {where}"
-        yield _row("outside" if one.is_outside else "own data", text + (f" for {who}" if one.name else ""))
+        yield _row(_INTO[one.into], text + (f" for {who}" if one.name else ""))
 
 
 def _beside(store: ExecutedStore) -> str:
@@ -171,10 +172,11 @@ def _beside(store: ExecutedStore) -> str:
 
 
 def _answer(name: str, arena: ExecutedArena) -> str:
-    mark = {True: "yes", False: "no", None: "cannot be told"}[arena.fits]
+    mark = {True: "yes", False: "no", None: "cannot be told"}[arena.works]
     if arena.smallest_arena is None:
         return f"{mark}: {name} ({arena.size:,} B): {printable(arena.reason, 400)}"
-    failed = f": {printable(arena.reason, 400)}; it" if arena.reason else ""
+    whose = "AllocateTensors()" if arena.fits else "it"
+    failed = f": {printable(arena.reason, 400)}; {whose}" if arena.reason else ""
     text = f"{mark}: {name} ({arena.size:,} B){failed} needs {arena.smallest_arena:,} B"
     text += f", {arena.smallest_arena_multiple_of_16:,} B as a multiple of 16" if arena.smallest_arena % 16 else ""
     if arena.log_below:

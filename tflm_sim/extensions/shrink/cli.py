@@ -19,12 +19,21 @@ from tflm_sim.cli.terminal import ProgressLine, fitting, say, say_json
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import FirmwareError, TflmSimError, UsageError
 from tflm_sim.extensions.shrink.shrunk import Shrunk
-from tflm_sim.extensions.shrink.text import ExecutedGain, executed_gain_lines, shrunk_document, shrunk_lines
+from tflm_sim.extensions.shrink.text import (
+    ExecutedGain,
+    executed_gain_lines,
+    firmware_lines,
+    shrunk_document,
+    shrunk_lines,
+)
 from tflm_sim.extras import install_command
 from tflm_sim.files import replacing_bytes
+from tflm_sim.model.c_array import is_source_name, new_source, with_array
+from tflm_sim.model.inputs import read_input
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.numbers import multiple, seconds, share_of, whole
+from tflm_sim.ops.resolver import resolver_methods
 from tflm_sim.sizes import parse_size
 
 ABOUT = """
@@ -39,6 +48,7 @@ tflm-sim shrink model.tflite -o small.tflite --offline-plan --prove 20
 tflm-sim shrink model.tflite -o small.tflite --firmware build/app.elf --prove 5
 tflm-sim shrink model.tflite -o small.tflite --firmware build/app.elf --executed
 tflm-sim shrink model.tflite -o small.tflite --int8-io --time-limit 30s
+tflm-sim shrink sketch/model.h -o sketch/model.h --in-place --library ArduTFLite.h
 tflm-sim shrink model.tflite --explain
 """
 NO_GAIN = 1
@@ -54,7 +64,11 @@ def register(subparsers: options.Subparsers) -> None:
     parser = options.add_verb(subparsers, "shrink", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
     parser.add_argument(
-        "-o", "--output", metavar="OUT.tflite", help="the file to write (without it nothing is written)"
+        "-o",
+        "--output",
+        metavar="OUT",
+        help="the file to write (without it nothing is written): .tflite, or a C array (.h, .cc, ...) in the place of "
+        "the one that the file has",
     )
     parser.add_argument("--in-place", action="store_true", help="allow OUT to be MODEL")
     options.add_configuration(
@@ -152,7 +166,7 @@ def run(args: argparse.Namespace) -> int:
     is_met = (has_gained or not is_measured) and _fits(shrunk, executed, settings.get("goal"))
     output = args.output if has_gained or is_met else None
     if output is not None:
-        _write(output, shrunk.data)
+        _write(output, shrunk, args)
     if not args.json:
         say(*(options.program_header(need) if executed is None else ()))
         shown = configurations[:1] if args.firmware else configurations  # The table says what its file leaves open.
@@ -225,7 +239,7 @@ def _print(
 
 
 def _configurations(args: argparse.Namespace, model: Model) -> tuple[list[Configuration], ProgramNeed | None]:
-    """Return a configuration for each target and board; with ``--firmware`` what it may be built for, and what it needs.
+    """Return a configuration for each target and board; of ``--firmware`` what it may be built for, and what it needs.
 
     Raises:
         UsageError: Several of them with a program.
@@ -237,7 +251,7 @@ def _configurations(args: argparse.Namespace, model: Model) -> tuple[list[Config
     each = [(name, None) for name in dict.fromkeys(targets)] + [(None, name) for name in dict.fromkeys(boards)]
     if args.firmware:
         each = [(*targets, None)[:1] + (*boards, None)[:1]]
-    found = []
+    found: list[Configuration] = []
     for target, board in each or [(None, None)]:
         one = argparse.Namespace(**{**vars(args), "target": target, "board": board})
         possible = options.possible_configurations(one)
@@ -287,18 +301,41 @@ def _refuse_output(args: argparse.Namespace) -> None:
     if args.in_place or args.model.startswith("sample:"):
         return
     with contextlib.suppress(OSError):
-        if os.path.samefile(args.model, args.output):
+        if os.path.samefile(_file_of(args.model), args.output):
             raise UsageError(f"{args.output} is the model itself; add --in-place to overwrite it")
 
 
-def _write(path: str, data: bytes) -> None:
+def _file_of(model: str) -> str:
+    """Return the file of FILE or FILE:NAME."""
+    return model if os.path.exists(model) else model.rpartition(":")[0]
+
+
+def _write(path: str, shrunk: Shrunk, args: argparse.Namespace) -> None:
     """Write a file so that it is there as a whole or not at all, and read it again.
 
     Raises:
         UsageError: It cannot be written.
         TflmSimError: What is read again is not what was written.
     """
+    label = path
+    written = bytes(shrunk.data)
+    if is_source_name(path):
+        written, label = _as_source(path, shrunk, args)
     with replacing_bytes(path) as file:
-        file.write(data)
-    if os.path.isfile(path) and Path(path).read_bytes() != data:
+        file.write(written)
+    if os.path.isfile(path) and bytes(read_input(label).data) != bytes(shrunk.data):
         raise TflmSimError(f"{path}: reading the file again does not give what was written")
+
+
+def _as_source(path: str, shrunk: Shrunk, args: argparse.Namespace) -> tuple[bytes, str]:
+    """Return the result as a C array in a source, and what to call it: in the file that is there, or in a new one."""
+    methods, own = resolver_methods(shrunk.model)
+    notes = [
+        *firmware_lines(shrunk),
+        f"MicroMutableOpResolver<{len(methods) + len(own)}>: {', '.join((*methods, *own))}",
+    ]
+    if not os.path.exists(path):
+        return new_source(bytes(shrunk.data), path=path, notes=notes), path
+    array = args.model.removeprefix(f"{path}:") if args.model.startswith(f"{path}:") else ""
+    source = with_array(Path(path).read_bytes(), bytes(shrunk.data), path=path, name=array, notes=notes)
+    return source, f"{path}:{array}" if array else path

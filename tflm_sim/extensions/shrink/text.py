@@ -123,7 +123,7 @@ def shrunk_lines(
         sizes = _sizes(shrunk.with_int8_io)
         lines.append(f"--int8-io would give {sizes}: integers at the inputs and outputs, which the firmware converts")
     if shrunk.has_gained:
-        lines += ["", *_firmware_lines(shrunk)]
+        lines += ["", "for the firmware:", *(f"    {line}" for line in firmware_lines(shrunk))]
         lines += _conversion_lines(shrunk.conversions)
         lines += ["", *_trust_lines(shrunk)]
     return lines
@@ -219,12 +219,19 @@ def _part_lines(facts: dict[str, object]) -> list[str]:
     return lines
 
 
-def _firmware_lines(shrunk: Shrunk) -> list[str]:
-    size = max(gain.after.multiple_of_16 for gain in shrunk.gains)
-    lines = ["for the firmware:", f"    alignas(16) uint8_t tensor_arena[{size}];  // {format_size(size)}"]
+def firmware_lines(shrunk: Shrunk) -> list[str]:
+    """Return what the firmware says for the result: an arena for each target, and the operators that it needs more."""
+    sizes: dict[str, int] = {}
+    for gain in shrunk.gains:
+        sizes[gain.target] = max(gain.after.multiple_of_16, sizes.get(gain.target, 0))
+    is_one = len({*sizes.values()}) == 1
+    lines = [
+        f"alignas(16) uint8_t tensor_arena[{size}];  // {f'on {target}: ' if not is_one else ''}{format_size(size)}"
+        for target, size in ([*sizes.items()][:1] if is_one else sizes.items())
+    ]
     if shrunk.extra_operators:
-        lines.append(f"    // {len(shrunk.extra_operators)} more in MicroMutableOpResolver<N>:")
-        lines += [f"    resolver.{resolver_method(name)}();" for name in shrunk.extra_operators]
+        lines.append(f"// {len(shrunk.extra_operators)} more in MicroMutableOpResolver<N>:")
+        lines += [f"resolver.{resolver_method(name)}();" for name in shrunk.extra_operators]
     return lines
 
 

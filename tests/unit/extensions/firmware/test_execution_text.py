@@ -20,7 +20,15 @@ def allocation(**facts: Any) -> Any:
 
 
 def arena(*allocations: Any, **facts: Any) -> Any:
-    known = {"symbol": "tensor_arena", "part": "all", "size": 4096, "address": 0x2000, "is_exact": True, "fits": True}
+    known = {
+        "symbol": "tensor_arena",
+        "part": "all",
+        "size": 4096,
+        "address": 0x2000,
+        "is_exact": True,
+        "fits": True,
+        "works": True,
+    }
     sizes = {"smallest_arena": 1600, "smallest_arena_multiple_of_16": 1600, "reason": "", "log_below": ()}
     return SimpleNamespace(**{**known, **sizes, "allocations": allocations or (allocation(),), **facts})
 
@@ -132,7 +140,7 @@ def test_invoke_is_told_with_the_share_of_each_operator() -> None:
 
 
 def store(**facts: Any) -> ExecutedStore:
-    known = {"is_outside": True, "function": "f", "code_address": 0x800, "subgraph": -1, "op": -1, "name": ""}
+    known = {"into": "nothing", "function": "f", "code_address": 0x800, "subgraph": -1, "op": -1, "name": ""}
     where = {"address": 0x2000_0000, "size": 8, "times": 1, "symbol": "s", "offset": 0}
     return ExecutedStore(**{**known, **where, **facts})
 
@@ -141,7 +149,9 @@ def store(**facts: Any) -> ExecutedStore:
     ("facts", "line"),
     [
         ({}, "outside   8 B at 0x20000000, s + 0, by f() at 0x800"),
-        ({"is_outside": False}, "own data  8 B at 0x20000000, s + 0, by f() at 0x800"),
+        ({"into": "data"}, "own data  8 B at 0x20000000, s + 0, by f() at 0x800"),
+        ({"into": "arena"}, "in arena  8 B at 0x20000000, s + 0, by f() at 0x800"),
+        ({"into": "behind"}, "behind    8 B at 0x20000000, s + 0, by f() at 0x800"),
         ({"size": 1200, "times": 1500}, "outside   1,200 B at 0x20000000 in 1,500 stores, s + 0, by f() at 0x800"),
         ({"times": 2}, "outside   8 B at 0x20000000 in 2 stores, s + 0, by f() at 0x800"),
         ({"offset": -1200}, "outside   8 B at 0x20000000, 1,200 B before s, by f() at 0x800"),
@@ -191,9 +201,10 @@ def test_the_stack_is_told_with_its_room(callers: int | None, reserved: int, lin
             {"smallest_arena": 1601, "smallest_arena_multiple_of_16": 1616},
             "yes: tensor_arena (4,096 B) needs 1,601 B, 1,616 B as a multiple of 16",
         ),
-        ({"fits": False, "reason": "r"}, "no: tensor_arena (4,096 B): r; it needs 1,600 B"),
+        ({"works": False, "fits": False, "reason": "r"}, "no: tensor_arena (4,096 B): r; it needs 1,600 B"),
+        ({"works": False, "reason": "r"}, "no: tensor_arena (4,096 B): r; AllocateTensors() needs 1,600 B"),
         ({"log_below": ("  first ", "b")}, "yes: tensor_arena (4,096 B) needs 1,600 B; with one byte less: first"),
-        ({"fits": None, "smallest_arena": None, "reason": "r", "symbol": ""}, "cannot be told: an arena (4,096 B): r"),
+        ({"works": None, "smallest_arena": None, "reason": "r", "symbol": ""}, "cannot be told: an arena (4,096 B): r"),
     ],
 )
 def test_an_arena_has_a_verdict(facts: dict[str, Any], line: str) -> None:

@@ -20,6 +20,7 @@ from tflm_sim.arena.events import OpEvent, Phase
 from tflm_sim.extensions.firmware.emulation.allocations import Allocations
 from tflm_sim.extensions.firmware.emulation.emulator import Emulator, Snapshot, argument, set_word, words
 from tflm_sim.extensions.firmware.emulation.functions import Watched
+from tflm_sim.extensions.firmware.emulation.memory_map import Span
 from tflm_sim.extensions.firmware.emulation.program import Program
 from tflm_sim.extensions.firmware.emulation.replacing import model_of
 from tflm_sim.extensions.firmware.emulation.seen import Arena, Part
@@ -50,6 +51,7 @@ class Arenas:
         blocks: (address, bytes) of each block of the heap.
         current: The arena that was made or used last, None before there is one.
         ending: Why the program is followed no further, "" where it is.
+        allocators: Where the objects lie whose functions take memory of an arena.
     """
 
     def __init__(self, machine: Emulator, program: Program, *, keeps_points: bool) -> None:
@@ -65,6 +67,7 @@ class Arenas:
         self._elsewhere: list[Arena] = []
         self._given: tuple[int, int] | None = None
         self._allocations: dict[int, Allocations] = {}
+        self.allocators: set[int] = set()
 
     # -- what the program calls -----------------------------------------------------------------------------------
 
@@ -116,6 +119,7 @@ class Arenas:
         found = self._one_of_two(fields) or self._whole(owner, fields) or self._hidden(role, owner, fields)
         if found is not None:
             at, arena = found
+            self.allocators.add(owner)
             self._allocations.setdefault(arena.head, Allocations(self._machine, arena.part)).begin(role, owner, at)
         return found is not None and 0 <= owner - self._machine.get("sp") < _NEAR_STACK
 
@@ -276,22 +280,31 @@ class Arenas:
 
     # -- other sizes ----------------------------------------------------------------------------------------------
 
-    def restart(self, before: Arenas, arena: Arena, size: int, moved: int | None) -> None:
+    def restart(
+        self, before: Arenas, arena: Arena, size: int, moved: int | None, other_place: Span | None = None
+    ) -> None:
         """Have ``arena``, of another run, of ``size`` bytes, where the machine stands as when it began.
 
-        ``moved``: where it lies now, None for where the program has it.
+        ``moved``: where it lies now, None for where the program has it; ``other_place``: the same of its partner.
         """
         self._layout = before._layout
         first = next((at for at, one in enumerate(before.made) if one is arena or one is arena.partner), 0)
         self._elsewhere = before.made[:first]
         self.blocks += before.blocks
+        self.allocators |= before.allocators
         address = arena.address if moved is None else moved
         head = address + arena.head - arena.address
         fresh = replace(arena, address=address, size=size, head=head, point=None, results=[], partner=None)
         if arena.partner is not None:
             self._before = next(one.bounds for one in (arena, arena.partner) if one.part is Part.REST)
             other = replace(arena.partner, point=None, results=[], partner=None)
+            if other_place is not None:
+                skipped = other.head - other.address
+                start, room = other_place.start, other_place.end - other_place.start
+                other = replace(other, address=start, head=start + skipped, size=room)
             self._add_two(*((fresh, other) if arena.part is Part.PERSISTENT else (other, fresh)))
+            if other_place is not None:
+                self._resize(other)
         else:
             self.current = fresh
             self.made.append(fresh)

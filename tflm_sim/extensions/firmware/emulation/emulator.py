@@ -21,6 +21,10 @@ from tflm_sim.extensions.firmware.emulation.store_watch import Noted
 from tflm_sim.extensions.firmware.emulation.xtensa import CALL_BYTES, RETURN_STUB
 
 
+WAITS = "waits for an interrupt"
+"""The text of a stop that is no fault of the program: nothing more happens in it."""
+
+
 class Reason(Enum):
     """Why a machine stopped."""
 

@@ -54,7 +54,9 @@ class ExecutedStore:
     """All stores of one instruction that are out of bounds, or that an operator makes to the program's own data.
 
     Attributes:
-        is_outside: Whether they go neither to an arena, the stack, a device nor the program's own data.
+        into: "nothing": neither an arena, the stack, a device nor the program's own data; "arena": bytes of the arena
+            that are not the operator's own: those of others, or behind what it asked for; "behind": those directly
+            behind an arena, or of the object of which it is a part; "data": the program's own data besides.
         function: The function that stores, "" where no symbol says.
         code_address: The instruction; 0 for the last ones together where there would be more than 1,024 rows.
         subgraph: Of the operator for which it is executed, -1 outside of operators.
@@ -67,7 +69,7 @@ class ExecutedStore:
         offset: Bytes from the start of that object to the lowest byte; negative below it.
     """
 
-    is_outside: bool
+    into: Literal["nothing", "arena", "behind", "data"]
     function: str
     code_address: Count
     subgraph: int
@@ -160,7 +162,10 @@ class ExecutedArena:
         size: As the program gives it.
         is_exact: Whether the size that the program gives was seen; otherwise what alignment skipped at its start, less
             than 16 bytes, may be missing from all sizes here.
-        fits: Whether every AllocateTensors() in it worked; null where that cannot be told.
+        fits: Whether every AllocateTensors() in it worked; of two arenas whether this one is large enough; null where
+            that cannot be told.
+        works: Whether it also lies where nothing else is, each Invoke() that was run worked, and no store went where
+            it must not; null where that cannot be told.
         arena_used_bytes: After the last AllocateTensors(), of both where there are two; null where none returned.
         smallest_arena: The smallest size in which every AllocateTensors() of the program works; null where none was
             found. With one byte less it fails. Larger than ``size`` where that is too small: up to 4 MiB are tried, in
@@ -182,6 +187,7 @@ class ExecutedArena:
     size: Count
     is_exact: bool
     fits: bool | None
+    works: bool | None
     arena_used_bytes: Count | None
     smallest_arena: Count | None
     smallest_arena_multiple_of_16: Count | None
@@ -224,11 +230,11 @@ class Execution:
     __repr__ = short_repr
 
     @property
-    def stores_outside(self) -> tuple[ExecutedStore, ...]:
-        """Every store out of bounds that was seen."""
+    def bad_stores(self) -> tuple[ExecutedStore, ...]:
+        """Every store that was seen and went where it must not."""
         allocations = [one for arena in self.arenas for one in arena.allocations]
         seen = [one.stores for one in allocations] + [run.stores for one in allocations for run in one.invocations]
-        return tuple(store for stores in seen for store in stores or () if store.is_outside)
+        return tuple(store for stores in seen for store in stores or () if store.into != "data")
 
     def smallest_of(self, interpreter: int) -> int | None:
         """Return an interpreter's smallest arena, bytes, of two both together; None where none was found."""
@@ -253,7 +259,7 @@ class Execution:
     @property
     def exit_code(self) -> int:
         """0: every arena that counts works, 1: one does not, or a store goes out of bounds, 3: it cannot be told."""
-        answers = {arena.fits for arena in self.arenas if not self.is_left(arena)}
-        if self.stores_outside:
+        answers = {arena.works for arena in self.arenas if not self.is_left(arena)}
+        if self.bad_stores:
             return 1
         return 1 if False in answers else 3 if None in answers or not answers else 0

@@ -113,11 +113,21 @@ def _reached(
         results = _results(follower)
         if results and (not start.is_guessed or all(one.status == 0 for one in results)):
             return start, follower
-    failing = next((one for one in reached if _results(one[1])), None)
+    failing = next((one for one in reached if _results(one[1])), None) or _halted(reached)
     if failing is None:
         ways = "; ".join(f"{start.words}, {follower.ending}" for start, follower in reached)
         raise FirmwareError(f"no AllocateTensors() was reached: {ways}", path=file)
     return failing
+
+
+def _halted(reached: Sequence[tuple[Started, Follower]]) -> tuple[Started, Follower] | None:
+    """Return the program that halts while it makes an arena, before AllocateTensors(): a larger one may be enough."""
+    for start, follower in reached:
+        if follower.arenas and follower.has_crashed and not start.is_guessed:
+            ending = f"{follower.ending}, before AllocateTensors()"
+            follower.arenas[-1].results.append(Result(ending=ending, has_crashed=True, number=1))
+            return start, follower
+    return None
 
 
 def _results(follower: Follower) -> list[Result]:
@@ -215,13 +225,16 @@ def _answers(
     machine = start.machine
     arenas = [arena for arena in follower.arenas if arena.results]
     searches = [SizeSearch(machine, program, follower, arena, _TRIAL_S) for arena in arenas]
-    found = [_size_found(machine, search, arena) for search, arena in zip(searches, arenas, strict=True)]
+    found = [
+        _size_found(machine, search, arena, is_misplaced=bool(follower.misplacement(arena, arena.results)))
+        for search, arena in zip(searches, arenas, strict=True)
+    ]
     tried = [
         tuple(_tried(search, sizes)) if size.smallest else () for search, size in zip(searches, found, strict=True)
     ]
     for arena, size, others in zip(arenas, found, tried, strict=True):
         observed = [] if arena.part is Part.REST else _observed(machine, follower, arena, runs)
-        yield _answer(program, arena, size, others, observed, not start.is_direct)
+        yield _answer(program, follower, arena, size, others, observed, not start.is_direct)
 
 
 def _tried(search: SizeSearch, sizes: Sequence[int]) -> Iterator[TriedSize]:
@@ -244,14 +257,18 @@ class _SizeFound(NamedTuple):
     below: tuple[str, ...] = ()
 
 
-def _size_found(machine: Emulator, search: SizeSearch, arena: Arena) -> _SizeFound:
-    """Search the smallest size of an arena that works."""
+def _size_found(machine: Emulator, search: SizeSearch, arena: Arena, *, is_misplaced: bool) -> _SizeFound:
+    """Search the smallest size of an arena that works; ``is_misplaced``: whether something else lies where it does."""
     fits, unaligned = _fits(arena.results), _unaligned_model(machine, arena.results)
     if fits and unaligned:
         return _SizeFound(None, unaligned)
-    is_too_small = fits is False and any(one.refused for one in arena.results)
-    if not fits and not (is_too_small and search.move()):
+    if fits and is_misplaced:  # Its size is found where nothing else lies.
+        search.move()
+    has_failed = fits is False or any(one.has_crashed for one in arena.results)
+    if not fits and not (has_failed and search.move()):
         return _SizeFound(fits, _reason(arena.results))
+    if fits is None:  # What halts as the program has it works in a larger arena.
+        fits = False
     try:
         found = search.smallest()
     except Unfinished as problem:
@@ -264,18 +281,22 @@ def _size_found(machine: Emulator, search: SizeSearch, arena: Arena) -> _SizeFou
         return _SizeFound(False, reason, search.trials)
     smallest, succeeds_from = found[0].size, found[1]
     below = search.attempt(smallest - 1, is_brief=True).log
+    if search.needs_other:  # Both of two arenas were enlarged, so which of them lacks how much shows in their sizes.
+        fits = smallest <= arena.size
     used, reason = found[0].results[-1].used, "" if fits else _reason(arena.results)
     return _SizeFound(fits, reason, search.trials, smallest, used, succeeds_from, below)
 
 
 def _answer(
     program: Program,
+    follower: Follower,
     arena: Arena,
     size: _SizeFound,
     tried: tuple[TriedSize, ...],
     observed: list[Result],
     is_called: bool,
 ) -> ExecutedArena:
+    works, reason = _judged(size, follower, arena, observed)
     return ExecutedArena(
         symbol=program.object_name(arena.head),
         part=_PARTS[arena.part],
@@ -283,17 +304,57 @@ def _answer(
         size=arena.size,
         is_exact=arena.is_seen_whole,
         fits=size.fits,
+        works=works,
         arena_used_bytes=next((one.used for one in reversed(arena.results) if one.status is not None), None),
         smallest_arena=size.smallest,
         smallest_arena_multiple_of_16=None if size.smallest is None else align_up(size.smallest, _ALIGNED),
         arena_used_bytes_at_smallest=size.used,
         succeeds_from=size.succeeds_from,
         log_below=size.below,
-        reason=size.reason,
+        reason=reason,
         allocations=tuple(_allocation(program, arena, result, is_called) for result in observed),
         trials=size.trials,
         tried=tried,
     )
+
+
+def _judged(size: _SizeFound, follower: Follower, arena: Arena, observed: Sequence[Result]) -> tuple[bool | None, str]:
+    """Return whether an arena works with all that was seen, and why it does not."""
+    if size.fits is not True:
+        return size.fits, size.reason
+    if misplaced := follower.misplacement(arena, observed):
+        return False, misplaced
+    seen = [_invoke_works(one, is_own=not follower.has_other_model) for each in observed for one in each.invocations]
+    seen += [(False, f"AllocateTensors() {bad}") for each in observed if (bad := _bad_stores(each.stores))]
+    failing = [one for one in seen if one[0] is False] or [one for one in seen if one[0] is None]
+    return failing[0] if failing else (True, size.reason)
+
+
+def _invoke_works(invocation: InvokeSeen, *, is_own: bool) -> tuple[bool | None, str]:
+    """Return whether an Invoke() works, and why not.
+
+    Args:
+        invocation: It.
+        is_own: Whether the program called it, with its own model and inputs; otherwise what it does with whatever
+            stands in its inputs proves nothing against it.
+    """
+    if invocation.status is None:
+        is_broken = invocation.has_crashed and is_own
+        return (False if is_broken else None), f"Invoke() does not return: {invocation.ending}"
+    if invocation.status:
+        return (False if is_own else None), f"Invoke() returned {invocation.status}"
+    bad = _bad_stores(invocation.stores)
+    return not bad, f"Invoke() {bad}" if bad else ""
+
+
+def _bad_stores(stores: list[StoreSeen] | None) -> str:
+    """Return what was stored where it must not be, "" where nothing was."""
+    bad = [one for one in stores or () if one.is_bad]
+    if not bad:
+        return ""
+    first, more = bad[0], f", and {len(bad) - 1} more" if len(bad) > 1 else ""
+    whose = f" for {first.operator.name} #{first.operator.index}" if first.operator else ""
+    return f"stores {first.end - first.low:,} B {first.where}{whose}{more}"
 
 
 def _fits(results: list[Result]) -> bool | None:
@@ -403,7 +464,7 @@ def _store(program: Program, seen: StoreSeen) -> ExecutedStore:
     operator = seen.operator
     symbol, offset = program.near(seen.low)
     return ExecutedStore(
-        is_outside=seen.is_outside,
+        into=seen.into,
         function=program.name_at(seen.code_address) if seen.code_address else "",
         code_address=seen.code_address,
         subgraph=-1 if operator is None else operator.subgraph,

@@ -17,6 +17,7 @@ from tflm_sim.arena.stages import Stage
 from tflm_sim.extensions.firmware.emulation.allocations import ALLOCATOR_ROLES
 from tflm_sim.extensions.firmware.emulation.arenas import INTERPRETER, Arenas
 from tflm_sim.extensions.firmware.emulation.emulator import (
+    WAITS,
     Emulator,
     Reason,
     Stop,
@@ -28,11 +29,13 @@ from tflm_sim.extensions.firmware.emulation.emulator import (
 )
 from tflm_sim.extensions.firmware.emulation.functions import Watched
 from tflm_sim.extensions.firmware.emulation.measuring import Measuring
+from tflm_sim.extensions.firmware.emulation.memory_map import Span
 from tflm_sim.extensions.firmware.emulation.operators import find_operators
+from tflm_sim.extensions.firmware.emulation.ownership import own_spans
 from tflm_sim.extensions.firmware.emulation.printf import Arguments, formatted
 from tflm_sim.extensions.firmware.emulation.program import Program
 from tflm_sim.extensions.firmware.emulation.replacing import Interpreters, Replacement, model_of
-from tflm_sim.extensions.firmware.emulation.seen import Arena, ObservedOperator, Result
+from tflm_sim.extensions.firmware.emulation.seen import Arena, ObservedOperator, Part, Result, ScratchAsked
 from tflm_sim.extensions.firmware.emulation.semihosting import Debugger, Ended
 from tflm_sim.extensions.firmware.emulation.stores import Stores
 
@@ -79,6 +82,7 @@ class Follower:
         ending: Why the program was followed no further.
         is_cut: Whether that is because it did not go on for too long.
         is_lost: Whether that is because it went astray: a fault, a failed check, an end that it says is a failure.
+        has_crashed: Whether it is lost, and does not only wait for what never comes.
         answered: How many calls of Invoke() were answered with success and not run.
         problem: Why another model cannot be put in the place of its own, "" where nothing is known against it.
         log: What TFLM printed, line by line.
@@ -93,6 +97,7 @@ class Follower:
         self.ending = ""
         self.is_cut = False
         self.is_lost = False
+        self.has_crashed = False
         self.answered = 0
         self.problem = ""
         self.is_over: Callable[[], bool] = lambda: False
@@ -105,6 +110,8 @@ class Follower:
         self._idle_invokes = 0
         self._idle_since = 0.0
         self._stores = Stores(machine, program, self.arenas, self._book.blocks)
+        self._stores.allocators = self._book.allocators
+        self._scratch: list[ScratchAsked] = []
         self._measuring = Measuring(machine, self._when_returned, self._stores) if interest.measures else None
         self._end: int | None = None
         self._handlers: dict[int, Callable[[], None]] = {}
@@ -142,6 +149,7 @@ class Follower:
             Watched.CREATE_ARENA: self._book.create,
             **{role: partial(self._allocator, role) for role in ALLOCATOR_ROLES},
             Watched.START_MODEL: self._start_model,
+            Watched.REQUEST_SCRATCH: self._request_scratch,
             Watched.COMMIT_PLAN: partial(self._phase, Stage.PLAN),
             Watched.ALLOCATE_TENSORS: self._allocate_tensors,
             Watched.INVOKE if Watched.INVOKE in functions else Watched.INVOKE_SUBGRAPH: self._invoke,
@@ -150,10 +158,13 @@ class Follower:
             prints: partial(self._print, 1 if prints is Watched.REPORT else 0),
         }
 
-    def restarted(self, arena: Arena, size: int, interest: Purpose, moved: int | None = None) -> Follower:
+    def restarted(
+        self, arena: Arena, size: int, interest: Purpose, moved: int | None = None, other: Span | None = None
+    ) -> Follower:
         """Return a follower for the program as it stood when ``arena`` began, now with ``size`` bytes.
 
-        ``moved``: where it lies now, None for where the program has it.
+        ``moved``: where it lies now, None for where the program has it. ``other``: where the other one of two that
+        belong together lies now.
         """
         own = self._interest
         interest = replace(
@@ -161,13 +172,30 @@ class Follower:
         )
         fresh = Follower(self.machine, self.program, interest)
         fresh._interpreters = self._interpreters
-        fresh._book.restart(self._book, arena, size, moved)
+        fresh._book.restart(self._book, arena, size, moved, other)
         return fresh
 
     @property
     def arenas(self) -> list[Arena]:
         """Every arena, in the order in which they were made."""
         return self._book.made
+
+    def misplacement(self, arena: Arena, results: Sequence[Result]) -> str:
+        """Return what else lies where an arena is, in words; "" where nothing is known to."""
+        program, name = self.program, self.program.object_name(arena.address)
+        bounds = program.object_bounds(arena.address)
+        if bounds is not None:
+            room = bounds[1] - arena.address
+            if room < arena.size:
+                return f"{arena.size:,} B are passed for {name or 'an object'}, which has {room:,} B there"
+        elif over := program.object_within(arena.address, arena.end):
+            return f"it lies over {over}"
+        for pointer, used in ((one.pointer, one.stack) for result in results for one in (result, *result.invocations)):
+            if arena.address < pointer < arena.end and not (bounds and bounds[0] <= pointer < bounds[1]):
+                return f"the stack lies in it: its pointer is {pointer:#x}"
+            if used is not None and pointer - used < arena.end <= pointer:
+                return f"the stack grows down into it, to {pointer - used:#x}"
+        return ""
 
     @property
     def has_other_model(self) -> bool:
@@ -188,6 +216,7 @@ class Follower:
             else:
                 self.ending, self.is_cut = self._words(stop, limit), stop.reason is Reason.LIMIT
                 self.is_lost = not self.is_cut
+                self.has_crashed = self.is_lost and stop.text != WAITS
             if not self.ending and self.is_over():
                 self.ending = "all that was asked for is known"
         self._end_running()
@@ -195,10 +224,11 @@ class Follower:
     def _end_running(self) -> None:
         """Close the records of functions that were running when the program stopped."""
         if self._measuring is not None:
-            self._measuring.cut(self.ending + (_MORE_TIME if self.is_cut else ""))
+            ending = self.ending + (_MORE_TIME if self.is_cut else "")
+            self._measuring.cut(ending, has_crashed=self.has_crashed)
         result, self._running, arena = self._running, None, self._book.current
         if result is not None and arena is not None:
-            result.ending = self.ending
+            result.ending, result.has_crashed = self.ending, self.has_crashed
             self._finish_allocation(result)
             arena.results.append(result)
 
@@ -244,7 +274,7 @@ class Follower:
             ended = self.debugger.answer(self.machine)
             if isinstance(ended, Ended):
                 self.ending = "it ended" + (f" with status {ended.status}" if ended.status else "")
-                self.is_lost = ended.status != 0
+                self.is_lost = self.has_crashed = ended.status != 0
             return
         expected = self._returns.get(address, [])
         if expected and self.machine.get("sp") >= expected[-1][0]:
@@ -287,6 +317,7 @@ class Follower:
                 if self.problem:
                     return
             self._book.current = self._book.of(interpreter) or self._book.current
+            self._stores.own, self._scratch = None, []
             self._running = result = Result(interpreter=interpreter, number=number, pointer=self.machine.get("sp"))
             if Watched.START_MODEL not in self.program.functions:
                 result.model = model_of(self.machine, interpreter)
@@ -329,12 +360,19 @@ class Follower:
         allocations = self._book.allocations()
         if allocations is not None:
             result.used, result.refused, result.damage = allocations.total()
+            result.scratch = tuple(self._scratch)
             result.events = allocations.take()
 
     def _start_model(self) -> None:
         if self._running is not None:
             self._running.model = argument(self.machine, 1)
         self._phase(Stage.BUILTIN_DATA_ALLOCATOR)
+
+    def _request_scratch(self) -> None:
+        """Note a scratch buffer that an operator asks for: this, bytes, and where its number goes."""
+        operator = self._stores.asker
+        if operator is not None:
+            self._scratch.append(ScratchAsked((operator.subgraph, operator.index), argument(self.machine, 1)))
 
     def _phase(self, stage: Stage) -> None:
         self._book.tell(Phase(stage))
@@ -398,12 +436,21 @@ class Follower:
         if measuring is not None and result is not None and not is_elsewhere and self._is_to_be_measured(result):
             self._idle_invokes, self._invoked = 0, result
             self._stores.interpreter = result.interpreter
+            self._stores.own = self._own_spans(result)
             result.invocations.append(measuring.invoke())
             return
         if not self._interest.runs_invokes:
             self.answered += 1
             give_back(self.machine, 0)
         self._end_of_loop()
+
+    def _own_spans(self, result: Result) -> dict[ObservedOperator, tuple[Span, ...]] | None:
+        """Return which bytes of the arena each operator may write, None where that is not known."""
+        arena = self._book.current
+        if arena is None or arena.part is not Part.ALL or Watched.REQUEST_SCRATCH not in self.program.functions:
+            return None
+        self._stores.arena = Span(arena.head, arena.end)
+        return own_spans(self.machine, self._stores.arena, self._operators(result), result.events, result.scratch)
 
     def _is_to_be_measured(self, result: Result) -> bool:
         is_observed = any(one is result for one in self.arenas[0].results)
@@ -438,7 +485,7 @@ class Follower:
 
     def _abort(self) -> None:
         self.ending = f"it reaches {self.program.name_at(self.machine.get('pc'))}()"
-        self.is_lost = True
+        self.is_lost = self.has_crashed = True
 
     def _print(self, first: int) -> None:
         text = text_at(self.machine, argument(self.machine, first))

@@ -29,6 +29,7 @@ class Watched(Enum):
     RESERVE = tflm_names.RESERVE
     START_MODEL = tflm_names.START_MODEL
     COMMIT_PLAN = tflm_names.COMMIT_PLAN
+    REQUEST_SCRATCH = tflm_names.REQUEST_SCRATCH
     PRINT = r"_Z11MicroPrintfPKcz"
     REPORT = tflm_names.REPORT
     LOG = r"DebugLog"

@@ -76,10 +76,11 @@ class Measuring:
         if before is not None and after is not None:
             invocation.instructions = after - before
 
-    def cut(self, ending: str) -> None:
-        """Record why an Invoke() that is being measured did not return."""
+    def cut(self, ending: str, *, has_crashed: bool) -> None:
+        """Record why an Invoke() that is being measured did not return, and what it stored until then."""
         if self.is_running and self._invocation is not None:
-            self._invocation.ending = ending
+            self._invocation.ending, self._invocation.has_crashed = ending, has_crashed
+            self._invocation.stores = self._stores.take()
 
     def operator(self, operator: ObservedOperator) -> None:
         """Count the instructions of an operator's Eval."""

@@ -9,7 +9,7 @@ begins with, has not. Source: micro_allocator.h, micro_common.h @ 90b983c; TfLit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tflm_sim.arena.events import Persist
 from tflm_sim.extensions.firmware.emulation.emulator import Emulator, text_at, word, words
@@ -38,18 +38,24 @@ def find_operators(
         is_code: Whether a word is the address of a function.
     """
     found: list[ObservedOperator] = []
-    subgraph = 0
+    subgraph, strides = 0, tuple(_STRIDES)
     for block in blocks:
-        rows = _rows(machine, head + block.offset, block.size, is_code)
+        rows = _rows(machine, head + block.offset, block.size, is_code, strides)
         if rows:
             found += _operators(machine, subgraph, rows)
-            subgraph += 1
+            subgraph, strides = subgraph + 1, (block.size // len(rows),)
+        elif (
+            found and block.size
+        ):  # The nodes of all subgraphs are taken one after another; what follows may look alike.
+            break
     return tuple(found)
 
 
-def _rows(machine: Emulator, start: int, size: int, is_code: Callable[[int], bool]) -> list[_Row]:
-    """Return the rows of a block, [] for a block of something else."""
-    for stride in _STRIDES:
+def _rows(
+    machine: Emulator, start: int, size: int, is_code: Callable[[int], bool], strides: Sequence[int]
+) -> list[_Row]:
+    """Return the rows of a block, each of one of ``strides`` bytes; [] for a block of something else."""
+    for stride in strides:
         if size % stride == 0 and size:
             rows = [(node, words(machine, node, stride // 4)) for node in range(start, start + size, stride)]
             if all(_is_node(machine, row) and _is_registration(machine, row[-1], is_code) for _, row in rows):

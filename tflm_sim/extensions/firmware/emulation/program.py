@@ -152,6 +152,11 @@ class Program:
         is_aligned = start < head < start + _ALIGNED and head + size == end
         return (start, head + size - start) if is_start or is_aligned else None
 
+    def object_within(self, start: int, end: int) -> str:
+        """Return the first static object that begins within the half-open [start, end), "" where none does."""
+        at = bisect_right(self._data, start, key=itemgetter(0))
+        return plain_name(self._data[at][2]) if at < len(self._data) and self._data[at][0] < end else ""
+
     def object_bounds(self, address: int) -> tuple[int, int] | None:
         """Return where the static object that holds an address begins and ends, None where no symbol says."""
         found = self._objects.at(address)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from tflm_sim.extensions.firmware.emulation.emulator import Emulator
 from tflm_sim.extensions.firmware.emulation.follower import Follower, Purpose
+from tflm_sim.extensions.firmware.emulation.memory_map import Span
 from tflm_sim.extensions.firmware.emulation.program import Program
 from tflm_sim.extensions.firmware.emulation.seen import Arena, Result
 
@@ -72,19 +73,39 @@ class SizeSearch:
         self._given = arena.size
         self._wanted = len(arena.results)
         self._moved: int | None = None
+        self._other: Span | None = None
         self._limit = limit
         self.trials = 0
         self._watched: dict[int, Trial] = {}
 
+    @property
+    def needs_other(self) -> bool:
+        """Whether the other one of two arenas had to be moved, too: it is too small as the program has it."""
+        return self._other is not None
+
     def move(self) -> bool:
-        """Move the arena to unused memory of :data:`ROOM` bytes; return whether every AllocateTensors() works there."""
+        """Move the arena to unused memory of :data:`ROOM` bytes; return whether every AllocateTensors() works there.
+
+        Where the other one of two that belong together is too small as well, that is moved, too.
+        """
+        self._moved, self._given = self._spare(self._arena), ROOM
+        if self._works_moved():
+            return True
+        if self._arena.partner is None:
+            return False
+        place = self._spare(self._arena.partner)
+        self._other = Span(place, place + ROOM)
+        return self._works_moved()
+
+    def _spare(self, arena: Arena) -> int:
+        """Return unused memory that is aligned as an arena is."""
+        return self._machine.spare(ROOM + 2 * _ALIGNED) + arena.address % _ALIGNED
+
+    def _works_moved(self) -> bool:
         assert self._arena.point is not None, "an arena that is searched has its state kept"
-        self._moved = self._machine.spare(ROOM + 2 * _ALIGNED) + self._arena.address % _ALIGNED
-        self._given = ROOM
         self._machine.restore(self._arena.point)
-        follower = self._follower.restarted(
-            self._arena, ROOM, Purpose(is_brief=not self._arena.is_made_later), self._moved
-        )
+        interest = Purpose(is_brief=not self._arena.is_made_later)
+        follower = self._follower.restarted(self._arena, ROOM, interest, self._moved, self._other)
         follower.run(_WHOLE_RUN_S)
         results = follower.arenas[0].results
         self._wanted = max(len(results), self._wanted)
@@ -104,7 +125,7 @@ class SizeSearch:
         assert self._arena.point is not None, "an arena that is searched has its state kept"
         self._machine.restore(self._arena.point)
         interest = Purpose(is_brief=is_brief and not self._arena.is_made_later)
-        follower = self._follower.restarted(self._arena, size, interest, self._moved)
+        follower = self._follower.restarted(self._arena, size, interest, self._moved, self._other)
         arena, wanted = follower.arenas[0], self._wanted
         follower.is_over = lambda: len(arena.results) >= wanted or any(one.status for one in arena.results)
         follower.run(self._limit)

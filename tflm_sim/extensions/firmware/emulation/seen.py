@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Literal, NamedTuple, TypeAlias
 
 from tflm_sim.arena.events import Event
 from tflm_sim.extensions.firmware.emulation.emulator import Snapshot
 
+Into: TypeAlias = Literal["nothing", "arena", "behind", "data"]
+_INTO: dict[Into, str] = {
+    "nothing": "out of bounds",
+    "arena": "in the arena that are not its own",
+    "behind": "directly behind the arena",
+    "data": "of the program's own data",
+}
 _ALIGNED = 16
 """Source: MicroArenaBufferAlignment() @ 90b983c."""
 
@@ -45,6 +53,13 @@ class ObservedOperator:
     holds: tuple[int, ...] = ()
 
 
+class ScratchAsked(NamedTuple):
+    """A scratch buffer that an operator asked for; ``operator``: (subgraph, index)."""
+
+    operator: tuple[int, int]
+    size: int
+
+
 @dataclass(frozen=True, slots=True)
 class StoreSeen:
     """All stores of one instruction, for one operator, to one object or outside of all.
@@ -55,7 +70,7 @@ class StoreSeen:
         low: The lowest byte that was written.
         end: The one after the highest.
         times: How many stores.
-        is_outside: Whether they are neither to the arena, the stack nor the program's own data.
+        into: As of an :class:`~tflm_sim.extensions.firmware.emulation.execution.ExecutedStore`.
     """
 
     operator: ObservedOperator | None
@@ -63,7 +78,17 @@ class StoreSeen:
     low: int
     end: int
     times: int
-    is_outside: bool
+    into: Into
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether nobody may write there."""
+        return self.into != "data"
+
+    @property
+    def where(self) -> str:
+        """What they go to, for people."""
+        return _INTO[self.into]
 
 
 @dataclass(slots=True)
@@ -73,6 +98,7 @@ class InvokeSeen:
     Attributes:
         status: What it returned; None where it did not return.
         ending: Why it did not return, "" where it did.
+        has_crashed: Whether that is because of a fault, a failed check, or an end that it says is a failure.
         stack: Bytes of stack that it used at most; None where it did not return.
         instructions: How many it took; None where they were not counted.
         by_operator: (operator, instructions) of each call of an operator's Eval function, those it calls left out.
@@ -82,6 +108,7 @@ class InvokeSeen:
 
     status: int | None = None
     ending: str = ""
+    has_crashed: bool = False
     stack: int | None = None
     instructions: int | None = None
     by_operator: list[tuple[ObservedOperator, int]] = field(default_factory=list)
@@ -100,6 +127,7 @@ class Result:
         damage: What was handed out although it was in use, "" where nothing was.
         log: What TFLM printed meanwhile.
         ending: Why it did not return, "" where it did.
+        has_crashed: As of an Invoke().
         stack: Bytes of stack that it used at most; None where that was not measured.
         interpreter: Where its interpreter lies.
         number: Of that interpreter, from 1 on; 0 where that is not asked for.
@@ -109,6 +137,7 @@ class Result:
         invocations: Each Invoke() after it that was run.
         stores: As of an Invoke().
         pointer: As of an Invoke().
+        scratch: Each scratch buffer that its operators asked for, in order.
     """
 
     status: int | None = None
@@ -117,6 +146,7 @@ class Result:
     damage: str = ""
     log: list[str] = field(default_factory=list)
     ending: str = ""
+    has_crashed: bool = False
     stack: int | None = None
     interpreter: int = 0
     number: int = 0
@@ -126,6 +156,7 @@ class Result:
     invocations: list[InvokeSeen] = field(default_factory=list)
     stores: list[StoreSeen] | None = None
     pointer: int = 0
+    scratch: tuple[ScratchAsked, ...] = ()
 
     @property
     def invocations_done(self) -> int:

@@ -1,23 +1,28 @@
 """Which stores of AllocateTensors() and Invoke() go out of bounds, and which operators write the program's own data.
 
-in bounds    every arena, the stack, the interpreter, devices
+in bounds    every arena, the stack, the interpreter, its allocator, devices
 own data     static objects and blocks of the heap: told where an operator writes them
 outside      everything else
+
+While an operator of Invoke() runs, only its own bytes of the arena are in bounds (``ownership.py``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from tflm_sim.extensions.firmware.emulation import store_watch
 from tflm_sim.extensions.firmware.emulation.emulator import Emulator
 from tflm_sim.extensions.firmware.emulation.memory_map import Span
 from tflm_sim.extensions.firmware.emulation.program import Program
-from tflm_sim.extensions.firmware.emulation.seen import Arena, ObservedOperator, StoreSeen
+from tflm_sim.extensions.firmware.emulation.seen import Arena, Into, ObservedOperator, StoreSeen
 from tflm_sim.extensions.firmware.emulation.store_watch import Noted, Stored
 
 _BOOKKEEPING = 64
 """Bytes around the blocks of a heap in which malloc() keeps its own records."""
+_INTERPRETER = 256
+"""Bytes of an interpreter that neither an object nor a block of the heap holds."""
 _CALLERS, _MAX_CALLERS = 1 << 16, 1 << 20
 """Bytes of the callers' stack where nothing says where it begins; and the most that they can be."""
 
@@ -33,6 +38,10 @@ class Stores:
 
     Attributes:
         interpreter: Whose AllocateTensors() or Invoke() is watched.
+        allocators: Where the objects lie that allocate for it.
+        own: The bytes of the arena that each operator may write, all for one that is not there; None outside of
+            Invoke(), and where that was not found.
+        arena: Where that lies.
     """
 
     def __init__(
@@ -46,7 +55,11 @@ class Stores:
         self._asker: ObservedOperator | None = None
         self._noted: Noted | None = None
         self._pointer = 0
+        self._guarded: dict[int, Span] = {}
         self.interpreter = 0
+        self.allocators: set[int] = set()
+        self.own: Mapping[ObservedOperator, Sequence[Span]] | None = None
+        self.arena: Span | None = None
 
     def begin(self, lent: Span, pointer: int) -> None:
         """Watch the function at whose entry the machine stands.
@@ -56,15 +69,32 @@ class Stores:
             pointer: The program's own stack pointer.
         """
         self._pointer = pointer
-        arenas = (Span(arena.address, arena.end) for arena in self._arenas)
-        free = [lent, Span(pointer, self._top(pointer)), *arenas]
-        holder = self._program.object_bounds(self.interpreter)
-        free += [Span(*holder)] if holder else []
+        inside = [Span(arena.address, arena.end) for arena in self._arenas]
+        users = [one for one in (self.interpreter, *self.allocators) if not any(each.contains(one) for each in inside)]
+        free = [lent, Span(pointer, self._top(pointer)), *inside, *map(self._holder, users)]
         self._askers, self._asker = [None], None
         self._noted = self._machine.noted()
         if self._noted is not None:
             objects = [*self._program.data_spans, *self._heap()]
-            store_watch.begin(self._noted, free, objects, self._machine.devices())
+            guarded = self._pieces()
+            self._guarded = store_watch.begin(self._noted, free, objects, self._machine.devices(), guarded)
+
+    def _pieces(self) -> list[Span]:
+        """Return the arena in pieces, each of which belongs as a whole to an operator or does not."""
+        if self.own is None or self.arena is None:
+            return []
+        arena = self.arena
+        edges = {edge for spans in self.own.values() for one in spans for edge in (one.start, one.end)}
+        inside = sorted({arena.start, arena.end} | {edge for edge in edges if arena.start < edge < arena.end})
+        return [Span(start, end) for start, end in pairwise(inside)]
+
+    def _holder(self, address: int) -> Span:
+        """Return the object or the block of the heap that holds an interpreter or an allocator."""
+        bounds = self._program.object_bounds(address)
+        if bounds is not None:
+            return Span(*bounds)
+        blocks = [Span(start, start + size) for start, size in self._blocks if start <= address < start + size]
+        return min(blocks, key=lambda one: one.end - one.start, default=Span(address, address + _INTERPRETER))
 
     def _top(self, pointer: int) -> int:
         """Return where the stack begins from which its callers took theirs."""
@@ -84,6 +114,11 @@ class Stores:
         low = min(address for address, _ in self._blocks)
         return [Span(low - _BOOKKEEPING, max(address + size for address, size in self._blocks) + _BOOKKEEPING)]
 
+    @property
+    def asker(self) -> ObservedOperator | None:
+        """The operator for which stores are."""
+        return self._asker
+
     def are_for(self, operator: ObservedOperator | None) -> ObservedOperator | None:
         """Note that stores are for an operator from now on; return for which they were until now."""
         before, self._asker = self._asker, operator
@@ -91,16 +126,28 @@ class Stores:
             self._askers.append(operator)
         if self._noted is not None:
             self._noted.asker = self._askers.index(operator)
+            if self._guarded and self.own is not None:
+                store_watch.permit(self._noted, self._guarded, self.own.get(operator) if operator else None)
         return before
 
     def take(self) -> list[StoreSeen] | None:
         """Return what was seen since the watch began; None where nothing was watched."""
         if self._noted is None:
             return None
-        seen = map(self._seen, store_watch.end(self._noted))
-        return [one for one in seen if one.is_outside or one.operator or not one.code_address]
+        guarded, self._guarded = self._guarded, {}
+        seen = map(self._seen, store_watch.end(self._noted, guarded))
+        return [one for one in seen if one.into != "data" or one.operator or not one.code_address]
 
     def _seen(self, one: Stored) -> StoreSeen:
         """Return stores for people; the heap may have grown since the watch began."""
+        return StoreSeen(self._askers[one.asker], one.code_address, one.low, one.end, one.times, self._into(one))
+
+    def _into(self, one: Stored) -> Into:
+        if one.is_guarded:
+            return "arena"
+        if any(one.low == arena.end for arena in self._arenas):
+            bounds = self._program.object_bounds(one.low)
+            if bounds is None or bounds[0] < one.low:  # No other object begins there.
+                return "behind"
         is_inside = one.is_inside or any(span.start <= one.low and one.end <= span.end for span in self._heap())
-        return StoreSeen(self._askers[one.asker], one.code_address, one.low, one.end, one.times, not is_inside)
+        return "data" if is_inside else "nothing"

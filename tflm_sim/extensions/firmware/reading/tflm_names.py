@@ -82,6 +82,8 @@ RESIZE_FREE = _function(_HEAD, "DeallocateResizableBuffer", "Ph")
 RESERVE = _function(_HEAD, "ReserveNonPersistentOverlayMemory", "jj")
 START_MODEL = _function("MicroAllocator", "StartModelAllocation", rf"PK{_type('Model')}.*")
 COMMIT_PLAN = _function("MicroAllocator", "CommitStaticMemoryPlan", ".*")
+REQUEST_SCRATCH = _function("MicroAllocator", "RequestScratchBufferInArena", "ji.*")
+"""With the bytes first, as since January 2021; before, the node came first."""
 TENSOR_TAKERS = _function("MicroAllocator", "AllocatePersistentTfLiteTensorInternal|AllocateTempTfLiteTensor", ".*")
 """What takes memory for a TfLiteTensor."""
 CREATE_VARIABLES = _function("MicroResourceVariables", "Create", r"\w+")

@@ -13,7 +13,7 @@ from tflm_sim.errors import FirmwareError
 from tflm_sim.extensions.firmware.emulation import follow
 from tflm_sim.extensions.firmware.emulation.follow import _fits, _size_found, _tried
 from tflm_sim.extensions.firmware.emulation.search import Trial, Unfinished
-from tflm_sim.extensions.firmware.emulation.seen import Arena, Result
+from tflm_sim.extensions.firmware.emulation.seen import Arena, InvokeSeen, Result, StoreSeen
 
 ADDRESS = 0x2000_0000
 
@@ -26,7 +26,7 @@ class Search:
     """A search that finds a size, or nothing, or comes to no end; and moves an arena that is too small, or cannot."""
 
     def __init__(self, found: Any, *, can_move: bool = False) -> None:
-        self.found, self.can_move, self.moves = found, can_move, 0
+        self.found, self.can_move, self.moves, self.needs_other = found, can_move, 0, False
         self.trials = 7
 
     def move(self) -> bool:
@@ -57,10 +57,11 @@ def found(machine: Callable[[str], Any], search: Search, *results: Result, ignor
     one.ignores_alignment = ignores_alignment
     arena = Arena(ADDRESS, 2000, ADDRESS, True, None, None, results=list(results))
     any_search: Any = search
-    return _size_found(one, any_search, arena)
+    return _size_found(one, any_search, arena, is_misplaced=False)
 
 
 WORKS, FAILS, ASTRAY = Result(0, 990, model=0x8001), Result(1, refused=1), Result(None, ending="it runs on")
+HALTS = Result(None, ending="it reaches abort()", has_crashed=True)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,9 @@ def test_a_model_that_its_core_may_not_read_is_no_yes(
     [
         ([FAILS], True, 1, (False, "AllocateTensors() returned 1", 7, 1000, 980, 900, ("failed with 999",))),
         ([FAILS], False, 1, (False, "AllocateTensors() returned 1", 0, None, None, None, ())),
-        ([Result(1)], True, 0, (False, "AllocateTensors() returned 1", 0, None, None, None, ())),  # nothing was refused
+        ([Result(1)], True, 1, (False, "AllocateTensors() returned 1", 7, 1000, 980, 900, ("failed with 999",))),
+        ([HALTS], True, 1, (False, "it reaches abort()", 7, 1000, 980, 900, ("failed with 999",))),
+        ([HALTS], False, 1, (None, "it reaches abort()", 0, None, None, None, ())),
         ([WORKS, ASTRAY], True, 0, (None, "it runs on", 0, None, None, None, ())),
     ],
 )
@@ -110,6 +113,54 @@ def test_a_search_without_an_end_says_where(machine: Callable[[str], Any]) -> No
     resumed = "AllocateTensors() works, but resumed with 1,234 B the program did not: it waits"
     assert found(machine, search, WORKS)[:3] == (None, resumed, 7)
     assert found(machine, search, FAILS)[:3] == (False, "AllocateTensors() returned 1", 7)
+
+
+def test_of_two_arenas_that_were_both_enlarged_each_lacks_what_its_own_size_lacks(
+    machine: Callable[[str], Any],
+) -> None:
+    for smallest, fits in ((2000, True), (2001, False)):
+        search = Search((trial(smallest, Result(0, 980)), 900), can_move=True)
+        search.needs_other = True
+        assert found(machine, search, FAILS)[:4] == (fits, "" if fits else "AllocateTensors() returned 1", 7, smallest)
+
+
+def test_a_program_that_halts_before_allocate_tensors_has_an_arena_that_is_too_small(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    arena = Arena(ADDRESS, 4, ADDRESS, True, None, None)
+    halted = SimpleNamespace(arenas=[arena], ending="it reaches abort()", has_crashed=True)
+    monkeypatch.setattr(follow, "starts", lambda program, make: [SimpleNamespace(words="way", is_guessed=False)])
+    monkeypatch.setattr(follow, "_followed_with", lambda *_: halted)
+    assert follow._reached(None, None, None, 0, None)[1] is halted  # type: ignore[arg-type]
+    assert [(one.status, one.ending) for one in arena.results] == [
+        (None, "it reaches abort(), before AllocateTensors()")
+    ]
+
+
+OUT = StoreSeen(None, 0x800, 0x100, 0x104, 1, "nothing")
+OWN = StoreSeen(None, 0x800, 0x100, 0x104, 1, "data")
+OVER = StoreSeen(None, 0x800, 0x100, 0x104, 1, "arena")
+BEHIND = StoreSeen(None, 0x800, 0x100, 0x104, 1, "behind")
+
+
+@pytest.mark.parametrize(
+    ("invocation", "with_its_own", "with_another_model"),
+    [
+        (InvokeSeen(status=0), (True, ""), True),
+        (InvokeSeen(status=1), (False, "Invoke() returned 1"), None),
+        (InvokeSeen(ending="it faults", has_crashed=True), (False, "Invoke() does not return: it faults"), None),
+        (InvokeSeen(ending="it waits"), (None, "Invoke() does not return: it waits"), None),
+        (InvokeSeen(status=0, stores=[OWN]), (True, ""), True),
+        (InvokeSeen(status=0, stores=[OWN, OUT]), (False, "Invoke() stores 4 B out of bounds"), False),
+        (InvokeSeen(status=0, stores=[OVER]), (False, "Invoke() stores 4 B in the arena that are not its own"), False),
+        (InvokeSeen(status=0, stores=[BEHIND, OUT]), (False, "Invoke() stores 4 B directly behind the arena, and 1 more"), False),
+    ],
+)  # fmt: skip
+def test_invoke_belongs_to_the_verdict(
+    invocation: InvokeSeen, with_its_own: tuple[bool | None, str], with_another_model: bool | None
+) -> None:
+    assert follow._invoke_works(invocation, is_own=True) == with_its_own
+    assert follow._invoke_works(invocation, is_own=False)[0] is with_another_model
 
 
 def test_memory_that_is_handed_out_twice_is_no_success(machine: Callable[[str], Any]) -> None:
@@ -174,7 +225,9 @@ def test_a_program_is_started_in_the_first_way_that_reaches_something(
 
     def followed(start: Any, *_: Any) -> Any:
         results = [one(status) for status in ways[start.at][1]]
-        return SimpleNamespace(arenas=[SimpleNamespace(results=results)], ending="it waits", at=start.at)
+        return SimpleNamespace(
+            arenas=[SimpleNamespace(results=results)], ending="it waits", has_crashed=False, at=start.at
+        )
 
     monkeypatch.setattr(follow, "_followed_with", followed)
     start, follower = follow._reached(None, None, None, 0, None)  # type: ignore[arg-type]
@@ -184,7 +237,7 @@ def test_a_program_is_started_in_the_first_way_that_reaches_something(
 def test_where_no_way_reaches_anything_each_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     starts = [SimpleNamespace(words=words, is_guessed=False) for words in ("from reset", "from main()")]
     monkeypatch.setattr(follow, "starts", lambda program, make: starts)
-    nothing = SimpleNamespace(arenas=[], ending="it waits")
+    nothing = SimpleNamespace(arenas=[], ending="it waits", has_crashed=False)
     monkeypatch.setattr(follow, "_followed_with", lambda *_: nothing)
     with pytest.raises(FirmwareError, match=r"reached: from reset, it waits; from main\(\), it waits$"):
         follow._reached(None, None, None, 0, "app.elf")  # type: ignore[arg-type]

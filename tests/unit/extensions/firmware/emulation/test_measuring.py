@@ -100,12 +100,12 @@ def test_where_nothing_is_counted_no_instructions_are_told(run: Run, before: int
 
 def test_an_operator_outside_of_an_invocation_is_not_measured(run: Run) -> None:
     run.measuring.operator("ADD")  # type: ignore[arg-type]
-    run.measuring.cut("it waits")
+    run.measuring.cut("it waits", has_crashed=False)
     seen = run.measuring.invoke()
-    run.measuring.cut("it waits longer")
-    assert seen.ending == "it waits longer"
+    run.measuring.cut("it waits longer", has_crashed=True)
+    assert (seen.ending, seen.has_crashed) == ("it waits longer", True)
     run.returns(0)
-    run.measuring.cut("too late")
+    run.measuring.cut("too late", has_crashed=False)
     run.measuring.operator("ADD")  # type: ignore[arg-type]
     assert (run.waiting, seen.ending, seen.by_operator) == ([], "it waits longer", [])
 

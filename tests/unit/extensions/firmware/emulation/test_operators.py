@@ -160,20 +160,18 @@ def test_the_heap_lies_around_its_blocks_or_behind_the_data(arm: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("low", "end", "is_inside", "is_outside"),
+    ("low", "end", "is_inside", "into"),
     [
-        (0x2001_FFC0, 0x2002_0060, False, False),  # all of the block and 64 bytes on both sides
-        (0x2001_FFBF, 0x2002_0060, False, True),
-        (0x2001_FFC0, 0x2002_0061, False, True),
-        (0x2001_0000, 0x2001_0001, True, False),
+        (0x2001_FFC0, 0x2002_0060, False, "data"),  # all of the block and 64 bytes on both sides
+        (0x2001_FFBF, 0x2002_0060, False, "nothing"),
+        (0x2001_FFC0, 0x2002_0061, False, "nothing"),
+        (0x2001_0000, 0x2001_0001, True, "data"),
     ],
 )
-def test_a_store_is_outside_of_what_the_program_has(
-    arm: Any, low: int, end: int, is_inside: bool, is_outside: bool
-) -> None:
+def test_a_store_is_outside_of_what_the_program_has(arm: Any, low: int, end: int, is_inside: bool, into: str) -> None:
     stores = stores_of(arm, blocks=[(0x2002_0000, 0x20)])
     found = stores._seen(Stored(asker=0, code_address=0x8000, low=low, end=end, times=3, is_inside=is_inside))
-    assert (found.is_outside, found.operator, found.code_address, found.times) == (is_outside, None, 0x8000, 3)
+    assert (found.into, found.operator, found.code_address, found.times) == (into, None, 0x8000, 3)
 
 
 @pytest.mark.parametrize("used", [0, 1, 1000, (1 << 18) - 512])

@@ -15,7 +15,9 @@ class Search(SizeSearch):
 
     def __init__(self, given: int, succeeds: int, sound: int, *, used: int = 0, refused: int = 0) -> None:
         results = [SimpleNamespace(used=used, refused=refused, damage=0)]
-        arena = SimpleNamespace(size=given, results=results, point="point", address=0x2000_0014, is_made_later=False)
+        arena = SimpleNamespace(
+            size=given, results=results, point="point", address=0x2000_0014, is_made_later=False, partner=None
+        )
         super().__init__(None, None, None, arena, 1.0)  # type: ignore[arg-type]
         self.least, self.sound = succeeds, sound
         self.tried: list[int | str] = []
