@@ -246,7 +246,7 @@ OF_FILES = {
     "extensions/firmware/reading/absent_checks.py": {"_table"},
     "extensions/firmware/reading/dated_texts.py": {"_table"},
     "extensions/lite/flex.py": {"allowlist"},
-    "extensions/lite/kernels/conditions.py": {"_lines"},
+    "extensions/lite/kernels/conditions.py": {"_rows"},
     "ops/places.py": {"_table"},
     "targets/history.py": {"commits", "main_line", "wheels"},
 }

@@ -17,7 +17,9 @@ def command() -> int:
     if is_counting:
         gc.set_threshold(COLLECTION_THRESHOLD)
     from tflm_sim.cli import main  # Only now: most of the objects are made here.
+    from tflm_sim.cli.streams import open_standard_streams
 
+    open_standard_streams()
     try:
         return main()
     finally:

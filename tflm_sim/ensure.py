@@ -60,9 +60,9 @@ class KernelChecks:
             self._refuse(text, " was not true.", (text, ""), number)
 
     def ensure_eq(self, a: int, b: int, a_text: str, b_text: str = "", number: int = 1) -> None:
-        """TF_LITE_ENSURE_EQ."""
+        """TF_LITE_ENSURE_EQ, which prints both with ``%d``."""
         if a != b:
-            self.refuse(a_text, b_text or str(b), f"{int(a)} != {int(b)}", number)
+            self.refuse(a_text, b_text or str(b), f"{int32(a)} != {int32(b)}", number)
 
     def ensure_types_eq(self, a: int, b: int, a_text: str, b_text: str = "", number: int = 1) -> None:
         """TF_LITE_ENSURE_TYPES_EQ."""

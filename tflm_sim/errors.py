@@ -26,6 +26,8 @@ EXIT_CODES = {
 UNFORESEEN = 70
 """The exit code of an unexpected error, the same as EX_SOFTWARE in sysexits.h. It is no verdict."""
 INTERRUPTED = 130
+UNKNOWN = 3
+"""The exit code of a verdict that could not be given."""
 
 
 class TflmSimError(Exception):

@@ -37,6 +37,47 @@ def one_line(text: str, *, may_color: bool = False) -> str:
     )
 
 
+_MARKED = r"x[0-9a-f]{2}|u[0-9a-f]{4}|U00(?:0[0-9a-f]|10)[0-9a-f]{4}"
+_FORMULA = tuple("=+-@\t'")
+"""What a spreadsheet takes for a formula at the start of a cell, and the sign that says that it is none."""
+
+
+def escaped(text: str, also: str = "") -> str:
+    """Return ``text`` on one line with hostile characters as escapes, and two texts never alike.
+
+    A backslash that would begin such an escape is one itself, so that :func:`unescaped` returns the text.
+
+    Args:
+        text: Any.
+        also: Characters that are hostile where it is written.
+    """
+    plain = re.sub(rf"\\(?={_MARKED})", r"\\x5c", text)
+    shown = _no_command(_escaped(plain))
+    return "".join(_escape(letter) if letter in also else letter for letter in shown) if also else shown
+
+
+def unescaped(text: str) -> str:
+    """Return the text of which :func:`escaped` made ``text``."""
+    return re.sub(rf"\\({_MARKED})", lambda found: chr(int(found[1][1:], 16)), text)
+
+
+def csv_cell(text: str) -> str:
+    """Return a cell that no spreadsheet and no terminal executes; :func:`csv_text` undoes it."""
+    shown = escaped(text)
+    return f"'{shown}" if shown.startswith(_FORMULA) else shown
+
+
+def csv_text(cell: str) -> str:
+    """Return the text of which :func:`csv_cell` made a cell."""
+    return unescaped(cell[1:] if cell[:1] == "'" and cell[1:].startswith(_FORMULA) else cell)
+
+
+def code_span(text: str, limit: int = 400) -> str:
+    """Return text as code in Markdown: it cannot end the code, nor the cell that it is in; the end is kept."""
+    shown = escaped(text[-limit:], also="`|")
+    return f"`{shown}`" if len(shown) <= limit and len(text) <= limit else f"`…{shown[len(shown) - limit + 1 :]}`"
+
+
 def json_text(document: Any, *, indent: int | None = None) -> str:
     """Return ``document`` as ASCII JSON, compact without an indent, that holds no command for a CI's runner."""
     import json  # slow to import, and needed only for JSON

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from tflm_sim.arena.events import Event
+from tflm_sim.checks.program_need import ProgramNeed
 from tflm_sim.device.configuration import Configuration
+from tflm_sim.logs.crashes import CodePlace
 from tflm_sim.model.types import Model
 from tflm_sim.report.document import SizeDocument
 from tflm_sim.report.picture import Picture
@@ -129,6 +131,35 @@ class Programs(Protocol):
             FirmwareError: The file cannot be used.
         """
 
+    def need(
+        self,
+        path: str,
+        model: Model,
+        configurations: Sequence[Configuration],
+        *,
+        limit: int | None = None,
+        address: int | None = None,
+        settled: frozenset[str] = frozenset(),
+        command: str = "",
+        **named: str | None,
+    ) -> ProgramNeed:
+        """Return what a model needs in a program in the place of one of its own, as its file says.
+
+        Args:
+            path: The program.
+            model: The model.
+            configurations: Its set-up on each target that is possible, the likeliest first.
+            limit: Bytes of the arena that is asked about, of both where there are two; None where only the need is.
+            address: Where the arena starts, modulo 16; None for where the program has it.
+            settled: Settings that the user named: "planner", "resource_variable_count".
+            command: What executes the program with this model, which may settle a doubt.
+            named: As for :meth:`possible_targets`.
+
+        Raises:
+            UsageError: A fact that the file does not contain has to be named.
+            FirmwareError: The file cannot be used.
+        """
+
     def measure(
         self,
         path: str,
@@ -158,6 +189,13 @@ class Programs(Protocol):
 
         Raises:
             FirmwareError: The program does not run the model.
+        """
+
+    def places(self, path: str, addresses: Sequence[int]) -> tuple[CodePlace, ...]:
+        """Return what lies at addresses of code: function, file and line, as far as the program tells.
+
+        Raises:
+            FirmwareError: The file cannot be used.
         """
 
     def smallest_arena(self, path: str, model: Model, *, interpreter: int = 0) -> int | None:

@@ -50,6 +50,33 @@ def replacing_bytes(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise UsageError(f"{path} cannot be written: a name has no null character") from error
 
 
+def inside(folder: str | os.PathLike[str], name: str, *, may_link: bool = False, pattern: str = "") -> str:
+    """Return the path of a file that a document in ``folder`` names, which is there or in a folder below.
+
+    Somebody else may have written the document. What it names elsewhere is neither read nor written, nor is it told
+    what is there. This is the only way from a document's text to a path: tests/test_gates.py finds any other.
+
+    Args:
+        folder: The document's folder.
+        name: A name, or a pattern, with "/" between folders.
+        may_link: Whether links may lead elsewhere, as ``bazel-bin`` does: the file is only read, and who wrote the
+            document has to know its name.
+        pattern: The document's pattern that the name was found with, for the message.
+
+    Raises:
+        UsageError: It is elsewhere, or no name.
+    """
+    parts = name.replace("\\", "/").split("/")
+    path = os.path.normpath(os.path.join(folder, name))
+    is_below = parts[0] and ".." not in parts and "\0" not in name and not os.path.splitdrive(name)[0]
+    if is_below and not may_link:
+        root = os.path.realpath(folder)
+        is_below = os.path.commonpath((os.path.realpath(path), root)) == root
+    if not is_below:
+        raise UsageError(f"'{pattern or name}' is not in the folder of the file that names it")
+    return path
+
+
 def append(path: str | os.PathLike[str], text: str) -> None:
     """Append ``text`` to a file, or nothing of it.
 

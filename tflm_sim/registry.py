@@ -102,13 +102,19 @@ OWN: tuple[Extension, ...] = (
         },
         programs="programs",
         parts={
+            "program": DocumentPart(
+                ("SizeDocument", "ArenaDocument", "Verdict", "SideFacts"),
+                "program_facts:ProgramFacts",
+                "program_facts:program_lines",
+                "With --firmware: what the program's file says, and what the answer takes for granted.",
+            ),
             "executed": DocumentPart(
                 ("SizeDocument", "Verdict", "SideFacts"),
                 "executed_facts:ExecutedFacts",
                 "executed_text:facts_lines",
                 "With --executed: how the figures were measured. Where the simulation asks for something else, what "
                 "was not seen is empty: buffers, peak, binding, recorded.",
-            )
+            ),
         },
         names={
             "emulation.execute": "execute",
@@ -165,7 +171,34 @@ OWN: tuple[Extension, ...] = (
         },
     ),
     Extension(name="eon", additions={"size": "additions"}, sources="source_kind"),
+    Extension(
+        name="banks",
+        additions={"size": "additions", "check": "additions", "report": "additions", "plan": "additions"},
+        parts={
+            "banks": DocumentPart(
+                ("SizeDocument", "Verdict"),
+                "document:StockFacts",
+                "text:stock_lines",
+                "With --bank: what TFLM's own Create does with these banks of RAM.",
+            )
+        },
+    ),
     Extension(name="ci", additions={"check": "additions", "diff": "additions"}, modules={"keras": "keras"}),
+    Extension(
+        name="header",
+        additions={"size": "additions"},
+        parts={
+            "header": DocumentPart(
+                ("SizeDocument",), "str", "additions:header_lines", "The C++ header that was written; with --header."
+            ),
+            "resolver": DocumentPart(
+                ("SizeDocument",),
+                "facts:ResolverFacts",
+                "additions:resolver_lines",
+                "What the firmware's resolver must register; with --resolver.",
+            ),
+        },
+    ),
     Extension(name="mcp", verbs={"mcp": Verb("cli", "answer coding assistants (Model Context Protocol)", MORE)}),
     Extension(name="page", verbs={"serve": Verb("cli", "serve the web page that sizes models in the browser", MORE)}),
 )

@@ -14,6 +14,7 @@ is refused, because people mean two things by it. Text and values are bounded, s
 from __future__ import annotations
 
 import re
+from typing import overload
 
 from tflm_sim.errors import UsageError, expect, not_a
 
@@ -26,7 +27,7 @@ _BITS = 63
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>0[xX][0-9a-fA-F]+|[0-9]+(?:['_][0-9]+)*(?:\.[0-9]+)?)|(?P<unit>[A-Za-z]+)|(?P<sign><<|[-+*()]))"
 )
-_UNITS = {
+_UNITS: dict[str, int] = {
     **dict.fromkeys(("", "B", "U", "L", "UL", "LU", "LL", "ULL", "LLU"), 1),
     **dict.fromkeys(("K", "KIB"), 1024),
     **dict.fromkeys(("M", "MIB"), 1024**2),
@@ -87,7 +88,8 @@ class _Reader:
             whole = int(digits, 16) if is_hex else int(digits + fraction)
         else:
             raise self.wrong()
-        size, rest = divmod(whole * self._unit(), 10 ** len(fraction))
+        scale: int = 10 ** len(fraction)
+        size, rest = divmod(whole * self._unit(), scale)
         if rest:
             raise UsageError(f"'{self.text}' is not a whole number of bytes")
         self._check(size)
@@ -155,6 +157,18 @@ def as_size(given: int | str | None, name: str) -> int | None:
     return size
 
 
+@overload
+def as_limit(given: int | str, name: str) -> int: ...
+
+
+@overload
+def as_limit(given: None, name: str) -> None: ...
+
+
+@overload
+def as_limit(given: int | str | None, name: str) -> int | None: ...
+
+
 def as_limit(given: int | str | None, name: str) -> int | None:
     """Return the bytes that there are for an arena, as :func:`as_size`; one in which nothing can work is a mistake.
 
@@ -163,6 +177,6 @@ def as_limit(given: int | str | None, name: str) -> int | None:
     """
     size = as_size(given, name)
     if size is not None and size < LEAST_LIMIT:
-        meant = f"; did you mean {size}KiB?" if size else ""
-        raise UsageError(f"{name}: no TFLM works in {size} B{meant}")
+        meant = f"; did you mean `{name}={size}KiB`?" if size else ""
+        raise UsageError(f"`{name}={size}`: no TFLM works in so few bytes{meant}")
     return size

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.checks.candidates import CandidateNeed
 from tflm_sim.checks.verdict import Verdict, read_baseline
 from tflm_sim.cli import check, main
 from tflm_sim.device.configuration import configure
@@ -32,14 +31,6 @@ def test_one_no_is_a_no_else_the_largest_code_counts() -> None:
     yes, no, unknown = verdict(), verdict(fits=False), verdict(fits=None)
     for rows, code in (([yes], 0), ([yes, unknown], 3), ([unknown, no, yes], 1), ([no], 1)):
         assert check._exit_code(rows) == code
-
-
-def test_sizes_that_are_good_are_remembered(tmp_path: Path) -> None:
-    path = tmp_path / "b.json"
-    check._remember(str(path), [verdict(fits=False), verdict(None), verdict(32, before=16)])
-    assert not path.exists()
-    check._remember(str(path), [verdict(16, key="a"), verdict(32, fits=False, key="b"), verdict(None, None, key="c")])
-    assert read_baseline(path) == {"a": 16}
 
 
 def test_a_model_is_held_to_its_size_in_the_baseline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -130,14 +121,3 @@ def test_markdown_is_appended(tmp_path: Path) -> None:
     text = path.read_text()
     assert text.startswith("before\n### ✅ `sample:sine`")
     assert text.split("\n\n")[-2].startswith("- `for cortex-m4: ")
-
-
-def test_several_targets_are_one_verdict_where_they_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    needs = [CandidateNeed("a", 16), CandidateNeed("b", None)]
-    monkeypatch.setattr("tflm_sim.checks.candidates.most_demanding", lambda *_: (None, needs))
-    small, large, endless = verdict(16, key="first"), verdict(32), verdict(None, fits=False)
-    found = check._of_all(SINE, [M4, ESP32], [small, large])
-    assert (found.needed, found.key, found.fits, found.candidates) == (32, "first", True, tuple(needs))
-    found = check._of_all(SINE, [M4, ESP32], [endless, large])
-    assert (found.needed, found.fits) == (None, None)
-    assert found.reason == "the file leaves open which it is: a: 16 B; b: fails"

@@ -58,7 +58,7 @@ def test_markdown_keeps_strangers_names_in_their_cells(tmp_path: Path) -> None:
     from tflm_sim.report.verdict_text import verdict_markdown
 
     text = verdict_markdown(Verdict("a`|<b>\n.tflite", "a on cortex-m4 (x)", 1072, 2048, True))
-    assert text.splitlines()[0] == "### ✅ `a  <b>\\x0a.tflite`"
+    assert text.splitlines()[0] == "### ✅ `a\\x60\\x7c<b>\\x0a.tflite`"
     assert text.splitlines()[4] == "| 1,072 B | 2,048 B | - | `cortex-m4 (x)` |"
 
 

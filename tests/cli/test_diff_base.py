@@ -150,7 +150,7 @@ def test_strangers_names_stay_in_their_cells(repository: Path, capsys: pytest.Ca
     (repository / "a`|<b>```\n.tflite").write_bytes(sample_path("sine").read_bytes())
     assert main(["diff", "--base", "HEAD"]) == 1
     row = next(line for line in capsys.readouterr().out.splitlines() if "<b>" in line)
-    assert row == "| ✅ | `a  <b>   \\x0a.tflite` | `doorbell` | - | 1,072 B | new | 20,480 B |"
+    assert row == "| ✅ | `a\\x60\\x7c<b>\\x60\\x60\\x60\\x0a.tflite` | `doorbell` | - | 1,072 B | new | 20,480 B |"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tflm_sim.checks.explain_failure import MatchingSetting
 from tflm_sim.cli import main
 from tflm_sim.cli.explain import exact_lines
 from tflm_sim.logs.kernel_texts import find_kernel_text
@@ -17,7 +18,7 @@ HINT = "--model MODEL, with --target or --library, gives the smallest arena that
 STRIPPED = "the build strips it"
 
 
-def explained(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> list[str]:
+def explained(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 1) -> list[str]:
     assert main(["explain", *arguments]) == code
     return capsys.readouterr().out.splitlines()
 
@@ -25,14 +26,14 @@ def explained(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0
 @pytest.mark.parametrize(("text", "first"), [
     ("...only 191120 was avai", "the memory plan does not fit: 191,120 B (186.6 KiB) free"),
     ("only 191120 was available.", "the memory plan does not fit: 191,120 B (186.6 KiB) free"),
-    ("Hybrid models are not supported on TFLite Micro.", "a kernel or a parser refuses the model"),
+    ("Axis has only one element for Expand_Dims.", "a kernel or a parser refuses the model"),
     ("region `RAM' overflowed by 1234 bytes", "the program does not fit the memory that the linker has"),
     ("region RAM overflowed by 1234 bytes", "the program does not fit the memory that the linker has"),
     ("dram0_0_seg overflowed by 38192 bytes", "the program does not fit the memory that the linker has"),
     ("ld: app.elf section `.bss' will not fit in region `RAM'",
      "the program does not fit the memory that the linker has"),
     ("cannot move location counter backwards (from 000000002003f1a8 to 0000000020030000)",
-     "a section of the program reaches beyond where the next one begins"),
+     "static data are 61,864 bytes too large"),
     ("[E][micro_wake_word:141]: Failed to allocate tensors for the streaming model", "AllocateTensors failed"),
     ("Could not allocate the streaming model's tensor arena.", "no room for the whole arena, from the heap"),
     ("Cannot allocate tensors", "AllocateTensors failed"),
@@ -48,13 +49,15 @@ def test_a_pasted_line_is_explained(text: str, first: str, capsys: pytest.Captur
     "Type of plant: not supported by trellis",
 ])  # fmt: skip
 def test_what_is_not_tflms_is_not_explained(text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert explained(capsys, text, code=1) == ["nothing of TensorFlow Lite Micro is in this log"]
+    lines = explained(capsys, text, code=3)
+    assert lines[0].startswith(("nothing of TensorFlow Lite Micro is in this log", "line 1 is not known"))
+    assert lines[-1].startswith("  give      --firmware")
 
 
 def test_the_end_of_a_line_that_several_messages_have_is_not_guessed(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = explained(capsys, "...available 20472, missing: 13016")
+    lines = explained(capsys, "...available 20472, missing: 13016", code=3)
     assert "its beginning is cut, and several messages end so" in lines[0]
-    assert lines[1] == "no failure is in this log"
+    assert lines[1] == "what failed is not understood; these help:"
 
 
 def test_a_section_that_does_not_fit_is_named(capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,7 +112,7 @@ def test_a_panic_after_allocate_tensors_is_the_use_of_a_null_pointer(
     assert "input(0), output(0) and typed_input_tensor() are null pointers" in "".join(
         explained(capsys, f"{before}\n{panic}")
     )
-    assert explained(capsys, f"hello world\n{panic}")[-1] == "no failure is in this log"
+    assert explained(capsys, f"hello world\n{panic}")[0] == "line 2: the program read an address that is none"
 
 
 def test_with_a_model_the_answer_says_for_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,16 +145,28 @@ def test_a_text_of_several_files_names_what_their_paths_have_in_common() -> None
 
 def test_the_rest_of_a_format_is_no_operator(capsys: pytest.CaptureFixture[str]) -> None:
     lines = explained(capsys, "Failed to get registration from op code  d")
-    assert lines[0] == "line 1: the operator is not registered with the resolver"
+    assert lines[0] == "line 1: some operator is not registered with the resolver, often a custom one"
     assert not [line for line in lines if line.startswith("  operator")]
     both = "Didn't find op for builtin opcode 'MUL' version '1'\nFailed to get registration from op code  d"
     assert "  operator  MUL" in explained(capsys, both)
 
 
 def explanation(*arenas: tuple[int, int], **facts: Any) -> Any:
-    known = {"place": "p", "arena_size": 1024, "contradiction": "", "settings": (), "never": "n"}
+    known = {
+        "place": "p",
+        "arena_size": 1024,
+        "contradiction": "",
+        "settings": (),
+        "never": "n",
+        "invoke": "",
+        "is_refuted": False,
+    }
     smallest = SimpleNamespace(size=1590, multiple_of_16=1600)
     return SimpleNamespace(**{**known, "smallest": smallest, "arenas": arenas, **facts})
+
+
+def settings(*sizes: int) -> tuple[MatchingSetting, ...]:
+    return tuple(MatchingSetting(f"--x{index}", size) for index, size in enumerate(sizes))
 
 
 SMALLEST = "  smallest  1,590 B; as a multiple of 16: 1,600 B"
@@ -175,12 +190,53 @@ SMALLEST = "  smallest  1,590 B; as a multiple of 16: 1,600 B"
         ),
         (explanation((5, 5), place=""), [SMALLEST]),
         (explanation(arena_size=None), [SMALLEST]),
+        (explanation(place="", contradiction="c"), ["  but       c", SMALLEST]),
         (
-            explanation(place="", contradiction="c", settings=("--x",)),
-            ["  but       c", "  with      --x these numbers come", SMALLEST],
+            explanation(place="", contradiction="c", is_refuted=True),
+            [
+                "  but       c",
+                "  smallest  not known: of no setting that was tried these numbers come; 1,600 B with the settings "
+                "above, which the log refutes",
+            ],
+        ),
+        (
+            explanation(place="", contradiction="c", is_refuted=True, settings=settings(2000, 2000)),
+            [
+                "  but       c",
+                "  with      --x0 these numbers come",
+                "  with      --x1 these numbers come",
+                "  smallest  2,000 B, a multiple of 16, with each of these; not the 1,600 B of the settings above",
+            ],
+        ),
+        (
+            explanation(place="", contradiction="c", is_refuted=True, settings=settings(2000, 2016, 2000)),
+            [
+                "  but       c",
+                "  with      --x0 these numbers come",
+                "  with      --x1 these numbers come",
+                "  with      --x2 these numbers come",
+                "  smallest  as a multiple of 16: 2,000 B with --x0 or --x2; 2,016 B with --x1; the program, or the "
+                "library's version, decides which it is",
+            ],
         ),
         (explanation(place="", smallest=None), ["  smallest  no arena is enough: n"]),
     ],
 )
 def test_what_the_simulation_adds_is_a_line_each(exact: Any, lines: list[str]) -> None:
     assert exact_lines(exact) == lines
+
+
+def test_what_the_linker_lacks_says_which_arena_would_fit_and_whether_the_model_fits_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    line = "region `RAM' overflowed by 1000 bytes"
+    assert "An arena of 1,032" not in "".join(explained(capsys, line))
+    assert "An arena of 1,040 B would fit." in "".join(explained(capsys, line, "--arena-size", "2048"))
+    yes = explained(capsys, line, "--arena-size", "4096", "--model", "sample:sine", "--library", "chirale")
+    assert "yes, it works in that" in "".join(yes)
+    no = explained(capsys, line, "--arena-size", "2048", "--model", "sample:keyword_spotter", "--library", "chirale")
+    assert "no, 23,132 B more have to be found" in "".join(no)
+    without = explained(capsys, line, "--arena-size", "512")
+    assert "Without any arena it would still be 488 B too much." in "".join(without)
+    flash = "region `FLASH' overflowed by 1000 bytes"
+    assert "An arena of" not in "".join(explained(capsys, flash, "--arena-size", "2048"))

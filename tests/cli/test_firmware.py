@@ -11,6 +11,7 @@ import pytest
 from tflm_sim.cli import main
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.extensions.firmware import cli as module
+from tflm_sim.extensions.firmware.reading.symbol_names import ArenaSymbol
 from tflm_sim.extensions.firmware.rooms import ArenaRoom
 
 
@@ -65,12 +66,14 @@ def test_a_file_that_does_not_say_what_it_is_is_told_with_its_reasons(
 
 def test_the_arena_is_what_the_user_sized_or_what_the_program_has(monkeypatch: pytest.MonkeyPatch) -> None:
     def sized(*arenas: str, address: int | None) -> list[Any]:
-        program: Any = SimpleNamespace(arenas=[SimpleNamespace(name=name) for name in arenas])
+        named = [ArenaSymbol(name, 0x2000_0004, 64, ".bss") for name in arenas]
+        program: Any = SimpleNamespace(arenas=named, set_up=SimpleNamespace(interpreters=()), regions=())
         rooms = module._rooms(program, None, args(limit="2KiB", arena_address=address))
         return [(room.name, room.size, room.address, room.addresses) for room in rooms]
 
-    assert sized("a", address=None) == [("a", 2048, None, (0,))]
-    assert sized("a", "b", address=4) == sized(address=4) == [("an arena", 2048, 4, (4,))]
+    assert sized("a", address=None) == [("a", 2048, 0x2000_0004, (4,))]
+    assert [row[0] for row in sized("a", "b", address=8)] == ["a", "b"]
+    assert sized(address=4) == [("an arena", 2048, None, (4,))]
     rooms = (ArenaRoom("a", 2048, 0x2000_0014), ArenaRoom("heap", 2048))
     asked: list[bool] = []
     monkeypatch.setattr(module, "rooms_for", lambda *_, is_named: asked.append(is_named) or rooms)

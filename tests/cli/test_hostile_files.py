@@ -47,20 +47,22 @@ CASES: dict[str, tuple[Sequence[str], int, str]] = {
     "no_planned_buffers_864_vs_856.tflite": (
         ("size", "FILE", "--target", "x86_64-pip"), 0, "smallest arena  856 B"
     ),
+    **{
+        f"lite_{name}.tflite": (("lite", "FILE", "--kernels", "reference"), code, sentence)
+        for name, code, sentence in (
+            ("crash_options", 4, "fully_connected.cc:477 NumDimensions(filter) != 2 (4 != 2)"),
+            ("exit70_kernel_type", 4, "No valid LSTM builtin options exist"),
+            ("exit70_weights_format", 0, "main: arena 144 B"),
+            ("ok_real_refuses_conv_options_type", 4, "conv.cc:396 params->stride_height > 0 was not true."),
+            ("ok_real_refuses_output_without_scale", 4, "no_integer_overflow_from_quantization was not true."),
+            ("ok_real_refuses_uint8_filter", 4, "filter->type == kTfLiteInt8 || filter->type == kTfLiteInt4"),
+            ("refuses_real_ok_zero_point_int64", 0, "main: arena 10,240 B"),
+            ("text_empty_zero_point_vector", 4, "QuantizationParam has 0 zero_point values and 1 scale values."),
+        )
+    },
 }  # fmt: skip
-OPEN = {
-    "explain_46ms_a_line_400.txt",
-    "lite_crash_options.tflite",
-    "lite_exit70_kernel_type.tflite",
-    "lite_exit70_weights_format.tflite",
-    "lite_ok_real_refuses_conv_options_type.tflite",
-    "lite_ok_real_refuses_output_without_scale.tflite",
-    "lite_ok_real_refuses_uint8_filter.tflite",
-    "lite_refuses_real_ok_zero_point_int64.tflite",
-    "lite_text_empty_zero_point_vector.tflite",
-    "size_pip_says_halts_wheel_ok_fc_zero_point.tflite",
-    "sweep_csv_raw_escapes_custom_op.tflite",
-}
+IN_A_TABLE = "sweep_csv_raw_escapes_custom_op.tflite"
+OPEN = {"explain_46ms_a_line_400.txt", "size_pip_says_halts_wheel_ok_fc_zero_point.tflite"}
 """Files whose answers are known to be wrong; their README says what is right."""
 
 
@@ -87,7 +89,17 @@ def test_a_hostile_file_ends_with_its_sentence(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.shared("hostile")
 def test_every_hostile_file_has_its_case() -> None:
-    assert {path.name for path in HOSTILE.iterdir() if path.is_file()} == {*CASES, *OPEN, "README.md"}
+    assert {path.name for path in HOSTILE.iterdir() if path.is_file()} == {*CASES, *OPEN, IN_A_TABLE, "README.md"}
+
+
+@pytest.mark.slow
+@pytest.mark.shared("hostile")
+def test_a_table_of_a_sweep_holds_no_command_of_a_model(tmp_path: Path) -> None:
+    rows = tmp_path / "r.csv"
+    result = tflm_sim("sweep", str(HOSTILE / IN_A_TABLE), "-o", str(rows), "--jobs", "1")
+    assert result.returncode == 0, result.stderr
+    text = rows.read_text("ascii")
+    assert (r"\x1b[" in text, r"\u202e" in text, "\x1b" in text, "\n::error" in text) == (True, True, False, False)
 
 
 @pytest.mark.slow

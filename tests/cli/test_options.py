@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from tflm_sim import numbers
 from tflm_sim.cli import options
+from tflm_sim.device.configuration import configure
 from tflm_sim.errors import EXIT_CODES, UsageError
-from tflm_sim.targets.presets import preset
 
 
 @pytest.mark.parametrize(
@@ -17,13 +18,13 @@ from tflm_sim.targets.presets import preset
     [("60", 60), ("60s", 60), ("1.5 s", 1.5), ("500ms", 0.5), ("2m", 120), ("0.5min", 30), (" 7 ", 7)],
 )
 def test_a_time_has_a_unit(text: str, seconds: float) -> None:
-    assert options.duration(text) == seconds
+    assert options.typed(numbers.seconds)(text) == seconds
 
 
 @pytest.mark.parametrize("text", ["", "s", "-1", "1h", "1 2"])
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="is not a time; write 60s, 500ms or 2m"):
-        options.duration(text)
+        options.typed(numbers.seconds)(text)
 
 
 def verb(**how: Any) -> argparse.ArgumentParser:
@@ -72,18 +73,23 @@ def test_executed_needs_a_program_and_into_needs_executed() -> None:
 
 
 def test_of_several_targets_the_first_is_assumed_and_it_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    one = preset("cortex-m4")
+    one, *others = (configure(name) for name in ("cortex-m4", "esp32", "esp32-s3"))
     assert options._likeliest((one,)) is one
     assert capsys.readouterr().err == ""
-    assert options._likeliest((one, preset("esp32"), preset("esp32-s3"))) is one
+    assert options._likeliest((one, *others)) is one
     assert "is assumed; the file fits 3 targets" in capsys.readouterr().err.replace("\n    ", " ")
 
 
-def test_a_board_names_the_target_where_nothing_else_does() -> None:
-    assert options.on_board(given(board="esp32")).target == "esp32"
-    for how in ({}, {"board": "esp32", "target": "cortex-m4"}, {"board": "esp32", "firmware": "f"}):
-        args = given(**how)
-        assert options.on_board(args) is args
+@pytest.mark.parametrize(("how", "target", "kernels"), [
+    ({}, "cortex-m4", "cmsis_nn"),
+    ({"board": "esp32"}, "esp32", "esp_nn"),
+    ({"board": "Arduino Nano 33 BLE", "library": "ArduTFLite.h"}, "nano33ble-chirale", "cmsis_nn"),
+    ({"library": "tflm_esp32"}, "esp32", "reference"),
+    ({"target": "cortex-m7", "board": "portenta-h7", "kernels": "reference"}, "cortex-m7", "reference"),
+])  # fmt: skip
+def test_what_is_named_says_what_is_sized_for(how: dict[str, str], target: str, kernels: str) -> None:
+    found = options.configuration(given(**how)).target
+    assert (found.name, found.kernel_library.name) == (target, kernels)
 
 
 def test_a_pair_is_what_is_given_twice_and_what_is_given_once_holds_for_both() -> None:

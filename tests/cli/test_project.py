@@ -81,7 +81,11 @@ def test_a_baseline_is_written_and_held(repository: Path, capsys: pytest.Capture
     path.write_text(f'baseline = "sizes.json"\n{FILE.replace("20KiB", "30KiB")}', "utf-8")
     assert main(["check"]) == 3
     assert "sizes.json has no size for models/sine.tflite on cortex-m4" in capsys.readouterr().out
-    assert main(["check", "--update-baseline"]) == 3
+    assert main(["check", "--update-baseline"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("yes: all 3 fit")
+    assert " sizes are written\n" in said
+    assert "  1,072 B: models/sine.tflite on cortex-m4 (reference, plain, greedy)\n" in said
     assert main(["check"]) == 0
     sizes = json.loads((repository / "sizes.json").read_text("utf-8"))
     key = "models/sine.tflite on cortex-m4 (reference, plain, greedy)"
@@ -108,18 +112,31 @@ def test_a_file_that_is_no_model_is_a_row_and_the_others_are_still_judged(
     [
         ("", "it has no [[firmware]]; add one with a limit or a board"),
         ("firmware = 3", "it has no [[firmware]]; add one with a limit or a board"),
-        ("[[firmware]]\nlimit = '1'", "firmware 'cortex-m4' has no models; name them there, or once for all firmwares"),
-        ("models = ['a']\n[[firmware]]\nname = 'x'", "firmware 'x' needs either a limit or a board"),
-        ("models = 'a'\n[[firmware]]\nlimit = '1'", "models: 'a' is no list"),
-        ("models = ['a']\n[[firmware]]\nlimits = '1'", "[[firmware]] number 1 says 'limits'; what it can say: "),
-        ("model = ['a']\n[[firmware]]\nlimit = '1'", "the file says 'model'; what it can say: baseline,"),
-        ("models = ['a']\n[[firmware]]\nlimit = 65536", "firmware: limit: 65536 is no text"),
+        (
+            "[[firmware]]\nlimit = '1K'",
+            "firmware 'cortex-m4' has no models; name them there, or once for all firmwares",
+        ),
+        ("models = ['a']\n[[firmware]]\nname = 'x'", "firmware 'x' needs a limit or a board"),
+        ("models = 'a'\n[[firmware]]\nlimit = '1K'", "models: 'a' is no list"),
+        ("models = ['a']\n[[firmware]]\nlibrery = 'x'", "[[firmware]] number 1 says 'librery'; did you mean library?"),
+        ("models = ['a']\n[[firmware]]\nlimits = '1'", "firmware: limits: '1' is no object"),
+        ("models = ['a']\n[[firmware]]\nlimit = '1K'\nrun = true", "firmware 'cortex-m4': run needs firmware, the pro"),
+        (
+            "models = ['a']\n[[firmware]]\nlimit = '1KiB'\nfirmware = 'app.elf'",
+            "firmware 'app.elf': app.elf: there is no",
+        ),
+        ("model = ['a']\n[[firmware]]\nlimit = '1K'", "the file says 'model'; did you mean models?"),
+        (
+            "models = ['a']\n[[firmware]]\nlimit = 64",
+            "firmware 'cortex-m4': --limit 64: no TFLM works in so few bytes; did you mean --limit 64KiB?",
+        ),
+        ("models = ['a']\n[[firmware]]\nlimit = true", "firmware: limit: "),
         ("models = ['a']\n[[firmware]]\nlimit = 'x'", "firmware 'cortex-m4': 'x' is not a size"),
         (
-            "models = ['a']\n[[firmware]]\nlimit = '1'\ntarget = 'z80'",
+            "models = ['a']\n[[firmware]]\nlimit = '1K'\ntarget = 'z80'",
             "firmware 'z80': unknown target 'z80'; use one of: ",
         ),
-        ("models = ['a']\n" + "[[firmware]]\nlimit = '1'\n" * 2, "two firmwares are called 'cortex-m4'; give"),
+        ("models = ['a']\n" + "[[firmware]]\nlimit = '1K'\n" * 2, "two firmwares are called 'cortex-m4'; give"),
         ("models = ", "Invalid value (at end of document)"),
     ],
 )
@@ -179,3 +196,67 @@ def test_pytest_says_what_is_wrong_with_the_file(pytester: pytest.Pytester, monk
     result = pytester.runpytest_inprocess("-p", "tflm_sim.extensions.ci.pytest_plugin", "-p", "no:cacheprovider")
     result.stdout.fnmatch_lines(["*tflm-sim.toml: it has no ?[[]firmware]]; add one with a limit or a board"])
     assert result.ret == 2
+
+
+def test_a_model_has_a_limit_of_its_own_or_that_of_its_firmware(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = '[[firmware]]\nkernels = "reference"\nlimits = {"models/sine.tflite" = "1072"}\n'
+    path = repository / "tflm-sim.toml"
+    path.write_text('models = ["models/*.tflite"]\n' + own + 'limit = "30KiB"\n', "utf-8")
+    assert main(["check"]) == 0
+    text = capsys.readouterr().out
+    rows = [line.split()[:3] for line in text.splitlines()]
+    assert ["yes", "1,072", "1,072"] in rows
+    assert ["yes", "22,784", "30,720"] in rows
+    path.write_text('models = ["models/*.tflite"]\n' + own, "utf-8")
+    assert main(["check"]) == 2
+    assert "models/keyword_spotter.tflite has no limit; add a line 'limit = " in capsys.readouterr().err
+
+
+def test_kernels_of_the_own_firmware_are_described_in_a_python_file(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As ``--custom-ops``: its fully connected layer takes 1,000 B more in each layer than TFLM's."""
+    (repository / "kernels.py").write_text(
+        "from tflm_sim import OpModel, Persistent\n"
+        "def prepare(node):\n    yield Persistent(1000)\n"
+        'OWN = OpModel("FULLY_CONNECTED", prepare=prepare)\n',
+        "utf-8",
+    )
+    text = 'models = ["models/sine.tflite"]\n[[firmware]]\nlimit = "64KiB"\ncustom_ops = ["kernels.py"]\n'
+    (repository / "tflm-sim.toml").write_text(text, "utf-8")
+    assert main(["check", "--json"]) == 0
+    inside = json.loads(capsys.readouterr().out)
+    options = ["--limit", "64KiB", "--custom-ops", "kernels.py", "--json"]
+    assert main(["check", "models/sine.tflite", *options]) == 0
+    outside = json.loads(capsys.readouterr().out)
+    assert inside["custom_ops"] == outside["custom_ops"] == ["FULLY_CONNECTED"]
+    assert inside["smallest_arena_bytes"] == outside["smallest_arena_bytes"] > 3000
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ('baseline = "../x.json"\nmodels = ["*.tflite"]', "../x.json"),
+        ('models = ["/etc/*"]', "/etc/*"),
+        ('models = ["../*"]', "../*"),
+        ('models = ["elsewhere"]', "elsewhere"),
+    ],
+)
+def test_a_file_elsewhere_is_neither_written_nor_named(
+    text: str, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, other = tmp_path / "project", tmp_path / "other"
+    for made in (folder, other):
+        made.mkdir()
+    (other / "secret.tflite").write_bytes(sample_path("sine").read_bytes())
+    (folder / "elsewhere").symlink_to(other)
+    (folder / "a.tflite").write_bytes(sample_path("sine").read_bytes())
+    (folder / "tflm-sim.toml").write_text(f'{text}\n[[firmware]]\nlimit = "64KiB"\n', "utf-8")
+    monkeypatch.chdir(folder)
+    assert main(["check", "--update-baseline"] if "baseline" in text else ["check"]) == 2
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.count("\n")) == ("", 1)
+    assert f"'{named}' is not in the folder of the file that names it" in captured.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "project"]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import shrinking_models as models
 
-from tflm_sim import load, shrink, shrunk_lines, smallest_arena
+from tflm_sim import load, numbers, shrink, shrunk_lines, smallest_arena
 from tflm_sim.cli import main
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.shrink import cli as module
@@ -218,13 +218,13 @@ def test_its_tables_fit_a_terminal(path: Path) -> None:
     ("text", "ratio"), [("1.10", 1.1), ("2", 2.0), ("+10%", 1.1), (" +12.5% ", 1.125), ("+0%", 1.0), ("0.5", 0.5)]
 )
 def test_a_multiple_is_a_number_or_what_is_added_in_percent(text: str, ratio: float) -> None:
-    assert module._ratio(text) == pytest.approx(ratio)
+    assert numbers.multiple(text) == pytest.approx(ratio)
 
 
-@pytest.mark.parametrize("text", ["10%", "+10", "-1", "1,1", "+%", "x1.1"])
+@pytest.mark.parametrize("text", ["10%", "+10", "-1", "1,1", "x1.1"])
 def test_what_is_no_multiple_is_told(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match="is not a multiple; write"):
-        module._ratio(text)
+    with pytest.raises(UsageError, match="is not a multiple; write"):
+        numbers.multiple(text)
 
 
 @pytest.mark.parametrize(
@@ -258,5 +258,42 @@ def test_the_last_line_says_what_was_written(
     monkeypatch.setattr(module, "shrunk_lines", lambda *_, **__: ["lines"])
     monkeypatch.setattr(module, "_fits", lambda *_: fits)
     shrunk: Any = SimpleNamespace(has_gained=has_gained)
-    module._print(argparse.Namespace(json=False, explain=False), shrunk, None, None, output)
+    module._print(argparse.Namespace(json=False, explain=False), shrunk, None, None, output, None)
     assert capsys.readouterr().out.splitlines()[-1] == line
+
+
+def test_a_c_array_is_written_in_the_place_of_the_one_that_the_sketch_has(
+    capsys: pytest.CaptureFixture[str], path: Path, tmp_path: Path
+) -> None:
+    data = path.read_bytes()
+    sketch = tmp_path / "model.h"
+    elements = ", ".join(f"0x{byte:02X}" for byte in data)
+    sketch.write_text(f"alignas(8) const unsigned char g_model[] = {{ {elements} }};\nint g_model_len = {len(data)};\n")
+    code, text, _ = run(capsys, "shrink", f"{sketch}:g_model", "-o", sketch)
+    assert (code, f"{sketch} is the model itself; add --in-place" in capsys.readouterr().err) in ((2, True), (2, False))
+    code, text, _ = run(
+        capsys, "shrink", sketch, "-o", sketch, "--in-place", "--library", "ArduTFLite.h", "--target", "cortex-m4",
+        "--target", "esp32-s3",
+    )  # fmt: skip
+    small = load(sketch)
+    sizes = [smallest_arena(small, name, library="chirale").multiple_of_16 for name in ("cortex-m4", "esp32-s3")]
+    lines = sketch.read_text().splitlines()
+    assert code == 0
+    assert lines[0].startswith(f"// tflm-sim: alignas(16) uint8_t tensor_arena[{sizes[0]}];  // on nano33ble-chirale: ")
+    assert lines[1].startswith(f"// tflm-sim: alignas(16) uint8_t tensor_arena[{sizes[1]}];  // on esp32-s3: ")
+    assert "// tflm-sim: resolver.AddConcatenation();" in lines
+    assert lines[-2].startswith("alignas(8) const unsigned char g_model[] = { 0x")
+    assert lines[-1] == f"int g_model_len = {len(small.source)};"
+    assert f"tensor_arena[{sizes[0]}];  // on nano33ble-chirale: " in text
+    assert f"tensor_arena[{sizes[1]}];  // on esp32-s3: " in text
+
+
+def test_a_new_c_array_is_called_after_its_file(capsys: pytest.CaptureFixture[str], path: Path, tmp_path: Path) -> None:
+    assert run(capsys, "shrink", path, "-o", tmp_path / "small_model.cc", "--board", "pico")[0] == 0
+    text = (tmp_path / "small_model.cc").read_text()
+    assert "extern const unsigned int small_model_len;" in text
+    needed = smallest_arena(load(tmp_path / "small_model.cc"), board="pico").multiple_of_16
+    assert text.startswith(f"// tflm-sim: alignas(16) uint8_t tensor_arena[{needed}];")
+    (tmp_path / "other.h").write_text("extern const unsigned char small_model[];\n")
+    code, _, err = run(capsys, "shrink", path, "-o", tmp_path / "other.h", "--board", "pico")
+    assert (code, "is not overwritten: it has no array that is a model" in err) == (2, True)

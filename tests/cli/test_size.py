@@ -9,9 +9,7 @@ import jsonschema
 import pytest
 from eon_text import SMALL, eon_text
 
-from tflm_sim.cli import main, size
-from tflm_sim.device.configuration import configure
-from tflm_sim.model.load import load
+from tflm_sim.cli import main
 from tflm_sim.schemas.generate import published
 
 REFERENCE = ("--target", "cortex-m4", "--kernels", "reference")
@@ -207,16 +205,6 @@ def test_an_arena_that_begins_beside_a_multiple_of_16_is_not_declared_as_if_it_d
     shown = run(capsys, "size", "sample:sine", "--arena-address", "4")[1]
     assert "\n    uint8_t tensor_arena[1168];  // 4 bytes behind a multiple of 16\n" in shown
     assert "alignas" not in shown
-
-
-def test_of_several_targets_that_is_shown_which_needs_most() -> None:
-    model = load("sample:sine")
-    small, large = (configure(target, kernels="reference") for target in ("cortex-m4", "x86_64"))
-    assert size._chosen(model, (small,)) == (small, ())
-    for possible in ((small, large), (large, small)):
-        config, needs = size._chosen(model, possible)
-        assert config == large
-        assert len(needs) == 2
 
 
 @pytest.mark.parametrize(("variables", "code"), [("20", 0), ("0", 4)])

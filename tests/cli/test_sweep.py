@@ -29,12 +29,10 @@ def given(**how: Any) -> argparse.Namespace:
     return argparse.Namespace(**{**known, **how})
 
 
-@pytest.mark.parametrize(("seconds", "shown"), [("-1", "-1"), ("nan", "nan"), ("inf", "inf"), ("9" * 5000, "inf")])
-def test_a_time_that_is_none_is_one_sentence(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], seconds: str, shown: str
-) -> None:
+@pytest.mark.parametrize("seconds", ["-1", "nan", "inf", "9" * 5000])
+def test_a_time_that_is_none_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str], seconds: str) -> None:
     assert main(["sweep", "sample:sine", "-o", str(tmp_path / "r.csv"), f"--row-seconds={seconds}"]) == 2
-    assert capsys.readouterr().err == f"tflm-sim sweep: a row cannot take {shown} seconds at the most; 0 is no limit\n"
+    assert "' is not a time; write 60s, 500ms or 2m; see 'tflm-sim sweep --help'\n" in capsys.readouterr().err
     assert not (tmp_path / "r.csv").exists()
 
 
@@ -106,10 +104,10 @@ def test_a_plot_alone_is_an_output(tmp_path: Path, capsys: pytest.CaptureFixture
     assert 'aria-label="1 dots"' in (tmp_path / "p.svg").read_text()
     said = capsys.readouterr().out.replace("\n", " ")
     assert "1 models, 1 rows in " in said
-    assert "not named, so assumed: --targets, --runtime, --kernels" in said
+    assert "not named, so assumed: --targets, --library, --kernels" in said
     assert main(["sweep", "sample:sine", "--targets", "cortex-m4", "--kernels", "reference", "--jobs", "1",
                  "-o", str(tmp_path / "r.csv")]) == 0  # fmt: skip
-    assert "not named, so assumed: --runtime" in capsys.readouterr().out.replace("\n", " ")
+    assert "not named, so assumed: --library" in capsys.readouterr().out.replace("\n", " ")
     assert main(["sweep", "sample:sine", "--boards", "nano33ble", "--jobs", "1", "-o", str(tmp_path / "b.csv")]) == 0
     assert "--targets" not in capsys.readouterr().out
 

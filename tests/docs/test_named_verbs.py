@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = (".github", "benchmarks", "docs", "firmware_stub", "notebooks", "tests", "tflm_sim", "tools")
 HISTORY = {"CHANGELOG.md"}
 """Says what was, in the words of then."""
-OURSELVES = {"test_named_verbs.py", "test_verbs.py", "test_options.py"}
+OURSELVES = {"test_named_verbs.py", "test_things.py", "test_verbs.py", "test_options.py"}
 """Tests that name verbs that are none."""
 
 COMMAND = re.compile(r"tflm-sim\s+(?!tflm-sim)([a-z][a-z-]*)")
@@ -63,8 +63,8 @@ def test_no_page_or_message_names_a_verb_that_is_gone() -> None:
     pages = {path: text for path, text in TEXTS.items() if path.endswith(".md")}
     messages = {path: text for path, text in TEXTS.items() if re.fullmatch(r"tflm_sim/.*\.py", path)}
     assert {
-        path: found for path, text in pages.items() if (found := re.findall(f"`((?:{gone})(?: [^`]*)?)`", text))
-    } == {}
+        path: found for path, text in pages.items() if (found := re.findall(f"`((?:{gone})(?: (?!= )[^`]*)?)`", text))
+    } == {}  # nor a key of the project's file: run = true
     assert {
         path: found
         for path, text in messages.items()

@@ -71,7 +71,7 @@ def test_an_arena_with_room_to_spare_can_be_given_back(
     size = needed(preset)
     elf = program(tmp_path, compiler, size + 4096, "-g")
     code, text = run(capsys, str(elf))
-    assert code == 0
+    assert code == 3
     assert answer(text).startswith("yes, if tensor_arena is its arena: model g_model (")
     assert answer(text).endswith(f"in tensor_arena ({size + 4096:,} B): needs {size:,} B; you can give back 4,096 B")
     assert "all structs have their sizes of then" in text
@@ -83,7 +83,7 @@ def test_an_arena_that_is_too_small_is_told_with_what_the_device_prints(
     size = needed("cortex-m4")
     elf = program(tmp_path, ARM, size - 160, "-g", "-Wl,--defsym=_estack=0x80000", "-Wl,--defsym=_Min_Stack_Size=1024")
     code, text = run(capsys, str(elf))
-    assert code == 1
+    assert code == 3
     assert f"in tensor_arena ({size - 160:,} B): too small by " in answer(text)
     assert "AllocateTensors() will fail and print `" in answer(text)
     assert answer(text).endswith(f"set {size:,} B")
@@ -92,7 +92,7 @@ def test_an_arena_that_is_too_small_is_told_with_what_the_device_prints(
 
 def test_the_page_says_of_the_file_what_the_verb_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     models = OpenModels()
-    for spare, fits in ((4096, True), (-160, False)):
+    for spare in (4096, -160):
         elf = program(tmp_path, ARM, needed("cortex-m4") + spare, "-g")
         verdict, _, *facts, _, settled = run(capsys, str(elf))[1].splitlines()
         (entry,) = json.loads(models.add(str(elf), elf.read_bytes()))
@@ -100,7 +100,7 @@ def test_the_page_says_of_the_file_what_the_verb_says(tmp_path: Path, capsys: py
         (row,) = json.loads(
             models.firmware(entry["firmware"], json.dumps({"target": "esp32", "library": "2023-06-15"}))
         )
-        assert (row["fits"], row["verdicts"], row["facts"]) == (fits, [verdict], facts)
+        assert (row["fits"], row["verdicts"], row["facts"]) == (None, [verdict], facts)  # both hang on a doubt
         assert settled.endswith(f": tflm-sim firmware {elf} --run")
 
 
@@ -117,7 +117,7 @@ def test_the_page_says_what_is_missing_in_a_program(tmp_path: Path) -> None:
 def test_stripped_messages_are_not_promised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     elf = program(tmp_path, ARM, needed("cortex-m4") - 160, "-g", message="")
     code, text = run(capsys, str(elf))
-    assert code == 1
+    assert code == 3
     assert "AllocateTensors() will fail without a message" in answer(text)
 
 
@@ -137,7 +137,7 @@ def test_a_model_that_never_invokes_is_a_no(tmp_path: Path, capsys: pytest.Captu
     model = tmp_path / "mirror.tflite"
     model.write_bytes(builder.build(inputs=[tensor], outputs=[result]))
     code, text = run(capsys, str(program(tmp_path, ARM, 4096, "-g", extra=MIRROR_PAD)), "--model", str(model))
-    assert (code, answer(text).startswith("no")) == (1, True)
+    assert (code, answer(text).startswith("no")) == (3, True)
     assert answer(text).endswith("allocates, but Invoke() fails: #0 MIRROR_PAD: INT16 is not supported")
 
 
@@ -146,7 +146,7 @@ def test_the_document_holds_the_same(tmp_path: Path, capsys: pytest.CaptureFixtu
     code, text = run(capsys, str(program(tmp_path, ARM, size, "-g")), "--json")
     document = json.loads(text)
     jsonschema.validate(document, published("firmware"))
-    assert code == 0
+    assert code == 3
     assert document["models"][0]["symbol"] == "g_model"
     assert document["models"][0]["size"] == len(sample_path(SAMPLE).read_bytes())
     assert document["arenas"][0]["size"] == size
@@ -193,7 +193,7 @@ def test_without_debug_information_and_symbols_the_kernels_are_asked_for(
     assert "; say it with --runtime or --target or --interpreter; all of this, if it has one arena" in answer(text)
     named = ["--runtime", "2022-06-14", "--target", "cortex-m4", "--interpreter", "plain"]
     code, text = run(capsys, str(elf), "--kernels", "reference", "--limit", str(size), *named)
-    assert code == 0
+    assert code == 3
     assert "TFLM        named: 2022-06-14 (as named)" in text
 
 
@@ -205,7 +205,9 @@ def test_where_reading_leaves_a_doubt_the_last_line_is_the_command_that_executes
 
     def last(*arguments: str) -> str:
         text = run(capsys, elf, *arguments)[1]
-        assert json.loads(run(capsys, elf, *arguments, "--json")[1])["settled_by"] == text.splitlines()[-1][48:]
+        assert json.loads(run(capsys, elf, *arguments, "--json")[1])["settled_by"] == text.splitlines()[
+            -1
+        ].removeprefix("this settles it: ")
         return text.splitlines()[-1]
 
     begin = "this settles it: tflm-sim firmware"
@@ -222,7 +224,7 @@ def test_nothing_is_to_be_executed_where_the_file_says_all_or_no_emulator_has_it
     code, text = run(capsys, str(elf), "--arena-symbol", "tensor_arena", "--planner", "greedy")
     assert (code, text.startswith("yes: "), "--run" in text) == (0, True, False)
     code, text = run(capsys, str(program(tmp_path, "xtensa-lx106-elf-g++", 4096, "-g")))
-    assert (code, text.startswith("yes, if "), "--run" in text) == (0, True, False)
+    assert (code, text.startswith("yes, if "), "--run" in text) == (3, True, False)
 
 
 @pytest.mark.parametrize("form", ["binary", "ihex"])
@@ -238,7 +240,7 @@ def test_what_is_flashed_holds_the_model_too(form: str, tmp_path: Path, capsys: 
     assert "recording interpreter: 1,172 B, which does not fit" in answer(text)
     named = ["--target", "cortex-m4", "--kernels", "reference", "--limit", str(size), "--interpreter", "plain"]
     code, text = run(capsys, str(flashed), *named)
-    assert code == 0
+    assert code == 3
     assert f"in an arena ({size:,} B): needs {size:,} B, all of it" in answer(text)
 
 
@@ -272,7 +274,7 @@ def test_the_mvps_kernels_need_the_sdk_that_they_come_with(
     assert "links the kernels of Silicon Labs' MVP (" in text
     assert "name one of them: --library silabs-gsdk or simplicity-sdk" in text
     code, text = run(capsys, elf, "--library", "silabs-gsdk")
-    assert code == 0
+    assert code == 3
     assert "kernels     concluded: mvp@4.4.1" in text
     code, text = run(capsys, elf, "--library", "silabs-gsdk", "--kernels", "cmsis_nn")
     assert code == 2
@@ -282,13 +284,24 @@ def test_the_mvps_kernels_need_the_sdk_that_they_come_with(
 ESP_FUNCTIONS = 'extern "C" { void esp_nn_conv_s8_opt() {} void esp_nn_add_elementwise_s8_ansi() {} }'
 
 
+def test_a_verdict_for_an_esp32_hangs_on_the_version_of_esp_nn(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # The model asks ESP-NN for the same in all versions that are modelled; what 1.3.2 to 1.5.0 ask for is not known.
+    elf = str(program(tmp_path, RISCV, 65536, extra=ESP_FUNCTIONS))
+    _, text = run(capsys, elf, "--target", "esp32-c3")
+    assert "ESP-NN is 1.3.1" in text.splitlines()[0]
+    _, text = run(capsys, elf, "--target", "esp32-c3", "--kernels", "esp_nn@1.3.1")
+    assert "ESP-NN is" not in text.splitlines()[0]
+
+
 @pytest.mark.parametrize("option", ["--library", "--runtime"])
 def test_a_release_of_esp_tflite_micro_can_be_named(
     option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     elf = program(tmp_path, RISCV, 65536, extra=ESP_FUNCTIONS)
     code, text = run(capsys, str(elf), option, "esp-tflite-micro@1.3.5", "--json")
-    assert code == 0
+    assert code == 3
     document = json.loads(text)
     grounds = {ground["part"]: ground["value"] for ground in document["grounds"]}
     assert grounds["TFLM"] == "esp-tflite-micro@1.3.5"
@@ -301,7 +314,7 @@ def test_a_release_of_esp_tflite_micro_can_be_named(
 
 def test_the_releases_that_a_file_with_esp_nn_fits_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, text = run(capsys, str(program(tmp_path, RISCV, 65536, extra=ESP_FUNCTIONS)))
-    assert code == 0
+    assert code == 3
     assert "(esp-tflite-micro@1.2.0 and newer: " in text
     assert "esp-tflite-micro@1.2.0 to esp-tflite-micro@1.3.1: 1,088 B" in text
 
@@ -309,7 +322,7 @@ def test_the_releases_that_a_file_with_esp_nn_fits_are_told(tmp_path: Path, caps
 def test_a_library_says_the_kernels_that_the_file_does_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     elf = program(tmp_path, ARM, 65536, "-s")
     code, text = run(capsys, str(elf), "--library", "chirale", "--limit", "64KiB")
-    assert code == 0
+    assert code == 3
     assert "cmsis_nn@e98ee09 (dsp)" in text
     assert "chirale@2.0.0" in text
 
@@ -347,23 +360,24 @@ def test_of_several_arenas_one_must_be_named_where_it_matters(
 def test_an_answer_that_holds_for_each_arena_needs_no_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     size = needed("cortex-m4")
     code, text = run(capsys, str(program(tmp_path, ARM, 4096, "-g", extra=OTHER_ARENA)))
-    assert code == 0
+    assert code == 3
     assert f"needs {size:,} B, which each of them has: " in answer(text)
     assert "tensor_arena (4,096 B)" in answer(text)
     assert "other_arena (8,192 B)" in answer(text)
     code, text = run(capsys, str(program(tmp_path, ARM, 512, "-g", extra=OTHER_ARENA.replace("8192", "768"))))
-    assert code == 1
+    assert code == 3
     assert f"needs {size:,} B, more than any of them has: " in answer(text)
 
 
 def test_other_verbs_take_the_firmware_as_their_target(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     elf = program(tmp_path, ARM, 4096, "-g")
     size = needed("cortex-m4")
-    assert main(["check", f"sample:{SAMPLE}", "--firmware", str(elf), "--limit", str(size)]) == 0
-    assert main(["check", f"sample:{SAMPLE}", "--firmware", str(elf), "--limit", str(size - 16)]) == 1
+    assert main(["check", f"sample:{SAMPLE}", "--firmware", str(elf), "--limit", str(size)]) == 3
+    assert main(["check", f"sample:{SAMPLE}", "--firmware", str(elf), "--limit", str(size - 16)]) == 3
     capsys.readouterr()
-    assert main(["size", f"sample:{SAMPLE}", "--firmware", str(elf)]) == 0
-    first, about, *_ = capsys.readouterr().out.splitlines()
+    assert main(["size", f"sample:{SAMPLE}", "--firmware", str(elf)]) == 3
+    answered, first, about, *_ = capsys.readouterr().out.splitlines()
+    assert answered.startswith("needs 1,072 B, if ")
     assert first.endswith(" on app.elf")
     assert "reference kernels, plain interpreter" in about
     assert main(["list", "ops", "--firmware", str(elf)]) == 0
@@ -391,19 +405,20 @@ def test_what_a_program_leaves_open_is_kept_by_other_verbs_in_words_and_in_json(
     given += ["--runtime", "90b983c2b", "--interpreter", "plain"]
     said = "the file leaves open which it is: short enums: 1,068 B; int enums: 1,100 B"
     listed = [{"case": "short enums", "smallest_arena": 1068}, {"case": "int enums", "smallest_arena": 1100}]
-    for limit, code in ((1067, 1), (1068, 3), (1099, 3), (1100, 0)):
-        assert main(["check", *given, "--limit", str(limit)]) == code
-        assert (said in capsys.readouterr().out) == (code == 3), limit
-        assert main(["check", *given, "--limit", str(limit), "--json"]) == code
+    for limit, said_of_it in ((1067, "if"), (1068, "cannot tell"), (1099, "cannot tell"), (1100, "if")):
+        assert main(["check", *given, "--limit", str(limit)]) == 3
+        assert (said in capsys.readouterr().out) == (said_of_it == "cannot tell"), limit
+        assert main(["check", *given, "--limit", str(limit), "--json"]) == 3
         document = json.loads(capsys.readouterr().out)
         assert document["candidates"] == listed
-        assert document["fits"] is {0: True, 1: False, 3: None}[code]
-    assert main(["size", *given]) == 0
+        assert document["answer"] == said_of_it
+        assert document["fits"] is {1067: False, 1100: True}.get(limit)
+    assert main(["size", *given]) == 3
     assert said in capsys.readouterr().out
-    assert main(["size", *given, "--json"]) == 0
+    assert main(["size", *given, "--json"]) == 3
     document = json.loads(capsys.readouterr().out)
     assert (document["candidates"], document["smallest_arena_bytes"]) == (listed, 1100)
-    assert main(["report", *given, "-o", str(tmp_path / "report.json"), "--format", "json"]) == 0
+    assert main(["report", *given, "-o", str(tmp_path / "report.json"), "--format", "json"]) == 3
     assert said in capsys.readouterr().err
     picture = json.loads((tmp_path / "report.json").read_text())["pictures"][0]
     assert (picture["size"]["candidates"], picture["size"]["smallest_arena_bytes"]) == (listed, 1100)
@@ -418,7 +433,7 @@ def test_a_report_with_candidates_has_a_picture_for_each_figure_that_a_program_l
         out = tmp_path / "report.json"
         given = [f"sample:{SAMPLE}", "--firmware", str(program(tmp_path, ARM, 4096, *flags)), "--kernels", "reference"]
         given += ["--runtime", "90b983c2b", "--interpreter", "plain", "--candidates", "--format", "json"]
-        assert main(["report", *given, "-o", str(out)]) == 0
+        assert main(["report", *given, "-o", str(out)]) == 3
         capsys.readouterr()
         return [
             (each["title"], each["size"]["smallest_arena_bytes"]) for each in json.loads(out.read_text())["pictures"]

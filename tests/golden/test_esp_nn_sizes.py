@@ -1,4 +1,4 @@
-"""ESP-NN's scratch-size functions, compiled for 32 bits, and ours: every int8 layer of 283 models, and random ones."""
+"""ESP-NN's scratch-size functions, compiled, and ours: every int8 layer of 283 models, and random ones."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ def test_every_layer_has_the_bytes_of_the_compiled_functions(position: int) -> N
             ("softmax", lambda numbers: row.esp_nn_get_softmax_scratch_size(*numbers)),
         )
         for numbers, sizes in COMPILED[kind]
-        if size(numbers) != sizes[position]
+        if sizes[position] is not None and size(numbers) != sizes[position]
     ]
     assert differing == []
-    assert (len(COMPILED["conv"]), len(COMPILED["depthwise"]), len(COMPILED["softmax"])) == (372, 196, 11)
+    assert (len(COMPILED["conv"]), len(COMPILED["depthwise"]), len(COMPILED["softmax"])) == (612, 356, 11)

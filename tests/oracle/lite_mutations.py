@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import replace
 from math import prod
 
 from tflm_sim.model.encode import encode
 from tflm_sim.model.load import parse
+from tflm_sim.model.schema import BUILTIN_OPERATORS, BUILTIN_OPTIONS, option_fields
 from tflm_sim.model.types import ConstantData, Model, Operator, Quantization, Tensor, TensorType
 
 TYPES = tuple(TensorType[name] for name in ["FLOAT32", "INT8", "INT32", "INT64", "BOOL", "UINT8", "INT16", "FLOAT16"])
@@ -22,9 +24,14 @@ WIDTHS = {
 }
 LARGEST_CONSTANT = 10_000
 SCALES = (None, Quantization((0.5,), (0,)), Quantization((0.5,), (3,)), Quantization((1 / 256,), (-128,)))
+ODD_SCALES = (0.0, -0.0, -0.5, 1e-45, 1e-10, 3e38, math.inf, -math.inf, math.nan, 1.0, 2.0**-15)
+ODD_ZERO_POINTS = (0, 1, -128, 127, 255, 2**15, 2**31 - 1, 2**31, -(2**31) - 1, -(2**40), 2**63 - 1)
 
 
-KINDS = ("shape", "type", "scale", "shape", "type", "inputs", "options", "version", "huge", "values", "values", "build")
+KINDS = (
+    "shape", "type", "scale", "shape", "type", "inputs", "options", "version", "huge", "values", "values", "build",
+    "odd scale", "odd scale", "activation", "table", "operator",
+)  # fmt: skip
 SIZES = (0, 7, 1000, 65536, 2**20, 2**24, 2**31 - 1, -1)
 NUMBERS = (-2, -1, 0, 0, 1, 1, 2, 3, 5, 7, 127)
 
@@ -33,6 +40,8 @@ def mutated(data: bytes, seed: int) -> bytes:
     """Return a model with one fault in an operator of its first subgraph."""
     rng, model = random.Random(seed), parse(data)
     graph = model.subgraphs[0]
+    if not graph.operators:
+        return data
     place = rng.randrange(len(graph.operators))
     operator = graph.operators[place]
     used = sorted({index for index in (*(operator.inputs or ()), *(operator.outputs or ())) if index >= 0})
@@ -41,7 +50,12 @@ def mutated(data: bytes, seed: int) -> bytes:
         codes = [replace(code, version=rng.randint(1, 9)) for code in model.operator_codes]
         return encode(replace(model, operator_codes=tuple(codes)))
     tensors = list(graph.tensors)
-    if kind in ("inputs", "options"):
+    if kind == "operator":
+        code = replace(rng.choice(model.operator_codes), builtin_code=(number := rng.randrange(len(BUILTIN_OPERATORS))))
+        code = replace(code, raw_builtin_code=number, custom_code=None)
+        model = replace(model, operator_codes=(*model.operator_codes, code))
+        operator = replace(operator, opcode_index=len(model.operator_codes) - 1)
+    elif kind in ("inputs", "options", "activation", "table"):
         operator = _damaged(rng, kind, operator, len(tensors))
     elif used:
         index = rng.choice(used)
@@ -55,6 +69,12 @@ def _changed(rng: random.Random, kind: str, tensor: Tensor, model: Model) -> tup
     """Return a tensor with another shape, type, quantization or values; a constant of another size gets new ones."""
     if kind == "scale":
         return replace(tensor, quantization=rng.choice(SCALES)), model
+    if kind == "odd scale":
+        count = max(1, len(tensor.quantization.scale) if tensor.quantization else 1)
+        scale = tuple(rng.choice(ODD_SCALES) for _ in range(count))
+        zero_point = tuple(rng.choice(ODD_ZERO_POINTS) for _ in range(count))
+        axis = tensor.quantization.quantized_dimension if tensor.quantization else 0
+        return replace(tensor, quantization=Quantization(scale, zero_point, axis)), model
     if kind == "build":
         return _unbuildable(rng, tensor), model
     if kind == "type":
@@ -105,7 +125,13 @@ def _reshaped(rng: random.Random, shape: list[int]) -> tuple[int, ...]:
 
 
 def _damaged(rng: random.Random, kind: str, operator: Operator, tensors: int) -> Operator:
-    """Return an operator without one of its inputs or with another one, or with another number for an option."""
+    """Return an operator without one of its inputs or with another one, or with another option or table of them."""
+    if kind == "table":
+        table = rng.choice(BUILTIN_OPTIONS)
+        options = {field.name: field.default for field in option_fields(table) if field.default is not None}
+        return replace(operator, options_type=table, options=options)
+    if kind == "activation" and "fused_activation_function" in operator.options:
+        return replace(operator, options={**operator.options, "fused_activation_function": rng.randrange(6)})
     inputs = list(operator.inputs or ())
     if kind == "inputs" and inputs:
         change = rng.choice(("absent", "fewer", "other"))

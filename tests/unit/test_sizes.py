@@ -111,9 +111,9 @@ def test_an_argument_is_a_number_of_bytes_or_nothing() -> None:
 def test_a_limit_in_which_nothing_works_lacks_its_unit() -> None:
     assert (as_limit(None, "limit"), as_limit("64K", "limit"), as_limit(LEAST_LIMIT, "limit")) == (None, 65_536, 128)
     for given_value in (64, "64", "60 + 4"):
-        with pytest.raises(UsageError, match=r"^limit: no TFLM works in 64 B; did you mean 64KiB\?$"):
+        with pytest.raises(UsageError, match=r"^`limit=64`: no TFLM works in so few .*; did you mean `limit=64KiB`\?$"):
             as_limit(given_value, "limit")
-    with pytest.raises(UsageError, match=r"^limit: no TFLM works in 0 B$"):
+    with pytest.raises(UsageError, match=r"^`limit=0`: no TFLM works in so few bytes$"):
         as_limit("0", "limit")
 
 

@@ -26,7 +26,7 @@ from tflm_sim.answers.smallest_arena import (
 )
 from tflm_sim.arena.events import Corruption, Event, LogLine, Observer, each_observer
 from tflm_sim.arena.needs import Needs
-from tflm_sim.device.configuration import Configuration, Settings, Where, configure
+from tflm_sim.device.configuration import NAMING, Configuration, Settings, Where, configure
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.device.recording import AllocationRecorder, RecordedAllocation
 from tflm_sim.device.run import Device, PlannedBuffer, make_arena, roomy_arena, run
@@ -233,7 +233,7 @@ class Simulation:
 
 def simulate(
     model: ModelLike | Iterable[ModelLike],
-    target: Where,
+    target: Where | None = None,
     *,
     arena_size: int | str | None = None,
     non_persistent_arena_size: int | str | None = None,
@@ -244,7 +244,8 @@ def simulate(
 
     Args:
         model: One model or several: a Model, a path, bytes, ``sample:NAME``.
-        target: What it runs on: a name, a target, or a configuration.
+        target: What it runs on: a name, a target, or a configuration; None where a setting names a board, a
+            library or a program.
         arena_size: Bytes of the arena, or text ("64KiB"); None for a roomy one.
         non_persistent_arena_size: Bytes of a second arena for head and temp; ``arena_size`` is then persistent memory
             alone. None for one arena, or for a roomy one where the configuration has two.
@@ -256,12 +257,12 @@ def simulate(
         ModelError: A file cannot be read.
         UnsupportedOpError: TFLM has an operator that we have no model of.
     """
+    models = load_each(model)
     configuration = configure(target, **settings)
     arena_size = as_size(arena_size, "arena_size")
     non_persistent_arena_size = as_size(non_persistent_arena_size, "non_persistent_arena_size")
     if non_persistent_arena_size is not None:
         configuration = configure(configuration, is_split=True)
-    models = load_each(model)
     room = roomy_arena(configuration.target)
     if configuration.is_split and non_persistent_arena_size is None:
         non_persistent_arena_size = room
@@ -304,7 +305,7 @@ def simulation_of(
             raise UsageError("a Simulation already has a target and settings; give them only with a model")
         return given
     models = load_each(given)
-    if target is None:
+    if target is None and not any(settings.get(name) for name in NAMING):
         raise UsageError("a model needs a target: give one, or a Simulation instead of the model")
     return simulate(models, target, **settings)
 

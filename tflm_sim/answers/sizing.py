@@ -130,13 +130,14 @@ class Sizer:
         self._of_thread.cache = PrepareCache(self._most_prepares)
 
     def smallest_arena(
-        self, model: ModelLike | Iterable[ModelLike], target: Where, **settings: Unpack[Settings]
+        self, model: ModelLike | Iterable[ModelLike], target: Where | None = None, **settings: Unpack[Settings]
     ) -> SmallestArena:
         """Return the smallest arena for one model, or for several on one allocator; exact to the byte.
 
         Args:
             model: One model or several: a Model, a path, bytes, ``sample:NAME``.
-            target: What it runs on: a name, a target, or a configuration.
+            target: What it runs on: a name, a target, or a configuration; None where a setting names a board, a
+            library or a program.
             settings: See :class:`~tflm_sim.device.configuration.Settings`.
 
         Raises:
@@ -150,12 +151,15 @@ class Sizer:
             raise sized.failure
         return sized.smallest
 
-    def sizing(self, model: ModelLike | Iterable[ModelLike], target: Where, **settings: Unpack[Settings]) -> Sizing:
+    def sizing(
+        self, model: ModelLike | Iterable[ModelLike], target: Where | None = None, **settings: Unpack[Settings]
+    ) -> Sizing:
         """Return the figures of one model, or of several on one allocator; a failure of the device is one of them.
 
         Args:
             model: One model or several, as for :meth:`smallest_arena`; ``peak`` is that of the first.
-            target: What it runs on: a name, a target, or a configuration.
+            target: What it runs on: a name, a target, or a configuration; None where a setting names a board, a
+            library or a program.
             settings: See :class:`~tflm_sim.device.configuration.Settings`.
 
         Raises:

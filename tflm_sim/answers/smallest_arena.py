@@ -134,7 +134,7 @@ class NeedsObserver(ArenaState):
 
 def smallest_arena(
     model: ModelLike | Iterable[ModelLike],
-    target: Where,
+    target: Where | None = None,
     *,
     observers: Iterable[Observer] = (),
     **settings: Unpack[Settings],
@@ -143,7 +143,8 @@ def smallest_arena(
 
     Args:
         model: One model or several: a Model, a path, bytes, ``sample:NAME``.
-        target: What it runs on: a name, a target, or a configuration.
+        target: What it runs on: a name, a target, or a configuration; None where a setting names a board, a
+            library or a program.
         observers: Functions that are called with each event of the roomy run.
         settings: See :class:`~tflm_sim.device.configuration.Settings`.
 
@@ -153,8 +154,8 @@ def smallest_arena(
         ModelError: A file cannot be read.
         UnsupportedOpError: TFLM has an operator that we have no model of.
     """
-    configuration = in_one_arena(configure(target, **settings))
     models = load_each(model)
+    configuration = in_one_arena(configure(target, **settings))
     device, needs, halting = roomy_run(models, configuration, each_observer(observers))
     if device.failure is not None:
         raise device.failure

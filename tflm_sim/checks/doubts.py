@@ -85,8 +85,6 @@ def with_command(doubts: Iterable[Doubt], command: str) -> tuple[Doubt, ...]:
     return tuple(replace(one, settled_by=command) if one.settled_by == BY_EXECUTING else one for one in doubts)
 
 
-def settling_line(doubts: Iterable[Doubt]) -> str:
-    """Return the last line: which command settles the doubts that can turn the answer; "" where none does."""
-    commands = dict.fromkeys(doubt.settled_by for doubt in turning(doubts))
-    known = [command for command in commands if command not in ("", BY_EXECUTING)]
-    return f"this settles it: {known[0]}" if known else ""
+def settling_lines(answer: Answer, command: str) -> list[str]:
+    """Return the last line: the command that settles an answer that is open; none where it is not, or nothing does."""
+    return [f"this settles it: {command}"] if command and answer in ("if", "cannot tell") else []

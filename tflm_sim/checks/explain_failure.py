@@ -19,18 +19,21 @@ from tflm_sim.arena.stages import Stage
 from tflm_sim.arena.state import ArenaState
 from tflm_sim.checks.alternatives import MAX_ANSWERS, alternatives
 from tflm_sim.device.configuration import Configuration
+from tflm_sim.document_types import Count
 from tflm_sim.errors import TflmSimError
 from tflm_sim.logs.diagnosis import Diagnosis, Refusal, diagnose
+from tflm_sim.logs.message_kinds import Role
 from tflm_sim.logs.parser import parse_log
-from tflm_sim.logs.tflm_messages import BY_KIND, Role
+from tflm_sim.logs.tflm_messages import BY_KIND
 from tflm_sim.model.types import Model
+from tflm_sim.ops.custom_operators import remedy
 from tflm_sim.ops.registry import registrations
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.targets.target import Target
 
 _MAX_SIZES = 1000
 _CHECKED = ("condition", "left", "right", "tensor", "bytes")
-_NOT_REGISTERED = ("op_missing", "op_registration")
+_NOT_REGISTERED = ("op_missing", "op_registration", "custom_missing", "custom_unresolved")
 _OTHER_REASONS = (Role.MODEL, Role.KERNEL, Role.SEQUENCE)
 # "Arena size is too small for all buffers" (until 2022) is what is now a refused resize of the head.
 _Request = Persist | Resize | Temp
@@ -38,11 +41,24 @@ _SECTIONS = {"plan_too_big": "head"}
 
 
 @dataclass(frozen=True, slots=True)
+class MatchingSetting:
+    """A firmware that prints the numbers of a log, though another one was named.
+
+    Attributes:
+        options: What tells it from the one that was named, as options.
+        smallest: The bytes of the smallest arena there that is a multiple of 16.
+    """
+
+    options: str
+    smallest: Count
+
+
+@dataclass(frozen=True, slots=True)
 class ExactExplanation:
     """What the simulation adds to a diagnosis.
 
     Attributes:
-        smallest: The smallest arena, None when no size is enough.
+        smallest: The smallest arena, None when no size is enough: of the firmware that was named.
         never: Why no size is enough, "" when one is.
         arena_size: The arena in which the simulation prints the log's numbers, None when there is none; of several
             the roundest.
@@ -50,7 +66,9 @@ class ExactExplanation:
         device_log: What the simulated device prints in that arena.
         contradiction: Why the log cannot come from this model on this target, "" when it can.
         arenas: All the arenas that print the same, as ranges, (smallest, largest), both inclusive.
-        settings: Other settings with which the log's numbers come, as options; for a contradiction.
+        settings: Firmwares that print the log's numbers; for a contradiction.
+        is_refuted: Whether the numbers of the log prove that the firmware is not the one that was named.
+        invoke: Why Invoke() fails though AllocateTensors() works, "" where nothing is known to fail.
     """
 
     smallest: SmallestArena | None
@@ -60,7 +78,9 @@ class ExactExplanation:
     device_log: tuple[str, ...]
     contradiction: str
     arenas: tuple[tuple[int, int], ...] = ()
-    settings: tuple[str, ...] = ()
+    settings: tuple[MatchingSetting, ...] = ()
+    is_refuted: bool = False
+    invoke: str = ""
 
 
 def with_library_facts(diagnosis: Diagnosis, target: Target) -> Diagnosis:
@@ -70,16 +90,46 @@ def with_library_facts(diagnosis: Diagnosis, target: Target) -> Diagnosis:
         diagnosis: Of a log.
         target: Whose kernels the firmware could link.
     """
-    if not any(message.kind in _NOT_REGISTERED for message in diagnosis.messages) or diagnosis.op in ("", "CUSTOM"):
+    is_missing = any(message.kind in _NOT_REGISTERED for message in diagnosis.messages)
+    if not is_missing and (known := remedy(diagnosis.op)):
+        return replace(diagnosis, notes=(f"{diagnosis.op}: {known}.", *diagnosis.notes))
+    if not is_missing or diagnosis.op in ("", "CUSTOM"):
         return diagnosis
     if diagnosis.op in registrations(target):
         note = f"Add {diagnosis.op} to the op resolver (Add... of MicroMutableOpResolver): {target.runtime} has it."
+    elif known := remedy(diagnosis.op):
+        note = f"{target.runtime} has no kernel for {diagnosis.op}: {known}."
     else:
         note = (
             f"{target.runtime} has no kernel for {diagnosis.op}, so no resolver can add it: the model must do without, "
             "or the firmware needs a kernel of its own. 'tflm-sim list ops --library NAME' shows what a library has."
         )
     return replace(diagnosis, notes=(note,))
+
+
+def with_linked_room(diagnosis: Diagnosis, smallest: SmallestArena | None = None) -> Diagnosis:
+    """Return a diagnosis of the linker with the arena that would fit, where the size of the one that did not is known.
+
+    Args:
+        diagnosis: Of a log.
+        smallest: What the model needs, None where that is not known.
+    """
+    over = next((m.number("bytes") for m in diagnosis.messages if BY_KIND[m.kind].role is Role.BUILD), None)
+    if over is None or diagnosis.arena_size is None:
+        return diagnosis
+    left = diagnosis.arena_size - over
+    left -= left % BUFFER_ALIGNMENT if left > 0 else 0
+    if left <= 0:
+        note = f"Without any arena it would still be {-left:,} B too much."
+    else:
+        note = f"An arena of {left:,} B would fit"
+        if smallest is None:
+            note += "."
+        elif smallest.size <= left:
+            note += f", and this model needs {smallest.size:,} B: yes, it works in that."
+        else:
+            note += f", but this model needs {smallest.size:,} B: no, {smallest.size - left:,} B more have to be found."
+    return replace(diagnosis, notes=(note, *diagnosis.notes))
 
 
 def with_vela_facts(diagnosis: Diagnosis, model: Model) -> Diagnosis:
@@ -120,6 +170,39 @@ def explain_failure(diagnosis: Diagnosis, model: Model, configuration: Configura
         UnsupportedOpError: We have no model of one of its operators.
     """
     roomy = simulate(model, configuration)
+    return replace(_explained(diagnosis, roomy), invoke=_invoke(roomy))
+
+
+def explain_nothing(model: Model, configuration: Configuration, *, arena_size: int | None) -> ExactExplanation:
+    """Say what would fail, for a log that does not say what failed.
+
+    Args:
+        model: What the firmware runs.
+        configuration: What it was built for.
+        arena_size: The firmware's arena in bytes, where it is known.
+    """
+    roomy = simulate(model, configuration)
+    if roomy.smallest is None:
+        return ExactExplanation(None, str(roomy.failure), None, "", roomy.log, "")
+    found = ExactExplanation(roomy.smallest, "", None, "", (), "", invoke=_invoke(roomy))
+    if arena_size is None:
+        return found
+    simulation = _simulate(model, configuration, arena_size)
+    if simulation.fits:
+        why = f"in an arena of {arena_size:,} B this model does not fail on this target"
+        return replace(found, device_log=simulation.log, contradiction=why)
+    place = _place_of_last_refusal(simulation)
+    return replace(
+        found, arena_size=arena_size, place=place, device_log=simulation.log, arenas=((arena_size, arena_size),)
+    )
+
+
+def _invoke(roomy: Simulation) -> str:
+    problem = roomy.invoke_problem
+    return "" if problem is None else str(problem)
+
+
+def _explained(diagnosis: Diagnosis, roomy: Simulation) -> ExactExplanation:
     never = "" if roomy.failure is None else str(roomy.failure)
     wanted = [refusal for refusal in diagnosis.refusals if refusal.available is not None]
     if roomy.smallest is None:
@@ -130,7 +213,9 @@ def explain_failure(diagnosis: Diagnosis, model: Model, configuration: Configura
     if not sizes:
         why = _contradiction(wanted, diagnosis, simulation, roomy)
         settings = _explaining_settings(wanted, diagnosis, roomy)
-        return ExactExplanation(roomy.smallest, never, None, "", simulation.log, why, settings=settings)
+        return ExactExplanation(
+            roomy.smallest, never, None, "", simulation.log, why, settings=settings, is_refuted=True
+        )
     best = simulation.arena_size
     place = _place_of_last_refusal(simulation)
     return ExactExplanation(roomy.smallest, never, best, place, simulation.log, "", _ranges(sizes))
@@ -142,7 +227,7 @@ def _without_numbers(diagnosis: Diagnosis, roomy: Simulation) -> ExactExplanatio
         return ExactExplanation(roomy.smallest, "", None, "", (), "")
     size = diagnosis.arena_size
     simulation = _simulate(roomy.model, roomy.configuration, size)
-    is_of_the_arena = not any(BY_KIND[m.kind].role in _OTHER_REASONS for m in diagnosis.messages)
+    is_of_the_arena = not any(BY_KIND[message.kind].role in _OTHER_REASONS for message in diagnosis.messages)
     why = f"in an arena of {size:,} B this model does not fail on this target" if is_of_the_arena else ""
     if simulation.fits:
         return ExactExplanation(roomy.smallest, "", None, "", simulation.log, why)
@@ -299,17 +384,19 @@ def _why_never(wanted: Refusal, roomy: Simulation) -> str:
     return f"no arena leaves this model {wanted.available} of {wanted.requested} bytes at that place"
 
 
-def _explaining_settings(wanted: Sequence[Refusal], diagnosis: Diagnosis, roomy: Simulation) -> tuple[str, ...]:
-    """Return the options of the firmwares, other in one thing, that print the log's numbers."""
-    found: list[str] = []
+def _explaining_settings(
+    wanted: Sequence[Refusal], diagnosis: Diagnosis, roomy: Simulation
+) -> tuple[MatchingSetting, ...]:
+    """Return the first firmwares, other in one thing, that print the log's numbers."""
+    found: list[MatchingSetting] = []
     for other in alternatives(roomy.configuration):
         try:
             run = simulate(roomy.model, other.configuration)
             sizes = _find_arenas(wanted, diagnosis, run)[0] if run.status == "ok" else set()
         except TflmSimError:
             continue
-        if sizes:
-            found.append(other.options)
+        if sizes and run.smallest is not None:
+            found.append(MatchingSetting(other.options, run.smallest.multiple_of_16))
         if len(found) == MAX_ANSWERS:
             break
     return tuple(found)

@@ -8,10 +8,8 @@ output                       ##########        ... nobody
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, Unpack
 
 from tflm_sim.answers.simulation import Simulation, simulate
@@ -23,8 +21,8 @@ from tflm_sim.graph.lifetimes import UNINITIALIZED_LIFETIME, AllocationInfo
 from tflm_sim.invocation.findings import BufferId
 from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
-
-_INDEX = re.compile(r"((?P<subgraph>\d+):)?(?P<index>\d+)")
+from tflm_sim.names import meant
+from tflm_sim.numbers import as_whole
 
 HEAD, TAIL, FLASH, NOWHERE = "head", "tail", "flash", "nowhere"
 _SHOWN = 40
@@ -167,10 +165,11 @@ class Lifetimes:
         text = str(what)
         role, _, position = text.partition(":")
         place = _place(text)
-        if role in ("input", "output") and (not position or position.isdigit()):
+        number = as_whole(position or "0")
+        if role in ("input", "output") and number is not None:
             main = self.model.subgraphs[0]
             ends = main.input_tensors if role == "input" else main.output_tensors
-            place = (0, ends[int(position or 0)]) if int(position or 0) < len(ends) else place
+            place = (0, ends[number]) if 0 <= number < len(ends) else place
         life = None if place is None else self._by_id.get(BufferId("tensor", *place))
         return life or self._named(text)
 
@@ -182,9 +181,8 @@ class Lifetimes:
         if found:
             places = ", ".join(f"{life.buffer.subgraph}:{life.buffer.index}" for life in found)
             raise UsageError(f"{len(found)} tensors are named '{name}'; say which: {places}")
-        near = get_close_matches(name, [life.name for life in tensors], n=3)
-        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else f"; there are 0 to {len(tensors) - 1}"
-        raise UsageError(f"the model has no tensor '{name}'{hint}")
+        hint = meant(name, [life.name for life in tensors]) or f"there are 0 to {len(tensors) - 1}"
+        raise UsageError(f"the model has no tensor '{name}'; {hint}")
 
     def scopes_of(self, op: str | int) -> list[int]:
         """Return the scopes in which an operator runs: an index in subgraph 0, "SUBGRAPH:INDEX", or a name.
@@ -240,11 +238,12 @@ class Lifetimes:
 
 def _place(text: str) -> tuple[int, int] | None:
     """Return the (subgraph, index) that "5" or "1:5" names, None for other texts."""
-    match = _INDEX.fullmatch(text)
-    return (int(match["subgraph"] or 0), int(match["index"])) if match else None
+    subgraph, _, index = text.rpartition(":") if ":" in text else ("0", "", text)
+    first, second = as_whole(subgraph), as_whole(index)
+    return None if first is None or second is None else (first, second)
 
 
-def lifetimes(model: ModelLike, target: Where, **settings: Unpack[Settings]) -> Lifetimes:
+def lifetimes(model: ModelLike, target: Where | None = None, **settings: Unpack[Settings]) -> Lifetimes:
     """Simulate a model in a roomy arena and return its lifetimes; arguments as for ``simulate``, but one model.
 
     Raises:

@@ -292,7 +292,7 @@ def _overlap_code(owner: Owner, former: Owner) -> FindingCode:
 
 
 def sanitize(
-    model: ModelLike, target: Where, *, invocations: int = 10, **settings: Unpack[Settings]
+    model: ModelLike, target: Where | None = None, *, invocations: int = 10, **settings: Unpack[Settings]
 ) -> tuple[Finding, ...]:
     """Return everything that is wrong with a model's memory; () for a sound one.
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -15,10 +14,11 @@ from tflm_sim.document_fields import HIDDEN, PARTS, named
 from tflm_sim.document_types import Count
 from tflm_sim.documents import as_json, from_json
 from tflm_sim.errors import UsageError
+from tflm_sim.escape import json_text, printable
 from tflm_sim.files import read_json, replacing
 from tflm_sim.model.types import Model
 from tflm_sim.targets.boards import Board
-from tflm_sim.targets.runtime import REFERENCE_SNAPSHOT
+from tflm_sim.targets.reference import REFERENCE_SNAPSHOT
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class Verdict:
         limit: Bytes that there are, null when nobody knows.
         fits: Whether it works in ``limit`` bytes if no doubt is right; null when that cannot be told.
         doubts: What that takes for granted.
+        settled_by: The command that executes the program, where that would settle what is open; "" where none does.
         before: The baseline's size, null without one.
         reason: Why it does not fit, or what is missing to tell; "" when it fits.
         log: The lines that the device prints in an arena of ``limit`` bytes.
@@ -57,6 +58,7 @@ class Verdict:
     missing_baseline: str = ""
     candidates: tuple[CandidateNeed, ...] = ()
     doubts: tuple[Doubt, ...] = ()
+    settled_by: str = ""
     parts: Mapping[str, Any] = field(default_factory=dict, metadata=PARTS)
 
     @property
@@ -136,4 +138,18 @@ def update_baseline(path: Path, sizes: Mapping[str, int]) -> None:
     """
     merged = {**read_baseline(path), **sizes}
     with replacing(path) as file:
-        file.write(json.dumps(as_json(Baseline(schema_version=1, sizes=dict(sorted(merged.items())))), indent=1) + "\n")
+        file.write(json_text(as_json(Baseline(schema_version=1, sizes=dict(sorted(merged.items())))), indent=1) + "\n")
+
+
+def remember(path: Path, verdicts: Iterable[Verdict]) -> list[str]:
+    """Write the sizes of models that work, or may, into a baseline; return lines that say what was written.
+
+    Raises:
+        UsageError: The file is not a baseline, or it cannot be written.
+    """
+    sizes = {each.key: each.needed for each in verdicts if each.needed is not None and each.is_good}
+    if not sizes:
+        return [f"{path}: nothing is written, since no model works"]
+    update_baseline(path, sizes)
+    written = "1 size is" if len(sizes) == 1 else f"{len(sizes)} sizes are"
+    return [f"{path}: {written} written", *(f"  {size:,} B: {printable(key, 200)}" for key, size in sizes.items())]

@@ -19,12 +19,15 @@ from importlib import import_module
 from typing import NoReturn
 
 from tflm_sim import registry
+from tflm_sim.cli.default_age import say_age
 from tflm_sim.cli.pipes import readable_again
+from tflm_sim.cli.streams import discard
 from tflm_sim.cli.terminal import HelpText, say, terminal_width
 from tflm_sim.cli.verbs import listing, verbs
-from tflm_sim.errors import EXIT_CODES, INTERRUPTED, UNFORESEEN, TflmSimError, UsageError
-from tflm_sim.escape import one_line, printable
+from tflm_sim.errors import EXIT_CODES, INTERRUPTED, UNFORESEEN, UNKNOWN, TflmSimError, UsageError
+from tflm_sim.escape import printable
 from tflm_sim.model.download import downloads
+from tflm_sim.names import meant
 
 MAX_ERROR_CHARACTERS = 2000
 """Characters; of a longer error the end is printed."""
@@ -101,6 +104,10 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 def _parsed(arguments: Sequence[str], *, of_others: bool) -> argparse.Namespace:
     name, known = _verb(arguments), verbs(of_others=of_others)
     if name is not None and name not in known:
+        if os.path.exists(name):
+            raise UsageError(f"'{name}' is neither a verb nor a model, a program, an archive or a log")
+        if os.sep in name or os.path.splitext(name)[1]:
+            raise UsageError(f"'{name}' is no verb, and there is no such file")
         raise _unknown(f"verb '{name}'", name, known, "tflm-sim --help")
     parser = build_parser(*(() if name is None else (name,)), of_others=of_others)
     try:
@@ -128,13 +135,24 @@ def _verb(arguments: Sequence[str]) -> str | None:
     return None if word is None or word.startswith("-") else word
 
 
+def _with_implied_verb(arguments: list[str]) -> list[str]:
+    """Return the arguments, with the verb that answers about a file, a folder or a line of a log that stands alone."""
+    word = _verb(arguments)
+    if word is None or word in verbs():
+        return arguments
+    from tflm_sim.cli.things import with_verb  # Most name the verb.
+
+    found = with_verb(arguments, word)
+    if found is None or word in verbs(of_others=True):
+        return arguments
+    whole, sentence = found
+    say(sentence, file=sys.stderr)
+    return whole
+
+
 def _unknown(what: str, name: str, known: Iterable[str], more: str) -> UsageError:
     """Return the error for a name that is unknown, with the nearest one, or where to see all."""
-    from difflib import get_close_matches  # only on the way out, and slow to import
-
-    words = {each.lstrip("-"): each for each in sorted(known)}
-    near = get_close_matches(name.lstrip("-"), words, n=1)
-    hint = f"did you mean {words[near[0]]}?" if near else f"see '{more}'"
+    hint = meant(name, sorted(known), most=1) or f"see '{more}'"
     return UsageError(f"unknown {what}; {hint}")
 
 
@@ -165,36 +183,42 @@ def main(argv: Sequence[str] | None = None) -> int:
     Args:
         argv: The arguments after the program's name; by default the process's own.
     """
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    verb = _verb(arguments)
     _show_what_cannot_be_encoded()
+    arguments = _with_implied_verb(list(sys.argv[1:] if argv is None else argv))
+    verb = _verb(arguments)
     try:
         code = _answer(verb, arguments)
     except SystemExit as end:  # argparse: help, version
         raise SystemExit(end.code or _flush()) from None
-    return code or _flush()
+    flushed = _flush()
+    return code or flushed
 
 
 def _answer(verb: str | None, arguments: list[str]) -> int:
     """Run the verb; every error becomes one sentence and an exit code."""
+    has_verdict = False
     try:
         args = parsed(arguments)
+        has_verdict = getattr(args, "has_verdict", False)
         with downloads(allowed=args.allow_download), readable_again(args):
             code: int = args.run(args)
+        if sys.stderr is not None:
+            say_age(verb, args)
         return code
     except TflmSimError as error:
         _complain(verb, str(error))
         return error.exit_code
     except OSError as error:
-        return _output_failed(error)
+        # A verdict that nobody could read to its end is none: 0 would say "yes".
+        return _output_failed(error) or (UNKNOWN if has_verdict else 0)
     except KeyboardInterrupt:
-        print(file=sys.stderr)
+        say("", file=sys.stderr)
         return INTERRUPTED
     except Exception as error:
         if "--debug" in arguments:
             import traceback
 
-            print(*(one_line(line) for line in traceback.format_exc().splitlines()), sep="\n", file=sys.stderr)
+            say(*traceback.format_exc().splitlines(), file=sys.stderr, wraps=False)
         else:
             kind = type(error).__name__
             _complain(verb, f"an error in tflm-sim itself ({kind}: {error}); --debug shows where it comes from")
@@ -202,7 +226,7 @@ def _answer(verb: str | None, arguments: list[str]) -> int:
 
 
 def _flush() -> int:
-    """Flush stdout and stderr while an error can still be reported; return the exit code."""
+    """Flush stdout while an error can still be reported; return the exit code."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -212,7 +236,8 @@ def _flush() -> int:
 
 
 def _output_failed(error: OSError) -> int:
-    _silence_stdout()
+    if sys.stdout is not None:
+        discard(sys.stdout)
     if isinstance(error, BrokenPipeError):
         return 0
     _complain(None, f"{error.filename or 'output'}: {error.strerror or error}")
@@ -220,6 +245,8 @@ def _output_failed(error: OSError) -> int:
 
 
 def _complain(verb: str | None, text: str) -> None:
+    if sys.stderr is None:
+        return
     name = "tflm-sim" if verb is None else f"tflm-sim {printable(verb, 20)}"
     say(f"{name}: {printable(text, MAX_ERROR_CHARACTERS)}", file=sys.stderr)
 
@@ -229,9 +256,3 @@ def _show_what_cannot_be_encoded() -> None:
     for stream in (sys.stdout, sys.stderr):
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="backslashreplace")
-
-
-def _silence_stdout() -> None:
-    """Discard what is still to be written, because the reader is gone or the disk is full."""
-    if sys.stdout is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tflm_sim.checks.judge import Room, check_core, judge, room_on
-from tflm_sim.checks.verdict import Verdict, baseline_key, read_baseline, update_baseline
+from tflm_sim.checks.doubts import settling_lines
+from tflm_sim.checks.judge import Room, judge, judge_in_program, judge_measured, room_on
+from tflm_sim.checks.verdict import Verdict, baseline_key, read_baseline, remember
 from tflm_sim.cli import options
 from tflm_sim.cli.terminal import say, say_json, say_verdict
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import ModelError, UsageError
-from tflm_sim.files import append
+from tflm_sim.files import append, replacing
 from tflm_sim.model.inputs import expand
 from tflm_sim.model.load import load
-from tflm_sim.model.types import Model
 from tflm_sim.report.circumstances import sentence_with_assumed, target_line
+from tflm_sim.report.sarif import sarif
 from tflm_sim.report.verdict_text import (
     Judged,
     about_markdown,
@@ -31,7 +31,7 @@ from tflm_sim.report.verdict_text import (
 )
 from tflm_sim.sizes import parse_size
 from tflm_sim.targets.boards import Board
-from tflm_sim.units import format_size
+from tflm_sim.targets.target import Target
 
 ABOUT = """
 Use it in CI, or to find out whether a model fits a board. Without a model it
@@ -50,18 +50,18 @@ tflm-sim check
 EXITS = {
     0: "every model fits",
     1: "a model does not fit, or it needs more than the baseline says",
-    3: "the answer is unknown, a model cannot be read, or the baseline has no size for it",
+    3: "the answer is unknown or hangs on a doubt, a model cannot be read, or the baseline has no size for it",
 }
 
 
 def register(subparsers: options.Subparsers) -> None:
     parser = options.add_verb(subparsers, "check", EXAMPLES, about=ABOUT, exits=EXITS)
+    parser.set_defaults(has_verdict=True)
     parser.add_argument("models", nargs="*", metavar="MODEL", help=options.MODELS_HELP)
-    options.add_configuration(parser)
+    options.add_configuration(parser, leave_out=("board",))
     options.add_executed(parser)
-    room = parser.add_mutually_exclusive_group()
-    room.add_argument("--limit", metavar="N", help="the size of the arena in bytes: 64KiB, 65536")
-    room.add_argument(
+    parser.add_argument("--limit", metavar="N", help="the size of the arena in bytes: 64KiB, 65536, 60*1024")
+    parser.add_argument(
         "--board", metavar="B", help="check on this board, with every library that people use on it, or with --library"
     )
     parser.add_argument(
@@ -77,6 +77,7 @@ def register(subparsers: options.Subparsers) -> None:
     parser.add_argument(
         "--markdown", metavar="FILE", help="append the verdicts to this file, such as a CI's step summary"
     )
+    parser.add_argument("--sarif", metavar="FILE", help="write what is not a yes into this file, for code scanning")
     parser.add_argument("--json", action="store_true", help="print each verdict as one JSON document on a line")
 
 
@@ -92,18 +93,23 @@ def run(args: argparse.Namespace) -> int:
     verdicts = [verdict for rows in judged for verdict, _ in rows]
     about = _about(args, room.board, configurations)
     assumed = options.assumed(args, configurations[0]) if len(configurations) == 1 else ()
-    if args.update_baseline:
-        _remember(args.baseline, verdicts)
+    open_ones = _with_open_kernels(args, room.board, configurations)
+    remembered = remember(Path(args.baseline), verdicts) if args.update_baseline else []
     if args.markdown is not None:
-        append(args.markdown, "".join(verdict_markdown(each, assumed) for each in verdicts) + about_markdown(about))
+        append(
+            args.markdown,
+            "".join(verdict_markdown(each, assumed, open_ones) for each in verdicts) + about_markdown(about),
+        )
+    if args.sarif is not None:
+        with replacing(args.sarif) as file:
+            file.write(sarif(verdicts))
     if args.json:
         not_named = assumed if len(configurations) == 1 else ("--library",)
         for rows in judged:
             say_json(verdict_document(rows, assumed=not_named), indent=None)
     else:
-        _say_all(judged, args.board, assumed)
-        say(*about)
-    return _exit_code(verdicts)
+        _say_all(judged, args.board, assumed, open_ones, [*about, *remembered])
+    return _exit_code([deciding(rows)[0] for rows in judged])
 
 
 def _refuse(args: argparse.Namespace) -> None:
@@ -129,30 +135,31 @@ def _judged_all(
     ]
 
 
-def _remember(baseline: str, verdicts: Sequence[Verdict]) -> None:
-    sizes = {each.key: each.needed for each in verdicts if each.needed is not None and each.is_good}
-    if sizes:
-        update_baseline(Path(baseline), sizes)
-
-
 def _exit_code(verdicts: list[Verdict]) -> int:
     """Return 1 where a model does not fit, else the largest of the codes."""
     codes = [verdict.exit_code for verdict in verdicts]
     return 1 if 1 in codes else max(codes)
 
 
-def _say_all(judged: Sequence[Judged], board_name: str, assumed: Sequence[str]) -> None:
+def _say_all(
+    judged: Sequence[Judged], board_name: str, assumed: Sequence[str], open_ones: Sequence[Target], about: Sequence[str]
+) -> None:
+    """Print the verdicts, what they are for, and last the commands that settle what is open."""
     if len(judged) > 1:
-        say_verdict(sentence_with_assumed(headline([deciding(rows)[0] for rows in judged]), assumed))
+        say_verdict(sentence_with_assumed(headline([deciding(rows)[0] for rows in judged]), assumed, open_ones))
     for rows in judged:
-        _say(rows, board_name, assumed, is_alone=len(judged) == 1)
+        _say(rows, board_name, assumed, open_ones, is_alone=len(judged) == 1)
+    found = [deciding(rows)[0] for rows in judged]
+    say(*about, *(line for each in found for line in settling_lines(each.answer, each.settled_by)))
 
 
-def _say(judged: Judged, board_name: str, assumed: Sequence[str], *, is_alone: bool) -> None:
+def _say(
+    judged: Judged, board_name: str, assumed: Sequence[str], open_ones: Sequence[Target], *, is_alone: bool
+) -> None:
     """Print the verdict on a model; with several libraries that of the one that decides, and a line for each."""
     name = "" if is_alone else f"{deciding(judged)[0].name}: "
-    verdict, *lines = verdict_lines(deciding(judged)[0])
-    say_verdict(sentence_with_assumed(verdict, assumed) if is_alone else f"{name}{verdict}")
+    verdict, *lines = verdict_lines(replace(deciding(judged)[0], settled_by=""))
+    say_verdict(sentence_with_assumed(verdict, assumed, open_ones) if is_alone else f"{name}{verdict}")
     say(*(f"{name}{line}" for line in lines))
     if len(judged) > 1:
         title, *rows = library_lines(judged, board_name)
@@ -175,12 +182,20 @@ def _configurations(args: argparse.Namespace, chosen: Board | None, named: Confi
     """Return the configurations of the options; for a board alone, one for each library that is usual on it."""
     if chosen is None:
         return [named]
-    check_core(chosen, named)
     if args.target or args.firmware or args.library or args.runtime or args.kernels:
         return [named]
     return [
         named if not library else options.configuration(_with_library(args, library)) for library in chosen.libraries
     ]
+
+
+def _with_open_kernels(
+    args: argparse.Namespace, chosen: Board | None, configurations: Sequence[Configuration]
+) -> list[Target]:
+    """Return the targets whose version of the kernels nobody named."""
+    libraries = [args.library] if len(configurations) == 1 or chosen is None else list(chosen.libraries)
+    cases = zip(libraries, configurations, strict=True)
+    return [config.target for library, config in cases if options.kernels_remark(_with_library(args, library), config)]
 
 
 def _with_library(args: argparse.Namespace, library: str) -> argparse.Namespace:
@@ -202,38 +217,20 @@ def _judged(
     try:
         model = load(name)
         if options.is_executed(args, "board"):
-            verdict = _measured(name, model, args, possible, before)
+            limit = parse_size(args.limit)
+            measured = options.measured(args, model, possible, [limit])
+            verdict = judge_measured(name, model, measured, limit, key=key, before=before)
+        elif args.firmware:
+            need = options.program_need(args, name, model, possible, room.limit)
+            verdict = judge_in_program(name, model, need, room, key=key, before=before)
         else:
-            verdicts = [judge(name, model, config, room, before, simulate=options.simulated) for config in possible]
-            verdict = verdicts[0] if len(verdicts) == 1 else _of_all(model, possible, verdicts)
+            verdict = judge(name, model, possible[0], room, before, simulate=options.simulated)
         missing = "" if known is None or key in known else _not_in_the_baseline(verdict, args, known)
         return replace(verdict, missing_baseline=missing)
     except ModelError as error:
         if is_alone:
             raise
         return Verdict(name, key, None, None, None, before, str(error))
-
-
-def _measured(
-    name: str, model: Model, args: argparse.Namespace, possible: Sequence[Configuration], before: int | None
-) -> Verdict:
-    """Judge by executing the program in an arena of ``--limit`` bytes."""
-    limit = parse_size(args.limit)
-    measured = options.measured(args, model, possible, [limit])
-    key, needed = baseline_key(name, possible[0]), measured.multiple_of_16
-    if needed is None:
-        return Verdict(
-            name, key, None, limit, False, before, measured.reason, measured.log, model=model, parts=measured.parts
-        )
-    works = measured.works
-    more = f", {format_size(needed - limit)} more than {format_size(limit)}" if needed > limit else ""
-    reason = "" if works else f"needs {format_size(needed)}{more}"
-    if works is None:
-        reason = f"needs {format_size(needed)}; in {format_size(limit)} the program came to no end"
-    return Verdict(
-        name, key, needed, limit, works, before, reason, () if works else measured.log_below, model=model,
-        smallest=measured.smallest, parts=measured.parts,
-    )  # fmt: skip
 
 
 def _not_in_the_baseline(verdict: Verdict, args: argparse.Namespace, known: Mapping[str, int]) -> str:
@@ -246,15 +243,3 @@ def _not_in_the_baseline(verdict: Verdict, args: argparse.Namespace, known: Mapp
     others = [key.removeprefix(model) for key in known if key.startswith(model)]
     has = f"it has that of {' and '.join(others[:2])}; " if others else ""
     return f"{args.baseline} has no size for {verdict.key}; {has}run once with --update-baseline, which writes it"
-
-
-def _of_all(model: Model, possible: Sequence[Configuration], verdicts: Sequence[Verdict]) -> Verdict:
-    """Return the verdict on which all possible targets of a program agree, or that they do not agree."""
-    from tflm_sim.checks.candidates import candidate_text, most_demanding
-
-    needs = most_demanding(model, possible)[1]
-    worst = max(verdicts, key=lambda verdict: math.inf if verdict.needed is None else verdict.needed)
-    worst = replace(worst, key=verdicts[0].key, candidates=tuple(needs))
-    if len({verdict.fits for verdict in verdicts}) == 1:
-        return worst
-    return replace(worst, fits=None, reason=candidate_text(needs))

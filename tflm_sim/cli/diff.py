@@ -1,13 +1,18 @@
 """``tflm-sim diff``: what changed between two models, targets, library versions or saved documents.
 
-Exit code 0: compared; 1: with ``--fail-on-increase``, it grew; 3: with it, one of the two works in no arena.
+Exit code 0: compared; 1: with ``--fail-on-increase``, it grew; 3: with it, one of the two works in no arena, or a
+doubt can turn the answer.
 ``--between`` is answered in ``diff_between.py``.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from dataclasses import replace
 
+from tflm_sim.checks.doubts import EXIT_CODES, Doubt, answer_of, first_words, listed, settling_lines, turning
+from tflm_sim.checks.program_need import ProgramNeed
 from tflm_sim.cli.options import (
     Subparsers,
     add_configuration,
@@ -15,7 +20,7 @@ from tflm_sim.cli.options import (
     add_verb,
     answer_of_an_extension,
     assumed,
-    configuration,
+    configured,
     is_executed,
     measured,
     pair,
@@ -23,12 +28,13 @@ from tflm_sim.cli.options import (
     simulated,
 )
 from tflm_sim.cli.terminal import say, show
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import FirmwareError, UsageError
+from tflm_sim.escape import printable
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.registry import programs
 from tflm_sim.report.difference_text import difference_lines
-from tflm_sim.report.document import SizeDocument, size_document
+from tflm_sim.report.document import SizeDocument, model_facts, size_document
 from tflm_sim.report.size_difference import Difference, difference_document, growth, read_size_document
 from tflm_sim.sizes import parse_size
 from tflm_sim.units import format_size
@@ -54,7 +60,6 @@ tflm-sim diff model.tflite --firmware old.elf --firmware new.elf --executed
 tflm-sim diff --base main
 tflm-sim diff --comment --markdown "$GITHUB_STEP_SUMMARY"
 """
-INCONCLUSIVE = 3
 EXITS = {
     1: "--fail-on-increase, --between: the smallest arena grew, or AllocateTensors() fails after the change; --base: a "
     "model does not fit",
@@ -111,20 +116,37 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"{linked[0]} is a linked program; add --executed to run it with its own model")
     is_executed(argparse.Namespace(**{**vars(args), "firmware": args.firmware or linked}), "split_arenas")
     before, after = pair(args)
-    document = difference_document(_document(args.sources[0], before), _document(args.sources[-1], after))
+    needs: list[ProgramNeed] = []
+    sides = _document(args.sources[0], before, needs), _document(args.sources[-1], after, needs)
+    document = difference_document(*sides)
+    doubts = tuple({doubt.text: doubt for need in needs for doubt in turning(need.doubts)}.values())
     show(document, difference_lines, as_json=args.json)
-    return 0 if allowed is None else _judge(document, allowed, is_quiet=args.json)
+    if doubts and not args.json:
+        say("", f"all of this, if {listed([printable(doubt.text, 200) for doubt in doubts])}")
+    code = 0 if allowed is None else _judge(document, allowed, doubts, is_quiet=args.json)
+    if not args.json:
+        say(*dict.fromkeys(line for need in needs for line in settling_lines(need.answer, need.settled_by)))
+    return code
 
 
-def _document(source: str, args: argparse.Namespace) -> SizeDocument:
+def _document(source: str, args: argparse.Namespace, needs: list[ProgramNeed]) -> SizeDocument:
+    """Return one side; what a program's file says goes into ``needs``, too."""
     if source.endswith(".json"):
         return read_size_document(source)
     if _is_program(source):
         return _measured(argparse.Namespace(**{**vars(args), "firmware": source}), None)
     if args.executed and args.firmware:
         return _measured(args, load(source))
-    config = configuration(args, is_split=args.split_arenas)
-    return size_document(simulated(load(source), config), assumed=assumed(args, config))
+    model = load(source)
+    config, need = configured(args, source, model, is_split=args.split_arenas)
+    if need is None:
+        return size_document(simulated(model, config), assumed=assumed(args, config))
+    if need.works is not True:
+        raise FirmwareError(need.reason, path=args.firmware)
+    assert need.simulation is not None, "it works in some arena"
+    needs.append(need)
+    found = size_document(need.simulation, parts=need.parts, candidates=need.candidates)
+    return replace(found, model=model_facts(model))
 
 
 def _is_program(source: str) -> bool:
@@ -137,19 +159,20 @@ def _measured(args: argparse.Namespace, model: Model | None) -> SizeDocument:
     return measured(args, model, possible_configurations(args)).document()
 
 
-def _judge(document: Difference, allowed: int, *, is_quiet: bool) -> int:
+def _judge(document: Difference, allowed: int, doubts: Sequence[Doubt], *, is_quiet: bool) -> int:
     grown = growth(document)
+    works: bool | None
     if grown is None:
         is_broken = document.before.status == "ok" != document.after.status
-        code, verdict = (
-            (1, "no: now it fails in an arena of any size")
-            if is_broken
-            else (INCONCLUSIVE, "cannot be told: it failed in an arena of any size before")
-        )
+        works, why = None, "it failed in an arena of any size before"
+        if is_broken:
+            works, why = False, "now it fails in an arena of any size"
+        elif document.before.status == "ok":
+            why = "one side has one arena, and the other two"
     elif grown > allowed:
-        code, verdict = 1, f"no: the smallest arena grew by {format_size(grown)}, {format_size(allowed)} are allowed"
+        works, why = False, f"the smallest arena grew by {format_size(grown)}, {format_size(allowed)} are allowed"
     else:
-        code, verdict = 0, f"yes: the smallest arena did not grow by more than {format_size(allowed)}"
+        works, why = True, f"the smallest arena did not grow by more than {format_size(allowed)}"
     if not is_quiet:
-        say("", verdict)
-    return code
+        say("", f"{first_words(works, doubts)}: {why}")
+    return EXIT_CODES[answer_of(works, doubts)]

@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     steps = tuple(bisect(load(args.sources[0]), states))
     document = BetweenDocument(args.between, args.until, steps, assumed)
     show(document, _lines, as_json=args.json)
-    return int(_has_grown(document.steps))
+    return 1 if _has_grown(document.steps) else 0
 
 
 def _has_grown(steps: tuple[SizeChangePoint, ...]) -> bool:
@@ -94,7 +94,9 @@ def _lines(document: BetweenDocument) -> list[str]:
         return [sentence_with_assumed(nothing, document.assumed)]
     target = steps[0].state.configuration.target
     header = ("commit", "date", "bytes", "smallest", "what changed")
-    title = f"smallest arena on {with_assumed(target.name, document.assumed)}, {target.kernel_library.name} kernels"
+    title = (
+        f"smallest arena on {with_assumed(target.name, document.assumed, target)}, {target.kernel_library.name} kernels"
+    )
     lines = [title, *table_lines([header, *map(_cells, steps)], width=fitting())]
     first, last = steps[0].before, steps[-1].after
     if first is not None and last is not None:

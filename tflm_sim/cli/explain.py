@@ -11,18 +11,41 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tflm_sim.answers.npu import npu_memory
-from tflm_sim.checks.explain_failure import ExactExplanation, explain_failure, with_library_facts, with_vela_facts
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, arena_size, assumed, configuration, header
-from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.answers.smallest_arena import SmallestArena
+from tflm_sim.checks.crash_places import with_operators
+from tflm_sim.checks.explain_failure import (
+    ExactExplanation,
+    explain_failure,
+    explain_nothing,
+    with_library_facts,
+    with_linked_room,
+    with_vela_facts,
+)
+from tflm_sim.cli.options import (
+    Subparsers,
+    add_configuration,
+    add_verb,
+    arena_size,
+    assumed,
+    configuration,
+    header,
+    possible_configurations,
+    program_reader,
+)
+from tflm_sim.cli.terminal import elapsing, say, say_json
+from tflm_sim.cli.things import refuse_other_kind
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import INLINE, OPTIONAL
 from tflm_sim.document_types import Count
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.files import read
+from tflm_sim.logs.crashes import CodePlace
 from tflm_sim.logs.diagnosis import Diagnosis, diagnose
 from tflm_sim.logs.encodings import as_utf8
-from tflm_sim.logs.log_events import LogEvent
+from tflm_sim.logs.log_events import ArenaConfigured, Damaged, LogEvent, Message
 from tflm_sim.logs.parser import parse_log
+from tflm_sim.logs.tflm_messages import BY_KIND
+from tflm_sim.logs.unknown_errors import UnknownError, unknown_errors
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.report.log_text import diagnosis_lines, event_lines
@@ -36,10 +59,19 @@ tflm-sim explain boot.log
 tflm-sim explain "Failed to resize buffer. Requested: 33488, available 20472, missing: 13016"
 tflm-sim explain boot.log --arena-size 26080 --model okay_nabu.tflite --target esp32-s3
 """
+MAX_PRINTED = 8
+"""Lines that a program prints while it is executed that are shown."""
 MAX_LOG_BYTES = 1 << 30
 """Bytes; 'board read' reads a longer one piece by piece."""
 
-EXITS = {0: "the log contains a known message", 1: "the log contains no known message"}
+EXITS = {0: "no failure is in the log", 1: "a failure is explained", 3: "what the log says is not understood"}
+"""And 2, 3 of every verb: wrong options, a file that cannot be read."""
+_SEND = (
+    "the whole log from the device's start on: TFLM's own lines come before those of the program",
+    "--model MODEL with --library or --target, and --arena-size N: what would fail in that arena",
+    "--firmware APP.elf: where in the program an address is",
+)
+"""What makes a log that is not understood one that is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +79,13 @@ class FailureRow:
     """A failure of a log, and what the simulation adds.
 
     Attributes:
+        places: Where the program was when it was stopped, the innermost first; with --firmware functions and lines.
         missing: The most bytes that were missing for an allocation.
         exact: null without a model.
     """
 
     diagnosis: Diagnosis = field(metadata=INLINE)
+    places: tuple[CodePlace, ...]
     missing: Count | None
     exact: ExactExplanation | None
 
@@ -61,12 +95,16 @@ class ExplanationDocument:
     """The failures of a log.
 
     Attributes:
+        unknown: Lines that speak of an error and that are not known.
+        simulated: With a model, where no failure of the log is explained: what the simulation says.
         assumed: With a model: the options that the answer depends on and that were not given.
     """
 
     schema_version: Literal[1] = 1
     kind: Literal["explanation"] = "explanation"
     failures: tuple[FailureRow, ...]
+    unknown: tuple[UnknownError, ...] = ()
+    simulated: ExactExplanation | None = None
     assumed: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
 
 
@@ -82,23 +120,87 @@ def register(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb: exit code 0 when the log contains a known message, else 1."""
-    events = parse_log(_read(args.log))
-    size, config = arena_size(args), configuration(args)
-    found = [with_library_facts(each, config.target) for each in diagnose(events, arena_size=size)]
+    """Carry out the verb: exit code 1 for a failure that is explained, 3 where nothing is understood, else 0."""
+    data = _read(args.log)
+    events = parse_log(data)
+    unknown, last = unknown_errors(data, events)
+    size, config = arena_size(args), _configuration(args)
+    diagnoses = diagnose(events, arena_size=size, last_line=last)
+    found = [with_library_facts(each, config.target) for each in diagnoses]
     exact: Sequence[ExactExplanation | None] = [None] * len(found)
-    if args.model is not None:
-        found, exact, config = _explained(found, load(args.model), config)
-    if args.json:
-        say_json(_document(found, exact, None if args.model is None else assumed(args, config)))
-    elif args.model is not None:
-        say(*header(args, config))
-        _say(events, found, exact)
+    simulated = None
+    model = None if args.model is None else load(args.model)
+    if model is None:
+        found = [with_linked_room(each) for each in found]
     else:
-        _say(events, found, exact)
-        if any(diagnosis.is_of_the_arena for diagnosis in found):
-            say("--model MODEL, with --target or --library, gives the smallest arena that works")
-    return 0 if events else 1
+        found, exact, config = _explained(found, model, config)
+        if not found:
+            simulated = explain_nothing(model, config, arena_size=size or _arena_of(events))
+    places = [_places(args, diagnosis, config) for diagnosis in found]
+    is_understood = bool(events) and not (unknown or any(isinstance(event, Damaged) for event in events))
+    if args.json:
+        missing = None if args.model is None else assumed(args, config)
+        say_json(_document(found, places, exact, unknown, simulated, missing))
+        return 1 if found else 0 if is_understood else 3
+    if args.model is not None:
+        say(*header(args, config))
+    _say(events, found, places, exact)
+    say(*(f"line {each.line} is not known: {each.text}" for each in unknown))
+    if args.firmware:
+        say(*_executed(args, model))
+    if not found:
+        say("no failure is in this log" if is_understood else _not_understood(events, unknown))
+        say(*([] if is_understood else [f"  give      {what}" for what in _SEND]))
+        say(*(exact_lines(simulated) if simulated is not None else []))
+    elif args.model is None and any(diagnosis.is_of_the_arena for diagnosis in found):
+        say("--model MODEL, with --target or --library, gives the smallest arena that works")
+    return 1 if found else 0 if is_understood else 3
+
+
+def _places(args: argparse.Namespace, diagnosis: Diagnosis, config: Configuration) -> tuple[CodePlace, ...]:
+    """Return where the program was when it was stopped, with what its file says of that."""
+    places = diagnosis.places
+    if args.firmware and places:
+        known = program_reader().places(args.firmware, [place.address for place in places])
+        places = tuple(one if one.file else other for one, other in zip(places, known, strict=True))
+    return with_operators(places, config.target)
+
+
+def _configuration(args: argparse.Namespace) -> Configuration:
+    """Return what the firmware was built for; without a model a program that does not tell it can be looked at, too."""
+    try:
+        return configuration(args)
+    except (UsageError, FirmwareError):
+        if not args.firmware or args.model is not None:
+            raise
+        return configuration(argparse.Namespace(**{**vars(args), "firmware": None}))
+
+
+def _executed(args: argparse.Namespace, model: Model | None) -> tuple[str, ...]:
+    """Return what the program of ``--firmware`` does where its core can be executed, or why that cannot be."""
+    try:
+        with elapsing(f"executing {os.path.basename(args.firmware)}"):
+            figures = program_reader().measure(args.firmware, model, possible_configurations(args))
+    except (FirmwareError, UsageError) as error:
+        return (f"  executed  not: {error}; sizes, symbols and the simulation remain",)
+    ends = "AllocateTensors() works in the program's own arena" if figures.fits else figures.reason
+    more = "'tflm-sim firmware {} --run --invoke 1' measures the stack, and finds stores beyond the arena"
+    return (
+        f"  executed  {ends or 'AllocateTensors() fails in its own arena'}",
+        *(f"  it prints {line}" for line in figures.log[:MAX_PRINTED]),
+        f"  more      {more.format(args.firmware)}",
+    )
+
+
+def _arena_of(events: Sequence[LogEvent]) -> int | None:
+    """Return the size that the log gives for the arena."""
+    return next((event.size for event in reversed(events) if isinstance(event, ArenaConfigured)), None)
+
+
+def _not_understood(events: Sequence[LogEvent], unknown: Sequence[UnknownError]) -> str:
+    if unknown or events:
+        return "what failed is not understood; these help:"
+    return "nothing of TensorFlow Lite Micro is in this log, and no failure that is known; these help:"
 
 
 def _explained(
@@ -108,29 +210,43 @@ def _explained(
     found = [with_vela_facts(each, model) for each in found]
     if npu_memory(model) and any(each.is_of_the_arena for each in found):  # so it has the kernel
         config = replace(config, target=replace(config.target, ethos_u=True))
-    return found, [explain_failure(each, model, config) for each in found], config
+    exact = [explain_failure(each, model, config) for each in found]
+    found = [with_linked_room(each, more.smallest) for each, more in zip(found, exact, strict=True)]
+    return found, [*exact], config
 
 
 def _read(log: str) -> bytes:
     if log == "-":
         return as_utf8(sys.stdin.buffer.read())
     if os.path.exists(log):
+        refuse_other_kind(log, "explain")
         return as_utf8(read(log, most=MAX_LOG_BYTES))
     if not re.search(r"\s", log):
         raise UsageError(f"there is no file '{log}'; put a line of a log in quotes")
     return log.replace("\\n", "\n").encode("utf-8", "surrogateescape") + b"\n"
 
 
-def _say(events: list[LogEvent], found: list[Diagnosis], exact: Sequence[ExactExplanation | None]) -> None:
-    if not events:
-        say("nothing of TensorFlow Lite Micro is in this log")
-        return
+def _say(
+    events: list[LogEvent],
+    found: list[Diagnosis],
+    places: Sequence[tuple[CodePlace, ...]],
+    exact: Sequence[ExactExplanation | None],
+) -> None:
     if not found:
         for event in events:
-            say(*event_lines(event))
-        say("no failure is in this log")
-    for diagnosis, more in zip(found, exact, strict=True):
-        say(*diagnosis_lines(diagnosis), *(exact_lines(more) if more is not None else []))
+            say(*_fact_lines(event))
+    for diagnosis, at, more in zip(found, places, exact, strict=True):
+        say(*diagnosis_lines(diagnosis, at), *(exact_lines(more) if more is not None else []))
+
+
+def _fact_lines(event: LogEvent) -> list[str]:
+    """Return what a line says where no line says that something failed."""
+    if isinstance(event, ArenaConfigured):
+        return [f"line {event.line}: the program says that its arena has {format_size(event.size)}"]
+    if isinstance(event, Message):
+        says, note = BY_KIND[event.kind].meaning(dict(event.values))
+        return [f"line {event.line}: {note or says}"]
+    return event_lines(event)
 
 
 def exact_lines(exact: ExactExplanation) -> list[str]:
@@ -140,11 +256,33 @@ def exact_lines(exact: ExactExplanation) -> list[str]:
         lines.append(f"  {_arenas(exact)}, at: {exact.place}")
     if exact.contradiction:
         lines.append(f"  but       {exact.contradiction}")
-        lines += [f"  with      {options} these numbers come" for options in exact.settings]
+        lines += [f"  with      {each.options} these numbers come" for each in exact.settings]
+    if exact.invoke:
+        lines.append(f"  simulated {exact.invoke}")
     if exact.smallest is None:
         return [*lines, f"  smallest  no arena is enough: {exact.never}"]
+    if exact.is_refuted:
+        return [*lines, f"  smallest  {_of_settings(exact, exact.smallest)}"]
     best = exact.smallest
     return [*lines, f"  smallest  {format_size(best.size)}; as a multiple of 16: {best.multiple_of_16:,} B"]
+
+
+def _of_settings(exact: ExactExplanation, named: SmallestArena) -> str:
+    """Return the smallest arena where the log proves that the firmware is not the one that was named."""
+    sizes: dict[int, list[str]] = {}
+    for each in exact.settings:
+        sizes.setdefault(each.smallest, []).append(each.options)
+    if not sizes:
+        return (
+            f"not known: of no setting that was tried these numbers come; {named.multiple_of_16:,} B with the settings "
+            "above, which the log refutes"
+        )
+    if len(sizes) == 1:
+        (size,) = sizes
+        refuted = f"not the {named.multiple_of_16:,} B of the settings above"
+        return f"{size:,} B, a multiple of 16, with each of these; {refuted}"
+    each_of = "; ".join(f"{size:,} B with {' or '.join(options)}" for size, options in sizes.items())
+    return f"as a multiple of 16: {each_of}; the program, or the library's version, decides which it is"
 
 
 def _arenas(exact: ExactExplanation) -> str:
@@ -156,7 +294,15 @@ def _arenas(exact: ExactExplanation) -> str:
 
 
 def _document(
-    found: list[Diagnosis], exact: Sequence[ExactExplanation | None], missing: tuple[str, ...] | None
+    found: list[Diagnosis],
+    places: Sequence[tuple[CodePlace, ...]],
+    exact: Sequence[ExactExplanation | None],
+    unknown: Sequence[UnknownError],
+    simulated: ExactExplanation | None,
+    missing: tuple[str, ...] | None,
 ) -> ExplanationDocument:
-    rows = (FailureRow(diagnosis, diagnosis.missing, more) for diagnosis, more in zip(found, exact, strict=True))
-    return ExplanationDocument(failures=tuple(rows), assumed=missing)
+    rows = (
+        FailureRow(diagnosis, at, diagnosis.missing, more)
+        for diagnosis, at, more in zip(found, places, exact, strict=True)
+    )
+    return ExplanationDocument(failures=tuple(rows), unknown=tuple(unknown), simulated=simulated, assumed=missing)

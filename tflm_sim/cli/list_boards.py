@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from tflm_sim.cli.terminal import show_rows
 from tflm_sim.document_types import Count
+from tflm_sim.names import names_with
 from tflm_sim.targets.boards import BOARDS, Board, board
-from tflm_sim.targets.names import names_with
 from tflm_sim.targets.presets import preset
 
 HEADER = ("board", "target", "RAM", "flash", "kernels", "what it is", "all banks", "source of the sizes")

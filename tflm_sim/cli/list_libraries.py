@@ -92,7 +92,7 @@ def library_row(library: Library) -> LibraryRow:
         holds=library.holds,
         changed=library.changed,
         nearest=library.nearest,
-        proof=evidence(library_target(library.label)) if library.is_modelled else "",
+        proof=evidence(library_target(library.label, name=library.target)) if library.is_modelled else "",
         source=library.source,
     )
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass, replace
 
-from tflm_sim.cli.options import TARGET, program_reader
+from tflm_sim.cli.options import configuration
 from tflm_sim.cli.terminal import show_rows
+from tflm_sim.names import names_with, unknown
 from tflm_sim.ops.registry import coverage, registrations
-from tflm_sim.targets.names import names_with, unknown
-from tflm_sim.targets.presets import library_target, preset
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +22,7 @@ class OperatorRow:
 
 def run(args: argparse.Namespace) -> int:
     """Print the operators."""
-    if args.firmware:
-        target = program_reader().possible_targets(args.firmware, named=args.target, kernels=args.kernels)[0]
-    elif args.library:
-        target = library_target(args.library, name=args.target, kernels=args.kernels)
-    else:
-        target = preset(args.target or TARGET, kernels=args.kernels)
-    models = registrations(replace(target, ethos_u=True))
+    models = registrations(replace(configuration(args).target, ethos_u=True))
     proved = coverage()
     names = names_with(args.word, {op: row.file for op, row in sorted(models.items())})
     if not names:

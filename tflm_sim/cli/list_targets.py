@@ -9,14 +9,15 @@ from dataclasses import dataclass
 
 from tflm_sim.cli.terminal import show_rows
 from tflm_sim.errors import UsageError
+from tflm_sim.names import names_with, plain
 from tflm_sim.targets.changes import CMSIS_NN_PINS
 from tflm_sim.targets.evidence import RECORDINGS, evidence
 from tflm_sim.targets.history import find_commit, is_commit, main_line
 from tflm_sim.targets.kernel_library import versions_of
 from tflm_sim.targets.libraries import LIBRARIES
-from tflm_sim.targets.names import names_with, plain
 from tflm_sim.targets.presets import PRESETS, preset
-from tflm_sim.targets.runtime import FIRST_BUILD, WHEEL_SNAPSHOT, find_runtime
+from tflm_sim.targets.reference import WHEEL_SNAPSHOT
+from tflm_sim.targets.runtime import FIRST_BUILD, find_runtime
 from tflm_sim.targets.target import Target
 
 
@@ -91,9 +92,11 @@ def combination_rows(name: str) -> Iterator[CombinationRow]:
     Of the older ones there are those with which another CMSIS-NN began, and those that were measured.
     """
     row = PRESETS[name]
+    # That CMSIS-NN's plain C runs on an ESP32 too matters to a few libraries alone, which name it themselves.
+    libraries = {each: variant for each, variant in row.libraries.items() if each != "cmsis_nn" or row.kernels == each}
     versions = [
         f"{library}@{version}"
-        for library, variant in row.libraries.items()
+        for library, variant in libraries.items()
         for version in versions_of(library.removesuffix("_ansi"), variant)
     ]
     for kernels in ("reference", *versions) if row.own_kernels is None else (None,):
@@ -104,7 +107,7 @@ def combination_rows(name: str) -> Iterator[CombinationRow]:
     yield from _row(
         name, f"{main_line()[FIRST_BUILD - 1].day} and later", "reference", main_line()[FIRST_BUILD - 1].short
     )
-    if "cmsis_nn" in row.libraries:
+    if "cmsis_nn" in libraries:
         for pin, change in reversed(CMSIS_NN_PINS.items()):
             yield from _row(name, f"{change.date} and later", f"cmsis_nn@{pin}", change.commit)
     measured = {
@@ -117,8 +120,8 @@ def combination_rows(name: str) -> Iterator[CombinationRow]:
     for commit, kernels in sorted(measured, key=lambda pair: pair[0].position):
         yield from _row(name, f"{commit.day} ({commit.short})", kernels, commit.short)
     for library in LIBRARIES:
-        if library.is_modelled and library.kernels in row.libraries:
-            yield from _row(name, library.label, library.kernels, library.label)
+        if library.is_modelled and library.kernels_on(name) in libraries:
+            yield from _row(name, library.label, library.kernels_on(name), library.label)
 
 
 def _row(name: str, tflm: str, kernels: str | None, runtime: str | None) -> Iterator[CombinationRow]:

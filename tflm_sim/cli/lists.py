@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from importlib import import_module
 
-from tflm_sim.cli.options import TARGET, Subparsers, add_verb
+from tflm_sim.cli.options import SETTINGS, Subparsers, add_configuration, add_verb
 from tflm_sim.errors import UsageError
 
 ABOUT = """
@@ -22,7 +22,7 @@ tflm-sim list ops CONV_2D --library tflm_esp32@2.0.0
 tflm-sim list ops --target cortex-m4 --kernels cmsis_nn --json
 """
 WHAT = ("targets", "libraries", "boards", "ops")
-_OF_OPS = ("target", "firmware", "library", "kernels")
+OF_OPS = ("target", "board", "firmware", "library", "runtime", "kernels")
 
 
 def register(subparsers: Subparsers) -> None:
@@ -38,16 +38,13 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("word", nargs="?", default="", metavar="WORD", help="list only the rows with this word")
     parser.add_argument("--long", action="store_true", help="print all columns, with the sources")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-    of_ops = parser.add_argument_group("with ops")
-    of_ops.add_argument("--target", metavar="T", help=f"the processor (default: {TARGET})")
-    of_ops.add_argument("--firmware", metavar="APP.elf", help="read the target from this linked program (ELF)")
-    of_ops.add_argument("--library", metavar="L[@V]", help="list only the operators of this library")
-    of_ops.add_argument("--kernels", metavar="LIB", help="the kernel library (default: the target's)")
+    left_out = [name for name in SETTINGS if name not in OF_OPS]
+    add_configuration(parser, leave_out=left_out, title="with ops")
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
-    given = [f"--{name}" for name in _OF_OPS if getattr(args, name) is not None]
+    given = [f"--{name}" for name in OF_OPS if getattr(args, name) is not None]
     if given and args.what != "ops":
         raise UsageError(f"{given[0]} goes with 'list ops'")
     code: int = import_module(f"tflm_sim.cli.list_{args.what}").run(args)

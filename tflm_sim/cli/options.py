@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import argparse
 import os.path
-import re
+import shlex
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 from tflm_sim.answers.simulation import Simulation, simulate
+from tflm_sim.checks.program_need import ProgramNeed
 from tflm_sim.cli.terminal import COLOR_CHOICES, HelpText, ProgressLine, elapsing, say
 from tflm_sim.cli.verbs import VERBS, verbs
-from tflm_sim.device.configuration import Configuration, configure
-from tflm_sim.errors import EXIT_CODES, UsageError
+from tflm_sim.device.configuration import INTERPRETERS, NAMING, PLANNER_NAMES, Configuration, configure
+from tflm_sim.device.configuration import possible_configurations as configurations_of
+from tflm_sim.errors import EXIT_CODES, FirmwareError, UsageError
 from tflm_sim.extension_points import ProgramFigures, Programs
 from tflm_sim.model.types import Model
+from tflm_sim.numbers import whole
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.registry import has_programs, programs
 from tflm_sim.report.circumstances import open_kernels, target_lines, unnamed
+from tflm_sim.report.program_text import need_line
 from tflm_sim.sizes import parse_size
-from tflm_sim.targets.presets import library_target
 from tflm_sim.targets.runtime import OPTIMIZATIONS
 from tflm_sim.targets.target import Target
 
@@ -30,6 +33,7 @@ TENSOR_HELP = "a name, an index, SUBGRAPH:INDEX, input, output, input:1"
 MODELS_HELP = "a .tflite file, a C source, a .zip, a folder, a pattern, - (standard input), or sample:NAME"
 PAIRED = (
     "target",
+    "board",
     "firmware",
     "kernels",
     "runtime",
@@ -47,18 +51,20 @@ SETTINGS = (*PAIRED, "ethos_u", "own_planner", "custom_ops")
 
 _DEFAULTS = (f"the library's, or {TARGET}", "the library's or target's", "the library's, or the newest")
 _ALWAYS_LISTED = (0, 2, 3, 70, 130)
+T = TypeVar("T")
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
-_DURATION = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>ms|s|m|min|)")
-_SECONDS_OF = {"ms": 0.001, "": 1, "s": 1, "m": 60, "min": 60}
 
+def typed(read: Callable[..., T], **bounds: int) -> Callable[[str], T]:
+    """Return the type of an option whose text ``read`` reads; it may raise UsageError."""
 
-def duration(text: str) -> float:
-    """Return the seconds of an argument such as 60s, 500ms or 2m."""
-    match = _DURATION.fullmatch(text.strip())
-    if match is None:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a time; write 60s, 500ms or 2m")
-    return float(match["number"]) * _SECONDS_OF[match["unit"]]
+    def convert(text: str) -> T:
+        try:
+            return read(text, **bounds)
+        except UsageError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return convert
 
 
 def svg_file(text: str) -> str:
@@ -120,106 +126,99 @@ def parts_of_extensions(verb: str, args: argparse.Namespace, model: Model, confi
 
 
 def add_configuration(
-    parser: argparse.ArgumentParser, *, with_planner: bool = True, is_pair: bool = False, with_firmware: bool = True
+    parser: argparse.ArgumentParser,
+    *,
+    leave_out: Collection[str] = (),
+    is_pair: bool = False,
+    several: Collection[str] = (),
+    title: str = "firmware",
 ) -> None:
-    """Add the options that describe the firmware: target, library, kernels, planner and so on.
+    """Add the options that say what is sized for: target, board, library, kernels, planner and so on.
 
-    With ``is_pair`` an option may be given twice, for two firmwares that are compared; see :func:`pair`.
+    Args:
+        parser: The verb's.
+        leave_out: Those that the verb does not have, or adds itself.
+        is_pair: Whether an option may be given twice, for two firmwares that are compared; see :func:`pair`.
+        several: Those that may be given several times.
+        title: The heading in the verb's help.
     """
-    group = parser.add_argument_group("firmware" + (" (given twice: before, after)" if is_pair else ""))
-    store = "append" if is_pair else "store"
-    target, kernels, runtime = _DEFAULTS if with_firmware else ("the file's",) * 3
-    group.add_argument(
-        "--target",
-        action=store,
-        metavar="T",
-        help=f"the processor (default: {target}); 'tflm-sim list targets' lists them",
-    )
-    if with_firmware and has_programs():
-        group.add_argument("--firmware", action=store, metavar="APP.elf", help="read the target from a linked program")
-    else:
-        parser.set_defaults(firmware=None)
-    group.add_argument(
-        "--kernels",
-        action=store,
-        metavar="LIB",
-        help=f"the kernel library: reference, cmsis_nn or esp_nn, with an optional @VERSION (default: {kernels})",
-    )
-    group.add_argument(
-        "--runtime",
-        action=store,
-        metavar="R",
-        help=f"the version of TFLM: a day (2023-06-15), a commit, or LIBRARY@VERSION (default: {runtime})",
-    )
-    group.add_argument(
-        "--library",
-        action=store,
-        metavar="L[@V]",
-        help="use the TFLM and kernels of this library; see 'tflm-sim list libraries'",
-    )
-    group.add_argument(
-        "--optimize-kernels-for",
-        action=store,
-        choices=OPTIMIZATIONS,
-        help="OPTIMIZE_KERNELS_FOR of upstream's Makefile, for CMSIS-NN with MVE (default: speed)",
-    )
-    group.add_argument("--ethos-u", action="store_true", help="the firmware links the Ethos-U driver")
-    group.add_argument(
-        "--interpreter",
-        action=store,
-        choices=("plain", "recording"),
-        help="the kind of MicroInterpreter (default: the target's, usually plain)",
-    )
-    if with_planner:
-        _add_planner(group, store)
-    else:
-        parser.set_defaults(planner=None, own_planner=False)
-    _add_memory(group, store)
-    group.add_argument(
-        "--custom-ops",
-        action="append",
-        default=[],
-        metavar="FILE.py",
-        help="a Python file that describes your own kernels (OpModel)",
-    )
+    group = parser.add_argument_group(title + (" (given twice: before, after)" if is_pair else ""))
+    of_a_file = "firmware" in leave_out and "board" in leave_out
+    defaults = dict(zip(("target", "kernels", "runtime"), ("the file's",) * 3 if of_a_file else _DEFAULTS, strict=True))
+    for name, row in _OPTIONS.items():
+        how = dict(row)
+        if name in leave_out or (name == "firmware" and not has_programs()):
+            if parser.get_default(name) is None:  # The verb has no such option of its own.
+                is_flag = how.get("action") == "store_true"
+                parser.set_defaults(**{name: how.get("default", False if is_flag else None)})
+            continue
+        if "action" not in how:
+            how["action"] = "append" if name in several or (is_pair and name in PAIRED) else "store"
+        how["help"] = how["help"].format(**defaults)
+        group.add_argument(f"--{name.replace('_', '-')}", **how)
 
 
-def _add_memory(group: argparse._ArgumentGroup, store: str) -> None:
-    group.add_argument(
-        "--resource-variables",
-        action=store,
-        type=int,
-        metavar="N",
-        help="the number of resource variables that the firmware reserves (default: as many as the model has)",
-    )
-    group.add_argument(
-        "--variable-arena",
-        action=store,
-        metavar="N",
-        help="the firmware creates the table of resource variables in a separate arena of N bytes (ESPHome: 1024)",
-    )
-    group.add_argument(
-        "--arena-address",
-        action=store,
-        type=int,
-        choices=range(BUFFER_ALIGNMENT),
-        metavar="0..15",
-        help="the arena's address modulo 16 (default: 0, aligned; on a heap it can be 4, 8 or 12)",
-    )
-
-
-def _add_planner(group: argparse._ArgumentGroup, store: str) -> None:
-    group.add_argument(
-        "--planner",
-        action=store,
-        choices=("greedy", "linear"),
-        help="the memory planner (default: greedy); linear is the one of preserve_all_tensors",
-    )
-    group.add_argument(
-        "--own-planner",
-        action="store_true",
-        help="the firmware passes its own planner object to MicroAllocator::Create, so it is not in the arena",
-    )
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "target": {"metavar": "T", "help": "the processor (default: {target}); 'tflm-sim list targets' lists them"},
+    "board": {
+        "metavar": "B",
+        "help": "use this board's target, unless --target is given: a name of 'tflm-sim list boards', or its name in "
+        "Arduino's IDE, PlatformIO or Zephyr",
+    },
+    "firmware": {"metavar": "APP.elf", "help": "read the target from a linked program"},
+    "kernels": {
+        "metavar": "LIB",
+        "help": "the kernel library: reference, cmsis_nn or esp_nn, with an optional @VERSION (default: {kernels})",
+    },
+    "runtime": {
+        "metavar": "R",
+        "help": "the version of TFLM: a day (2023-06-15), a commit, or LIBRARY@VERSION (default: {runtime})",
+    },
+    "library": {
+        "metavar": "L[@V]",
+        "help": "use the TFLM and kernels of this library: a name of 'tflm-sim list libraries', its name in a package "
+        "registry, its repository, or a header (ArduTFLite.h)",
+    },
+    "optimize_kernels_for": {
+        "choices": OPTIMIZATIONS,
+        "help": "OPTIMIZE_KERNELS_FOR of upstream's Makefile, for CMSIS-NN with MVE (default: speed)",
+    },
+    "ethos_u": {"action": "store_true", "help": "the firmware links the Ethos-U driver"},
+    "interpreter": {
+        "choices": INTERPRETERS,
+        "help": "the kind of MicroInterpreter (default: the target's, usually plain)",
+    },
+    "planner": {
+        "choices": PLANNER_NAMES,
+        "help": "the memory planner (default: greedy); linear is the one of preserve_all_tensors",
+    },
+    "own_planner": {
+        "action": "store_true",
+        "help": "the firmware passes its own planner object to MicroAllocator::Create, so it is not in the arena",
+    },
+    "resource_variables": {
+        "type": typed(whole),
+        "metavar": "N",
+        "help": "the number of resource variables that the firmware reserves (default: as many as the model has)",
+    },
+    "variable_arena": {
+        "metavar": "N",
+        "help": "the firmware creates the table of resource variables in a separate arena of N bytes (ESPHome: 1024)",
+    },
+    "arena_address": {
+        "type": typed(whole),
+        "choices": range(BUFFER_ALIGNMENT),
+        "metavar": "0..15",
+        "help": "the arena's address modulo 16 (default: 0, aligned; on a heap it can be 4, 8 or 12)",
+    },
+    "custom_ops": {
+        "action": "append",
+        "default": [],
+        "metavar": "FILE.py",
+        "help": "a Python file that describes your own kernels (OpModel)",
+    },
+}
+"""What is sized for, as options; their names are the settings of Python and of the project file."""
 
 
 def add_forms(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
@@ -258,7 +257,7 @@ def add_interpreter(parser: argparse._ActionsContainer, what: str) -> None:
     """Add ``--into``, which goes with the option ``what``."""
     parser.add_argument(
         "--into",
-        type=int,
+        type=typed(whole),
         default=0,
         metavar="N",
         help=f"with {what}: the interpreter that gets the model, as 'firmware --run' numbers them (default: all)",
@@ -295,6 +294,80 @@ def program_reader() -> Programs:
     if found is None:
         raise UsageError("--firmware needs the extension 'firmware', which is not installed")
     return found
+
+
+def program_need(
+    args: argparse.Namespace, name: str, model: Model, possible: Sequence[Configuration], limit: int | None = None
+) -> ProgramNeed:
+    """Return what a model needs in the program of ``--firmware``, as its file says.
+
+    Args:
+        args: The options.
+        name: The model, as the user named it.
+        model: It.
+        possible: The configurations that the file leaves possible, the likeliest first.
+        limit: Bytes of the arena that is asked about; None where only the need is.
+    """
+    named = {"planner": args.planner, "resource_variable_count": args.resource_variables}
+    return program_reader().need(
+        args.firmware,
+        model,
+        possible,
+        limit=limit,
+        address=args.arena_address,
+        settled=frozenset(setting for setting, value in named.items() if value is not None),
+        command=_executing(args, name),
+        **_named_of_program(args),
+    )
+
+
+def configured(
+    args: argparse.Namespace, name: str, model: Model, *, is_split: bool = False
+) -> tuple[Configuration, ProgramNeed | None]:
+    """Return the configuration of the options for a model, and what a program of ``--firmware`` says it needs.
+
+    Raises:
+        FirmwareError: The program's file does not say what has to be simulated.
+    """
+    if not args.firmware:
+        return configuration(args, is_split=is_split), None
+    need = program_need(args, name, model, possible_configurations(args, is_split=is_split))
+    if need.simulation is None:
+        raise FirmwareError(need.reason, path=args.firmware)
+    return need.configuration, need
+
+
+def program_parts(need: ProgramNeed | None) -> Mapping[str, object]:
+    """Return what a program's file says as parts of a document; none without a program."""
+    return {} if need is None else need.parts
+
+
+def program_header(need: ProgramNeed | None) -> list[str]:
+    """Return what the figures of a program hang on, as the first lines; none where they hang on nothing."""
+    first = None if need is None else need_line(need)
+    return [] if first is None else [first]
+
+
+_OF_A_SIZE = ("limit", "arena_size")
+
+
+def _executing(args: argparse.Namespace, name: str) -> str:
+    """Return the command that asks the same of the program itself."""
+    given = ("firmware", *(option for option in _OF_A_SIZE if getattr(args, option, None)), *_OF_PROGRAM)
+    pairs = ((f"--{option.replace('_', '-')}", getattr(args, option, None)) for option in given)
+    words = [word for option, value in pairs if value for word in (option, str(value))]
+    words += ["-o", args.output] if args.verb == "report" and args.output else []
+    verb = args.verb if args.verb in ("check", "report") else "size"
+    return shlex.join(["tflm-sim", verb, name, *words, "--executed"])
+
+
+_OF_PROGRAM = ("target", "kernels", "runtime", "library", "interpreter")
+"""Options for what a program's file may not say."""
+
+
+def _named_of_program(args: argparse.Namespace) -> dict[str, str | None]:
+    target, *rest = (getattr(args, name, None) for name in _OF_PROGRAM)
+    return dict(zip(("named", *_OF_PROGRAM[1:]), (target, *rest), strict=True))
 
 
 def measured(
@@ -338,20 +411,40 @@ def is_executed(args: argparse.Namespace, *others: str) -> bool:
     return True
 
 
-def _likeliest(possible: tuple[Target, ...]) -> Target:
-    """Return the first target, and print a note where there are others."""
+def _likeliest(possible: tuple[Configuration, ...]) -> Configuration:
+    """Return the first configuration, and print a note where there are others."""
     chosen, *others = possible
     if others:
-        newest = f"{chosen.runtime.snapshot}, {chosen.abi.name}, {chosen.interpreter}"
-        say(f"{chosen.name}: {newest} is assumed; the file fits {len(others) + 1} targets", file=sys.stderr)
+        target = chosen.target
+        newest = f"{target.runtime.snapshot}, {target.abi.name}, {target.interpreter}"
+        say(f"{target.name}: {newest} is assumed; the file fits {len(others) + 1} targets", file=sys.stderr)
     return chosen
+
+
+_KEYWORDS = {
+    "own_planner": "has_own_planner",
+    "resource_variables": "resource_variable_count",
+    "variable_arena": "variable_arena_size",
+}
+"""Options that are called otherwise in Python."""
+
+
+def settings(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of :func:`add_configuration` that were given, but for the target, as settings of Python."""
+    given = {name: getattr(args, name, None) for name in SETTINGS if name not in ("target", "custom_ops")}
+    found = {
+        _KEYWORDS.get(name, name): value for name, value in given.items() if value is not None and value is not False
+    }
+    if paths := getattr(args, "custom_ops", None):
+        found["custom_ops"] = tuple(row for path in paths for row in load_custom_ops(path))
+    return found
 
 
 def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: Target | None = None) -> Configuration:
     """Return the configuration of :func:`add_configuration`'s options; with ``--firmware``, of the likeliest target.
 
     Args:
-        args: The options; ``--board`` names a target too, where the verb has it.
+        args: The options.
         is_split: Whether the configuration has two arenas.
         chosen: The target, where the verb has determined it already.
 
@@ -359,50 +452,25 @@ def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: T
         UsageError: An unknown target or kernel library, or a file without custom operators.
         FirmwareError: The file of ``--firmware`` cannot be used.
     """
-    args = on_board(args)
-    chosen = chosen or _named_target(args)
-    return configure(
-        chosen or args.target or TARGET,
-        kernels=None if chosen else args.kernels,
-        runtime=None if chosen else args.runtime,
-        ethos_u=args.ethos_u or None,
-        arena_address=args.arena_address,
-        optimize_kernels_for=args.optimize_kernels_for,
-        interpreter=args.interpreter,
-        planner=args.planner,
-        has_own_planner=args.own_planner,
-        resource_variable_count=args.resource_variables,
-        is_split=is_split,
-        custom_ops=(row for path in args.custom_ops for row in load_custom_ops(path)),
-        variable_arena_size=None if args.variable_arena is None else parse_size(args.variable_arena),
-    )
+    if chosen is not None:
+        rest = {name: value for name, value in settings(args).items() if name not in NAMING}
+        return configure(chosen, is_split=is_split, **rest)
+    possible = possible_configurations(args, is_split=is_split)
+    return _likeliest(possible)
 
 
-def _named_target(args: argparse.Namespace) -> Target | None:
-    if args.firmware:
-        return _likeliest(targets_of_firmware(args))
-    return target_of_library(args) if args.library else None
-
-
-def on_board(args: argparse.Namespace) -> argparse.Namespace:
-    """Return the options with the board's target, where ``--board`` is given and no other option names a target.
-
-    Raises:
-        UsageError: There is no such board.
-    """
-    name = getattr(args, "board", None)
-    if name is None or args.target or args.firmware:
-        return args
-    from tflm_sim.targets.boards import board
-
-    return argparse.Namespace(**{**vars(args), "target": board(name).preset})
+def possible_configurations(args: argparse.Namespace, *, is_split: bool = False) -> tuple[Configuration, ...]:
+    """Return the configurations of the options: with ``--firmware`` one for each possible target, else one."""
+    named = settings(args)
+    is_named = any(name in named for name in ("board", "firmware", "library"))
+    return configurations_of(args.target or (None if is_named else TARGET), is_split=is_split, **named)
 
 
 def assumed(args: argparse.Namespace, config: Configuration) -> tuple[str, ...]:
     """Return the verb's options on which the answer depends and which were not given."""
     if args.firmware:
         return ()
-    missing = unnamed(config, target=on_board(args).target, **_versions(args))
+    missing = unnamed(config, target=args.target or getattr(args, "board", None), **_versions(args))
     return tuple(f"--{name}" for name in missing if hasattr(args, name))
 
 
@@ -419,36 +487,6 @@ def kernels_remark(args: argparse.Namespace, config: Configuration) -> list[str]
 
 def _versions(args: argparse.Namespace) -> dict[str, str | None]:
     return {name: getattr(args, name, None) for name in ("library", "runtime", "kernels")}
-
-
-def possible_configurations(args: argparse.Namespace, *, is_split: bool = False) -> tuple[Configuration, ...]:
-    """Return the configurations of the options: with ``--firmware`` one for each possible target, else one."""
-    if not args.firmware:
-        return (configuration(args, is_split=is_split),)
-    return tuple(configuration(args, is_split=is_split, chosen=target) for target in targets_of_firmware(args))
-
-
-def target_of_library(args: argparse.Namespace) -> Target:
-    """Return the target of ``--library``.
-
-    Raises:
-        UsageError: There is no such library, it is not modelled, or something else says which TFLM it is, too.
-    """
-    if args.runtime:
-        raise UsageError("--library already selects the version of TFLM; remove --runtime")
-    return library_target(args.library, name=args.target, kernels=args.kernels)
-
-
-def targets_of_firmware(args: argparse.Namespace) -> tuple[Target, ...]:
-    """Return the possible targets of the program of ``--firmware``, given the other options."""
-    return program_reader().possible_targets(
-        args.firmware,
-        named=args.target,
-        kernels=args.kernels,
-        runtime=args.runtime,
-        library=args.library,
-        interpreter=args.interpreter,
-    )
 
 
 def pair(args: argparse.Namespace) -> tuple[argparse.Namespace, argparse.Namespace]:

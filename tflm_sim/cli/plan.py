@@ -14,17 +14,19 @@ from tflm_sim.cli.options import (
     Subparsers,
     add_configuration,
     add_verb,
+    answer_of_an_extension,
     assumed,
     configuration,
-    duration,
     header,
     svg_file,
+    typed,
 )
 from tflm_sim.cli.terminal import StatusLine, say, show
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.files import opened, replacing, replacing_bytes
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
+from tflm_sim.numbers import seconds
 from tflm_sim.planners import native
 from tflm_sim.planners.buffers import Plan
 from tflm_sim.planners.by_name import DEFAULT_PLANNERS, EXACT, PLANNERS
@@ -48,11 +50,12 @@ tflm-sim plan model.tflite --optimal --time-limit 60s --picture plan.svg
 tflm-sim plan problem.csv --planner greedy --planner hill_climb --json
 tflm-sim plan model.tflite --planner exact --csv > solution.csv
 tflm-sim plan model.tflite --optimal --write planned.tflite
+tflm-sim plan model.tflite --bank dtcm=48KiB --bank sram=256KiB -o banks.h
 """
 ALL_PLANNERS = PLANNERS | {row.name: row for row in planners()}
 """The core's planners, and those of extensions behind them."""
 EXITS = {
-    1: "no planner has a valid plan, or --write would not make the arena smaller",
+    1: "no planner has a valid plan, --write would not make the arena smaller, or the banks are too small",
     4: "AllocateTensors() fails in an arena of any size",
 }
 
@@ -75,7 +78,7 @@ def register(subparsers: Subparsers) -> None:
     )
     parser.add_argument(
         "--time-limit",
-        type=duration,
+        type=typed(seconds),
         default=60.0,
         metavar="T",
         help="the most time for the whole command: 60s, 500ms, 2m (default: 60s)",
@@ -91,7 +94,7 @@ def register(subparsers: Subparsers) -> None:
         help="write the model with the best plan in its metadata, if the arena is then smaller",
     )
     parser.add_argument("--replace-plan", action="store_true", help="replace the plan that the model already has")
-    add_configuration(parser, with_planner=False)
+    add_configuration(parser, leave_out=("planner", "own_planner"))
 
 
 def _compare(args: argparse.Namespace, problem: Problem, seconds: float | None) -> Comparison:
@@ -116,6 +119,8 @@ def _show(args: argparse.Namespace, question: _Question, document: PlanDocument)
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 1 where no planner has a valid plan, or --write nothing to gain."""
+    if (code := answer_of_an_extension("plan", args)) is not None:
+        return code
     deadline = Deadline(args.time_limit)
     question = _question(args)
     problem = question.problem

@@ -12,7 +12,9 @@ from typing import TextIO, TypeAlias
 
 from tflm_sim.answers.offline_plan import with_offline_plan
 from tflm_sim.checks.candidates import CandidateNeed, candidate_text, most_demanding
+from tflm_sim.checks.doubts import EXIT_CODES, settling_lines
 from tflm_sim.checks.lifetime_answers import Lifetimes
+from tflm_sim.checks.program_need import ProgramNeed
 from tflm_sim.cli.options import (
     SETTINGS,
     TENSOR_HELP,
@@ -24,18 +26,21 @@ from tflm_sim.cli.options import (
     arena_size,
     assumed,
     configuration,
+    configured,
     header,
     is_executed,
     measured,
     parts_of_extensions,
     possible_configurations,
+    program_header,
+    program_parts,
     refuse_besides,
     simulated,
 )
 from tflm_sim.cli.terminal import ProgressLine, say, say_document
 from tflm_sim.device.configuration import PLANNER_NAMES, Configuration
 from tflm_sim.documents import as_json
-from tflm_sim.errors import ModelError, UsageError
+from tflm_sim.errors import ModelError, SimulatedFailure, UsageError
 from tflm_sim.escape import json_text
 from tflm_sim.files import read, replacing
 from tflm_sim.limits import MAX_DOCUMENT_BYTES
@@ -88,7 +93,10 @@ def _form(output: str) -> str:
     return _SUFFIXES.get(suffix, "html")
 
 
-EXITS = {4: "AllocateTensors() fails; the report is still written"}
+EXITS = {
+    3: "a file cannot be used; --firmware: the program leaves a doubt that can turn the figures",
+    4: "AllocateTensors() fails; the report is still written",
+}
 
 
 def register(subparsers: Subparsers) -> None:
@@ -153,7 +161,10 @@ def register(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb; the exit code is 4 where AllocateTensors() fails, and the report is written all the same."""
+    """Carry out the verb; the exit code is 4 where AllocateTensors() fails, and the report is written all the same.
+
+    It is 3 where a program leaves a doubt that can turn the figures.
+    """
     if args.tensor:
         return _of_tensors(args)
     if args.output is None:
@@ -163,11 +174,19 @@ def run(args: argparse.Namespace) -> int:
     form = args.format or _form(args.output)
     if args.boards and form not in ("html", "json"):
         raise UsageError("--boards adds a table to the page and to JSON only: -o report.html")
-    pictures, boards = _saved(args) if args.model.lower().endswith(".json") else (_pictures(args), _boards(args))
+    program = None
+    if args.model.lower().endswith(".json"):
+        pictures, boards = _saved(args)
+    else:
+        (pictures, program), boards = _pictures(args), _boards(args)
     _write(args, form, pictures, boards)
     if args.output != "-":
         say(f"for {pictures[0].title}", f"{args.output}: {_answer(pictures[0])}", file=sys.stderr)
-    return 4 if any(picture.status != "ok" for picture in pictures) else 0
+    if program is not None:
+        say(*settling_lines(program.answer, program.settled_by), file=sys.stderr)
+    if any(picture.status != "ok" for picture in pictures) or (program is not None and program.answer == "no"):
+        return SimulatedFailure.exit_code
+    return 0 if program is None else EXIT_CODES[program.answer]
 
 
 def _of_tensors(args: argparse.Namespace) -> int:
@@ -178,14 +197,15 @@ def _of_tensors(args: argparse.Namespace) -> int:
     is_json = args.output is not None and (args.format or _form(args.output)) == "json"
     if not is_json and (args.output or args.format):
         raise UsageError("--tensor answers as text, or as JSON: -o OUT.json")
-    config = configuration(args)
-    found = Lifetimes(simulated(load(args.model), config))
+    model = load(args.model)
+    config, need = configured(args, args.model, model)
+    found = Lifetimes(simulated(model, config))
     asked = [found.find(what) for what in args.tensor]
     if is_json:
         document = lifetimes_document(found, asked, assumed=assumed(args, config))
         _write_text(args.output, lambda file: file.write(f"{json_text(as_json(document), indent=1)}\n"))
         return 0
-    say(*header(args, config))
+    say(*program_header(need), *header(args, config))
     for life in asked:
         say(*tensor_lines(found, life), "")
     return 0
@@ -214,12 +234,13 @@ def _refuse(args: argparse.Namespace) -> None:
         raise UsageError("--arena-size is for one arena and --split-arenas for two; remove one of them")
 
 
-def _pictures(args: argparse.Namespace) -> list[Picture]:
+def _pictures(args: argparse.Namespace) -> tuple[list[Picture], ProgramNeed | None]:
+    """Return the pictures, and what a program's file says the model needs, where one is given and only read."""
     model = load(args.model)
     if is_executed(args, "arena_size", "split_arenas", "candidates", *_SIDE_BY_SIDE):
-        return [measured(args, model, possible_configurations(args)).picture()]
+        return [measured(args, model, possible_configurations(args)).picture()], None
     _refuse(args)
-    config, needs, candidates = _chosen(args, model)
+    config, needs, candidates, program = _chosen(args, model)
     cases = [*(candidates if args.candidates else [(model, config, "")]), *_comparisons(args, model, config)]
     with ProgressLine("simulating", model, runs=2 * len(cases)) as progress:
         first, *others = [
@@ -237,32 +258,37 @@ def _pictures(args: argparse.Namespace) -> list[Picture]:
         ]
     report = first.size
     assert isinstance(report, SizeDocument), "these are pictures of TFLM"
-    parts = parts_of_extensions("report", args, model, config)
-    return [replace(first, size=replace(report, candidates=tuple(needs) or None, parts=parts)), *others]
+    parts = {**program_parts(program), **parts_of_extensions("report", args, model, config)}
+    return [replace(first, size=replace(report, candidates=tuple(needs) or None, parts=parts)), *others], program
 
 
 _Case: TypeAlias = tuple[Model, Configuration, str]
 """A model, what it runs on, and what to call that; "" for its target with its TFLM, kernels and planner."""
 
 
-def _chosen(args: argparse.Namespace, model: Model) -> tuple[Configuration, Sequence[CandidateNeed], list[_Case]]:
-    """Return the configuration of the options, and what each possible target of a program needs.
+def _chosen(
+    args: argparse.Namespace, model: Model
+) -> tuple[Configuration, Sequence[CandidateNeed], list[_Case], ProgramNeed | None]:
+    """Return the configuration of the options, what each one needs that a program leaves possible, and what it says.
 
-    Of several targets the configuration is that of the one that needs most. The cases, one for each need, are in
-    descending order.
+    Of several the configuration is that of the one that needs most. The cases, one for each need, are in descending
+    order.
     """
-    possible = possible_configurations(args, is_split=args.split_arenas)
-    if len(possible) == 1:
-        return possible[0], (), [(model, possible[0], "")]
+    config, program = configured(args, args.model, model, is_split=args.split_arenas)
+    say(*program_header(program), file=sys.stderr)
+    if program is None or len(program.configurations) == 1:
+        return config, (), [(model, config, "")], program
+    if not program.candidates:
+        return config, (), [(model, config, "")], program
+    say(candidate_text(program.candidates), file=sys.stderr)
+    possible = program.configurations
     worst, needs = most_demanding(model, possible)
-    if not needs:
-        return worst.configuration, (), [(model, worst.configuration, "")]
-    say(candidate_text(needs), file=sys.stderr)
     groups: dict[int | None, list[tuple[str, Configuration]]] = {}
     for need, config in zip(needs, possible, strict=True):
         groups.setdefault(need.smallest_arena, []).append((need.case, config))
     rows = sorted(groups.values(), key=lambda rows: rows[0][1] is not worst.configuration)
-    return worst.configuration, needs, [(model, rows[0][1], " or ".join(case for case, _ in rows)) for rows in rows]
+    cases = [(model, rows[0][1], " or ".join(case for case, _ in rows)) for rows in rows]
+    return worst.configuration, program.candidates, cases, program
 
 
 def _of_target(args: argparse.Namespace, name: str) -> argparse.Namespace:

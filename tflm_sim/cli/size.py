@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from tflm_sim.answers.simulation import Simulation
+from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.cli import options
-from tflm_sim.cli.terminal import ProgressLine, say, say_json, terminal_width, wants_color
+from tflm_sim.cli.terminal import ProgressLine, say, say_json, say_verdict, terminal_width, wants_color
 from tflm_sim.device.configuration import Configuration, planner_words
-from tflm_sim.errors import NoModelError, SimulatedFailure, TflmSimError, UsageError
+from tflm_sim.errors import FirmwareError, NoModelError, SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.model.inputs import expand, read_source
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
@@ -23,13 +24,14 @@ from tflm_sim.sizes import parse_size
 from tflm_sim.units import format_size
 
 if TYPE_CHECKING:
-    from tflm_sim.checks.candidates import CandidateNeed
+    from tflm_sim.checks.program_need import ProgramNeed
+    from tflm_sim.report.document import ArenaDocument, ErrorDocument, SizeDocument
 
 ABOUT = """
 TensorFlow Lite Micro (TFLM) runs a model in one block of memory, the tensor
 arena. This command computes how small it can be for your processor and
-library, and lists what the bytes are used for. Put the multiple of 16 into
-your firmware.
+library; with --all it lists what every byte is used for. Put the multiple of
+16 into your firmware.
 """
 EXAMPLES = """
 tflm-sim size model.tflite --target cortex-m4
@@ -37,6 +39,7 @@ tflm-sim size sample:mobilenet_v1_025 --target esp32-s3 --json
 tflm-sim size model.tflite --board nano33ble --library chirale
 tflm-sim size model.tflite --arena-size 64KiB
 tflm-sim size model.tflite --firmware build/app.elf --executed
+tflm-sim size model.tflite --all
 tflm-sim size model.tflite --map
 tflm-sim size model.tflite --advise
 tflm-sim size model.tflite --boards all
@@ -46,8 +49,12 @@ tflm-sim size model_data.cc export.zip models/
 tflm-sim size tflite_learn_5_compiled.cpp --target cortex-m4
 tflm-sim size *.tflite --jsonl > sizes.jsonl
 """
+EVERY_BYTE = "every byte: --all; over time, as a picture: tflm-sim report"
+INCONCLUSIVE = 3
 EXITS = {
     1: "--arena-size: that arena is not enough; --boards: the model fits none of them",
+    3: "a file cannot be used; --boards: only the firmware knows whether that much RAM is free; --firmware: the "
+    "program leaves a doubt that can turn the answer",
     4: "AllocateTensors() fails in an arena of any size, or the initialisation of an EON source does",
 }
 
@@ -56,9 +63,6 @@ def register(subparsers: options.Subparsers) -> None:
     parser = options.add_verb(subparsers, "size", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument("models", nargs="+", metavar="MODEL", help=options.MODELS_HELP)
     options.add_configuration(parser)
-    parser.add_argument(
-        "--board", metavar="B", help="use this board's target, unless --target is given; see 'tflm-sim list boards'"
-    )
     parser.add_argument(
         "--arena-size", metavar="N", help="say what happens in an arena of N bytes instead (64KiB, 65536)"
     )
@@ -71,6 +75,9 @@ def register(subparsers: options.Subparsers) -> None:
         "--boards", metavar="B,...", help="print a table of these boards, or of all, and say which the model fits"
     )
     everywhere.add_argument("--targets", metavar="T,...", help="print a table of these targets, or of all")
+    parser.add_argument(
+        "--all", action="store_true", help="list what every byte is used for, not only the largest parts"
+    )
     options.add_forms(parser)
 
 
@@ -104,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
         except NoModelError as problem:
             code = max(code, _other_source(args, name, problem))
         else:
-            code = max(code, _one(args, model, possible()))
+            code = max(code, _one(args, name, model, possible()))
     return code
 
 
@@ -122,16 +129,55 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
             raise UsageError(sentence)
 
 
-def _one(args: argparse.Namespace, model: Model, possible: Sequence[Configuration]) -> int:
+def _one(args: argparse.Namespace, name: str, model: Model, possible: Sequence[Configuration]) -> int:
     """Print what one model needs; return the exit code."""
-    config, needs = _chosen(model, possible)
+    if args.firmware:
+        return _in_program(args, name, model, possible)
+    (config,) = possible
     if args.arena_size is not None:
         return _fixed_size(args, model, config)
     if args.map:
         return _map(args, model, config)
     simulation = options.simulated(model, config)
-    _say(args, simulation, options.parts_of_extensions("size", args, model, config), needs)
+    _say(args, simulation, options.parts_of_extensions("size", args, model, config))
     return 0 if simulation.failure is None else SimulatedFailure.exit_code
+
+
+def _in_program(args: argparse.Namespace, name: str, model: Model, possible: Sequence[Configuration]) -> int:
+    """Print what a model needs in the program of --firmware; the first line says what that hangs on."""
+    from tflm_sim.checks.doubts import EXIT_CODES
+    from tflm_sim.report.program_text import last_lines, need_line
+
+    limit = options.arena_size(args)
+    need = options.program_need(args, name, model, possible, limit)
+    parts = {**options.parts_of_extensions("size", args, model, need.configuration), **need.parts}
+    code = EXIT_CODES[need.answer]
+    if args.json:
+        say_json(_program_document(name, model, need, limit, parts))
+        return code if limit is not None or code != EXIT_CODES["no"] else SimulatedFailure.exit_code
+    if (first := need_line(need, limit)) is not None:
+        say_verdict(first)
+    if args.map:
+        _map(args, model, need.configuration)
+    elif need.simulation is not None and limit is None and need.works is not False:
+        say(*size_lines(need.simulation, has_ledger=args.all))
+    say("", *part_lines("SizeDocument", parts), *last_lines(need))
+    return code if limit is not None or code != EXIT_CODES["no"] else SimulatedFailure.exit_code
+
+
+def _program_document(
+    name: str, model: Model, need: ProgramNeed, limit: int | None, parts: Mapping[str, object]
+) -> SizeDocument | ArenaDocument | ErrorDocument:
+    """Return what a model needs in a program as a document; an error where nothing could be simulated."""
+    from tflm_sim.report.document import arena_document, error_document, model_facts, size_document
+
+    if need.simulation is None:
+        return error_document(name, model, need.configuration, FirmwareError(need.reason, path=name))
+    if limit is None or need.split is not None:
+        document = size_document(need.simulation, parts=parts, candidates=need.candidates)
+        return replace(document, model=model_facts(model))
+    sized = simulate(need.simulation.models, need.configuration, arena_size=limit)
+    return replace(arena_document(sized, parts=parts), model=model_facts(model))
 
 
 def _executed(args: argparse.Namespace, names: Sequence[str], possible: Sequence[Configuration]) -> int:
@@ -162,33 +208,19 @@ def _other_source(args: argparse.Namespace, name: str, problem: NoModelError) ->
     raise problem
 
 
-def _chosen(model: Model, possible: Sequence[Configuration]) -> tuple[Configuration, Sequence[CandidateNeed]]:
-    """Return the configuration that needs most, and what each needs where they differ."""
-    if len(possible) == 1:
-        return possible[0], ()
-    from tflm_sim.checks.candidates import most_demanding
-
-    worst, needs = most_demanding(model, possible)
-    return worst.configuration, needs
-
-
-def _say(
-    args: argparse.Namespace, simulation: Simulation, parts: Mapping[str, object], needs: Sequence[CandidateNeed]
-) -> None:
+def _say(args: argparse.Namespace, simulation: Simulation, parts: Mapping[str, object]) -> None:
     config = simulation.configuration
     if args.json:
         from tflm_sim.report.document import size_document
 
-        say_json(size_document(simulation, parts=parts, candidates=needs, assumed=options.assumed(args, config)))
+        say_json(size_document(simulation, parts=parts, assumed=options.assumed(args, config)))
         return
-    lines = size_lines(simulation, assumed=options.assumed(args, config), remarks=options.kernels_remark(args, config))
-    say(*lines)
+    assumed, remarks = options.assumed(args, config), options.kernels_remark(args, config)
+    say(*size_lines(simulation, assumed=assumed, remarks=remarks, has_ledger=args.all))
+    if not args.all and simulation.failure is None:
+        say(EVERY_BYTE)
     if told := part_lines("SizeDocument", parts):
         say("", *told)
-    if needs:
-        from tflm_sim.checks.candidates import candidate_text
-
-        say("", candidate_text(needs))
 
 
 def _map(args: argparse.Namespace, model: Model, config: Configuration) -> int:
@@ -205,7 +237,7 @@ def _map(args: argparse.Namespace, model: Model, config: Configuration) -> int:
 
 
 def _jsonl(args: argparse.Namespace, names: list[str], possible: Callable[[], Sequence[Configuration]]) -> int:
-    from tflm_sim.report.document import error_document, size_document
+    from tflm_sim.report.document import error_document
 
     code = 0
     for name in names:
@@ -216,16 +248,24 @@ def _jsonl(args: argparse.Namespace, names: list[str], possible: Callable[[], Se
             except NoModelError as problem:
                 code = _other_source(args, name, problem) or code
             else:
-                config, needs = _chosen(model, possible())
-                simulation = options.simulated(model, config)
-                say_json(
-                    size_document(simulation, candidates=needs, assumed=options.assumed(args, config)), indent=None
-                )
+                code = _jsonl_row(args, name, model, possible()) or code
         except TflmSimError as error:
             say_json(error_document(name, model, possible()[0], error), indent=None)
             code = error.exit_code
         sys.stdout.flush()
     return code
+
+
+def _jsonl_row(args: argparse.Namespace, name: str, model: Model, possible: Sequence[Configuration]) -> int:
+    from tflm_sim.report.document import size_document
+
+    if args.firmware:
+        need = options.program_need(args, name, model, possible)
+        say_json(_program_document(name, model, need, None, need.parts), indent=None)
+        return INCONCLUSIVE if need.answer in ("if", "cannot tell") else 0
+    (config,) = possible
+    say_json(size_document(options.simulated(model, config), assumed=options.assumed(args, config)), indent=None)
+    return 0
 
 
 def _fixed_size(args: argparse.Namespace, model: Model, config: Configuration) -> int:

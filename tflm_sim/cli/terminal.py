@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 
 from tflm_sim.arena.events import Event, Observer, OpEvent
 from tflm_sim.arena.stages import Stage
+from tflm_sim.cli.streams import write
 from tflm_sim.escape import json_text, one_line
 from tflm_sim.model.types import Model
+from tflm_sim.numbers import as_whole
 from tflm_sim.report.tables import fitting_columns, table_lines
 
 if TYPE_CHECKING:
@@ -64,7 +66,7 @@ def say(*lines: str, file: TextIO | None = None, may_color: bool = False, wraps:
     wraps = wraps and not may_color
     for line in lines:
         shown = one_line(with_options(line), may_color=may_color)
-        out.write(f"{_fitted(shown, out) if wraps else shown}\n")
+        write(f"{_fitted(shown, out) if wraps else shown}\n", out)
 
 
 def say_verdict(line: str) -> None:
@@ -175,8 +177,9 @@ def say_document(text: str) -> None:
 
 def terminal_width() -> int:
     """Return the width of the terminal (``COLUMNS`` wins); 80 where there is none."""
-    if (asked := os.environ.get("COLUMNS", "")).isdecimal() and int(asked):
-        return int(asked)
+    asked = as_whole(os.environ.get("COLUMNS", ""))
+    if asked is not None and asked > 0:
+        return asked
     try:
         return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # type: ignore[union-attr]
     except (AttributeError, ValueError, OSError):

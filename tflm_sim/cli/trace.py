@@ -14,16 +14,19 @@ from tflm_sim.cli.options import (
     add_executed,
     add_verb,
     arena_size,
-    configuration,
+    configured,
     header,
     is_executed,
     measured,
     possible_configurations,
+    program_header,
     simulated,
+    typed,
 )
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.model.load import load
+from tflm_sim.numbers import whole
 from tflm_sim.registry import part_lines
 from tflm_sim.report.trace_rows import trace_line, trace_row
 
@@ -75,7 +78,7 @@ def register(subparsers: Subparsers) -> None:
     other.add_argument("--preserve-all", action="store_true", help="say what preserve_all_tensors costs")
     other.add_argument(
         "--invoke",
-        type=int,
+        type=typed(whole),
         metavar="N",
         help="run AllocateTensors() under the sanitizer, then invoke N times and check every byte",
     )
@@ -94,12 +97,12 @@ def run(args: argparse.Namespace) -> int:
         from tflm_sim.cli.trace_lifetimes import run_sanitizer, say_lifetimes
 
         return say_lifetimes(args) if args.invoke is None else run_sanitizer(args)
-    config = configuration(args)
     model = load(args.model)
+    config, need = configured(args, args.model, model)
     simulation = simulated(model, config, arena_size(args))
     if args.arena_size is None and simulation.smallest is not None:
         simulation = simulated(model, config, simulation.smallest.multiple_of_16)
-    _say(args, header(args, config), simulation.events)
+    _say(args, [*program_header(need), *header(args, config)], simulation.events)
     return 0 if simulation.failure is None else simulation.failure.exit_code
 
 

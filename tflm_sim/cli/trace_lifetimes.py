@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from tflm_sim.checks.lifetime_answers import Lifetimes, Preservation, cost_of_preserving
 from tflm_sim.checks.sanitizer import findings_until_failure, sanitize
-from tflm_sim.cli.options import SETTINGS, assumed, configuration, header, refuse_besides, simulated
+from tflm_sim.cli.options import SETTINGS, assumed, configured, header, program_header, refuse_besides, simulated
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import SimulatedFailure, UsageError
@@ -23,13 +23,14 @@ from tflm_sim.report import lifetime_text
 def say_lifetimes(args: argparse.Namespace) -> int:
     """Print when the largest buffers are alive, or what it costs to keep those that are named."""
     refuse_besides(args, "lifetimes", "model", "preserve", "preserve_all", "json", *SETTINGS)
-    config = configuration(args)
-    found = Lifetimes(simulated(load(args.model), config))
+    model = load(args.model)
+    config, need = configured(args, args.model, model)
+    found = Lifetimes(simulated(model, config))
     costs = _costs(args, found, config)
     if args.json:
         say_json(lifetime_text.lifetimes_document(found, costs=costs, assumed=assumed(args, config)))
         return 0
-    say(*header(args, config))
+    say(*program_header(need), *header(args, config))
     for what, cost in costs.items():
         say(lifetime_text.preservation_line(what, cost))
     if not costs:
@@ -53,8 +54,9 @@ def run_sanitizer(args: argparse.Namespace) -> int:
     refuse_besides(args, "invoke", "model", *SETTINGS)
     if args.invoke < 1:
         raise UsageError(f"--invoke {args.invoke}: the number of invocations must be 1 or more")
-    config, model = configuration(args), load(args.model)
-    say(*header(args, config))
+    model = load(args.model)
+    config, need = configured(args, args.model, model)
+    say(*program_header(need), *header(args, config))
     try:
         findings = sanitize(model, config, invocations=args.invoke)
     except SimulatedFailure:

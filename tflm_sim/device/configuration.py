@@ -1,4 +1,7 @@
-"""``Configuration``: a target and how its firmware sets TFLM up; ``configure()`` makes one of what a user writes."""
+"""``Configuration``: a target and how its firmware sets TFLM up; ``configure()`` makes one of what a user writes.
+
+Whoever sizes anything asks here, by the same names: verbs, project files, pytest's marker, the page, Python's callers.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack
 
 from tflm_sim.errors import UsageError, each_of, expect, not_a
+from tflm_sim.names import meant
 from tflm_sim.ops.op_model import OpModel
+from tflm_sim.registry import programs
 from tflm_sim.sizes import as_size
+from tflm_sim.targets.boards import Board, board
 from tflm_sim.targets.changes import TENSORFLOW_OF_2020, UPSTREAM
 from tflm_sim.targets.presets import at_runtime, library_target, preset
 from tflm_sim.targets.runtime import OPTIMIZATIONS, Runtime
@@ -38,6 +44,10 @@ class Configuration:
             table of resource variables; None where the table is in the model's arena.
         has_own_planner: Whether the firmware creates the memory planner and passes it to ``MicroAllocator::Create``;
             then it is not in the arena.
+        has_own_arena_allocator: Whether the firmware creates the SingleArenaBufferAllocator, too, which is then not in
+            the arena either.
+        own_requests: Bytes of each AllocatePersistentBuffer() that the firmware calls on the allocator itself, before
+            it makes an interpreter.
         preserved: Tensors, (subgraph, tensor), whose lifetime is extended to the end of Invoke(), to see what that
             would cost. TFLM itself has no such setting for single tensors.
 
@@ -53,6 +63,8 @@ class Configuration:
     custom_ops: tuple[OpModel, ...] = ()
     variable_arena_size: int | None = None
     has_own_planner: bool = False
+    has_own_arena_allocator: bool = False
+    own_requests: tuple[int, ...] = ()
     preserved: frozenset[tuple[int, int]] = frozenset()
 
     def __repr__(self) -> str:
@@ -84,6 +96,8 @@ class Configuration:
             self._refuse_for_recording()
         if self.has_own_planner and self.is_split:
             raise UsageError(_NO_OWN_PLANNER)
+        if self.has_own_arena_allocator and not self.has_own_planner:
+            raise UsageError("MicroAllocator::Create with a SingleArenaBufferAllocator takes a planner, too")
         if self.resource_variable_count is not None and self.resource_variable_count < 0:
             raise UsageError(f"{self.resource_variable_count} resource variables: the number must not be negative")
 
@@ -96,10 +110,21 @@ def planner_words(name: str, is_own: bool) -> str:
 class Settings(TypedDict, total=False):
     """The keyword settings of :func:`configure`. None, or omitting one, means the default of the target or of TFLM.
 
-    ``kernels``, ``library``, ``runtime``, ``optimize_kernels_for``, ``arena_address`` and ``ethos_u`` belong to the
-    target; the others are fields of :class:`Configuration`.
+    Those of :data:`NAMING`, ``optimize_kernels_for``, ``arena_address`` and ``ethos_u`` belong to the target; the
+    others are fields of :class:`Configuration`.
+
+    Attributes:
+        board: A board, in the place of a target or beside one that it runs: by its name here, or what Arduino's IDE
+            (full name, FQBN), PlatformIO or Zephyr call it.
+        firmware: A linked program (ELF), of which the target is read.
+        library: Whose TFLM and kernels: by its name here, or that of a package registry, a repository, a header
+            ("ArduTFLite.h"), with an optional @VERSION.
+        runtime: The version of TFLM: a day ("2023-06-15"), a commit, or LIBRARY@VERSION.
+        kernels: The kernel library, with an optional @VERSION.
     """
 
+    board: str | None
+    firmware: str | None
     kernels: str | None
     library: str | None
     arena_address: int | None
@@ -113,6 +138,8 @@ class Settings(TypedDict, total=False):
     custom_ops: Iterable[OpModel]
     variable_arena_size: int | str | None
     has_own_planner: bool
+    has_own_arena_allocator: bool
+    own_requests: Iterable[int]
     preserved: Iterable[tuple[int, int]]
 
 
@@ -120,6 +147,8 @@ Where = str | Target | Configuration
 """What a model runs on: the name of a preset (case does not matter), a target, or a whole configuration."""
 
 _TARGET_EXPECTED = "a target (the name of a preset, a Target or a Configuration)"
+NAMING = ("board", "firmware", "library", "runtime", "kernels")
+"""Settings that say which target it is."""
 _TARGET_SETTINGS = ("arena_address", "ethos_u")
 _INTEGER_SETTINGS = {"arena_address", "resource_variable_count"}
 
@@ -135,28 +164,75 @@ def _converted(settings: Mapping[str, Any]) -> dict[str, Any]:
         chosen["ethos_u"] = bool(chosen["ethos_u"])
     if "custom_ops" in chosen:
         chosen["custom_ops"] = each_of(chosen["custom_ops"], OpModel, "custom_ops as several OpModel")
+    if "own_requests" in chosen:
+        chosen["own_requests"] = each_of(chosen["own_requests"], int, "own_requests in bytes")
     if "preserved" in chosen:
         chosen["preserved"] = frozenset(each_of(chosen["preserved"], tuple, "preserved as pairs (subgraph, tensor)"))
     return chosen
 
 
-def configure(where: Where, **settings: Unpack[Settings]) -> Configuration:
+def configure(where: Where | None = None, **settings: Unpack[Settings]) -> Configuration:
     """Return the configuration of a target with keyword settings, which override those of a given configuration.
+
+    Args:
+        where: The target; None where a board, a library or a program names it.
+        settings: See :class:`Settings`; of a program that several targets fit, the likeliest is taken.
 
     Raises:
         UsageError: An unknown target or kernel library, or a setting that has no meaning.
+        FirmwareError: The program cannot be used.
         TypeError: There is no such setting.
     """
+    return possible_configurations(where, **settings)[0]
+
+
+def possible_configurations(where: Where | None = None, **settings: Unpack[Settings]) -> tuple[Configuration, ...]:
+    """Return the configurations that what is known leaves possible, the likeliest first: several only for a program.
+
+    Args:
+        where: The target; None where a board, a library or a program names it.
+        settings: See :class:`Settings`.
+
+    Raises:
+        UsageError, FirmwareError, TypeError: As for :func:`configure`.
+    """
     if unknown := settings.keys() - Settings.__annotations__.keys():
-        raise TypeError(f"there is no setting '{min(unknown)}'; use one of: {', '.join(Settings.__annotations__)}")
+        known = tuple(Settings.__annotations__)
+        hint = meant(min(unknown), known) or f"use one of: {', '.join(known)}"
+        raise TypeError(f"there is no setting '{min(unknown)}'; {hint}")
     chosen = _converted(settings)
-    base = _base(where, *(chosen.pop(name, None) for name in ("kernels", "runtime", "library")))
-    changes = {name: chosen.pop(name) for name in _TARGET_SETTINGS if name in chosen}
-    if "optimize_kernels_for" in chosen:
-        changes["runtime"] = _optimized(base.target.runtime, chosen.pop("optimize_kernels_for"))
+    named: dict[str, str | None] = {name: chosen.pop(name, None) for name in NAMING}
+    on = board(named["board"]) if named["board"] is not None else None
+    bases = _bases(where, on, named, chosen.get("interpreter"))
+    if on is not None:
+        for base in bases:
+            check_core(on, base.target)
+    return tuple([_with_settings(base, chosen) for base in bases])
+
+
+def check_core(on: Board, target: Target) -> None:
+    """Refuse a target that no core of a board runs.
+
+    Raises:
+        UsageError: It is another core's.
+    """
+    own = preset(on.preset)
+    if target.abi != own.abi:
+        raise UsageError(
+            f"{on.name} runs {own.name} ({own.abi.name}), not {target.name} ({target.abi.name}); "
+            "remove `target=` or `board=`"
+        )
+
+
+def _with_settings(base: Configuration, chosen: Mapping[str, Any]) -> Configuration:
+    """Return a configuration with converted settings."""
+    fields = dict(chosen)
+    changes = {name: fields.pop(name) for name in _TARGET_SETTINGS if name in fields}
+    if "optimize_kernels_for" in fields:
+        changes["runtime"] = _optimized(base.target.runtime, fields.pop("optimize_kernels_for"))
     if changes:
-        chosen["target"] = replace(base.target, **changes)
-    return replace(base, **chosen) if chosen else base
+        fields["target"] = replace(base.target, **changes)
+    return replace(base, **fields) if fields else base
 
 
 def _optimized(runtime: Runtime, purpose: str) -> Runtime:
@@ -181,17 +257,40 @@ def configure_each(targets: Where | Iterable[Where]) -> list[Configuration]:
     return found
 
 
-def _base(where: Where, kernels: str | None, runtime: str | None, library: str | None) -> Configuration:
-    """Return the configuration before any other setting."""
-    if library is not None and (runtime is not None or not isinstance(where, str)):
-        raise UsageError(f"library='{library}' says which TFLM is linked; it goes with the name of a target alone")
-    if library is not None:
-        return Configuration(library_target(library, name=str(where), kernels=kernels))
-    if isinstance(where, str):
-        return Configuration(preset(where, kernels=kernels, runtime=runtime))
+def _bases(
+    where: Where | None, on: Board | None, named: Mapping[str, str | None], interpreter: str | None
+) -> list[Configuration]:
+    """Return the configurations before any other setting; ``named`` is :data:`NAMING`, None for what is not named."""
+    library, runtime, kernels, firmware = (named[name] for name in ("library", "runtime", "kernels", "firmware"))
+    if isinstance(where, str | None):
+        if library is not None and runtime is not None:
+            raise UsageError("`library=` already selects the version of TFLM; remove `runtime=`")
+        if firmware is not None:
+            return [Configuration(each) for each in _targets_of_program(firmware, where, named, interpreter)]
+        machine = where or (None if on is None else on.preset)
+        if library is not None:
+            return [Configuration(library_target(library, name=machine, kernels=kernels))]
+        if machine is None:
+            raise UsageError("no target is named: give a target, a board, a library or a program")
+        return [Configuration(preset(machine, kernels=kernels, runtime=runtime))]
     if not isinstance(where, Configuration | Target):
         raise not_a(_TARGET_EXPECTED, where)
+    if library is not None or firmware is not None:
+        given = f"library='{library}'" if library is not None else f"firmware='{firmware}'"
+        raise UsageError(f"{given} says which TFLM is linked; it goes with the name of a target alone")
     if kernels is not None:
         raise UsageError(f"kernels='{kernels}' needs the name of a target; this Target already has its kernels")
     base = where if isinstance(where, Configuration) else Configuration(where)
-    return base if runtime is None else replace(base, target=at_runtime(base.target, runtime))
+    return [base if runtime is None else replace(base, target=at_runtime(base.target, runtime))]
+
+
+def _targets_of_program(
+    firmware: str, machine: str | None, named: Mapping[str, str | None], interpreter: str | None
+) -> tuple[Target, ...]:
+    """Return the targets for which a program may have been built; a UsageError where no extension reads programs."""
+    reader = programs()
+    if reader is None:
+        raise UsageError("`firmware=` needs the extension 'firmware', which is not installed")
+    facts = {name: named[name] for name in ("kernels", "runtime", "library")}
+    found: tuple[Target, ...] = reader.possible_targets(firmware, named=machine, interpreter=interpreter, **facts)
+    return found

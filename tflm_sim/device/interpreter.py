@@ -22,6 +22,7 @@ from tflm_sim.graph.outline import outlines
 from tflm_sim.graph.resource_variables import ResourceVariables
 from tflm_sim.model.schema import BUILTIN_OPERATORS, builtin_operator_code, builtin_operator_name
 from tflm_sim.model.types import Model, OperatorCode
+from tflm_sim.ops.custom_operators import remedy
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.roles import StructInit
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 CUSTOM = builtin_operator_code("CUSTOM")
 _NO_BUILTIN_DATA = "Failed to allocate memory for builtin_data\n"
-_CUSTOM_HINTS = {"ethos-u": "; a firmware with the Ethos-U driver has one (`ethos_u=True`)"}
 _BUILTIN_NAMES = frozenset(BUILTIN_OPERATORS)
 
 
@@ -174,7 +174,8 @@ class MicroInterpreter:
         elif code.custom_code is None:
             self._log("Operator with CUSTOM builtin_code has no custom_code.\n")
         message = f"Failed to get registration from op code {builtin}\n "
-        hint = _CUSTOM_HINTS.get(name, "; `custom_ops=` adds one of your own") if code.builtin_code == CUSTOM else ""
+        known = remedy(name) or "`custom_ops=` adds one of your own"
+        hint = f"; {known}" if code.builtin_code == CUSTOM else ""
         return self._refuse(message, reason=f"TFLM has no kernel for '{name}'{hint}", where=where)
 
     def _last_operator(self) -> int:

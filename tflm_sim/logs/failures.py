@@ -6,8 +6,9 @@ from itertools import chain
 
 from tflm_sim.logs.kernel_texts import find_kernel_text
 from tflm_sim.logs.log_events import Damaged, LogEvent, Message
+from tflm_sim.logs.message_kinds import MessageKind, Role, Values
 from tflm_sim.logs.prefixes import TextLine
-from tflm_sim.logs.tflm_messages import BY_HEAD, MESSAGES, MessageKind, Role
+from tflm_sim.logs.tflm_messages import BY_HEAD, MESSAGES
 
 # The smallest print buffer of upstream's debug_log ports; a longer line has lost its end there.
 DEVICE_LINE_LIMIT = 255
@@ -18,18 +19,23 @@ _ELLIPSES = ".\N{HORIZONTAL ELLIPSIS} "
 """What people write for the beginning of a line that they leave out."""
 
 
-def _longest_messages(text: str) -> list[tuple[int, int, MessageKind, dict[str, int | str]]]:
-    """Return the messages of a text, (start, end, kind, values): of those that overlap the longest, in any order."""
+_Found = tuple[int, int, MessageKind, Values | None]
+"""Start, end and row of a message, and its fields; None for a line of that form that is no failure."""
+
+
+def _longest_messages(text: str) -> list[_Found]:
+    """Return the messages of a text: of those that overlap the longest, in any order."""
     found = [
-        (len(template.format), start, end, row, values)
+        (-len(template.format), values is None, (start, end, row, values))
         for row in MESSAGES
         for template in row.templates
-        for values, start, end in template.find_all(text)
+        for read, start, end in template.find_all(text)
+        for values in [read if row.reads is None else row.reads(read)]
     ]
-    chosen: list[tuple[int, int, MessageKind, dict[str, int | str]]] = []
-    for _, start, end, row, values in sorted(found, key=lambda each: -each[0]):
-        if all(end <= other[0] or start >= other[1] for other in chosen):
-            chosen.append((start, end, row, values))
+    chosen: list[_Found] = []
+    for *_, one in sorted(found, key=lambda each: each[:2]):
+        if all(one[1] <= other[0] or one[0] >= other[1] for other in chosen):
+            chosen.append(one)
     return chosen
 
 
@@ -47,7 +53,8 @@ def read_messages(line: TextLine) -> list[LogEvent]:
     if not chosen:
         cut = _read_cut(line) or _read_end(line)
         return [] if cut is None else [cut]
-    return [_whole(line, end, row, values) for _, end, row, values in sorted(chosen, key=lambda each: each[0])]
+    known = sorted((each for each in chosen if each[3] is not None), key=lambda each: each[0])
+    return [_whole(line, end, row, dict(values or {})) for _, end, row, values in known]
 
 
 def _whole(line: TextLine, end: int, row: MessageKind, values: dict[str, int | str]) -> LogEvent:

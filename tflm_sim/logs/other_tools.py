@@ -1,4 +1,5 @@
-"""Reads what other tools around TFLM print about the arena: mcufit-bench, mlonmcu, Edge Impulse, MLTK; and resets.
+"""Reads what other tools around TFLM print about the arena: mcufit-bench, mlonmcu, Edge Impulse, MLTK, Arm's
+evaluation kit; and what a device prints when it starts.
 
 Sources: avionicharshit-byte/mcufit-bench main.cc; tum-ei-eda/mlonmcu flow/tflm; Edge Impulse inferencing SDK;
 SiliconLabs/mltk core/profile_model (its parser of device logs); ESP32 boot ROM; Zephyr kernel/banner.c.
@@ -17,11 +18,13 @@ _USED = (
     ("mlonmcu", re.compile(r"# Arena Usage: (\d{1,10})(?!\d)")),
     ("mlonmcu", re.compile(r"Arena Usage after model invocation: (\d{1,10}) bytes")),
     ("edge-impulse", re.compile(r"TFLite arena used bytes: (\d{1,10})(?!\d)", re.IGNORECASE)),
+    ("ml-embedded-evaluation-kit", re.compile(r"tensor arena\) size used: (\d{1,10})(?!\d)")),
     ("arena_used_bytes", re.compile(r"arena_used_bytes(?:\(\))?\s*[:=]\s*(\d{1,10})(?!\d)")),
     ("arena_used_bytes", re.compile(r"(?<!TFLite )arena used(?: bytes)?\s*[:=]\s*(\d{1,10})(?!\d)", re.IGNORECASE)),
 )
 _CONFIGURED = re.compile(
-    r"(?:\b(?:k?tensor_?arena_?size|arena[_ ]size)\s*[:=]|\barena=)\s*(\d{1,10})(?!\d)", re.IGNORECASE
+    r"(?:\b(?:k?tensor_?arena_?size|arena[_ ]size|tensor (?:area|arena))\s*[:=]|\barena=)\s*(\d{1,10})(?!\d)",
+    re.IGNORECASE,
 )
 _MLTK_MEMORY = re.compile(r"Tensor runtime memory: (\d{1,10}(?:\.\d{1,10})?)([kM]?)")
 _MLTK_LAYER = re.compile(r"^\s*Op(\d{1,10})-(\S+)")
@@ -40,9 +43,6 @@ _RESETS = (
     re.compile(r"^ESP-ROM:\S+"),
     re.compile(r"^ets [A-Z][a-z]{2} +\d+ \d{4} "),
     re.compile(r"\*\*\* Booting Zephyr OS"),
-    re.compile(r"Guru Meditation Error"),
-    re.compile(r"Brownout detector was triggered"),
-    re.compile(r"^E: \*{5} [A-Z ]+FAULT \*{5}|^\*{5} [A-Z ]+FAULT \*{5}"),
 )
 
 

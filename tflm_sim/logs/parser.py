@@ -11,15 +11,18 @@ from typing import Protocol
 from tflm_sim.logs.benchmark import BenchmarkReader
 from tflm_sim.logs.failures import read_messages
 from tflm_sim.logs.lines import LineAssembler, RawLine
-from tflm_sim.logs.log_events import LogEvent, Reset
+from tflm_sim.logs.log_events import LogEvent, Message, Reset
+from tflm_sim.logs.message_kinds import Role
 from tflm_sim.logs.other_tools import VendorReader, read_record
 from tflm_sim.logs.prefixes import TextLine, read_line
 from tflm_sim.logs.printed_allocations import RecordingReader
 from tflm_sim.logs.printed_plan import PlanReader
 from tflm_sim.logs.profiler import ProfilerReader
+from tflm_sim.logs.tflm_messages import BY_KIND
 
 # A report with so many foreign lines after its last one is over: an end that depends on no clock.
 _MAX_OTHER_LINES = 64
+_ENDS = (Role.STOPPED, Role.REPORT, Role.CAUSE)
 # Characters of a line that are read; only a record of JSON is longer.
 _MAX_LINE_CHARACTERS = 640
 
@@ -61,10 +64,13 @@ class LogParser:
         for reader in self._readers:
             if (events := reader.feed(line)) is not None:
                 self._idle = 0
-                torn = self.flush() if any(isinstance(event, Reset) for event in events) else []
-                return [*torn, *events]
-        overdue = self.flush() if self._idle == _MAX_OTHER_LINES else []
-        return [*overdue, *read_messages(line)]
+                if not any(isinstance(event, Reset) for event in events):
+                    return events
+                return [*self.flush(), *events, *read_messages(line)]  # the same line says why it restarted
+        messages = read_messages(line)
+        is_stopped = any(isinstance(one, Message) and BY_KIND[one.kind].role in _ENDS for one in messages)
+        overdue = self.flush() if self._idle == _MAX_OTHER_LINES or is_stopped else []
+        return [*overdue, *messages]
 
     def flush(self) -> list[LogEvent]:
         """Finish the reports that are open: the port was silent for long enough that no more of them will come."""

@@ -21,13 +21,17 @@ _CONVERSION = re.compile(r"%(?:%|[-+ #0]*\d*(?:\.\d+)?(?:hh|h|ll|l|z|t|j)?[diuxX
 # No device prints a number of more digits: one that is longer is damage.
 _PATTERNS = {
     "d": r"-?(?:\d{1,3}(?:,\d{3}){1,3}(?!,?\d)|\d{1,10}(?!\d))",
-    "x": r"[0-9a-fA-F]{1,16}(?![0-9a-fA-F])",
+    "x": r"(?!0[xX])[0-9a-fA-F]{1,16}(?![0-9a-fA-F])",
     "c": r".",
     "s": r".+?",
     "f": r"-?\d{1,20}(?:\.\d{1,20})?",
 }
 _PLAIN = {"i": "d", "u": "d", "X": "x", "p": "x"}
 _HEAD = 12
+_DOTS = ".\N{HORIZONTAL ELLIPSIS} "
+"""What terminals and people put where a line is cut."""
+_LONG = 18
+"""Characters of its own from which a format is known within other words."""
 _LEAST_END = 4
 """Characters of a literal from which a line whose beginning is cut may go on."""
 
@@ -101,7 +105,12 @@ class Template:
             if until and index in (until, last):
                 parts.append(")")
                 until = 0
-        return re.compile("".join(parts))
+        return re.compile(self._edge(r"(?<![A-Za-z])", 0) + "".join(parts) + self._edge(r"(?![A-Za-z])", -1))
+
+    def _edge(self, guard: str, end: int) -> str:
+        """Return ``guard`` where a text so short that words contain it begins, or ends, with a letter."""
+        kind, text = self.tokens[end]
+        return guard if kind == "lit" and text[end].isalpha() and self.literal_size < _LONG else ""
 
     def find_all(self, text: str) -> list[tuple[dict[str, int | str], int, int]]:
         """Return the fields of each whole message in ``text``, where it begins, and where it ends."""
@@ -160,11 +169,11 @@ class Template:
                 length, matched = _common(literal, text[position:])
                 position += length
                 if not matched:
-                    return values, position, position >= len(text)
+                    return values, position, not text[position:].strip(_DOTS)
                 continue
             name = next(names)
             match = re.compile(_pattern(kind, last=kind == "s", first=False)).match(text, position)
-            if match is None or (match.end() == len(text) and first == 0):
+            if match is None or (not text[match.end() :].strip(_DOTS) and first == 0):
                 return values, position, match is not None or position >= len(text)
             values[name] = _value(kind, match[0])
             position = match.end()

@@ -7,58 +7,15 @@ Sources are files under tensorflow/lite/micro (or tensorflow/lite) at 90b983c, w
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
-from enum import Enum
 
+from tflm_sim.logs.framework_messages import FRAMEWORK_MESSAGES
+from tflm_sim.logs.message_kinds import MessageKind, Role, Values
+from tflm_sim.logs.message_kinds import row as _row
+from tflm_sim.logs.platform_messages import PLATFORM_MESSAGES
 from tflm_sim.logs.templates import Template
 
-
-class Role(Enum):
-    """What a line adds to a diagnosis."""
-
-    ALLOCATOR = "the arena refused, with numbers"
-    OWNER = "what the bytes were for"
-    NODE = "which operator"
-    KERNEL = "what the kernel refused"
-    MODEL = "what is wrong with the model or the registered operators"
-    SEQUENCE = "the program calls TFLM in a wrong order"
-    NOTE = "a fact on the way"
-    BUILD = "the linker refused the program"
-    APP = "what the program made of it"
-
-
-@dataclass(frozen=True, slots=True)
-class MessageKind:
-    """One row: a line that firmware prints, and what it means.
-
-    Attributes:
-        kind: Key; rows of one kind are one message in the words of several versions.
-        role: What it adds to a diagnosis.
-        phase: A phase of allocation, "" when the line alone does not tell.
-        says: One short clause.
-        source: Where it is printed.
-        templates: Its forms.
-        note: What to do about it, or what else it proves: a sentence with the message's fields in braces.
-    """
-
-    kind: str
-    role: Role
-    phase: str
-    says: str
-    source: str
-    templates: tuple[Template, ...]
-    note: str = ""
-
-
-def _row(
-    kind: str, role: Role, phase: str, says: str, source: str, *formats: str, fields: str = "", note: str = ""
-) -> MessageKind:
-    names = tuple(fields.split())
-    return MessageKind(kind, role, phase, says, source, tuple(Template(text, names) for text in formats), note)
-
-
 _TRIPLE = "requested available missing"
-_A, _O, _N, _K, _M, _S, _I, _B, _P = (
+_A, _O, _N, _K, _M, _S, _I, _P = (
     Role.ALLOCATOR,
     Role.OWNER,
     Role.NODE,
@@ -66,18 +23,62 @@ _A, _O, _N, _K, _M, _S, _I, _B, _P = (
     Role.MODEL,
     Role.SEQUENCE,
     Role.NOTE,
-    Role.BUILD,
     Role.APP,
 )
-_LINKED = (
-    "Nothing ran yet: what the program puts into {region} is {bytes} bytes too much. If a static arena is in there, "
-    "make it smaller ('tflm-sim size MODEL' says how small it may be), or move it or other data elsewhere."
+_LINE_BEFORE = (
+    "A kernel prints why before this line. Where nothing is there, give --model with --library or --target: the "
+    "simulation "
+    "says what the operator refuses."
 )
+_STATIC = (
+    "Give the model a fixed shape: tf.keras.Input(shape, batch_size=1), or convert a concrete function with fixed "
+    "shapes; "
+    "then SHAPE, STRIDED_SLICE and PACK are gone."
+)
+_TYPE = (
+    "The type is {type}, which this kernel does not compute: convert the model to full int8 (or to float32 "
+    "throughout), "
+    "inputs and outputs too; --model with --library names the operator."
+)
+_CUSTOM = (
+    "The operator is CUSTOM, and the log does not name it: 'tflm-sim size MODEL' does, and what to do. Flex...: "
+    "convert "
+    "without SELECT_TF_OPS. ethos-u: add AddEthosU(), with a TFLM library as old as the driver's kernel. "
+    "TFLite_Detection_PostProcess: AddDetectionPostprocess(). Any other: AddCustom() with a kernel of your own."
+)
+_SOME = "some operator is not registered with the resolver, often a custom one"
+_ITS_CODE = (
+    "TFLM of 2020 and 2021 prints here a field of the file that is 0 (ADD) unless the operator is an old one: the line "
+    "before it, or 'tflm-sim size MODEL', names the operator."
+)
+_UNNAMED: dict[int | str, tuple[str, str]] = {
+    "CUSTOM": ("a custom operator is not registered with the resolver", _CUSTOM),
+    "d": (_SOME, _ITS_CODE),
+    "ADD": (_SOME, _ITS_CODE),
+}
+"""What a line that names the operator by its code says where the code names none."""
 _ALLOCATOR_CC = "micro/micro_allocator.cc"
 _SINGLE_CC = "micro/arena_allocator/single_arena_buffer_allocator.cc"
 
+
+def _schema(values: Values) -> Values | None:
+    """Return the fields where a schema version is one that there may be."""
+    return values if int(values.get("given", 0)) <= _MAX_SCHEMA else None
+
+
+def _no_schema(values: Values) -> Values | None:
+    given = int(values.get("given", 0))
+    if given <= _MAX_SCHEMA:
+        return None
+    bytes_there = (given % 2**32).to_bytes(4, "little")
+    is_text = all(0x20 <= byte < 0x7F for byte in bytes_there)
+    return {**values, "text": f" (the text '{bytes_there.decode()}')" if is_text else ""}
+
+
+_MAX_SCHEMA = 99
+
 # fmt: off
-MESSAGES: tuple[MessageKind, ...] = (
+_TFLM: tuple[MessageKind, ...] = (
     # The arena refuses.
     _row("head", _A, "", "the head (memory plan or scratch-request table) does not fit", _SINGLE_CC + "; since 2022-03",
          "Failed to resize buffer. Requested: %u, available %u, missing: %u", fields=_TRIPLE),
@@ -185,7 +186,9 @@ MESSAGES: tuple[MessageKind, ...] = (
     _row("ei_eon", _O, "create", "the whole arena or a tensor in it (EON compiled model)",
          "Edge Impulse inferencing_engines/tflite_eon.h",
          "Failed to allocate TFLite arena (error code %d)", fields="status",
-         note="Status {status}: for an EON compiled model this covers the heap and every tensor."),
+         note="Status {status}: for an EON compiled model this covers the heap and every tensor. Make the heap "
+              "larger, or "
+              "define EI_CLASSIFIER_ALLOCATION_STATIC; 'tflm-sim size X_compiled.cpp' says how large the arena is."),
     # Scratch buffers.
     _row("scratch_limit", _S, "op_prepare", "one operator asked for more scratch buffers than TFLM allows",
          _ALLOCATOR_CC, "Scratch buffer request exceeds limit per operator (%d)",
@@ -193,11 +196,20 @@ MESSAGES: tuple[MessageKind, ...] = (
          note="The limit is {limit} per operator."),
     # Which operator.
     _row("node_prepare", _N, "op_prepare", "an operator's Prepare failed", "micro/micro_interpreter_graph.cc",
-         "Node %s (number %u) failed to prepare with status %d", fields="op node status"),
+         "Node %s (number %u) failed to prepare with status %d", fields="op node status",
+         note=_LINE_BEFORE),
     _row("node_prepare", _N, "op_prepare", "an operator's Prepare failed", "micro/micro_interpreter.cc, 2021",
          "Node %s (number %df) failed to prepare with status %d", fields="op node status"),
     _row("node_invoke", _N, "invoke", "an operator failed while running", "micro/micro_interpreter_graph.cc",
-         "Node %s (number %u) failed to invoke with status %d", fields="op node status"),
+         "Node %s (number %u) failed to invoke with status %d", fields="op node status",
+         note=_LINE_BEFORE),
+    _row("node_prepare", _N, "op_prepare", "an operator's Prepare failed", "lite/core/subgraph.cc",
+         "Node number %d (%s) failed to prepare", fields="node op", note=_LINE_BEFORE),
+    _row("node_invoke", _N, "invoke", "an operator failed while running", "lite/core/subgraph.cc",
+         "Node number %d (%s) failed to invoke", fields="node op", note=_LINE_BEFORE),
+    _row("flex_missing", _M, "op_parse", "the model has operators of TensorFlow itself (Flex)", "lite/core/subgraph.cc",
+         "Regular TensorFlow ops are not supported by this interpreter",
+         note="No microcontroller runs those: convert without SELECT_TF_OPS, with a fixed batch size and unroll=True."),
     _row("dynamic_tensor", _N, "op_prepare", "an operator's output has no fixed size",
          "micro/micro_interpreter_graph.cc",
          "Op#%u (%s) of subgraph %u has dynamic tensor #%d", fields="node op subgraph tensor",
@@ -205,6 +217,17 @@ MESSAGES: tuple[MessageKind, ...] = (
     _row("dynamic_tensors", _I, "op_prepare", "TFLM needs every size before it runs",
          "micro/micro_interpreter_graph.cc", "Dynamic tensors are not supported"),
     # What a kernel refused.
+    _row("hybrid", _K, "op_prepare", "an operator's weights are int8 and its data float", "micro/kernels/*.cc",
+         "Hybrid models are not supported on TFLite Micro.", "Hybrid models are not supported",
+         note="The file was converted with dynamic range quantization. Convert it with full integer quantization: "
+              "optimizations = [tf.lite.Optimize.DEFAULT], a representative_dataset, and "
+              "target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]; or without quantization."),
+    _row("dynamic_begin", _K, "op_prepare", "STRIDED_SLICE's begin is computed while the model runs",
+         "micro/kernels/strided_slice.cc", "op_context.begin != nullptr was not true.", note=_STATIC),
+    _row("reshape_elements", _K, "op_prepare", "RESHAPE would change the number of elements: {given} to {wanted}",
+         "micro/kernels/reshape.cc", "num_output_elements != num_input_elements (%d != %d)", fields="wanted given",
+         note="The shape in the file is not the one of the data: usually a batch size that the converter left open. "
+              + _STATIC),
     _row("kernel_text", _K, "", "a kernel or a parser refuses the model", "kernel_texts.txt, for what is not below",
          note="It says: {said} ({file})"),
     _row("ensure_numbers", _K, "", "a kernel's check of two numbers failed", "core/c/common.h",
@@ -224,18 +247,17 @@ MESSAGES: tuple[MessageKind, ...] = (
          fields="op",
          note="Pass MicroResourceVariables::Create(allocator, count) to the interpreter."),
     _row("kernel_type", _K, "", "a kernel does not take this type", "micro/kernels/*.cc",
-         "ype %s (%d) not supported.", "ype %s (%d) is not supported", fields="type type_code",
-         note="The type is {type}."),
+         "ype %s (%d) not supported.", "ype %s (%d) is not supported", fields="type type_code", note=_TYPE),
     _row("kernel_type", _K, "", "a kernel does not take this type", "micro/kernels/*.cc",
          "ype %s not currently supported", "ype %s currently not supported", "ype %s is currently not supported",
-         "currently, got %s", "ype '%s' is not supported", fields="type"),
+         "currently, got %s", "ype '%s' is not supported", fields="type", note=_TYPE),
     # The model and the registered operators.
     _row("op_missing", _M, "op_parse", "the operator is not registered with the resolver", "micro/micro_op_resolver.cc",
          "Didn't find op for builtin opcode '%s'", fields="op",
          note="Add {op} to the op resolver (Add... of MicroMutableOpResolver), if the library has it: "
               "'tflm-sim list ops --library NAME' shows what it has."),
     _row("op_registration", _M, "op_parse", "the operator is not registered with the resolver",
-         "micro/micro_interpreter.cc", "Failed to get registration from op code %s", fields="op"),
+         "micro/micro_interpreter.cc", "Failed to get registration from op code %s", fields="op", codes=_UNNAMED),
     _row("op_code_missing", _M, "op_parse", "the model names an operator code that it does not define",
          "micro/micro_interpreter.cc", "Missing registration for opcode_index %d",
          "Skipping op for opcode_index %d", fields="index"),
@@ -264,11 +286,17 @@ MESSAGES: tuple[MessageKind, ...] = (
          "Calling AddBuiltin with the same op more than", "Calling AddCustom for the same op more than once"),
     _row("schema_version", _M, "create", "the model's schema is not the one this TFLM reads",
          "micro/examples/*/main_functions.cc",
-         "Model provided is schema version %d not equal to supported version %d.", fields="given supported",
-         note="The model has schema version {given}, the firmware reads {supported}."),
-    _row("schema_version", _M, "create", "the model's schema is not the one this TFLM reads",
-         "micro/examples/*/main_functions.cc",
-         "Model provided is schema version %d not equal to supported version %d", fields="given supported"),
+         "Model provided is schema version %d not equal to supported version %d.",
+         "Model provided is schema version %d not equal to supported version %d", fields="given supported",
+         reads=_schema, note="The model has schema version {given}, the firmware reads {supported}."),
+    _row("no_model", _M, "create", "there is no model where the firmware reads it",
+    "micro/examples/*/main_functions.cc",
+         "Model provided is schema version %d not equal to supported version %d.",
+         "Model provided is schema version %d not equal to supported version %d", fields="given supported",
+         reads=_no_schema,
+         note="{given} is no schema version but other bytes{text}: the array is empty, was cut or overwritten, or the "
+              "pointer is wrong. Make it anew from the .tflite file (xxd -i), and check its length and "
+              "its name in the firmware."),
     _row("offline_count", _M, "plan", "the offline plan in the metadata has another number of tensors",
          "micro/micro_allocation_info.cc",
          "Nbr of offline buffer offsets (%d) in metadata not equal nbr tensors (%d)", fields="given tensors"),
@@ -278,7 +306,10 @@ MESSAGES: tuple[MessageKind, ...] = (
          "Logic error in memory planner, tensor %d has an invalid lifetime: first_created: %d, last_used: %d",
          fields="tensor first last"),
     _row("one_subgraph", _M, "create", "this old TFLM takes one subgraph only", "micro/micro_interpreter.cc, 2021",
-         "Only 1 subgraph is currently supported."),
+         "Only 1 subgraph is currently supported.",
+         note="The model has several: control flow (IF, WHILE), an LSTM that is not unrolled, or CALL_ONCE with "
+              "variables. "
+              "Take a library with TFLM since 2021-05 ('tflm-sim list libraries'), or convert without those."),
     _row("overlap", _M, "plan", "two planned buffers overlap", "micro/memory_planner/greedy_memory_planner.cc",
          "Overlap: %d (%d=>%d, %d->%d) vs %d (%d=>%d, %d->%d)",
          fields="a a_first a_last a_start a_end b b_first b_last b_start b_end"),
@@ -293,7 +324,10 @@ MESSAGES: tuple[MessageKind, ...] = (
     _row("finished_first", _S, "plan", "the model was finished before it was started", _ALLOCATOR_CC,
          "MicroAllocator: Model allocation finished before starting allocating model"),
     _row("temps_out", _S, "op_prepare", "a kernel kept a temporary tensor", _SINGLE_CC,
-         "All temp buffers must be freed before calling ResetTempAllocations()"),
+         "All temp buffers must be freed before calling ResetTempAllocations()",
+         note="TFLM and its kernels are of two versions, or a kernel of your own does not give its temporary tensors "
+              "back "
+              "(DeallocateTempTfLiteTensor): take one library, whole, and update it."),
     _row("temps_count", _I, "op_prepare", "temporaries that were not given back", _SINGLE_CC,
          "Number of allocated temp buffers: %d. Checksum passing status: %d", fields="count checksum_ok",
          note="{count} temporary buffers were still out."),
@@ -305,33 +339,16 @@ MESSAGES: tuple[MessageKind, ...] = (
          "micro/arena_allocator/non_persistent_arena_buffer_allocator.cc",
          "Cannot allocate a new resizable buffer when one is already allocated"),
     _row("not_initialised", _S, "invoke", "Invoke after a failed AllocateTensors", "micro/micro_interpreter.cc",
-         "Invoke() called after initialization failed"),
+         "Invoke() called after initialization failed",
+         note="AllocateTensors() failed, and the program went on: its lines at the start say why. Check the status."),
     _row("external_context", _S, "create", "SetMicroExternalContext was called twice",
          "micro/micro_interpreter_context.cc",
          "Attempting to set external context to %x but it was %x already", fields="new old"),
     _row("profiler_full", _S, "invoke", "MicroProfiler has no room for more events", "micro/micro_profiler.cc",
          "MicroProfiler errored out because total number of events exceeded the maximum of %d.", fields="limit"),
-    # The linker, before anything ran.
-    _row("region_overflow", _B, "", "the program does not fit the memory that the linker has", "GNU ld",
-         "region `%s' overflowed by %d bytes", "region '%s' overflowed by %d bytes",
-         "region %s overflowed by %d bytes", fields="region bytes", note=_LINKED),
-    _row("segment_overflow", _B, "", "the program does not fit the memory that the linker has", "GNU ld, for an ESP32",
-         "%s_seg overflowed by %d bytes", fields="region bytes", note=_LINKED.replace("{region}", "{region}_seg")),
-    _row("section_overflow", _B, "", "the program does not fit the memory that the linker has", "GNU ld",
-         "section `%s' will not fit in region `%s'", "section %s will not fit in region %s", fields="section region",
-         note="Nothing ran yet: {section} is too large for {region}; the linker's next line says by how many bytes."),
-    _row("location_counter", _B, "", "a section of the program reaches beyond where the next one begins", "GNU ld",
-         "cannot move location counter backwards (from %x to %x)", fields="from to",
-         note="Nothing ran yet: static data goes beyond the place that the linker script keeps for what follows "
-              "(heap, stack). If a static arena is in there, make it smaller: 'tflm-sim size MODEL' says how small it "
-              "may be."),
-    _row("esp_segment", _B, "", "the program does not fit the memory that the linker has", "ESP-IDF sections.ld.in",
-         "DRAM segment data does not fit", "IRAM0 segment data does not fit",
-         note="Nothing ran yet: the static data, the arena with it, is too large."),
     # What the program made of it.
     _row("heap_arena", _O, "create", "the whole arena, from the heap", "ESPHome micro_wake_word/streaming_model.cpp",
          "Could not allocate the streaming model's tensor arena.",
-         "Could not allocate the streaming model's variable tensor arena.",
          note="The heap cannot give the arena in one piece: this is not TFLM's arena being too small."),
     _row("esphome_probe", _I, "create", "ESPHome's search for the arena's size found none",
          "ESPHome micro_wake_word/streaming_model.cpp",
@@ -347,6 +364,7 @@ MESSAGES: tuple[MessageKind, ...] = (
          "micro/examples/*, tools/benchmarking; ESPHome streaming_model.cpp; EloquentTinyML",
          "AllocateTensors() failed", "MicroInterpreter::AllocateTensors failed",
          "Failed to allocate tensors for the streaming model", "Cannot allocate tensors",
+         "TFLM failed to allocate tensors", "Failed to allocate tensors", "Tensor allocation failed",
          note="TFLM prints why before this line. Where nothing is there, the build strips it (define no "
               "TF_LITE_STRIP_ERROR_STRINGS, connect DebugLog); or give --model, --target and --arena-size, and the "
               "simulation says which allocation fails."),
@@ -355,11 +373,11 @@ MESSAGES: tuple[MessageKind, ...] = (
          "Model interpreter invocation failed: %d", fields="status"),
     _row("halted", _P, "", "a check of the debug build stopped the device", "micro/system_setup and debug_log ports",
          "HALTED"),
-    _row("ei_failed", _P, "", "the Edge Impulse SDK gave up", "Edge Impulse examples",
-         "run_classifier returned: %d", "Failed to run classifier (%d)", "Failed to run impulse (%d)",
-         fields="status"),
 )
 # fmt: on
+
+MESSAGES: tuple[MessageKind, ...] = (*_TFLM, *PLATFORM_MESSAGES, *FRAMEWORK_MESSAGES)
+"""TFLM's own lines, those of the systems that it runs on, and those of the programs around it."""
 
 BY_KIND: dict[str, MessageKind] = {row.kind: row for row in reversed(MESSAGES)}
 

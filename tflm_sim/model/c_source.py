@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from tflm_sim.errors import ModelError
 
@@ -64,8 +65,23 @@ _BASES = ((2, 16), (3, 2), (4, 8), (5, 10))
 _REPLACEMENTS = {"comment": b" ", "string": b'""'}
 
 
-def byte_arrays(data: bytes, begins: Callable[[bytes], bool]) -> Iterator[tuple[str, bytes]]:
-    """Yield the name and the bytes of every array for whose first eight bytes ``begins`` returns True.
+class ByteArray(NamedTuple):
+    """An array of bytes in a source.
+
+    Attributes:
+        name: The array's.
+        data: Its bytes.
+        start, end: Where the text of its elements begins and ends in the source: between the braces.
+    """
+
+    name: str
+    data: bytes
+    start: int
+    end: int
+
+
+def byte_arrays(data: bytes, begins: Callable[[bytes], bool]) -> Iterator[ByteArray]:
+    """Yield every array for whose first eight bytes ``begins`` returns True.
 
     Args:
         data: The source.
@@ -87,8 +103,10 @@ def byte_arrays(data: bytes, begins: Callable[[bytes], bool]) -> Iterator[tuple[
         elif kind == "open":
             name = _declared(before) if at == start + 1 and not conditions.is_skipped else None
             before[:] = b"{"
-            if name is not None and (found := _Initializer(data, at, name, begins).read()) is not None:
-                yield name, found
+            if name is not None:
+                initializer = _Initializer(data, at, name, begins)
+                if (found := initializer.read()) is not None:
+                    yield ByteArray(name, found, at, initializer.end)
         elif kind in _REPLACEMENTS:
             before += _REPLACEMENTS[kind]
         elif kind == "raw":
@@ -206,6 +224,11 @@ class _Initializer:
         self._values = bytearray()
         self._spelled = _ElementValues()
         self._problem = ""
+
+    @property
+    def end(self) -> int:
+        """Where the reading stopped: at the closing brace."""
+        return self._at
 
     def read(self) -> bytes | None:
         """Return the bytes; None for an array whose beginning is not that of a model."""

@@ -144,8 +144,8 @@ def _of_source(name: str, data: bytes) -> Iterator[Input]:
         raise ModelError(f"a source file of {len(data):,} bytes; at most {MAX_SOURCE_BYTES:,} are read")
     from tflm_sim.model.c_source import byte_arrays
 
-    for array, inside in byte_arrays(data, is_model):
-        yield Input(f"{name}:{array}", inside)
+    for array in byte_arrays(data, is_model):
+        yield Input(f"{name}:{array.name}", array.data)
 
 
 def _of_archive(name: str, data: bytes) -> Iterator[Input]:

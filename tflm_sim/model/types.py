@@ -226,6 +226,10 @@ class Operator:
     mutating_inputs: tuple[bool, ...] | None = None
     offset: int = 0
 
+    def options_as(self, table: str) -> Mapping[str, OptionValue]:
+        """Return the builtin options if they are a ``table``, else nothing: both runtimes read no other operator's."""
+        return self.options if self.options_type == table else {}
+
     @property
     def input_tensors(self) -> tuple[int, ...]:
         """``inputs``, empty where the file has no vector."""

@@ -156,7 +156,7 @@ class Kernel(KernelChecks):
         return quotient if (numerator < 0) == (denominator < 0) else -quotient
 
     def constants(self, tensor: KernelTensor, count: int, name: str, code: str = "i") -> tuple[int, ...]:
-        """Return the first ``count`` integers of a constant tensor; halt when its data is shorter.
+        """Return the first ``count`` integers of a constant tensor; halt when it has none, or its data is shorter.
 
         Args:
             tensor: The tensor.
@@ -165,7 +165,10 @@ class Kernel(KernelChecks):
             code: The ``struct`` letter of the type that upstream reads, whatever the tensor's type is.
         """
         layout = f"<{count}{code}"
-        data = tensor.data or b""
+        if tensor.data is None:
+            what = f"{name} is no constant, so its data are a null pointer, which is read (LoadProhibited on an ESP32)"
+            raise undefined(self.file, what)
+        data = tensor.data
         if len(data) < struct.calcsize(layout):
             raise self.abort(f"{name} has data for {count} values of {struct.calcsize('<' + code)} bytes")
         return struct.unpack_from(layout, data)

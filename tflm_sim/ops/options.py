@@ -47,8 +47,7 @@ def option(node: Node, table: str, name: str) -> OptionValue:
             if member == name:
                 value: int | float = struct.unpack(layout, struct.pack("<i", node.damage))[0]
                 return value + more if more else value
-    operator = node.operator
-    return operator.options.get(name) if operator.options_type == table else None
+    return node.operator.options_as(table).get(name)
 
 
 def int_option(node: Node, table: str, name: str) -> int:
@@ -59,8 +58,7 @@ def int_option(node: Node, table: str, name: str) -> int:
 
 def options_of(node: Node, table: str) -> Mapping[str, Any]:
     """Return the builtin options, nothing without a ``table``; for fields that do not lie in their first bytes."""
-    operator = node.operator
-    return operator.options if operator.options_type == table else {}
+    return node.operator.options_as(table)
 
 
 def float_option(node: Node, table: str, name: str) -> float:

@@ -8,8 +8,8 @@ from functools import lru_cache
 from tflm_sim.ops import cmsis_nn, edge_impulse, esp_nn, mvp
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.ops.op_table import OpTable
-from tflm_sim.ops.reference import COMPRESSION_FAMILIES, ETHOS_U_FAMILIES, REFERENCE
-from tflm_sim.targets.changes import EDGE_IMPULSE, OPERATORS_SINCE
+from tflm_sim.ops.reference import COMPRESSION_FAMILIES, EDGE_TPU_FAMILIES, ETHOS_U_FAMILIES, REFERENCE
+from tflm_sim.targets.changes import CORAL, EDGE_IMPULSE, OPERATORS_SINCE
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.target import Target
 
@@ -20,6 +20,7 @@ _LAYERS: tuple[tuple[Callable[[Target], bool], str, Mapping[str, str], str], ...
     (lambda target: "cmsis_nn" in target.kernel_library.layers, cmsis_nn.__name__, cmsis_nn.FAMILIES, "MODELS"),
     (lambda target: target.kernel_library.name == "esp_nn", esp_nn.__name__, esp_nn.FAMILIES, "MODELS"),
     (lambda target: target.kernel_library.name == "mvp", mvp.__name__, mvp.FAMILIES, "MODELS"),
+    (lambda target: CORAL in dict(target.runtime.forks), _REFERENCE, EDGE_TPU_FAMILIES, "EDGE_TPU_MODELS"),
 )
 """What lies on the reference table, lowest first: for which targets, package, families, the rows' name."""
 _CMSIS_NN = 2

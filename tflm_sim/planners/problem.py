@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from tflm_sim.errors import ModelError, UsageError
+from tflm_sim.escape import csv_cell, csv_text
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.short_repr import short_repr
 
@@ -56,7 +57,7 @@ def read_csv(lines: Iterable[str], *, path: str = "") -> Problem:
     try:
         reader.fieldnames = _header([name.strip() for name in reader.fieldnames or ()])
         for row in reader:
-            buffers.append(_buffer(row, row.get("id", str(len(buffers)))))
+            buffers.append(_buffer(row, csv_text(row.get("id") or "") if "id" in row else str(len(buffers))))
     except csv.Error as error:
         raise ModelError(f"line {reader.line_num + 1}: {error}", path=path or None) from None
     except (UsageError, ValueError) as error:
@@ -75,7 +76,7 @@ def write_csv(file: TextIO, problem: Problem, plan: Plan | None = None) -> None:
     for buffer, offset in zip(problem.buffers, offsets, strict=True):
         writer.writerow(
             {
-                "id": buffer.name,
+                "id": csv_cell(buffer.name),
                 "lower": buffer.lower,
                 "upper": buffer.upper,
                 "size": buffer.size,

@@ -5,32 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.targets.kernel_library import UNRELEASED, newer_than_default, versions_of
+from tflm_sim.targets.kernel_library import is_release, versions_of
 from tflm_sim.targets.presets import has_default_kernels
-from tflm_sim.targets.runtime import REFERENCE_SNAPSHOT
+from tflm_sim.targets.reference import REFERENCE_SNAPSHOT
 from tflm_sim.targets.target import Target
 
 
 def target_line(target: Target, assumed: Sequence[str] = ()) -> str:
     """Return the target, which options were not named, the day and name of its TFLM, and its kernels."""
-    return f"for {with_assumed(target.name, assumed)}: {target.runtime}, {target.kernel_library}"
+    return f"for {with_assumed(target.name, assumed, target)}: {target.runtime}, {target.kernel_library}"
 
 
 def target_lines(target: Target, assumed: Sequence[str]) -> list[str]:
     """Return the same in lines of a terminal: what was not named stands in the first one."""
     if not assumed:
         return [target_line(target)]
-    return [f"for {with_assumed(target.name, assumed)}", f"{target.runtime}, {target.kernel_library}"]
+    return [f"for {with_assumed(target.name, assumed, target)}", f"{target.runtime}, {target.kernel_library}"]
 
 
-def with_assumed(name: str, assumed: Sequence[str] | None) -> str:
-    """Return a target's name, and behind it which options were not named."""
-    return f"{name} ({assumed_text(assumed)})" if assumed else name
+def with_assumed(name: str, assumed: Sequence[str] | None, target: Target | None = None) -> str:
+    """Return a target's name, and behind it what :func:`assumed_text` says of it."""
+    is_open = target is not None and any(each.removeprefix("--") == "kernels" for each in assumed or ())
+    return f"{name} ({assumed_text(assumed, [target] if target and is_open else [])})" if assumed else name
 
 
-def sentence_with_assumed(sentence: str, assumed: Sequence[str] | None) -> str:
-    """Return a verdict or a result, and behind it which options were not named."""
-    return f"{sentence}; {assumed_text(assumed)}" if assumed else sentence
+def sentence_with_assumed(sentence: str, assumed: Sequence[str] | None, open_targets: Iterable[Target] = ()) -> str:
+    """Return a verdict or a result, and behind it what :func:`assumed_text` says."""
+    text = assumed_text(assumed or (), open_targets)
+    return f"{sentence}; {text}" if text else sentence
 
 
 def targets_line(targets: Iterable[Target]) -> str:
@@ -42,9 +44,18 @@ def targets_line(targets: Iterable[Target]) -> str:
     return f"for {runtimes}, with the kernels of each target: {kernels}"
 
 
-def assumed_text(assumed: Sequence[str]) -> str:
-    """Return which options were not named."""
-    return f"not named, so assumed: {', '.join(assumed)}"
+def assumed_text(assumed: Sequence[str], open_targets: Iterable[Target] = ()) -> str:
+    """Return which options were not named, and which newer kernels may change the answer; "" for none of both.
+
+    Args:
+        assumed: The options.
+        open_targets: The targets whose version of the kernels nobody named.
+    """
+    names = f"not named, so assumed: {', '.join(assumed)}" if assumed else ""
+    newer = dict.fromkeys(
+        f"{each.kernel_library.name} {each.newer_kernels}" for each in open_targets if each.newer_kernels
+    )
+    return "; ".join(filter(None, (names, f"with {' or '.join(newer)} it may need more or less" if newer else "")))
 
 
 def unnamed(
@@ -73,17 +84,19 @@ def open_kernels(configuration: Configuration, *, library: str | None, kernels: 
 
     target = configuration.target
     taken = target.kernel_library
-    found = find_library(library) if library else None
+    found = find_library(library, machine=target.name) if library else None
     is_open = has_default_kernels(target.name) if found is None else bool(found.kernels_range)
-    if taken.version == UNRELEASED:
-        return [f"{taken.name} {UNRELEASED} is newer than 1.3.1; which release has these texts is not known"]
-    newer = newer_than_default(taken.name, taken.variant) if is_open and not kernels else ""
-    if not newer:
+    if not is_release(taken):
+        return [f"{taken.name} {taken.version} is newer than 1.3.1; which release has these texts is not known"]
+    if not is_open or kernels or not target.newer_kernels:
         return []
     asks = "" if found is None else f"{found.label} asks for {taken.name} {found.kernels_range}; "
     others = versions_of(taken.name, taken.variant)
-    older = others[others.index(taken.version) + 1 :]
+    place = others.index(taken.version)
+    text = (
+        f"; the newest text at hand, of what release is not known: `kernels={taken.name}@{others[0]}`" if place else ""
+    )
     return [
-        f"{asks}{taken.name} {taken.version} is taken by default (newer: {newer}); "
-        f"another is named so: `kernels={taken.name}@{(older or others)[0]}`"
+        f"{asks}{taken.name} {taken.version} is taken by default (newer: {target.newer_kernels}); "
+        f"another is named so: `kernels={taken.name}@{others[place + 1]}`{text}"
     ]

@@ -86,7 +86,8 @@ def _side(side: SideFacts) -> str:
     failed = "" if side.status == "ok" else "; AllocateTensors() fails in an arena of any size"
     name = printable(PurePath(side.model.path or "model").name)
     return (
-        f"{name} on {with_assumed(printable(config.target.name), side.assumed)}, {config.target.runtime}, "
+        f"{name} on {with_assumed(printable(config.target.name), side.assumed, config.target)}, "
+        f"{config.target.runtime}, "
         f"{kernels.name}{version} kernels, {config.interpreter} interpreter, {planner}{failed}"
     )
 

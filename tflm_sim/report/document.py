@@ -84,6 +84,7 @@ class ArenaDocument:
 
     Attributes:
         assumed: The options that the answer depends on and that were not given.
+        parts: What extensions say beside it, by key.
     """
 
     schema_version: Literal[1] = 1
@@ -91,6 +92,7 @@ class ArenaDocument:
     configuration: ConfigurationFacts = field(metadata=INLINE)
     answer: ArenaAnswer = field(metadata=INLINE)
     assumed: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
+    parts: Mapping[str, Any] = field(default_factory=dict, metadata=PARTS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,13 +124,16 @@ def size_document(
     )
 
 
-def arena_document(simulation: Simulation, *, assumed: tuple[str, ...] | None = None) -> ArenaDocument:
+def arena_document(
+    simulation: Simulation, *, assumed: tuple[str, ...] | None = None, parts: Mapping[str, object] | None = None
+) -> ArenaDocument:
     """Return what happens to one model in an arena of a given size; ``assumed`` are the options not given."""
     return ArenaDocument(
         model=model_facts(simulation.model),
         configuration=configuration_facts(simulation.configuration),
         answer=arena_answer(simulation),
         assumed=assumed,
+        parts=parts or {},
     )
 
 

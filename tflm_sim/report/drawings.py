@@ -210,10 +210,16 @@ def _mark(axes: Axes, picture: Picture) -> None:
     from matplotlib.patches import Rectangle
 
     scope = picture.peak_scope
-    if scope >= 0:
+    if picture.shortage is not None:
+        start, end, missing, step = picture.shortage
+        u = step_u(picture, step)
+        axes.add_patch(Rectangle((start, u), end - start, 1 - u, color=_MARK, alpha=0.55, linewidth=0))
+        text = f"{missing:,} B missing"
+        axes.text((start + end) / 2, (u + 1) / 2, text, color="white", ha="center", fontsize=8, fontweight="bold")
+    if scope >= 0 and not picture.failure:
         u0, u1 = scope_u(picture, scope), scope_u(picture, scope + 1)
         axes.add_patch(Rectangle((0, u0), picture.head_bytes, u1 - u0, fill=False, edgecolor=_MARK, linewidth=1.4))
-    if picture.limits:
+    if picture.limits and not picture.failure:
         axes.axhline(step_u(picture, picture.limits[0].step + 0.5), color=_MARK, linestyle="--", linewidth=0.9)
 
 
@@ -240,7 +246,7 @@ def _label_axes(axes: Axes, picture: Picture, most: int) -> None:
     axes.set_yticks(places, names + [name for _, name in extra], fontsize=6.5, parse_math=False)
     axes.axhline(invoke_start(picture), color=_SOFT, linewidth=0.6)
     name = printable(PurePath(picture.size.model.path or "model").name, 60)
-    sizes = f"head {picture.head_bytes:,}, tail {picture.size.answer.tail_bytes:,}"
+    sizes = f"head {picture.head_bytes:,}, tail {picture.size.answer.tail_bytes or 0:,}"
     about = _title(picture)
     title = f"{name}: arena {format_size(picture.arena_bytes)}: {sizes}\n{about}"
     axes.set_title(title, fontsize=9, loc="left", parse_math=False)

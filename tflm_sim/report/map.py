@@ -76,7 +76,7 @@ class _Map:
         ]
         if picture.failure:
             lines += ["", f"AllocateTensors() fails: {printable(picture.failure, 300)}"]
-        if picture.scopes:
+        if picture.scopes and not picture.failure:
             several = f", of each {self.each} operators in turn the one with most bytes" if self.each > 1 else ""
             lines += [f"Invoke(){several}", *self._scopes()]
         return [*lines, "", *self._legend(), *self._peak()]

@@ -6,11 +6,10 @@ the live bytes, and every buffer of the head as an asynchronous slice.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, TextIO
 
-from tflm_sim.escape import printable
+from tflm_sim.escape import json_text, printable
 from tflm_sim.report.picture import Picture, is_tail
 
 Row = dict[str, Any]
@@ -19,9 +18,9 @@ ALLOCATE, INVOKE = 1, 2
 
 def write_perfetto(file: TextIO, picture: Picture) -> None:
     """Write the trace."""
-    file.write('{"displayTimeUnit":"ms","otherData":' + json.dumps(_facts(picture)) + ',"traceEvents":[\n')
+    file.write('{"displayTimeUnit":"ms","otherData":' + json_text(_facts(picture)) + ',"traceEvents":[\n')
     for number, row in enumerate(_rows(picture)):
-        file.write((",\n" if number else "") + json.dumps(row, separators=(",", ":")))
+        file.write((",\n" if number else "") + json_text(row))
     file.write("\n]}\n")
 
 

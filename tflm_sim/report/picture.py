@@ -98,6 +98,9 @@ class Resident(NamedTuple):
 class Limit(NamedTuple):
     """The tightest step of a stage: ``floor`` bytes from the start, below ``tail`` persistent bytes.
 
+    Of the smallest arena that is a multiple of 16, which is the largest ``need`` rounded up to one; in an arena that is
+    too small, of that one.
+
     ``stage`` is "prepare" (until the last Prepare), "planning" (the planner's own memory) or "running" (the plan, and
     all that is placed after it).
     """
@@ -119,6 +122,18 @@ class Remedy(NamedTuple):
     resident: Count
     head_bytes: Count
     arena_bytes: Count
+
+
+class Shortage(NamedTuple):
+    """What an arena lacks that is too small: bytes [start, end) would belong to the front and to the tail.
+
+    ``missing`` bytes more are the smallest arena that works; ``step`` is where the device stops.
+    """
+
+    start: Count
+    end: Count
+    missing: Count
+    step: Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +172,10 @@ class Picture:
         limits: The largest need first: what decides the arena's size, then what would next. Empty for two arenas.
         remedies: The largest saving first.
         levels: The sections of the arena wherever one moves; pictures that 0.1.0 saved have none.
+        shortage: Where an arena is too small that would work if it were larger, what it lacks. The picture is then of
+            the run that works, pressed into this arena, so that its head lies over its tail.
+        device_log: What the device prints in this arena.
+        advice: What to do where it fails, in sentences.
     """
 
     title: str
@@ -176,6 +195,9 @@ class Picture:
     limits: tuple[Limit, ...]
     remedies: tuple[Remedy, ...]
     levels: tuple[Level, ...] = field(default=(), metadata=columns(Level))
+    shortage: Shortage | None = None
+    device_log: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         shown = f"{self.title}: {self.status}, {len(self.residents):,} buffers in {self.arena_bytes:,} B"

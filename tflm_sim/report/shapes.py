@@ -16,6 +16,8 @@ from tflm_sim.report.picture import Block, Picture, is_tail
 SPLIT = 0.34
 ROWS = 700
 """How many rows of time can be told apart."""
+PEAK_SHARE = 0.06
+"""The least part of Invoke()'s height for the scope in which most is alive: about 24 pixels of a picture."""
 COLUMNS = 1000
 """How many columns of bytes can be told apart."""
 
@@ -43,7 +45,7 @@ def label_u(picture: Picture, shape: DrawnShape) -> float:
     middle = (shape.u0 + shape.u1) / 2
     if shape.u0 < invoke_start(picture):
         return min(middle, shape.u0 + 0.05)
-    scope = scope_u(picture, 1) - scope_u(picture, 0)
+    scope = (1 - SPLIT) / len(picture.scopes)
     return min(middle, shape.u0 + max(scope / 2, 0.011))
 
 
@@ -53,8 +55,17 @@ def step_u(picture: Picture, step: float) -> float:
 
 
 def scope_u(picture: Picture, scope: float) -> float:
-    """Return the time of a scope's start."""
-    return SPLIT + (1 - SPLIT) * scope / max(len(picture.scopes), 1)
+    """Return the time of a scope's start; a fraction lies inside of one.
+
+    The scope in which most is alive is drawn at least ``PEAK_SHARE`` of Invoke() tall, so that it can be seen among
+    hundreds; the others share the rest.
+    """
+    peak, count = picture.peak_scope, len(picture.scopes)
+    if peak < 0 or count < 2:
+        return SPLIT + (1 - SPLIT) * scope / max(count, 1)
+    share = max(PEAK_SHARE, 1 / count)
+    inside = min(max(scope - peak, 0.0), 1.0)
+    return SPLIT + (1 - SPLIT) * (inside * share + (scope - inside) * (1 - share) / (count - 1))
 
 
 def shapes(picture: Picture) -> Iterator[DrawnShape]:

@@ -23,7 +23,7 @@ from tflm_sim.documents import as_json, from_json
 from tflm_sim.errors import UsageError
 from tflm_sim.files import read_json
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, SizeDocument
-from tflm_sim.report.size_answer import HeadBuffer, SizeAnswer, Status
+from tflm_sim.report.size_answer import HeadBuffer, SizeAnswer, Status, Tail
 
 FIGURES = (
     "smallest_arena_bytes",
@@ -245,6 +245,8 @@ def difference_document(before: SizeDocument, after: SizeDocument) -> Difference
     documents = (before, after)
     settings = as_json(before.configuration), as_json(after.configuration)
     answers = [one.answer if all(map(_is_known, documents)) else _seen(one.answer) for one in documents]
+    if any(one.answer.tail_bytes is None for one in documents):
+        answers = [replace(answer, tail=Tail((), ())) for answer in answers]
     ours, theirs = map(_side, answers)
     pairs = list(_matched_operators(ours.names, theirs.names))
     return Difference(
@@ -291,7 +293,7 @@ def change(before: int | None, after: int | None) -> SizeChange:
 def _settings(path: str, before: Any, after: Any) -> Iterator[SettingChange]:
     if isinstance(before, dict) and isinstance(after, dict):
         for key in dict.fromkeys((*before, *after)):
-            if key != "verified_against":
+            if key not in ("verified_against", "newer_kernels"):
                 yield from _settings(f"{path}.{key}" if path else key, before.get(key), after.get(key))
     elif before != after:
         yield SettingChange(path, before, after)

@@ -71,12 +71,14 @@ class _Panel:
             yield _text(20, 69, fitted(printable(fails, 400), 165), fill="#ffffff", weight=600)
         yield self._rect(0, picture.arena_bytes, 0, 1, _FREE)
         used: dict[str, None] = {}
-        for shape in shapes(picture):
+        drawn = list(shapes(picture))
+        for shape in drawn:
             used[shape.category] = None
             yield self._shape(shape)
         yield from self._axis()
         yield from self._gutter()
         yield from self._marks()
+        yield from map(self._label, drawn)  # Names lie above the peak's frame.
         yield from _legend([key for key in CATEGORIES if key in used])
 
     def _rect(self, start: int, end: int, u0: float, u1: float, fill: str) -> str:
@@ -90,12 +92,17 @@ class _Panel:
         border = ' stroke="#ffffff" stroke-width="0.6"' if width > 3 and height > 3 else ""
         opacity = (1.0, 0.82, 0.91)[shape.order % 3]
         rect = self._rect(shape.start, shape.end, shape.u0, shape.u1, CATEGORIES[shape.category].light)
-        rect = rect.replace("/>", f'{border} fill-opacity="{opacity}"><title>{escape(shape.fact)}</title></rect>')
-        label = fitted(shape.label, int((width - 8) / _CHARACTER_WIDTH))
-        if height < _LINE_HEIGHT or not label:
-            return rect
+        return rect.replace("/>", f'{border} fill-opacity="{opacity}"><title>{escape(shape.fact)}</title></rect>')
+
+    def _label(self, shape: DrawnShape) -> str:
+        label = fitted(shape.label, int(((shape.end - shape.start) * self.per_byte - 8) / _CHARACTER_WIDTH))
+        if (shape.u1 - shape.u0) * _PLOT_HEIGHT < _LINE_HEIGHT or not label:
+            return ""
         y = self.y(label_u(self.picture, shape)) + 4
-        return rect + _text(self.x(shape.start) + 4, y, label, fill=CATEGORIES[shape.category].ink)
+        text = _text(self.x(shape.start) + 4, y, label, fill=CATEGORIES[shape.category].ink)
+        # A rim of the block's colour keeps the frame's line out of the letters.
+        rim = f' stroke="{CATEGORIES[shape.category].light}" stroke-width="3" paint-order="stroke"'
+        return text.replace(">", f"{rim}>", 1)
 
     def _axis(self) -> Iterator[str]:
         step = 1
@@ -129,6 +136,13 @@ class _Panel:
 
     def _marks(self) -> Iterator[str]:
         picture = self.picture
+        if picture.shortage is not None:
+            start, end, missing, step = picture.shortage
+            u = step_u(picture, step)
+            rect = self._rect(start, end, u, 1, _MARK)
+            yield rect.replace("/>", f' fill-opacity="0.55"><title>{missing:,} bytes are missing</title></rect>')
+            x = min(self.x(start) + 4, PANEL_WIDTH - _RIGHT - 140)
+            yield _text(x, self.y((u + 1) / 2), f"{missing:,} B missing", fill="#ffffff", weight=600)
         if (scope := picture.peak_scope) >= 0 and not picture.failure:
             x, y = self.x(0), self.y(scope_u(picture, scope))
             width, height = picture.head_bytes * self.per_byte, self.y(scope_u(picture, scope + 1)) - y
@@ -140,7 +154,7 @@ class _Panel:
                 f"fullest in {printable(picture.op_at(scope), 40)}: {format_size(picture.live_bytes[scope])} alive"
             )
             yield _text(20, 68, fullest, fill=_MARK, weight=600)
-        if picture.limits:
+        if picture.limits and not picture.failure:
             limit = picture.limits[0]
             y = self.y(step_u(picture, limit.step + 0.5))
             x0, x1 = self.x(0), self.x(picture.arena_bytes)

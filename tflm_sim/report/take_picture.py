@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import takewhile
 from typing import Unpack
 
 from tflm_sim.answers.peak import live_bytes
@@ -13,6 +15,7 @@ from tflm_sim.arena.events import Observer, each_observer
 from tflm_sim.device.configuration import Configuration, Settings, Where, planner_words
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.errors import each_of
+from tflm_sim.escape import printable
 from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
@@ -20,8 +23,9 @@ from tflm_sim.planners import greedy
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.circumstances import with_assumed
 from tflm_sim.report.document import size_document
-from tflm_sim.report.picture import Limit, Picture, Remedy, Resident
+from tflm_sim.report.picture import Limit, Picture, Remedy, Resident, Shortage, is_tail
 from tflm_sim.report.picture_builder import PictureBuilder
+from tflm_sim.report.size_answer import arena_answer
 from tflm_sim.sizes import as_size
 from tflm_sim.units import align_up
 
@@ -30,7 +34,7 @@ MAX_REMEDIES = 8
 
 def take_picture(
     model: ModelLike,
-    target: Where,
+    target: Where | None = None,
     *,
     arena_size: int | str | None = None,
     title: str = "",
@@ -42,7 +46,8 @@ def take_picture(
 
     Args:
         model: A Model, a path, bytes, ``sample:NAME``.
-        target: What it runs on: a name, a target, or a configuration.
+        target: What it runs on: a name, a target, or a configuration; None where a setting names a board, a
+            library or a program.
         arena_size: Bytes, or text ("64KiB"); by default the smallest multiple of 16 that works. Two arenas have their
             smallest sizes.
         title: Default: the target with its TFLM, its kernels, the planner, and what is assumed.
@@ -60,7 +65,54 @@ def take_picture(
     pictured = simulate(
         model, roomy.configuration, arena_size=size, non_persistent_arena_size=split_size, observers=observers
     )
-    return _assemble(roomy, pictured, title=title or title_of(roomy.configuration, assumed), assumed=assumed)
+    title = title or title_of(roomy.configuration, assumed)
+    picture = _assemble(roomy, pictured, title=title, assumed=assumed)
+    if pictured.failure is None:
+        return picture
+    picture = replace(picture, device_log=tuple(pictured.log), advice=_advice(roomy, pictured))
+    if roomy.smallest is None or roomy.configuration.is_split:
+        return picture
+    working = simulate(model, roomy.configuration, arena_size=roomy.smallest.size)
+    return _pressed(_assemble(roomy, working, title=title, assumed=assumed), picture)
+
+
+def _pressed(works: Picture, fails: Picture) -> Picture:
+    """Return the picture of a run that works in the smaller arena of one that fails: its head lies over its tail.
+
+    Where not even the tail has room, it is the failing run's.
+    """
+    missing = works.arena_bytes - fails.arena_bytes
+    tightest = works.limits[0]
+    if works.tail_start < missing:
+        return fails
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(works.steps, fails.steps, strict=False))
+    start, end = fails.arena_bytes - tightest.tail, tightest.floor
+    return replace(
+        works,
+        arena_bytes=fails.arena_bytes,
+        status=fails.status,
+        failure=fails.failure,
+        blocks=tuple(row._replace(offset=row.offset - missing) if is_tail(row) else row for row in works.blocks),
+        shortage=Shortage(start=max(start, 0), end=max(end, start), missing=missing, step=sum(1 for _ in alike)),
+        device_log=fails.device_log,
+        advice=fails.advice,
+    )
+
+
+def _advice(roomy: Simulation, pictured: Simulation) -> tuple[str, ...]:
+    """Return what to do about a failure: a larger arena, or, where none is large enough, about the model."""
+    if roomy.smallest is None:
+        step = printable(arena_answer(pictured).failed_step or "AllocateTensors()", 120)
+        return (
+            "No arena is large enough: the device refuses the model itself.",
+            f"It stops in {step}; change this operator, or take a library that has what it needs.",
+        )
+    size, needed = pictured.device.arena.size, roomy.smallest
+    return (
+        f"{needed.size:,} B are needed, {needed.size - size:,} B more than this arena has.",
+        f"Declare alignas(16) uint8_t tensor_arena[{needed.multiple_of_16}], or look what shrink saves: "
+        f"tflm-sim shrink MODEL --goal {size}.",
+    )
 
 
 def _assemble(roomy: Simulation, pictured: Simulation, *, title: str, assumed: tuple[str, ...] | None) -> Picture:
@@ -71,7 +123,7 @@ def _assemble(roomy: Simulation, pictured: Simulation, *, title: str, assumed: t
     builder = _fold(pictured, split_at=split_at)
     residents = _residents(allocation, builder.scratch_labels) if allocation and failure is None else ()
     planned = allocation if residents else None
-    all_limits = () if configuration.is_split else builder.limits.values()
+    all_limits = () if configuration.is_split else _limits(roomy, pictured, builder).values()
     limits = tuple(sorted(all_limits, key=lambda row: -row.need))
     return Picture(
         title=title,
@@ -94,6 +146,18 @@ def _assemble(roomy: Simulation, pictured: Simulation, *, title: str, assumed: t
     )
 
 
+def _limits(roomy: Simulation, pictured: Simulation, builder: PictureBuilder) -> Mapping[str, Limit]:
+    """Return the tightest steps in the smallest multiple of 16, as is the answer; in an arena that fails, its own.
+
+    What alignment skips in the tail differs from one size to another, so that the steps of another arena may add up to
+    another size. The steps themselves are the same.
+    """
+    smallest = roomy.smallest
+    if not pictured.fits or smallest is None or pictured.arena_size in (smallest.size, smallest.multiple_of_16):
+        return builder.limits
+    return _fold(simulate(roomy.model, roomy.configuration, arena_size=smallest.multiple_of_16)).limits
+
+
 def _fold(simulation: Simulation, *, split_at: int = 0) -> PictureBuilder:
     builder = PictureBuilder(simulation.configuration.planner, split_at=split_at)
     for event in simulation.events:
@@ -108,7 +172,7 @@ def title_of(configuration: Configuration, assumed: tuple[str, ...] | None) -> s
     target = configuration.target
     planner = planner_words(configuration.planner, configuration.has_own_planner)
     return (
-        f"{with_assumed(target.name, assumed)}, {target.runtime}, {target.kernel_library} kernels, {planner}, "
+        f"{with_assumed(target.name, assumed, target)}, {target.runtime}, {target.kernel_library} kernels, {planner}, "
         f"{configuration.interpreter} interpreter"
     )
 

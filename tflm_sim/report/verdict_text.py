@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from tflm_sim.checks.doubts import EXIT_CODES, Answer, first_words, settling_line
+from tflm_sim.checks.doubts import EXIT_CODES, Answer, first_words, settling_lines
 from tflm_sim.checks.verdict import Verdict
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import INLINE, OPTIONAL, named
 from tflm_sim.document_types import Count
-from tflm_sim.escape import printable
+from tflm_sim.escape import code_span, printable
 from tflm_sim.registry import part_lines
 from tflm_sim.report.circumstances import sentence_with_assumed
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, configuration_facts, model_facts
 from tflm_sim.report.tables import table_lines
 from tflm_sim.targets.history import is_commit
+from tflm_sim.targets.target import Target
 from tflm_sim.units import format_size
 
 MARKS = {0: "✅", 1: "❌", 3: "❓"}
 """What stands before a verdict in Markdown, by its exit code."""
 _WORSE = (0, 3, 1)
 """Exit codes of verdicts, the worst last."""
+LAST_OLD_YEAR = 2021
+"""A library with a TFLM of this year or before is listed for a board, and does not decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +44,12 @@ class LibraryVerdict:
     Attributes:
         library: The library, or tflite-micro at a commit of upstream.
         upstream_day: When upstream's main was what it holds.
+        is_old: Whether that is so long ago that it does not decide, where another library is newer.
     """
 
     library: str
     upstream_day: str
+    is_old: bool
     kernels: str
     needed: Count | None = field(metadata=named("smallest_arena_multiple_of_16"))
     answer: Answer
@@ -82,8 +88,18 @@ Judged = Sequence[tuple[Verdict, Configuration]]
 
 
 def deciding(judged: Judged) -> tuple[Verdict, Configuration]:
-    """Return the verdict that speaks for all: the worst, and of several the one that needs most."""
-    return max(judged, key=lambda row: (_WORSE.index(row[0].exit_code), row[0].needed or 0))
+    """Return the verdict that speaks for all: the worst, and of several the one that needs most.
+
+    Of a board's libraries those speak that people use on it now; the others only where there is none of now.
+    """
+    of_now = [row for row in judged if not is_old(row[1])]
+    return max(of_now or judged, key=lambda row: (_WORSE.index(row[0].exit_code), row[0].needed or 0))
+
+
+def is_old(configuration: Configuration) -> bool:
+    """Whether a library holds a TFLM that is so old that it says nothing about what people use now."""
+    year = re.search(r"\d{4}", configuration.target.runtime.day)  # "2023-01-13", "early 2021"
+    return year is not None and int(year[0]) <= LAST_OLD_YEAR
 
 
 def _is_too_large(verdict: Verdict) -> bool:
@@ -91,9 +107,10 @@ def _is_too_large(verdict: Verdict) -> bool:
 
 
 def verdict_lines(verdict: Verdict) -> list[str]:
-    """Return the answer first, then what the baseline says; last, what settles a doubt about it."""
+    """Return the answer first, then what the baseline says; last, what settles it where it is open."""
     lines = [_answer(verdict)]
-    if verdict.smallest not in (None, verdict.needed) and not (verdict.fits and _is_too_large(verdict)):
+    is_decided_by_size = verdict.fits is not None and (verdict.fits is not _is_too_large(verdict))
+    if verdict.smallest not in (None, verdict.needed) and is_decided_by_size:
         lines.append(f"the smallest arena is {verdict.smallest:,} B; what is needed is the next multiple of 16")
     lines += part_lines("Verdict", verdict.parts)
     if verdict.missing_baseline:
@@ -103,13 +120,13 @@ def verdict_lines(verdict: Verdict) -> list[str]:
         lines.append(f"{verdict.growth:+,} B since the baseline of {format_size(verdict.before)}")
     if verdict.fits is False and _is_too_large(verdict):
         lines.append("'tflm-sim shrink' looks for rewritings that need less, with the same outputs")
-    return lines + [line for line in [settling_line(verdict.doubts)] if line]
+    return lines + settling_lines(verdict.answer, verdict.settled_by)
 
 
 def library_lines(judged: Judged, board_name: str) -> list[str]:
     """Return which library decides on a board, and a line for each that a model was judged with."""
     title = f"so it is with {_library_name(deciding(judged)[1])}, of the libraries that people use on {board_name}:"
-    rows = [_library(*row) for row in judged]
+    rows = [_library(*row) for row in sorted(judged, key=lambda row: is_old(row[1]))]
     said = {"cannot tell": "-"}
     cells = [
         (
@@ -122,7 +139,9 @@ def library_lines(judged: Judged, board_name: str) -> list[str]:
         for row in rows
     ]
     lines = table_lines([("fits", "needs", "library", "TFLM of", "kernels"), *cells])
-    return [title, *(f"  {line}" for line in lines)]
+    old = [row.library for row in rows if row.is_old]
+    note = [f"  of {LAST_OLD_YEAR} or before, and without a say: {', '.join(old)}"] if 0 < len(old) < len(rows) else []
+    return [title, *(f"  {line}" for line in lines), *note]
 
 
 def _library_name(configuration: Configuration) -> str:
@@ -135,6 +154,7 @@ def _library(verdict: Verdict, configuration: Configuration) -> LibraryVerdict:
     return LibraryVerdict(
         library=_library_name(configuration),
         upstream_day=target.runtime.day,
+        is_old=is_old(configuration),
         kernels=f"{target.kernel_library.name}@{target.kernel_library.version}".removesuffix("@"),
         needed=verdict.needed,
         answer=verdict.answer,
@@ -198,28 +218,24 @@ def verdict_document(
     )
 
 
-def verdict_markdown(verdict: Verdict, assumed: Sequence[str] = ()) -> str:
+def verdict_markdown(verdict: Verdict, assumed: Sequence[str] = (), open_targets: Iterable[Target] = ()) -> str:
     """Return a heading and a table; what comes from strangers cannot end the code span or the cell that it is in."""
     size = "-" if verdict.needed is None else format_size(verdict.needed)
     limit = "-" if verdict.limit is None else format_size(verdict.limit)
     growth = "-" if verdict.growth is None else f"{verdict.growth:+,} B"
     lines = [
-        f"### {MARKS[verdict.exit_code]} {sentence_with_assumed(_code(verdict.name), assumed)}",
+        f"### {MARKS[verdict.exit_code]} {sentence_with_assumed(code_span(verdict.name), assumed, open_targets)}",
         "",
         "| smallest arena | limit | since the baseline | configuration |",
         "|---:|---:|---:|---|",
-        f"| {size} | {limit} | {growth} | {_code(verdict.key.rpartition(' on ')[2])} |",
+        f"| {size} | {limit} | {growth} | {code_span(verdict.key.rpartition(' on ')[2])} |",
         "",
     ]
     if verdict.exit_code:
-        lines += [_code(line) for line in verdict_lines(verdict)] + [""]
+        lines += [code_span(line) for line in verdict_lines(verdict)] + [""]
     return "\n".join(lines) + "\n"
 
 
 def about_markdown(lines: Sequence[str]) -> str:
     """Return a list of what the verdicts are for; options and names in code spans."""
-    return "".join(f"- {_code(line)}\n" for line in lines) + "\n"
-
-
-def _code(text: str) -> str:
-    return f"`{printable(text, 200).replace('`', ' ').replace('|', ' ')}`"
+    return "".join(f"- {code_span(line)}\n" for line in lines) + "\n"

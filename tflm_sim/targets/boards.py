@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tflm_sim.targets.names import unknown
+from tflm_sim.names import plain, unknown
 
 KIB = 1024
 
@@ -29,7 +29,7 @@ class Board:
     """A board.
 
     Attributes:
-        name: What ``--board`` takes.
+        name: What ``--board`` takes, beside the names that Arduino's IDE, PlatformIO and Zephyr have for it.
         description: Board and chip.
         preset: The target of builds for it, with that preset's kernels.
         ram: On-chip RAM, the bank that linkers fill first in front; empty where no public source was found.
@@ -60,8 +60,8 @@ class Board:
 
 
 _LIBRARIES = {
-    "esp": "esp-tflite-micro tflm_esp32",
-    "esp32": "esp-tflite-micro tflm_esp32 TensorFlowLite_ESP32",
+    "esp": "esp-tflite-micro tflm_esp32 chirale",
+    "esp32": "esp-tflite-micro tflm_esp32 chirale TensorFlowLite_ESP32",
     "pico": "pico-tflmicro edge-impulse zephyr upstream",
     "arm": "edge-impulse zephyr upstream",
     # Of mbed's Nano 33 BLE; Arduino_TensorFlowLite 2.4.0-ALPHA is what Harvard_TinyMLx holds.
@@ -229,6 +229,47 @@ corstone-300: Arm Corstone-300 and qemu mps3-an547 (Cortex-M55; with --ethos-u i
 """A board is: name and description; preset, KiB of flash ("?": not known) and row of ``_LIBRARIES``; each bank with its
 KiB; the source, as many lines as it takes."""
 
+_ALSO_CALLED = """
+esp32: ESP32 Dev Module; esp32:esp32:esp32; esp32dev; esp32_devkitc
+esp32-s3: ESP32S3 Dev Module; esp32:esp32:esp32s3; esp32-s3-devkitc-1; esp32s3_devkitc
+xiao-esp32s3: XIAO ESP32S3; XIAO ESP32S3 Sense; esp32:esp32:XIAO_ESP32S3; seeed_xiao_esp32s3; xiao_esp32s3
+esp32-c3: ESP32C3 Dev Module; esp32:esp32:esp32c3; esp32-c3-devkitm-1; esp32c3_devkitm
+esp32-c6: ESP32C6 Dev Module; esp32:esp32:esp32c6; esp32-c6-devkitc-1; esp32c6_devkitc
+esp32-p4: ESP32P4 Dev Module; esp32:esp32:esp32p4; esp32p4_function_ev_board
+pico: Raspberry Pi Pico; Raspberry Pi Pico W; rp2040:rp2040:rpipico; rp2040:rp2040:rpipicow;
+    arduino:mbed_rp2040:pico; rpi_pico
+xiao-rp2040: XIAO RP2040; Seeed XIAO RP2040; rp2040:rp2040:seeed_xiao_rp2040; seeed_xiao_rp2040; xiao_rp2040
+pico2: Raspberry Pi Pico 2; Raspberry Pi Pico 2W; rp2040:rp2040:rpipico2; rp2040:rp2040:rpipico2w; rpi_pico2
+nano33ble: Arduino Nano 33 BLE; Arduino Nano 33 BLE Sense; Nano 33 BLE Sense Rev2; arduino:mbed_nano:nano33ble;
+    arduino:mbed:nano33ble; arduino_nano_33_ble; arduino_nano_33_ble_sense
+nrf52840dk: Nordic nRF52840-DK; nrf52840_dk; nrf52840dk_nrf52840
+xiao-nrf52840: XIAO nRF52840 Sense; Seeed XIAO BLE Sense - nRF52840; Seeeduino:nrf52:xiaonRF52840Sense;
+    Seeeduino:mbed:xiaonRF52840Sense; xiao_ble; xiao_ble_sense
+nicla-sense-me: Arduino Nicla Sense ME; arduino:mbed_nicla:nicla_sense; nicla_sense_me; arduino_nicla_sense_me
+microbit-v2: BBC micro:bit V2; sandeepmistry:nRF5:BBCmicrobitV2; bbcmicrobit_v2; bbc_microbit_v2
+nrf5340dk: Nordic nRF5340-DK; nrf5340dk_nrf5340_cpuapp
+nrf54l15dk: Nordic nRF54L15-DK; nrf54l15dk_nrf54l15_cpuapp
+stm32f4-discovery: ST STM32F4DISCOVERY; disco_f407vg; stm32f4_disco
+nucleo-f446re: ST Nucleo F446RE; nucleo_f446re
+stm32f746g-disco: ST 32F746GDISCOVERY; disco_f746ng; stm32f746g_disco
+nucleo-h743zi: ST Nucleo H743ZI; nucleo_h743zi
+portenta-h7: Arduino Portenta H7; arduino:mbed_portenta:envie_m7; portenta_h7_m7; arduino_portenta_h7
+nicla-vision: Arduino Nicla Vision; arduino:mbed_nicla:nicla_vision; nicla_vision; arduino_nicla_vision
+stm32n6570-dk: STM32N6570-DK; stm32n6570_dk
+teensy40: Teensy 4.0; teensy:avr:teensy40
+teensy41: Teensy 4.1; teensy:avr:teensy41
+apollo510-evb: apollo510_evb
+xg24-dev-kit: BRD2601B; xg24_dk2601b
+xg26-dev-kit: BRD2608A; xg26_dk2608a
+xg28-explorer: BRD2705A; xg28_ek2705a
+"""
+"""What prints the names of boards calls them: Arduino's IDE (full name, FQBN), PlatformIO (board), Zephyr (board).
+
+Source: boards.txt of arduino/ArduinoCore-mbed, espressif/arduino-esp32 and earlephilhower/arduino-pico;
+platformio/platform-{espressif32,nordicnrf52,ststm32,raspberrypi,teensy}: boards/*.json; zephyrproject-rtos/zephyr:
+boards/*/*/*.yaml.
+"""
+
 
 def _read(text: str) -> Iterator[Board]:
     for row in re.split(r"\n(?=\S)", text.strip()):
@@ -249,14 +290,36 @@ def _read(text: str) -> Iterator[Board]:
 
 BOARDS = {board.name: board for board in _read(_TABLE)}
 
+_OTHER_NAMES = {
+    row.partition(": ")[0]: re.split(r";\s+", row.partition(": ")[2])
+    for row in re.split(r"\n(?=\S)", _ALSO_CALLED.strip())
+}
+_BY_NAME = {plain(each): name for name in BOARDS for each in (name, *_OTHER_NAMES.get(name, ()))}
+
+
+def known_board(name: str) -> Board | None:
+    """Return the board that is called so by us, Arduino's IDE, PlatformIO or Zephyr; None for no such board."""
+    text = name.strip()
+    if text.lower() in BOARDS:
+        return BOARDS[text.lower()]
+    option = re.search(r":(?:.*,)?pnum=(\w+)", text)  # STM32's core: the board is an option of a family of boards.
+    of_core = option[1] if option else ":".join(text.split(":")[:3])  # Other options follow as a fourth part.
+    found = _BY_NAME.get(plain(text)) or _BY_NAME.get(plain(of_core)) or _BY_NAME.get(plain(text.partition("/")[0]))
+    return BOARDS[found] if found else None
+
 
 def board(name: str) -> Board:
-    """Return a board by name.
+    """Return a board by one of its names, as :func:`known_board` does.
 
     Raises:
         UsageError: No such board.
     """
-    found = BOARDS.get(name.lower())
+    found = known_board(name)
     if found is None:
-        raise unknown("board", name, BOARDS)
+        raise unknown("board", name, described_boards())
     return found
+
+
+def described_boards() -> dict[str, str]:
+    """Return, for each board, what it is and what else it is called."""
+    return {name: "; ".join((row.description, *_OTHER_NAMES.get(name, ()))) for name, row in BOARDS.items()}

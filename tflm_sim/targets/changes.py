@@ -1,8 +1,9 @@
 """What changed in TFLM's history that moves a byte or a message: one row a change, and when operators came.
 
 A position counts the first-parent commits of a repository up to one (``git rev-list --first-parent --count COMMIT``),
-so that positions of one repository compare as times do. Upstream's commits behind ``LAST_COUNTED`` are known from pip
-wheels alone, and nobody has counted them: they stand one position a day behind it (a second one of that day, one more).
+so that positions of one repository compare as times do. Upstream's commits behind ``reference.LAST_COUNTED`` are known
+from pip wheels alone, and nobody has counted them: they stand one position a day behind it (a second one of that day,
+one more).
 """
 
 from __future__ import annotations
@@ -12,8 +13,7 @@ from dataclasses import dataclass
 UPSTREAM = "tensorflow/tflite-micro"
 ESP = "espressif/esp-tflite-micro"
 EDGE_IMPULSE = "edgeimpulse/inferencing-sdk-cpp"
-LAST_COUNTED = 1928
-"""The position of 90b983c2b of 2026-08-20, the newest commit of upstream of which there is a checkout."""
+CORAL = "google-coral/coralmicro"
 NEWEST = 1_000_000
 """The position of a build that is newer than all rows."""
 NEVER = NEWEST + 1
@@ -75,6 +75,7 @@ _DEVICE: dict[str, Change] = {
     "empty_tensors": Change(
         615, "78bb847ed", "2022-04-18", "empty tensors are not planned; intermediates must be empty"
     ),
+    "two_arenas": Change(731, "60d83223d", "2022-07-01", "MicroAllocator::Create with two arenas"),
     "offline_by_shortest": Change(
         791, "445c1fea2", "2022-08-13", "metadata is compared up to the shorter name", until=798
     ),
@@ -292,6 +293,9 @@ _KERNELS: dict[str, Change] = {
     ),
     "esp_conv_short_node_data": Change(
         120, "5be29f4", "2024-01-15", "ESP-NN: CONV_2D's Init allocates less than its NodeData", ESP, until=151
+    ),
+    "esp_conv_filter_channels": Change(
+        173, "5c2f290", "2026-06-02", "ESP-NN: CONV_2D says how many channels its filter has", ESP
     ),
     "esp_as_reference": Change(
         133, "0032f17", "2024-06-03", "ESP-NN: DEPTHWISE_CONV_2D, FULLY_CONNECTED in the order of the reference", ESP

@@ -148,11 +148,16 @@ tests/golden/esp_runs.json: real esp-tflite-micro of that release, built for 32 
     ilp32  esp32, esp32-s2, esp32-c3, esp32-c6  esp_nn@1.1.0 (opt)  esp-tflite-micro@1.3.3
     ilp32  esp32, esp32-s2, esp32-c3, esp32-c6  esp_nn@1.1.2 (opt)  esp-tflite-micro@1.3.4, esp-tflite-micro@1.3.5
     ilp32  esp32, esp32-s2, esp32-c3, esp32-c6  esp_nn@1.2.3 (opt)  esp-tflite-micro@1.3.7
-tests/golden/esp_nn_sizes.json: its scratch-size functions alone, compiled for 32 bits
+tests/golden/esp_nn_sizes.json: its scratch-size functions alone, compiled
     ilp32  esp32-s3, esp32-s3-esphome  esp_nn@1.2.6 (esp32s3)    no TFLM
     ilp32  esp32-s3, esp32-s3-esphome  esp_nn@1.3.1 (esp32s3)    no TFLM
     ilp32  esp32-s3, esp32-s3-esphome  esp_nn@4982f25 (esp32s3)  no TFLM
+    ilp32  esp32-s3, esp32-s3-esphome  esp_nn@1017042 (esp32s3)  no TFLM
+    ilp32  esp32-s3, esp32-s3-esphome  esp_nn@25cae54 (esp32s3)  no TFLM
     ilp32  esp32-p4                    esp_nn@1.2.6 (esp32p4)    no TFLM
+    ilp32  esp32-p4                    esp_nn@1.3.1 (esp32p4)    no TFLM
+    ilp32  esp32-p4                    esp_nn@2c222c5 (esp32p4)  no TFLM
+    ilp32  esp32-p4                    esp_nn@fa9f698 (esp32p4)  no TFLM
 tests/golden/arduino_runs.json: its own sources on a 32-bit PC, with the size functions of its CMSIS-NN
     i386  i386  cmsis_nn@0d7e4fa (dsp)     Harvard_TinyMLx@1.2.4
     i386  i386  cmsis_nn@e98ee09 (dsp)     MicroTFLite@1.0.3
@@ -203,7 +208,8 @@ _PLAIN_C = ("1.2.4", "1.2.5", "1.2.6", "1.2.7", "1.2.8", "1.2.9", "1.3.0", "1.3.
 
 SAME_TEXT: dict[str, str] = {
     **{f"esp_nn@{version} ({chip})": f"esp_nn@1.2.3 ({chip})" for chip in ("ansi", "opt") for version in _PLAIN_C},
-    **{f"esp_nn@{version} (esp32p4)": "esp_nn@1.2.3 (esp32p4)" for version in ("1.2.4", "1.2.5", "1.2.6", "1.2.7")},
+    **{f"esp_nn@{version} (esp32p4)": "esp_nn@1.2.3 (esp32p4)" for version in _PLAIN_C},
+    "esp_nn@1.2.4 (esp32s3)": "esp_nn@1.2.3 (esp32s3)",
     **{f"esp_nn@{version} (esp32s3)": "esp_nn@1.2.6 (esp32s3)" for version in ("1.2.7", "1.2.8", "1.2.9")},
     "esp_nn@1.3.0 (esp32s3)": "esp_nn@1.3.1 (esp32s3)",
     "esp-tflite-micro@1.3.8": "esp-tflite-micro@1.4.0",
@@ -213,9 +219,9 @@ SAME_TEXT: dict[str, str] = {
 }
 """What was not measured itself -> what was, whose text it has, as far as memory depends on it.
 
-ESP-NN: the SHA-256 of the files with the size functions, in CHECKSUMS.json of 1.2.6 (c087617) and 1.3.1 (52d6de8); a
-release between two with equal files has them too. esp-tflite-micro: folders of its tags. ``docs/tested_libraries.md``
-has what is known of the Arduino libraries.
+ESP-NN: the SHA-256 of the files with the size functions, in CHECKSUMS.json of 1.2.4 (4bbdf68), 1.2.6 (c087617) and
+1.3.1 (52d6de8); a release between two with equal functions has them too. esp-tflite-micro: folders of its tags.
+``docs/tested_libraries.md`` has what is known of the Arduino libraries.
 """
 
 
@@ -261,7 +267,7 @@ def tflm_name(target: Target) -> str:
 
         # A document may name a library that this version of the package does not know.
         with suppress(UsageError):
-            name = find_library(name).holds or name
+            name = find_library(name, machine=target.name).holds or name
     if runtime.compression:
         name += " with compression"
     if runtime.optimize_kernels_for != "speed":

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tflm_sim.errors import UsageError, expect
+from tflm_sim.names import plain, unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,6 @@ class KernelLibrary:
 
 REFERENCE = KernelLibrary("reference")
 
-UNRELEASED = "4982f25"
-"""A commit of ESP-NN whose texts are newer than 1.3.1's, of which release is not known: taken by name alone."""
-
 SILABS_CMSIS_NN = "23.08"
 """The CMSIS-NN of Silicon Labs' Gecko SDK 4.4 and Simplicity SDK 2024.6, a release; with no other TFLM."""
 
@@ -74,7 +72,7 @@ class KernelVersion:
 
 _CORES = ("scalar", "dsp", "mve")
 _PLAIN = ("ansi", "opt")
-_S3, _P4 = (*_PLAIN, "esp32s3"), (*_PLAIN, "esp32p4")
+_P4 = (*_PLAIN, "esp32p4")
 _ALL_CHIPS = (*_PLAIN, "esp32s3", "esp32p4")
 
 VERSIONS: dict[str, tuple[KernelVersion, ...]] = {
@@ -93,18 +91,24 @@ VERSIONS: dict[str, tuple[KernelVersion, ...]] = {
     "mvp": (KernelVersion("4.4.1", ("dsp",), default_for=("dsp",), cmsis_nn=SILABS_CMSIS_NN),),
     "esp_nn": (
         *(KernelVersion(name) for name in ("1.5.0", "1.4.2", "1.4.1", "1.4.0", "1.3.2")),
-        KernelVersion(UNRELEASED, ("esp32s3",), is_release=False),
-        KernelVersion("1.3.1", _S3, default_for=_S3),
-        *(KernelVersion(name, _S3) for name in ("1.3.0", "1.2.9", "1.2.8")),
-        KernelVersion("1.2.7", _ALL_CHIPS, default_for=("esp32p4",)),
-        KernelVersion("1.2.6", _ALL_CHIPS),
-        *(KernelVersion(name, _P4) for name in ("1.2.5", "1.2.4")),
-        *(KernelVersion(name, _ALL_CHIPS) for name in ("1.2.3", "1.2.2", "1.2.1", "1.2.0", "1.1.2", "1.1.1", "1.1.0")),
+        KernelVersion("25cae54", ("esp32s3",), is_release=False),
+        KernelVersion("fa9f698", ("esp32p4",), is_release=False),
+        KernelVersion("1017042", ("esp32s3",), is_release=False),
+        KernelVersion("2c222c5", ("esp32p4",), is_release=False),
+        KernelVersion("4982f25", ("esp32s3",), is_release=False),
+        KernelVersion("1.3.1", _ALL_CHIPS, default_for=_ALL_CHIPS),
+        *(KernelVersion(name, _ALL_CHIPS) for name in ("1.3.0", "1.2.9", "1.2.8", "1.2.7", "1.2.6")),
+        KernelVersion("1.2.5", _P4),
+        *(
+            KernelVersion(name, _ALL_CHIPS)
+            for name in ("1.2.4", "1.2.3", "1.2.2", "1.2.1", "1.2.0", "1.1.2", "1.1.1", "1.1.0")
+        ),
     ),
 }
 """By library, each in the order of time from the newest on; the order says what is older than what, and nothing else.
 
-The ESP32-P4's kernels of ESP-NN 1.3.0 and newer are a variant of their own, "riscv_pie", whose sizes are not known.
+The commits of ESP-NN that are no releases are newer than 1.3.1; where they stand among the releases after it is not
+known. Two projects that hold 2c222c5 say that its manifest calls it 1.3.2.
 """
 
 EDGE_IMPULSE_2023, EDGE_IMPULSE_2022 = "1.1.0-edge-impulse-2023", "1.0-edge-impulse-2022"
@@ -131,10 +135,18 @@ def default_version(library: str, variant: str) -> str:
     raise UsageError(f"no version of {library} with the kernels '{variant}' is modelled")
 
 
-def newer_than_default(library: str, variant: str) -> str:
-    """Return the releases that are newer than :func:`default_version`: "1.3.2 to 1.5.0", "" for none."""
-    releases = [row.name for row in VERSIONS[library] if row.is_release]
-    newer = releases[: releases.index(default_version(library, variant))]
+def is_release(library: KernelLibrary) -> bool:
+    """Return whether a version was published under its name; a library that comes with a TFLM counts as one."""
+    return all(row.is_release for row in VERSIONS.get(library.name, ()) if row.name == library.version)
+
+
+def newer_releases(library: KernelLibrary) -> str:
+    """Return the releases newer than the default version: "1.3.2 to 1.5.0"; "" for none, and for another version."""
+    rows = [row for row in VERSIONS.get(library.name, ()) if row.is_release]
+    places = [place for place, row in enumerate(rows) if library.variant in row.default_for]
+    if not places or rows[places[0]].name != library.version:
+        return ""
+    newer = [row.name for row in rows[: places[0]]]
     return " to ".join(dict.fromkeys((newer[-1], newer[0]))) if newer else ""
 
 
@@ -151,13 +163,15 @@ def parse_kernels(text: str, *, variants: Mapping[str, str]) -> KernelLibrary:
     """
     expect(text, str, "the name of a kernel library")
     name, at, version = text.partition("@")
+    if name not in variants:
+        name = next((each for each in (*variants, *VERSIONS) if plain(each) == plain(name)), name.lower())
     if name == "reference":
         if at:
             raise UsageError("the reference kernels have no version of their own; write `kernels=reference`")
         return REFERENCE
     library = name.removesuffix(_PLAIN_C)
     if library not in VERSIONS:
-        raise UsageError(f"'{text}' is not a modelled kernel library; use one of: {_listed(VERSIONS)}")
+        raise unknown("kernel library", text, ("reference", *VERSIONS))
     if name not in variants:
         raise UsageError(f"{name} does not run on this target; use one of: {_listed(variants)}")
     variant = variants[name]

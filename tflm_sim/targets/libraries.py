@@ -11,14 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from tflm_sim.errors import UsageError
-from tflm_sim.targets.changes import EDGE_IMPULSE, ESP
+from tflm_sim.names import plain, unknown
+from tflm_sim.targets.changes import CORAL, EDGE_IMPULSE, ESP
 from tflm_sim.targets.kernel_library import EDGE_IMPULSE_CMSIS_NN, SILABS_CMSIS_NN
 from tflm_sim.targets.library import Library
+from tflm_sim.targets.library_names import ALSO_CALLED, HEADERS
 from tflm_sim.targets.library_pins import ESPHOME
-from tflm_sim.targets.names import plain, unknown
 
 _ESP_NN = "kernels/esp_nn (7 files)"
 _EDGE_IMPULSE = "edgeimpulse/inferencing-sdk-cpp"
@@ -151,6 +153,10 @@ MicroTFLite 1.0.3: 4e62ea7b8 a8c2ebf58
     source johnosbb/MicroTFLite
     static_memory no
     source_suffix .cpp
+TensorFlowLite_ESP32 0.9.0:
+    nearest `library=TensorFlowLite_ESP32@1.0.0`; what these hold is tensorflow/lite/experimental/micro of 2020
+    source tanakamasayuki/Arduino_TensorFlowLite_ESP32
+    releases 0.6.0 0.7.0 0.8.0 0.9.0
 TensorFlowLite_ESP32 1.0.0: a3e7bdad0 8184347d0
     target esp32
     source tanakamasayuki/Arduino_TensorFlowLite_ESP32
@@ -166,6 +172,37 @@ tflm_esp32 2.0.0: dc4dcb743 0cc2e49fd
     changed built as with TF_LITE_STATIC_MEMORY, without asking for it
     source eloquentarduino/tflm_esp32
     source_suffix .cpp
+tflm_cortexm 1.0.0: e6ae16fa4 0c425da36
+    target cortex-m4
+    kernels cmsis_nn
+    source eloquentarduino/tflm_cortexm
+    static_memory no
+    source_suffix .cpp
+microlite 2025-01-26: 626501f60 626501f60
+    target cortex-m0plus
+    kernels cmsis_nn
+    source mocleiri/tensorflow-micropython-examples, the commit that its submodule tensorflow pins
+    source_suffix .cpp
+    only cortex-m
+microlite 2025-01-26: f22888af6 360f05d29
+    target esp32
+    kernels esp_nn@1.1.0
+    source mocleiri/tensorflow-micropython-examples, whose submodule pins espressif/esp-tflite-micro 2690c7a
+    fork {ESP} 90
+    only esp32
+coralmicro 2023-03-22: 24c08505d 24c08505d
+    target cortex-m7
+    kernels cmsis_nn
+    changed the operator edgetpu-custom-op
+    source google-coral/coralmicro
+    fork {CORAL} 973
+    static_memory no
+Arduino_TensorFlowLite 1.15.0-ALPHA:
+    nearest `library=Arduino_TensorFlowLite@2.4.0-ALPHA`; it holds tensorflow/lite/experimental/micro of 2019
+    source the Arduino IDE's library manager
+Adafruit_TFLite 1.2.5:
+    nearest `library=Arduino_TensorFlowLite@2.4.0-ALPHA`; it is built with Arduino_TensorFlowLite 1.15.0-ALPHA of 2019
+    source adafruit/Adafruit_TFLite
 Arduino_TensorFlowLite 2.4.0-ALPHA:
     target cortex-m4
     kernels cmsis_nn
@@ -187,6 +224,26 @@ EloquentTinyML 2.4.4:
     source eloquentarduino/EloquentTinyML, src/eloquent_tinyml/tensorflow/arm
     static_memory no
     source_suffix .cpp
+    only cortex-m
+EloquentTinyML 2.4.4:
+    nearest `library=EloquentTinyML@3.0.1`; on an ESP32 it compiles tensorflow/lite/experimental/micro of 2019
+    source eloquentarduino/EloquentTinyML, src/eloquent_tinyml/tensorflow/esp32
+    only esp32
+EloquentTinyML 3.0.0, 3.0.1: dc4dcb743 0cc2e49fd
+    target esp32
+    changed built as with TF_LITE_STATIC_MEMORY, without asking for it
+    source eloquentarduino/EloquentTinyML, which is built on eloquentarduino/tflm_esp32
+    source_suffix .cpp
+    holds tflm_esp32@2.0.0
+    only esp32
+EloquentTinyML 3.0.0, 3.0.1: e6ae16fa4 0c425da36
+    target cortex-m4
+    kernels cmsis_nn
+    source eloquentarduino/EloquentTinyML, which is built on eloquentarduino/tflm_cortexm
+    static_memory no
+    source_suffix .cpp
+    holds tflm_cortexm@1.0.0
+    only cortex-m
 renesas 2022-12: 059fde534 40800f770
     target cortex-m33
     changed split_v.cc
@@ -265,6 +322,11 @@ def _read(text: str) -> Iterator[Library]:
         settings: dict[str, Any] = dict(line.strip().split(" ", 1) for line in lines)
         if "static_memory" in settings:
             settings["static_memory"] = settings["static_memory"] != "no"
+        if "fork" in settings:
+            tree, position = settings["fork"].split()
+            settings["fork"] = (tree, int(position))
+        if "releases" in settings:
+            settings["releases"] = tuple(settings["releases"].split())
         first, last = commits.split() or ("", "")
         yield from (Library(name, version, (first, last), **settings) for version in versions.split(", "))
 
@@ -300,6 +362,7 @@ LIBRARIES: tuple[Library, ...] = (
             static_memory=False,
             also=((ESP, _EDGE_IMPULSE_TOOK_ESP_NN),),
             cmsis_nn="" if commit else EDGE_IMPULSE_CMSIS_NN,
+            esp_kernels="esp_nn",
         )
         for commit, changed, releases in (
             ("", _EDGE_IMPULSE_UNTIL_2021, _EDGE_IMPULSE_RELEASES[:3]),
@@ -310,20 +373,56 @@ LIBRARIES: tuple[Library, ...] = (
     ),
     *_read(_LAST_LIBRARIES),
 )
-"""The versions of a library, the newest that is modelled last among those that are."""
+"""The versions of a library, the newest that is modelled last among those that are; of one that holds another TFLM on
+other chips, the usual chip last."""
 
 
-_ALSO_CALLED = {
-    "adi": "analog-devices",
-    "ei": "edge-impulse",
-    "geckosdk": "silabs-gsdk",
-    "gsdk": "silabs-gsdk",
-    "mcuxpresso": "nxp-eiq",
-    "sisdk": "simplicity-sdk",
-    "stm32cube": "x-cube-ai",
-    "stm32cubeai": "x-cube-ai",
-}
-"""What people call some libraries besides."""
+@cache
+def _by_name() -> dict[str, tuple[str, str]]:
+    """Return, for each name of a library in plain letters, its name here, and "" for no version."""
+    found: dict[str, tuple[str, str]] = {}
+    for row in LIBRARIES:
+        repository = re.match(r"[\w.-]+/[\w.-]+", row.source)
+        for name in (row.name, *ALSO_CALLED.get(row.name, "").split(), *([repository[0]] if repository else ())):
+            found.setdefault(plain(name), (row.name, ""))
+            if repository and "/" not in name:  # As package registries write it: owner/name.
+                found.setdefault(plain(f"{repository[0].partition('/')[0]}{name}"), (row.name, ""))
+    return found
+
+
+def known_library(text: str) -> tuple[str, str] | None:
+    """Return the library that a name means, and its version where the name says one; None for no library.
+
+    Args:
+        text: Its name here, in the Arduino IDE's library manager or PlatformIO's or Espressif's registry, its
+            repository or its address, or a header of it: ``ArduTFLite.h``, ``espressif/esp-tflite-micro``.
+
+    Raises:
+        UsageError: Several libraries have this header.
+    """
+    text = re.sub(r"^\s*#\s*include\s*|^https?://(www\.)?github\.com/|(\.git|/)$|[<>\"]", "", text.strip()).strip()
+    if text in HEADERS:
+        if len(named := HEADERS[text].split()) > 1:
+            raise UsageError(f"{text} is a header of {', '.join(named[:-1])} and {named[-1]}: name the library")
+        name, _, version = named[0].partition("@")
+        return name, version
+    if text.endswith("_inferencing.h"):  # The Arduino library that Edge Impulse exports is called after the project.
+        return "edge-impulse", ""
+    return _by_name().get(plain(text)) or _by_name().get(plain(text.removesuffix(".h")))
+
+
+def described_libraries() -> dict[str, str]:
+    """Return, for each library, where its sources are and what else it is called."""
+    return {row.name: f"{row.source} {ALSO_CALLED.get(row.name, '')}" for row in LIBRARIES}
+
+
+def _name(text: str) -> tuple[str, str]:
+    found = known_library(text)
+    if found is None:
+        if plain(text) in ("tflitemicro", "tensorflowtflitemicro", "upstream", "tflm"):
+            raise UsageError("tensorflow/tflite-micro is what is taken without a library; `runtime=` names its version")
+        raise unknown("library", text, described_libraries())
+    return found
 
 
 def libraries_like(text: str) -> list[Library]:
@@ -332,43 +431,41 @@ def libraries_like(text: str) -> list[Library]:
     Raises:
         UsageError: There is none.
     """
-    text = _ALSO_CALLED.get(plain(text), text)
     found = [row for row in LIBRARIES if plain(text) in plain(f"{row.name} {row.source}")]
-    if not found:
-        raise unknown("library", text, sorted({row.name for row in LIBRARIES}))
-    return found
+    return found or _versions(_name(text)[0])
 
 
-def _versions(name: str) -> list[Library]:
-    found = [row for row in LIBRARIES if plain(row.name) == plain(name)]
-    if not found:
-        raise unknown("library", name, sorted({row.name for row in LIBRARIES}))
-    return found
+def _versions(name: str, machine: str | None = None) -> list[Library]:
+    rows = [row for row in LIBRARIES if row.name == name]
+    return [row for row in rows if machine is None or machine.lower().startswith(row.only)] or rows
 
 
-def find_library(text: str) -> Library:
+def find_library(text: str, *, machine: str | None = None) -> Library:
     """Return the library that ``NAME`` or ``NAME@VERSION`` names; without a version the newest that is modelled.
+
+    Args:
+        text: The name, as :func:`known_library` takes it.
+        machine: The preset on which it runs, for libraries that hold another TFLM on other chips; None for its usual.
 
     Raises:
         UsageError: There is no such library or version.
     """
-    name, _, version = text.partition("@")
-    name = _ALSO_CALLED.get(plain(name), name)
-    versions = _versions(name)
-    if not version:
-        return ([row for row in versions if row.is_modelled] or versions)[-1]
-    for row in versions:
-        if version in row.releases:
-            return replace(row, version=version)
-    for row in versions:
-        if row.version.lower() == version.lower():
-            return row
-    raise _no_version(versions, version)
+    text, _, version = text.partition("@")
+    name, of_name = _name(text)
+    versions, version = _versions(name, machine), version.strip(" ^=") or of_name
+    of_version = [
+        replace(row, version=version) if version in row.releases else row
+        for row in versions
+        if not version or version in row.releases or row.version.lower() == version.lower()
+    ]
+    if not of_version:
+        raise _no_version(versions, version)
+    return ([row for row in of_version if row.is_modelled] or of_version)[-1]
 
 
 def _no_version(versions: Sequence[Library], version: str) -> UsageError:
     named = [row for row in versions if row.version]
-    listed = ", ".join(row.versions for row in named) or "no version"
+    listed = ", ".join(dict.fromkeys(row.versions for row in named)) or "no version"
     nearest = _nearest([row for row in named if row.is_modelled], _numbers(version))
     return UsageError(f"{versions[0].name} has no version '{version}' here; use one of: {listed}{nearest}")
 

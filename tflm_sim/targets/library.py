@@ -21,6 +21,9 @@ class Library:
             of a modelled one, where it holds what tensorflow/tensorflow held before upstream began.
         target: The preset that it runs on, unless another is named; "" where it is not modelled.
         kernels: The kernels that it links: "reference", or a library as for ``--kernels``.
+        esp_kernels: The kernels that it links on Espressif's chips, "" for the same as elsewhere.
+        only: How the names of the presets begin for which this row says what it holds, "" for all: some libraries hold
+            another TFLM for other chips.
         kernels_range: What it asks the package manager for, where that does not decide the version of its kernels.
         fork: (repository, first-parent commits up to it) where it has a history of changes of its own.
         changed: Own changes that can move memory, "" for none.
@@ -50,6 +53,8 @@ class Library:
     holds: str = ""
     also: tuple[tuple[str, int], ...] = ()
     cmsis_nn: str = ""
+    esp_kernels: str = ""
+    only: str = ""
 
     @property
     def versions(self) -> str:
@@ -60,6 +65,10 @@ class Library:
     def label(self) -> str:
         """Name and version as ``--library`` takes them."""
         return f"{self.name}@{self.version}" if self.version else self.name
+
+    def kernels_on(self, machine: str) -> str:
+        """Return the kernels that it links on a preset."""
+        return self.esp_kernels if self.esp_kernels and machine.startswith("esp32") else self.kernels
 
     @property
     def is_modelled(self) -> bool:

@@ -9,18 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from tflm_sim.errors import UsageError, expect
+from tflm_sim.names import likely, plain, unknown
 from tflm_sim.targets import kernel_library
 from tflm_sim.targets.abi import AAPCS, I386, ILP32, LP64, Abi
 from tflm_sim.targets.changes import CHANGES, CMSIS_NN_PINS, EDGE_IMPULSE, ESP, UPSTREAM
-from tflm_sim.targets.names import unknown
-from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT, WHEEL_SNAPSHOT, Runtime, find_runtime
+from tflm_sim.targets.reference import WHEEL_SNAPSHOT
+from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, ESP_1_3_3_SNAPSHOT, Runtime, find_runtime
 from tflm_sim.targets.target import Target
-
-if TYPE_CHECKING:
-    from tflm_sim.targets.library import Library
 
 _PLAIN = Runtime()
 
@@ -54,8 +51,10 @@ class Preset:
 
 _CMSIS_NN_SCALAR, _CMSIS_NN_DSP, _CMSIS_NN_MVE = ({"cmsis_nn": isa} for isa in ("scalar", "dsp", "mve"))
 _ESP_NN_OPT, _ESP_NN_S3, _ESP_NN_P4 = (
-    {"esp_nn": implementation, "esp_nn_ansi": "ansi"} for implementation in ("opt", "esp32s3", "esp32p4")
+    {"esp_nn": implementation, "esp_nn_ansi": "ansi", **_CMSIS_NN_SCALAR}
+    for implementation in ("opt", "esp32s3", "esp32p4")
 )
+"""CMSIS-NN too: libraries for the Arduino IDE have no other convolution, and compile its plain C for an ESP32."""
 _CORTEX = "AAPCS bare metal, short enums"
 _ESP = "ILP32, int enums, 8-aligned int64"
 
@@ -75,7 +74,7 @@ PRESETS: dict[str, Preset] = {
     "x86_64-compression": Preset(LP64, "x86_64 with USE_TFLM_COMPRESSION", Runtime(compression=True)),
     "x86_64-pip": Preset(
         LP64,
-        "the wheel of pip install --pre tflite-micro (build 8f6596d, compression on)",
+        f"the wheel of pip install --pre tflite-micro (build {WHEEL_SNAPSHOT}, compression on)",
         Runtime(snapshot=WHEEL_SNAPSHOT, compression=True),
         interpreter="recording",
     ),
@@ -159,23 +158,29 @@ def preset(name: str, *, kernels: str | None = None, runtime: str | None = None)
 
 def _unknown_target(name: str) -> UsageError:
     """Return the error for a name that is no preset, and may be that of a board or a library."""
-    from tflm_sim.targets.boards import BOARDS
-    from tflm_sim.targets.libraries import LIBRARIES
+    from tflm_sim.targets.boards import described_boards, known_board
+    from tflm_sim.targets.libraries import described_libraries, known_library
 
-    if name.lower() in BOARDS:
-        chosen = BOARDS[name.lower()]
+    if plain(name) == "esp32s31":
         return UsageError(
-            f"'{name}' is a board: `target={chosen.preset}`; `board={chosen.name}` is taken where a board can be named"
+            f"'{name}' is not modelled: it runs the ESP32-P4's kernels of ESP-NN 1.3.0 and newer; "
+            "nearest: `target=esp32-p4`"
         )
-    library = name.partition("@")[0]
-    if any(row.name.lower() == library.lower() for row in LIBRARIES):
-        return UsageError(f"'{name}' is a library: `library={name}`; 'tflm-sim list libraries {library}' shows it")
-    if name.lower().replace("-", "") == "esp32s31":
-        return UsageError(
-            f"'{name}' is not modelled: it runs the ESP32-P4's kernels of ESP-NN 1.3.0 and newer, whose sources are "
-            "not at hand; nearest: `target=esp32-p4`"
-        )
-    return UsageError(f"{unknown('target', name, PRESETS)} (also: 'tflm-sim list boards', 'list libraries')")
+    if not any(plain(name) == plain(each) for each in PRESETS):
+        if (chosen := known_board(name)) is not None:
+            return UsageError(
+                f"'{name}' is a board: `target={chosen.preset}`; `board={chosen.name}` is taken where a board can be "
+                "named"
+            )
+        library = name.partition("@")[0]
+        if known_library(library):
+            return UsageError(f"'{name}' is a library: `library={name}`; 'tflm-sim list libraries {library}' shows it")
+        if not likely(name, [*PRESETS]):
+            for kind, known in (("board", described_boards()), ("library", described_libraries())):
+                if near := likely(name, known):
+                    options = " or ".join(f"`{kind}={each}`" for each in near)
+                    return UsageError(f"unknown target '{name}'; did you mean {options}?")
+    return UsageError(f"{unknown('target', name, [*PRESETS])} (also: 'tflm-sim list boards', 'list libraries')")
 
 
 def _with_named_kernels(target: Target, kernels: str | None) -> Target:
@@ -231,7 +236,10 @@ def _esp_nn_of(library: kernel_library.KernelLibrary, runtime: Runtime) -> kerne
     if EDGE_IMPULSE in dict(runtime.forks):
         return _edge_impulse_esp_nn(library, runtime)
     if ESP not in dict(runtime.forks):
-        raise UsageError("the ESP-NN kernels come with esp-tflite-micro, not with upstream; use `kernels=reference`")
+        raise UsageError(
+            f"the ESP-NN kernels come with esp-tflite-micro, not with {runtime.snapshot}; use `kernels=reference`, or "
+            "name your library with `library=`, which says what it links"
+        )
     return library
 
 
@@ -265,7 +273,7 @@ def at_runtime(target: Target, text: str) -> Target:
     if is_day(text) or is_commit(text):
         found = find_runtime(text)
     else:
-        named = find_library(text)
+        named = find_library(text, machine=target.name)
         if named.target in OWN_BUILDS:
             return _own_build(target, named.label, named.target)
         found, brought = named.runtime(), named.cmsis_nn
@@ -321,19 +329,22 @@ def _edge_impulse_esp_nn(library: kernel_library.KernelLibrary, runtime: Runtime
 
 
 def _own_build(target: Target, label: str, name: str) -> Target:
-    """Return ``target`` with a library that is one build, which ``PRESETS[name]`` is.
+    """Return ``target`` with a library that brings its kernels, as ``PRESETS[name]`` has them for one machine.
 
     Raises:
-        UsageError: It does not run there, or other kernels are asked for.
+        UsageError: Other kernels are asked for.
     """
     build = PRESETS[name]
     kernels, asked = build.own_kernels, target.kernel_library
     assert kernels is not None
-    versions = (kernels.version, kernel_library.default_version(kernels.name, kernels.variant))
-    is_same = (asked.name, asked.variant) == (kernels.name, kernels.variant) and asked.version in versions
-    if target.abi != build.abi or target.runtime != _PLAIN or not is_same:
-        raise UsageError(f"{label} is one build, for {name} with {kernels}; {target.name} has {asked}")
-    return replace(target, runtime=build.runtime, kernel_library=kernels)
+    is_same = asked.name == kernels.name and asked.version in (
+        kernels.version,
+        kernel_library.default_version(asked.name, asked.variant),
+    )
+    if target.runtime != _PLAIN or not is_same:
+        brought = f"{kernels.name}@{kernels.version}"
+        raise UsageError(f"{label} brings its kernels, {brought}; {target.name} has {asked}: name it with `library=`")
+    return replace(target, runtime=build.runtime, kernel_library=replace(kernels, variant=asked.variant))
 
 
 def has_default_kernels(name: str) -> bool:
@@ -355,14 +366,12 @@ def library_target(text: str, *, name: str | None = None, kernels: str | None = 
     """
     from tflm_sim.targets.libraries import find_library  # A long table, needed only where a library is named.
 
-    library = find_library(text)
+    library = find_library(text, machine=name)
     runtime = library.runtime()
-    if library.target in OWN_BUILDS:
-        if not _runs_a_build(name or library.target, library.target):
-            raise UsageError(f"{library.label} is one build, for {library.target}; remove `target=`")
-        return preset(library.target, kernels=kernels)
     machine_name = name or library.target
-    machine = preset(machine_name, kernels=kernels or _kernels_on(library, machine_name), runtime=library.label)
+    if library.target in OWN_BUILDS and _runs_a_build(machine_name, library.target):
+        return preset(library.target, kernels=kernels)
+    machine = preset(machine_name, kernels=kernels or library.kernels_on(machine_name), runtime=library.label)
     return replace(machine, description=f"{machine.description} with {runtime.snapshot}")
 
 
@@ -375,9 +384,3 @@ def _runs_a_build(machine: str, build: str) -> bool:
     return (
         PRESETS[machine].abi == PRESETS[build].abi and PRESETS[machine].libraries.get(kernels.name) == kernels.variant
     )
-
-
-def _kernels_on(library: Library, machine: str) -> str:
-    """Return the kernels that builds of a library link on a machine: instead of CMSIS-NN, ESP-NN where that runs."""
-    has_esp_nn = machine in PRESETS and "esp_nn" in PRESETS[machine].libraries
-    return "esp_nn" if library.kernels == "cmsis_nn" and has_esp_nn else library.kernels

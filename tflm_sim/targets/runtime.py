@@ -22,24 +22,21 @@ from tflm_sim.errors import UsageError
 from tflm_sim.targets.changes import (
     BEFORE_UPSTREAM,
     CHANGES,
+    CORAL,
     EDGE_IMPULSE,
     ESP,
-    LAST_COUNTED,
     NEWEST,
     REVERSED,
     TENSORFLOW_OF_2020,
     UPSTREAM,
 )
+from tflm_sim.targets.reference import LAST_COUNTED, REFERENCE_DAY, REFERENCE_SNAPSHOT, WHEEL_SNAPSHOT
 
-REFERENCE_SNAPSHOT = "90b983c2b"
-REFERENCE_DAY = "2026-08-20"
-WHEEL_SNAPSHOT = "8f6596d"
 CHIRALE_SNAPSHOT = "chirale-2.0.0"
 ESP_1_3_3_SNAPSHOT = "esp-tflite-micro-1.3.3"
 
 _POSITIONS: dict[str, Mapping[str, int]] = {
     REFERENCE_SNAPSHOT: {UPSTREAM: LAST_COUNTED},
-    WHEEL_SNAPSHOT: {UPSTREAM: 1993},
     CHIRALE_SNAPSHOT: {UPSTREAM: 981},
     ESP_1_3_3_SNAPSHOT: {UPSTREAM: 1614, ESP: 147},
 }
@@ -49,7 +46,7 @@ the newest."""
 OPTIMIZATIONS = ("speed", "size", "neither")
 """What kernels can be optimized for."""
 
-_ABSENT = {EDGE_IMPULSE: 0}
+_ABSENT = {CORAL: 0, EDGE_IMPULSE: 0}
 """Repositories whose changes a build does not have unless it comes from there."""
 
 
@@ -84,6 +81,10 @@ class Runtime:
 
     def position(self, tree: str) -> int:
         """Return the snapshot's position in the history of a repository, see :mod:`tflm_sim.targets.changes`."""
+        if self.upstream is None and self.snapshot == WHEEL_SNAPSHOT != REFERENCE_SNAPSHOT and tree == UPSTREAM:
+            from tflm_sim.targets.history import wheels
+
+            return wheels()[-1].position
         if self.upstream is None:
             return _POSITIONS.get(self.snapshot, {}).get(tree, _ABSENT.get(tree, NEWEST))
         return self.upstream if tree == UPSTREAM else dict(self.forks).get(tree, _ABSENT.get(tree, NEWEST))
@@ -98,7 +99,7 @@ class Runtime:
         """When upstream's main was what it holds; "" for one read from a document, which has the name only."""
         from tflm_sim.targets.history import at_position
 
-        if self.upstream is None and self.snapshot not in _POSITIONS:
+        if self.upstream is None and self.snapshot not in (*_POSITIONS, WHEEL_SNAPSHOT):
             return ""
         position = self.position(UPSTREAM)
         if self.snapshot == REFERENCE_SNAPSHOT:

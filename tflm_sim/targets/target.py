@@ -10,7 +10,7 @@ from tflm_sim.document_fields import DERIVED, HIDDEN, named
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.abi import Abi
 from tflm_sim.targets.evidence import recordings_of
-from tflm_sim.targets.kernel_library import KernelLibrary
+from tflm_sim.targets.kernel_library import KernelLibrary, newer_releases
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.structs import Layouts, MeasuredStruct, StructLayout, layouts
 
@@ -34,6 +34,8 @@ class Target:
         ethos_u: Whether the firmware links the Ethos-U driver, without which TFLM refuses what Vela compiled.
         verified_against: The recordings of real TFLM with exactly this core, these kernels and this TFLM
             (``targets/evidence.py``), "" where it was not measured.
+        newer_kernels: Releases that are newer than these kernels and not modelled ("1.3.2 to 1.5.0"): with them the
+            arena may have to be larger or smaller; "" for none, and for kernels that are not the default ones.
         measured: Structs whose sizes are known by measurement; they go before the tables of ``runtime``.
     """
 
@@ -45,12 +47,14 @@ class Target:
     interpreter: str = field(default="plain", metadata=HIDDEN)
     ethos_u: bool = False
     verified_against: str = field(init=False, compare=False, metadata=DERIVED)
+    newer_kernels: str = field(init=False, compare=False, metadata=DERIVED)
     description: str = field(default="", compare=False, metadata=HIDDEN)
     measured: tuple[MeasuredStruct, ...] = field(default=(), metadata=HIDDEN)
 
     def __post_init__(self) -> None:
         files = dict.fromkeys(row.file for row in recordings_of(self))
         object.__setattr__(self, "verified_against", "; ".join(files))
+        object.__setattr__(self, "newer_kernels", newer_releases(self.kernel_library))
 
     def __repr__(self) -> str:
         return f"<Target {self.name}, {self.kernel_library} kernels>"

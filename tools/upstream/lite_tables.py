@@ -3,9 +3,10 @@
     python tools upstream lite_tables CHECKOUT         operators and conditions that differ, exit code 1
     python tools upstream lite_tables CHECKOUT --write write tflm_sim/extensions/lite/flex_ops.txt
 
-The conditions that kernels check (extensions/lite/kernels/conditions.txt) were read out of a wheel whose source is not
-public: each is looked for in the checkout's kernels, at its line, elsewhere in its file, or not at all. They differ
-where the checkout is older or newer than the wheel, so that they decide no exit code.
+The conditions that kernels check (extensions/lite/kernels/conditions.txt) were read out of wheels whose source is not
+public (``tools upstream lite_conditions``): each of the release that is the default is looked for in the checkout's
+kernels, at its line, elsewhere in its file, or not at all. They differ where the checkout is older or newer than the
+wheel, so that they decide no exit code.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import frame
+from upstream.lite_conditions import CONDITIONS, read
 
-LITE = Path(__file__).resolve().parents[2] / "tflm_sim" / "lite"
-TABLE = LITE / "flex_ops.txt"
-CONDITIONS = LITE / "kernels" / "conditions.txt"
+from tflm_sim.extensions.lite.releases import DEFAULT_RELEASE
+
+TABLE = Path(__file__).resolve().parents[2] / "tflm_sim" / "extensions" / "lite" / "flex_ops.txt"
 ALLOWLIST = "tflite/converter/delegates/flex/allowlisted_flex_ops.cc"
 SETS = {"GetFlexAllowlist": "", "GetTFTextFlexAllowlist": "text", "GetSentencePieceFlexAllowlist": "sentencepiece"}
 KERNELS = "tflite/kernels"
@@ -69,7 +71,9 @@ def split_arguments(source: str, start: int) -> tuple[list[str], int]:
 def compare_conditions(checkout: str) -> Iterator[str]:
     """Yield the conditions of the table that stand elsewhere in the checkout or not at all, and a sum."""
     sources: dict[Condition, list[int]] = {}
-    rows = [row.split("\t") for row in CONDITIONS.read_text("utf-8").splitlines()]
+    releases, table = read(CONDITIONS.read_text("utf-8"))
+    column = releases.index(DEFAULT_RELEASE)
+    rows = [(row.file, row.lines[column], row.left, row.right) for row in table if row.lines[column]]
     known = set(frame.git(checkout, "ls-tree", "-r", "--name-only", "HEAD", f"{KERNELS}/").splitlines())
     for file in sorted({row[0] for row in rows}):
         if f"{KERNELS}/{file}" in known:
@@ -78,7 +82,7 @@ def compare_conditions(checkout: str) -> Iterator[str]:
     counts = Counter[str]()
     for file, line, left, right in rows:
         lines = sources.get((file, left, right), [])
-        what = "at its line" if int(line) in lines else "elsewhere" if lines else "absent"
+        what = "at its line" if line in lines else "elsewhere" if lines else "absent"
         counts[what] += 1
         if what != "at its line":
             where = f" (line {', '.join(map(str, lines))})" if lines else ""

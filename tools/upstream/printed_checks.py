@@ -1,4 +1,4 @@
-"""Find the checks in a pip wheel of TFLM: what its code prints where a ``TF_LITE_ENSURE*`` fails, and with which line.
+"""Find the checks in a wheel of TFLM or LiteRT: what its code prints where a ``TF_LITE_ENSURE*`` fails, and which line.
 
     lea    0x8e84a(%rip),%rsi     "%s:%d %s != %s (%d != %d)"
     lea    0x870ec(%rip),%rdx     "tensorflow/lite/micro/kernels/squeeze.cc"
@@ -17,7 +17,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,26 +60,34 @@ Registers = dict[str, int]
 
 
 class Printed(NamedTuple):
-    """A check that a wheel prints: its file and line, what it says, the function in whose code it lies."""
+    """A check that a wheel prints: its file and line, what it says, the function in whose code it lies.
+
+    ``right`` is the right side of a comparison, "" for a condition that is none.
+    """
 
     file: str
     line: int
     text: str
     function: str
+    right: str = ""
 
 
 class Wheel:
     """The code of a wheel.
 
     Args:
-        path: A ``.whl``, or the ``_runtime.so`` of one that is installed.
+        path: A ``.whl``, or its file with the code, of one that is installed.
+        module: How the name of that file ends.
+        said: Formats of messages that begin with a file and a line and are none of the macros': of such a check what
+            is said is the rest of its format.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, module: str = _MODULE, said: Collection[str] = ()) -> None:
+        self._said = {f"%s:%d {text}": text for text in said}
         self._code = path.read_bytes()
         if path.suffix == ".whl":
             with zipfile.ZipFile(path) as archive:
-                self._code = archive.read(next(name for name in archive.namelist() if name.endswith(_MODULE)))
+                self._code = archive.read(next(name for name in archive.namelist() if name.endswith(module)))
         elf = ELFFile(io.BytesIO(self._code))
         loaded = (part for part in elf.iter_segments() if part["p_type"] == "PT_LOAD")
         self._segments = [(part["p_vaddr"], part["p_filesz"], part["p_offset"]) for part in loaded]
@@ -88,6 +96,22 @@ class Wheel:
         functions = (one for one in table.iter_symbols() if one["st_info"]["type"] == "STT_FUNC" and one["st_size"])
         self._functions = sorted({(one["st_value"], one["st_size"], one.name) for one in functions})
 
+    def names(self) -> set[str]:
+        """Return the names of all functions, without namespaces and arguments."""
+        return {_function(symbol) for _, _, symbol in self._functions}
+
+    def functions(
+        self, wanted: Callable[[str], bool]
+    ) -> Iterator[tuple[str, list[capstone.CsInsn], Iterator[Registers]]]:
+        """Yield the name, the instructions, and the registers at each call of the functions of wanted names."""
+        decoder = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
+        decoder.detail = True
+        for address, size, symbol in self._functions:
+            offset = self._offset(address) if wanted(_function(symbol)) else None
+            if offset is not None:
+                code = list(decoder.disasm(self._code[offset : offset + size], address))
+                yield _function(symbol), code, _calls(code)
+
     def messages(self, file: str) -> set[str]:
         """Return what each ``TF_LITE_ENSURE_MSG`` of a file says: its file stands before it, in the same string."""
         found = re.findall(rb"\0" + re.escape(file).encode() + rb" ([^\0]+)(?=\0)", self._code)
@@ -95,11 +119,10 @@ class Wheel:
 
     def checks(self) -> set[Printed]:
         """Return every check that is printed, without those of functions that only run when a model does."""
-        return {
-            check for check in self._all_checks() if "Eval" not in check.function and "Invoke" not in check.function
-        }
+        return {check for check in self.all_checks() if "Eval" not in check.function and "Invoke" not in check.function}
 
-    def _all_checks(self) -> Iterator[Printed]:
+    def all_checks(self) -> Iterator[Printed]:
+        """Yield every check that is printed; one may come more than once."""
         decoder = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
         decoder.detail = True
         for address, size, symbol in self._functions:
@@ -113,7 +136,8 @@ class Wheel:
         """Return whether any instruction loads the address of a format; of most functions none does."""
         ends = ((address + found.end() + 4, found[1]) for found in _LEA.finditer(code))
         return any(
-            self._string(end + int.from_bytes(distance, "little", signed=True)) in _SIDES for end, distance in ends
+            self._string(end + int.from_bytes(distance, "little", signed=True)) in {**_SIDES, **self._said}
+            for end, distance in ends
         )
 
     def _offset(self, address: int) -> int | None:
@@ -130,10 +154,13 @@ class Wheel:
         """Yield the check that a call prints, if it prints one: the format is the first argument or the second."""
         for first in (0, 1):
             form, file, line, *sides = (registers.get(name) for name in _ARGUMENTS[first : first + 5])
-            between = _SIDES.get(self._string(form))
+            between, said = _SIDES.get(self._string(form)), self._said.get(self._string(form))
+            if said is not None and line is not None:
+                yield Printed(self._string(file), line, said, function)
             if between is not None and line is not None:
                 texts = [self._string(side) for side in sides[: 2 if between else 1]]
-                yield Printed(self._string(file), line, between.join(texts), function)
+                right = texts[1] if between else ""
+                yield Printed(self._string(file), line, between.join(texts), function, right)
 
 
 def _function(symbol: str) -> str:

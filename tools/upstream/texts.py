@@ -18,7 +18,8 @@ from upstream.checks import checks
 from upstream.commit_table import write_table
 
 from tflm_sim.extensions.firmware.reading.absent_checks import TABLE
-from tflm_sim.extensions.firmware.reading.dated_texts import NEWEST_POSITION, text_key
+from tflm_sim.extensions.firmware.reading.dated_texts import text_key
+from tflm_sim.targets.reference import LAST_COUNTED
 
 KERNELS = "tensorflow/lite/micro/kernels/"
 _LIBRARIES = "(?:cmsis_nn/)?"
@@ -41,7 +42,7 @@ def rows(repository: str) -> list[str]:
     """Return the lines of the table."""
     main = frame.git(repository, "rev-list", "--first-parent", "--reverse", "HEAD").split()
     positions = {commit: index for index, commit in enumerate(main, start=1)}
-    assert len(main) == NEWEST_POSITION, f"{len(main)} commits; set NEWEST_POSITION"
+    assert len(main) == LAST_COUNTED, f"{len(main)} commits; set targets/reference.py first"
     shown = ("--first-parent", "-m", "--reverse", "--raw", "--no-abbrev", "--no-renames", "--format=C %H")
     versions: dict[str, list[tuple[int, frozenset[str]]]] = defaultdict(list)
     position = 0
@@ -56,7 +57,7 @@ def rows(repository: str) -> list[str]:
 
 
 def _lines(file: str, versions: list[tuple[int, frozenset[str]]]) -> list[str]:
-    ends = [position for position, _ in versions[1:]] + [NEWEST_POSITION + 1]
+    ends = [position for position, _ in versions[1:]] + [LAST_COUNTED + 1]
     lines = []
     for text in sorted(frozenset().union(*(says for _, says in versions))):
         spans: list[list[int]] = []
@@ -65,7 +66,7 @@ def _lines(file: str, versions: list[tuple[int, frozenset[str]]]) -> list[str]:
                 spans[-1][1] = end
             elif text in says:
                 spans.append([first, end])
-        if spans != [[versions[0][0], NEWEST_POSITION + 1]]:
+        if spans != [[versions[0][0], LAST_COUNTED + 1]]:
             lines += [f"{file} {text_key(text)} {len(text.encode())} {first} {end}" for first, end in spans]
     return lines
 

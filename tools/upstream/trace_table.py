@@ -18,7 +18,8 @@ from collections.abc import Iterator
 import frame
 from upstream.commit_table import write_table
 
-from tflm_sim.extensions.firmware.reading.dated_texts import KERNEL_FILE, NEWEST_POSITION, TABLE, kernel_text, text_key
+from tflm_sim.extensions.firmware.reading.dated_texts import KERNEL_FILE, TABLE, kernel_text, text_key
+from tflm_sim.targets.reference import LAST_COUNTED
 
 FIRST_POSITION = 4
 SOURCE = re.compile(r"(?:tensorflow/lite|tensorflow/compiler|signal)/[\w/]+\.(?:cc|c|h|cpp)")
@@ -55,7 +56,7 @@ def changes(repository: str) -> Iterator[tuple[int, str, str]]:
     """Yield (position, path, blob) of every change of a source file, blob "" where it goes."""
     main = frame.git(repository, "rev-list", "--first-parent", "--reverse", "HEAD").split()
     positions = {commit: index for index, commit in enumerate(main, start=1)}
-    assert len(main) == NEWEST_POSITION, f"{len(main)} commits; set NEWEST_POSITION"
+    assert len(main) == LAST_COUNTED, f"{len(main)} commits; set targets/reference.py first"
     log = frame.git(
         repository, "log", "--first-parent", "-m", "--reverse", "--raw", "--no-abbrev", "--no-renames", "--format=C %H",
         "HEAD", "--", "tensorflow/lite", "tensorflow/compiler", "signal",
@@ -87,9 +88,9 @@ def rows(repository: str) -> list[str]:
             count[text] += 1
             if count[text] == 1:
                 if spans[text] and spans[text][-1][1] == position:
-                    spans[text][-1][1] = NEWEST_POSITION + 1
+                    spans[text][-1][1] = LAST_COUNTED + 1
                 else:
-                    spans[text].append([position, NEWEST_POSITION + 1])
+                    spans[text].append([position, LAST_COUNTED + 1])
         for text in before - after:
             count[text] -= 1
             if count[text] == 0:
@@ -97,7 +98,7 @@ def rows(repository: str) -> list[str]:
     lines = []
     for text, found in sorted(spans.items()):
         lived = [span for span in found if span[0] < span[1]]
-        if len(lived) == 1 and (lived[0][0] > FIRST_POSITION or lived[0][1] <= NEWEST_POSITION):
+        if len(lived) == 1 and (lived[0][0] > FIRST_POSITION or lived[0][1] <= LAST_COUNTED):
             lines.append(f"{text_key(text)} {lived[0][0]} {lived[0][1]}")
     return sorted(lines)
 

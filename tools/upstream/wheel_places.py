@@ -3,8 +3,9 @@
     python tools upstream wheel_places WHEEL.whl [...]            where a wheel and the table differ, exit code 1
     python tools upstream wheel_places WHEEL.whl [...] --write    add the wheels' versions to the table
 
-The wheels are those of ``targets/history.py``: ``pip download --no-deps tflite-micro==0.devVERSION`` gets one. One of
+The wheels are those of ``targets/reference.py``: ``pip download --no-deps tflite-micro==0.devVERSION`` gets one. One of
 them has to be that of the newest counted commit: what it does not print of the checks of its version, no wheel prints.
+Versions of the table from the first of the others on are made anew; those before it stay.
 These are checks that always hold, every TFLITE_DCHECK, and the lines of TF_LITE_ENSURE_MSG; they keep their distance
 from the nearest check that is printed. Kernels that no wheel has (``cmsis_nn/``, ``esp_nn/``) keep their last version.
 """
@@ -23,8 +24,9 @@ from upstream.places import PLACES, Lines, Versions, named_files, said
 from upstream.printed_checks import Printed, Wheel
 
 from tflm_sim.ops.places import Version, full_place, read, version_at, written
-from tflm_sim.targets.changes import LAST_COUNTED, UPSTREAM
+from tflm_sim.targets.changes import NEWEST, UPSTREAM
 from tflm_sim.targets.history import main_line, wheels
+from tflm_sim.targets.reference import LAST_COUNTED
 
 _VERSION = re.compile(r"tflite_micro-0\.dev(\d{14})-")
 _MOVED = {"tensorflow/lite/kernels/kernel_util.cc": ("tflite_kernel_util.cc", "kernel_util.cc")}
@@ -125,16 +127,17 @@ def main(arguments: Sequence[str]) -> int:
         version = _VERSION.match(path.name)
         seconds = version and int(datetime.strptime(f"{version[1]}+0000", "%Y%m%d%H%M%S%z").astimezone(UTC).timestamp())
         if seconds not in positions:
-            parser.error(f"{path.name}: not a wheel of tflm_sim/targets/history.py, nor of the newest counted commit")
+            parser.error(f"{path.name}: not a wheel of tflm_sim/targets/reference.py, nor of the newest counted commit")
         given[positions[seconds]] = path
     if LAST_COUNTED not in given:
         parser.error(f"the wheel of {main_line()[-1].short}, the newest counted commit, is not among them")
     held = read(PLACES.read_text("utf-8").splitlines())
-    counted = {
-        file: [version for version in versions if version.since <= LAST_COUNTED]
+    base = Wheel(given.pop(LAST_COUNTED))
+    kept = {
+        file: [version for version in versions if version.since < min(given, default=NEWEST)]
         for file, versions in held[UPSTREAM].items()
     }
-    found = PlacesOfWheels(counted, Wheel(given.pop(LAST_COUNTED)))
+    found = PlacesOfWheels(kept, base)
     for position, path in sorted(given.items()):
         found.add(Wheel(path), position)
     if args.write:

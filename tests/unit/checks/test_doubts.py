@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from tflm_sim.checks.doubts import EXIT_CODES, Answer, Doubt, answer_of, first_words, settling_line, with_command, worst
+from tflm_sim.checks.doubts import (
+    EXIT_CODES,
+    Answer,
+    Doubt,
+    answer_of,
+    first_words,
+    settling_lines,
+    with_command,
+    worst,
+)
 
 PLANNER = Doubt("it has TFLM's default planner")
 KERNEL = Doubt("MyPrepare() asks for no memory")
@@ -50,7 +59,9 @@ def test_the_command_that_executes_the_program_is_the_last_line_where_that_settl
     named = Doubt("TFLM is 90b983c", settled_by="--runtime 90b983c")
     found = with_command((PLANNER, named), "tflm-sim firmware app.elf --run")
     assert [doubt.settled_by for doubt in found] == ["tflm-sim firmware app.elf --run", "--runtime 90b983c"]
-    assert settling_line(found) == "this settles it: tflm-sim firmware app.elf --run"
-    assert settling_line(with_command((PLANNER,), "")) == ""  # no emulator has its core
-    assert settling_line(with_command((HARMLESS,), "tflm-sim firmware app.elf --run")) == ""
-    assert settling_line((PLANNER,)) == ""
+    for answer in ("if", "cannot tell"):
+        assert settling_lines(answer, "tflm-sim firmware app.elf --run") == [  # type: ignore[arg-type]
+            "this settles it: tflm-sim firmware app.elf --run"
+        ]
+    assert settling_lines("yes", "tflm-sim firmware app.elf --run") == []
+    assert settling_lines("if", "") == []  # no emulator has its core

@@ -96,7 +96,7 @@ def test_a_contradiction_names_the_setting_with_which_the_numbers_come() -> None
     esp32 = Configuration(preset("esp32-s3"))
     text = "\n".join(simulate(MODEL, esp32, arena_size=9008).log)
     exact = explain_failure(diagnosis_of(text), MODEL, CONFIG)
-    assert any("--target esp32" in options for options in exact.settings) or not exact.contradiction
+    assert any("--target esp32" in each.options for each in exact.settings) or not exact.contradiction
 
 
 def test_of_the_sizes_that_a_log_fits_round_ones_come_first() -> None:

@@ -43,7 +43,7 @@ def test_ways_to_name_a_tensor(what: str | int, index: int) -> None:
 
 
 def test_a_name_that_is_not_there_gets_a_hint() -> None:
-    with pytest.raises(UsageError, match="did you mean 'conv1'"):
+    with pytest.raises(UsageError, match="did you mean conv1"):
         lives_of("input_1", "conv1").find("conv")
 
 

@@ -137,6 +137,7 @@ def test_every_note_needs_only_fields_that_its_kind_has() -> None:
     for row in MESSAGES:
         needs = {name for _, name, _, _ in Formatter().parse(row.note) if name}
         read = {name for other in MESSAGES if other.kind == row.kind for t in other.templates for name in t.fields}
+        read |= {"bytes", "text"} if row.reads is not None else set()
         assert needs <= (set(KernelText._fields) if row.kind == "kernel_text" else read)
 
 
@@ -212,11 +213,33 @@ def test_after_the_programs_own_line_another_message_is_another_failure() -> Non
 
 def test_a_restart_ends_a_failure_and_a_fault_is_part_of_it() -> None:
     head = message("head", 1, **HEAD)
-    power, fault = Reset(5, "rst:0x1 (POWERON)"), Reset(5, "Guru Meditation Error: Core 0 panic'ed (StoreProhibited)")
+    power, panic = Reset(5, "rst:0x1 (POWERON)"), "Guru Meditation Error: Core 0 panic'ed (StoreProhibited)"
+    fault = Message(5, "esp_panic", (("core", 0), ("code", "StoreProhibited")), cut=False, text=panic)
     assert [len(one.messages) for one in collected(head, power)] == [1]
     (found,) = collected(head, fault)
-    assert [one.kind for one in found.messages] == ["head", "panic"]
-    assert collected(fault) == collected(power) == []
+    assert [one.kind for one in found.messages] == ["head", "panic", "esp_panic"]
+    assert [one.what for one in collected(fault)] == ["the program wrote to an address that is none"]
+    assert collected(power) == []
+
+
+def test_a_log_in_which_the_device_restarts_and_nothing_says_why_is_a_failure() -> None:
+    power = "rst:0x1 (POWERON),boot:0x8 (SPI_FAST_FLASH_BOOT)"
+    lines = [power, "I (12) main: hello", "I (13) main: setup", "I (14) main: AllocateTensors", "I (15) main: more"]
+    text = "\n".join([*lines, power, ""]).encode()
+    assert [one.what for one in diagnose(parse_log(text))] == ["the device started again, and no line says why"]
+    assert diagnose(parse_log("\n".join([*lines, ""]).encode())) == []
+    software = text.replace(b"0x1 (POWERON)", b"0xc (RTC_SW_CPU_RST)")
+    assert [one.lines for one in diagnose(parse_log(software))] == [(1,)]
+
+
+def test_of_an_assertion_and_its_abort_the_assertion_is_the_cause() -> None:
+    found = only(
+        "assert failed: f a.c:7 (x > 0)\nabort() was called at PC 0x40081f67 on core 0\nBacktrace: "
+        "0x40081f64:0x3ffb8460"
+    )
+    assert found.what == "an assertion failed in f a.c"
+    assert found.notes == ("f a.c:7 demands x > 0.",)
+    assert [place.address for place in found.places] == [0x40081F67, 0x40081F64]
 
 
 def test_notes_alone_are_no_failure() -> None:

@@ -80,6 +80,8 @@ def reboot(first: int, rom_line: str) -> list[LogEvent]:
     return [Reset(first, "ESP-ROM:esp32s3-20210327"), Reset(first + 1, rom_line)]
 
 
+SOFTWARE_RESET = "rst:0xc (RTC_SW_CPU_RST),boot:0x8 (SPI_FAST_FLASH_BOOT)"
+
 EXPECTED: dict[str, list[LogEvent]] = {
     # ESP-IDF 5 monitor of a failing ESP32-S3; the TFLM line has no prefix because it goes to stderr.
     "esp32s3_idf_reboot_loop.log": [
@@ -87,7 +89,8 @@ EXPECTED: dict[str, list[LogEvent]] = {
         head(5, 102608, 59764),
         ArenaConfigured(6, 65536, "arena_size"),
         app(7, "allocate_failed", "AllocateTensors() failed"),
-        *reboot(8, "rst:0xc (RTC_SW_CPU_RST),boot:0x8 (SPI_FAST_FLASH_BOOT)"),
+        *reboot(8, SOFTWARE_RESET),
+        Message(9, "esp_reset", (("reason", 12), ("code", "RTC_SW_CPU_RST")), False, SOFTWARE_RESET),
         head(11, 102608, 59764),
         ArenaConfigured(12, 65536, "arena_size"),
         app(13, "allocate_failed", "AllocateTensors() failed"),
@@ -153,7 +156,7 @@ EXPECTED: dict[str, list[LogEvent]] = {
     "edge_impulse_esp32s3.log": [
         ArenaUsed(2, 536059, 536059, "edge-impulse"),
         Message(3, "ei_arena", (("bytes", 894991),), False, "Failed to allocate TFLite arena (894991 bytes)"),
-        Message(4, "ei_failed", (("status", -6),), False, "Failed to run classifier (-6)"),
+        Message(4, "ei_failed", (("code", -6),), False, "Failed to run classifier (-6)"),
     ],
     # mltk_model_profiler firmware, as mltk/core/profile_model reads it. 12.3k: 12250 up to, not including, 12350.
     "mltk_efr32_profiler.log": [

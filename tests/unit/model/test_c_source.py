@@ -21,7 +21,7 @@ def is_model(start: bytes) -> bool:
 
 
 def read(text: str) -> list[tuple[str, bytes]]:
-    return list(byte_arrays(text.encode(), is_model))
+    return [(found.name, found.data) for found in byte_arrays(text.encode(), is_model)]
 
 
 def refusal(text: str) -> str:

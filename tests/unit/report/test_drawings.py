@@ -109,13 +109,13 @@ def test_what_is_too_narrow_or_too_low_for_letters_has_no_label(small_picture: M
             blocks=(),
             residents=(Resident("input", name, 0, 0, -1, size, 0, 0, 0, 0),),
             scopes=((0, 0),) * scopes,
-            live_bytes=(0,) * scopes,
+            live_bytes=(*(0,) * (scopes - 1), 1),
         )
         return [text for _, _, text in texts(drawings.draw_arena(picture).axes[0])]
 
     # 155 letters are the width: one is 100 B.
     assert [labels(size, "abcdefgh") for size in (800, 799, 400, 399)] == [["abcdefgh"], ["abcdef…"], ["abc…"], []]
-    # A label is higher than a fiftieth: 0.66 / 33 is one, 0.66 / 32 is more.
+    # A label is higher than a fiftieth: 0.66 * 0.94 / 31 is more, 0.66 * 0.94 / 33 is not.
     assert (labels(800, "abc", 32), labels(800, "abc", 34)) == (["abc"], [])
 
 

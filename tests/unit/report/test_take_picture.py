@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 
+from tflm_sim.answers.simulation import simulate
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
@@ -98,8 +99,8 @@ def test_remedies_say_what_the_head_is_without_a_buffer(chain: Callable[..., Mod
     assert picture.head_bytes == 768
 
 
-def test_an_arena_that_is_too_small_is_drawn_until_it_fails() -> None:
-    picture = take_picture(load(sample_path("residual")), M4, arena_size=20 * 1024)
+def test_an_arena_that_is_far_too_small_is_drawn_until_it_fails() -> None:
+    picture = take_picture(load(sample_path("residual")), M4, arena_size=3000)
     assert picture.status == "error"
     assert picture.steps[-1].kind == "fail"
     assert picture.steps[-1].text == picture.failure != ""
@@ -142,3 +143,33 @@ def test_the_levels_say_where_each_section_stands() -> None:
     last = picture.levels[-1]
     answer = picture.size.answer
     assert (last.head, last.temp, last.tail) == (answer.head_bytes, answer.head_bytes, answer.tail_bytes)
+
+
+def test_an_arena_that_is_too_small_shows_the_head_over_the_tail_and_what_is_missing() -> None:
+    picture = take_picture("sample:residual", "cortex-m4", arena_size=40_000)
+    smallest = simulate(load("sample:residual"), "cortex-m4").smallest
+    assert smallest is not None
+    assert picture.shortage is not None
+    assert picture.shortage.missing == smallest.size - 40_000 == 15_000
+    assert picture.tail_start == picture.shortage.start < picture.shortage.end <= picture.head_bytes
+    assert picture.steps[picture.shortage.step].kind == "resize"
+    assert picture.device_log[0].startswith("Failed to resize buffer. Requested: 49728")
+    assert picture.advice[0] == "55,000 B are needed, 15,000 B more than this arena has."
+
+
+def test_an_arena_without_room_for_the_tail_shows_how_far_the_device_gets() -> None:
+    picture = take_picture("sample:residual", "cortex-m4", arena_size=2_000)
+    assert (picture.shortage, picture.status, picture.residents) == (None, "error", ())
+    assert "53,000 B more" in picture.advice[0]
+
+
+@pytest.mark.parametrize("name", ["keyword_spotter", "sine", "streaming", "residual"])
+@pytest.mark.parametrize("more", [None, 16, 4320])
+def test_what_steps_need_is_of_the_smallest_arena_whichever_is_drawn(name: str, more: int | None) -> None:
+    smallest = simulate(sample_path(name), "cortex-m4").smallest
+    assert smallest is not None
+    drawn = None if more is None else smallest.multiple_of_16 + more
+    picture = take_picture(sample_path(name), "cortex-m4", arena_size=drawn)
+    assert align_up(max(limit.need for limit in picture.limits), 16) == smallest.multiple_of_16
+    assert all(row.arena_bytes <= smallest.multiple_of_16 for row in picture.remedies)
+    assert all(0 <= limit.step < len(picture.steps) for limit in picture.limits)

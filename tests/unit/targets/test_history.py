@@ -6,20 +6,12 @@ import pytest
 
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.abi import AAPCS
-from tflm_sim.targets.changes import (
-    BEFORE_UPSTREAM,
-    CHANGES,
-    EDGE_IMPULSE,
-    ESP,
-    LAST_COUNTED,
-    NEWEST,
-    REVERSED,
-    UPSTREAM,
-)
+from tflm_sim.targets.changes import BEFORE_UPSTREAM, CHANGES, EDGE_IMPULSE, ESP, NEWEST, REVERSED, UPSTREAM
 from tflm_sim.targets.history import at_position, commits, find_commit, find_day, main_line, wheels
 from tflm_sim.targets.libraries import LIBRARIES, find_library
 from tflm_sim.targets.presets import at_runtime, preset
-from tflm_sim.targets.runtime import FIRST_BUILD, REFERENCE_DAY, REFERENCE_SNAPSHOT, Runtime, find_runtime
+from tflm_sim.targets.reference import LAST_COUNTED, REFERENCE_DAY, REFERENCE_SNAPSHOT
+from tflm_sim.targets.runtime import FIRST_BUILD, Runtime, find_runtime
 from tflm_sim.targets.structs import layouts
 
 
@@ -275,8 +267,13 @@ def test_a_release_of_esp_tflite_micro_stands_at_its_tag() -> None:
 
 
 def test_changes_of_esp_tflite_micro_stand_at_the_positions_of_their_commits() -> None:
-    # Counted likewise: 5be29f4 of 2024-01-15, 0032f17 of 2024-06-03, 1171b51 of 2025-09-01.
-    positions = {"5be29f4": (120, "2024-01-15"), "0032f17": (133, "2024-06-03"), "1171b51": (157, "2025-09-01")}
+    # Counted likewise.
+    positions = {
+        "5be29f4": (120, "2024-01-15"),
+        "0032f17": (133, "2024-06-03"),
+        "1171b51": (157, "2025-09-01"),
+        "5c2f290": (173, "2026-06-02"),
+    }
     own = [change for change in CHANGES.values() if change.tree == ESP]
     assert [(change.position, change.date) for change in own] == [positions[change.commit] for change in own]
 

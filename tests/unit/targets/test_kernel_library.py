@@ -4,14 +4,15 @@ from tflm_sim.errors import UsageError
 from tflm_sim.ops.cmsis_nn.buffer_sizes import BUFFER_SIZES
 from tflm_sim.targets.changes import CMSIS_NN_PINS
 from tflm_sim.targets.kernel_library import (
+    EDGE_IMPULSE_2023,
     EDGE_IMPULSE_CMSIS_NN,
     REFERENCE,
     SILABS_CMSIS_NN,
-    UNRELEASED,
     VERSIONS,
     KernelLibrary,
     default_version,
-    newer_than_default,
+    is_release,
+    newer_releases,
     parse_kernels,
     versions_of,
 )
@@ -37,9 +38,10 @@ def test_the_reference_kernels_come_with_the_snapshot() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("cmsis", r"'cmsis' is not a modelled kernel library; use one of: reference, cmsis_nn"),
+        ("cmsis", r"^unknown kernel library 'cmsis'; did you mean cmsis_nn\?$"),
+        ("refrence", r"^unknown kernel library 'refrence'; did you mean reference\?$"),
         ("cmsis_nn@9", r"cmsis_nn version '9' is not modelled; use one of: 4ab83cc, 6d9d61d, .*, 0d7e4fa, 23\.08"),
-        ("", r"'' is not a modelled kernel library"),
+        ("", r"^unknown kernel library ''; use one of: reference, cmsis_nn, mvp, esp_nn$"),
     ],
 )
 def test_what_is_not_modelled_is_refused_with_what_is(text: str, message: str) -> None:
@@ -52,25 +54,47 @@ def test_what_is_not_modelled_is_refused_with_what_is(text: str, message: str) -
     [
         ("opt", "1.3.1", "1.3.2 to 1.5.0"),
         ("esp32s3", "1.3.1", "1.3.2 to 1.5.0"),
-        ("esp32p4", "1.2.7", "1.2.8 to 1.5.0"),
+        ("esp32p4", "1.3.1", "1.3.2 to 1.5.0"),
     ],
 )
 def test_the_default_of_esp_nn_depends_on_the_chip(variant: str, release: str, newer: str) -> None:
     assert default_version("esp_nn", variant) == release
-    assert newer_than_default("esp_nn", variant) == newer
-    assert parse_kernels("esp_nn", variants={"esp_nn": variant}).version == release
+    chosen = parse_kernels("esp_nn", variants={"esp_nn": variant})
+    assert (chosen.version, newer_releases(chosen)) == (release, newer)
 
 
-def test_texts_of_no_known_release_are_taken_by_name_alone() -> None:
-    assert default_version("esp_nn", "esp32s3") != UNRELEASED
-    assert preset("esp32-s3", kernels=f"esp_nn@{UNRELEASED}").kernel_library.version == UNRELEASED
-    with pytest.raises(UsageError, match=r"'4982f25' is not modelled for 'esp32p4'; use one of: 1\.2\.7,"):
-        preset("esp32-p4", kernels=f"esp_nn@{UNRELEASED}")
+def test_only_the_default_version_has_newer_releases() -> None:
+    assert newer_releases(KernelLibrary("esp_nn", "1.3.0", "opt")) == ""
+    assert newer_releases(KernelLibrary("cmsis_nn", "4ab83cc", "dsp")) == newer_releases(REFERENCE) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "commit"),
+    [
+        ("esp32-s3", "25cae54"),
+        ("esp32-s3", "1017042"),
+        ("esp32-s3", "4982f25"),
+        ("esp32-p4", "fa9f698"),
+        ("esp32-p4", "2c222c5"),
+    ],
+)
+def test_texts_of_no_known_release_are_taken_by_name_alone(name: str, commit: str) -> None:
+    chosen = preset(name, kernels=f"esp_nn@{commit}").kernel_library
+    assert (chosen.version, is_release(chosen)) == (commit, False)
+    assert commit != default_version("esp_nn", chosen.variant)
+    with pytest.raises(UsageError, match=rf"'{commit}' is not modelled for 'opt'; use one of: 1\.3\.1,"):
+        preset("esp32", kernels=f"esp_nn@{commit}")
+
+
+def test_a_release_and_what_comes_with_a_tflm_count_as_released() -> None:
+    assert is_release(KernelLibrary("esp_nn", "1.3.1", "opt"))
+    assert is_release(KernelLibrary("esp_nn", EDGE_IMPULSE_2023, "opt"))
+    assert is_release(REFERENCE)
 
 
 def test_a_release_whose_text_is_not_at_hand_is_refused_with_those_that_are() -> None:
     with pytest.raises(
-        UsageError, match=r"1\.2\.5 is not modelled for 'esp32s3': .* nearest modelled: 1\.2\.3 and 1\.2\.6$"
+        UsageError, match=r"1\.2\.5 is not modelled for 'esp32s3': .* nearest modelled: 1\.2\.4 and 1\.2\.6$"
     ):
         preset("esp32-s3", kernels="esp_nn@1.2.5")
     assert preset("esp32-c3", kernels="esp_nn@1.2.5").kernel_library.version == "1.2.5"
@@ -88,7 +112,17 @@ def test_a_chip_whose_kernels_are_not_at_hand_is_refused_by_name() -> None:
 
 def test_a_library_for_another_core_is_refused() -> None:
     with pytest.raises(UsageError, match=r"cmsis_nn does not run on this target; use one of: reference"):
-        preset("esp32", kernels="cmsis_nn")
+        preset("riscv32", kernels="cmsis_nn")
+
+
+def test_an_esp32_runs_the_plain_c_of_cmsis_nn() -> None:
+    assert preset("esp32-s3", kernels="cmsis_nn").kernel_library == KernelLibrary("cmsis_nn", "4ab83cc", "scalar")
+    assert preset("esp32-s3").kernel_library.name == "esp_nn"
+
+
+@pytest.mark.parametrize("text", ["CMSIS-NN", "cmsis_nn", "CMSIS_NN", "cmsisnn"])
+def test_a_library_is_known_however_it_is_spelt(text: str) -> None:
+    assert preset("cortex-m4", kernels=text).kernel_library.name == "cmsis_nn"
 
 
 @pytest.mark.parametrize(

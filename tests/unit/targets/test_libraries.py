@@ -6,6 +6,7 @@ import pytest
 
 from tflm_sim.errors import UsageError
 from tflm_sim.ops import places
+from tflm_sim.ops.registry import registrations
 from tflm_sim.targets.changes import CHANGES, UPSTREAM
 from tflm_sim.targets.history import find_commit
 from tflm_sim.targets.libraries import LIBRARIES, find_library, libraries_like, library_of_day
@@ -26,14 +27,14 @@ def test_no_change_lies_within_the_commits_that_a_library_may_hold(row: Library)
 
 @pytest.mark.parametrize("row", MODELLED, ids=lambda row: row.label)
 def test_a_modelled_library_is_a_target(row: Library) -> None:
-    assert library_target(row.label).name == row.target
+    assert library_target(row.label, name=row.target).name == row.target
     assert row.target in PRESETS
 
 
 @pytest.mark.parametrize("row", [row for row in LIBRARIES if not row.is_modelled], ids=lambda row: row.label)
 def test_what_is_not_modelled_is_refused_with_what_is_nearest(row: Library) -> None:
     with pytest.raises(UsageError, match="is not modelled; the nearest: "):
-        library_target(row.label)
+        library_target(row.label, name="esp32" if row.only else None)
 
 
 def test_spresense_has_the_tflm_and_the_cmsis_nn_of_january_2022() -> None:
@@ -239,3 +240,70 @@ def test_a_library_is_at_the_first_commit_that_it_may_hold(version: str, commit:
 def test_the_nearest_version_may_be_the_very_one_written_otherwise() -> None:
     with pytest.raises(UsageError, match=r"^esp-tflite-micro has no version 'v1\.3\.5' here; .*-micro@1\.3\.5`$"):
         find_library("esp-tflite-micro@v1.3.5")
+
+
+@pytest.mark.parametrize(("printed", "label"), [
+    ("ArduTFLite.h", "chirale@2.0.0"),
+    ("#include <ArduTFLite.h>", "chirale@2.0.0"),
+    ("Chirale_TensorFlowLite.h", "chirale@2.0.0"),
+    ("Chirale_TensorFLowLite", "chirale@2.0.0"),
+    ("spaziochirale/ArduTFLite", "chirale@2.0.0"),
+    ("spaziochirale/Chirale_TensorFLowLite@1.1.0", "chirale@1.1.0"),
+    ("TensorFlowLite_ESP32.h", "TensorFlowLite_ESP32@1.0.0"),
+    ("tanakamasayuki/TensorFlowLite_ESP32", "TensorFlowLite_ESP32@1.0.0"),
+    ("https://github.com/tanakamasayuki/Arduino_TensorFlowLite_ESP32.git", "TensorFlowLite_ESP32@1.0.0"),
+    ("EloquentTinyML.h", "EloquentTinyML@2.4.4"),
+    ("eloquent_tinyml.h", "EloquentTinyML@3.0.1"),
+    ("tflm_esp32.h", "tflm_esp32@2.0.0"),
+    ("espressif/esp-tflite-micro@^1.3.3~1", "esp-tflite-micro@1.3.3~1"),
+    ("espressif__esp-tflite-micro", "esp-tflite-micro@1.4.0"),
+    ("MicroTFLite.h", "MicroTFLite@1.0.3"),
+    ("my_project_inferencing.h", "edge-impulse@1.93.20"),
+    ("tensorflow-micropython-examples", "microlite@2025-01-26"),
+    ("Adafruit TensorFlow Lite", "Adafruit_TFLite@1.2.5"),
+])  # fmt: skip
+def test_a_library_is_known_by_what_is_printed_on_screens(printed: str, label: str) -> None:
+    assert find_library(printed).label == label
+
+
+def test_what_several_libraries_or_none_are_called_is_said() -> None:
+    with pytest.raises(
+        UsageError, match=r"^TensorFlowLite\.h is a header of .*, Arduino_.* and Harvard_TinyMLx: name "
+    ):
+        find_library("TensorFlowLite.h")
+    with pytest.raises(UsageError, match="is what is taken without a library; `runtime=` names its version"):
+        find_library("tensorflow/tflite-micro")
+    with pytest.raises(UsageError, match=r"^unknown library 'arduino'; did you mean Arduino_TensorFlowLite or "):
+        find_library("arduino")
+
+
+@pytest.mark.parametrize(("library", "machine", "snapshot", "kernels"), [
+    ("chirale", "esp32", "chirale-2.0.0", "cmsis_nn@e98ee09 (scalar)"),
+    ("chirale", "esp32-s3", "chirale-2.0.0", "cmsis_nn@e98ee09 (scalar)"),
+    ("chirale", "cortex-m0plus", "chirale-2.0.0", "cmsis_nn@e98ee09 (scalar)"),
+    ("MicroTFLite", "esp32", "MicroTFLite@1.0.3", "cmsis_nn@e98ee09 (scalar)"),
+    ("EloquentTinyML", "esp32", "EloquentTinyML@3.0.1", "reference"),
+    ("EloquentTinyML", "cortex-m4", "EloquentTinyML@3.0.1", "cmsis_nn@e98ee09 (dsp)"),
+    ("microlite", "esp32", "microlite@2025-01-26", "esp_nn@1.1.0 (opt)"),
+    ("microlite", "esp32-s3", "microlite@2025-01-26", "esp_nn@1.1.0 (esp32s3)"),
+    ("microlite", "cortex-m0plus", "microlite@2025-01-26", "cmsis_nn@e98ee09 (scalar)"),
+    ("coralmicro", "cortex-m7", "coralmicro@2023-03-22", "cmsis_nn@6a18a74 (dsp)"),
+    ("coralmicro", "cortex-m4", "coralmicro@2023-03-22", "cmsis_nn@6a18a74 (dsp)"),
+])  # fmt: skip
+def test_a_library_decides_its_kernels_by_the_chip(library: str, machine: str, snapshot: str, kernels: str) -> None:
+    chosen = library_target(library, name=machine)
+    assert (chosen.runtime.snapshot, str(chosen.kernel_library)) == (snapshot, kernels)
+
+
+@pytest.mark.parametrize(("library", "machine", "same"), [
+    ("EloquentTinyML", "esp32-s3", "tflm_esp32@2.0.0"), ("EloquentTinyML", "cortex-m4", "tflm_cortexm@1.0.0"),
+])  # fmt: skip
+def test_a_library_that_holds_another_ones_tflm_has_its_structs(library: str, machine: str, same: str) -> None:
+    chosen, other = (library_target(name, name=machine) for name in (library, same))
+    assert chosen.structs == other.structs
+
+
+def test_coral_micros_operator_for_the_edge_tpu_is_of_its_own_library_and_asks_for_nothing() -> None:
+    row = registrations(library_target("coralmicro"))["edgetpu-custom-op"]
+    assert (row.init, row.prepare) == (None, None)
+    assert "edgetpu-custom-op" not in registrations(preset("cortex-m7"))

@@ -30,7 +30,13 @@ def test_the_table_is_held_against_a_checkout(tmp_path, monkeypatch):
     for command in (["init", "-q"], ["add", "."], [*identity, "commit", "-qm", "one"]):
         subprocess.run(["git", "-C", str(tmp_path), *command], check=True)
     table = tmp_path / "conditions.txt"
-    rows = ["one.cc\t3\tNumInputs(node)\t2", "one.cc\t9\tType(left, right)\tkTfLiteInt8", "two.cc\t1\tleft > 0\t"]
+    rows = [
+        "file\t2.3.0\t2.4.0\tleft\tright",
+        "one.cc\t3\t5\tNumInputs(node)\t2",
+        "one.cc\t9\t9\tType(left, right)\tkTfLiteInt8",
+        "two.cc\t1\t\tleft > 0\t",
+        "two.cc\t\t4\tright > 0\t",
+    ]
     table.write_text("".join(f"{row}\n" for row in rows))
     monkeypatch.setattr(lite_tables, "CONDITIONS", table)
     *lines, total = lite_tables.compare_conditions(str(tmp_path))

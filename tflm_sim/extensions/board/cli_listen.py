@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, arena_size, header
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, arena_size, header, typed
 from tflm_sim.cli.terminal import say
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.board.device_text import INCONCLUSIVE, EventPrinter, expect_model
@@ -19,6 +19,7 @@ from tflm_sim.extensions.board.itm import ItmStream
 from tflm_sim.extensions.board.live_view import LiveView
 from tflm_sim.extensions.board.session import watch
 from tflm_sim.extensions.board.transport import DEFAULT_BAUD, Port, open_port
+from tflm_sim.numbers import seconds, whole
 
 ABOUT = """
 Use it to find out whether your board measures what the simulation says. It
@@ -50,7 +51,11 @@ def register(subparsers: Subparsers) -> None:
     parser = add_verb(subparsers, "listen", EXAMPLES, about=ABOUT, exits=EXITS, summary=summary)
     parser.add_argument("port", metavar="PORT", help=PORT_HELP)
     parser.add_argument(
-        "--baud", type=int, default=DEFAULT_BAUD, metavar="N", help="the baud rate (default: %(default)s)"
+        "--baud",
+        type=typed(whole, least=1),
+        default=DEFAULT_BAUD,
+        metavar="N",
+        help="the baud rate (default: %(default)s)",
     )
     parser.add_argument("--model", metavar="MODEL", help="the model on the board: a .tflite file, or sample:NAME")
     add_configuration(parser)
@@ -70,7 +75,9 @@ def register(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--arena-size", metavar="N", help="the size of the firmware's arena, to explain failures")
     parser.add_argument("--once", action="store_true", help="end when the port disappears, instead of waiting for it")
-    parser.add_argument("--seconds", type=float, metavar="S", help="end after S seconds (default: end on Ctrl-C)")
+    parser.add_argument(
+        "--seconds", type=typed(seconds), metavar="S", help="end after S seconds (default: end on Ctrl-C)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

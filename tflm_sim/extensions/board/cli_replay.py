@@ -7,7 +7,7 @@ import sys
 
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, arena_size, configuration, header
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, arena_size, configuration, header, typed
 from tflm_sim.cli.terminal import say
 from tflm_sim.errors import EXIT_CODES, UsageError
 from tflm_sim.extensions.board.device_replay import replay_script
@@ -16,6 +16,7 @@ from tflm_sim.extensions.board.replay import ReplayOutcome, ReplayScript, run_sc
 from tflm_sim.extensions.board.session import Session
 from tflm_sim.extensions.board.transport import DEFAULT_BAUD, open_port
 from tflm_sim.model.load import load
+from tflm_sim.numbers import whole
 from tflm_sim.units import format_size
 
 ABOUT = """
@@ -40,12 +41,16 @@ def register(subparsers: Subparsers) -> None:
     )
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
     parser.add_argument(
-        "--baud", type=int, default=DEFAULT_BAUD, metavar="N", help="the baud rate (default: %(default)s)"
+        "--baud",
+        type=typed(whole, least=1),
+        default=DEFAULT_BAUD,
+        metavar="N",
+        help="the baud rate (default: %(default)s)",
     )
     parser.add_argument(
         "--arena-size", metavar="N", help="the size of the arena (default: the smallest multiple of 16 that works)"
     )
-    add_configuration(parser, with_planner=False)
+    add_configuration(parser, leave_out=("planner", "own_planner"))
 
 
 def run(args: argparse.Namespace) -> int:

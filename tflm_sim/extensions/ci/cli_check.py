@@ -6,8 +6,9 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
-from tflm_sim.checks.verdict import update_baseline
+from tflm_sim.checks.verdict import remember
 from tflm_sim.cli.options import PAIRED, first_given, simulated
 from tflm_sim.cli.terminal import fitting, say, say_json, say_verdict
 from tflm_sim.errors import UsageError
@@ -20,8 +21,9 @@ from tflm_sim.extensions.ci.project_text import (
     project_lines,
     review_markdown,
 )
-from tflm_sim.files import append
+from tflm_sim.files import append, replacing
 from tflm_sim.report.circumstances import open_kernels, target_line
+from tflm_sim.report.sarif import sarif
 from tflm_sim.report.verdict_text import verdict_document
 
 _FILE_OPTIONS = (*PAIRED, "ethos_u", "own_planner", "custom_ops", "ram_free", "external_ram", "baseline")
@@ -32,17 +34,21 @@ def run_project(args: argparse.Namespace) -> int:
     """Judge the models of the ``tflm-sim.toml`` in this folder and print the verdicts; return the exit code."""
     _refuse(args)
     project = read_project()
-    found = list(cells(project, args.models or None, simulate=simulated))
+    judged = replace(project, baseline=None) if args.update_baseline else project
+    found = list(cells(judged, args.models or None, simulate=simulated))
     _say_unnamed({os.path.normpath(name) for name in args.models} - {cell.model for cell in found})
-    if args.update_baseline:
-        _remember(project, found)
+    remembered = _remember(project, found) if args.update_baseline else []
     if args.markdown is not None:
         append(args.markdown, review_markdown([Review(cell) for cell in found], about(found), has_base=False))
+    if args.sarif is not None:
+        with replacing(args.sarif) as file:
+            file.write(sarif(verdict for cell in found for verdict, _ in cell.judged))
     if args.json:
         for cell in found:
             say_json(verdict_document(cell.judged, assumed=_assumed(cell), firmware=cell.firmware.label), indent=None)
     else:
         _say(found)
+        say(*remembered)
     return exit_code(found)
 
 
@@ -68,13 +74,12 @@ def _say(found: Sequence[Cell]) -> None:
     say(*(f"{label}: {text}" for label, texts in about(found).items() for text in texts))
 
 
-def _remember(project: Project, found: Sequence[Cell]) -> None:
+def _remember(project: Project, found: Sequence[Cell]) -> list[str]:
+    """Write the sizes of the models into the baseline, and return lines that say which."""
     if project.baseline_path is None:
         raise UsageError(f"--update-baseline needs a line 'baseline = \"FILE\"' in {PROJECT_FILE}")
     verdicts = [verdict for cell in found for verdict, _ in cell.judged]
-    update_baseline(
-        project.baseline_path, {each.key: each.needed for each in verdicts if each.needed is not None and each.fits}
-    )
+    return remember(project.baseline_path, verdicts)
 
 
 def about(found: Sequence[Cell]) -> dict[str, list[str]]:

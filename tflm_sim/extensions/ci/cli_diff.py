@@ -74,7 +74,9 @@ def _against(base: str, project: Project, after: list[Cell]) -> tuple[list[Revie
     """Return each verdict with that for a base commit, and the verdicts that only the base commit has."""
     with _checked_out(base) as folder:
         old = _project_of_base(folder / PROJECT_FILE, project)
-        before = {(cell.model, cell.firmware.label): cell for cell in cells(replace(old, baseline=None))}
+        before = {
+            (cell.model, cell.firmware.label): cell for cell in cells(replace(old, baseline=None, built=project.folder))
+        }
         reviews = [_review(cell, before.pop((cell.model, cell.firmware.label), None)) for cell in after]
         return reviews, [cell for cell in before.values() if deciding(cell.judged)[0].needed is not None]
 

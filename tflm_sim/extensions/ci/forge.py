@@ -9,15 +9,18 @@ The address of the API, the request's number and the token are what GitHub Actio
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Mapping
+from http.client import HTTPException, HTTPResponse
 from typing import Any, NamedTuple
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from tflm_sim.errors import TflmSimError, UsageError
-from tflm_sim.files import read_json
+from tflm_sim.files import parse_json, read_json
 from tflm_sim.limits import MAX_DOCUMENT_BYTES
+from tflm_sim.numbers import whole
 
 COMMENT_MARK = "<!-- tflm-sim diff: one comment, kept up to date -->"
 MAX_COMMENT_CHARACTERS = 65_000
@@ -25,6 +28,7 @@ MAX_COMMENT_CHARACTERS = 65_000
 _PAGE_SIZE = 100
 _MAX_PAGES = 50
 _TIMEOUT_S = 30
+_PIECE_BYTES = 1 << 16
 
 
 class ForgeError(TflmSimError):
@@ -59,32 +63,66 @@ class PullRequest(NamedTuple):
         if mine is None:
             self._ask("POST", self.comments, {"body": body})
             return "written"
-        if mine["body"] == body:
+        if mine.get("body") == body:
             return "up to date"
-        self._ask(self.method, f"{self.edited}/{int(mine['id'])}", {"body": body})
+        self._ask(self.method, f"{self.edited}/{mine['id']}", {"body": body})
         return "brought up to date"
 
     def _name(self) -> str:
         """Return the comment's author: on GitLab the token's user; on GitHub a workflow's token is a bot."""
-        return str(self._ask("GET", self.user)["username"]) if self.user else ""
+        if not self.user:
+            return ""
+        said = self._ask("GET", self.user)
+        if not isinstance(said, dict) or not isinstance(said.get("username"), str):
+            raise ForgeError(f"{self.user} names no user")
+        return str(said["username"])
 
     def _all(self) -> Iterator[dict[str, Any]]:
         for page in range(1, _MAX_PAGES + 1):
             rows = self._ask("GET", f"{self.comments}?per_page={_PAGE_SIZE}&page={page}")
+            if not (isinstance(rows, list) and all(map(_is_comment, rows))):
+                raise ForgeError(f"{self.comments} is answered with what are no comments")
             yield from rows
             if len(rows) < _PAGE_SIZE:
                 return
 
-    def _ask(self, method: str, address: str, document: Mapping[str, str] | None = None) -> Any:
-        data = None if document is None else json.dumps(document).encode()
-        request = Request(address, data, {**self.headers, "Content-Type": "application/json"}, method=method)
-        try:
-            with build_opener(_NoRedirect).open(request, timeout=_TIMEOUT_S) as answer:
-                return json.loads(answer.read(MAX_DOCUMENT_BYTES))
-        except HTTPError as error:
-            raise ForgeError(f"{method} {address} is answered with {error.code} {error.reason}") from error
-        except (URLError, OSError, ValueError) as error:
-            raise ForgeError(f"{method} {address} fails: {error}") from error
+    def _ask(self, method: str, address: str, document: Mapping[str, Any] | None = None) -> Any:
+        return ask(method, address, self.headers, document)
+
+
+def ask(method: str, address: str, headers: Mapping[str, str], document: Mapping[str, Any] | None = None) -> Any:
+    """Return what the API answers to a request; no redirection is followed.
+
+    Raises:
+        ForgeError: It refuses, or cannot be reached.
+    """
+    data = None if document is None else json.dumps(document).encode()
+    request = Request(address, data, {**headers, "Content-Type": "application/json"}, method=method)
+    try:
+        with build_opener(_NoRedirect).open(request, timeout=_TIMEOUT_S) as answer:
+            body = _whole(answer, until=time.monotonic() + _TIMEOUT_S)
+    except HTTPError as error:
+        raise ForgeError(f"{method} {address} is answered with {error.code} {error.reason}") from error
+    except (URLError, HTTPException, OSError, ValueError) as error:
+        raise ForgeError(f"{method} {address} fails: {error}") from error
+    return parse_json(body, path=f"the answer of {address}", error=ForgeError)
+
+
+def _whole(answer: HTTPResponse, *, until: float) -> bytes:
+    """Return the body of an answer; one that is too long, or that comes in drops, is an error."""
+    pieces: list[bytes] = []
+    while piece := answer.read1(_PIECE_BYTES):
+        pieces.append(piece)
+        if sum(map(len, pieces)) > MAX_DOCUMENT_BYTES:
+            raise ValueError(f"the answer has more than {MAX_DOCUMENT_BYTES:,} bytes")
+        if time.monotonic() > until:
+            raise TimeoutError("the answer does not end")
+    return b"".join(pieces)
+
+
+def _is_comment(row: object) -> bool:
+    """Return whether what a server sent is a comment, as far as it is read."""
+    return isinstance(row, dict) and type(row.get("id")) is int
 
 
 class _NoRedirect(HTTPRedirectHandler):
@@ -96,7 +134,9 @@ class _NoRedirect(HTTPRedirectHandler):
 
 def _is_mine(row: Mapping[str, Any], name: str) -> bool:
     """Return whether we wrote a comment; its first line alone proves nothing, since anybody can write it."""
-    author: Mapping[str, Any] = row.get("author") or row.get("user") or {}
+    author = row.get("author") or row.get("user")
+    if not isinstance(author, dict):
+        return False
     is_own = author.get("username") == name if name else author.get("type") == "Bot"
     return is_own and str(row.get("body", "")).startswith(COMMENT_MARK)
 
@@ -118,9 +158,9 @@ def _of_github(environment: Mapping[str, str]) -> PullRequest | None:
     try:
         if "pull_request" not in event:
             return None
-        number, base = int(event["pull_request"]["number"]), str(event["pull_request"]["base"]["sha"])
+        number, base = whole(str(event["pull_request"]["number"])), str(event["pull_request"]["base"]["sha"])
         api = f"{environment['GITHUB_API_URL']}/repos/{quote(environment['GITHUB_REPOSITORY'])}/issues"
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, UsageError) as error:
         raise UsageError(f"{path} is not the event of a pull request: {error}") from error
     token = environment.get("GITHUB_TOKEN", "")
     headers = {"Accept": "application/vnd.github+json", "Authorization": f"Bearer {token}"}

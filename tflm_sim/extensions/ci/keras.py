@@ -20,7 +20,7 @@ from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.escape import printable
 from tflm_sim.extras import install_command
 from tflm_sim.model.load import parse
-from tflm_sim.sizes import parse_size
+from tflm_sim.sizes import as_limit
 from tflm_sim.units import format_size
 
 try:
@@ -54,7 +54,8 @@ class ArenaBudget(keras.callbacks.Callback):  # type: ignore[misc, unused-ignore
 
     Args:
         limit: Bytes of the arena, or text: "64KiB".
-        target: What the model will run on: a name, a target, or a configuration.
+        target: What the model will run on: a name, a target, or a configuration; None where a setting names a board, a
+            library or a program.
         convert: A function that returns the .tflite file of a Keras model; default :func:`to_tflite`.
         settings: See :class:`~tflm_sim.device.configuration.Settings`.
 
@@ -67,10 +68,15 @@ class ArenaBudget(keras.callbacks.Callback):  # type: ignore[misc, unused-ignore
     """
 
     def __init__(
-        self, limit: int | str, target: Where, *, convert: Converter | None = None, **settings: Unpack[Settings]
+        self,
+        limit: int | str,
+        target: Where | None = None,
+        *,
+        convert: Converter | None = None,
+        **settings: Unpack[Settings],
     ) -> None:
         super().__init__()
-        self.limit = parse_size(limit) if isinstance(limit, str) else limit
+        self.limit = as_limit(limit, "limit")
         self.configuration = configure(target, **settings)
         self.simulation: Simulation | None = None
         self._convert = convert or to_tflite

@@ -14,30 +14,38 @@
     ram_free = "180KiB"
     models = ["models/wake_word.tflite"]
 
+    [[firmware]]
+    firmware = "build/app.elf"
+    run = true
+    custom_ops = ["our_kernels.py"]
+    limit = "64KiB"
+    limits = {"models/kws.tflite" = "48KiB"}
+
 ``check`` without arguments, ``diff --base``, the pytest plugin and the pre-commit hook read it.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from tflm_sim.checks.judge import Room, Simulate, check_core, judge, room_on, simulate_quietly
+from tflm_sim.checks.check import linked_program
+from tflm_sim.checks.judge import Room, Simulate, judge, room_on, simulate_quietly
 from tflm_sim.checks.verdict import Verdict, baseline_key, read_baseline
-from tflm_sim.device.configuration import Configuration, configure
+from tflm_sim.device.configuration import Configuration, check_core, configure
 from tflm_sim.document_fields import HIDDEN
 from tflm_sim.documents import fields_of, from_json
 from tflm_sim.errors import ModelError, UsageError
-from tflm_sim.files import read
+from tflm_sim.files import inside, read
 from tflm_sim.limits import MAX_DOCUMENT_BYTES
 from tflm_sim.model.inputs import expand
 from tflm_sim.model.load import load
+from tflm_sim.model.types import Model
+from tflm_sim.names import meant
 from tflm_sim.targets.boards import board
-from tflm_sim.targets.presets import library_target
-from tflm_sim.targets.target import Target
 
 PROJECT_FILE = "tflm-sim.toml"
 TARGET = "cortex-m4"
@@ -50,20 +58,29 @@ class ProjectFirmware:
     Attributes:
         name: What it is called in answers; by default its board, or its target with its library.
         models: Its models; by default those of the file.
-        limit: Bytes of the arena, such as "64KiB"; or
+        limit: Bytes of the arena, such as 65536, "64KiB" or "64*1024"; or
+        limits: those of single models, by their files, folders or patterns; ``limit`` is for the others; or
         board, ram_free, external_ram: the board, the bytes that the firmware leaves in one bank of it, and whether they
             are outside of the chip.
+        firmware: The linked program (ELF), which says what its code says; the other settings say what it does not.
+        run: Whether it is executed, in an emulator, instead of read.
+        into: With ``run``: the number of the interpreter that gets the model; 0 for each.
+        custom_ops: Python files that describe kernels of your own, which are imported.
         target, library, runtime, kernels, optimize_kernels_for, interpreter, planner, own_planner, resource_variables,
-            variable_arena, arena_address, ethos_u: As the options of those names. Kernels of your own, which are Python
-            code, are not named in the file.
+            variable_arena, arena_address, ethos_u: As the options of those names.
     """
 
     name: str = ""
     models: tuple[str, ...] = ()
-    limit: str | None = None
+    limit: int | str | None = None
+    limits: dict[str, int | str] = field(default_factory=dict)
     board: str | None = None
-    ram_free: str | None = None
+    ram_free: int | str | None = None
     external_ram: bool = False
+    firmware: str | None = None
+    run: bool = False
+    into: int = 0
+    custom_ops: tuple[str, ...] = ()
     target: str | None = None
     library: str | None = None
     runtime: str | None = None
@@ -73,19 +90,19 @@ class ProjectFirmware:
     planner: str | None = None
     own_planner: bool = False
     resource_variables: int | None = None
-    variable_arena: str | None = None
+    variable_arena: int | str | None = None
     arena_address: int | None = None
     ethos_u: bool = False
 
     @property
     def names_its_tflm(self) -> bool:
         """Whether it names its TFLM; a board alone does not, because people use several libraries on it."""
-        return bool(self.target or self.library or self.runtime or self.kernels)
+        return bool(self.firmware or self.target or self.library or self.runtime or self.kernels)
 
     @property
     def label(self) -> str:
         """What it is called."""
-        named = (self.board or self.target, self.library or self.runtime, self.kernels)
+        named = (self.firmware or self.board or self.target, self.library or self.runtime, self.kernels)
         return self.name or ", ".join(word for word in named if word) or TARGET
 
 
@@ -98,12 +115,29 @@ class Project:
         models: Files, folders and patterns, from the file's own folder, or "sample:NAME".
         baseline: The file of sizes that no model may outgrow, from the same folder; None for none.
         path: Where it was read.
+        built: The folder whose built programs stand in for those that the file's own folder does not have, as a commit
+            that is checked out has none; None for no other.
     """
 
     firmware: tuple[ProjectFirmware, ...]
     models: tuple[str, ...] = ()
     baseline: str | None = None
     path: Path = field(default=Path(PROJECT_FILE), metadata=HIDDEN)
+    built: Path | None = field(default=None, metadata=HIDDEN)
+
+    def program_of(self, firmware: ProjectFirmware) -> str:
+        """Return where a firmware's program is.
+
+        Raises:
+            UsageError: It is not there.
+        """
+        assert firmware.firmware is not None, "it names one"
+        folders = [self.folder, *([self.built] if self.built is not None else [])]
+        places = [inside(folder, firmware.firmware, may_link=True) for folder in folders]
+        found = next((path for path in places if os.path.isfile(path)), None)
+        if found is None:
+            raise UsageError(f"{places[0]}: there is no such program; build it first")
+        return found
 
     @property
     def folder(self) -> Path:
@@ -113,7 +147,7 @@ class Project:
     @property
     def baseline_path(self) -> Path | None:
         """The file of sizes."""
-        return None if self.baseline is None else self.folder / self.baseline
+        return None if self.baseline is None else Path(inside(self.folder, self.baseline))
 
 
 class Cell(NamedTuple):
@@ -156,8 +190,12 @@ def _parsed(data: bytes) -> Project:
 
 def _check_firmwares(project: Project) -> None:
     for each in project.firmware:
-        if (each.limit is None) is (each.board is None):
-            raise UsageError(f"firmware '{each.label}' needs either a limit or a board")
+        if each.limit is None and not each.limits and each.board is None:
+            raise UsageError(f"firmware '{each.label}' needs a limit or a board")
+        if each.run and (each.firmware is None or each.board is not None):
+            raise UsageError(f"firmware '{each.label}': run needs firmware, the program, and a limit")
+        if each.into < 0 or (each.into and not each.run):
+            raise UsageError(f"firmware '{each.label}': into needs run, and starts at 1")
         if not (each.models or project.models):
             raise UsageError(f"firmware '{each.label}' has no models; name them there, or once for all firmwares")
     labels = [each.label for each in project.firmware]
@@ -169,44 +207,53 @@ def _refuse_unknown(row: object, kind: type, name: str) -> None:
     known = {each.key for each in fields_of(kind) or () if each.form != "hidden"}
     unknown = row.keys() - known if isinstance(row, dict) else set()
     if unknown:
-        raise UsageError(f"{name} says '{min(unknown)}'; what it can say: {', '.join(sorted(known))}")
+        hint = meant(min(unknown), sorted(known)) or f"what it can say: {', '.join(sorted(known))}"
+        raise UsageError(f"{name} says '{min(unknown)}'; {hint}")
 
 
-def configurations_of(firmware: ProjectFirmware) -> tuple[Configuration, ...]:
+def configurations_of(firmware: ProjectFirmware, folder: Path = Path()) -> tuple[Configuration, ...]:
     """Return what a firmware is: one configuration, or with a board alone one for each library that people use there.
+
+    Args:
+        firmware: It; one that names no program.
+        folder: The folder of its file, where its Python files are.
 
     Raises:
         UsageError: It names what there is not, or what does not go together.
     """
     if firmware.board is None or firmware.names_its_tflm:
-        return (_configuration(firmware, firmware.library),)
-    return tuple(_configuration(firmware, library or None) for library in board(firmware.board).libraries)
+        return (_configuration(firmware, firmware.library, folder),)
+    return tuple(_configuration(firmware, library or None, folder) for library in board(firmware.board).libraries)
 
 
-def _configuration(firmware: ProjectFirmware, library: str | None) -> Configuration:
-    chosen = None if firmware.board is None else board(firmware.board)
-    machine = firmware.target or (None if chosen is None else chosen.preset)
-    target: str | Target = machine or TARGET
-    if library is not None:
-        if firmware.runtime is not None:
-            raise UsageError("the library already selects the version of TFLM; remove the runtime")
-        target = library_target(library, name=machine, kernels=firmware.kernels)
-    configuration = configure(
-        target,
-        kernels=firmware.kernels if library is None else None,
+def _configuration(firmware: ProjectFirmware, library: str | None, folder: Path) -> Configuration:
+    """Return the configuration of a firmware with a library, None for none."""
+    is_named = firmware.board is not None or library is not None
+    return configure(
+        firmware.target or (None if is_named else TARGET),
+        board=firmware.board,
+        library=library,
+        kernels=firmware.kernels,
         runtime=firmware.runtime,
-        optimize_kernels_for=firmware.optimize_kernels_for,
-        ethos_u=firmware.ethos_u or None,
-        arena_address=firmware.arena_address,
-        interpreter=firmware.interpreter,
-        planner=firmware.planner,
-        has_own_planner=firmware.own_planner,
-        resource_variable_count=firmware.resource_variables,
-        variable_arena_size=firmware.variable_arena,
+        **_set_up(firmware, folder),
     )
-    if chosen is not None:
-        check_core(chosen, configuration)
-    return configuration
+
+
+def _set_up(firmware: ProjectFirmware, folder: Path) -> dict[str, Any]:
+    """Return the settings of a firmware beside its target, kernels and TFLM."""
+    from tflm_sim.cli.options import load_custom_ops
+
+    return {
+        "optimize_kernels_for": firmware.optimize_kernels_for,
+        "ethos_u": firmware.ethos_u or None,
+        "arena_address": firmware.arena_address,
+        "interpreter": firmware.interpreter,
+        "planner": firmware.planner,
+        "has_own_planner": firmware.own_planner,
+        "resource_variable_count": firmware.resource_variables,
+        "custom_ops": [row for name in firmware.custom_ops for row in load_custom_ops(inside(folder, name))],
+        "variable_arena_size": firmware.variable_arena,
+    }
 
 
 def cells(
@@ -225,42 +272,96 @@ def cells(
     wanted = None if only is None else {os.path.normpath(name).replace(os.sep, "/") for name in only}
     known = {} if project.baseline_path is None else read_baseline(project.baseline_path)
     for firmware in project.firmware:
-        room, configurations = _room_and_configurations(project, firmware)
-        for name in models_of(project, firmware):
-            if wanted is None or name in wanted:
-                rows = ((_verdict(project, name, each, room, known, simulate), each) for each in configurations)
-                yield Cell(name, firmware, tuple(rows))
+        try:
+            judges = _judges(project, firmware, simulate)
+            for name in models_of(project, firmware):
+                if wanted is None or name in wanted:
+                    room = _room(project, firmware, name)
+                    rows = ((_verdict(project, name, each, room, known), each.configuration) for each in judges)
+                    yield Cell(name, firmware, tuple(rows))
+        except UsageError as error:
+            raise UsageError(f"{project.path}: firmware '{firmware.label}': {error}") from error
 
 
-def _room_and_configurations(project: Project, firmware: ProjectFirmware) -> tuple[Room, tuple[Configuration, ...]]:
-    try:
-        room = room_on(
-            firmware.board, limit=firmware.limit, ram_free=firmware.ram_free, has_external_ram=firmware.external_ram
+def _room(project: Project, firmware: ProjectFirmware, name: str) -> Room:
+    """Return how much room a model has: that of its own limit, or that of its firmware."""
+    own = (limit for pattern, limit in firmware.limits.items() if name in _names(project, [pattern]))
+    limit = next(own, firmware.limit)
+    if limit is None and firmware.board is None:
+        raise UsageError(f"{name} has no limit; add a line 'limit = \"64KiB\"' for all that limits does not name")
+    return room_on(firmware.board, limit=limit, ram_free=firmware.ram_free, has_external_ram=firmware.external_ram)
+
+
+class _Judge(NamedTuple):
+    """Who judges a model: by a simulation, by what a program's file says, or by executing it.
+
+    ``judge`` is called with the model's name, the model, the room, the key in baselines, and what it needed before.
+    """
+
+    configuration: Configuration
+    judge: Callable[[str, Model, Room, str, int | None], Verdict]
+
+
+def _judges(project: Project, firmware: ProjectFirmware, simulate: Simulate) -> list[_Judge]:
+    """Return who judges a firmware's models: one, or one for each library that people use on its board."""
+    if firmware.firmware is not None:
+        return [_judge_of_program(project, firmware)]
+
+    def simulated(configuration: Configuration) -> _Judge:
+        return _Judge(
+            configuration,
+            lambda name, model, room, _, before: judge(name, model, configuration, room, before, simulate=simulate),
         )
-        return room, configurations_of(firmware)
-    except UsageError as error:
-        raise UsageError(f"{project.path}: firmware '{firmware.label}': {error}") from error
+
+    return [simulated(each) for each in configurations_of(firmware, project.folder)]
+
+
+def _judge_of_program(project: Project, firmware: ProjectFirmware) -> _Judge:
+    """Return who judges models in a linked program."""
+    program = linked_program(
+        project.program_of(firmware),
+        firmware.target,
+        run=firmware.run,
+        interpreter_number=firmware.into,
+        kernels=firmware.kernels,
+        runtime=firmware.runtime,
+        library=firmware.library,
+        **_set_up(firmware, project.folder),
+    )
+    if firmware.board is not None:
+        check_core(board(firmware.board), program.possible[0].target)
+    return _Judge(program.possible[0], program.judge)
 
 
 def models_of(project: Project, firmware: ProjectFirmware) -> list[str]:
     """Return the names of a firmware's models from the project's folder, sorted; of a pattern without any, itself."""
-    names = firmware.models or project.models
+    return sorted(_names(project, firmware.models or project.models))
+
+
+def _names(project: Project, names: Iterable[str]) -> set[str]:
+    """Return the names from the project's folder of what files, folders, patterns and "sample:NAME" name."""
+    names = list(names)
     samples = [name for name in names if name.startswith("sample:")]
-    patterns = [os.path.join(project.folder, name) for name in names if name not in samples]
-    found = (os.path.relpath(path, project.folder).replace(os.sep, "/") for path in expand(patterns))
-    return sorted({*samples, *found})
+    found = []
+    for name in names:
+        if name in samples:
+            continue
+        named = inside(project.folder, name, may_link=True)
+        for path in expand([named]):
+            found.append(os.path.relpath(path, project.folder).replace(os.sep, "/"))
+            if path != named:  # it was listed
+                inside(project.folder, found[-1], pattern=name)
+    return {*samples, *found}
 
 
-def _verdict(
-    project: Project, name: str, configuration: Configuration, room: Room, known: Mapping[str, int], simulate: Simulate
-) -> Verdict:
-    key = baseline_key(name, configuration)
+def _verdict(project: Project, name: str, judge_of: _Judge, room: Room, known: Mapping[str, int]) -> Verdict:
+    key = baseline_key(name, judge_of.configuration)
     before = known.get(key)
     try:
-        model = load(name if name.startswith("sample:") else os.path.join(project.folder, name))
+        model = load(name if name.startswith("sample:") else inside(project.folder, name, may_link=True))
     except ModelError as error:
         return Verdict(name, key, None, room.limit, None, before, error.message)
-    verdict = judge(name, model, configuration, room, before, simulate=simulate)
+    verdict = judge_of.judge(name, model, room, key, before)
     if project.baseline is None or before is not None or verdict.needed is None:
         return verdict
     missing = f"{project.baseline} has no size for {key}; 'tflm-sim check --update-baseline' writes it"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tflm_sim.checks.verdict import Verdict
-from tflm_sim.escape import printable
+from tflm_sim.escape import code_span, printable
 from tflm_sim.extensions.ci.project import Cell
 from tflm_sim.report.circumstances import sentence_with_assumed, unnamed
 from tflm_sim.report.difference_text import changed_settings, largest_changes
@@ -45,7 +45,7 @@ def exit_code(cells: Sequence[Cell]) -> int:
 def assumed_of(cell: Cell) -> tuple[str, ...]:
     """Return which settings of a firmware were not named though its verdict depends on them."""
     firmware = cell.firmware
-    if len(cell.judged) > 1:
+    if len(cell.judged) > 1 or firmware.firmware is not None:
         return ()
     return unnamed(
         cell.judged[0][1],
@@ -64,7 +64,14 @@ def headline_of(cells: Sequence[Cell]) -> str:
             missing.setdefault(name, {})[printable(cell.firmware.label)] = None
     labels = {cell.firmware.label for cell in cells}
     assumed = [name if len(of) == len(labels) else f"{name} ({', '.join(of)})" for name, of in missing.items()]
-    return sentence_with_assumed(headline([verdict_of(cell) for cell in cells]), assumed)
+    # Of several libraries of a board those are open whose kernels are the default ones.
+    open_ones = [
+        config.target
+        for cell in cells
+        if len(cell.judged) > 1 or "kernels" in assumed_of(cell)
+        for _, config in cell.judged
+    ]
+    return sentence_with_assumed(headline([verdict_of(cell) for cell in cells]), assumed, open_ones)
 
 
 def project_lines(cells: Sequence[Cell], *, width: int | None = None) -> list[str]:
@@ -117,7 +124,7 @@ def review_markdown(
     lines += _table(("", "model", "firmware", *heading, "limit"), rows)
     lines += [line for review in reviews[:MAX_ROWS] for line in _why(review)]
     lines += ["<details><summary>For which TFLM and kernels</summary>", ""]
-    lines += [f"- {_code(label)}: {', '.join(map(_code, texts))}" for label, texts in about.items()]
+    lines += [f"- {code_span(label)}: {', '.join(map(code_span, texts))}" for label, texts in about.items()]
     return "\n".join([*lines, "", "</details>", ""])
 
 
@@ -140,7 +147,7 @@ def _cells(review: Review, has_base: bool) -> tuple[str, ...]:
 
 
 def _names(cell: Cell) -> tuple[str, str]:
-    return _code(cell.model), _code(cell.firmware.label)
+    return code_span(cell.model), code_span(cell.firmware.label)
 
 
 def _size(size: int | None) -> str:
@@ -150,12 +157,12 @@ def _size(size: int | None) -> str:
 def _why(review: Review) -> Iterator[str]:
     """Yield a paragraph about a row that is not good, or that moved."""
     verdict = verdict_of(review.after)
-    reasons = [_code(line) for line in verdict_lines(verdict)] if verdict.exit_code else []
+    reasons = [code_span(line) for line in verdict_lines(verdict)] if verdict.exit_code else []
     if review.difference is not None:
-        reasons += [_code(line) for line in changed_settings(review.difference)[:3]]
+        reasons += [code_span(line) for line in changed_settings(review.difference)[:3]]
         reasons += [_moved(*each) for each in largest_changes(review.difference, 2)]
     if reasons:
-        yield f"**{_code(review.after.model)} on {_code(review.after.firmware.label)}**"
+        yield f"**{code_span(review.after.model)} on {code_span(review.after.firmware.label)}**"
         yield ""
         yield from (f"- {reason}" for reason in reasons)
         yield ""
@@ -167,9 +174,4 @@ def _why(review: Review) -> Iterator[str]:
 
 def _moved(title: str, name: str, change: SizeChange) -> str:
     before, after = ("nothing" if size is None else format_size(size) for size in (change.before, change.after))
-    return f"{change.weight:+,} B, {title}: {_code(name)} ({before} before, {after} after)"
-
-
-def _code(text: str) -> str:
-    """Return text in a code span that it cannot end, nor the cell that it is in."""
-    return f"`{printable(text, 400).replace('`', ' ').replace('|', ' ')}`"
+    return f"{change.weight:+,} B, {title}: {code_span(name)} ({before} before, {after} after)"

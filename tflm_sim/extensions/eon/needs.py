@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tflm_sim.cli.options import first_given, on_board
+from tflm_sim.cli.options import first_given
 from tflm_sim.cli.terminal import say, say_json, say_verdict
 from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.escape import one_line
@@ -15,6 +15,7 @@ from tflm_sim.extensions.eon.rebuild import rebuilt
 from tflm_sim.extensions.eon.source import EonSource, read_eon_source
 from tflm_sim.files import replacing_bytes
 from tflm_sim.model.inputs import read_source
+from tflm_sim.targets.boards import board
 from tflm_sim.targets.changes import EDGE_IMPULSE
 from tflm_sim.targets.libraries import library_of_day
 from tflm_sim.targets.presets import library_target
@@ -46,7 +47,6 @@ def say_needs(args: argparse.Namespace, label: str, data: bytes) -> int:
     """
     if option := first_given(args, _OF_THE_INTERPRETER):
         raise UsageError(f"{option} applies to TFLM's interpreter, but {one_line(label)} is a source of {MADE_BY}")
-    args = on_board(args)
     macros = dict(args.macros)
     source = read_eon_source(data, macros)
     document = eon_document(eon_answer(label, data, _target(args, source), macros), assumed=_assumed(args))
@@ -60,7 +60,8 @@ def say_needs(args: argparse.Namespace, label: str, data: bytes) -> int:
 
 def _target(args: argparse.Namespace, source: EonSource) -> Target:
     library = args.library or library_of_day(LIBRARY, _day(source)).label
-    target = library_target(library, name=args.target, kernels=args.kernels)
+    machine = args.target or (board(args.board).preset if args.board else None)
+    target = library_target(library, name=machine, kernels=args.kernels)
     if EDGE_IMPULSE not in dict(target.runtime.forks):
         raise UsageError(f"{library} is not Edge Impulse's SDK; use --library edge-impulse@VERSION")
     return target
@@ -77,7 +78,8 @@ def _day(source: EonSource) -> str | None:
 
 
 def _assumed(args: argparse.Namespace) -> list[str]:
-    return [f"--{name}" for name in ("target", "library", "kernels") if getattr(args, name) is None]
+    named = {"target": args.target or args.board, "library": args.library, "kernels": args.kernels}
+    return [f"--{name}" for name, value in named.items() if value is None]
 
 
 def write_model(args: argparse.Namespace) -> int:

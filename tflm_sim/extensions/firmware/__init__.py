@@ -11,5 +11,6 @@ executed_document,
 executed_text,
 execution_text
 cli, cli_run               the verb: the program read, or executed
-possible_targets, pipes    a program given to another verb as ``--firmware``
+described, program_facts,  a program given to another verb as ``--firmware``
+pipes
 """

@@ -53,19 +53,38 @@ class FirmwareCase:
         return simulate(self.models, self.configuration)
 
     def sized(self) -> Simulation | None:
-        return None if self.room is None else simulate(self.models, self.configuration, arena_size=self.room.size)
+        """Return the run in the arena; None where its size is not known, or only that of both together."""
+        room = self.room
+        if room is None or room.size is None or (self.configuration.is_split and room.rest_size is None):
+            return None
+        return simulate(self.models, self.configuration, arena_size=room.size, non_persistent_arena_size=room.rest_size)
+
+    def need(self) -> int | None:
+        """Return the bytes of the smallest arena, of both where there are two; None where no size is enough."""
+        roomy = self.roomy()
+        if roomy.invoke_problem is not None:
+            return None
+        if self.configuration.is_split:
+            return None if roomy.split is None else roomy.split.persistent + roomy.split.non_persistent
+        return None if roomy.smallest is None else roomy.smallest.size
 
     def fits(self) -> bool | None:
         """Whether the model works; None where the arena is not known."""
-        roomy = self.roomy()
-        smallest = roomy.smallest
-        if smallest is None or roomy.invoke_problem is not None:
+        need = self.need()
+        if need is None:
             return False
-        return None if self.room is None else smallest.size <= self.room.size
+        if self.room is None or self.room.whole is None:
+            return None
+        if self.room.fault:
+            return False
+        if self.configuration.is_split and (sized := self.sized()) is not None:
+            return sized.fits
+        return need <= self.room.whole
 
     def answer(self) -> object:
         """Return what a condition may change: whether the model works, or, without an arena, what it needs."""
-        return self.roomy().smallest if self.room is None else self.fits()
+        fits = self.fits()
+        return self.need() if fits is None else fits
 
 
 def possible_cases(
@@ -83,7 +102,7 @@ def possible_cases(
 def _before_calls(subject: Subject, configurations: Sequence[Configuration]) -> Iterator[FirmwareCase]:
     """Yield each arena, order of models and target; what the calls in the code say is not in them yet."""
     for room in subject.rooms or (None,):
-        arena = "" if room is None else f"in {room.name} of {room.size:,} B"
+        arena = "" if room is None or room.size is None else f"in {room.name} of {room.whole:,} B"
         for order, shared in _orders(subject, room):
             for configuration in configurations:
                 if room is None or room.allows(configuration.interpreter):
@@ -121,7 +140,14 @@ def _at_addresses(case: FirmwareCase) -> Iterator[FirmwareCase]:
 
 def _placed(case: FirmwareCase, model: Model, firmware: Firmware, settled: frozenset[str]) -> Iterator[FirmwareCase]:
     """Yield the case with what the call in the code says of planner and resource variables, and what it leaves open."""
-    own: dict[str, object] = {} if case.call is None else {"has_own_planner": case.call.has_own_planner}
+    own: dict[str, object] = {}
+    if case.call is not None:
+        own = {
+            "has_own_planner": case.call.has_own_planner,
+            "has_own_arena_allocator": case.call.has_own_arena_allocator,
+            "own_requests": case.call.own_requests or (),
+            "is_split": case.call.has_two_arenas or case.configuration.is_split,
+        }
     is_placed = "resource_variable_count" in settled or case.configuration.variable_arena_size is not None
     planners = [case.configuration.planner] if "planner" in settled else _planners(case)
     for settings, where in [({}, "")] if is_placed else _tables(case.call, model, firmware):
@@ -134,7 +160,7 @@ def _planners(case: FirmwareCase) -> list[str]:
     """Return the planners that the call leaves possible."""
     if case.call is None or case.call.is_recording:
         return [case.configuration.planner]
-    if case.call.has_own_planner:
+    if case.call.has_own_planner and case.call.preserves_all_tensors is None:
         return ["greedy", "linear"]
     return ["linear" if case.call.preserves_all_tensors else "greedy"]
 
@@ -151,6 +177,7 @@ def _tables(call: InterpreterCall | None, model: Model, firmware: Firmware) -> I
         length = firmware.set_up.table_length if has_table else None
         made: dict[str, object] = {} if length is None else {"resource_variable_count": length}
         yield made, "the table for its resource variables in this arena"
-        if has_table:
+        # A call whose table is on its own allocator says where it is, though not how long.
+        if has_table and (call is None or call.variable_arena != 0):
             elsewhere = {**made, "variable_arena_size": _ROOMY_TABLE}
             yield elsewhere, "the table for its resource variables in another arena"

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tflm_sim.checks.doubts import EXIT_CODES, with_command, worst
+from tflm_sim.checks.doubts import EXIT_CODES, settling_lines, with_command, worst
 from tflm_sim.cli.options import (
     PAIRED,
     Subparsers,
@@ -18,10 +18,11 @@ from tflm_sim.cli.options import (
     add_interpreter,
     add_verb,
     configuration,
-    duration,
     first_given,
+    typed,
 )
 from tflm_sim.cli.terminal import say, say_json, say_verdict
+from tflm_sim.cli.things import refuse_other_kind
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.extensions.firmware.document import firmware_document
 from tflm_sim.extensions.firmware.emulation.cores import core_of
@@ -30,11 +31,20 @@ from tflm_sim.extensions.firmware.judge import FirmwareVerdict, judge, unknown_o
 from tflm_sim.extensions.firmware.reading.embedded_models import EmbeddedModel
 from tflm_sim.extensions.firmware.reading.firmware import Firmware, read_firmware
 from tflm_sim.extensions.firmware.reading.target import FirmwareTarget, firmware_target
-from tflm_sim.extensions.firmware.rooms import ArenaRoom, Subject, embedded_subject, model_name, rooms_for
+from tflm_sim.extensions.firmware.rooms import (
+    ArenaRoom,
+    Subject,
+    embedded_subject,
+    model_name,
+    rooms_for,
+    rooms_of,
+    used_models,
+)
 from tflm_sim.extensions.firmware.text import fact_lines, verdict_lines
 from tflm_sim.model.load import load
+from tflm_sim.numbers import seconds, whole
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.sizes import parse_size
+from tflm_sim.sizes import as_limit, parse_size
 
 ABOUT = """
 Use it after a build. It reads the version of TFLM, the kernels, the models and
@@ -59,11 +69,12 @@ EXITS = {
 }
 _OF_READING = ("arena_symbol", "limit", "ram", "ethos_u", "own_planner", "custom_ops", *PAIRED)
 """Options that say what is not in the file; an execution measures the program as it is."""
-_OF_EXECUTING = ("into", "invoke", "emulator", "time_limit")
+_OF_EXECUTING = ("invoke", "emulator", "time_limit")
 
 
 def register(subparsers: Subparsers) -> None:
     parser = add_verb(subparsers, "firmware", EXAMPLES, about=ABOUT, exits=EXITS)
+    parser.set_defaults(has_verdict=True)
     parser.add_argument(
         "elf",
         metavar="APP.elf",
@@ -79,16 +90,16 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("--arena-symbol", metavar="NAME", help="the name of the array that is the arena")
     parser.add_argument("--limit", metavar="N", help="the size of the arena, if the program allocates it at run time")
     parser.add_argument("--ram", metavar="N", help="the size of the RAM that contains .data and .bss")
-    add_configuration(parser, with_firmware=False)
+    add_interpreter(parser, "--model")
+    add_configuration(parser, leave_out=("firmware", "board"))
     group = parser.add_argument_group("executing the program, in an emulator that reaches nothing of this machine")
     group.add_argument(
         "--run", dest="is_executed", action="store_true", help="execute the program and measure its arenas"
     )
-    add_interpreter(group, "--run --model")
     group.add_argument(
         "--invoke",
         metavar="N",
-        type=int,
+        type=typed(whole),
         default=0,
         help="with --run: run N calls of Invoke(), and measure their stack and instructions (default: 0)",
     )
@@ -100,7 +111,7 @@ def register(subparsers: Subparsers) -> None:
     )
     group.add_argument(
         "--time-limit",
-        type=duration,
+        type=typed(seconds),
         metavar="T",
         help=f"with --run: the most processor time, 30s or 10m; one Invoke() gets half of it (default: {TIMEOUT_S}s)",
     )
@@ -108,6 +119,7 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
+    refuse_other_kind(args.elf, "firmware")
     if args.is_executed:
         if option := first_given(args, _OF_READING):
             raise UsageError(f"--run measures the program as it is; remove {option}")
@@ -116,6 +128,8 @@ def run(args: argparse.Namespace) -> int:
         return run_program(args)
     if option := first_given(args, _OF_EXECUTING):
         raise UsageError(f"{option} needs --run, which executes the program")
+    if args.into < 0 or (args.into and args.model is None):
+        raise UsageError("--into N needs --model FILE, and N starts at 1")
     ram = parse_size(args.ram) if args.ram else None
     firmware = read_firmware(args.elf, arena_symbol=args.arena_symbol, ram=ram)
     if args.arena_symbol and not firmware.arenas:
@@ -171,8 +185,8 @@ def _say(
     for line in verdict_lines(document):
         say_verdict(line)
     say("", *fact_lines(document))
-    if settled_by:
-        say("", f"this settles it: {settled_by}")
+    if last := settling_lines("if", settled_by):
+        say("", *last)
 
 
 def _execution_of(firmware: Firmware, args: argparse.Namespace) -> str:
@@ -201,7 +215,7 @@ def _subjects(firmware: Firmware, args: argparse.Namespace) -> list[Subject]:
                 "no model in it (no TFL3 flatbuffer can be read); give the .tflite file with --model",
                 path=firmware.image.path,
             )
-        return [embedded_subject(firmware, model, _rooms(firmware, model, args)) for model in firmware.models]
+        return [embedded_subject(firmware, model, _rooms(firmware, model, args)) for model in used_models(firmware)]
     if args.model in inside:
         model = inside[args.model]
         return [embedded_subject(firmware, model, _rooms(firmware, model, args))]
@@ -213,9 +227,8 @@ def _rooms(firmware: Firmware, model: EmbeddedModel | None, args: argparse.Names
     """Return the arena that the user named by its size, or all arenas that the model may get."""
     address = args.arena_address
     if args.limit is not None:
-        name = firmware.arenas[0].name if len(firmware.arenas) == 1 else "an arena"
-        return (ArenaRoom(name, parse_size(args.limit), address, addresses=(address or 0,)),)
-    rooms = rooms_for(firmware, model, is_named=args.arena_symbol is not None)
+        return rooms_of(firmware, limit=as_limit(args.limit, "limit"), model=model, address=address, into=args.into)
+    rooms = rooms_for(firmware, model, is_named=args.arena_symbol is not None, into=args.into)
     for room in rooms:
         if address is not None and room.address is not None and address != room.address % BUFFER_ALIGNMENT:
             raise UsageError(f"--arena-address {address}: {room.name} lies at {room.address:#x}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 
 from tflm_sim.cli.terminal import say_verdict, show
 from tflm_sim.errors import UsageError
@@ -30,7 +31,12 @@ def run_program(args: argparse.Namespace) -> int:
     model = None if args.model is None else load(args.model)
     image = load_image(args.elf)
     execution = execute(
-        image, model=model, invokes=args.invoke, emulator=args.emulator, timeout=int(time_limit), interpreter=args.into
+        image,
+        model=model,
+        invokes=args.invoke,
+        emulator=args.emulator,
+        timeout=math.floor(time_limit),
+        interpreter=args.into,
     )
     compared = compare(execution, examine(image), model, args.into)
     document = ExecutionDocument(execution=execution, compared=compared)

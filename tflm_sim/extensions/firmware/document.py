@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tflm_sim.answers.smallest_arena import SplitArenaSizes
 from tflm_sim.checks.doubts import Answer, Doubt
 from tflm_sim.document_fields import HIDDEN
 from tflm_sim.document_types import Count
@@ -15,16 +16,22 @@ from tflm_sim.extensions.firmware.reading.grounds import Ground
 from tflm_sim.extensions.firmware.reading.memory import Region
 from tflm_sim.extensions.firmware.reading.snapshot import StructMismatch
 from tflm_sim.extensions.firmware.reading.target import FirmwareTarget
+from tflm_sim.extensions.firmware.rooms import used_models
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A model or an arena in the program."""
+    """A model or an arena in the program.
+
+    Attributes:
+        is_used: Whether an interpreter is given the model, as far as that was read; an unused one is not judged.
+    """
 
     symbol: str
     section: str
     address: Count
     size: Count
+    is_used: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +76,10 @@ class FirmwareVerdictRow:
         fits: Whether it works if no doubt is right; null where it cannot be told.
         model_size: Its bytes.
         place: Where it lies: a section and an address, or its file.
+        arena_size: Bytes; of two arenas, of the one for what stays.
+        other_arena_size: Of two arenas, of the one for the rest.
+        smallest_arena: Bytes, of two arenas both together.
+        smallest_split_arenas: Where there are two arenas, what each needs.
         arena_used_bytes: In this arena; in a roomy one where it does not work or none is known.
         missing_operators: In the order in which the device asks for them.
         doubts: What the answer takes for granted.
@@ -80,11 +91,13 @@ class FirmwareVerdictRow:
     place: str = field(metadata=HIDDEN)
     arena: str | None
     arena_size: Count | None
+    other_arena_size: Count | None
     arena_address: Count | None
     answer: Answer
     fits: bool | None
     smallest_arena: Count | None
     smallest_arena_multiple_of_16: Count | None
+    smallest_split_arenas: SplitArenaSizes | None
     arena_used_bytes: Count | None
     missing_operators: tuple[str, ...]
     ram_free: int | None
@@ -136,6 +149,7 @@ def firmware_document(
     settled_by: str = "",
 ) -> FirmwareDocument:
     """Return facts and answers; ``problem``: why there is no answer; ``settled_by``: the command that would tell."""
+    used = used_models(firmware)
     grounds, mismatches = (found.grounds, found.mismatches) if found else ((), ())
     return FirmwareDocument(
         file=firmware.image.path,
@@ -145,7 +159,7 @@ def firmware_document(
         structs={name: row.size for name, row in firmware.debug.structs.items()} if firmware.debug else {},
         disagreeing=dict(firmware.debug.disagreeing) if firmware.debug else {},
         mismatches=mismatches,
-        models=tuple(Placed(row.symbol, row.piece, row.address, row.extent) for row in firmware.models),
+        models=tuple(Placed(row.symbol, row.piece, row.address, row.extent, row in used) for row in firmware.models),
         arenas=tuple(Placed(row.name, row.section, row.address, row.size) for row in firmware.arenas),
         arena_pointers=tuple(firmware.arena_pointers),
         operators=tuple(sorted(firmware.operators)) if firmware.operators is not None else None,
@@ -180,11 +194,13 @@ def _verdict_row(verdict: FirmwareVerdict) -> FirmwareVerdictRow:
         place=verdict.place,
         arena=None if arena is None else arena.name,
         arena_size=None if arena is None else arena.size,
+        other_arena_size=None if arena is None else arena.rest_size,
         arena_address=None if arena is None else arena.address,
         answer=verdict.answer,
         fits=verdict.fits,
         smallest_arena=verdict.needed,
         smallest_arena_multiple_of_16=verdict.multiple_of_16,
+        smallest_split_arenas=verdict.split,
         arena_used_bytes=verdict.used,
         missing_operators=tuple(verdict.missing),
         ram_free=None if arena is None else arena.free,

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
+from tflm_sim.answers.smallest_arena import SplitArenaSizes
 from tflm_sim.checks.doubts import EXIT_CODES, Answer, Doubt, answer_of, turning
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.device.resources import resource_variable_names
@@ -23,14 +24,12 @@ from tflm_sim.extensions.firmware.rooms import ArenaRoom, Subject
 from tflm_sim.model.schema import builtin_operator_name
 from tflm_sim.model.types import Model
 from tflm_sim.ops.registry import registrations
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
+from tflm_sim.units import align_up
 
 _TOO_MANY_SHARE = (
     f"more than {len(PLACES)} models are given its allocator; what they need together depends on their order, "
     "which the file does not say"
-)
-_TWO_ARENAS = (
-    "its memory is in two arenas, one for what stays and one for the rest (MicroAllocator::Create with both): "
-    "`tflm-sim size --split-arenas` says what each needs"
 )
 
 
@@ -58,8 +57,11 @@ class FirmwareVerdict:
         model_size: Its bytes.
         place: Where it lies: a section and an address, or its file.
         arena: The arena; None where the firmware does not say which one it is.
-        needed: The smallest arena at that address, bytes; None when no size is enough.
+        needed: The smallest arena at that address, bytes; of two both together. None when no size is enough.
         multiple_of_16: The smallest one that is a multiple of 16.
+        split: Where there are two arenas, what each needs.
+        case: The most demanding case, of which all this is; None where there is no answer.
+        all_cases: All of them.
         used: ``arena_used_bytes()`` in this arena; in a roomy one where it does not work or there is none.
         fits: Whether it works; None when that cannot be told.
         log: What the device prints there; () where it prints other lines in one case than in another.
@@ -83,6 +85,16 @@ class FirmwareVerdict:
     reason: str = ""
     cases: tuple[CaseNeed, ...] = ()
     doubts: tuple[Doubt, ...] = ()
+    split: SplitArenaSizes | None = None
+    case: FirmwareCase | None = field(default=None, compare=False, repr=False)
+    all_cases: tuple[FirmwareCase, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def why(self) -> str:
+        """Why it does not work, or why that cannot be told; "" where the arena's size decides."""
+        if self.missing and not self.reason:
+            return f"not registered: {', '.join(self.missing)}; AllocateTensors() will fail"
+        return self.reason
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -123,8 +135,8 @@ def judge(
     cases = [] if unknown else possible_cases(subject, firmware, configurations, settled)
     if not cases:
         return _undecided(subject, unknown or _TOO_MANY_SHARE)
-    verdict = _combined(subject, cases)
-    reason = "" if missing else _refusal(subject.model, firmware, settled)
+    verdict = replace(_combined(subject, cases), all_cases=tuple(cases))
+    reason = "" if missing else _refusal(subject.model, firmware, settled) or _fault(subject, verdict)
     if missing or reason:
         return replace(verdict, fits=False, missing=missing, reason=reason or verdict.reason, log=(), cases=())
     grounds = Conditions(subject, firmware, cases, settled, verdict.fits)
@@ -132,13 +144,13 @@ def judge(
 
 
 def _unjudgeable(firmware: Firmware, missing: Sequence[str]) -> str:
-    """Return what prevents a verdict, such as kernels of the program's own or two arenas; "" for nothing."""
+    """Return what prevents a verdict, such as kernels of the program's own; "" for nothing."""
     if missing and firmware.own_kernels:
         return (
             f"Register_{missing[0]} is not in it: {missing[0]} is missing, or has a kernel of the program's own "
             f"({firmware.own_kernels[0]}), whose memory is not known: `custom_ops=FILE.py`"
         )
-    return _TWO_ARENAS if any(call.has_two_arenas for call in firmware.set_up.interpreters) else ""
+    return ""
 
 
 def _undecided(subject: Subject, reason: str) -> FirmwareVerdict:
@@ -151,7 +163,7 @@ def _undecided(subject: Subject, reason: str) -> FirmwareVerdict:
 def _outcome(case: FirmwareCase, subject: Subject) -> FirmwareVerdict:
     """Return the verdict for one case."""
     roomy = case.roomy()
-    smallest = roomy.smallest
+    smallest, split = roomy.smallest, roomy.split
     verdict = FirmwareVerdict(
         model=subject.name,
         model_size=subject.size,
@@ -161,8 +173,14 @@ def _outcome(case: FirmwareCase, subject: Subject) -> FirmwareVerdict:
         multiple_of_16=smallest.multiple_of_16 if smallest else None,
         used=roomy.arena_used_bytes,
         fits=None,
+        split=split,
+        case=case,
     )
-    if smallest is None:
+    if split is not None:
+        both = split.persistent + split.non_persistent
+        rounded = split.persistent + align_up(split.non_persistent, BUFFER_ALIGNMENT)
+        verdict = replace(verdict, needed=both, multiple_of_16=rounded)
+    elif smallest is None:
         return replace(
             verdict,
             fits=False,
@@ -172,10 +190,11 @@ def _outcome(case: FirmwareCase, subject: Subject) -> FirmwareVerdict:
     problem = roomy.invoke_problem
     if problem is not None:
         return replace(verdict, fits=False, reason=str(problem), log=problem.log)
-    sized = case.sized()
-    if sized is None or case.room is None:
-        return verdict
-    fits = smallest.size <= case.room.size
+    if case.room is not None and case.room.fault:
+        return replace(verdict, fits=False, reason=case.room.fault)
+    fits, sized = case.fits(), case.sized()
+    if sized is None:
+        return replace(verdict, fits=fits)
     return replace(verdict, fits=fits, log=sized.log, used=sized.arena_used_bytes if fits else verdict.used)
 
 
@@ -221,6 +240,14 @@ def _decide(names: Sequence[str], cases: Sequence[FirmwareCase], answers: Sequen
     """Whether cases that answer these questions alike have the same answer."""
     rows = [tuple(case.words.get(name) for name in names) for case in cases]
     return len(set(zip(rows, answers, strict=True))) == len(set(rows))
+
+
+def _fault(subject: Subject, verdict: FirmwareVerdict) -> str:
+    """Return whose bytes TFLM would write to, where each arena that the model may get has somebody's; "" for nobody."""
+    faults = dict.fromkeys(room.fault for room in subject.rooms)
+    if not faults or not all(faults) or verdict.multiple_of_16 is None:
+        return ""
+    return f"{' or '.join(faults)}; the model needs {verdict.multiple_of_16:,} B"
 
 
 def _refusal(model: Model, firmware: Firmware, settled: frozenset[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os.path
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,7 +14,9 @@ from tflm_sim.model.types import Model
 
 if TYPE_CHECKING:
     from tflm_sim.arena.events import Event
+    from tflm_sim.checks.program_need import ProgramNeed
     from tflm_sim.extensions.firmware.measured import MeasuredModel
+    from tflm_sim.logs.crashes import CodePlace
     from tflm_sim.report.document import SizeDocument
     from tflm_sim.report.picture import Picture
     from tflm_sim.targets.target import Target
@@ -32,9 +35,32 @@ def is_program(path: str) -> bool:
 
 def possible_targets(path: str, **named: str | None) -> tuple[Target, ...]:
     """Return the targets for which a program may have been built; see :class:`~tflm_sim.extension_points.Programs`."""
-    from tflm_sim.extensions.firmware.possible_targets import targets_of_program  # The reader is large.
+    from tflm_sim.cli.terminal import say
+    from tflm_sim.extensions.firmware.described import described  # The reader is large.
 
-    return targets_of_program(path, **named)
+    program = described(path, **named)
+    for ground in program.found.assumptions:
+        name = program.found.target.name
+        say(f"{name}: {ground.part} assumed: {ground.value} ({ground.grounds})", file=sys.stderr)
+    return program.targets
+
+
+def need(
+    path: str,
+    model: Model,
+    configurations: Sequence[Configuration],
+    *,
+    limit: int | None = None,
+    address: int | None = None,
+    settled: frozenset[str] = frozenset(),
+    command: str = "",
+    **named: str | None,
+) -> ProgramNeed:
+    """Return what a model needs in a program; see :class:`~tflm_sim.extension_points.Programs`."""
+    from tflm_sim.extensions.firmware.described import described
+
+    program = described(path, **named)
+    return program.need(model, configurations, limit=limit, address=address, settled=settled, command=command)
 
 
 def measure(
@@ -58,6 +84,13 @@ def outputs(
     from tflm_sim.extensions.firmware.emulation.execute import compute_outputs
 
     return compute_outputs(path, model, runs, interpreter=interpreter)
+
+
+def places(path: str, addresses: Sequence[int]) -> tuple[CodePlace, ...]:
+    """Return what lies at addresses of code; see :class:`~tflm_sim.extension_points.Programs`."""
+    from tflm_sim.extensions.firmware.places import places as places_of
+
+    return places_of(path, addresses)
 
 
 def smallest_arena(path: str, model: Model, *, interpreter: int = 0) -> int | None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from tflm_sim.answers.smallest_arena import SplitArenaSizes
 from tflm_sim.checks.doubts import first_words, listed, turning
 from tflm_sim.escape import printable
 from tflm_sim.extensions.firmware.document import FirmwareDocument, FirmwareVerdictRow, Placed, RamFacts
@@ -37,7 +38,9 @@ def fact_lines(document: FirmwareDocument) -> Iterator[str]:
         yield _row("caution", f"{name} takes {several} in different source files: they were built with different flags")
     for model in document.models:
         label = printable(model.symbol) if model.symbol else f"at {model.address:#010x}"
-        yield _row("model", f"{label}: {_bytes(model.size)}{_where(model, 'not aligned to 16 (modulo 16: {})')}")
+        unused = "" if model.is_used else "; no interpreter is given it, so it is not judged"
+        where = _where(model, "not aligned to 16 (modulo 16: {})")
+        yield _row("model", f"{label}: {_bytes(model.size)}{where}{unused}")
     yield from _arena_fact_lines(document)
     if document.operators is not None:
         yield _row("operators", f"{len(document.operators)} registered: {', '.join(document.operators)}")
@@ -77,7 +80,8 @@ def _answer(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
     """Return the paragraph that a person wants after a build."""
     where = f"model {printable(row.model)} ({_bytes(row.model_size)} {printable(row.place)})"
     if row.arena is not None and row.arena_size is not None:
-        where += f" in {printable(row.arena)} ({_bytes(row.arena_size)})"
+        both = "" if row.other_arena_size is None else f", and another one of {_bytes(row.other_arena_size)}"
+        where += f" in {printable(row.arena)} ({_bytes(row.arena_size)}{both})"
     doubts = [replace(doubt, text=printable(doubt.text, 200)) for doubt in row.doubts]
     if row.fits is None:
         texts = [doubt.text for doubt in turning(doubts)]
@@ -149,7 +153,7 @@ def _not_registered(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
 def _fitting(needed: int, multiple_of_16: int, arena_size: int) -> str:
     spare = arena_size - multiple_of_16
     if spare < 0:
-        return f"{_bytes(needed)} are enough, though the smallest multiple of 16 is not here"
+        return f"needs {_bytes(needed)} of its {_bytes(arena_size)} ({_bytes(multiple_of_16)} as a multiple of 16)"
     return f"needs {_bytes(multiple_of_16)}" + (f"; you can give back {_bytes(spare)}" if spare else ", all of it")
 
 
@@ -157,6 +161,8 @@ def _in_some_arena(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
     """Say whether every arena has room, or that one has to be named."""
     if row.fits is None:
         return "; which arena it gets is not said: name it with --arena-symbol, or its size with --limit"
+    if not document.arenas:
+        return ", which the arena of each interpreter has" if row.fits else ", more than any interpreter's arena has"
     held = "which each of them has" if row.fits else "more than any of them has"
     arenas = ", ".join(f"{printable(arena.symbol)} ({_bytes(arena.size)})" for arena in document.arenas)
     return f", {held}: {arenas}"
@@ -168,6 +174,8 @@ def _one_reason(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
         return _not_registered(row, document)
     if row.reason or needed is None or multiple_of_16 is None:
         return printable(row.reason, 400)
+    if row.smallest_split_arenas is not None:
+        return _of_two(row, row.smallest_split_arenas, document)
     if row.arena_size is None:
         return f"needs {_bytes(multiple_of_16)}{_in_some_arena(row, document)}"
     if row.fits:
@@ -175,6 +183,18 @@ def _one_reason(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
     printed = _printed(row.log, document) if row.log or not row.cases else ""
     failure = f"too small by {_bytes(needed - row.arena_size)}: AllocateTensors() will fail{printed}"
     return f"{failure}; {_remedy(multiple_of_16, row.arena_size, row.ram_free)}"
+
+
+def _of_two(row: FirmwareVerdictRow, needed: SplitArenaSizes, document: FirmwareDocument) -> str:
+    """Return what each of two arenas needs, and of how much it is too small."""
+    both = f"needs {_bytes(needed.persistent)} for what stays and {_bytes(needed.non_persistent)} for the rest"
+    if row.fits is not False or row.arena_size is None or row.other_arena_size is None:
+        return both
+    missing = (needed.persistent - row.arena_size, needed.non_persistent - row.other_arena_size)
+    words = ("the one for what stays", "the one for the rest")
+    small = [f"{word} by {_bytes(size)}" for word, size in zip(words, missing, strict=True) if size > 0]
+    why = f"too small: {' and '.join(small)}: " if small else ""
+    return f"{why}AllocateTensors() will fail{_printed(row.log, document)}; {both}"
 
 
 def _remedy(needed: int, size: int, free: int | None) -> str:

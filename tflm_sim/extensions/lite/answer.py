@@ -15,13 +15,11 @@ from tflm_sim.errors import SimulatedFailure, expect
 from tflm_sim.extensions.lite.builtin_ops import builtin_op_resolver
 from tflm_sim.extensions.lite.graph_info import AllocationType, present
 from tflm_sim.extensions.lite.kernels.call import OPTIMIZED
+from tflm_sim.extensions.lite.releases import DEFAULT_RELEASE, find_release
 from tflm_sim.extensions.lite.subgraph import TfLiteSubgraph
 from tflm_sim.extensions.lite.tflite_interpreter import Interpreter, ModelRefused, build_interpreter
 from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
-
-RUNTIME = "ai-edge-litert 2.3.0"
-"""The release that answers are compared with."""
 
 Resizes = Sequence[tuple[int, tuple[int, ...]]]
 """Tensor indices of inputs, and the shapes that they are given."""
@@ -41,11 +39,18 @@ class LiteSettings:
         kernels: "optimized" or "reference".
         preserves_all_tensors: Whether every tensor keeps its bytes (experimental_preserve_all_tensors).
         threads: How many threads kernels may use.
+        release: The release of the runtime, one of ``releases.RELEASES``.
     """
 
     kernels: str = OPTIMIZED
     preserves_all_tensors: bool = False
     threads: int = 1
+    release: str = DEFAULT_RELEASE
+
+    @property
+    def runtime(self) -> str:
+        """The name of the package whose answers these are, with its version."""
+        return f"ai-edge-litert{'-nightly' if '.dev' in self.release else ''} {self.release}"
 
 
 @dataclass(slots=True)
@@ -125,7 +130,7 @@ def _built(model: Model, settings: LiteSettings) -> Answer:
     try:
         interpreter = build_interpreter(
             model,
-            builtin_op_resolver(settings.kernels),
+            builtin_op_resolver(settings.kernels, release=find_release(settings.release)),
             preserves_all_tensors=settings.preserves_all_tensors,
             threads=settings.threads,
         )
@@ -207,7 +212,7 @@ def machine_document(path: str, answer: Answer) -> LiteDocument:
     """Return one line of ``tflm-sim lite --jsonl``."""
     return LiteDocument(
         model=FileName(path),
-        runtime=RUNTIME,
+        runtime=LiteSettings().runtime if answer.question is None else answer.question[1].runtime,
         status=answer.status,
         errors=tuple(answer.reports) if answer.status == "error" else (),
         subgraphs=tuple(map(subgraph_document, answer.subgraphs)),

@@ -14,6 +14,7 @@ from tflm_sim.extensions.lite.graph_info import InplaceOperator, TfLiteContext, 
 from tflm_sim.extensions.lite.kernels.call import OPTIMIZED, REFERENCE
 from tflm_sim.extensions.lite.kernels.table import BUILTINS, CUSTOMS
 from tflm_sim.extensions.lite.op_resolver import MutableOpResolver
+from tflm_sim.extensions.lite.releases import DEFAULT_RELEASE, has
 from tflm_sim.extras import install_command
 
 # (first version, last version), both inclusive, and the operators.
@@ -51,7 +52,7 @@ _VERSIONS = {
     (1, 9): "CAST DEQUANTIZE TRANSPOSE",
     (1, 14): "FULLY_CONNECTED",
 }
-# Where the reference kernels are registered for other versions, and which operators they lack.
+# Where the reference kernels were registered for other versions, and which operators they lacked.
 _REFERENCE_VERSIONS = {
     (1, 1): "COS DEPTH_TO_SPACE RANGE SIN SQUEEZE",
     (1, 2): "ARG_MAX ARG_MIN GELU TILE",
@@ -82,16 +83,19 @@ _INPLACE = {
 }
 
 
-def builtin_op_resolver(kernels: str = OPTIMIZED, *, runs: bool = False) -> MutableOpResolver:
+def builtin_op_resolver(
+    kernels: str = OPTIMIZED, *, runs: bool = False, release: str = DEFAULT_RELEASE
+) -> MutableOpResolver:
     """Return upstream's BuiltinOpResolver, or BuiltinRefOpResolver; more may be added.
 
     Args:
         kernels: "optimized" or "reference".
+        release: That of the runtime.
         runs: Whether the operators that ``numpy_kernels`` has can be run as well; that takes numpy.
     """
     invoke, runnable = _runnable() if runs else (None, frozenset())
-    resolver = MutableOpResolver()
-    for op, (first, last) in _versions(kernels).items():
+    resolver = MutableOpResolver(release)
+    for op, (first, last) in _versions(kernels, release).items():
         row = BUILTINS[op]
         registration = TfLiteRegistration(
             inplace_operator=_INPLACE.get(op, InplaceOperator.NONE),
@@ -123,9 +127,11 @@ def _refuse_flex(_subgraph: TfLiteContext, _node: TfLiteNode) -> None:
     raise PrepareError(message, device_message=message)
 
 
-def _versions(kernels: str) -> dict[str, tuple[int, int]]:
+def _versions(kernels: str, release: str) -> dict[str, tuple[int, int]]:
     table = {op: versions for versions, ops in _VERSIONS.items() for op in ops.split()}
-    if kernels == OPTIMIZED:
+    if has(release, "cast_10_fully_connected_15"):
+        table |= {"CAST": (1, 10), "FULLY_CONNECTED": (1, 15)}
+    if kernels == OPTIMIZED or has(release, "reference_has_all"):
         return table
     table.update({op: versions for versions, ops in _REFERENCE_VERSIONS.items() for op in ops.split()})
     return {op: versions for op, versions in table.items() if op not in _NOT_IN_REFERENCE.split()}

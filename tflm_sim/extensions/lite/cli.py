@@ -6,9 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from tflm_sim.cli.options import TARGET, Subparsers, add_forms, add_verb, program_reader
+from tflm_sim.cli.options import Subparsers, add_configuration, add_forms, add_verb, assumed, configuration, typed
 from tflm_sim.cli.terminal import say, say_json, show, terminal_width, wants_color
-from tflm_sim.device.configuration import configure
+from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.extensions.lite.answer import (
     Answer,
@@ -22,11 +22,12 @@ from tflm_sim.extensions.lite.answer import (
 )
 from tflm_sim.extensions.lite.flex import flex_ops
 from tflm_sim.extensions.lite.gpu import Storage, taken
+from tflm_sim.extensions.lite.releases import DEFAULT_RELEASE, RELEASES, find_release
 from tflm_sim.files import replacing
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
+from tflm_sim.numbers import as_whole, whole
 from tflm_sim.report.circumstances import with_assumed
-from tflm_sim.targets.target import Target
 from tflm_sim.units import format_size
 
 ABOUT = """
@@ -63,7 +64,17 @@ def register(subparsers: Subparsers) -> None:
         "--preserve-all", action="store_true", help="experimental_preserve_all_tensors: no two tensors share bytes"
     )
     parser.add_argument(
-        "--threads", type=int, default=1, metavar="N", help="the number of threads of the interpreter (default: 1)"
+        "--threads",
+        type=typed(whole),
+        default=1,
+        metavar="N",
+        help="the number of threads of the interpreter (default: 1)",
+    )
+    parser.add_argument(
+        "--release",
+        default=DEFAULT_RELEASE,
+        metavar="R",
+        help=f"the release of the runtime (default: {DEFAULT_RELEASE}): {', '.join(RELEASES)}",
     )
     shapes = parser.add_mutually_exclusive_group()
     shapes.add_argument(
@@ -87,8 +98,7 @@ def register(subparsers: Subparsers) -> None:
         action="store_true",
         help="say how large the arena was with the planners of earlier releases",
     )
-    parser.add_argument("--target", metavar="T", help=f"compare with TFLM there (default: {TARGET})")
-    parser.add_argument("--firmware", metavar="APP.elf", help="compare with TFLM in this linked program")
+    add_configuration(parser, leave_out=("kernels",), title="the TFLM that it is compared with")
     form = add_forms(parser)
     form.add_argument("-o", "--output", metavar="OUT", help="write the picture: .html, .svg, .png or .json")
 
@@ -96,8 +106,8 @@ def register(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb; the exit code is 4 where the runtime refuses a model."""
     _refuse_contradictions(args)
-    micro = _micro(args.target, args.firmware)
-    settings = LiteSettings(args.kernels, args.preserve_all, args.threads)
+    micro = configuration(argparse.Namespace(**{**vars(args), "kernels": None}))
+    settings = LiteSettings(args.kernels, args.preserve_all, args.threads, find_release(args.release))
     if args.jsonl:
         return _jsonl(args, settings)
     code = 0
@@ -153,7 +163,7 @@ def _delegated(model: Model, answer: Answer, args: argparse.Namespace) -> int:
 
 
 def _show(
-    name: str, model: Model, answer: Answer, settings: LiteSettings, args: argparse.Namespace, micro: Target
+    name: str, model: Model, answer: Answer, settings: LiteSettings, args: argparse.Namespace, micro: Configuration
 ) -> None:
     if args.json:
         say_json(machine_document(name, answer))
@@ -175,8 +185,8 @@ def _show(
     if answer.status == "ok":
         if args.earlier_planners:
             say(_with_earlier_planners(answer))
-        missing = () if args.target or args.firmware else ("--target",)
-        say(f"TFLM on {with_assumed(micro.name, missing)} {_on_micro(model, micro)}")
+        missing = [option for option in assumed(args, micro) if option == "--target"]
+        say(f"TFLM on {with_assumed(micro.target.name, missing)} {_on_micro(model, micro)}")
 
 
 def _with_earlier_planners(answer: Answer) -> str:
@@ -234,21 +244,12 @@ def picture_answer(answer: Answer) -> str:
     return f"arena {spans[0]}, persistent {spans[1]}; without the XNNPACK delegate"
 
 
-def _micro(target: str | None, firmware: str | None) -> Target:
-    """Return the target for the comparison with TFLM."""
-    from tflm_sim.targets.presets import preset
-
-    if not firmware:
-        return preset(target or TARGET)
-    return program_reader().possible_targets(firmware, named=target)[0]
-
-
-def _on_micro(model: Model, target: Target) -> str:
+def _on_micro(model: Model, micro: Configuration) -> str:
     """Return what TFLM needs for the same model, as the rest of a line."""
     from tflm_sim.answers.simulation import simulate
 
     try:
-        simulation = simulate(model, configure(target))
+        simulation = simulate(model, micro)
     except UsageError:
         raise
     except TflmSimError as error:
@@ -273,18 +274,19 @@ def _resized(model: Model, text: str) -> tuple[int, tuple[int, ...]]:
     names = [tensors[index].name for index in inputs]
     if name in names:
         place = names.index(name)
-    elif name.isdigit() and int(name) < len(inputs):
-        place = int(name)
+    elif (number := as_whole(name)) is not None and 0 <= number < len(inputs):
+        place = number
     else:
         raise UsageError(f"--resize {text}: no input is called {name!r}; there is {', '.join(map(repr, names))}")
     return inputs[place], _parsed_shape(shape, text)
 
 
 def _parsed_shape(shape: str, text: str) -> tuple[int, ...]:
-    sizes = shape.replace("x", ",").split(",") if shape else []
-    if not all(size.isdecimal() and int(size) <= _MAX_SIZE for size in sizes):
+    sizes = [as_whole(size) for size in shape.replace("x", ",").split(",")] if shape else []
+    known = tuple(size for size in sizes if size is not None and 0 <= size <= _MAX_SIZE)
+    if len(known) != len(sizes):
         raise UsageError(f"--resize {text}: write the shape as numbers with commas, such as 1,96,96,3")
-    return tuple(map(int, sizes))
+    return known
 
 
 def _jsonl(args: argparse.Namespace, settings: LiteSettings) -> int:

@@ -10,29 +10,32 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tflm_sim.model.flatbuf import SCALARS, FlatBuffer, Table
-from tflm_sim.model.schema import TensorSlot
+from tflm_sim.model.schema import QuantizationSlot, TensorSlot, options_of_operator
 from tflm_sim.model.types import Model, Operator, OptionValue, Quantization, Tensor, TensorType
+from tflm_sim.units import int32
 
 _BLOCKWISE = 2
 
 
-def quantization_refusal(quantization: Quantization | None, shape: tuple[int, ...]) -> str | None:
-    """Return what the runtime says of a tensor's quantization parameters, None when it takes them.
-
-    Args:
-        quantization: As the file has it; None for a tensor without any.
-        shape: The tensor's shape in the file.
-    """
+def quantization_refusal(model: Model, tensor: Tensor) -> str | None:
+    """Return what the runtime says of a tensor's quantization parameters, None when it takes them."""
+    quantization = tensor.quantization
     if quantization is None or quantization.details_type == _BLOCKWISE or not len(quantization.scale):
         return None
     scales, zero_points = len(quantization.scale), len(quantization.zero_point)
-    if not zero_points:
+    if not zero_points and not _has_zero_points(model, tensor):
         return "Quantization parameters has non-null scale but null zero_point."
     if scales != zero_points:
         return (
             f"QuantizationParam has {zero_points} zero_point values and {scales} scale values. Must have same number."
         )
-    return _axis_refusal(quantization.quantized_dimension, scales, shape)
+    return _axis_refusal(quantization.quantized_dimension, scales, tensor.dims)
+
+
+def _has_zero_points(model: Model, tensor: Tensor) -> bool:
+    """Return whether the file has a vector of zero points for the tensor, be it an empty one."""
+    table = Table(FlatBuffer(model.source), tensor.offset).table(TensorSlot.QUANTIZATION)
+    return table is not None and table.has(QuantizationSlot.ZERO_POINT)
 
 
 def _axis_refusal(axis: int, scales: int, shape: tuple[int, ...]) -> str | None:
@@ -47,10 +50,13 @@ def _axis_refusal(axis: int, scales: int, shape: tuple[int, ...]) -> str | None:
 
 
 def kept_quantization(quantization: Quantization | None) -> Quantization | None:
-    """Return what the runtime keeps of parameters that it takes: nothing without scales."""
+    """Return what the runtime keeps of parameters that it takes: nothing without scales, and 32 bits of zero points."""
     if quantization is None or not len(quantization.scale):
         return None
-    return quantization
+    if all(-(2**31) <= point < 2**31 for point in quantization.zero_point):
+        return quantization
+    points = [int32(point) for point in quantization.zero_point]
+    return Quantization(quantization.scale, points, quantization.quantized_dimension, quantization.details_type)
 
 
 _TRAVERSAL_ORDER, _DIM_METADATA = 0, 2
@@ -126,7 +132,7 @@ _WINDOWS = ("window_strides", "base_dilations", "window_dilations", "padding")
 
 def options_refusal(op: str, operator: Operator) -> str | None:
     """Return what the runtime says of a builtin operator's options ("" for nothing), None when it takes them."""
-    options = operator.options
+    options = operator.options_as(options_of_operator(op))
     if not options:
         return _NEEDED.get(op)
     check = _CHECKS.get(op)

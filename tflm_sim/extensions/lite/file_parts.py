@@ -15,6 +15,7 @@ from tflm_sim.errors import PrepareError
 from tflm_sim.extensions.lite import file_checks
 from tflm_sim.extensions.lite.graph_info import AllocationType, TfLiteRegistration, TfLiteTensor
 from tflm_sim.extensions.lite.op_resolver import MutableOpResolver, refused, registration_for
+from tflm_sim.extensions.lite.shape_signature import refused_at
 from tflm_sim.extensions.lite.subgraph import TfLiteSubgraph
 from tflm_sim.extensions.lite.tensor_bytes import SIZE_UNKNOWN, bytes_required
 from tflm_sim.model.flatbuf import SCALARS, FlatBuffer, Table
@@ -72,7 +73,7 @@ def _add_tensor(subgraph: TfLiteSubgraph, tensor: Tensor, model: Model) -> bool:
         return True
     result.signature = tensor.shape_signature
     data = _constant(model, tensor, index)
-    objection = file_checks.quantization_refusal(tensor.quantization, shape)
+    objection = file_checks.quantization_refusal(model, tensor)
     if objection is not None:
         subgraph.reports += [objection, f"Tensor {index} has invalid quantization parameters."]
     result.quantization = file_checks.kept_quantization(tensor.quantization)
@@ -82,7 +83,7 @@ def _add_tensor(subgraph: TfLiteSubgraph, tensor: Tensor, model: Model) -> bool:
         result.is_sparse = tensor.has_sparsity
         result.ledger_size = file_checks.ledger_size(model, tensor) if result.is_sparse else 0
     try:
-        _give_bytes(result, data)
+        _give_bytes(result, data, subgraph.release)
     except PrepareError as failure:
         subgraph.reports += [failure.device_message, f"Tensor {index} is invalidly specified in schema.\n"]
     return len(subgraph.reports) > before
@@ -101,11 +102,11 @@ def _constant_faults(model: Model, tensor: Tensor, index: int) -> Iterator[str]:
         yield f"{objection}Tensor {index} has invalid sparsity parameters."
 
 
-def _give_bytes(tensor: TfLiteTensor, data: memoryview | None) -> None:
+def _give_bytes(tensor: TfLiteTensor, data: memoryview | None, release: str) -> None:
     has_size = tensor.type not in SIZE_UNKNOWN
     if data is not None:
         if has_size and not tensor.is_sparse and bytes_required(tensor.type, tensor.shape) > len(data):
-            raise refused("tflite/core/subgraph.cc:1965 required_bytes <= bytes was not true.")
+            raise refused_at("required_bytes <= bytes", "", " was not true.", release)
         tensor.allocation_type, tensor.size, tensor.data = AllocationType.MMAP_RO, len(data), data
     elif has_size:
         tensor.size = bytes_required(tensor.type, tensor.shape)
@@ -160,14 +161,15 @@ def _add_operator(subgraph: TfLiteSubgraph, operator: Operator, registrations: S
     if not is_custom:
         _check_options(subgraph, registration.op, operator)
     # The runtime keeps parameters for some builtin operators, options in the file or not.
-    has_parameters = not is_custom and bool(option_fields(options_of_operator(registration.op)))
+    table = options_of_operator(registration.op)
+    has_parameters = not is_custom and bool(option_fields(table))
     try:
         subgraph.add_node(
             registration,
             operator.input_tensors,
             operator.output_tensors,
             intermediates=operator.intermediate_tensors,
-            options=operator.options if has_parameters else None,
+            options=operator.options_as(table) if has_parameters else None,
             init_data=operator.custom_options if is_custom else None,
         )
     except PrepareError as failure:

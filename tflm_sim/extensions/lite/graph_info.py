@@ -249,6 +249,10 @@ class TfLiteContext(Protocol):
         """Its number in the model."""
 
     @property
+    def release(self) -> str:
+        """The release of the runtime."""
+
+    @property
     def threads(self) -> int:
         """The number of threads that kernels may use."""
 

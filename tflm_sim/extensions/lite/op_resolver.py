@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from tflm_sim.errors import PrepareError
 from tflm_sim.extensions.lite.graph_info import TfLiteRegistration
+from tflm_sim.extensions.lite.releases import DEFAULT_RELEASE
 from tflm_sim.model.schema import BUILTIN_OPERATORS, builtin_operator_name
 from tflm_sim.model.types import OperatorCode
 
@@ -21,9 +22,11 @@ class MutableOpResolver:
 
     Attributes:
         flex_registration: What stands for every operator of TensorFlow, None for nothing.
+        release: The release of the runtime whose registrations they are.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, release: str = DEFAULT_RELEASE) -> None:
+        self.release = release
         self.flex_registration: TfLiteRegistration | None = None
         self._builtins: dict[tuple[str, int], TfLiteRegistration] = {}
         self._customs: dict[tuple[str, int], TfLiteRegistration] = {}
@@ -76,7 +79,7 @@ def registration_for(code: OperatorCode, resolver: MutableOpResolver) -> TfLiteR
             )
         return found
     if code.custom_code is None:
-        raise refused("Operator with CUSTOM builtin_code has no custom_code.\n")
+        raise refused(2 * "Operator with CUSTOM builtin_code has no custom_code.\n")  # two functions say it
     unresolved = TfLiteRegistration(custom_name=code.custom_code, is_unresolved=True)
     return resolver.find_custom(code.custom_code, code.version) or unresolved
 

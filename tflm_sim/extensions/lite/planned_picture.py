@@ -5,7 +5,7 @@ What the planner placed are residents; the persistent arena is drawn behind the 
 
 from __future__ import annotations
 
-from tflm_sim.extensions.lite.answer import RUNTIME, Answer, LiteSettings
+from tflm_sim.extensions.lite.answer import Answer, LiteSettings
 from tflm_sim.extensions.lite.summary import Summary, summaries
 from tflm_sim.report.document import ModelFacts
 from tflm_sim.report.picture import Block, LiteSize, Moment, Picture, Resident, RuntimeName, Step
@@ -31,8 +31,8 @@ def _picture(path: str, answer: Answer, settings: LiteSettings, summary: Summary
     kept = ", every tensor preserved" if settings.preserves_all_tensors else ""
     name = "main" if summary.subgraph == 0 else f"subgraph_{summary.subgraph}"
     return Picture(
-        title=f"{RUNTIME}, {settings.kernels} kernels{kept}, {name}: without the XNNPACK delegate",
-        size=_size(path, summary, arena),
+        title=f"{settings.runtime}, {settings.kernels} kernels{kept}, {name}: without the XNNPACK delegate",
+        size=_size(path, summary, arena, settings.runtime),
         arena_bytes=arena,
         split_at=0,
         status=answer.status if answer.status == "ok" else "error",
@@ -64,7 +64,7 @@ def _residents(summary: Summary) -> tuple[Resident, ...]:
     return tuple(rows)
 
 
-def _size(path: str, summary: Summary, arena: int) -> LiteSize:
+def _size(path: str, summary: Summary, arena: int, runtime: str) -> LiteSize:
     used = summary.persistent_bytes
     groups = (TailGroup(_PERSISTENT, used, used, len(summary.persistent)),) if used else ()
     answer = SizeAnswer(
@@ -86,4 +86,4 @@ def _size(path: str, summary: Summary, arena: int) -> LiteSize:
         peak=None,
         invoke_problem=None,
     )
-    return LiteSize(ModelFacts(path, None, None), RuntimeName(RUNTIME), answer)
+    return LiteSize(ModelFacts(path, None, None), RuntimeName(runtime), answer)

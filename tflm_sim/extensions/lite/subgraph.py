@@ -32,8 +32,9 @@ from tflm_sim.extensions.lite.graph_info import (
 )
 from tflm_sim.extensions.lite.op_resolver import refused, unresolved_op_message
 from tflm_sim.extensions.lite.partition import partition
-from tflm_sim.extensions.lite.shape_signature import check_signature, tensor_at
-from tflm_sim.extensions.lite.tensor_bytes import SIZE_UNKNOWN, bytes_required
+from tflm_sim.extensions.lite.releases import DEFAULT_RELEASE
+from tflm_sim.extensions.lite.shape_signature import check_signature, refused_at, tensor_at
+from tflm_sim.extensions.lite.tensor_bytes import SIZE_UNKNOWN, bytes_required, ensure_room
 from tflm_sim.model.types import TensorType
 
 _CONTROL_FLOW = ("IF", "WHILE", "CALL_ONCE")
@@ -46,6 +47,7 @@ class TfLiteSubgraph(GraphInfo):
         index, name: Its number and its name in the model.
         preserves_all_tensors: Whether every tensor keeps its bytes until the end of an invocation.
         threads: The number of threads that kernels may use; some size their temporaries by it.
+        release: The release of the runtime.
         siblings: All subgraphs of the model, itself included; control flow prepares them.
         reports: Messages without a failure, since they were last read.
         planner: Where tensors are; None until they are allocated.
@@ -55,13 +57,20 @@ class TfLiteSubgraph(GraphInfo):
     """
 
     def __init__(
-        self, *, index: int = 0, name: str = "", preserves_all_tensors: bool = False, threads: int = 1
+        self,
+        *,
+        index: int = 0,
+        name: str = "",
+        preserves_all_tensors: bool = False,
+        threads: int = 1,
+        release: str = DEFAULT_RELEASE,
     ) -> None:
         super().__init__()
         self.index = index
         self.name = name
         self.preserves_all_tensors = preserves_all_tensors
         self.threads = threads
+        self.release = release
         self.siblings: Sequence[TfLiteSubgraph] = (self,)
         self.reports: list[str] = []
         self.planner: ArenaPlanner | None = None
@@ -245,6 +254,7 @@ class TfLiteSubgraph(GraphInfo):
         if tensor.type not in SIZE_UNKNOWN:
             tensor.size = bytes_required(tensor.type, shape)
             if tensor.allocation_type in (AllocationType.DYNAMIC, AllocationType.PERSISTENT_RO):
+                ensure_room(tensor.size)
                 tensor.data = bytearray(tensor.size) if tensor.size else None
         tensor.shape = shape
         if tensor.allocation_type in (AllocationType.ARENA_RW, AllocationType.ARENA_RW_PERSISTENT):
@@ -262,10 +272,10 @@ class TfLiteSubgraph(GraphInfo):
             PrepareError: The graph is immutable, there is no such tensor, it is a constant, or ``strict`` forbids it.
         """
         if strict:
-            check_signature(self.tensors, index, shape)
+            check_signature(self.tensors, index, shape, self.release)
         if self.state is State.IMMUTABLE and not self.has_delegates:
             raise refused("ResizeInputTensor is disallowed when graph is immutable.")
-        tensor = tensor_at(self.tensors, index, 1234)
+        tensor = tensor_at(self.tensors, index, self.release)
         if tensor.has_data and tensor.shape == shape:
             return
         if self.state is State.IMMUTABLE:
@@ -286,12 +296,14 @@ class TfLiteSubgraph(GraphInfo):
         for index in self.variables:
             memory, kind = self.data(index), self.tensors[index].allocation_type
             if kind is AllocationType.ARENA_RW_PERSISTENT and memory is None:
-                self.reports.append("tflite/core/subgraph.cc:1092 tensor.data.raw != nullptr was not true.")
+                refusal = refused_at("tensor.data.raw != nullptr", "", " was not true.", self.release)
+                self.reports.append(refusal.device_message)
                 return
             if kind not in (AllocationType.ARENA_RW_PERSISTENT, AllocationType.CUSTOM):
                 found, wanted = (list(AllocationType).index(one) for one in (kind, AllocationType.CUSTOM))
-                text = f"tensor.allocation_type != kTfLiteCustom ({found} != {wanted})"
-                self.reports.append(f"tflite/core/subgraph.cc:1097 {text}")
+                says = f" ({found} != {wanted})"
+                refusal = refused_at("tensor.allocation_type", "kTfLiteCustom", says, self.release)
+                self.reports.append(refusal.device_message)
                 return
             if kind is AllocationType.ARENA_RW_PERSISTENT and memory is not None:
                 memory[:] = bytes([self.tensors[index].reset_value]) * len(memory)
@@ -404,7 +416,7 @@ class TfLiteSubgraph(GraphInfo):
             index = self.add_node(registration, subset.input_tensors, subset.output_tensors, init_data=params)
             for output in subset.output_tensors:
                 if self.tensors[output].delegate not in (None, delegate):
-                    text = "tensor->delegate == nullptr || tensor->delegate == delegate was not true."
-                    raise refused(f"tflite/core/subgraph.cc:622 {text}")
+                    text = "tensor->delegate == nullptr || tensor->delegate == delegate"
+                    raise refused_at(text, "", " was not true.", self.release)
                 self.tensors[output].delegate = delegate
             self.nodes[index].delegate = delegate

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import prod
 
-from tflm_sim.errors import PrepareError
+from tflm_sim.errors import ModelError, PrepareError
 from tflm_sim.model.element_types import ELEMENT_BITS, type_number
 from tflm_sim.model.types import TensorType
 
@@ -46,3 +46,19 @@ def _bits(tensor_type: int) -> int:
         )
         raise PrepareError(message, device_message=message)
     return bits
+
+
+MOST_BYTES = 2**28
+"""The largest tensor outside of the arenas whose values are kept here."""
+
+
+def ensure_room(size: int) -> None:
+    """Refuse to go on with a tensor whose values, of ``size`` bytes, the runtime would have while it allocates.
+
+    Raises:
+        ModelError: It is larger than ``MOST_BYTES``.
+    """
+    if size > MOST_BYTES:
+        raise ModelError(
+            f"a tensor of {size:,} bytes has values before the model runs; at most {MOST_BYTES:,} are simulated"
+        )

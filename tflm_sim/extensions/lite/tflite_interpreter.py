@@ -162,7 +162,11 @@ def _file_parts(
     subgraphs = []
     for index, source in enumerate(model.subgraphs):
         subgraph = TfLiteSubgraph(
-            index=index, name=source.name, preserves_all_tensors=preserves_all_tensors, threads=threads
+            index=index,
+            name=source.name,
+            preserves_all_tensors=preserves_all_tensors,
+            threads=threads,
+            release=resolver.release,
         )
         subgraph.reports = reports
         fill_subgraph(subgraph, source, model, registrations)

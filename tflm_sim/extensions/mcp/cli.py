@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from importlib.util import find_spec
 
-from tflm_sim.cli.options import Subparsers, add_verb, duration
+from tflm_sim.cli.options import Subparsers, add_verb, typed
 from tflm_sim.errors import UsageError
+from tflm_sim.numbers import seconds
 
 ABOUT = """
 An assistant that writes firmware cannot see what the device would say. With this
@@ -31,7 +32,11 @@ def register(subparsers: Subparsers) -> None:
         "--allow-run", action="store_true", help="allow that linked programs are executed, in an emulator"
     )
     parser.add_argument(
-        "--time-limit", type=duration, default=120.0, metavar="T", help="end a question after this time (default: 2m)"
+        "--time-limit",
+        type=typed(seconds),
+        default=120.0,
+        metavar="T",
+        help="end a question after this time (default: 2m)",
     )
 
 

@@ -31,7 +31,7 @@ from tflm_sim.extensions.firmware.judge import judge as judge_firmware
 from tflm_sim.extensions.firmware.reading.firmware import Firmware, examine
 from tflm_sim.extensions.firmware.reading.image import parse_image
 from tflm_sim.extensions.firmware.reading.target import FirmwareTarget, firmware_target
-from tflm_sim.extensions.firmware.rooms import embedded_subject, rooms_for
+from tflm_sim.extensions.firmware.rooms import embedded_subject, rooms_for, used_models
 from tflm_sim.extensions.firmware.text import fact_lines, verdict_lines
 from tflm_sim.extensions.page.answers import (
     BoardVerdict,
@@ -71,7 +71,8 @@ def choices() -> str:
     """Return the :class:`Choices`."""
     targets = tuple(Choice(name, row.description) for name, row in PRESETS.items())
     boards = tuple(Choice(row.name, row.description, row.preset, row.flash or 0) for row in BOARDS.values())
-    libraries = tuple(Choice(row.label, f"TFLM of {row.runtime().day}") for row in LIBRARIES if row.is_modelled)
+    modelled = {row.label: row for row in LIBRARIES if row.is_modelled}
+    libraries = tuple(Choice(label, f"TFLM of {row.runtime().day}") for label, row in modelled.items())
     return _json(Choices(__version__, "C" if native.available() else "Python", targets, boards, libraries))
 
 
@@ -206,8 +207,9 @@ def _judged(firmware: Firmware, settings: Settings) -> FirmwareAnswer:
         document = firmware_document(firmware, None, [], problem=problem.message)
         return FirmwareAnswer(None, tuple(verdict_lines(document)), tuple(fact_lines(document)))
     configurations = [configure(target) for target in found.alternatives]
-    rooms = (rooms_for(firmware, model, is_named=False) for model in firmware.models)
-    subjects = map(embedded_subject, repeat(firmware), firmware.models, rooms)
+    used = used_models(firmware)
+    rooms = (rooms_for(firmware, model, is_named=False) for model in used)
+    subjects = map(embedded_subject, repeat(firmware), used, rooms)
     verdicts = [judge_firmware(subject, firmware, configurations, found.conditions) for subject in subjects]
     document = firmware_document(firmware, found, verdicts)
     return FirmwareAnswer(

@@ -7,12 +7,13 @@ import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path, PurePosixPath
 
-from tflm_sim.cli.options import Subparsers, add_verb
+from tflm_sim.cli.options import Subparsers, add_verb, typed
 from tflm_sim.cli.terminal import say
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.page import site
 from tflm_sim.extensions.page.planners import compiled_planners
 from tflm_sim.files import replacing_bytes
+from tflm_sim.numbers import whole
 
 ABOUT = """
 Users of the page install nothing, and their models stay in their browser.
@@ -35,7 +36,11 @@ def register(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--numpy", metavar="WHEEL", help="numpy's wheel for this Pyodide; the page needs it for Shrink")
     parser.add_argument(
-        "--port", type=int, default=8000, metavar="N", help="the port on 127.0.0.1 (default: 8000; 0: any free port)"
+        "--port",
+        type=typed(whole, least=0, most=65535),
+        default=8000,
+        metavar="N",
+        help="the port on 127.0.0.1 (default: 8000; 0: any free port)",
     )
     parser.add_argument("--write", metavar="FOLDER", help="write the files for a web server into this folder instead")
 

@@ -5,22 +5,35 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib.util
+import math
 import os
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tflm_sim.checks.doubts import settling_lines
+from tflm_sim.checks.program_need import ProgramNeed
 from tflm_sim.cli import options
 from tflm_sim.cli.terminal import ProgressLine, fitting, say, say_json
-from tflm_sim.device.configuration import Configuration, configure
-from tflm_sim.errors import TflmSimError, UsageError
+from tflm_sim.device.configuration import Configuration
+from tflm_sim.errors import FirmwareError, TflmSimError, UsageError
 from tflm_sim.extensions.shrink.shrunk import Shrunk
-from tflm_sim.extensions.shrink.text import ExecutedGain, executed_gain_lines, shrunk_document, shrunk_lines
+from tflm_sim.extensions.shrink.text import (
+    ExecutedGain,
+    executed_gain_lines,
+    firmware_lines,
+    shrunk_document,
+    shrunk_lines,
+)
 from tflm_sim.extras import install_command
 from tflm_sim.files import replacing_bytes
+from tflm_sim.model.c_array import is_source_name, new_source, with_array
+from tflm_sim.model.inputs import read_input
 from tflm_sim.model.load import load
+from tflm_sim.model.types import Model
+from tflm_sim.numbers import multiple, seconds, share_of, whole
+from tflm_sim.ops.resolver import resolver_methods
 from tflm_sim.sizes import parse_size
 
 ABOUT = """
@@ -35,6 +48,7 @@ tflm-sim shrink model.tflite -o small.tflite --offline-plan --prove 20
 tflm-sim shrink model.tflite -o small.tflite --firmware build/app.elf --prove 5
 tflm-sim shrink model.tflite -o small.tflite --firmware build/app.elf --executed
 tflm-sim shrink model.tflite -o small.tflite --int8-io --time-limit 30s
+tflm-sim shrink sketch/model.h -o sketch/model.h --in-place --library ArduTFLite.h
 tflm-sim shrink model.tflite --explain
 """
 NO_GAIN = 1
@@ -50,15 +64,22 @@ def register(subparsers: options.Subparsers) -> None:
     parser = options.add_verb(subparsers, "shrink", EXAMPLES, about=ABOUT, exits=EXITS)
     parser.add_argument("model", metavar="MODEL", help="a .tflite file, or sample:NAME")
     parser.add_argument(
-        "-o", "--output", metavar="OUT.tflite", help="the file to write (without it nothing is written)"
+        "-o",
+        "--output",
+        metavar="OUT",
+        help="the file to write (without it nothing is written): .tflite, or a C array (.h, .cc, ...) in the place of "
+        "the one that the file has",
     )
     parser.add_argument("--in-place", action="store_true", help="allow OUT to be MODEL")
-    _add_firmware(parser.add_argument_group("firmware"))
+    options.add_configuration(
+        parser, several=("target", "board"), title="firmware (with several targets or boards, the arena grows on none)"
+    )
+    options.add_executed(parser)
     _add_limits(parser.add_argument_group("limits for the result"))
     _add_passes(parser.add_argument_group("passes that are off by default"))
     parser.add_argument(
         "--prove",
-        type=int,
+        type=options.typed(whole),
         metavar="N",
         help="run both models in the real TFLM (with --firmware: in that program) on N random inputs and the extremes, "
         "and reject the result if a byte differs",
@@ -72,34 +93,13 @@ def register(subparsers: options.Subparsers) -> None:
     )
 
 
-def _add_firmware(firmware: argparse._ArgumentGroup) -> None:
-    firmware.add_argument(
-        "--target",
-        action="append",
-        metavar="T",
-        help=f"the processor (default: {options.TARGET}); give several, and the arena grows on none of them",
-    )
-    firmware.add_argument("--firmware", metavar="APP.elf", help="read the target from this linked program (ELF)")
-    options.add_executed(firmware)
-    firmware.add_argument(
-        "--kernels", metavar="LIB", help="the kernel library for every target: reference, cmsis_nn or esp_nn"
-    )
-    firmware.add_argument(
-        "--custom-ops",
-        action="append",
-        default=[],
-        metavar="FILE.py",
-        help="a Python file that describes your own kernels (OpModel)",
-    )
-
-
 def _add_limits(limits: argparse._ArgumentGroup) -> None:
     limits.add_argument(
         "--goal", metavar="N", help="stop at the first result that fits (64KiB), with the fewest multiply-accumulates"
     )
     limits.add_argument(
         "--max-macs",
-        type=_ratio,
+        type=options.typed(multiple),
         metavar="X",
         help="the most multiply-accumulates, as a multiple of the model's (default: 1.35)",
     )
@@ -111,7 +111,7 @@ def _add_limits(limits: argparse._ArgumentGroup) -> None:
     )
     limits.add_argument(
         "--time-limit",
-        type=options.duration,
+        type=options.typed(seconds),
         metavar="T",
         help="end the search after 60s, 500ms or 2m, and use the best result so far; Ctrl-C does the same "
         "(default: search until nothing helps any more)",
@@ -158,7 +158,7 @@ def run(args: argparse.Namespace) -> int:
     _refuse_output(args)
     settings = _settings(args, len(model.source))
     is_measured = options.is_executed(args)
-    configurations = _configurations(args)
+    configurations, need = _configurations(args, model)
     with ProgressLine("shrinking", model) as status:
         shrunk = shrink(model, configurations, **settings, progress=status.show)
     executed = _executed(args, shrunk, configurations) if is_measured and shrunk.has_gained else None
@@ -166,11 +166,12 @@ def run(args: argparse.Namespace) -> int:
     is_met = (has_gained or not is_measured) and _fits(shrunk, executed, settings.get("goal"))
     output = args.output if has_gained or is_met else None
     if output is not None:
-        _write(output, shrunk.data)
+        _write(output, shrunk, args)
     if not args.json:
+        say(*(options.program_header(need) if executed is None else ()))
         shown = configurations[:1] if args.firmware else configurations  # The table says what its file leaves open.
         say(*(line for config in shown for line in options.header(args, config)))
-    _print(args, shrunk, settings.get("goal"), executed, output)
+    _print(args, shrunk, settings.get("goal"), executed, output, need)
     return 0 if is_met else NO_GAIN
 
 
@@ -213,10 +214,16 @@ def _executed(args: argparse.Namespace, shrunk: Shrunk, configurations: Sequence
 
 
 def _print(
-    args: argparse.Namespace, shrunk: Shrunk, goal: int | None, executed: ExecutedGain | None, output: str | None
+    args: argparse.Namespace,
+    shrunk: Shrunk,
+    goal: int | None,
+    executed: ExecutedGain | None,
+    output: str | None,
+    need: ProgramNeed | None,
 ) -> None:
     if args.json:
-        say_json(shrunk_document(shrunk, goal=goal, output=output, executed=executed))
+        program = None if need is None or executed is not None else dict(need.parts)
+        say_json(shrunk_document(shrunk, goal=goal, output=output, executed=executed, program=program))
     else:
         say(*shrunk_lines(shrunk, goal=goal, explain=args.explain, width=fitting()))
         if executed is not None:
@@ -227,27 +234,34 @@ def _print(
             say("nothing is written: the program itself does not need less")
         elif shrunk.has_gained:
             say("nothing is written; -o OUT.tflite writes it")
+        if need is not None and executed is None:
+            say(*settling_lines(need.answer, need.settled_by))
 
 
-def _configurations(args: argparse.Namespace) -> list[Configuration]:
-    custom_ops = tuple(row for path in args.custom_ops for row in options.load_custom_ops(path))
+def _configurations(args: argparse.Namespace, model: Model) -> tuple[list[Configuration], ProgramNeed | None]:
+    """Return a configuration for each target and board; of ``--firmware`` what it may be built for, and what it needs.
+
+    Raises:
+        UsageError: Several of them with a program.
+        FirmwareError: The file does not say what has to be simulated.
+    """
+    targets, boards = args.target or [], args.board or []
+    if args.firmware and len(targets) + len(boards) > 1:
+        raise UsageError("--firmware selects one target; add at most one --target, for what the file does not contain")
+    each = [(name, None) for name in dict.fromkeys(targets)] + [(None, name) for name in dict.fromkeys(boards)]
     if args.firmware:
-        if args.target and len(args.target) > 1:
-            raise UsageError(
-                "--firmware selects one target; add at most one --target, for what the file does not contain"
-            )
-        named = args.target[0] if args.target else None
-        possible = options.program_reader().possible_targets(args.firmware, named=named, kernels=args.kernels)
-        return [configure(target, custom_ops=custom_ops) for target in possible]
-    names = list(dict.fromkeys(args.target or [options.TARGET]))
-    return [configure(name, kernels=args.kernels, custom_ops=custom_ops) for name in names]
-
-
-def _ratio(text: str) -> float:
-    match = re.fullmatch(r"\+(\d+(?:\.\d+)?)%|(\d+(?:\.\d+)?)", text.strip())
-    if match is None:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a multiple; write 1.10 or +10%")
-    return 1 + float(match[1]) / 100 if match[1] else float(match[2])
+        each = [(*targets, None)[:1] + (*boards, None)[:1]]
+    found: list[Configuration] = []
+    for target, board in each or [(None, None)]:
+        one = argparse.Namespace(**{**vars(args), "target": target, "board": board})
+        possible = options.possible_configurations(one)
+        if args.firmware:
+            need = options.program_need(one, args.model, model, possible)
+            if need.simulation is None:
+                raise FirmwareError(need.reason, path=args.firmware)
+            return list(need.configurations), need
+        found += possible
+    return list(dict.fromkeys(found)), None
 
 
 def _flash(before: int, text: str) -> int:
@@ -256,9 +270,9 @@ def _flash(before: int, text: str) -> int:
     Raises:
         UsageError: Not a size.
     """
-    share = re.fullmatch(r"\+(\d+(?:\.\d+)?)%", text.strip())
+    share = share_of(text)
     if share is not None:
-        return before + int(before * float(share[1]) / 100)
+        return before + math.floor(before * share)
     return before + parse_size(text[1:]) if text.startswith("+") else parse_size(text)
 
 
@@ -287,18 +301,41 @@ def _refuse_output(args: argparse.Namespace) -> None:
     if args.in_place or args.model.startswith("sample:"):
         return
     with contextlib.suppress(OSError):
-        if os.path.samefile(args.model, args.output):
+        if os.path.samefile(_file_of(args.model), args.output):
             raise UsageError(f"{args.output} is the model itself; add --in-place to overwrite it")
 
 
-def _write(path: str, data: bytes) -> None:
+def _file_of(model: str) -> str:
+    """Return the file of FILE or FILE:NAME."""
+    return model if os.path.exists(model) else model.rpartition(":")[0]
+
+
+def _write(path: str, shrunk: Shrunk, args: argparse.Namespace) -> None:
     """Write a file so that it is there as a whole or not at all, and read it again.
 
     Raises:
         UsageError: It cannot be written.
         TflmSimError: What is read again is not what was written.
     """
+    label = path
+    written = bytes(shrunk.data)
+    if is_source_name(path):
+        written, label = _as_source(path, shrunk, args)
     with replacing_bytes(path) as file:
-        file.write(data)
-    if os.path.isfile(path) and Path(path).read_bytes() != data:
+        file.write(written)
+    if os.path.isfile(path) and bytes(read_input(label).data) != bytes(shrunk.data):
         raise TflmSimError(f"{path}: reading the file again does not give what was written")
+
+
+def _as_source(path: str, shrunk: Shrunk, args: argparse.Namespace) -> tuple[bytes, str]:
+    """Return the result as a C array in a source, and what to call it: in the file that is there, or in a new one."""
+    methods, own = resolver_methods(shrunk.model)
+    notes = [
+        *firmware_lines(shrunk),
+        f"MicroMutableOpResolver<{len(methods) + len(own)}>: {', '.join((*methods, *own))}",
+    ]
+    if not os.path.exists(path):
+        return new_source(bytes(shrunk.data), path=path, notes=notes), path
+    array = args.model.removeprefix(f"{path}:") if args.model.startswith(f"{path}:") else ""
+    source = with_array(Path(path).read_bytes(), bytes(shrunk.data), path=path, name=array, notes=notes)
+    return source, f"{path}:{array}" if array else path

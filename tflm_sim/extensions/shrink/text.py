@@ -13,6 +13,7 @@ from tflm_sim.document_types import Count
 from tflm_sim.errors import expect
 from tflm_sim.escape import printable
 from tflm_sim.extensions.shrink.shrunk import Conversion, ElementNumbers, Gain, Shrunk, Sizes
+from tflm_sim.ops.resolver import resolver_method
 from tflm_sim.registry import part_lines
 from tflm_sim.report.tables import fitting_columns, table_lines
 from tflm_sim.sizes import as_size
@@ -51,6 +52,7 @@ class ShrunkDocument:
     Attributes:
         output: The file that was written.
         executed: What the program says that was executed with both; null unless asked for, or where nothing gained.
+        program: What a program's file says that was only read; null where none was.
     """
 
     schema_version: Literal[1] = 1
@@ -59,11 +61,17 @@ class ShrunkDocument:
     goal_bytes: Count | None
     goal_met: bool | None
     executed: ExecutedGain | None = None
+    program: dict[str, Any] | None = None
     answer: Shrunk = field(metadata=INLINE)
 
 
 def shrunk_document(
-    shrunk: Shrunk, *, goal: int | None, output: str | None, executed: ExecutedGain | None = None
+    shrunk: Shrunk,
+    *,
+    goal: int | None,
+    output: str | None,
+    executed: ExecutedGain | None = None,
+    program: dict[str, Any] | None = None,
 ) -> ShrunkDocument:
     """Return the answer as a document."""
     return ShrunkDocument(
@@ -72,6 +80,7 @@ def shrunk_document(
         goal_bytes=goal,
         goal_met=None if goal is None else shrunk.fits(goal) and (executed is None or executed.fits(goal)),
         executed=executed,
+        program=program,
         answer=shrunk,
     )
 
@@ -114,7 +123,7 @@ def shrunk_lines(
         sizes = _sizes(shrunk.with_int8_io)
         lines.append(f"--int8-io would give {sizes}: integers at the inputs and outputs, which the firmware converts")
     if shrunk.has_gained:
-        lines += ["", *_firmware_lines(shrunk)]
+        lines += ["", "for the firmware:", *(f"    {line}" for line in firmware_lines(shrunk))]
         lines += _conversion_lines(shrunk.conversions)
         lines += ["", *_trust_lines(shrunk)]
     return lines
@@ -210,12 +219,19 @@ def _part_lines(facts: dict[str, object]) -> list[str]:
     return lines
 
 
-def _firmware_lines(shrunk: Shrunk) -> list[str]:
-    size = max(gain.after.multiple_of_16 for gain in shrunk.gains)
-    lines = ["for the firmware:", f"    alignas(16) uint8_t tensor_arena[{size}];  // {format_size(size)}"]
+def firmware_lines(shrunk: Shrunk) -> list[str]:
+    """Return what the firmware says for the result: an arena for each target, and the operators that it needs more."""
+    sizes: dict[str, int] = {}
+    for gain in shrunk.gains:
+        sizes[gain.target] = max(gain.after.multiple_of_16, sizes.get(gain.target, 0))
+    is_one = len({*sizes.values()}) == 1
+    lines = [
+        f"alignas(16) uint8_t tensor_arena[{size}];  // {f'on {target}: ' if not is_one else ''}{format_size(size)}"
+        for target, size in ([*sizes.items()][:1] if is_one else sizes.items())
+    ]
     if shrunk.extra_operators:
-        lines.append(f"    // {len(shrunk.extra_operators)} more in MicroMutableOpResolver<N>:")
-        lines += [f"    resolver.{_resolver_method(name)}();" for name in shrunk.extra_operators]
+        lines.append(f"// {len(shrunk.extra_operators)} more in MicroMutableOpResolver<N>:")
+        lines += [f"resolver.{resolver_method(name)}();" for name in shrunk.extra_operators]
     return lines
 
 
@@ -240,12 +256,6 @@ def _numbers(numbers: ElementNumbers) -> str:
     if numbers.scale is None:
         return numbers.type
     return f"{numbers.type} with scale {numbers.scale:.9g} and zero point {numbers.zero_point}"
-
-
-def _resolver_method(operator: str) -> str:
-    """Return the method of MicroMutableOpResolver for a builtin operator: SLICE is AddSlice."""
-    words = (word if word in ("2D", "3D") else word.capitalize() for word in operator.split("_"))
-    return "Add" + "".join(words)
 
 
 def _distinct(outputs: int) -> str:

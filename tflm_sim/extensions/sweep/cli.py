@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tflm_sim.answers.rows import Case, Row, cases
-from tflm_sim.cli.options import Subparsers, add_verb, svg_file
+from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, svg_file, typed
+from tflm_sim.cli.options import settings as given_settings
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_types import Count
@@ -31,9 +32,10 @@ from tflm_sim.extensions.sweep.tables import read_rows
 from tflm_sim.extras import install_command
 from tflm_sim.files import replacing
 from tflm_sim.model.inputs import folder_files, matches
+from tflm_sim.numbers import seconds, whole
 from tflm_sim.report.circumstances import sentence_with_assumed, targets_line, unnamed
 from tflm_sim.report.tables import table_lines
-from tflm_sim.sizes import parse_size
+from tflm_sim.sizes import as_limit, parse_size
 
 ABOUT = """
 Use it for a folder of models. It writes a table, and can use many processes or
@@ -46,8 +48,9 @@ find . -name '*.tflite' | tflm-sim sweep - --targets all -o results.jsonl --plot
 tflm-sim sweep s3://bucket/a.tflite --targets esp32 -o r.csv --scheduler tcp://10.0.0.1:8786
 tflm-sim sweep --diff last_week.csv today.csv
 """
-_OPTIONS = {"target": "--targets", "library": "--runtime", "kernels": "--kernels"}
-_REST = ("kernels", "runtime", "interpreter", "planner")
+_OPTIONS = {"target": "--targets", "library": "--library", "kernels": "--kernels"}
+_PER_CASE = ("target", "board", "firmware", "custom_ops")
+"""Options of other verbs for which a sweep has --targets and --boards, or that no row of a table can have."""
 _TLS_FILES = {"ca": "certificates of whom to trust", "cert": "our own certificate", "key": "its private key"}
 MAX_REASONS, MAX_NAMES = 10, 3
 """How many reasons for rows without a figure are told, and how many models of each are named."""
@@ -109,14 +112,13 @@ def register(subparsers: Subparsers) -> None:
         "--boards", metavar="B,...", help="boards, or all; the column 'fits' is about their RAM and flash"
     )
     parser.add_argument("--limit", metavar="N", help="the largest allowed arena, for the column 'fits'")
-    for name in _REST:
-        parser.add_argument(f"--{name}", metavar=name.upper(), help="as for 'tflm-sim size', for every target")
+    add_configuration(parser, leave_out=_PER_CASE, title="firmware, for every target")
     parser.add_argument("-o", "--output", metavar="FILE", help="results: .csv, .jsonl or .parquet")
     begin = parser.add_mutually_exclusive_group()
     begin.add_argument("--resume", action="store_true", help="continue FILE, and keep its rows of the same version")
     begin.add_argument("--overwrite", action="store_true", help="replace FILE")
     parser.add_argument(
-        "--jobs", type=int, metavar="N", help="the number of processes on this machine (default: one per core)"
+        "--jobs", type=typed(whole), metavar="N", help="the number of processes on this machine (default: one per core)"
     )
     parser.add_argument(
         "--scheduler", metavar="URL", help="use the workers of this dask cluster: tcp://HOST:PORT, or tls://"
@@ -125,7 +127,7 @@ def register(subparsers: Subparsers) -> None:
         parser.add_argument(f"--tls-{name}", metavar="FILE", help=f"for tls://: {what}, PEM")
     parser.add_argument(
         "--row-seconds",
-        type=float,
+        type=typed(seconds),
         default=DEFAULT_SECONDS,
         metavar="S",
         help="the most time for a row (default: 60; 0: no limit)",
@@ -156,8 +158,8 @@ def _tls(args: argparse.Namespace) -> dict[str, str]:
 def _cases(args: argparse.Namespace) -> list[Case]:
     """Return the targets and boards to size for; an invalid one is refused before the first row."""
     targets = args.targets.split(",") if args.targets else [] if args.boards else ["cortex-m4"]
-    settings = {name: value for name in _REST if (value := getattr(args, name)) is not None}
-    limit = parse_size(args.limit) if args.limit else None
+    settings = given_settings(args)
+    limit = as_limit(args.limit, "limit")
     over = cases(targets, args.boards.split(",") if args.boards else [], limit=limit, **settings)
     for case in over:
         case.configuration()
@@ -249,8 +251,10 @@ def _sweep(args: argparse.Namespace, over: list[Case], pool: Any, limits: Limits
     else:
         summary, *reasons = tally.lines()
         configurations = [case.configuration() for case in over]
+        missing = _assumed(args, configurations)
+        open_ones = [] if args.kernels else [each.target for each in configurations]
         say(
-            sentence_with_assumed(summary, _assumed(args, configurations)),
+            sentence_with_assumed(summary, missing, open_ones),
             *reasons,
             targets_line(config.target for config in configurations),
         )
@@ -262,7 +266,7 @@ def _sweep(args: argparse.Namespace, over: list[Case], pool: Any, limits: Limits
 def _assumed(args: argparse.Namespace, configurations: Sequence[Configuration]) -> list[str]:
     """Return the options that were not named."""
     target = args.targets or args.boards
-    versions = {"library": None, "runtime": args.runtime, "kernels": args.kernels}
+    versions = {"library": args.library, "runtime": args.runtime, "kernels": args.kernels}
     missing = {name for config in configurations for name in unnamed(config, target=target, **versions)}
     return [option for name, option in _OPTIONS.items() if name in missing]
 

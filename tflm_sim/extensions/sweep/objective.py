@@ -51,7 +51,7 @@ class ArenaObjective:
         return _live_bytes(of) + tail
 
 
-def arena_objective(target: Where, **settings: Any) -> ArenaObjective:
+def arena_objective(target: Where | None = None, **settings: Any) -> ArenaObjective:
     """Return the objective for a target; settings as :class:`~tflm_sim.device.configuration.Settings` has them."""
     return ArenaObjective(configure(target, **settings))
 

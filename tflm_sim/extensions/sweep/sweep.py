@@ -15,7 +15,7 @@ from tflm_sim.extras import install_command
 from tflm_sim.model.inputs import expand_inputs, may_hold_several, members
 from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
-from tflm_sim.sizes import as_size
+from tflm_sim.sizes import as_limit
 
 DEFAULT_LIMITS = Limits()
 
@@ -125,7 +125,7 @@ def sweep(
         import pandas
     except ImportError as missing:
         raise UsageError(f"a table needs pandas: {install_command('sweep')}") from missing
-    over = cases([targets] if isinstance(targets, str) else targets, boards, limit=as_size(limit, "limit"), **settings)
+    over = cases([targets] if isinstance(targets, str) else targets, boards, limit=as_limit(limit, "limit"), **settings)
     rows = iterate_rows(models, over, client=client, jobs=jobs, limits=limits)
     table = pandas.DataFrame.from_records([as_dict(row) for row in rows], columns=list(COLUMNS))
     return table.astype({name: "Int64" for name in table.columns if COLUMNS[name] == "int | None"})

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TextIO
 from tflm_sim.answers.rows import COLUMNS, STATUSES, Row, as_dict
 from tflm_sim.documents import MAX_INTEGER
 from tflm_sim.errors import UsageError
-from tflm_sim.escape import json_text
+from tflm_sim.escape import csv_cell, csv_text, json_text
 from tflm_sim.extras import install_command
 from tflm_sim.files import opened, parse_json
 from tflm_sim.limits import MAX_ROW_BYTES
@@ -43,22 +43,6 @@ class _Jsonl:
         self._file.close()
 
 
-_FORMULA = tuple("=+-@\t'")
-"""What a spreadsheet takes for a formula at the start of a cell, and the sign that says that it is none."""
-
-
-def _quoted(value: Any) -> Any:
-    """Return a cell that no spreadsheet executes; :func:`_unquoted` undoes it, but for what ends a line in some."""
-    if not isinstance(value, str):
-        return value
-    text = _encodable(value).replace("\r", "\\x0d")
-    return f"'{text}" if text.startswith(_FORMULA) else text
-
-
-def _unquoted(text: str) -> str:
-    return text.removeprefix("'")
-
-
 def _encodable(text: str) -> str:
     """Return a text with the bytes of a name that are not UTF-8 as escapes."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
@@ -71,7 +55,10 @@ class _Csv:
         self._writer.writeheader()
 
     def write(self, rows: Sequence[Row]) -> None:
-        self._writer.writerows({name: _quoted(value) for name, value in as_dict(row).items()} for row in rows)
+        self._writer.writerows(
+            {name: csv_cell(value) if isinstance(value, str) else value for name, value in as_dict(row).items()}
+            for row in rows
+        )
         self._file.flush()
 
     def close(self) -> None:
@@ -205,7 +192,7 @@ def _read_csv(path: Path) -> Iterator[Mapping[str, Any]]:
 def _cell(name: str, text: str) -> Any:
     kind = COLUMNS.get(name, "str")
     if kind == "str":
-        return _unquoted(text)
+        return csv_text(text)
     if text == "":
         return None
     return {"True": True, "False": False}[text] if kind == "bool | None" else int(text)

@@ -6,18 +6,27 @@
     1.2.3   S3: a margin of 64 instead of 32 (d17c031); P4: im2col and tiles (2bfa080, 2159e8f)
     1.2.6   S3: the input is padded once, as far as the output's windows read (c087617)
     4982f25 S3: no copy of a pointwise filter or input, the larger of two copies of any other filter
+    1017042 S3: a window of 3x3 is copied with its filter; a large pointwise filter is worked through in panels
+    fa9f698 P4: sixteen windows at a time; each group by itself
+    25cae54 S3: sixteen windows of 3x3 at a time, in panels; each group by itself (since fa9f698)
 
-Source: src/convolution/esp_nn_conv_{esp32s3,esp32p4}.c @ espressif/esp-nn, version by version;
+Source: src/convolution/esp_nn_conv_{esp32s3,esp32p4,riscv_pie}.c, esp_nn_conv_s8_3x3_opt_esp32s3.c,
+esp_nn_conv_1x1_panel_esp32s3.h @ espressif/esp-nn, version by version;
 porting/espressif/ESP-NN, edgeimpulse/inferencing-sdk-cpp @ f351785.
 """
 
 from __future__ import annotations
 
-from tflm_sim.ops.esp_nn.dims import DataDims, Layer
+from tflm_sim.ops.esp_nn.dims import DataDims, Layer, Size
 from tflm_sim.units import align_up
 
 _P4_L1D_BUDGET = 32768
 _S3_MARGIN = 64
+_S3_PANEL_FILTER = 24 * 1024
+"""Bytes of a pointwise filter from which on the S3 works through it in panels."""
+_STAGED_WINDOWS = 16
+_P4_LARGEST_STAGED, _P4_LARGEST_UNTILED = 2304, 96 * 1024
+"""Bytes of a window that the P4 still stages, and of a filter for which it does not tile the padded input."""
 
 
 def before_1_1_0(layer: Layer) -> int:
@@ -67,8 +76,55 @@ def esp32s3_4982f25(layer: Layer) -> int:
     return _read_input(layer) + max(_aligned_rows(layer), plain_filter) + layer.sums + _S3_MARGIN
 
 
+def esp32s3_1017042(layer: Layer) -> int:
+    """Return the bytes on the S3 at 1017042, of whatever release that is."""
+    channels = layer.image.channels
+    if _is_3x3(layer):
+        return (1 + layer.result.channels) * 9 * channels + layer.sums + 32
+    if _is_pointwise(layer):
+        batch = 24 * channels + 8 * layer.result.channels + _S3_MARGIN
+        is_large = channels * layer.result.channels > _S3_PANEL_FILTER
+        return max(esp32s3_4982f25(layer), batch, _panel(channels) if is_large else 0)
+    return esp32s3_4982f25(layer)
+
+
+def esp32s3_25cae54(layer: Layer) -> int:
+    """Return the bytes on the S3 at 25cae54, of whatever release that is."""
+    if groups := _groups(layer):
+        return _grouped(layer, groups, esp32s3_25cae54)
+    if _is_3x3(layer) and layer.result.area >= _STAGED_WINDOWS:
+        window = 9 * layer.image.channels
+        return _STAGED_WINDOWS * window + _panel(window) + 32
+    return esp32s3_1017042(layer)
+
+
+def esp32p4_fa9f698(layer: Layer) -> int:
+    """Return the bytes on the P4 at fa9f698, of whatever release that is."""
+    if groups := _groups(layer):
+        return _grouped(layer, groups, esp32p4_fa9f698)
+    if _is_pointwise(layer):
+        return esp32p4_1_2_3(layer)
+    row = layer.window.width * layer.image.channels
+    window = row * layer.window.height
+    is_staged = window <= _P4_LARGEST_STAGED
+    if not layer.is_padded and row >= 16 and not (window >= 128 and is_staged and layer.result.channels >= 16):
+        return _aligned_filter(layer) + 32
+    is_tiled = layer.is_padded and row >= 16 and window * layer.result.channels > _P4_LARGEST_UNTILED
+    if window >= 16 and not is_tiled:
+        return layer.sums + window + (_STAGED_WINDOWS * window + 16 if is_staged else 0) + 32
+    if not layer.is_padded:
+        return esp32p4_1_2_3(layer)
+    channels, widened = layer.image.channels, 0
+    if row < 16:
+        channels = _widened_channels(layer)
+        widened = layer.window.area * channels * layer.result.channels
+    staged = layer.padded().width * channels
+    rows = _tile_rows(layer, staged, _P4_L1D_BUDGET - layer.sums - widened)
+    return layer.sums + widened + ((rows - 1) * layer.stride.h + layer.window.height) * staged + 32
+
+
 def esp32p4_1_2_3(layer: Layer) -> int:
-    """Return the bytes on the P4 from 1.2.3 on."""
+    """Return the bytes on the P4 from 1.2.3 to 1.3.1."""
     if _is_pointwise(layer):
         few = layer.image.channels < 16
         return layer.sums + 16 * layer.result.channels + 32 + 32 if few else _pointwise(layer, margin=32)
@@ -89,6 +145,32 @@ def esp32p4_1_2_3(layer: Layer) -> int:
 def _is_pointwise(layer: Layer) -> bool:
     """Return whether a window of one element moves by one, without padding."""
     return layer.window[:2] == (1, 1) and layer.stride == (1, 1) and not layer.is_padded
+
+
+def _is_3x3(layer: Layer) -> bool:
+    """Return whether a window of 3x3 has its own kernel: for 16 results and more, and channels in sixteens."""
+    few = min(layer.image.channels, layer.result.channels) < 16
+    return layer.window[:2] == (3, 3) and layer.image.channels % 16 == 0 and not few
+
+
+def _panel(channels: int) -> int:
+    """Return the bytes for a pointwise filter in panels: columns and tails, results on their way, and a margin."""
+    return 24 * channels + 16 * 1024 + _S3_MARGIN
+
+
+def _groups(layer: Layer) -> int:
+    """Return into how many groups a filter with fewer channels than the input divides it; 0 for one, or no such."""
+    image, window, result = layer.image.channels, layer.window.channels, layer.result.channels
+    if not 0 < window < image or image % window:
+        return 0
+    return 0 if result % (image // window) else image // window
+
+
+def _grouped(layer: Layer, groups: int, size: Size) -> int:
+    """Return the bytes of one group's input, output and scratch."""
+    image = layer.image._replace(channels=layer.window.channels)
+    result = layer.result._replace(channels=layer.result.channels // groups)
+    return size(layer._replace(image=image, result=result)) + image.size + result.size + 64
 
 
 def _pointwise(layer: Layer, *, margin: int) -> int:
@@ -144,10 +226,14 @@ def _widened_channels(layer: Layer) -> int:
 
 def _tile(layer: Layer, widened: int) -> int:
     """Return the bytes of the input rows that the P4 holds at once: as many output rows as its cache budget allows."""
-    stride, height = layer.stride.h, layer.window.height
     row = layer.padded().width * _widened_channels(layer)
-    budget = _P4_L1D_BUDGET - layer.sums - widened
-    rows = 1
-    if budget > 0 and height * row <= budget:
-        rows = min((budget - height * row) // (stride * row) + 1, layer.result.height)
-    return ((rows - 1) * stride + height + 2 * layer.padding.h) * row
+    rows = _tile_rows(layer, row, _P4_L1D_BUDGET - layer.sums - widened)
+    return ((rows - 1) * layer.stride.h + layer.window.height + 2 * layer.padding.h) * row
+
+
+def _tile_rows(layer: Layer, row: int, budget: int) -> int:
+    """Return how many output rows the P4 makes at once, with so many bytes for the input's padded rows."""
+    window = layer.window.height * row
+    if budget <= 0 or window > budget:
+        return 1
+    return min((budget - window) // (layer.stride.h * row) + 1, layer.result.height)

@@ -51,7 +51,9 @@ def _conv(k: Kernel, output: KernelTensor, source: KernelTensor, kernel: KernelT
     if source.type == _INT8:
         image = DataDims(source.shape[1], source.shape[2], input_channels)
         result = DataDims(output.shape[1], output.shape[2], output_channels)
-        window = DataDims(kernel.shape[1], kernel.shape[2], group_channels)
+        # Without the filter's channels ESP-NN sees no groups.
+        seen = group_channels if k.has("esp_conv_filter_channels") else 0
+        window = DataDims(kernel.shape[1], kernel.shape[2], seen)
         layer = _layer(k.node, reference.CONV.table, image, window, result)
         index = yield from _optional_scratch(_sizes(k.node).esp_nn_get_conv_scratch_size(layer))
         op_data_offset = k.node.user_data

@@ -7,10 +7,15 @@ The copy in Edge Impulse's SDK has the sizes of 1.1.0, but for its oldest two, f
 entry for an implementation, its size functions are not at hand.
 
 What says which text a release has, beside the history of espressif/esp-nn up to 1.2.3: CHECKSUMS.json of the published
-components 1.2.6 (c087617) and 1.3.1 (52d6de8), which list every file's SHA-256. In 1.2.6 a convolution on the S3 is the
-one function of them all that differs from 1.2.3, and 1.3.1 has it too; its depthwise convolution is that of 1.2.6 but
-for the line of d8866fa, which 1.3.0 is. So releases between two of the same text have it as well; 1.2.4 and 1.2.5 lie
-between two texts on the S3. On the P4 the files have other names from 1.3.0 on, and their texts are not at hand.
+components 1.2.4 (4bbdf68), 1.2.6 (c087617) and 1.3.1 (52d6de8), which list every file's SHA-256. 1.2.4 has the size
+functions of 1.2.3. In 1.2.6 a convolution on the S3 is the one of them all that differs, and 1.3.1 has it too; its
+depthwise convolution is that of 1.2.6 but for the line of d8866fa, which 1.3.0 is. On the P4 the files have other names
+from 1.3.0 on. Those of 1.3.1 with depthwise convolutions and softmax are the texts of 1.2.3 but for loops and comments;
+the size function of convolutions is the same at b98c336, before 1.3.0, and at 0c64b00, after 1.3.1. Releases between
+two of the same text have it as well; 1.2.5 lies between two texts on the S3.
+
+Later texts are known by commit: for each function the newest at that commit or before, 25cae54 and fa9f698 the newest
+that were read at all. No published checksum says which release has them.
 """
 
 from __future__ import annotations
@@ -21,7 +26,7 @@ from functools import partial
 
 from tflm_sim.ops.esp_nn import conv_sizes, depthwise_sizes
 from tflm_sim.ops.esp_nn.dims import Implementation, Layer, Size, in_c
-from tflm_sim.targets.kernel_library import EDGE_IMPULSE_2022, EDGE_IMPULSE_2023, UNRELEASED
+from tflm_sim.targets.kernel_library import EDGE_IMPULSE_2022, EDGE_IMPULSE_2023
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,20 @@ _S3_1_3_0 = replace(
     esp_nn_get_depthwise_conv_scratch_size=_depthwise(partial(depthwise_sizes.esp32s3_1_2_1, any_padding=False)),
 )
 _S3_4982F25 = replace(_S3_1_3_0, esp_nn_get_conv_scratch_size=_conv(conv_sizes.esp32s3_4982f25))
+_S3_1017042 = replace(
+    _OPT,
+    esp_nn_get_conv_scratch_size=_conv(conv_sizes.esp32s3_1017042),
+    esp_nn_get_depthwise_conv_scratch_size=_depthwise(depthwise_sizes.esp32s3_1017042),
+)
+_S3_25CAE54 = ScratchSizes(
+    _conv(conv_sizes.esp32s3_25cae54), _depthwise(depthwise_sizes.esp32s3_25cae54), depthwise_sizes.softmax_tables
+)
+_P4_2C222C5 = replace(_P4_1_2_3, esp_nn_get_depthwise_conv_scratch_size=_depthwise(depthwise_sizes.esp32p4_2c222c5))
+_P4_FA9F698 = replace(
+    _P4_2C222C5,
+    esp_nn_get_conv_scratch_size=_conv(conv_sizes.esp32p4_fa9f698),
+    esp_nn_get_softmax_scratch_size=depthwise_sizes.softmax_tables,
+)
 
 
 def _chips(
@@ -82,12 +101,15 @@ def _chips(
 
 
 SCRATCH_SIZES: dict[str, dict[Implementation, ScratchSizes]] = {
-    UNRELEASED: {"esp32s3": _S3_4982F25},
-    **dict.fromkeys(("1.3.1", "1.3.0"), _chips(_S3_1_3_0)),
-    **dict.fromkeys(("1.2.9", "1.2.8"), _chips(_S3_1_2_6)),
-    **dict.fromkeys(("1.2.7", "1.2.6"), _chips(_S3_1_2_6, _P4_1_2_3)),
-    **dict.fromkeys(("1.2.5", "1.2.4"), _chips(esp32p4=_P4_1_2_3)),
-    "1.2.3": _chips(_S3_1_2_3, _P4_1_2_3),
+    "25cae54": {"esp32s3": _S3_25CAE54},
+    "fa9f698": {"esp32p4": _P4_FA9F698},
+    "1017042": {"esp32s3": _S3_1017042},
+    "2c222c5": {"esp32p4": _P4_2C222C5},
+    "4982f25": {"esp32s3": _S3_4982F25},
+    **dict.fromkeys(("1.3.1", "1.3.0"), _chips(_S3_1_3_0, _P4_1_2_3)),
+    **dict.fromkeys(("1.2.9", "1.2.8", "1.2.7", "1.2.6"), _chips(_S3_1_2_6, _P4_1_2_3)),
+    "1.2.5": _chips(esp32p4=_P4_1_2_3),
+    **dict.fromkeys(("1.2.4", "1.2.3"), _chips(_S3_1_2_3, _P4_1_2_3)),
     **dict.fromkeys(("1.2.2", "1.2.1"), _chips(_S3_1_2_1, _P4_1_1_0)),
     "1.2.0": _chips(_S3_1_2_0, _P4_1_1_0),
     **dict.fromkeys(("1.1.2", "1.1.1", "1.1.0"), _chips(_S3_1_1_0, _P4_1_1_0)),

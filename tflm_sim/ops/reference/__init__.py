@@ -16,4 +16,5 @@ COMPRESSION_FAMILIES = {"variables": "ASSIGN_VARIABLE"}
 """What a build with USE_TFLM_COMPRESSION registers instead."""
 
 ETHOS_U_FAMILIES = {"custom": "ethos-u"}
+EDGE_TPU_FAMILIES = {"custom": "edgetpu-custom-op"}
 """What a build with the Ethos-U driver registers besides."""

@@ -161,6 +161,10 @@ def _prepare_ethos_u(node: Node) -> Steps[None]:
 ETHOS_U = OpModel("ethos-u", None, op_data("ethosu.OpData"), _prepare_ethos_u)
 ETHOS_U_MODELS = (ETHOS_U,)
 
+EDGE_TPU_MODELS = (OpModel("edgetpu-custom-op"),)
+"""The package for the Edge TPU is kept outside of the arena. Source: libs/tpu/edgetpu_op.cc, google-coral/coralmicro @
+c9f665b0."""
+
 
 MODELS: tuple[OpModel, ...] = (
     OpModel(

@@ -1,6 +1,8 @@
 // A picture with what the drawing needs of it. Time is one axis, u: AllocateTensors() fills [0, SPLIT), Invoke() the rest.
 
 const SPLIT = 0.34;
+/** The least part of Invoke()'s height for the scope in which most is alive, as in shapes.py. */
+const PEAK_SHARE = 0.06;
 
 class PictureView {
   constructor(document, strings, categories) {
@@ -88,8 +90,17 @@ class PictureView {
     return (this.split * step) / this.stepCount;
   }
 
+  /** How much of Invoke() the fullest scope has, and each other one. */
+  get shares() {
+    const n = this.scopeCount;
+    if (this.peakScope < 0 || n < 2) return [1 / Math.max(n, 1), 1 / Math.max(n, 1)];
+    const peak = Math.max(PEAK_SHARE, 1 / n);
+    return [peak, (1 - peak) / (n - 1)];
+  }
+
   scopeU(scope) {
-    return this.split + ((1 - this.split) * scope) / Math.max(this.scopeCount, 1);
+    const [peak, other] = this.shares, inside = this.peakScope < 0 ? 0 : Math.min(Math.max(scope - this.peakScope, 0), 1);
+    return this.split + (1 - this.split) * (inside * peak + (scope - inside) * other);
   }
 
   /** The [start, end) on the time axis of a place in the sequence of steps and scopes. */
@@ -101,8 +112,9 @@ class PictureView {
   indexAt(u) {
     if (u < this.split || !this.scopeCount)
       return Math.min(this.stepCount - 1, Math.max(0, Math.floor((u / this.split) * this.stepCount)));
-    const scope = Math.floor(((u - this.split) / (1 - this.split)) * this.scopeCount);
-    return this.stepCount + Math.min(this.scopeCount - 1, scope);
+    const [peak, other] = this.shares, at = (u - this.split) / (1 - this.split), start = this.peakScope * other;
+    const scope = this.peakScope < 0 || at < start ? at / other : at < start + peak ? this.peakScope : this.peakScope + 1 + (at - start - peak) / other;
+    return this.stepCount + Math.min(this.scopeCount - 1, Math.floor(scope));
   }
 
   /** The first and last place of the operator, or of the phase of AllocateTensors(), that a place belongs to. */
@@ -241,6 +253,8 @@ class PictureView {
 function stepText(view, index) {
   const { kind, value, text } = view.steps, n = value[index], note = printable(text[index], 160);
   const block = () => ({ kind: "block", index: n });
+  const { shortage, failure } = view.source;
+  if (shortage && index === shortage.step) return `AllocateTensors() fails: ${printable(failure, 160)}`;
   const taken = () => `${bytes(view.blocks.size[n])} at ${count.format(view.blocks.offset[n])}`;
   switch (kind[index]) {
     case "enter": return "begins";

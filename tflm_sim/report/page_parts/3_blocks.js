@@ -102,7 +102,6 @@ class BlockCanvas {
     this.#drawPassing(this.view.temps);
     this.#drawResidents();
     this.#drawPersistent();
-    this.#drawLabels();
   }
 
   #rect(from, to, start, end) {
@@ -220,18 +219,24 @@ class BlockCanvas {
     this.drawn++;
   }
 
-  #drawLabels() {
+  /** Names lie above the blocks and above the frame of the fullest moment, on a rim of their block's colour. */
+  drawLabels() {
     const { context } = this;
     context.font = FONT;
     context.textBaseline = "middle";
+    context.lineWidth = 4;
+    context.lineJoin = "round";
     for (const { x0, x1, y0, y1, name, category } of this.labels) {
       if (x1 - x0 < 40 || y1 - y0 < 12) continue;
       context.save();
       context.beginPath();
       context.rect(x0, y0, x1 - x0 - 4, y1 - y0);
       context.clip();
+      const shown = fitting(context, name, x1 - x0 - 10), y = Math.min((y0 + y1) / 2, y0 + 60);
+      context.strokeStyle = this.colors.fill[category][0];
+      context.strokeText(shown, x0 + 5, y);
       context.fillStyle = this.colors.text[category];
-      context.fillText(fitting(context, name, x1 - x0 - 10), x0 + 5, Math.min((y0 + y1) / 2, y0 + 60));
+      context.fillText(shown, x0 + 5, y);
       context.restore();
     }
   }

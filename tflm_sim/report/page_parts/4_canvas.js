@@ -8,7 +8,9 @@ class PictureCanvas extends BlockCanvas {
     context.beginPath();
     context.rect(this.gutter, TOP, this.width - this.gutter, this.height - TOP);
     context.clip();
-    this.#drawMarks();
+    const flags = this.#drawMarks();
+    this.drawLabels();
+    flags.forEach(([words, x, y]) => this.#flag(words, x, y));
     context.restore();
     this.#drawAxis();
     this.#drawGutter();
@@ -17,17 +19,27 @@ class PictureCanvas extends BlockCanvas {
 
   // -- marks, axis, gutter ------------------------------------------------------------------------------------------
 
+  /** Draw the frame of the fullest moment and the line of the tightest; return their words, which lie above all. */
   #drawMarks() {
-    const { view, context } = this;
+    const { view, context } = this, flags = [];
     context.strokeStyle = this.colors.mark;
     context.fillStyle = this.colors.mark;
     context.lineWidth = 1.5;
-    if (view.peakScope >= 0) {
+    if (view.peakScope >= 0 && !view.source.failure) {
       const y0 = this.y(view.scopeU(view.peakScope)), y1 = this.y(view.scopeU(view.peakScope + 1));
       context.strokeRect(this.x(0), y0, this.x(view.headEnd) - this.x(0), Math.max(y1 - y0 - 1, 2));
-      this.#flag([`fullest: ${shortSize(view.live[view.peakScope])} alive`, "fullest"], this.x(view.headEnd) + 6, y1 - y0 > 18 ? (y0 + y1) / 2 : y1 + 10);
+      flags.push([[`fullest: ${shortSize(view.live[view.peakScope])} alive`, "fullest"], this.x(view.headEnd) + 6, y1 - y0 > 18 ? (y0 + y1) / 2 : y1 + 10]);
     }
-    const limit = view.limits[0];
+    const short = view.source.shortage;
+    if (short) {
+      const x = this.x(short.start), y = this.y(view.stepU(short.step));
+      context.globalAlpha = 0.55;
+      context.fillRect(x, y, Math.max(this.x(short.end) - x, 2), this.y(1) - y);
+      context.globalAlpha = 1;
+      flags.push([[`${bytes(short.missing)} missing`, count.format(short.missing)], x + 6, (y + this.y(1)) / 2]);
+    }
+    // Of a run that failed, the tightest step is not what decides.
+    const limit = view.source.failure ? undefined : view.limits[0];
     if (limit) {
       const y = this.y(view.stepU(limit.step + 0.5));
       context.setLineDash([5, 3]);
@@ -36,8 +48,9 @@ class PictureCanvas extends BlockCanvas {
       context.lineTo(this.x(view.arena), y);
       context.stroke();
       context.setLineDash([]);
-      this.#flag(["tightest: this decides the arena's size", "tightest"], this.x(limit.floor) + 6, y - 9);
+      flags.push([["tightest: this decides the arena's size", "tightest"], this.x(limit.floor) + 6, y - 9]);
     }
+    return flags;
   }
 
   /** Draw the first of some words that there is room for. */

@@ -100,7 +100,8 @@ class App extends Panes {
     this.#showTabs();
     this.setCursor(this.cursor);
     this.showPanel();
-    new ResizeObserver(() => { this.panes.forEach((pane) => pane.canvas.resize()); this.redraw(); }).observe(byId("panes"));
+    // Setting a canvas's size clears it: it is drawn at once, so that no frame shows it empty.
+    new ResizeObserver(() => { this.panes.forEach((pane) => pane.canvas.resize()); this.paint(); }).observe(byId("panes"));
     this.paint();
   }
 
@@ -117,7 +118,7 @@ class App extends Panes {
   #showBanner() {
     const failing = this.views.filter((view) => view.source.failure);
     byId("banner").hidden = !failing.length;
-    byId("banner").textContent = failing.map((view) => `${this.views.length > 1 ? `${printable(view.title, 400)}: ` : ""}AllocateTensors() fails: ${printable(view.source.failure, 400)}`).join("\n");
+    byId("banner").textContent = failing.map((view) => `${this.views.length > 1 ? `${printable(view.title, 400)}: ` : ""}AllocateTensors() fails: ${printable(view.source.failure, 400)}${(view.source.advice || []).map((each) => `\n${printable(each, 400)}`).join("")}`).join("\n");
   }
 
   #showChips() {

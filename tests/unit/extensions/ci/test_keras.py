@@ -127,7 +127,7 @@ def test_eight_random_samples_calibrate_a_quantization_and_always_the_same(modul
 
 
 def test_by_default_keras_converts_and_only_on_tensorflow(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert module.ArenaBudget(1, "cortex-m4")._convert is module.to_tflite
+    assert module.ArenaBudget("1 << 10", "cortex-m4")._convert is module.to_tflite
     monkeypatch.setattr(module.keras.backend, "backend", lambda: "jax")
     with pytest.raises(UsageError, match="to_tflite needs Keras' TensorFlow backend, not jax"):
         module.to_tflite(None)

@@ -78,7 +78,7 @@ def test_the_comment_has_a_row_each_and_says_what_moved() -> None:
         "| ✅ | `m` | `f` | 16 B | - | gone | - |",
     ]
     assert lines[10:13] == ["**`m` on `f`**", "", "- `no: r`"]
-    assert lines[-5:] == ["", "- `f`: `a`, `b  c`", "", "</details>", ""]
+    assert lines[-5:] == ["", "- `f`: `a`, `b\\x7c\\x60c`", "", "</details>", ""]
 
 
 def test_without_a_state_before_there_is_one_size() -> None:

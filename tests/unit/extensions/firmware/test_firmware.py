@@ -157,7 +157,8 @@ def test_a_verdict_that_is_the_same_for_both_sizes_of_enums_is_that_of_the_large
         (7_591, False, "3 or more"),
         (7_679, None, "3"),  # 7,592 are enough where the table is in another arena
         (7_680, True, "3 in this arena, or for 3 or more in another"),
-        (8_000, True, "3 to 19 in this arena, or for 3 or more in another"),  # 8,000 - 7,680 = 16 rows of 20 B
+        # 8,000 - 7,680 = 16 rows of 20 B
+        (8_000, True, "3 (up to 19 have room) in this arena, or for 3 or more in another"),
     ],
 )
 def test_a_table_of_unknown_length_is_said_as_the_lengths_for_which_the_verdict_holds(
@@ -351,11 +352,18 @@ def test_an_arena_from_a_heap_may_start_at_four_addresses() -> None:
     ]
 
 
-def test_an_arena_for_what_stays_and_another_for_the_rest_cannot_be_told() -> None:
-    two = SetUp((call(has_two_arenas=True),), True)
-    found = verdict(KEYWORDS, room(30_000), set_up=two)
-    assert found.fits is None
-    assert "`tflm-sim size --split-arenas`" in found.reason
+@pytest.mark.parametrize(
+    ("stays", "rest", "fits"), [(6_784, 16_000, True), (6_768, 16_000, False), (6_784, 15_984, False)]
+)
+def test_an_arena_for_what_stays_and_another_for_the_rest_are_judged_together(
+    stays: int, rest: int, fits: bool
+) -> None:
+    two = call(has_two_arenas=True, arena_size=stays, rest_size=rest)
+    found = verdict(KEYWORDS, room(stays, call=two, rest_size=rest), set_up=SetUp((two,), True))
+    assert (found.fits, found.exit_code) == (fits, 0 if fits else 1)
+    assert found.split is not None
+    assert (found.split.persistent, found.split.non_persistent) == (6_784, 16_000)
+    assert (found.needed, found.multiple_of_16) == (22_784, 22_784)
 
 
 def test_the_first_missing_operator_is_the_one_that_the_device_names() -> None:

@@ -7,14 +7,24 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.extensions.firmware.reading.elf import Symbol
+from tflm_sim.extensions.firmware.reading.elf import Section, Symbol
 from tflm_sim.extensions.firmware.reading.embedded_models import EmbeddedModel
+from tflm_sim.extensions.firmware.reading.memory import Region
 from tflm_sim.extensions.firmware.reading.set_up import InterpreterCall
 from tflm_sim.extensions.firmware.reading.symbol_names import ArenaSymbol
-from tflm_sim.extensions.firmware.rooms import ArenaRoom, embedded_subject, model_name, region_of, rooms_for
+from tflm_sim.extensions.firmware.rooms import (
+    ArenaRoom,
+    embedded_subject,
+    model_name,
+    region_of,
+    rooms_for,
+    rooms_of,
+    used_models,
+)
 
 ARENA = 0x2000_0004
-REGION = SimpleNamespace(contains=range(ARENA, ARENA + 100).__contains__, free=77)
+REGION = Region(ARENA, ARENA + 100, 0, 100, 0, top=ARENA + 177)
+BSS = Section(".bss", 8, 3, ARENA - 4000, 0, 8000, 0)
 FIRST, SECOND, THIRD = (
     EmbeddedModel(SimpleNamespace(name=name), ".rodata", address, 16, name)  # type: ignore[arg-type]
     for name, address in (("a", 0x100), ("b", 0x110), ("c", 0x120))
@@ -27,7 +37,8 @@ def firmware(*calls: InterpreterCall, symbols: tuple[Symbol, ...] = (), is_read:
         "regions": (REGION,),
         "arenas": (ArenaSymbol("tensor_arena", ARENA, 50, ".bss"),),
         "set_up": SimpleNamespace(arenas=calls if is_read else None),
-        "image": SimpleNamespace(elf=SimpleNamespace(symbols=symbols)),
+        "image": SimpleNamespace(elf=SimpleNamespace(symbols=symbols, sections=[BSS] * 4)),
+        "arena_parts": (),
         "only_takes_allocators": False,
         **more,
     }
@@ -60,10 +71,10 @@ def test_a_call_whose_model_is_not_known_may_be_anybodys_and_a_replacement_may_g
 
 
 def test_an_arena_from_a_heap_may_start_at_four_places() -> None:
-    for one in (call(FIRST, is_on_heap=True), call(FIRST)._replace(arena=None)):
-        [room] = rooms_for(firmware(one), FIRST, is_named=False)
-        assert (room.name, room.address, room.free, room.addresses) == ("the heap", None, None, (0, 4, 8, 12))
-        assert room.call == one
+    one = call(FIRST, is_on_heap=True)
+    [room] = rooms_for(firmware(one), FIRST, is_named=False)
+    assert (room.name, room.address, room.free, room.addresses) == ("the heap", None, None, (0, 4, 8, 12))
+    assert room.call == one
 
 
 @pytest.mark.parametrize(
@@ -124,3 +135,34 @@ def test_a_region_holds_an_address_or_none_does() -> None:
     assert region_of(firmware(), ARENA + 100) is None
     [room] = rooms_for(firmware(call(FIRST), regions=()), FIRST, is_named=False)
     assert room.free is None
+
+
+def test_models_that_no_interpreter_is_given_are_not_used_where_it_is_read_what_each_is_given() -> None:
+    def given(*calls: InterpreterCall) -> Any:
+        return firmware(set_up=SimpleNamespace(arenas=calls, interpreters=calls))
+
+    assert used_models(given(call(SECOND))) == (SECOND,)
+    assert used_models(given(call(FIRST), call(THIRD))) == (FIRST, THIRD)
+    assert used_models(given(call(SECOND), call(None))) == (FIRST, SECOND, THIRD)  # one that is not read
+    assert used_models(given()) == (FIRST, SECOND, THIRD)
+    assert used_models(given(call(FIRST)._replace(model=0x900))) == (FIRST, SECOND, THIRD)  # a model from elsewhere
+
+
+def test_what_a_call_says_of_an_arena_is_true_of_one_of_another_size() -> None:
+    one = call(FIRST, variables=20, has_two_arenas=True, rest_size=70)
+    made = firmware(set_up=SimpleNamespace(arenas=(one,), interpreters=(one,)))
+    for limit in (None, 100):
+        [room] = rooms_of(made, limit=limit)
+        assert (room.size, room.rest_size, room.call, room.shared_with) == (limit, None, one, ())
+        assert room.addresses == (4,)
+    [room] = rooms_of(made, limit=100, address=8)
+    assert room.addresses == (8,)
+
+
+def test_a_model_that_replaces_another_stands_beside_the_models_of_the_other_interpreters_alone() -> None:
+    alone = call(FIRST, allocator=0x400)
+    made = firmware(set_up=SimpleNamespace(arenas=(alone,), interpreters=(alone,)))
+    assert [room.shared_with for room in rooms_of(made, limit=100)] == [()]
+    both = (alone, call(SECOND, allocator=0x400)._replace(site=1))
+    made = firmware(set_up=SimpleNamespace(arenas=both, interpreters=both))
+    assert [room.shared_with for room in rooms_of(made, limit=100)] == [(SECOND.model,), (FIRST.model,)]

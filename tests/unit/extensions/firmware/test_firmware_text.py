@@ -47,6 +47,7 @@ def test_the_first_line_is_said_where_the_program_prints_one(log: tuple[str, ...
 def verdict(**facts: Any) -> Any:
     known: dict[str, Any] = {
         "model": "kws", "model_size": 5000, "place": "at 0x100", "arena": "a", "arena_size": 2048, "fits": True,
+        "other_arena_size": None, "smallest_split_arenas": None,
         "smallest_arena": 1600, "smallest_arena_multiple_of_16": 1600, "missing_operators": (), "ram_free": None,
         "reason": "", "doubts": (), "answer": "yes", "cases": (), "log": (),
     }  # fmt: skip
@@ -72,9 +73,8 @@ TWO = (CaseRow("c", 1600, True), CaseRow("d", 3200, False))
         ({"arena_size": 1600}, "yes: model kws (5,000 B at 0x100) in a (1,600 B): needs 1,600 B, all of it"),
         (
             {"arena_size": 1599, "smallest_arena": 1590},
-            "yes: model kws (5,000 B at 0x100) in a (1,599 B): 1,590 B are enough, though the smallest multiple of "
-            "16 is "
-            "not here",
+            "yes: model kws (5,000 B at 0x100) in a (1,599 B): "
+            "needs 1,590 B of its 1,599 B (1,600 B as a multiple of 16)",
         ),
         (
             {"fits": False, "smallest_arena": 3190, "smallest_arena_multiple_of_16": 3200},
@@ -104,7 +104,8 @@ TWO = (CaseRow("c", 1600, True), CaseRow("d", 3200, False))
          f"c: "
          "fails)"),
         ({"fits": None, "reason": "r", "doubts": (Doubt("x"),)}, f"cannot be told: {ABOUT}: r; all of this, if x"),
-        ({"doubts": tuple(map(Doubt, ("a" * 201, "b", "c")))}, f"yes, if …{'a' * 199}, b and c: {ABOUT}: needs 1,600 B; you can give "
+        ({"doubts": (Doubt("a" * 201), Doubt("b"), Doubt("c"))},
+         f"yes, if …{'a' * 199}, b and c: {ABOUT}: needs 1,600 B; you can give "
          "back 448 B"),
         ({"missing_operators": ("ADD", "MUL"), "fits": False}, f"no: {ABOUT}: not registered: ADD, MUL; "
          "AllocateTensors() will fail and print `Didn't find op for builtin opcode 'ADD'`; its arena would be 1,600 B"),

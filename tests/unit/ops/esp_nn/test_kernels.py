@@ -40,6 +40,20 @@ def test_conv_by_release(kernel, version, init, takes):
     assert bench.prepare()[:3] == takes
 
 
+@pytest.mark.parametrize(("version", "size"), [
+    # Two groups of 8 channels: rows of 32 in a filter for 3 results, 10 * 10 * 8 of the padded image, 3 sums, a margin;
+    # the group's image and results, a margin.
+    ("1.3.7", 32 * 3 * 3 + 10 * 10 * 8 + 12 + 64 + 8 * 8 * 8 + 8 * 8 * 3 + 64),
+    # The filter's channels are not given: rows of 48 in a filter for 6 results.
+    ("1.3.5", 48 * 3 * 6 + 10 * 10 * 16 + 24 + 64),
+])  # fmt: skip
+def test_groups_are_seen_where_the_filters_channels_are_given(kernel, version, size):
+    grouped = ((6, 3, 3, 8), T.INT8, {"scale": 0.1})
+    runtime = f"esp-tflite-micro@{version}"
+    bench = of(kernel, "CONV_2D", [IN, grouped], [OUT], options=SAME, kernels="esp_nn@25cae54", runtime=runtime)
+    assert f"scratch {size} esp_nn" in bench.prepare()
+
+
 @pytest.mark.parametrize(("version", "takes"), [
     ("1.2.0", ["temp 0", "temp 1", "temp 2", "temp 3"]),
     ("1.3.0", ["temp 0", "temp 1", "temp 3", "persistent 64 per_channel_output_multiplier"]),

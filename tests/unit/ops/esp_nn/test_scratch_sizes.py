@@ -5,12 +5,13 @@ import pytest
 from tflm_sim.ops.esp_nn.dims import DataDims, Layer, in_c
 from tflm_sim.ops.esp_nn.scratch_sizes import SCRATCH_SIZES
 from tflm_sim.ops.reference.window import Extent
-from tflm_sim.targets.kernel_library import EDGE_IMPULSE_2022, EDGE_IMPULSE_2023, UNRELEASED, VERSIONS, versions_of
+from tflm_sim.targets.kernel_library import EDGE_IMPULSE_2022, EDGE_IMPULSE_2023, VERSIONS, versions_of
 
 ONE, NONE = Extent(1, 1), Extent(0, 0)
 SOFTMAX_OF_10 = {"ansi": 0, "opt": 40, "esp32s3": 40, "esp32p4": 40}
 EDGE_IMPULSE = (EDGE_IMPULSE_2023, EDGE_IMPULSE_2022)
-VERSION_LIST = [version for version in SCRATCH_SIZES if version != UNRELEASED]
+UNRELEASED = {row.name for row in VERSIONS["esp_nn"] if not row.is_release}
+VERSION_LIST = [version for version in SCRATCH_SIZES if version not in UNRELEASED]
 
 
 def conv(version, chip, image, window, result, *, stride=ONE, padding=NONE):
@@ -83,10 +84,100 @@ def test_the_s3_copies_no_pointwise_filter_at_4982f25():
     layer = (4, 4, 12), (1, 1, 12), (4, 4, 6)
     # 12 channels become 16: eight transposed columns 2 * 8 * 16 remain of 256 + 96 + 256.
     assert conv("1.3.1", "esp32s3", *layer) == 256 + 96 + 256 + 64
-    assert conv(UNRELEASED, "esp32s3", *layer) == 256 + 64
+    assert conv("4982f25", "esp32s3", *layer) == 256 + 64
     # Of rows of 48 bytes and a plain filter of 9 * 15 the larger is copied, for four channels.
     general = (8, 8, 15), (3, 3, 15), (6, 6, 4)
-    assert conv(UNRELEASED, "esp32s3", *general) == 48 * 3 * 4 + 16 + 64
+    assert conv("4982f25", "esp32s3", *general) == 48 * 3 * 4 + 16 + 64
+
+
+def test_the_s3_copies_a_window_of_3x3_with_its_filter_at_1017042():
+    layer = (10, 10, 16), (3, 3, 16), (8, 8, 16)
+    # A window of 9 * 16, as long a row for each of 16 results, 16 sums.
+    assert conv("1017042", "esp32s3", *layer) == 17 * 144 + 64 + 32
+    # Fewer than 16 results: the larger of two copies of the filter, as before.
+    few = (10, 10, 16), (3, 3, 16), (8, 8, 8)
+    assert conv("1017042", "esp32s3", *few) == conv("4982f25", "esp32s3", *few) == 48 * 3 * 8 + 32 + 64
+
+
+def test_the_s3_works_through_a_large_pointwise_filter_in_panels_at_1017042():
+    small = (4, 4, 64), (1, 1, 64), (4, 4, 384)
+    # 64 * 384 bytes are just 24 KiB: columns and tails of 24 * 64, two int32 for each result.
+    assert conv("1017042", "esp32s3", *small) == 24 * 64 + 8 * 384 + 64
+    assert conv("1017042", "esp32s3", (4, 4, 64), (1, 1, 64), (4, 4, 385)) == 24 * 64 + 16 * 1024 + 64
+
+
+def test_the_s3_stages_sixteen_windows_of_3x3_at_25cae54():
+    layer = (6, 6, 16), (3, 3, 16), (4, 4, 16)
+    assert conv("25cae54", "esp32s3", *layer) == 16 * 144 + (24 * 144 + 16 * 1024 + 64) + 32
+    # Fifteen results of a channel: a window at a time.
+    less = (5, 7, 16), (3, 3, 16), (3, 5, 16)
+    assert conv("25cae54", "esp32s3", *less) == conv("1017042", "esp32s3", *less)
+
+
+def test_groups_are_convolved_one_by_one_at_25cae54_and_fa9f698():
+    grouped = (8, 8, 32), (3, 3, 8), (6, 6, 32)
+    one = (8, 8, 8), (3, 3, 8), (6, 6, 8)
+    for version, chip in (("25cae54", "esp32s3"), ("fa9f698", "esp32p4")):
+        # Four groups: what one asks for, its input, its output.
+        assert conv(version, chip, *grouped) == conv(version, chip, *one) + 8 * 8 * 8 + 6 * 6 * 8 + 64
+        # Filters of which no whole number divides the input, or the output, are no groups.
+        for image, result in ((30, 32), (32, 30)):
+            odd = (8, 8, image), (3, 3, 8), (6, 6, result)
+            assert conv(version, chip, *odd) == conv(version, chip, odd[0], (3, 3, image), odd[2])
+
+
+def test_the_p4_stages_sixteen_windows_at_fa9f698():
+    layer = (8, 8, 4), (3, 3, 4), (6, 6, 5)
+    assert conv("1.3.1", "esp32p4", *layer) == 20 + 36 + 32
+    assert conv("fa9f698", "esp32p4", *layer) == 20 + 36 + 16 * 36 + 16 + 32
+    # A window that is too large to be staged is copied alone: 3 * 3 * 264 is more than 2,304.
+    wide = (8, 8, 264), (3, 3, 264), (8, 8, 4)
+    assert conv("fa9f698", "esp32p4", *wide, padding=ONE) == 16 + 2376 + 32
+    # A filter of more than 96 KiB: rows of the padded input, of which 32 KiB hold no three of 10 * 264.
+    heavy = (8, 8, 264), (3, 3, 264), (8, 8, 48)
+    rows = (32768 - 192 - 3 * 2640) // 2640 + 1
+    assert min(rows, 8) == 8
+    assert conv("fa9f698", "esp32p4", *heavy, padding=ONE) == 192 + (7 + 3) * 2640 + 32
+
+
+def test_the_p4_keeps_an_int32_for_each_depthwise_channel_at_2c222c5():
+    for version in ("2c222c5", "fa9f698"):
+        assert depthwise(version, "esp32p4", (8, 8, 8), (3, 3, 8), (6, 6, 8)) == 4 * 8
+        assert depthwise(version, "esp32p4", (8, 8, 7), (3, 3, 7), (6, 6, 7)) == 0
+        assert depthwise(version, "esp32p4", (8, 8, 8), (3, 3, 16), (6, 6, 16), ch_mult=2) == 0
+    assert depthwise("1.3.1", "esp32p4", (8, 8, 8), (3, 3, 8), (6, 6, 8)) == 0
+
+
+def test_a_column_is_convolved_in_place_on_the_s3_at_1017042():
+    layer = (384, 1, 128), (7, 1, 128), (378, 1, 128)
+    # An int32 for each channel, a window, a copy of the filter.
+    assert depthwise("1017042", "esp32s3", *layer) == 4 * 128 + 2 * 7 * 128 + 64
+    assert depthwise("1.3.1", "esp32s3", *layer) == 2 * 7 * 128 + 2 * 7 * 128 + 32
+
+
+def test_strips_of_a_depthwise_input_fill_the_budget_on_the_s3_at_1017042():
+    layer, padding = ((64, 64, 16), (3, 3, 16), (64, 64, 16)), {"padding": ONE}
+    # 66 * 66 * 16 bytes are more than 40 KiB: before three rows, now as many as fit beside the filter of 144.
+    assert depthwise("1.3.1", "esp32s3", *layer, **padding) == 144 + 3 * 66 * 16 + 16
+    assert depthwise("1017042", "esp32s3", *layer, **padding) == 144 + (40960 - 144 - 32) // 1056 * 1056 + 32
+    # Widened channels have widened scales, too: three int32 for each of 32.
+    wide = (8, 8, 24), (3, 3, 24), (6, 6, 24)
+    assert depthwise("1017042", "esp32s3", *wide) == depthwise("1.3.1", "esp32s3", *wide) + 3 * 4 * 32
+
+
+def test_the_s3_pads_a_depthwise_input_as_far_as_windows_read_at_25cae54():
+    layer, padding = ((49, 20, 32), (3, 3, 32), (25, 10, 32)), {"stride": Extent(2, 2), "padding": Extent(1, 0)}
+    # Filter 288; (25 - 1) * 2 + 3 rows of (10 - 1) * 2 + 3.
+    assert depthwise("25cae54", "esp32s3", *layer, **padding) == 288 + 51 * 21 * 32 + 16
+    assert depthwise("25cae54", "esp32s3", (8, 8, 16), (3, 3, 16), (6, 6, 16)) == 144 + 16
+
+
+def test_softmax_looks_up_its_exponentials_at_25cae54_and_fa9f698():
+    for version, chip in (("25cae54", "esp32s3"), ("fa9f698", "esp32p4")):
+        size = SCRATCH_SIZES[version][chip].esp_nn_get_softmax_scratch_size
+        assert size(10, 1) == size(1001, 1) == 2 * 256 * 4 + 16
+    for version, chip in (("1017042", "esp32s3"), ("2c222c5", "esp32p4")):
+        assert SCRATCH_SIZES[version][chip].esp_nn_get_softmax_scratch_size(10, 1) == 40
 
 
 def test_padding_on_one_side_alone_widens_a_depthwise_output_on_the_s3_since_1_3_0():

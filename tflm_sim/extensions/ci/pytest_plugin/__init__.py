@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 TARGET = "cortex-m4"
 DEFAULT_BASELINE = "arena_baseline.json"
 MARKER = (
-    f"arena(model, target='{TARGET}', limit=None, library=None, kernels=None, runtime=None, interpreter=None, "
+    f"arena(model, target='{TARGET}', limit=None, board=None, library=None, kernels=None, runtime=None, "
+    "firmware=None, interpreter=None, "
     "planner='greedy', resource_variables=None, custom_ops=(), ethos_u=False, arena_address=0, "
     "variable_arena_size=None): the model that the test is about, and the firmware that it runs in; the test fails "
     "unless the model works in an arena of limit bytes ('64KiB')"
@@ -137,7 +138,6 @@ def arena_marker(
     model: str | Path | Any,
     target: str | None = None,
     *,
-    library: str | None = None,
     limit: int | str | None = None,
     resource_variables: int | None = None,
     **settings: Any,
@@ -150,16 +150,17 @@ def arena_marker(
     from tflm_sim.device.configuration import configure
     from tflm_sim.extensions.ci.pytest_plugin.checker import ArenaChecker
     from tflm_sim.report.circumstances import target_line, unnamed
-    from tflm_sim.sizes import parse_size
-    from tflm_sim.targets.presets import library_target
+    from tflm_sim.sizes import as_limit
 
     name, loaded = _load(item, model)
 
-    room = parse_size(limit) if isinstance(limit, str) else limit
-    where = target or (library_target(library).name if library else TARGET)
-    configuration = configure(where, library=library, resource_variable_count=resource_variables, **settings)
-    named = {"library": library, "runtime": settings.get("runtime"), "kernels": settings.get("kernels")}
-    about = target_line(configuration.target, unnamed(configuration, target=target, **named))
+    room = as_limit(limit, "limit")
+    is_named = any(settings.get(name) for name in ("board", "firmware", "library"))
+    where = target or (None if is_named else TARGET)
+    configuration = configure(where, resource_variable_count=resource_variables, **settings)
+    named = {name: settings.get(name) for name in ("library", "runtime", "kernels")}
+    missing = unnamed(configuration, target=target or settings.get("board"), **named)
+    about = target_line(configuration.target, () if settings.get("firmware") else missing)
 
     def remember(path: Path, key: str, size: int) -> None:
         full = str(Path(item.config.invocation_params.dir, path))

@@ -23,10 +23,9 @@ from tflm_sim.extensions.firmware.reading.symbol_names import function_name
 from tflm_sim.extensions.firmware.reading.tflm_names import MOVES
 from tflm_sim.targets.changes import NEVER
 from tflm_sim.targets.history import find_commit
+from tflm_sim.targets.reference import LAST_COUNTED
 
 TABLE = Path(__file__).with_name("dated_texts.txt.gz")
-NEWEST_POSITION = 1928
-"""The newest commit that the table knows."""
 FIRST_POSITION = 4
 """The first commit that holds the library."""
 
@@ -47,8 +46,8 @@ class DatedText(NamedTuple):
     Attributes:
         text: The message, the function's name without scopes, "kernels/pooling.cc", or "tflite::MicroInterpreter".
         first: The position of the commit that it came with.
-        end: The position of the commit that it went with; ``NEWEST_POSITION`` + 1 for one that was there up to that,
-            ``NEVER`` for one that is there in the newest wheel.
+        end: The position of the commit that it went with; ``reference.LAST_COUNTED`` + 1 for one that was there up to
+            that, ``NEVER`` for one that is there in the newest wheel.
     """
 
     text: str
@@ -132,6 +131,6 @@ def bounds(texts: Iterable[DatedText]) -> tuple[DatedText | None, DatedText | No
     """Return the text that came last and the one that went first; None where no text bounds that side."""
     found = list(texts)
     came = max((text for text in found if text.first > FIRST_POSITION), key=lambda text: text.first, default=None)
-    ended = (text for text in found if text.end not in (NEWEST_POSITION + 1, NEVER))
+    ended = (text for text in found if text.end not in (LAST_COUNTED + 1, NEVER))
     went = min(ended, key=lambda text: text.end, default=None)
     return came, went

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from tflm_sim.errors import FirmwareError
+from tflm_sim.extensions.firmware.reading import tflm_names
 from tflm_sim.extensions.firmware.reading.absent_checks import AbsentCheck, find_absent_checks
 from tflm_sim.extensions.firmware.reading.attributes import Processor, processor
 from tflm_sim.extensions.firmware.reading.call_graph import CallGraph
 from tflm_sim.extensions.firmware.reading.dated_texts import DatedText, find_dated_texts, kernel_files
-from tflm_sim.extensions.firmware.reading.elf import Symbol
+from tflm_sim.extensions.firmware.reading.dwarf_units import Units
+from tflm_sim.extensions.firmware.reading.elf import DATA, Elf, Symbol
 from tflm_sim.extensions.firmware.reading.embedded_models import EmbeddedModel, find_models
 from tflm_sim.extensions.firmware.reading.image import AddressIndex, Image, load_image
 from tflm_sim.extensions.firmware.reading.linked_kernels import (
@@ -21,8 +23,9 @@ from tflm_sim.extensions.firmware.reading.linked_kernels import (
     links_all_operators,
     registered_operators,
 )
-from tflm_sim.extensions.firmware.reading.measured_structs import DebugFacts, debug_facts
+from tflm_sim.extensions.firmware.reading.measured_structs import DebugFacts, debug_facts, sections_of
 from tflm_sim.extensions.firmware.reading.memory import Region, regions
+from tflm_sim.extensions.firmware.reading.object_parts import ObjectPart, part_of
 from tflm_sim.extensions.firmware.reading.set_up import SetUp, read_set_up
 from tflm_sim.extensions.firmware.reading.symbol_names import (
     ArenaSymbol,
@@ -31,6 +34,7 @@ from tflm_sim.extensions.firmware.reading.symbol_names import (
     interpreters,
     made_local,
     only_takes_allocators,
+    own_classes,
     own_kernels,
     plain_name,
     reference_kernel,
@@ -76,7 +80,10 @@ class Firmware:
         only_takes_allocators: Whether every interpreter is given an allocator that was made before, so that several may
             share one.
         own_kernels: Functions outside TFLM that may be a kernel's Prepare.
+        own_resolvers: Classes outside TFLM that find operators, as a MicroOpResolver does.
+        own_planners: Classes outside TFLM that plan memory, as a MicroMemoryPlanner does.
         set_up: What its code passes to TFLM.
+        arena_parts: Addresses of arenas in that code, with the members of objects that hold them.
         is_link_time_optimised: Whether functions may have been inlined across files, so that a missing name proves
             nothing.
         regions: RAM by region.
@@ -104,7 +111,10 @@ class Firmware:
     resolver_sizes: tuple[int, ...] = ()
     only_takes_allocators: bool = False
     own_kernels: tuple[str, ...] = ()
+    own_resolvers: tuple[str, ...] = ()
+    own_planners: tuple[str, ...] = ()
     set_up: SetUp = SetUp()  # noqa: RUF009 - a named tuple
+    arena_parts: tuple[tuple[int, ObjectPart], ...] = ()
     is_link_time_optimised: bool = False
     regions: tuple[Region, ...] = ()
     dated_texts: tuple[DatedText, ...] = ()
@@ -166,6 +176,7 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
     int64_alignment = known.abi.int64_alignment if known.abi else 8
     graph = CallGraph(elf)
     debug = debug_facts(elf, declarations(Runtime()), int64_alignment=int64_alignment)
+    set_up = read_set_up(elf, graph)
     is_link_time_optimised = _is_link_time_optimised(debug, symbols)
     tells_names = bool(symbols) and not is_link_time_optimised
     return replace(
@@ -186,7 +197,10 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
         resolver_sizes=resolver_sizes(symbol.name for symbol in symbols),
         only_takes_allocators=only_takes_allocators(symbols),
         own_kernels=own_kernels(symbols),
-        set_up=read_set_up(elf, graph),
+        own_resolvers=own_classes(symbols, tflm_names.FIND_OPERATOR),
+        own_planners=own_classes(symbols, tflm_names.PLANNER_OFFSET),
+        set_up=set_up,
+        arena_parts=tuple(_arena_parts(elf, set_up)),
         is_link_time_optimised=is_link_time_optimised,
         regions=regions(elf, ram=ram),
     )
@@ -228,6 +242,15 @@ def _named(models: Iterable[EmbeddedModel], symbols: Iterable[Symbol]) -> tuple[
             model = replace(model, symbol=plain_name(name), extent=extent)
         named.append(model)
     return tuple(named)
+
+
+def _arena_parts(elf: Elf, set_up: SetUp) -> Iterator[tuple[int, ObjectPart]]:
+    """Yield the member that holds each arena, where debug information describes the arena's object."""
+    objects = AddressIndex((one.value, one.size, one.name) for one in elf.symbols if one.size and one.type in DATA)
+    for arena in sorted({call.arena for call in set_up.interpreters if call.arena is not None}):
+        if found := objects.at(arena):
+            start, size, _ = found
+            yield arena, part_of(Units(sections_of(elf)), start, size, arena - start)
 
 
 def _is_link_time_optimised(debug: DebugFacts | None, symbols: Iterable[Symbol]) -> bool:

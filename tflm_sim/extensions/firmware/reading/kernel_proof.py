@@ -10,7 +10,7 @@ from __future__ import annotations
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.extensions.firmware.reading.firmware import Firmware
 from tflm_sim.extensions.firmware.reading.grounds import Ground
-from tflm_sim.extensions.firmware.reading.symbol_names import esp_variant
+from tflm_sim.extensions.firmware.reading.symbol_names import esp_variant, last_esp_nn
 from tflm_sim.targets.kernel_library import REFERENCE, VERSIONS, KernelLibrary, parse_kernels
 from tflm_sim.targets.library import Library
 from tflm_sim.targets.target import Target
@@ -71,7 +71,8 @@ def linked_kernels(firmware: Firmware, base: Target | None, kernels: str | None)
         raise FirmwareError(
             f"links {name} ({grounds}) for an unknown processor; name it with `target=`", path=firmware.image.path
         )
-    library = parse_kernels(kernels or name, variants=variants)
+    newest = last_esp_nn(dict(firmware.kernel_functions).get(name, ())) if name == "esp_nn" else ""
+    library = parse_kernels(kernels or (f"{name}@{newest}" if newest else name), variants=variants)
     version = "as named" if kernels and "@" in kernels else "its version is assumed"
     return library, Ground("kernels", str(library), f"{grounds}; {version}", "concluded")
 

@@ -17,7 +17,10 @@ _ARENA_LEAST = 256
 _NESTED = re.compile(r"_Z(?:N[KV]*|L)?")
 _REFERENCE_KERNELS = frozenset({"ConvPrepare", "DepthwiseConvPrepare", "PoolingPrepare", "SoftmaxPrepare"})
 """Source: the library's own kernels have a Prepare in an unnamed namespace: kernels/cmsis_nn, esp_nn @ 90b983c."""
-_ESP_VARIANTS = ("esp32s3", "esp32p4", "riscv_pie", "opt", "ansi")
+_ESP_VARIANTS = {"esp32s3": "esp32s3", "esp32p4": "esp32p4", "riscv_pie": "esp32p4", "opt": "opt", "ansi": "ansi"}
+"""The variant of ESP-NN by the ending of its functions' names; from 1.3.0 on the ESP32-P4's end in "riscv_pie"."""
+_LAST_OF_THE_P4 = "1.2.7"
+"""The newest ESP-NN that is known to have functions called after the ESP32-P4."""
 """Suffixes of ESP-NN's functions, the most specific first."""
 _RECORDING = re.compile(r"Recording(?:MicroAllocator|MicroInterpreter)")
 _PLAIN_ALLOCATOR = re.compile(tflm_names.CREATE_PLAIN + tflm_names.COPY)
@@ -97,10 +100,12 @@ def _is_wanted(symbol: Symbol, name: str) -> bool:
 
 
 def _is_arena(symbol: Symbol) -> bool:
-    if symbol.size < _ARENA_LEAST or not _ARENA.search(symbol.name):
-        return False
-    plain = plain_name(symbol.name)
-    return plain not in _NO_ARENAS and bool(_ARENA.search(plain))
+    return symbol.size >= _ARENA_LEAST and bool(_ARENA.search(symbol.name)) and says_arena(plain_name(symbol.name))
+
+
+def says_arena(name: str) -> bool:
+    """Whether the name of an object, or of a member of one, says that it is an arena."""
+    return name not in _NO_ARENAS and bool(_ARENA.search(name))
 
 
 def arena_pointers(elf: Elf) -> tuple[str, ...]:
@@ -165,6 +170,24 @@ def own_kernels(symbols: Iterable[Symbol]) -> tuple[str, ...]:
     return tuple(sorted({name for name in map(function_name, names) if not _COMPUTES.search(name)}))
 
 
+def own_classes(symbols: Iterable[Symbol], pattern: str) -> tuple[str, ...]:
+    """Return the classes that have a function whose mangled name is as ``pattern``, without their namespaces."""
+    wanted = re.compile(pattern)
+    names = (symbol.name for symbol in symbols if symbol.type == FUNCTION and wanted.fullmatch(symbol.name))
+    return tuple(sorted({_class_name(name) for name in names}))
+
+
+def _class_name(name: str) -> str:
+    """Return the class of a function of one, by its mangled name: the identifier before the function's."""
+    match = _NESTED.match(name)
+    found, at = ["", ""], match.end() if match else len(name)
+    while digits := re.match(r"\d+", name[at : at + 4]):
+        start = at + len(digits[0])
+        at = start + int(digits[0])
+        found.append(name[start:at])
+    return found[-2]
+
+
 def resolver_sizes(names: Iterable[str]) -> tuple[int, ...]:
     """Return for how many operators each MicroMutableOpResolver in the image has room, ascending."""
     return tuple(sorted({int(match[1]) for name in names if (match := _RESOLVER.search(name))}))
@@ -179,4 +202,10 @@ def reference_kernel(symbols: Iterable[Symbol]) -> str:
 def esp_variant(functions: Iterable[str]) -> str:
     """Return the variant of ESP-NN that its functions' suffixes show."""
     names = list(functions)
-    return next((variant for variant in _ESP_VARIANTS if any(name.endswith("_" + variant) for name in names)), "ansi")
+    found = (variant for end, variant in _ESP_VARIANTS.items() if any(name.endswith(f"_{end}") for name in names))
+    return next(found, "ansi")
+
+
+def last_esp_nn(functions: Iterable[str]) -> str:
+    """Return the newest version of ESP-NN that has functions of these names, "" where they do not tell."""
+    return _LAST_OF_THE_P4 if any(name.endswith("_esp32p4") for name in functions) else ""

@@ -37,7 +37,8 @@ from tflm_sim.targets.kernel_library import VERSIONS, KernelLibrary, versions_of
 from tflm_sim.targets.libraries import find_library
 from tflm_sim.targets.library import Library
 from tflm_sim.targets.presets import at_runtime, preset, refuse_impossible_build
-from tflm_sim.targets.runtime import WHEEL_SNAPSHOT, Runtime
+from tflm_sim.targets.reference import WHEEL_SNAPSHOT
+from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.structs import MeasuredStruct, layouts
 from tflm_sim.targets.target import Target
 
@@ -167,7 +168,9 @@ def _conditions(
         yield Condition(f"it links {target.kernel_library}")
     others = tuple(_other_versions(target))
     if others and not is_named:
-        yield Condition(f"{LIBRARY_NAMES[target.kernel_library.name]} is {target.kernel_library.version}", others)
+        text = f"{LIBRARY_NAMES[target.kernel_library.name]} is {target.kernel_library.version}"
+        # What releases that are not modelled would need there is no telling.
+        yield Condition(text, () if target.newer_kernels else others)
 
 
 def _other_versions(target: Target) -> Iterator[Target]:

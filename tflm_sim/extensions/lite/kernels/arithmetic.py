@@ -13,7 +13,9 @@ from tflm_sim.errors import PrepareError
 from tflm_sim.extensions.lite.graph_info import TfLiteTensor
 from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall, Shape, checked_log2, values_of
+from tflm_sim.extensions.lite.kernels.scales import check_activation
 from tflm_sim.model.element_types import INTEGER_LIMITS, type_number
+from tflm_sim.units import float32
 
 _BYTES = (t.INT8, t.UINT8)
 _NAMES = ("input1", "input2", "output")
@@ -38,10 +40,12 @@ def add(call: PrepareCall) -> None:
     call.same_type(one, other, "input1", "input2")
     output.type = other.type
     shape = binary_shape(call)
-    is_short = one.type == t.INT16 and (one.quantization is not None or call.source == "sub.cc")
+    is_difference = call.source == "sub.cc"
+    is_short = one.type == t.INT16 and (one.is_quantized or is_difference)
     tensors = (one, other, output)
-    for name, tensor in zip(_NAMES, tensors, strict=True) if is_short else ():
-        call.ensure_eq(tensor.zero_point, 0, f"{name}->params.zero_point", number=0)
+    if is_short:
+        # In sub.cc the function for powers of two, which asks for the same, stands before this check.
+        call.zero_points(**dict(zip(_NAMES, tensors, strict=True)), number=0 if is_difference else 1)
     powers = _powers_of_two(tensors) if call.option("pot_scale_int16") else []
     if output.type in _BYTES or (is_short and not powers):
         _check_sum(call, one, other, output)
@@ -54,18 +58,24 @@ def _check_sum(call: PrepareCall, one: TfLiteTensor, other: TfLiteTensor, output
     is_difference = call.source == "sub.cc"
     if is_difference:
         _check_zero_points(call, one, other, output)
-    left_shift = 15 if output.type == t.INT16 else 20
-    whole = _check_inputs(one, other, output)
-    multiplier = whole / ((1 << left_shift) * output.scale)
-    if multiplier == 1 or (multiplier > 1 and not is_difference):
+    whole, shifted = _rescaled(one, other, output, 15 if output.type == t.INT16 else 20)
+    is_fraction = whole < shifted < math.inf
+    # Only a difference may be multiplied with more, even with infinity; -0.0 makes that negative.
+    is_larger = is_difference and 0 <= shifted < whole and math.copysign(1, shifted) > 0
+    if not (is_fraction or is_larger):
         raise _no_fraction()
+    check_activation(call, output)
 
 
-def _check_inputs(one: TfLiteTensor, other: TfLiteTensor, output: TfLiteTensor) -> float:
-    """Return twice the larger scale of the inputs; the process ends where a multiplier is not between 0 and 1."""
-    if not (one.scale > 0 and other.scale > 0 and output.scale > 0):
+def _rescaled(one: TfLiteTensor, other: TfLiteTensor, output: TfLiteTensor, left_shift: int) -> tuple[float, float]:
+    """Return twice the larger scale of the inputs and the shifted one of the output, whose quotient is a multiplier.
+
+    The machine has both in 32 bits. The process ends where an input's scale is not above 0, or too large for that.
+    """
+    whole = float32(2 * max(one.scale, other.scale))
+    if not (one.scale > 0 and other.scale > 0 and whole < math.inf):
         raise _no_fraction()
-    return 2 * max(one.scale, other.scale)
+    return whole, float32((1 << left_shift) * output.scale)
 
 
 def _no_fraction() -> PrepareError:
@@ -85,6 +95,7 @@ def _check_shifts(call: PrepareCall, powers: list[int]) -> None:
     call.ensure(one == 0 or other == 0, "data->input1_shift == 0 || data->input2_shift == 0")
     call.ensure(one <= 0, "data->input1_shift <= 0")
     call.ensure(other <= 0, "data->input2_shift <= 0")
+    check_activation(call, call.output())
 
 
 def squared_difference(call: PrepareCall) -> None:
@@ -94,8 +105,8 @@ def squared_difference(call: PrepareCall) -> None:
     output.type = one.type
     if one.type == t.INT8:
         _check_zero_points(call, one, other, output)
-        whole = _check_inputs(one, other, output)
-        if whole * whole / ((1 << 14) * output.scale) >= 1:
+        whole, shifted = _rescaled(one, other, output, 14)
+        if not whole * whole < shifted < math.inf:
             raise _no_fraction()
     call.resize(output, binary_shape(call))
 
@@ -110,11 +121,13 @@ def multiply(call: PrepareCall) -> None:
     if output.type == t.COMPLEX64 and call.activation:
         raise call.failure("Activation is not allowed for COMPLEX64 input.")
     shape = binary_shape(call)
+    if output.type in _BYTES or (output.type == t.INT16 and output.is_quantized):
+        check_activation(call, output)
     if one.is_known and other.is_known:
-        call.store(output, shape, [0] * math.prod(shape))
+        call.store(output, shape, lambda: [0] * math.prod(shape))
         _check_constant_product(call, one, output)
         if output.type == one.type:
-            call.store(output, shape, _product(one, other, shape, call.activation))
+            call.store(output, shape, lambda: _product(one, other, shape, call.activation))
         return
     call.resize(output, shape)
 

@@ -1,8 +1,8 @@
 """One kernel's Prepare of one node, in the terms of the runtime's C interface.
 
 A kernel checks its node (``ensure...``), sizes outputs (``resize``), and takes temporaries. A check that fails raises
-what the runtime says: the place in its source and the condition's text. The places are one table for the release that
-they were read from; see ``conditions``.
+what the runtime says: the place in its source and the condition's text. The places are a table; see ``conditions``. A
+condition that a release does not have does not fail there.
 
 Source: tflite/kernels/kernel_util.h, tflite/core/c/common.h @ google-ai-edge/LiteRT f67457790
 """
@@ -19,6 +19,7 @@ from tflm_sim.errors import PrepareError
 from tflm_sim.extensions.lite.graph_info import AllocationType, TfLiteContext, TfLiteNode, TfLiteTensor
 from tflm_sim.extensions.lite.kernels.conditions import line_of
 from tflm_sim.extensions.lite.kernels.type_names import type_name
+from tflm_sim.extensions.lite.releases import has
 from tflm_sim.model.element_types import STRUCT_CODES
 from tflm_sim.model.types import TensorType
 
@@ -32,7 +33,7 @@ MAX_INT = 2**31 - 1
 _LAST_ACTIVATION = 5
 _WITHOUT_NULL_CHECKS = """
     atan2.cc batch_matmul.cc batch_to_space_nd.cc broadcast_args.cc broadcast_to.cc complex_support.cc
-    cumsum.cc densify.cc dequantize.cc dilate.cc exp.cc fake_quant.cc numeric_verify.cc one_hot.cc
+    cumsum.cc densify.cc dequantize.cc dilate.cc fake_quant.cc numeric_verify.cc one_hot.cc
     sign.cc space_to_batch_nd.cc split.cc split_v.cc squeeze.cc stablehlo_reduce_window.cc strided_slice.cc
     transpose.cc
 """
@@ -101,9 +102,16 @@ class PrepareCall(KernelChecks):
 
         Some files take their inputs without a check (GetInput); there, using one that is absent ends the process.
         """
-        if self.source in _WITHOUT_NULL_CHECKS.split() and self.node.inputs[place : place + 1] == (-1,):
+        if self._uses_null and self.node.inputs[place : place + 1] == (-1,):
             return cast(TfLiteTensor, _NullPointer())
         return self._tensor(self.node.inputs, place)
+
+    @property
+    def _uses_null(self) -> bool:
+        """Whether the file's kernels do not check that an input is there."""
+        if self.source == "batch_matmul.cc" and self.has("batch_matmul_checks_first"):
+            return False
+        return self.source in _WITHOUT_NULL_CHECKS.split()
 
     def output(self, place: int = 0) -> TfLiteTensor:
         """Return an output; refuse the node when it is absent (GetOutputSafe)."""
@@ -146,6 +154,10 @@ class PrepareCall(KernelChecks):
 
     # Checks.
 
+    def has(self, change: str) -> bool:
+        """Return whether the release has a change (``releases.py``)."""
+        return has(self.subgraph.release, change)
+
     def elsewhere(self, source: str) -> PrepareCall:
         """Return the same call as a helper in another file sees it."""
         return PrepareCall(self.subgraph, self.node, source, self.kernels)
@@ -160,8 +172,14 @@ class PrepareCall(KernelChecks):
         return PrepareError(message.strip(), device_message=message)
 
     def _refuse(self, text: str, says: str, sides: tuple[str, str], number: int) -> None:
-        line = line_of(self.source, *sides, number)
+        line = line_of(self.source, *sides, number, self.subgraph.release)
+        if line is None:  # The release does not check it.
+            return
         raise self.failure(f"tflite/kernels/{self.source}:{line} {text}{says}")
+
+    def refuse_at(self, form: str, message: str) -> None:
+        """Refuse the node with a message of its own that says where it stands; ``form`` is its format in the table."""
+        self._refuse(message, "", (form, ""), 1)
 
     def ensure_supported(self, one: int, kinds: Collection[int], message: str) -> None:
         """Refuse the node unless a type is one of several, with a message that names it."""
@@ -198,12 +216,21 @@ class PrepareCall(KernelChecks):
         for tensor in tensors:
             tensor.free(AllocationType.DYNAMIC)
 
-    def store(self, tensor: TfLiteTensor, shape: Sequence[int], values: Sequence[int | float]) -> None:
-        """Make an output a constant that is computed once and for all (SetTensorToPersistentRo)."""
+    def store(
+        self,
+        tensor: TfLiteTensor,
+        shape: Sequence[int],
+        values: Sequence[int | float] | Callable[[], Sequence[int | float]],
+    ) -> None:
+        """Make an output a constant that is computed once and for all (SetTensorToPersistentRo).
+
+        ``values`` that may be many are a function, which is called when there is room for them.
+        """
         tensor.free(AllocationType.PERSISTENT_RO)
         self.resize(tensor, shape)
         if tensor.type in STRUCT_CODES:
-            tensor.data = bytearray(_packed(values, STRUCT_CODES[tensor.type]))
+            made = values() if callable(values) else values
+            tensor.data = bytearray(_packed(made, STRUCT_CODES[tensor.type]))
 
     def reserve(self, count: int, key: str = "temporaries") -> int:
         """Return the index of the first of ``count`` tensors of this node's own, which are added only once."""
@@ -285,7 +312,7 @@ def values_of(tensor: TfLiteTensor, kind: TensorType | None = None) -> tuple[Any
 
 def checked_log2(scale: float) -> int | None:
     """Return the whole logarithm of a scale that is a power of two, within a thousandth."""
-    if scale <= 0:
+    if not 0 < scale < math.inf:
         return None
     exact = math.log2(scale)
     return round(exact) if abs(exact - round(exact)) < 1e-3 else None

@@ -14,7 +14,8 @@ from math import prod
 from tflm_sim.extensions.lite.graph_info import AllocationType, TfLiteTensor
 from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import MAX_INT, PrepareCall, Shape
-from tflm_sim.extensions.lite.kernels.dense import check_bias_type, check_multiplier
+from tflm_sim.extensions.lite.kernels.dense import check_bias_type
+from tflm_sim.extensions.lite.kernels.scales import check_convolution
 from tflm_sim.model.windows import output_size
 
 NO_PADDING = -1
@@ -112,20 +113,12 @@ def _check_parameters(
     output: TfLiteTensor,
     channels: int,
 ) -> None:
-    """Refuse scales that do not fit (PopulateConvolutionQuantizationParams)."""
-    here = call.elsewhere("kernel_util.cc")
+    """Refuse weights that have neither one scale nor one for each channel, and scales that do not fit."""
     count = len(weights.scales)
     text = "(affine_quantization->scale->size == 1 || affine_quantization->scale->size == {})"
     limit = "output_channels" if call.source == "depthwise_conv.cc" else "channels_out"
     call.ensure(count in (1, channels), text.format(limit))
-    here.affine(value, "input")
-    here.affine(weights, "filter")
-    if count > 1 and weights.quantization is not None:
-        here.ensure(value.type in (t.INT8, t.INT16), "input->type == kTfLiteInt8 || input->type == kTfLiteInt16")
-        size = weights.shape[weights.quantization.quantized_dimension]
-        here.ensure_eq(channels, size, "num_channels", "filter->dims->data[affine_quantization->quantized_dimension]")
-    if value.type == t.UINT8:
-        check_multiplier(call, value, weights, bias, output)
+    check_convolution(call, value, weights, bias, output, channels)
 
 
 def _check_bias(call: PrepareCall, bias: TfLiteTensor, value: TfLiteTensor, channels: int) -> None:

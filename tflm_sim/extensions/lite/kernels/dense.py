@@ -10,6 +10,7 @@ from math import prod
 from tflm_sim.extensions.lite.graph_info import NO_TYPE, AllocationType, TfLiteTensor
 from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall, Shape, values_of
+from tflm_sim.extensions.lite.kernels.scales import check_activation, check_multiplier
 from tflm_sim.units import align_up
 
 _PERSISTENT = AllocationType.ARENA_RW_PERSISTENT
@@ -20,6 +21,7 @@ _FILTER_WIDTH, _FILTER_DEPTH, _MAX_ROWS = 4, 32, 4  # of the 4-bit kernel for SS
 _DENSE_ACTIVATIONS = " || ".join(
     f"params->activation == kTfLiteAct{name}" for name in ("None", "Relu", "ReluN1To1", "Relu6")
 )
+_PER_CHANNEL_WEIGHTS = f"({' || '.join(f'filter->type == kTfLiteInt{bits}' for bits in (8, 4, 2, 16))})"
 
 
 def fully_connected(call: PrepareCall) -> None:
@@ -40,11 +42,16 @@ def fully_connected(call: PrepareCall) -> None:
     call.rank(weights, 2, "filter")
     units, depth = weights.shape
     keeps_dimensions = call.option("keep_num_dims")
+    if keeps_dimensions:
+        call.ensure(value.rank >= 1, "NumDimensions(input) >= 1", number=2)
     if depth == 0:
         call.resize(output, (*value.shape[:-1], units) if keeps_dimensions else (prod(value.shape[:-1]), units))
         return
     batch = value.elements // depth
     _check_dense_quantization(call, value, weights, bias, output)
+    if is_hybrid and len(weights.scales) > 1:
+        call.ensure_eq(_axis(weights), 0, "affine_quantization->quantized_dimension", number=-1)
+        call.ensure_eq(len(weights.scales), units, "affine_quantization->scale->size", "num_units")
     if is_hybrid and _place_hybrid(call, first, value, weights, batch):
         return
     if keeps_dimensions:
@@ -52,6 +59,10 @@ def fully_connected(call: PrepareCall) -> None:
         call.resize(output, (*value.shape[:-1], units))
     else:
         call.resize(output, (batch, units))
+
+
+def _axis(weights: TfLiteTensor) -> int:
+    return weights.quantization.quantized_dimension if weights.quantization else 0
 
 
 def _check_types(
@@ -95,6 +106,11 @@ def _check_dense_quantization(
         call.affine(weights, "filter")
         if len(weights.scales) <= 1:
             check_multiplier(call, value, weights, bias, output)
+        else:
+            call.one_of(value.type, (t.INT8, t.INT16), "input->type")
+            call.ensure(weights.type in (t.INT8, t.INT4, t.INT2, t.INT16), _PER_CHANNEL_WEIGHTS)
+            call.ensure_eq(_axis(weights), 0, "affine_quantization->quantized_dimension")
+        check_activation(call, output)
     if value.type == output.type == t.INT16:
         call.zero_points(input=value, output=output)
         check_bias_type(call, bias)
@@ -134,23 +150,12 @@ def check_bias_type(call: PrepareCall, bias: TfLiteTensor | None) -> None:
         call.ensure(bias is None or bias.type == kind, "(bias == nullptr) || bias->type == params->quantized_bias_type")
 
 
-def check_multiplier(
-    call: PrepareCall, value: TfLiteTensor, weights: TfLiteTensor, bias: TfLiteTensor | None, output: TfLiteTensor
-) -> None:
-    """Refuse a layer whose bias has another scale than its products (GetQuantizedConvolutionMultipler)."""
-    here = call.elsewhere("kernel_util.cc")
-    products = value.scale * weights.scale
-    if bias is not None:
-        difference = abs(products - bias.scale)
-        is_small = difference <= 0.02 * output.scale if output.scale else False
-        here.ensure(is_small, "scale_diff / output_scale <= 0.02")
-    here.ensure(products >= 0, "input_product_scale >= 0")
-
-
 def batch_matmul(call: PrepareCall) -> None:
     """BATCH_MATMUL: both operands may be transposed into temporaries."""
     first = call.reserve(7)
     left, right, output = call.operands(2)
+    if call.has("batch_matmul_checks_first"):
+        _check_products(call, left, right, output)
     adj_x, adj_y = call.option("adj_x"), call.option("adj_y")
     is_hybrid = left.type == t.FLOAT32 and right.type == t.INT8
     call.take(*range(first, first + (7 if is_hybrid else 2)))
@@ -159,7 +164,8 @@ def batch_matmul(call: PrepareCall) -> None:
     call.temporary(first + 1, right.type, _swapped(right.shape), kept)
     if is_hybrid:
         _place_hybrid_products(call, first + 2, left, right)
-    _check_products(call, left, right, output)
+    if not call.has("batch_matmul_checks_first"):
+        _check_products(call, left, right, output)
     rank = max(left.rank, right.rank)
     one, other = ((1,) * (rank - tensor.rank) + tensor.shape for tensor in (left, right))
     batches = _broadcast_batches(call, one[:-2], other[:-2])
@@ -188,8 +194,14 @@ def _place_hybrid_products(call: PrepareCall, first: int, left: TfLiteTensor, ri
 
 
 def _swapped(shape: Shape) -> Shape:
-    """Return a shape with its last two dimensions exchanged, where there are two."""
-    return (*shape[:-2], shape[-1], shape[-2]) if len(shape) > 1 else shape
+    """Return a shape with its last two dimensions exchanged.
+
+    Raises:
+        IndexError: There are no two: the kernel takes the rank for a dimension, and a dimension for the new rank.
+    """
+    if shape == (1,):
+        return shape
+    return (*shape[:-2], shape[-1], shape[-2])
 
 
 def _check_products(call: PrepareCall, left: TfLiteTensor, right: TfLiteTensor, output: TfLiteTensor) -> None:

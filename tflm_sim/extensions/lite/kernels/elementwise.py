@@ -13,6 +13,7 @@ from tflm_sim.extensions.lite.graph_info import TfLiteTensor
 from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.arithmetic import binary_shape
 from tflm_sim.extensions.lite.kernels.call import Prepare, PrepareCall, checked_log2
+from tflm_sim.extensions.lite.kernels.scales import check_activation
 
 _BYTES = (t.UINT8, t.INT8)
 _SOFTMAX = 5
@@ -88,14 +89,26 @@ def _check_softmax(call: PrepareCall, value: TfLiteTensor, output: TfLiteTensor)
         call.ensure_eq(output.zero_point, -128, "output->params.zero_point")
         call.ensure_near(output.scale, 1 / 256, "output->params.scale", "1.f / 256")
     elif value.type == output.type == t.INT16:
-        call.zero_points(output=output)
+        call.zero_points(output=output, number=5)
         call.ensure_near(output.scale, 1 / 32768, "output->params.scale", "1.f / 32768")
+    if value.type in _BYTES:
+        _check_softmax_input(call, value.scale * call.option("beta"))
+    elif value.type == t.INT16:
+        call.zero_points(input=value, number=5)
+        call.zero_points(output=output, number=6)
+
+
+def _check_softmax_input(call: PrepareCall, scale: float) -> None:
+    """End the process where the reference kernel's multiplier of an 8-bit input is not above 1."""
+    if not call.is_optimized and not scale * 2**26 > 1:
+        raise PrepareCall.abort("the input's scale makes a multiplier that is not above 1")
 
 
 def _check_log_softmax(call: PrepareCall, value: TfLiteTensor, output: TfLiteTensor) -> None:
     if value.type in _BYTES:
         call.ensure_double_eq(output.scale, 16 / 256, "output->params.scale", "16.0 / 256")
         call.ensure_eq(output.zero_point, 255 if value.type == t.UINT8 else 127, "output->params.zero_point")
+        _check_softmax_input(call, value.scale)
 
 
 same_shape = activation(0)
@@ -144,7 +157,10 @@ def binary(call: PrepareCall) -> None:
     if allowed and one.type not in allowed:
         raise call.failure(message.format(t.type_name(one.type)))
     output.type = one.type
-    call.resize(output, binary_shape(call))
+    shape = binary_shape(call)
+    if call.source == "div.cc" and output.type in (*_BYTES, t.INT16):
+        check_activation(call, output)
+    call.resize(output, shape)
 
 
 # What some of these kernels accept, and what they say of other types.
@@ -188,9 +204,8 @@ def unary(call: PrepareCall) -> None:
     call.same_type(value, output)
     if value.type not in _UNARY_TYPES[op]:
         name = _UNARY_NAMES.get(op, op.capitalize())
-        raise call.failure(
-            f"tflite/kernels/elementwise.cc:146 Type {t.type_name(value.type)} is unsupported by op {name}."
-        )
+        form = "Type %s is unsupported by op %s."
+        call.refuse_at(form, f"Type {t.type_name(value.type)} is unsupported by op {name}.")
     if value.type == t.INT8 or (value.type == t.INT16 and value.quantization is not None):
         call.affine(value, "input")
         call.affine(output, "output")
@@ -268,7 +283,8 @@ def sign(call: PrepareCall) -> None:
 
 def exponential(call: PrepareCall) -> None:
     """EXP."""
-    value, output = call.operands(1)
+    call.counts(1)
+    value, output = call.operand(0, "input"), call.output()
     output.type = value.type
     if value.type == t.INT16:
         call.zero_points(input=value, output=output)

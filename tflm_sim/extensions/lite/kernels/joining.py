@@ -42,7 +42,7 @@ def concatenation(call: PrepareCall) -> None:
     call.ensure_types_eq(output.type, first.type, "output->type", "input_type")
     _check_joined_quantization(call, values, output)
     if is_known and first.type in t.STORABLE:
-        call.store(output, shape, _concatenated(values, axis))
+        call.store(output, shape, lambda: _concatenated(values, axis))
         return
     if is_known:
         output.free(AllocationType.PERSISTENT_RO)

@@ -140,8 +140,10 @@ def batch_to_space(call: PrepareCall) -> None:
     shape, batch = list(value.shape), value.shape[0]
     for place, size in enumerate(blocks):
         call.ensure(size != 0, "block_shape[dim] != 0")
-        call.ensure_eq(batch % size, 0, "output_batch_size % block_shape[dim]")
-        batch //= size
+        # C's quotient is truncated, and its remainder has the sign of the batch.
+        quotient = abs(batch) // abs(size) * (1 if (batch < 0) == (size < 0) else -1)
+        call.ensure_eq(batch - quotient * size, 0, "output_batch_size % block_shape[dim]")
+        batch = quotient
         shape[place + 1] = value.shape[place + 1] * size - cuts[2 * place] - cuts[2 * place + 1]
     call.resize(output, [batch, *shape[1:]])
 

@@ -106,7 +106,7 @@ def reduce_product(call: PrepareCall) -> None:
     for tensor, size in ((tensors[1], axis.elements), (tensors[2], output.elements), (tensors[3], value.rank)):
         call.dynamic(tensor)
         call.resize(tensor, (size,))
-    call.store(output, output.shape, _products(value, axis, output.elements))
+    call.store(output, output.shape, lambda: _products(value, axis, output.elements))
 
 
 def _products(value: TfLiteTensor, axis: TfLiteTensor, count: int) -> list[float]:

@@ -10,12 +10,13 @@ from itertools import product
 from math import prod
 
 from tflm_sim.errors import PrepareError
-from tflm_sim.extensions.lite.graph_info import NO_TYPE, TfLiteTensor
+from tflm_sim.extensions.lite.graph_info import NO_TYPE, AllocationType, TfLiteTensor
 from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall, values_of
 from tflm_sim.extensions.lite.kernels.joining import is_short
 from tflm_sim.extensions.lite.kernels.strides import StridedSlice
 from tflm_sim.model.element_types import type_number
+from tflm_sim.model.types import TensorType
 
 _INDICES = (t.INT32, t.INT64)
 _GATHERED = (t.FLOAT32, t.FLOAT16, t.BFLOAT16, t.UINT8, t.INT4, t.INT8, t.INT16, t.INT64, t.INT32, t.BOOL)
@@ -27,12 +28,13 @@ def slice_of(call: PrepareCall) -> None:
     call.same_type(value, output)
     call.one_of(begin.type, _INDICES, "begin->type")
     call.one_of(size.type, _INDICES, "size->type")
+    call.ensure_types_eq(begin.type, size.type, "begin->type", "size->type")
     call.rank(begin, 1, "begin")
     call.rank(size, 1, "size")
     call.ensure_eq(begin.elements, size.elements, "NumElements(begin)", "NumElements(size)")
     is_known = begin.is_known and size.is_known and not _has_unknown_dimension(value)
     if output.rank and not _has_unknown_dimension(output):
-        if is_known:
+        if is_known and value.rank:
             shape = _sliced(call, value, begin, size)
             rank = "static_cast<int>(output_shape_vector.size())"
             call.ensure_eq(len(shape), output.rank, rank, "NumDimensions(output)")
@@ -90,10 +92,13 @@ def strided_slice(call: PrepareCall) -> None:
     asked = StridedSlice(
         call.options, value.shape, begin.elements, values_of(begin), values_of(end), values_of(strides)
     )
+    is_known = value.is_known and has_bounds and value.type != t.STRING
+    if is_known:
+        output.free(AllocationType.PERSISTENT_RO)
     call.ensure_msg(0 not in asked.strides, "stride value has to be non-zero")
-    if value.is_known and has_bounds and value.type != t.STRING:
+    if is_known:
         values = values_of(value)
-        call.store(output, asked.output_shape, [values[place] for place in asked.places()])
+        call.store(output, asked.output_shape, lambda: [values[place] for place in asked.places()])
         return
     call.resize(output, asked.output_shape)
 
@@ -122,9 +127,9 @@ def gather(call: PrepareCall) -> None:
     if not (value.is_known and positions.is_known):
         call.resize(output, shape)
         return
-    call.store(output, shape, [0] * prod(shape))
+    call.store(output, shape, lambda: [0] * prod(shape))
     _check_positions(call, positions, value.shape[axis])
-    call.store(output, shape, _gathered(value, positions, axis, batch))
+    call.store(output, shape, lambda: _gathered(value, positions, axis, batch))
 
 
 def _check_positions(call: PrepareCall, positions: TfLiteTensor, size: int) -> None:
@@ -229,7 +234,12 @@ def where(call: PrepareCall) -> None:
     if not condition.is_known:
         call.dynamic(output)
         return
-    call.resize(output, (sum(value != 0 for value in values_of(condition)), condition.rank))
+    if condition.type == t.BOOL:
+        # The compiled kernel adds bytes up: one that is neither 0 nor 1, which C++ does not define, counts as often.
+        count = sum(values_of(condition, TensorType.UINT8))
+    else:
+        count = sum(value != 0 for value in values_of(condition))
+    call.resize(output, (count, condition.rank))
 
 
 def select(call: PrepareCall) -> None:

@@ -11,9 +11,10 @@ from math import ceil, prod
 
 from tflm_sim.extensions.lite.graph_info import NO_TYPE, AllocationType, TfLiteTensor
 from tflm_sim.extensions.lite.kernels import type_names as t
-from tflm_sim.extensions.lite.kernels.call import PrepareCall, values_of
+from tflm_sim.extensions.lite.kernels.call import MAX_INT, PrepareCall, values_of
 from tflm_sim.extensions.lite.tensor_bytes import element_size
 from tflm_sim.model.element_types import type_number
+from tflm_sim.units import float32, int32
 
 _RESHAPE_UTILS = "./tflite/kernels/internal/reshape_utils.h"
 
@@ -148,12 +149,7 @@ def fill(call: PrepareCall) -> None:
     sizes = values_of(dims)
     if any(size < 0 for size in sizes):
         raise call.failure(f"Fill dimensions must be >= 0 got {type_number(dims.type)}")
-    call.resize(output, [as_int32(size) for size in sizes])
-
-
-def as_int32(value: int) -> int:
-    """Return what is left of a number that the runtime keeps in 32 bits."""
-    return (value + 2**31) % 2**32 - 2**31
+    call.resize(output, [int32(size) for size in sizes])
 
 
 def range_of(call: PrepareCall) -> None:
@@ -174,11 +170,14 @@ def range_of(call: PrepareCall) -> None:
     output.free(AllocationType.PERSISTENT_RO)
     start, limit, delta = (values_of(end)[0] for end in ends)
     call.ensure(delta != 0, "!std::equal_to<T>()(delta, 0)")
-    is_finite = limit <= start if delta < 0 else start <= limit
+    is_finite = (start >= limit and delta < 0) or (start <= limit and delta > 0)
     call.ensure(is_finite, "(start >= limit && delta < 0) || (start <= limit && delta > 0)")
-    exact = kind != t.FLOAT32
-    count = int(-(-abs(limit - start) // abs(delta))) if exact else ceil(abs((limit - start) / delta))
-    call.store(output, (count,), [start + place * delta for place in range(count)])
+    if kind == t.FLOAT32:
+        steps = abs(float32(float32(limit - start) / delta))
+        count = ceil(steps) if steps <= MAX_INT else -(2**31)  # what the machine makes of a float that is no int
+    else:
+        count = int32(-(-abs(limit - start) // abs(delta)))
+    call.store(output, (count,), lambda: [start + place * delta for place in range(count)])
 
 
 def _tiled_size(call: PrepareCall, size: int, times: int) -> int:

@@ -12,6 +12,7 @@ from tflm_sim.extensions.lite.kernels import type_names as t
 from tflm_sim.extensions.lite.kernels.call import PrepareCall, Shape, values_of
 from tflm_sim.extensions.lite.kernels.convolution import CONVOLVED, NO_PADDING, dynamic_temporary, ensure_steps, ensured
 from tflm_sim.extensions.lite.kernels.dense import check_bias_type
+from tflm_sim.extensions.lite.kernels.scales import check_convolution
 from tflm_sim.model.windows import output_size
 
 
@@ -101,6 +102,8 @@ def _resize_transposed(
         return None
     if shape.type != t.INT32:
         raise call.failure(f"Output shape is {t.type_name(shape.type)}, not int32.")
+    for size in wanted:
+        call.ensure(size >= 0, "dim >= 0")
     call.resize(output, wanted)
     _check_geometry(call, value, weights, wanted)
     return wanted
@@ -115,6 +118,7 @@ def _place_sums(
     call.affine(weights, "weights")
     text = "(affine_quantization->scale->size == 1 || affine_quantization->scale->size == channels_out)"
     call.ensure(len(weights.scales) in (1, weights.shape[0]), text)
+    check_convolution(call, value, weights, call.optional_input(3), call.output(), weights.shape[0])
 
 
 def _sum_type(call: PrepareCall, value: TfLiteTensor) -> int:

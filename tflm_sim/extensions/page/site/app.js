@@ -232,7 +232,8 @@ function answer(row, verdict) {
     ["kernels", library(kernels)], ["TFLM", runtime.snapshot],
   ];
   const enough = row.smallest_arena_multiple_of_16;
-  const assumed = row.assumed?.length ? [make("small", { className: "assumed" }, ` (not named, so assumed: ${row.assumed.join(", ")})`)] : [];
+  const newer = row.assumed?.includes("kernels") && row.target.newer_kernels ? `; with ${kernels.name} ${row.target.newer_kernels} it may need more or less` : "";
+  const assumed = row.assumed?.length ? [make("small", { className: "assumed" }, ` (not named, so assumed: ${row.assumed.join(", ")}${newer})`)] : [];
   const number = make("p", { className: "number" }, bytes(enough), make("small", {}, ` on ${name}`), ...assumed);
   number.dataset.smallest = row.smallest_arena_bytes;
   const line = `alignas(16) uint8_t tensor_arena[${enough}];`;

@@ -350,7 +350,7 @@ def test_a_name_forges_no_command_of_a_runner(pytester: pytest.Pytester) -> None
         f"""
         import pytest
 
-        @pytest.mark.arena(model={name!r}, limit=16)
+        @pytest.mark.arena(model={name!r}, limit=160)
         def test_small(): pass
 
         @pytest.mark.arena(model={name!r}, limit="64KiB")

@@ -8,13 +8,7 @@ from typing import Any
 import pytest
 
 from tflm_sim.extensions.firmware.reading.absent_checks import AbsentCheck, find_absent_checks
-from tflm_sim.extensions.firmware.reading.dated_texts import (
-    NEWEST_POSITION,
-    DatedText,
-    bounds,
-    find_dated_texts,
-    kernel_files,
-)
+from tflm_sim.extensions.firmware.reading.dated_texts import DatedText, bounds, find_dated_texts, kernel_files
 from tflm_sim.extensions.firmware.reading.elf import FUNCTION, Symbol
 from tflm_sim.extensions.firmware.reading.snapshot import commit_at, find_snapshots
 from tflm_sim.extensions.firmware.reading.symbol_names import (
@@ -22,6 +16,7 @@ from tflm_sim.extensions.firmware.reading.symbol_names import (
     arenas,
     esp_variant,
     interpreters,
+    last_esp_nn,
     made_local,
     only_takes_allocators,
     own_kernels,
@@ -30,6 +25,7 @@ from tflm_sim.extensions.firmware.reading.symbol_names import (
     resource_variables_linked,
 )
 from tflm_sim.targets.abi import AAPCS
+from tflm_sim.targets.reference import LAST_COUNTED
 from tflm_sim.targets.runtime import Runtime, find_runtime
 from tflm_sim.targets.structs import MeasuredStruct, layouts
 
@@ -73,17 +69,24 @@ def test_a_prepare_of_its_own_name_shows_reference_kernels(mangled: str) -> None
         (["esp_nn_add_elementwise_s8_ansi", "esp_nn_conv_s8_esp32s3"], "esp32s3"),
         (["esp_nn_conv_s8_opt", "esp_nn_add_elementwise_s8_ansi"], "opt"),
         (["esp_nn_conv_s8_ansi"], "ansi"),
+        (["esp_nn_conv_s8_ansi", "esp_nn_conv_s8_esp32p4"], "esp32p4"),
+        (["esp_nn_conv_s8_ansi", "esp_nn_conv_s8_riscv_pie"], "esp32p4"),
     ],
 )
 def test_esp_nn_is_as_special_as_its_most_special_function(functions: list[str], variant: str) -> None:
     assert esp_variant(functions) == variant
 
 
+def test_functions_called_after_the_esp32_p4_are_older_than_1_3_0() -> None:
+    assert last_esp_nn(["esp_nn_conv_s8_ansi", "esp_nn_conv_s8_esp32p4"]) == "1.2.7"
+    assert last_esp_nn(["esp_nn_conv_s8_riscv_pie"]) == last_esp_nn(["esp_nn_conv_s8_opt"]) == ""
+
+
 def test_a_message_bounds_the_version() -> None:
     # "Scratch buffer request exceeds limit ..." is spelt right since 183da3e30, upstream's commit 1847.
     text = b"\x01Scratch buffer request exceeds limit per operator (%d)\0rest"
     (trace,) = find_dated_texts([text], ())
-    assert (trace.first, trace.end) == (1847, NEWEST_POSITION + 1)
+    assert (trace.first, trace.end) == (1847, LAST_COUNTED + 1)
     snapshots = find_snapshots((), AAPCS, [trace])
     assert snapshots.first == 1847
     assert snapshots.runtimes[0] == Runtime()
@@ -96,10 +99,10 @@ def test_a_text_without_an_end_or_unknown_is_no_trace() -> None:
 
 
 def test_of_texts_that_contradict_each_other_the_newest_that_came_bounds() -> None:
-    mixed = [DatedText("late", 1800, NEWEST_POSITION + 1), DatedText("early", 4, 300)]
+    mixed = [DatedText("late", 1800, LAST_COUNTED + 1), DatedText("early", 4, 300)]
     assert bounds(mixed) == (mixed[0], mixed[1])
     snapshots = find_snapshots((), AAPCS, mixed)
-    assert (snapshots.first, snapshots.last, snapshots.is_mixed) == (1800, NEWEST_POSITION, True)
+    assert (snapshots.first, snapshots.last, snapshots.is_mixed) == (1800, LAST_COUNTED, True)
 
 
 BEFORE = (
@@ -179,7 +182,7 @@ def test_the_name_of_a_kernels_file_bounds_the_version() -> None:
     # kernels/pooling.cc printed its name until 9345aa9ce, upstream's commit 135, moved its checks to pooling_common.cc.
     assert find_dated_texts([], (), ["pooling"]) == (DatedText("kernels/pooling.cc", 4, 135),)
     assert find_dated_texts([], (), ["pooling_common"]) == (
-        DatedText("kernels/pooling_common.cc", 135, NEWEST_POSITION + 1),
+        DatedText("kernels/pooling_common.cc", 135, LAST_COUNTED + 1),
     )
     assert find_dated_texts([], (), ["softmax_common", "unknown"]) == ()
 

@@ -1,0 +1,56 @@
+"""What a model needs in a linked program, as its file says: an extension reads the file, and verbs answer from this."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tflm_sim.answers.simulation import Simulation
+from tflm_sim.answers.smallest_arena import SplitArenaSizes
+from tflm_sim.checks.candidates import CandidateNeed
+from tflm_sim.checks.doubts import Answer, Doubt, answer_of
+from tflm_sim.device.configuration import Configuration
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramNeed:
+    """What a model needs in a program, and whether it works there.
+
+    Attributes:
+        configuration: How the program sets TFLM up; of several that its file leaves possible, the one with which the
+            model needs most.
+        configurations: All of them, that one first.
+        simulation: Of that one, in a roomy arena, with the models that share its allocator; None where the file does
+            not say what has to be simulated.
+        smallest: Bytes of the smallest arena, of both where there are two; None where no size is known to be enough.
+        multiple_of_16: As ``smallest``, of arenas whose sizes are multiples of 16.
+        split: Where there are two arenas, what each needs.
+        works: Whether the model works in an arena of the size that was asked about. Without one: whether it works in
+            some arena. None where that cannot be told.
+        reason: Why it does not, or why that cannot be told, where it is not the arena's size that decides.
+        log: What the device prints in an arena of the size that was asked about.
+        doubts: What all this takes for granted.
+        settled_by: The command that executes the program with the model; "" where nothing here can.
+        candidates: What the model needs in each case that the file leaves open, where they differ.
+        parts: The same as parts of a document.
+    """
+
+    configuration: Configuration
+    configurations: tuple[Configuration, ...]
+    simulation: Simulation | None
+    smallest: int | None
+    multiple_of_16: int | None
+    split: SplitArenaSizes | None
+    works: bool | None
+    reason: str
+    log: tuple[str, ...]
+    doubts: tuple[Doubt, ...]
+    settled_by: str
+    candidates: tuple[CandidateNeed, ...]
+    parts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def answer(self) -> Answer:
+        """Whether it works, with every doubt about that."""
+        return answer_of(self.works, self.doubts)

@@ -1,0 +1,98 @@
+"""``banks.h``: a plan over banks as a planner for the firmware, in C++, with the table of its buffers."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from pathlib import PurePath
+from typing import TextIO
+
+from tflm_sim.errors import UsageError
+from tflm_sim.escape import printable
+from tflm_sim.extensions.banks.document import BanksDocument, PlanFacts
+from tflm_sim.extensions.banks.placement import BankQuestion
+
+_MAX_SCOPE = (1 << 15) - 1
+
+
+def write_header(file: TextIO, question: BankQuestion, document: BanksDocument) -> None:
+    """Write the planner and its table.
+
+    Raises:
+        UsageError: There is no plan, TFLM is older than the planner, or the model has more scopes than a table holds.
+    """
+    plan = document.plan
+    if plan is None:
+        raise UsageError("there is no plan to write")
+    runtime = question.roomy.configuration.target.runtime
+    if not runtime.has("no_error_reporter"):
+        raise UsageError(f"banks.h is for TFLM of October 2022 and later, and {runtime.snapshot} is older")
+    if any(each.last_time_used > _MAX_SCOPE for each in plan.buffers):
+        raise UsageError("the model has more than 32,767 scopes, which the table of banks.h cannot say")
+    file.write(files(__package__).joinpath("bank_planner.hpp").read_text("utf-8"))
+    file.write("\n")
+    file.writelines(f"{line}\n" for line in _table(question, document, plan))
+
+
+def _table(question: BankQuestion, document: BanksDocument, plan: PlanFacts) -> list[str]:
+    banks = [bank.name for bank in document.stock.banks]
+    needed = {use.bank: use for use in plan.way.uses}
+    way = plan.way
+    name = _identifier(document.model.path or "model")
+    used = [bank for bank in banks if needed[bank].needed]
+    head, tail = banks.index(way.head), banks.index(way.tail)
+    kind = "OneArena" if head == tail else "TwoArenas"
+    target = question.roomy.configuration.target
+    arrays = [f"//   alignas(16) uint8_t {bank}[{needed[bank].needed}];  // in {bank}" for bank in used]
+    given = ", ".join(f"{bank}, sizeof {bank}" for bank in used)
+    parameters = ", ".join(f"uint8_t* {bank}_base, size_t {bank}_size" for bank in used)
+    rows = [
+        f"    {{{banks.index(each.bank)}, {each.offset // 16}u, {each.size // 16}u, {each.first_time_used}, "
+        f"{each.last_time_used}}},  // {_comment(each.name)}"
+        for each in plan.buffers
+    ]
+    table = [
+        f"      {{{f'{bank}_base' if bank in used else 'nullptr'}, {f'{bank}_size' if bank in used else '0'}, "
+        f"{needed[bank].needed}, {needed[bank].planned}}},"
+        for bank in banks
+    ]
+    ends = f"{head}" if head == tail else f"{head}, {tail}"
+    return [
+        f"// {_comment(document.model.path or 'a model')}, sha256 {document.model.sha256}",
+        f"// {_comment(str(target.runtime))}, {_comment(str(target.kernel_library))}, {target.name}",
+        f"// {way.slow_bytes:,} bytes are loaded and stored in {', '.join(banks[1:])} for each Invoke().",
+        "//",
+        *arrays,
+        f"//   static tflm_banks::{name}::Memory memory({given});",
+        "//   if (memory.Check() != kTfLiteOk) ...",
+        "//   static tflite::MicroInterpreter interpreter(model, resolver, memory.allocator());",
+        "#pragma once",
+        f"namespace tflm_banks::{name} {{",
+        "",
+        *(f"constexpr size_t k_{bank}_bytes = {needed[bank].needed};" for bank in used),
+        "",
+        f"constexpr Entry kPlan[{max(len(rows), 1)}] = {{",
+        *(rows or ["    {0, 0u, 0u, 0, 0},"]),
+        "};",
+        "",
+        f"class Memory : public {kind}<{len(banks)}> {{",
+        " public:",
+        f"  Memory({parameters})",
+        f"      : {kind}<{len(banks)}>(kPlan, {len(rows)}, {{",
+        *(f"    {line}" for line in table),
+        f"        }}, {ends}) {{}}",
+        "};",
+        "",
+        f"}}  // namespace tflm_banks::{name}",
+    ]
+
+
+def _identifier(path: str) -> str:
+    """Return a name for C++ that a model's path gives."""
+    stem = re.sub(r"[^A-Za-z0-9]+", "_", PurePath(path.removeprefix("sample:")).stem).strip("_").lower() or "model"
+    return f"model_{stem}" if stem[0].isdigit() else stem
+
+
+def _comment(text: str) -> str:
+    """Return text that cannot end a line or a comment of C++."""
+    return printable(text, 200).replace("\\", "/")

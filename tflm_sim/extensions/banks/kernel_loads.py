@@ -1,0 +1,379 @@
+"""What each kernel loads and stores, by library: rows of formulas, read off the kernels' loops.
+
+A row counts elements of tensors, scratch buffers and what the kernel keeps in the tail. It returns False for types and
+shapes that it does not know; the operator is then counted by element, and named.
+
+Source: tensorflow/lite/micro/kernels and tensorflow/lite/kernels/internal/reference @ 90b983c; Source/ of CMSIS-NN @
+4ab83cc, built for cores with DSP instructions. ``python tools compare bank_loads`` compares each with what
+an emulated Cortex-M4 loads and stores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tflm_sim.extensions.banks.operation import TAIL, Operation, element, windows
+from tflm_sim.graph.eval_tensor import EvalTensor
+from tflm_sim.model.types import TensorType
+
+INT8, INT16, FLOAT = TensorType.INT8, TensorType.INT16, TensorType.FLOAT32
+_QUANTIZER = 8
+"""Bytes of an output channel's multiplier and shift."""
+
+
+def by_element(op: Operation) -> bool:
+    """Load each input once, store each output once, and each scratch buffer both ways; always counts."""
+    for tensor in op.inputs:
+        op.load(tensor, tensor.flat_size, element(tensor))
+    for tensor in op.outputs:
+        op.store(tensor, tensor.flat_size, element(tensor))
+    for number, size in enumerate(op.scratch):
+        op.store(f"scratch{number}", size)
+        op.load(f"scratch{number}", size)
+    return True
+
+
+def _is(op: Operation, *types: int) -> bool:
+    """Return whether the first input and the first output have one of some types."""
+    return bool(op.inputs and op.outputs) and op.inputs[0].type in types and op.outputs[0].type in types
+
+
+def _unpacked(op: Operation, kernel: EvalTensor) -> None:
+    """A filter of 4 bits is unpacked into the first scratch buffer before."""
+    if kernel.type == TensorType.INT4:
+        op.store("scratch0", kernel.flat_size)
+
+
+# -- the reference kernels --------------------------------------------------------------------------------------------
+
+
+def _conv(op: Operation) -> bool:
+    image, kernel = op.input(0), op.input(1)
+    if image is None or kernel is None or len(image.shape) != 4 or not _is(op, INT8, INT16, FLOAT):
+        return False
+    output = op.outputs[0]
+    channels, height, width, depth = kernel.shape
+    moved = windows(op, image, (height, width), output)
+    op.load(image, moved.taps * channels * depth, element(image))
+    _unpacked(op, kernel)
+    if kernel.type == TensorType.INT4:
+        op.load("scratch0", moved.taps * channels * depth)
+    return _each_output(op, output, is_quantized=image.type != FLOAT)
+
+
+def _each_output(op: Operation, output: EvalTensor, *, is_quantized: bool) -> bool:
+    """Count the store of each output, and the loads of its channel's quantizer."""
+    op.store(output, output.flat_size, element(output))
+    if is_quantized:
+        op.load(TAIL, output.flat_size, _QUANTIZER)
+    return True
+
+
+def _depthwise_conv(op: Operation) -> bool:
+    image, kernel = op.input(0), op.input(1)
+    if image is None or kernel is None or len(image.shape) != 4 or not _is(op, INT8, INT16, FLOAT):
+        return False
+    output = op.outputs[0]
+    moved = windows(op, image, kernel.shape[1:3], output)
+    op.load(image, moved.taps * output.shape[3], element(image))
+    _unpacked(op, kernel)
+    if kernel.type == TensorType.INT4:
+        op.load("scratch0", moved.taps * output.shape[3])
+    return _each_output(op, output, is_quantized=image.type != FLOAT)
+
+
+def _transpose_conv(op: Operation) -> bool:
+    kernel, image = op.input(1), op.input(2)
+    if image is None or kernel is None or len(image.shape) != 4 or image.type not in (INT8, FLOAT):
+        return False
+    output = op.outputs[0]
+    # Each input element goes to all outputs under the window: count its taps on the output.
+    moved = windows(op, output, kernel.shape[1:3], image)
+    products = moved.taps * image.shape[3] * output.shape[3]
+    op.load(image, products, element(image))
+    into: EvalTensor | str = output if image.type == FLOAT else "scratch0"
+    op.store(into, output.flat_size, 4)
+    op.load(into, products, 4)
+    op.store(into, products, 4)
+    if image.type == FLOAT:
+        return True
+    op.load("scratch0", output.flat_size, 4)
+    return _each_output(op, output, is_quantized=True)
+
+
+def _fully_connected(op: Operation) -> bool:
+    source, kernel = op.input(0), op.input(1)
+    if source is None or kernel is None or not _is(op, INT8, INT16, FLOAT) or len(kernel.shape) < 2:
+        return False
+    output = op.outputs[0]
+    op.load(source, output.flat_size * kernel.shape[-1], element(source))
+    _unpacked(op, kernel)
+    if kernel.type == TensorType.INT4:
+        op.load("scratch0", output.flat_size * kernel.shape[-1])
+    scales = 0 if kernel.affine is None else kernel.affine.scale_count
+    return _each_output(op, output, is_quantized=source.type != FLOAT and scales > 1)
+
+
+def _pool(op: Operation) -> bool:
+    image = op.input(0)
+    if image is None or len(image.shape) != 4 or not _is(op, INT8, INT16, FLOAT):
+        return False
+    output = op.outputs[0]
+    window = int(op.options.get("filter_height") or 0), int(op.options.get("filter_width") or 0)
+    moved = windows(op, image, window, output)
+    op.load(image, moved.taps * image.shape[3], element(image))
+    return _each_output(op, output, is_quantized=False)
+
+
+def _softmax(op: Operation) -> bool:
+    if not _is(op, INT8, INT16, FLOAT):
+        return False
+    source, output = op.inputs[0], op.outputs[0]
+    count = source.flat_size
+    if source.type == INT8:  # The largest, the sum, the quotients.
+        op.load(source, 3 * count)
+        op.store(output, count, element(output))
+        return True
+    op.load(source, 2 * count, element(source))
+    op.store(output, 2 * count, element(output))
+    op.load(output, count if source.type == FLOAT else 2 * count, element(output))
+    if source.type == INT16:  # Two neighbours of the table of powers.
+        op.load(TAIL, 2 * count, 2)
+    return True
+
+
+def _of_each_output(op: Operation) -> bool:
+    """Of operators that broadcast: each output element loads one of each input."""
+    output = op.outputs[0]
+    for tensor in op.inputs:
+        op.load(tensor, output.flat_size, element(tensor))
+    return _each_output(op, output, is_quantized=False)
+
+
+def _copied_once(op: Operation) -> bool:
+    """Of operators that load the elements that they store, and no others."""
+    source = op.inputs[1] if op.name == "SPLIT" else op.inputs[0]
+    for each in op.outputs:
+        op.load(source, each.flat_size, element(each))
+        op.store(each, each.flat_size, element(each))
+    return True
+
+
+def _reshape(op: Operation) -> bool:
+    """``memcpy`` of the first input."""
+    op.load(op.inputs[0], op.outputs[0].flat_size, element(op.outputs[0]))
+    op.store(op.outputs[0], op.outputs[0].flat_size, element(op.outputs[0]))
+    return True
+
+
+def _pad(op: Operation) -> bool:
+    op.load(op.inputs[0], op.inputs[0].flat_size, element(op.inputs[0]))
+    op.store(op.outputs[0], op.outputs[0].flat_size, element(op.outputs[0]))
+    return True
+
+
+def _svdf(op: Operation) -> bool:
+    source, feature, time, state = (op.input(position) for position in (0, 1, 2, 4))
+    if source is None or feature is None or time is None or state is None or source.type != INT8:
+        return False
+    output = op.outputs[0]
+    batch, filters, memory = source.shape[0], feature.shape[0], time.shape[1]
+    size, rank = element(state), max(int(op.options.get("rank") or 1), 1)
+    moved = batch * filters * memory - 1
+    op.load(state, moved, size)
+    op.store(state, moved, size)
+    op.load(source, batch * filters * feature.shape[1])
+    op.load(TAIL, batch * filters * (feature.shape[1] + memory), 4)  # A zero point for each product.
+    op.store(state, batch * filters, size)
+    op.load(state, batch * filters * memory, size)
+    op.store("scratch0", batch * filters * (memory + 1), 4)  # Zero, then every partial sum.
+    units = batch * filters // rank
+    op.store("scratch1", units, 4)
+    op.load("scratch0", batch * filters, 4)
+    op.load("scratch1", batch * filters, 4)
+    op.store("scratch1", batch * filters, 4)
+    op.load("scratch1", units, 4)
+    op.store(output, output.flat_size, element(output))
+    return True
+
+
+def _mean(op: Operation) -> bool:
+    """Sums of 32 bits, loaded and stored for each input element; and an index of it that is counted up in scratch.
+
+    How often the index and the axes are loaded depends on the compiler; 28 bytes an element are those of gcc -Os for
+    four dimensions and two axes.
+    """
+    source, output = op.inputs[0], op.outputs[0]
+    if source.type not in (INT8, INT16) or len(op.scratch) < 3:
+        return False
+    count = source.flat_size
+    op.load(source, count, element(source))
+    op.store("scratch0", output.flat_size + count, 4)
+    op.load("scratch0", output.flat_size + count, 4)
+    op.load("scratch1", count, 28)
+    op.store("scratch1", count, 4)
+    op.load("scratch2", count, 28)
+    op.store(output, 2 * output.flat_size, element(output))
+    return True
+
+
+def _read_variable(op: Operation) -> bool:
+    output = op.outputs[0]
+    op.load(TAIL, output.flat_size, element(output))
+    op.store(output, output.flat_size, element(output))
+    return True
+
+
+def _assign_variable(op: Operation) -> bool:
+    source = op.inputs[-1]
+    op.load(source, source.flat_size, element(source))
+    op.store(TAIL, source.flat_size, element(source))
+    return True
+
+
+def _nothing(op: Operation) -> bool:
+    return True
+
+
+def _unknown(op: Operation) -> bool:
+    return False
+
+
+Row = Callable[[Operation], bool]
+
+_EACH_ONCE = (
+    "ABS SIN COS LOG SQRT SQUARE LOGICAL_NOT LOGICAL_AND LOGICAL_OR NEG EXP CEIL FLOOR ROUND RELU RELU6 LOGISTIC TANH "
+    "HARD_SWISH LEAKY_RELU ELU QUANTIZE DEQUANTIZE CAST CONCATENATION PACK TRANSPOSE ADD_N"
+)
+"""Operators that load each input element and store each output element once."""
+_REFERENCE: dict[str, Row] = {
+    "CONV_2D": _conv,
+    "DEPTHWISE_CONV_2D": _depthwise_conv,
+    "TRANSPOSE_CONV": _transpose_conv,
+    "FULLY_CONNECTED": _fully_connected,
+    "AVERAGE_POOL_2D": _pool,
+    "MAX_POOL_2D": _pool,
+    "SOFTMAX": _softmax,
+    "RESHAPE": _reshape,
+    "SQUEEZE": _reshape,
+    "EXPAND_DIMS": _reshape,
+    "PAD": _pad,
+    "PADV2": _pad,
+    "MEAN": _mean,
+    "SVDF": _svdf,
+    "READ_VARIABLE": _read_variable,
+    "ASSIGN_VARIABLE": _assign_variable,
+    **dict.fromkeys(("VAR_HANDLE", "CALL_ONCE", "IF", "WHILE", "SHAPE"), _nothing),
+    **dict.fromkeys(("STRIDED_SLICE", "SLICE", "SPLIT", "SPLIT_V", "GATHER", "UNPACK"), _copied_once),
+    **dict.fromkeys(["ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE"], _of_each_output),
+    **dict.fromkeys(["EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL", "PRELU"], _of_each_output),
+    **dict.fromkeys(_EACH_ONCE.split(), by_element),
+}
+
+
+# -- CMSIS-NN with DSP instructions -----------------------------------------------------------------------------------
+
+
+def _pairs(count: int) -> int:
+    """Return how many passes over the input so many output channels take, two a pass."""
+    return -(-count // 2)
+
+
+def _cmsis_conv(op: Operation) -> bool:
+    image, kernel = op.input(0), op.input(1)
+    if image is None or kernel is None or not _is(op, INT8) or kernel.type != INT8:
+        return False if _is(op, INT8, INT16) else _conv(op)
+    output = op.outputs[0]
+    channels, height, width, depth = kernel.shape
+    moved = windows(op, image, (height, width), output)
+    is_whole = depth == image.shape[3]
+    if height == width == 1 and moved.padding == (0, 0) and is_whole:  # arm_convolve_1x1_s8
+        op.load(image, moved.positions * depth * _pairs(channels))
+        op.store(output, output.flat_size)
+        op.load(TAIL, output.flat_size, _QUANTIZER // 2)
+        return True
+    # arm_convolve_s8: bytes into columns of 16 bits, two columns against two channels at a time.
+    groups = image.shape[3] // depth
+    column, per_group = height * width * depth, channels // groups
+    columns = moved.positions * groups
+    op.load(image, moved.taps * depth * groups)
+    op.store("scratch0", columns * column, 3)
+    op.load("scratch0", columns * column)
+    odd = moved.positions // output.shape[0] % 2 * output.shape[0] * groups
+    op.load("scratch0", ((columns - odd) * _pairs(per_group) + odd * per_group) * column, 2)
+    op.store(output, output.flat_size)
+    op.load(TAIL, output.flat_size, _QUANTIZER)
+    return True
+
+
+def _cmsis_depthwise_conv(op: Operation) -> bool:
+    image, kernel = op.input(0), op.input(1)
+    if image is None or kernel is None or not _is(op, INT8) or kernel.type != INT8:
+        return False if _is(op, INT8, INT16) else _depthwise_conv(op)
+    output = op.outputs[0]
+    height, width = kernel.shape[1:3]
+    moved = windows(op, image, (height, width), output)
+    channels, multiple = output.shape[3], output.shape[3] // image.shape[3]
+    is_simple = multiple == 1 and image.shape[0] == 1 and moved.dilation == (1, 1)
+    is_3x3 = (height, width) == (3, 3) and max(moved.padding) <= 1
+    op.load(image, moved.taps * (channels if is_simple or multiple % 4 else channels // 4))
+    if is_simple and not is_3x3:  # arm_depthwise_conv_s8_opt: into a column of 16 bits.
+        op.store("scratch0", moved.positions * height * width * channels, 2)
+        op.load("scratch0", moved.positions * height * width * channels, 2)
+    return _each_output(op, output, is_quantized=True)
+
+
+def _cmsis_fully_connected(op: Operation) -> bool:
+    source, kernel = op.input(0), op.input(1)
+    if source is None or kernel is None or not _is(op, INT8) or kernel.type != INT8:
+        return False if _is(op, INT8, INT16) else _fully_connected(op)
+    output = op.outputs[0]
+    rows, depth = kernel.shape[-2], kernel.shape[-1]
+    op.load(source, output.flat_size // rows * depth * _pairs(rows))
+    scales = 0 if kernel.affine is None else kernel.affine.scale_count
+    return _each_output(op, output, is_quantized=scales > 1)
+
+
+def _cmsis_average_pool(op: Operation) -> bool:
+    image = op.input(0)
+    if image is None or not _is(op, INT8):
+        return False if _is(op, INT16) else _pool(op)
+    output = op.outputs[0]
+    window = int(op.options.get("filter_height") or 0), int(op.options.get("filter_width") or 0)
+    moved = windows(op, image, window, output)
+    channels = image.shape[3]
+    op.load(image, moved.taps * channels)
+    if op.scratch:  # Sums of 32 bits: the first is stored, others are added, and all are divided.
+        op.store("scratch0", moved.taps * channels, 4)
+        op.load("scratch0", moved.taps * channels, 4)
+    return _each_output(op, output, is_quantized=False)
+
+
+def _cmsis_max_pool(op: Operation) -> bool:
+    image = op.input(0)
+    if image is None or not _is(op, INT8):
+        return False if _is(op, INT16) else _pool(op)
+    output = op.outputs[0]
+    window = int(op.options.get("filter_height") or 0), int(op.options.get("filter_width") or 0)
+    moved = windows(op, image, window, output)
+    channels = image.shape[3]
+    # The window's first element is copied, others are compared with what the output holds, and all are clamped.
+    op.load(image, moved.taps * channels)
+    op.load(output, moved.taps * channels)
+    op.store(output, (moved.taps + moved.positions) * channels)
+    return True
+
+
+_CMSIS_DSP: dict[str, Row] = {
+    "CONV_2D": _cmsis_conv,
+    "DEPTHWISE_CONV_2D": _cmsis_depthwise_conv,
+    "FULLY_CONNECTED": _cmsis_fully_connected,
+    "AVERAGE_POOL_2D": _cmsis_average_pool,
+    "MAX_POOL_2D": _cmsis_max_pool,
+    **dict.fromkeys(("SVDF", "TRANSPOSE_CONV"), _unknown),
+}
+LOADS: dict[tuple[str, str], dict[str, Row]] = {
+    ("reference", ""): _REFERENCE,
+    ("cmsis_nn", "dsp"): _REFERENCE | _CMSIS_DSP,
+}
+"""The rows by library and variant."""

@@ -1,0 +1,194 @@
+"""What an Invoke() loads from each buffer and from the tail, and stores there: bytes, as the target's kernels do it.
+
+A kernel does not touch a tensor once: a convolution loads an input element for each filter that it is under, and a
+multiplier for each output element. Which of that goes to slow RAM decides which plan is good, so it is counted operator
+by operator, with a row for each kernel (``kernel_loads.py``). An operator without a row loads each byte of its inputs
+once and stores each of its outputs once, and is named.
+
+Not counted: constants (they lie in flash), the stack, TFLM's own structs (nodes, eval tensors, op data: a few hundred
+bytes an operator), and what a cache would keep. ``touched`` beside it counts each buffer's bytes once for each operator
+that reads or writes it, which is what a cache or a DMA moves at least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tflm_sim.answers.simulation import Simulation
+from tflm_sim.device.model_allocation import ModelAllocation
+from tflm_sim.extensions.banks.kernel_loads import LOADS, by_element
+from tflm_sim.extensions.banks.operation import TAIL, Moved, Operation
+from tflm_sim.graph.lifetimes import CONTROL_FLOW, byte_length
+from tflm_sim.model.schema import builtin_operator_code
+from tflm_sim.targets.target import Target
+
+_ONCE = builtin_operator_code("CALL_ONCE")
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorTraffic:
+    """What one operator moves.
+
+    Attributes:
+        subgraph, operator: Its place.
+        name: Its name.
+        buffers: Bytes by the position of a planned buffer.
+        tail: Bytes of persistent memory.
+    """
+
+    subgraph: int
+    operator: int
+    name: str
+    buffers: dict[int, Moved]
+    tail: Moved
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What an Invoke() loads and stores.
+
+    Attributes:
+        operators: Operator by operator, as often as they run.
+        buffers: Of each planned buffer, in the order of ``Simulation.buffers``.
+        touched: The bytes of each buffer, once for each operator that reads or writes it, and for the application.
+        tail: Of persistent memory: what kernels keep there, and variables.
+        by_element: The operators without a row, each name once.
+        kernels: Whose kernels were counted; "" where every operator is by element.
+        has_loops: Whether a WHILE was counted as one pass.
+    """
+
+    operators: tuple[OperatorTraffic, ...]
+    buffers: tuple[Moved, ...]
+    touched: tuple[int, ...]
+    tail: Moved
+    by_element: tuple[str, ...]
+    kernels: str
+    has_loops: bool
+
+
+def traffic(simulation: Simulation) -> Traffic:
+    """Return what an Invoke() of a simulation of one model loads and stores.
+
+    Raises:
+        SimulatedFailure: The simulation failed.
+    """
+    allocation = simulation.unwrap().allocations[0]
+    target = simulation.configuration.target
+    library = target.kernel_library
+    rows = LOADS.get((library.name, library.variant), {})
+    positions = _positions(allocation)
+    moved = [Moved()] * len(positions)
+    touched = [0] * len(positions)
+    tail = Moved()
+    unknown: dict[str, None] = {}
+    operators = []
+    for subgraph, index in _visited(allocation):
+        operation, scratch = _operation(allocation, subgraph, index, target)
+        row = rows.get(operation.name)
+        if row is None or not row(operation):
+            operation.moved.clear()
+            by_element(operation)
+            if operation.name not in ("VAR_HANDLE", "CALL_ONCE", "IF", "WHILE"):
+                unknown[operation.name] = None
+        of_buffers, of_tail = _placed(operation, scratch, subgraph, allocation, positions)
+        for position, each in of_buffers.items():
+            moved[position] += each
+        tail += of_tail
+        named = {
+            ("t", subgraph, tensor) for tensor in allocation.model.subgraphs[subgraph].operators[index].named_tensors
+        }
+        named |= {("s", 0, request) for request in scratch}
+        for position in {positions[key] for key in named if key in positions}:
+            touched[position] += allocation.infos[list(allocation.offsets)[position]].size
+        operators.append(OperatorTraffic(subgraph, index, operation.name, of_buffers, of_tail))
+    for tensor, is_input in _application(allocation):
+        position = positions.get(("t", 0, tensor))
+        if position is not None:
+            size = byte_length(allocation.subgraph_tensors[0][tensor])
+            moved[position] += Moved(stores=size) if is_input else Moved(loads=size)
+            touched[position] += size
+    return Traffic(
+        tuple(operators),
+        tuple(moved),
+        tuple(touched),
+        tail,
+        tuple(unknown),
+        str(library) if rows else "",
+        any("WHILE" in names for names in allocation.op_names),
+    )
+
+
+_Key = tuple[str, int, int]
+"""("t", subgraph, tensor) or ("s", 0, scratch request)."""
+
+
+def _positions(allocation: ModelAllocation) -> dict[_Key, int]:
+    """Return the position of each planned buffer."""
+    infos = [allocation.infos[index] for index in allocation.offsets]
+    return {
+        ("s", 0, info.scratch) if info.scratch >= 0 else ("t", info.subgraph, info.tensor): position
+        for position, info in enumerate(infos)
+    }
+
+
+def _visited(allocation: ModelAllocation) -> Iterator[tuple[int, int]]:
+    """Yield the (subgraph, operator) that an Invoke() runs: those of a WHILE once, those of CALL_ONCE never."""
+    model = allocation.model
+
+    def visit(subgraph: int, depth: int) -> Iterator[tuple[int, int]]:
+        for index, operator in enumerate(model.subgraphs[subgraph].operators):
+            yield subgraph, index
+            code = model.operator_codes[operator.opcode_index].raw_builtin_code
+            if code == _ONCE or depth > len(model.subgraphs):
+                continue
+            for name in CONTROL_FLOW.get(code, ()):
+                below = operator.options.get(name)
+                if isinstance(below, int) and 0 <= below < len(model.subgraphs):
+                    yield from visit(below, depth + 1)
+
+    return visit(0, 0)
+
+
+def _operation(allocation: ModelAllocation, subgraph: int, index: int, target: Target) -> tuple[Operation, list[int]]:
+    """Return an operator to be counted, and the numbers of its scratch requests."""
+    requests = [
+        (info.scratch, info.size)
+        for info in allocation.infos
+        if info.scratch >= 0 and (info.subgraph, info.node) == (subgraph, index)
+    ]
+    name = allocation.op_names[subgraph][index]
+    operator = allocation.model.subgraphs[subgraph].operators[index]
+    sizes = [size for _, size in requests]
+    operation = Operation(name, operator, allocation.subgraph_tensors[subgraph], sizes, target)
+    return operation, [request for request, _ in requests]
+
+
+def _placed(
+    operation: Operation, scratch: list[int], subgraph: int, allocation: ModelAllocation, positions: dict[_Key, int]
+) -> tuple[dict[int, Moved], Moved]:
+    """Return what an operator moves by planned buffer, and of the tail; constants are in flash and left out."""
+    found: dict[int, Moved] = {}
+    tail = Moved()
+    for place, moved in operation.moved.items():
+        if isinstance(place, int):
+            key: _Key = "t", subgraph, place
+        elif place != TAIL:
+            number = int(place.removeprefix("scratch"))
+            if number >= len(scratch):
+                continue
+            key = "s", 0, scratch[number]
+        if place == TAIL or (isinstance(place, int) and (subgraph, place) in allocation.variable_offsets):
+            tail += moved
+        elif key in positions:
+            found[positions[key]] = found.get(positions[key], Moved()) + moved
+    return found, tail
+
+
+def _application(allocation: ModelAllocation) -> Iterator[tuple[int, bool]]:
+    """Yield the tensors that the application writes, and reads, with whether it writes them."""
+    main = allocation.model.subgraphs[0]
+    for tensor in dict.fromkeys(main.input_tensors):
+        yield tensor, True
+    for tensor in dict.fromkeys(main.output_tensors):
+        yield tensor, False

@@ -1,0 +1,35 @@
+"""The header for PlatformIO: a script before the build calls :func:`arena_headers` with its environment."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+from tflm_sim.cli import main
+
+OPTION = "custom_tflm_models"
+
+
+def arena_headers(env: Any) -> None:
+    """Write the headers of the models that ``platformio.ini`` names, and let the sources find them.
+
+    Each line of ``custom_tflm_models`` is a model, the header's name, and options of ``tflm-sim size``:
+    ``data/net.tflite net.h --target cortex-m4``. A header that is newer than its model stays.
+
+    Args:
+        env: The environment of PlatformIO's script (``Import("env")``).
+    """
+    root = Path(env.subst("$PROJECT_DIR"))
+    folder = Path(env.subst("$BUILD_DIR")) / "tflm_sim"
+    folder.mkdir(parents=True, exist_ok=True)
+    for line in env.GetProjectOption(OPTION, "").splitlines():
+        if not line.strip():
+            continue
+        model, header, *options = shlex.split(line)
+        source, written = root / model, folder / header
+        if written.is_file() and written.stat().st_mtime > source.stat().st_mtime:
+            continue
+        if code := main(["size", str(source), *options, "--header", str(written)]):
+            env.Exit(code)
+    env.Append(CPPPATH=[str(folder)])
