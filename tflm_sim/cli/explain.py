@@ -14,7 +14,7 @@ from tflm_sim.answers.npu import npu_memory
 from tflm_sim.answers.smallest_arena import SmallestArena
 from tflm_sim.checks.explain_failure import (
     ExactExplanation,
-    explain_failure,
+    explain_failures,
     explain_nothing,
     with_library_facts,
     with_linked_room,
@@ -47,6 +47,8 @@ tflm-sim explain "Failed to resize buffer. Requested: 33488, available 20472, mi
 tflm-sim explain boot.log --arena-size 26080 --model okay_nabu.tflite --target esp32-s3
 """
 MAX_LOG_BYTES = 1 << 30
+MAX_SHOWN = 50
+"""Failures of a log that are printed."""
 """Bytes; 'board read' reads a longer one piece by piece."""
 
 EXITS = {0: "no failure is in the log", 1: "a failure is explained", 3: "what the log says is not understood"}
@@ -155,9 +157,9 @@ def _explained(
     found = [with_vela_facts(each, model) for each in found]
     if npu_memory(model) and any(each.is_of_the_arena for each in found):  # so it has the kernel
         config = replace(config, target=replace(config.target, ethos_u=True))
-    exact = [explain_failure(each, model, config) for each in found]
-    found = [with_linked_room(each, more.smallest) for each, more in zip(found, exact, strict=True)]
-    return found, [*exact], config
+    exact = explain_failures(found, model, config)
+    smallest = next((each.smallest for each in exact if each is not None), None)
+    return [with_linked_room(each, smallest) for each in found], exact, config
 
 
 def _read(log: str) -> bytes:
@@ -174,8 +176,12 @@ def _say(events: list[LogEvent], found: list[Diagnosis], exact: Sequence[ExactEx
     if not found:
         for event in events:
             say(*_fact_lines(event))
-    for diagnosis, more in zip(found, exact, strict=True):
+    for diagnosis, more in zip(found[:MAX_SHOWN], exact, strict=False):
         say(*diagnosis_lines(diagnosis), *(exact_lines(more) if more is not None else []))
+    if len(found) > MAX_SHOWN:
+        say(f"and {len(found) - MAX_SHOWN:,} more failures like these; --json lists them")
+    if any(each is not None for each in exact) and (left := sum(each is None for each in exact)):
+        say(f"{left:,} of the {len(found):,} failures are not simulated: too many for one log; give one of their lines")
 
 
 def _fact_lines(event: LogEvent) -> list[str]:
