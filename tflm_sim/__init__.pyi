@@ -20,6 +20,8 @@ from tflm_sim.arena.events import TempFree as TempFree
 from tflm_sim.arena.events import TempReset as TempReset
 from tflm_sim.arena.needs import Constraint as Constraint
 from tflm_sim.arena.stages import Stage as Stage
+from tflm_sim.checks.check import check as check
+from tflm_sim.checks.doubts import Doubt as Doubt
 from tflm_sim.checks.kernel_probe import Allocation as Allocation
 from tflm_sim.checks.kernel_probe import KernelProbe as KernelProbe
 from tflm_sim.checks.kernel_probe import TensorSpec as TensorSpec
@@ -29,6 +31,7 @@ from tflm_sim.checks.lifetime_answers import Sharing as Sharing
 from tflm_sim.checks.lifetime_answers import lifetimes as lifetimes
 from tflm_sim.checks.sanitizer import Sanitizer as Sanitizer
 from tflm_sim.checks.sanitizer import sanitize as sanitize
+from tflm_sim.checks.verdict import Verdict as Verdict
 from tflm_sim.device.configuration import Configuration as Configuration
 from tflm_sim.device.recording import RecordedAllocation as RecordedAllocation
 from tflm_sim.device.run import PlannedBuffer as PlannedBuffer

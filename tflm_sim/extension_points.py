@@ -9,6 +9,7 @@ from typing import Protocol
 from tflm_sim.arena.events import Event
 from tflm_sim.checks.program_need import ProgramNeed
 from tflm_sim.device.configuration import Configuration
+from tflm_sim.logs.crashes import CodePlace
 from tflm_sim.model.types import Model
 from tflm_sim.report.document import SizeDocument
 from tflm_sim.report.picture import Picture
@@ -188,6 +189,13 @@ class Programs(Protocol):
 
         Raises:
             FirmwareError: The program does not run the model.
+        """
+
+    def places(self, path: str, addresses: Sequence[int]) -> tuple[CodePlace, ...]:
+        """Return what lies at addresses of code: function, file and line, as far as the program tells.
+
+        Raises:
+            FirmwareError: The file cannot be used.
         """
 
     def smallest_arena(self, path: str, model: Model, *, interpreter: int = 0) -> int | None:

@@ -136,18 +136,39 @@ def test_without_a_library_each_that_people_use_on_the_board_has_a_line(capsys: 
             ("82,752", "chirale-2.0.0"),
             ("82,752", "tflite-micro-arduino-examples"),
             ("82,752", "MicroTFLite@1.0.3"),
-            ("82,544", "Harvard_TinyMLx@1.2.4"),
-            ("82,544", "EloquentTinyML@2.4.4"),
             ("82,752", "edge-impulse@1.93.20"),
             ("82,304", "zephyr@v4.4.0"),
             ("82,320", "tflite-micro@90b983c2b"),
+            ("82,544", "Harvard_TinyMLx@1.2.4"),
+            ("82,544", "EloquentTinyML@2.4.4"),
         )
     ]
-    assert lines[12] == "not named: --library; with yours the answer is one line"
+    assert lines[12] == "  of 2021 or before, and without a say: Harvard_TinyMLx@1.2.4, EloquentTinyML@2.4.4"
+    assert lines[13] == "not named: --library; with yours the answer is one line"
     assert main(["check", PERSON_FILE, "--board", "nano33ble", "--ram-free", "82400", "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
     assert (document["fits"], document["smallest_arena_multiple_of_16"]) == (False, 82752)
     assert [row["fits"] for row in document["libraries"]] == [False, False, False, False, False, False, True, True]
+
+
+def test_libraries_of_2021_are_listed_and_do_not_turn_the_answer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without those of 2023 the newest TFLM decides: 82,320 B, where those of 2021 need 82,544."""
+    from dataclasses import replace
+
+    from tflm_sim.targets import boards
+
+    nano = replace(boards.BOARDS["nano33ble"], libraries=("Harvard_TinyMLx", "EloquentTinyML@2.4.4", ""))
+    monkeypatch.setitem(boards.BOARDS, "nano33ble", nano)
+    assert main(["check", PERSON_FILE, "--board", "nano33ble", "--ram-free", "82400", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["answer"], document["smallest_arena_multiple_of_16"]) == ("yes", 82320)
+    assert [(row["answer"], row["is_old"]) for row in document["libraries"]] == [
+        ("no", True), ("no", True), ("yes", False)
+    ]  # fmt: skip
+    monkeypatch.setitem(boards.BOARDS, "nano33ble", replace(nano, libraries=nano.libraries[:2]))
+    assert main(["check", PERSON_FILE, "--board", "nano33ble", "--ram-free", "82400"]) == 1  # no other has a say
 
 
 @pytest.mark.shared(PERSON)

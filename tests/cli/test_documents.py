@@ -19,6 +19,7 @@ board read LOGS/stm32h7_recording_two_tasks.log --model sample:sine --json
 bug-report sample:sine
 bug-report
 check sample:sine --limit 1KiB --json
+check sample:sine --bank a=1KiB --bank b=64KiB --json
 check sample:sine sample:residual --board nano33ble --json
 diff sample:sine sample:streaming --json
 diff sample:sine --target cortex-m4 --target x86_64 --split-arenas --json
@@ -36,6 +37,7 @@ lite sample:sine nowhere.tflite --jsonl
 lite sample:residual --delegate gpu --json
 lite sample:sine --delegate flex --json
 plan sample:sine --json
+plan --bank a=1KiB sample:sine --bank b=64KiB --json --curve
 report sample:residual -o - --format json
 report --tensor input sample:residual -o - --format json
 shrink sample:sine --json
@@ -43,6 +45,7 @@ size --boards all sample:sine --json
 size --targets all sample:sine --json
 size sample:streaming --json
 size sample:sine --json --advise
+size sample:sine --json --bank a=1KiB --bank b=64KiB
 size sample:sine --json --arena-size 700
 size sample:sine sample:residual nowhere.tflite --jsonl
 trace --lifetimes sample:residual --json --preserve 1

@@ -47,7 +47,7 @@ def test_no_board_of_a_comparison_runs_it(capsys: pytest.CaptureFixture[str], mi
 
 
 def test_check_advises_no_smaller_arena_for_it(capsys: pytest.CaptureFixture[str], mirror: str) -> None:
-    code, out = run(capsys, "check", mirror, "--limit", "64")
+    code, out = run(capsys, "check", mirror, "--limit", "640")
     assert (code, "shrink" in out) == (1, False)
 
 

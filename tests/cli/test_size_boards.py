@@ -23,7 +23,7 @@ def row(board: str = "nano33ble", **facts: Any) -> Row:
     [
         (
             {"multiple_of_16": 65_536, "limit": 262_144, "model_bytes": 524_288, "fits": True},
-            ("65,536 B", "25.0 %", "256 KiB", "50.0 %", "1,024 KiB", "yes"),
+            ("65,536 B", "25.0 %", "256 KiB", "50.0 %", "1,024 KiB", "if free"),
         ),
         (
             {"multiple_of_16": 272, "limit": 256, "model_bytes": 0, "fits": False},
@@ -57,7 +57,8 @@ def test_the_verdict_names_the_five_smallest() -> None:
     rows = [row(f"b{number}", limit=limit, fits=True) for number, limit in enumerate((9, 3, None, 4, 5, 4))]
     fits = sorted(rows, key=size_boards._limit_and_name)
     assert size_boards._verdict(rows, fits) == (
-        "yes, with the newest TFLM: it fits 6 of 6 boards; the smallest: b2, b1, b3, b5, b4"
+        "cannot be told: with the newest TFLM it fits 6 of 6 boards if that much of their RAM is free, which only your "
+        "firmware knows; the smallest: b2, b1, b3, b5, b4"
     )
     assert size_boards._verdict(rows, []) == "no, with the newest TFLM: it fits none of 6 boards"
 
@@ -76,7 +77,7 @@ def test_exit_codes_and_what_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path:
     asked: list[Any] = []
 
     for given, found, code in (
-        (["--boards", "all"], [row(fits=True)], 0),
+        (["--boards", "all"], [row(fits=True)], 3),
         (["--boards", "all"], [row(fits=None)], 1),
         (["--boards", "all"], [row(fits=False)], 1),
         (["--targets", "cortex-m4"], [row(fits=None)], 0),

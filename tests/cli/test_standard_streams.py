@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "explain": ("explain", "Failed to allocate tail memory. Requested: 64, available 0, missing: 64"),
     "firmware": ("firmware", "absent.elf"),
     "lite": ("lite", SINE),
+    "mcp": ("mcp", "absent"),
     "list": ("list", "targets"),
     "plan": ("plan", SINE),
     "report": ("report", SINE, "-o", "report.svg"),

@@ -58,7 +58,7 @@ def test_a_full_disk_is_one_sentence(argv: list[str]) -> None:
 
 def test_without_stdout_there_is_still_an_exit_code() -> None:
     code = "import sys; from tflm_sim.cli import main; sys.exit(main())"
-    argv = [sys.executable, "-c", code, "check", "sample:sine", "--limit", "100"]
+    argv = [sys.executable, "-c", code, "check", "sample:sine", "--limit", "200"]
     closed = ["sh", "-c", 'exec "$@" >&-', "sh", *argv]
     result = subprocess.run(closed, stderr=subprocess.PIPE, check=False)
     assert (result.returncode, result.stderr) == (1, b"")
@@ -88,7 +88,7 @@ def test_a_size_that_is_none(size: str, capsys: pytest.CaptureFixture[str]) -> N
 
 def test_an_arena_of_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["size", "sample:sine", "--arena-size", "0"]) == 1
-    assert capsys.readouterr().out.splitlines()[2].startswith("0 B is too small, ")
+    assert capsys.readouterr().out.splitlines()[2].startswith("no, 1,156 B are missing: 0 B is too small, ")
 
 
 def test_jsonl_takes_no_arena_size(capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,7 +124,7 @@ def test_an_unforeseen_error_is_a_sentence_and_a_code_of_its_own(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("tflm_sim.cli.check.judge", lambda *_, **__: 1 // 0)
-    argv = ["check", "sample:sine", "--limit", "1"]
+    argv = ["check", "sample:sine", "--limit", "1K"]
     assert main(argv) == 70
     sentence = "an error in tflm-sim itself (ZeroDivisionError: integer division or modulo by zero)"
     assert capsys.readouterr().err == f"tflm-sim check: {sentence}; --debug shows where it comes from\n"

@@ -48,6 +48,11 @@ def verdict(capsys: pytest.CaptureFixture[str], elf: Path) -> tuple[int, str]:
             "reaches 4,096 B past _estack (0x80000), from where the stack grows down; the model needs 1,072 B",
         ),
         (
+            "static int after[1];",
+            "(uint8_t *)malloc(500), 2000",
+            "in the heap (2,000 B): 2,000 B are passed, and 500 B are taken from the heap; the model needs 1,0",
+        ),
+        (
             "extern const uint8_t fixed[2000]; const uint8_t fixed[2000] = {1}; static int after[1];",
             "(uint8_t *)fixed, 2000",
             "in fixed (2,000 B): fixed lies in memory that cannot be written; the model needs 1,0",
@@ -122,3 +127,27 @@ def test_two_interpreters_in_the_same_bytes_are_not_to_be_used_at_once(
     """
     _, line = verdict(capsys, set_up_forms.program(tmp_path, source))
     assert "it is not used at the same time as the interpreter that is made at 0x" in line
+
+
+@pytest.mark.parametrize(
+    ("arena", "where", "condition"),
+    [
+        ("__builtin_alloca(2000)", "the stack", "the stack has room for the 2,000 B of the arena"),
+        (
+            "somewhere()",
+            "the arena that it is given",
+            "the 2,000 B that are passed are its own (where they lie is not ",
+        ),
+    ],
+)
+def test_of_an_arena_whose_place_is_not_read_the_size_that_is_passed_is_judged(
+    arena: str, where: str, condition: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = f"""
+    QUIET uint8_t *somewhere() {{ return (uint8_t *)malloc(2000) + chosen; }}
+    int main() {{ fill(); {MAKE.format(f"(uint8_t *){arena}, 2000")} return chosen; }}
+    """
+    code, line = verdict(capsys, set_up_forms.program(tmp_path, source))
+    assert code == 3
+    assert line.startswith(f"yes, if {condition}")
+    assert f" in {where} (2,000 B): needs 1,0" in line

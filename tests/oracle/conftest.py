@@ -1,6 +1,6 @@
 """``wheel``: the pip wheel of TFLM as an oracle; ``same_as_wheel``: a model in it and in our ``x86_64-pip``.
 
-    pytest tests/oracle --keep-models FOLDER     only write the models that would be compared, for another wheel
+pytest tests/oracle --keep-models FOLDER     only write the models that would be compared, for another wheel
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ def same_as_wheel(wheel: RunningWheel, pytestconfig: pytest.Config) -> Callable[
     kept = pytestconfig.getoption("--keep-models", None)
 
     def check(model: bytes, arena_size: int = ARENA_SIZE) -> Simulation:
+        if kept is not None and arena_size == ARENA_SIZE:
+            (Path(kept) / sha256(model).hexdigest()[:16]).write_bytes(model)
         ours = simulate(parse(model), preset("x86_64-pip"), arena_size=arena_size, interpreter="recording")
         if kept is None:
             assert difference(ours, wheel.run(model, arena_size)) == ""
-        elif arena_size == ARENA_SIZE:
-            (Path(kept) / sha256(model).hexdigest()[:16]).write_bytes(model)
         return ours
 
     return check

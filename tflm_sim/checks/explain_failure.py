@@ -113,7 +113,10 @@ def with_library_facts(diagnosis: Diagnosis, target: Target) -> Diagnosis:
         diagnosis: Of a log.
         target: Whose kernels the firmware could link.
     """
-    if not any(message.kind in _NOT_REGISTERED for message in diagnosis.messages) or diagnosis.op in ("", "CUSTOM"):
+    is_missing = any(message.kind in _NOT_REGISTERED for message in diagnosis.messages)
+    if not is_missing and (known := remedy(diagnosis.op)):
+        return replace(diagnosis, notes=(f"{diagnosis.op}: {known}.", *diagnosis.notes))
+    if not is_missing or diagnosis.op in ("", "CUSTOM"):
         return diagnosis
     if diagnosis.op in registrations(target):
         note = f"Add {diagnosis.op} to the op resolver (Add... of MicroMutableOpResolver): {target.runtime} has it."

@@ -35,24 +35,27 @@ class Room(NamedTuple):
 def room_on(
     board_name: str | None, *, limit: int | str | None, ram_free: int | str | None, has_external_ram: bool
 ) -> Room:
-    """Return the room that a limit says, or a board and the RAM that a firmware leaves of it.
+    """Return the room that a limit says, the size of an arena, or a board and the RAM that a firmware leaves of it.
 
     Raises:
         UsageError: There is no such board, or what is said does not go together.
     """
-    if has_external_ram and not ram_free:
+    if limit is not None and ram_free is not None:
+        raise UsageError("`limit=` is the arena's size, `ram_free=` what there is for it: give one of them")
+    name, given = ("ram_free", ram_free) if limit is None else ("limit", limit)
+    if has_external_ram and (given is None or not board_name):
         raise UsageError("`external_ram=` needs `ram_free=`, which says how much of it is free")
     if not board_name:
-        if ram_free:
+        if ram_free is not None:
             raise UsageError("`ram_free=` needs `board=`; without a board, give the arena's size with `limit=`")
         return Room(as_limit(limit, "limit"), None)
     chosen = board(board_name)
-    if not ram_free:
+    if given is None:
         return Room(None, chosen)
-    free, bank = as_limit(ram_free, "ram_free"), chosen.largest_bank
+    free, bank = as_limit(given, name), chosen.largest_bank
     if bank is not None and free > bank.size and not has_external_ram:
         raise UsageError(
-            f"`ram_free={ram_free}` is more than {chosen.name} has: {chosen.ram_text}, and an arena lies in one "
+            f"`{name}={given}` is more than {chosen.name} has: {chosen.ram_text}, and an arena lies in one "
             "bank; for RAM outside the chip add `external_ram=`"
         )
     return Room(free, chosen)

@@ -12,12 +12,14 @@ codes are ``errors.EXIT_CODES``.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import NoReturn
 
 from tflm_sim import registry
+from tflm_sim.cli.default_age import say_age
 from tflm_sim.cli.pipes import readable_again
 from tflm_sim.cli.streams import discard
 from tflm_sim.cli.terminal import HelpText, say, terminal_width
@@ -102,6 +104,10 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 def _parsed(arguments: Sequence[str], *, of_others: bool) -> argparse.Namespace:
     name, known = _verb(arguments), verbs(of_others=of_others)
     if name is not None and name not in known:
+        if os.path.exists(name):
+            raise UsageError(f"'{name}' is neither a verb nor a model, a program, an archive or a log")
+        if os.sep in name or os.path.splitext(name)[1]:
+            raise UsageError(f"'{name}' is no verb, and there is no such file")
         raise _unknown(f"verb '{name}'", name, known, "tflm-sim --help")
     parser = build_parser(*(() if name is None else (name,)), of_others=of_others)
     try:
@@ -127,6 +133,21 @@ def _verb(arguments: Sequence[str]) -> str | None:
     """Return the verb's name; None where there is none, or the help or the version of the whole is asked for."""
     word = next((word for word in arguments if not word.startswith("-") or word in (*_HELP, "--version")), None)
     return None if word is None or word.startswith("-") else word
+
+
+def _with_implied_verb(arguments: list[str]) -> list[str]:
+    """Return the arguments, with the verb that answers about a file, a folder or a line of a log that stands alone."""
+    word = _verb(arguments)
+    if word is None or word in verbs():
+        return arguments
+    from tflm_sim.cli.things import with_verb  # Most name the verb.
+
+    found = with_verb(arguments, word)
+    if found is None or word in verbs(of_others=True):
+        return arguments
+    whole, sentence = found
+    say(sentence, file=sys.stderr)
+    return whole
 
 
 def _unknown(what: str, name: str, known: Iterable[str], more: str) -> UsageError:
@@ -162,9 +183,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Args:
         argv: The arguments after the program's name; by default the process's own.
     """
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    verb = _verb(arguments)
     _show_what_cannot_be_encoded()
+    arguments = _with_implied_verb(list(sys.argv[1:] if argv is None else argv))
+    verb = _verb(arguments)
     try:
         code = _answer(verb, arguments)
     except SystemExit as end:  # argparse: help, version
@@ -181,6 +202,8 @@ def _answer(verb: str | None, arguments: list[str]) -> int:
         has_verdict = getattr(args, "has_verdict", False)
         with downloads(allowed=args.allow_download), readable_again(args):
             code: int = args.run(args)
+        if sys.stderr is not None:
+            say_age(verb, args)
         return code
     except TflmSimError as error:
         _complain(verb, str(error))

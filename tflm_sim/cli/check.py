@@ -60,9 +60,8 @@ def register(subparsers: options.Subparsers) -> None:
     parser.add_argument("models", nargs="*", metavar="MODEL", help=options.MODELS_HELP)
     options.add_configuration(parser, leave_out=("board",))
     options.add_executed(parser)
-    room = parser.add_mutually_exclusive_group()
-    room.add_argument("--limit", metavar="N", help="the size of the arena in bytes: 64KiB, 65536")
-    room.add_argument(
+    parser.add_argument("--limit", metavar="N", help="the size of the arena in bytes: 64KiB, 65536, 60*1024")
+    parser.add_argument(
         "--board", metavar="B", help="check on this board, with every library that people use on it, or with --library"
     )
     parser.add_argument(
@@ -110,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
             say_json(verdict_document(rows, assumed=not_named), indent=None)
     else:
         _say_all(judged, args.board, assumed, open_ones, [*about, *remembered])
-    return _exit_code(verdicts)
+    return _exit_code([deciding(rows)[0] for rows in judged])
 
 
 def _refuse(args: argparse.Namespace) -> None:

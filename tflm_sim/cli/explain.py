@@ -12,6 +12,7 @@ from typing import Literal
 
 from tflm_sim.answers.npu import npu_memory
 from tflm_sim.answers.smallest_arena import SmallestArena
+from tflm_sim.checks.crash_places import with_operators
 from tflm_sim.checks.explain_failure import (
     ExactExplanation,
     explain_failures,
@@ -20,13 +21,25 @@ from tflm_sim.checks.explain_failure import (
     with_linked_room,
     with_vela_facts,
 )
-from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, arena_size, assumed, configuration, header
-from tflm_sim.cli.terminal import say, say_json
+from tflm_sim.cli.options import (
+    Subparsers,
+    add_configuration,
+    add_verb,
+    arena_size,
+    assumed,
+    configuration,
+    header,
+    possible_configurations,
+    program_reader,
+)
+from tflm_sim.cli.terminal import elapsing, say, say_json
+from tflm_sim.cli.things import refuse_other_kind
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import INLINE, OPTIONAL
 from tflm_sim.document_types import Count
-from tflm_sim.errors import UsageError
+from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.files import read
+from tflm_sim.logs.crashes import CodePlace
 from tflm_sim.logs.diagnosis import Diagnosis, diagnose
 from tflm_sim.logs.encodings import as_utf8
 from tflm_sim.logs.log_events import ArenaConfigured, Damaged, LogEvent, Message
@@ -46,10 +59,12 @@ tflm-sim explain boot.log
 tflm-sim explain "Failed to resize buffer. Requested: 33488, available 20472, missing: 13016"
 tflm-sim explain boot.log --arena-size 26080 --model okay_nabu.tflite --target esp32-s3
 """
+MAX_PRINTED = 8
+"""Lines that a program prints while it is executed that are shown."""
 MAX_LOG_BYTES = 1 << 30
+"""Bytes; 'board read' reads a longer one piece by piece."""
 MAX_SHOWN = 50
 """Failures of a log that are printed."""
-"""Bytes; 'board read' reads a longer one piece by piece."""
 
 EXITS = {0: "no failure is in the log", 1: "a failure is explained", 3: "what the log says is not understood"}
 """And 2, 3 of every verb: wrong options, a file that cannot be read."""
@@ -66,11 +81,13 @@ class FailureRow:
     """A failure of a log, and what the simulation adds.
 
     Attributes:
+        places: Where the program was when it was stopped, the innermost first; with --firmware functions and lines.
         missing: The most bytes that were missing for an allocation.
         exact: null without a model.
     """
 
     diagnosis: Diagnosis = field(metadata=INLINE)
+    places: tuple[CodePlace, ...]
     missing: Count | None
     exact: ExactExplanation | None
 
@@ -109,27 +126,30 @@ def run(args: argparse.Namespace) -> int:
     data = _read(args.log)
     events = parse_log(data)
     unknown, last = unknown_errors(data, events)
-    size, config = arena_size(args), configuration(args)
+    size, config = arena_size(args), _configuration(args)
     diagnoses = diagnose(events, arena_size=size, last_line=last)
     found = [with_library_facts(each, config.target) for each in diagnoses]
     exact: Sequence[ExactExplanation | None] = [None] * len(found)
     simulated = None
-    if args.model is None:
+    model = None if args.model is None else load(args.model)
+    if model is None:
         found = [with_linked_room(each) for each in found]
     else:
-        model = load(args.model)
         found, exact, config = _explained(found, model, config)
         if not found:
             simulated = explain_nothing(model, config, arena_size=size or _arena_of(events))
+    places = [_places(args, diagnosis, config) for diagnosis in found]
     is_understood = bool(events) and not (unknown or any(isinstance(event, Damaged) for event in events))
     if args.json:
         missing = None if args.model is None else assumed(args, config)
-        say_json(_document(found, exact, unknown, simulated, missing))
+        say_json(_document(found, places, exact, unknown, simulated, missing))
         return 1 if found else 0 if is_understood else 3
     if args.model is not None:
         say(*header(args, config))
-    _say(events, found, exact)
+    _say(events, found, places, exact)
     say(*(f"line {each.line} is not known: {each.text}" for each in unknown))
+    if args.firmware:
+        say(*_executed(args, model))
     if not found:
         say("no failure is in this log" if is_understood else _not_understood(events, unknown))
         say(*([] if is_understood else [f"  give      {what}" for what in _SEND]))
@@ -137,6 +157,41 @@ def run(args: argparse.Namespace) -> int:
     elif args.model is None and any(diagnosis.is_of_the_arena for diagnosis in found):
         say("--model MODEL, with --target or --library, gives the smallest arena that works")
     return 1 if found else 0 if is_understood else 3
+
+
+def _places(args: argparse.Namespace, diagnosis: Diagnosis, config: Configuration) -> tuple[CodePlace, ...]:
+    """Return where the program was when it was stopped, with what its file says of that."""
+    places = diagnosis.places
+    if args.firmware and places:
+        known = program_reader().places(args.firmware, [place.address for place in places])
+        places = tuple(one if one.file else other for one, other in zip(places, known, strict=True))
+    return with_operators(places, config.target)
+
+
+def _configuration(args: argparse.Namespace) -> Configuration:
+    """Return what the firmware was built for; without a model a program that does not tell it can be looked at, too."""
+    try:
+        return configuration(args)
+    except (UsageError, FirmwareError):
+        if not args.firmware or args.model is not None:
+            raise
+        return configuration(argparse.Namespace(**{**vars(args), "firmware": None}))
+
+
+def _executed(args: argparse.Namespace, model: Model | None) -> tuple[str, ...]:
+    """Return what the program of ``--firmware`` does where its core can be executed, or why that cannot be."""
+    try:
+        with elapsing(f"executing {os.path.basename(args.firmware)}"):
+            figures = program_reader().measure(args.firmware, model, possible_configurations(args))
+    except (FirmwareError, UsageError) as error:
+        return (f"  executed  not: {error}; sizes, symbols and the simulation remain",)
+    ends = "AllocateTensors() works in the program's own arena" if figures.fits else figures.reason
+    more = "'tflm-sim firmware {} --run --invoke 1' measures the stack, and finds stores beyond the arena"
+    return (
+        f"  executed  {ends or 'AllocateTensors() fails in its own arena'}",
+        *(f"  it prints {line}" for line in figures.log[:MAX_PRINTED]),
+        f"  more      {more.format(args.firmware)}",
+    )
 
 
 def _arena_of(events: Sequence[LogEvent]) -> int | None:
@@ -166,18 +221,24 @@ def _read(log: str) -> bytes:
     if log == "-":
         return as_utf8(sys.stdin.buffer.read())
     if os.path.exists(log):
+        refuse_other_kind(log, "explain")
         return as_utf8(read(log, most=MAX_LOG_BYTES))
     if not re.search(r"\s", log):
         raise UsageError(f"there is no file '{log}'; put a line of a log in quotes")
     return log.replace("\\n", "\n").encode("utf-8", "surrogateescape") + b"\n"
 
 
-def _say(events: list[LogEvent], found: list[Diagnosis], exact: Sequence[ExactExplanation | None]) -> None:
+def _say(
+    events: list[LogEvent],
+    found: list[Diagnosis],
+    places: Sequence[tuple[CodePlace, ...]],
+    exact: Sequence[ExactExplanation | None],
+) -> None:
     if not found:
         for event in events:
             say(*_fact_lines(event))
-    for diagnosis, more in zip(found[:MAX_SHOWN], exact, strict=False):
-        say(*diagnosis_lines(diagnosis), *(exact_lines(more) if more is not None else []))
+    for diagnosis, at, more in zip(found[:MAX_SHOWN], places, exact, strict=False):
+        say(*diagnosis_lines(diagnosis, at), *(exact_lines(more) if more is not None else []))
     if len(found) > MAX_SHOWN:
         say(f"and {len(found) - MAX_SHOWN:,} more failures like these; --json lists them")
     if any(each is not None for each in exact) and (left := sum(each is None for each in exact)):
@@ -240,10 +301,14 @@ def _arenas(exact: ExactExplanation) -> str:
 
 def _document(
     found: list[Diagnosis],
+    places: Sequence[tuple[CodePlace, ...]],
     exact: Sequence[ExactExplanation | None],
     unknown: Sequence[UnknownError],
     simulated: ExactExplanation | None,
     missing: tuple[str, ...] | None,
 ) -> ExplanationDocument:
-    rows = (FailureRow(diagnosis, diagnosis.missing, more) for diagnosis, more in zip(found, exact, strict=True))
+    rows = (
+        FailureRow(diagnosis, at, diagnosis.missing, more)
+        for diagnosis, at, more in zip(found, places, exact, strict=True)
+    )
     return ExplanationDocument(failures=tuple(rows), unknown=tuple(unknown), simulated=simulated, assumed=missing)

@@ -50,11 +50,12 @@ tflm-sim plan model.tflite --optimal --time-limit 60s --picture plan.svg
 tflm-sim plan problem.csv --planner greedy --planner hill_climb --json
 tflm-sim plan model.tflite --planner exact --csv > solution.csv
 tflm-sim plan model.tflite --optimal --write planned.tflite
+tflm-sim plan model.tflite --bank dtcm=48KiB --bank sram=256KiB -o banks.h
 """
 ALL_PLANNERS = PLANNERS | {row.name: row for row in planners()}
 """The core's planners, and those of extensions behind them."""
 EXITS = {
-    1: "no planner has a valid plan, or --write would not make the arena smaller",
+    1: "no planner has a valid plan, --write would not make the arena smaller, or the banks are too small",
     4: "AllocateTensors() fails in an arena of any size",
 }
 

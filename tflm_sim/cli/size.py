@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 ABOUT = """
 TensorFlow Lite Micro (TFLM) runs a model in one block of memory, the tensor
 arena. This command computes how small it can be for your processor and
-library, and lists what the bytes are used for. Put the multiple of 16 into
-your firmware.
+library; with --all it lists what every byte is used for. Put the multiple of
+16 into your firmware.
 """
 EXAMPLES = """
 tflm-sim size model.tflite --target cortex-m4
@@ -39,6 +39,7 @@ tflm-sim size sample:mobilenet_v1_025 --target esp32-s3 --json
 tflm-sim size model.tflite --board nano33ble --library chirale
 tflm-sim size model.tflite --arena-size 64KiB
 tflm-sim size model.tflite --firmware build/app.elf --executed
+tflm-sim size model.tflite --all
 tflm-sim size model.tflite --map
 tflm-sim size model.tflite --advise
 tflm-sim size model.tflite --boards all
@@ -48,10 +49,12 @@ tflm-sim size model_data.cc export.zip models/
 tflm-sim size tflite_learn_5_compiled.cpp --target cortex-m4
 tflm-sim size *.tflite --jsonl > sizes.jsonl
 """
+EVERY_BYTE = "every byte: --all; over time, as a picture: tflm-sim report"
 INCONCLUSIVE = 3
 EXITS = {
     1: "--arena-size: that arena is not enough; --boards: the model fits none of them",
-    3: "a file cannot be used; --firmware: the program leaves a doubt that can turn the answer",
+    3: "a file cannot be used; --boards: only the firmware knows whether that much RAM is free; --firmware: the "
+    "program leaves a doubt that can turn the answer",
     4: "AllocateTensors() fails in an arena of any size, or the initialisation of an EON source does",
 }
 
@@ -72,6 +75,9 @@ def register(subparsers: options.Subparsers) -> None:
         "--boards", metavar="B,...", help="print a table of these boards, or of all, and say which the model fits"
     )
     everywhere.add_argument("--targets", metavar="T,...", help="print a table of these targets, or of all")
+    parser.add_argument(
+        "--all", action="store_true", help="list what every byte is used for, not only the largest parts"
+    )
     options.add_forms(parser)
 
 
@@ -154,7 +160,7 @@ def _in_program(args: argparse.Namespace, name: str, model: Model, possible: Seq
     if args.map:
         _map(args, model, need.configuration)
     elif need.simulation is not None and limit is None and need.works is not False:
-        say(*size_lines(need.simulation))
+        say(*size_lines(need.simulation, has_ledger=args.all))
     say("", *part_lines("SizeDocument", parts), *last_lines(need))
     return code if limit is not None or code != EXIT_CODES["no"] else SimulatedFailure.exit_code
 
@@ -209,8 +215,10 @@ def _say(args: argparse.Namespace, simulation: Simulation, parts: Mapping[str, o
 
         say_json(size_document(simulation, parts=parts, assumed=options.assumed(args, config)))
         return
-    lines = size_lines(simulation, assumed=options.assumed(args, config), remarks=options.kernels_remark(args, config))
-    say(*lines)
+    assumed, remarks = options.assumed(args, config), options.kernels_remark(args, config)
+    say(*size_lines(simulation, assumed=assumed, remarks=remarks, has_ledger=args.all))
+    if not args.all and simulation.failure is None:
+        say(EVERY_BYTE)
     if told := part_lines("SizeDocument", parts):
         say("", *told)
 

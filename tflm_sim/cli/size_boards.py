@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tflm_sim.answers.rows import NEVER_INVOKES, Case, Row, cases, rows_of
+from tflm_sim.checks.doubts import EXIT_CODES, answer_of, first_words
 from tflm_sim.cli.options import refuse_besides
 from tflm_sim.cli.terminal import fitting, say, say_json, say_verdict
 from tflm_sim.errors import UsageError
@@ -34,7 +35,10 @@ class BoardsDocument:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the table; the exit code is 1 where the model fits none of the boards, 3 where it cannot be read."""
+    """Print the table; the exit code is 1 where the model fits none of the boards, else 3.
+
+    As ``check --board`` says: whether a bank that is large enough has that much free only the firmware knows.
+    """
     refuse_besides(args, "targets" if args.targets else "boards", "models", "json")
     if len(args.models) > 1:
         raise UsageError("--boards and --targets are for one model")
@@ -49,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
         _say(args, rows, fits, over)
     if any(row.status == "unreadable" for row in rows):
         return 3
-    return 1 if args.targets is None and not fits else 0
+    return EXIT_CODES[answer_of(None if fits else False)] if args.targets is None else 0
 
 
 def _limit_and_name(row: Row) -> tuple[int, str]:
@@ -76,7 +80,10 @@ def _verdict(rows: Sequence[Row], fits: Sequence[Row]) -> str:
     if not fits:
         return f"no, with the newest TFLM: it fits none of {len(rows)} boards"
     smallest = ", ".join(row.board for row in fits[:SMALLEST])
-    return f"yes, with the newest TFLM: it fits {len(fits)} of {len(rows)} boards; the smallest: {smallest}"
+    return (
+        f"{first_words(None)}: with the newest TFLM it fits {len(fits)} of {len(rows)} boards if that much of their RAM "
+        f"is free, which only your firmware knows; the smallest: {smallest}"
+    )
 
 
 def _reasons(rows: Iterable[Row]) -> Iterator[str]:
@@ -97,7 +104,7 @@ def _arena(row: Row) -> str:
 
 
 def _board_cells(row: Row) -> tuple[str, ...]:
-    verdict = {None: "not known", True: "yes", False: "no"}[row.fits]
+    verdict = {None: "not known", True: "if free", False: "no"}[row.fits]
     if row.status == NEVER_INVOKES:
         verdict = "no: Invoke()"
     elif row.fits is False and row.multiple_of_16 is not None and row.multiple_of_16 <= (row.limit or 0):

@@ -1,7 +1,6 @@
 """``Configuration``: a target and how its firmware sets TFLM up; ``configure()`` makes one of what a user writes.
 
-Whoever sizes anything asks here, by the same names: the verbs of the command line, a project file, pytest's marker, the
-page, Python's callers.
+Whoever sizes anything asks here, by the same names: verbs, project files, pytest's marker, the page, Python's callers.
 """
 
 from __future__ import annotations
@@ -45,6 +44,10 @@ class Configuration:
             table of resource variables; None where the table is in the model's arena.
         has_own_planner: Whether the firmware creates the memory planner and passes it to ``MicroAllocator::Create``;
             then it is not in the arena.
+        has_own_arena_allocator: Whether the firmware creates the SingleArenaBufferAllocator, too, which is then not in
+            the arena either.
+        own_requests: Bytes of each AllocatePersistentBuffer() that the firmware calls on the allocator itself, before
+            it makes an interpreter.
         preserved: Tensors, (subgraph, tensor), whose lifetime is extended to the end of Invoke(), to see what that
             would cost. TFLM itself has no such setting for single tensors.
 
@@ -60,6 +63,8 @@ class Configuration:
     custom_ops: tuple[OpModel, ...] = ()
     variable_arena_size: int | None = None
     has_own_planner: bool = False
+    has_own_arena_allocator: bool = False
+    own_requests: tuple[int, ...] = ()
     preserved: frozenset[tuple[int, int]] = frozenset()
 
     def __repr__(self) -> str:
@@ -91,6 +96,8 @@ class Configuration:
             self._refuse_for_recording()
         if self.has_own_planner and self.is_split:
             raise UsageError(_NO_OWN_PLANNER)
+        if self.has_own_arena_allocator and not self.has_own_planner:
+            raise UsageError("MicroAllocator::Create with a SingleArenaBufferAllocator takes a planner, too")
         if self.resource_variable_count is not None and self.resource_variable_count < 0:
             raise UsageError(f"{self.resource_variable_count} resource variables: the number must not be negative")
 
@@ -131,6 +138,8 @@ class Settings(TypedDict, total=False):
     custom_ops: Iterable[OpModel]
     variable_arena_size: int | str | None
     has_own_planner: bool
+    has_own_arena_allocator: bool
+    own_requests: Iterable[int]
     preserved: Iterable[tuple[int, int]]
 
 
@@ -155,6 +164,8 @@ def _converted(settings: Mapping[str, Any]) -> dict[str, Any]:
         chosen["ethos_u"] = bool(chosen["ethos_u"])
     if "custom_ops" in chosen:
         chosen["custom_ops"] = each_of(chosen["custom_ops"], OpModel, "custom_ops as several OpModel")
+    if "own_requests" in chosen:
+        chosen["own_requests"] = each_of(chosen["own_requests"], int, "own_requests in bytes")
     if "preserved" in chosen:
         chosen["preserved"] = frozenset(each_of(chosen["preserved"], tuple, "preserved as pairs (subgraph, tensor)"))
     return chosen
@@ -249,14 +260,7 @@ def configure_each(targets: Where | Iterable[Where]) -> list[Configuration]:
 def _bases(
     where: Where | None, on: Board | None, named: Mapping[str, str | None], interpreter: str | None
 ) -> list[Configuration]:
-    """Return the configurations before any other setting.
-
-    Args:
-        where: As for :func:`configure`.
-        on: The board.
-        named: ``NAMING``, None for what is not named.
-        interpreter: What a program may not say.
-    """
+    """Return the configurations before any other setting; ``named`` is :data:`NAMING`, None for what is not named."""
     library, runtime, kernels, firmware = (named[name] for name in ("library", "runtime", "kernels", "firmware"))
     if isinstance(where, str | None):
         if library is not None and runtime is not None:
@@ -283,20 +287,10 @@ def _bases(
 def _targets_of_program(
     firmware: str, machine: str | None, named: Mapping[str, str | None], interpreter: str | None
 ) -> tuple[Target, ...]:
-    """Return the targets for which a program may have been built.
-
-    Raises:
-        UsageError: No extension reads programs.
-    """
+    """Return the targets for which a program may have been built; a UsageError where no extension reads programs."""
     reader = programs()
     if reader is None:
         raise UsageError("`firmware=` needs the extension 'firmware', which is not installed")
-    found: tuple[Target, ...] = reader.possible_targets(
-        firmware,
-        named=machine,
-        kernels=named["kernels"],
-        runtime=named["runtime"],
-        library=named["library"],
-        interpreter=interpreter,
-    )
+    facts = {name: named[name] for name in ("kernels", "runtime", "library")}
+    found: tuple[Target, ...] = reader.possible_targets(firmware, named=machine, interpreter=interpreter, **facts)
     return found

@@ -65,6 +65,7 @@ class MicroAllocator:
         kind: "plain", "recording" or "split" (persistent and non-persistent memory in two arenas).
         planner: "greedy" or "linear".
         has_own_planner: Whether the firmware created the planner, outside of the arena.
+        has_own_arena_allocator: Whether it created the SingleArenaBufferAllocator there, too.
         preserved: Tensors, (subgraph, tensor), whose lifetimes are extended to the end.
 
     Raises:
@@ -79,6 +80,7 @@ class MicroAllocator:
         kind: str = "plain",
         planner: str = "greedy",
         has_own_planner: bool = False,
+        has_own_arena_allocator: bool = False,
         preserved: Collection[tuple[int, int]] = (),
     ) -> None:
         self.arena = arena
@@ -92,7 +94,8 @@ class MicroAllocator:
         arena.tell(Phase, Stage.CREATE, (("aligned_size", arena.size),))
         is_planner_here = target.runtime.has("planner_in_arena") and not has_own_planner
         planner_structs = (type(memory_planner).__name__,) if is_planner_here else ()
-        for struct in (*arena_structs, *planner_structs, allocator_struct):
+        arena_structs_here = () if has_own_arena_allocator else arena_structs
+        for struct in (*arena_structs_here, *planner_structs, allocator_struct):
             self.allocate_object(struct)
 
     # -- the tail ---------------------------------------------------------------------------------------------------

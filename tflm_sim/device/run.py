@@ -139,8 +139,11 @@ def run(
             kind=kind,
             planner=configuration.planner,
             has_own_planner=configuration.has_own_planner,
+            has_own_arena_allocator=configuration.has_own_arena_allocator,
             preserved=configuration.preserved,
         )
+        for size in configuration.own_requests:
+            allocator.allocate_persistent_buffer(size, "the firmware's own request")
         for model in models:
             variables = _resource_variables(model, allocator, configuration)
             interpreters.append(

@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from tflm_sim.document_types import Count
 from tflm_sim.logs.log_events import Message
 from tflm_sim.logs.message_kinds import Role
 from tflm_sim.logs.tflm_messages import BY_KIND
@@ -20,6 +21,7 @@ NULL_PAGE = 0x1000
 """Bytes: an address below is a null pointer, or a member of a struct at one."""
 _USED = ("esp_dump", "zephyr_address", "arm_address")
 _FRAME = re.compile(r"0x([0-9a-fA-F]{8}):0x[0-9a-fA-F]{8}")
+_DECODED = re.compile(r"(?:^|\s)0x[0-9a-fA-F]{8}: (.+) at (.+?):(\d{1,7}|\?)(?:\D|$)")
 _RETURN_BITS = 0xC0000000
 _XTENSA_CALL, _XTENSA_CODE = 0x80000000, 0x40000000
 _FAULTS = (
@@ -52,16 +54,18 @@ class CodePlace:
         function: Its name.
         file: Its source file.
         line: The line there.
+        operator: The operators whose kernel is in that file.
     """
 
-    address: int
+    address: Count
     function: str = ""
     file: str = ""
-    line: int = 0
+    line: Count = 0
+    operator: str = ""
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.file and self.line else self.file
-        known = ", ".join(filter(None, (self.function, where)))
+        known = ", ".join(filter(None, (self.function, where, self.operator and f"the kernel of {self.operator}")))
         return f"0x{self.address:08x}" + (f"  {known}" if known else "")
 
 
@@ -73,7 +77,7 @@ def used_address(messages: Sequence[Message]) -> int | None:
 def code_places(messages: Sequence[Message]) -> tuple[CodePlace, ...]:
     """Return where the program was when it was stopped, the innermost first."""
     found: dict[int, CodePlace] = {}
-    for message in messages:
+    for message in sorted(messages, key=lambda each: each.number("pc") is None):
         pc = message.number("pc") if message.number("pc") is not None else message.number("lr")
         frames = [int(text, 16) for text in _FRAME.findall(message.text)] if message.kind == "esp_backtrace" else []
         for address in frames or ([] if pc is None else [pc]):
@@ -84,8 +88,11 @@ def code_places(messages: Sequence[Message]) -> tuple[CodePlace, ...]:
 
 
 def _decoded(message: Message, place: CodePlace) -> CodePlace:
-    line = message.number("source_line") or 0
-    return replace(place, function=str(message.value("function")), file=str(message.value("file")), line=line)
+    found = _DECODED.search(message.text)
+    if found is None:
+        return place
+    function, file, line = found.groups()
+    return replace(place, function=function, file=file.strip("?"), line=int(line) if line.isdigit() else 0)
 
 
 def _code(address: int) -> int:

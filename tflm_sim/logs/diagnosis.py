@@ -156,7 +156,7 @@ class FailureCollector:
         if not isinstance(event, Message) or event.kind in _STARTS:
             return []
         done = self.close() if _begins_new_chain(self._chain, event) or len(self._chain) >= MAX_CHAIN else []
-        if _role(event) is Role.STOPPED and self._chain and _FAULT.search(event.text) and _failed_before(self._chain):
+        if _role(event) is Role.STOPPED and _FAULT.search(event.text) and _is_allocating(self._chain):
             self._chain.append(Message(event.line, "panic", (), cut=False, text=event.text))
         self._chain.append(event)
         self._quiet = 0
@@ -199,8 +199,9 @@ def diagnose(
 
 def _went_on(event: LogEvent, last_line: int | None) -> bool:
     """Whether a line is one after which programs hang, and this one did not."""
-    is_hang = isinstance(event, Message) and _role(event) is Role.HANG
-    return is_hang and last_line is not None and event.line < last_line
+    if not isinstance(event, Message) or last_line is None:
+        return False
+    return _role(event) is Role.HANG and event.line < last_line
 
 
 def _restarts(events: Sequence[LogEvent]) -> list[Diagnosis]:
@@ -212,9 +213,12 @@ def _restarts(events: Sequence[LogEvent]) -> list[Diagnosis]:
     return [_diagnose_chain([message], None) for message in (reasons or silent)[:1]]
 
 
-def _failed_before(chain: Sequence[Message]) -> bool:
-    """Whether TFLM or the program spoke of AllocateTensors or of a failure."""
-    return any(_role(message) not in _OF_A_CRASH and _role(message) is not Role.ADDRESS for message in chain)
+def _is_allocating(chain: Sequence[Message]) -> bool:
+    """Whether AllocateTensors failed, or the program spoke of it, so that what is used next may not be there."""
+    kinds = {message.kind for message in chain}
+    return bool(kinds & {"allocate_called", "allocate_failed", "starting_failed", "program_model"}) or any(
+        _role(message) in (Role.ALLOCATOR, Role.OWNER, Role.NODE, Role.KERNEL, Role.MODEL) for message in chain
+    )
 
 
 def _begins_new_chain(chain: Sequence[Message], message: Message) -> bool:
@@ -303,7 +307,7 @@ def _headline(chain: Sequence[Message], refusals: Sequence[Refusal]) -> str:
         return _of_owner(owner, refusals)
     if refusals:
         return refusal_in_words(refusals[-1])
-    if any(message.kind == "panic" for message in chain) and _role(chain[0]) is Role.APP:
+    if any(_role(message) is Role.STOPPED for message in chain) and _role(chain[0]) is Role.APP:
         return f"{_meaning(chain[0])[0]}, and {BY_KIND['panic'].says}"
     for roles in _CAUSES:
         for message in chain:

@@ -144,6 +144,13 @@ _AIOTE_FILE = (
     "0 bytes were asked for, the size of a file that is not there: check the model's name in config.ini, and that the "
     "file lies in /config of the SD card."
 )
+_HUNG = (
+    "If this is the last line: the stack is too small, a check of TFLM stopped the device without a word, or the "
+    "line that "
+    "says so did not leave the port. --model with --library and --arena-size says what fails; 'tflm-sim firmware ELF "
+    "--run "
+    "--invoke 1' executes the program, prints its messages and measures the stack."
+)
 _NPU = (
     "The model and the firmware disagree about the NPU. Compile with Vela for exactly this one (--accelerator-config "
     "ethos-u55-128 and the like), with a version of Vela as old as the driver."
@@ -198,7 +205,8 @@ FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
         "Failed to load the wake word model(s) or allocate buffers", note=_WAKE_WORD),
     row("wake_word_flag", _P, "", "ESPHome's micro_wake_word failed", "ESPHome core/component.cpp",
         "Component micro_wake_word set Error flag", "Component micro_wake_word is marked FAILED",
-        "Wake word component has an error. Please check logs", "Wake word component is marked as failed.",
+        "Wake word component has an error. Please check logs", "Encountered an error while performing an inference",
+        "Wake word component is marked as failed.",
         note=_WAKE_WORD),
     row("wake_word_shape", _F, "", "the wake word's model has another shape than ESPHome expects",
         "ESPHome micro_wake_word/streaming_model.cpp", "Streaming model tensor input dimensions is not 1x1x%s",
@@ -240,6 +248,9 @@ FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
              "copy it "
              "to the SD card anew; 'tflm-sim size MODEL' reads it and says what TFLM makes of it."),
     # OpenMV and other Pythons.
+    row("maix", _F, "", "MaixPy's KPU did not load the model", "MaixPy, CanMV", "[MAIXPY]kpu:",
+        note="The K210 runs .kmodel files on its KPU, not TFLM: 'tflm-sim' does not compute its memory."),
+    row("traceback", Role.NOTE, "", "a Python program stopped", "Python", "Traceback (most recent call last):"),
     row("openmv_load", _P, "create", "OpenMV did not load the model {file}", "OpenMV py_tf.c, py_ml.c",
         "Failed to load network: %s", fields="file",
         note="The file is not there, is no .tflite file, or does not fit: tf.load(..., load_to_fb=True) or a model "
@@ -275,6 +286,11 @@ FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
         note="Its scratch buffer is too small or missing, or the layer's options are none of those that it computes: "
              "TFLM "
              "and CMSIS-NN are of two versions. Build both from one library; --model with --library says what fails."),
+    row("hifi", _F, "", "a kernel of Cadence's library (HiFi) stopped", "Cadence nnlib-hifi4, nnlib-hifi5", "xa_nnlib_",
+        "xa_nn_",
+        note="It refuses a shape, or an address that is not aligned: alignas(16) for the arena and the model's array; "
+             "build with the reference kernels (without OPTIMIZED_KERNEL_DIR=xtensa) to see whether the model is "
+             "right."),
     # Coral Micro, and custom operators.
     row("custom_missing", _M, "op_parse", "the custom operator {op} is not registered with the resolver",
         "coralmicro, TensorFlow Lite", "Didn't find custom op for name '%s' with version %d",
@@ -308,6 +324,17 @@ FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
         note="AllocateTensors() worked. The program compares input(0)->dims and ->type with its own constants: "
              "'tflm-sim "
              "size MODEL --json' or 'tflm-sim report MODEL' shows the model's shape and type; change the program's."),
+    row("feature_data", _F, "", "micro_speech runs though its setup() failed: {given} is no size but an address",
+        "micro/examples/micro_speech/feature_provider.cc", "Requested feature_data_ size %d doesn't match %d",
+        fields="given wanted",
+        note="setup() returned early, so input(0) or the feature provider is not there: the line before that says why "
+             "(an operator that the resolver lacks, an arena that is too small: a model of a newer notebook needs "
+             "both)."),
+    row("hang_allocate", Role.HANG, "", "the program hung or was stopped in AllocateTensors()", "any program",
+        "Allocating Tensors", "Allocating tensors", "allocating tensors", "Calling AllocateTensors",
+        note=_HUNG),
+    row("hang_invoke", Role.HANG, "", "the program hung or was stopped in Invoke()", "any program",
+        "Invoking...", "Running inference...", "Calling Invoke", note=_HUNG),
     row("program_model", _P, "", "the program could not set the model up", "NXP eIQ; any program",
         "Failed initializing model", "Failed to initialize model", "Failed to initialise model", "Failed to init model",
         note="TFLM prints why before this line."),

@@ -174,6 +174,7 @@ _ARM_FAULTS: dict[int | str, tuple[str, str]] = {
     "HARD": ("the processor stopped at a HardFault", _POINTER),
 }
 _CORTEX_M = "Cortex-M exceptions"
+_REPORT = "The lines before say which fault it was; --firmware ELF makes functions of the addresses."
 _FREE = (
     "This is the heap, not TFLM's arena being too small: the heap has no such piece in one. Make the arena static or "
     "smaller (--model says how small it may be), allocate it before Wi-Fi, BLE and the camera, or take external RAM."
@@ -231,7 +232,7 @@ _OVERFLOWED = (
 PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
     # ESP32: the panic handler, the heap, the boot loader.
     row("esp_panic", _S, "", "the ESP32 stopped at a fault", "ESP-IDF panic handler",
-        "Guru Meditation Error: Core %d panic'ed (%s)", fields="core code", codes=_PANIC_REASONS, note=_POINTER),
+        "Guru Meditation Error: Core %s panic'ed (%s)", fields="core code", codes=_PANIC_REASONS, note=_POINTER),
     row("esp_panic", _S, "", "the ESP32 stopped at a fault", "ESP-IDF panic handler, until 3.0",
         "Guru Meditation Error of type %s occurred on core %d", fields="code core", codes=_PANIC_REASONS,
         note=_POINTER),
@@ -303,6 +304,11 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
     row("esp_no_image", _C, "", "the flash has no program where the boot loader looks", "ESP32 boot ROM",
         "invalid header: 0x%x", "flash read err, %d", fields="address",
         note="Nothing ran yet, so the model is not the cause: flash the whole program again."),
+    row("flash_write", _C, "", "the program wrote to memory that lies in flash", "ESP-IDF cache_err_int",
+        "Write back error occurred while dcache tries to write back to flash",
+        note="What is const lies in flash: the model's array, or an arena that was declared const. A kernel of an "
+             "old TFLM "
+             "that changes a tensor's shape writes into the model; a pointer into the model was taken for the arena."),
     row("psram", _C, "", "the external RAM was not found", "ESP-IDF esp_psram",
         "PSRAM ID read error", "PSRAM chip not found", "PSRAM chip is not connected", "Failed to init external RAM",
         note="Without it an arena in PSRAM cannot be allocated: set the mode that the module has (quad, octal), or "
@@ -313,8 +319,10 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
         "failed to allocate %d bytes in DRAM, largest free block %d", fields="bytes largest", note=_FREE),
     row("esp_alloc", _F, "create", "the heap has no piece of {bytes:,} bytes", "ESP-IDF heap hooks",
         "Mem alloc fail. size 0x%x", fields="bytes", note=_FREE),
-    row("esp_dump", _A, "", "registers of the ESP32", "ESP-IDF panic handler", "EXCVADDR: 0x%x", "MTVAL : 0x%x",
-        fields="address"),
+    row("esp_dump", _R, "", "the program was stopped at a fault", "ESP-IDF panic handler", "EXCVADDR: 0x%x",
+        "MTVAL : 0x%x", fields="address", note=_REPORT),
+    row("esp_registers_follow", _R, "", "the program was stopped at a fault", "ESP-IDF panic handler",
+        "Core %d register dump:", fields="core", note=_REPORT),
     row("esp_registers", _A, "", "registers of the ESP32", "ESP-IDF panic handler", "MEPC : 0x%x",
         "epc1=0x%x", fields="pc"),
     row("esp_backtrace", _R, "", "the program was stopped; this is the way to the place", "ESP-IDF panic handler",
@@ -322,6 +330,8 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
         note="--firmware ELF makes functions of the addresses; the lines before it say why."),
     row("decoded", _A, "", "a place in the program", "idf.py monitor; addr2line", "0x%x: %s at %s:%d",
         fields="pc function file source_line"),
+    row("decoded", _A, "", "a place in the program", "idf.py monitor; addr2line", "0x%x: %s at %s:?",
+        fields="pc function file"),
     row("rebooting", _A, "", "the device restarts", "ESP-IDF panic handler", "Rebooting..."),
     # Mbed OS, under the Arduino core of the Nano 33 BLE and the Portenta, and alone.
     row("mbed_fault", _R, "", "the processor stopped at a fault (Mbed OS)", "mbed_fault_handler.c",
@@ -335,6 +345,7 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
         note="The line 'Error Message' says why, 'Location' has the address: --firmware ELF makes a function of it."),
     row("mbed_info", _R, "", "Mbed OS stopped the program", "mbed_error.c", "++ MbedOS Error Info ++",
         note="The lines 'Error Status' and 'Error Message' say why."),
+    row("mbed_end", _A, "", "the end of a report", "mbed-os", "-- MbedOS Fault Handler --", "-- MbedOS Error Info --"),
     row("mbed_location", _A, "", "an address", "mbed_error.c", "Location: 0x%x", fields="pc"),
     row("mbed_memory", _C, "", "the heap of Mbed OS is used up", "mbed_retarget.cpp",
         "Operator new out of memory", "Operator new[] out of memory", note=_MBED_CODES[287][1]),
@@ -353,8 +364,9 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
         "Kernel OOPS", note=_ZEPHYR_REASONS[3][1]),
     row("zephyr_address", _A, "", "the address that was used", "Zephyr arch/arm/core/cortex_m/fault.c",
         "MMFAR Address: 0x%x", "BFAR Address: 0x%x", fields="address"),
-    row("zephyr_pc", _A, "", "where it happened", "Zephyr arch/arm/core/fatal.c",
-        "Faulting instruction address (r15/pc): 0x%x", "Faulting instruction address = 0x%x", fields="pc"),
+    row("zephyr_pc", _R, "", "the program was stopped at a fault", "Zephyr arch/arm/core/fatal.c",
+        "Faulting instruction address (r15/pc): 0x%x", "Faulting instruction address = 0x%x", fields="pc",
+        note=_REPORT),
     row("zephyr_lr", _A, "", "who called it", "Zephyr arch/arm/core/fatal.c", "r14/lr: 0x%x", fields="lr"),
     row("arm_fault", _S, "", "the processor stopped at a HardFault", _CORTEX_M,
         "HardFault", "Hard fault", "HARD FAULT", "Hard Fault", "hard fault", "hardfault", note=_POINTER),
@@ -380,6 +392,10 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
         "Out of memory", "out of memory", note=_FREE),
     row("pico_panic", _R, "", "the program stopped itself: panic() was called (Pico SDK)", "pico-sdk pico_platform",
         "*** PANIC ***", "panic:", note="The text after it says why."),
+    row("unmapped", _S, "", "the program used an address that is not mapped", "Hexagon QuRT", "TLB Miss",
+        note="Memory that the DSP cannot reach in this mode: code, the arena or the model's array lie elsewhere (in "
+             "low "
+             "power island mode, all of them have to be in its own memory)."),
     row("segfault", _S, "", "the program used an address that is none", "Linux", "Segmentation fault", "SIGSEGV",
         note=_POINTER),
     row("terminated", _S, "", "the program stopped at an exception that nobody catches", "libstdc++",
@@ -453,6 +469,18 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
         "IRAM0 segment data does not fit",
         note="Nothing ran yet: code in IRAM is too large, which the arena is no part of: CONFIG_COMPILER_OPTIMIZATION_"
              "SIZE, fewer components with IRAM options."),
+    row("old_cmsis", _L, "", "the board package's CMSIS is older than the library's CMSIS-NN", "GCC",
+        "'__STATIC_FORCEINLINE' does not name a type",
+        note="Nothing ran yet. Update the board's package; where none is newer (SAMD boards, as the Nano 33 IoT), take "
+             "an older release of the library, or one with reference kernels."),
+    row("precompiled", _L, "", "the library is precompiled for another version of the board's package", "GCC",
+        "libmbed.a: No such file or directory", "libcc_310_core.a: No such file or directory",
+        note="Nothing ran yet. Install the version of the board's package that the library was made for, or a library "
+             "that is compiled with the sketch."),
+    row("no_header", _L, "", "the compiler does not find the file {file}", "GCC",
+        "fatal error: %s: No such file or directory", fields="file",
+        note="Nothing ran yet. No installed library has {file}: 'tflm-sim list libraries' lists those that are "
+             "known; newer ones have no micro_error_reporter.h and no all_ops_resolver.h, as old examples do."),
     row("undefined", _L, "", "the program calls something that no file defines", "GNU ld",
         "undefined reference to `%s'", "undefined reference to '%s'", "undefined symbol: %s", fields="symbol",
         note="Nothing ran yet. {symbol} is in a source file that is not built, or the library's files are of two "

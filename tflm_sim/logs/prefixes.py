@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from tflm_sim.logs.lines import RawLine
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-Z\\-_]|\[\d{1,3}(?:;\d{1,3})*m")
+_BYTES = re.compile(r"""b(['"])(.*?)(?:\\r|\\n)*\1""")
+"""How Python prints a line that it read from a port."""
 _MAX_STACK = 4
 
 
@@ -98,6 +100,8 @@ def read_line(raw: RawLine) -> TextLine:
         severity, tag = groups.get("severity") or severity, groups.get("tag") or tag
         forms.append(name)
         text = text[match.end() :]
+    if (quoted := _BYTES.fullmatch(text.rstrip())) is not None:
+        text = quoted[2]
     return TextLine(raw.number, text.rstrip(), raw.ended, tuple(forms), severity, tag)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tflm_sim.document_types import Count
 from tflm_sim.logs.lines import LineAssembler
-from tflm_sim.logs.log_events import LogEvent
+from tflm_sim.logs.log_events import AllocationReport, LogEvent, PlanReport, TicksTable
 from tflm_sim.logs.prefixes import read_line
 
 MAX_UNKNOWN = 8
@@ -60,6 +60,6 @@ def unknown_errors(data: bytes, events: Iterable[LogEvent]) -> tuple[list[Unknow
 
 
 def _lines(event: LogEvent) -> Iterable[int]:
-    if hasattr(event, "first_line"):
+    if isinstance(event, AllocationReport | PlanReport | TicksTable):
         return range(event.first_line, event.last_line + 1)
     return (event.line,)

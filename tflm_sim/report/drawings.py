@@ -246,7 +246,7 @@ def _label_axes(axes: Axes, picture: Picture, most: int) -> None:
     axes.set_yticks(places, names + [name for _, name in extra], fontsize=6.5, parse_math=False)
     axes.axhline(invoke_start(picture), color=_SOFT, linewidth=0.6)
     name = printable(PurePath(picture.size.model.path or "model").name, 60)
-    sizes = f"head {picture.head_bytes:,}, tail {picture.size.answer.tail_bytes:,}"
+    sizes = f"head {picture.head_bytes:,}, tail {picture.size.answer.tail_bytes or 0:,}"
     about = _title(picture)
     title = f"{name}: arena {format_size(picture.arena_bytes)}: {sizes}\n{about}"
     axes.set_title(title, fontsize=9, loc="left", parse_math=False)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tflm_sim.arena.stages import Stage
 from tflm_sim.checks.device_report import DeviceReport
 from tflm_sim.logs.arena_report import ArenaReport
+from tflm_sim.logs.crashes import CodePlace
 from tflm_sim.logs.diagnosis import Diagnosis, refusal_in_words
 from tflm_sim.logs.log_events import AllocationReport, ArenaUsed, BenchmarkRecord, Damaged, PlanReport, Reset
 from tflm_sim.units import format_size
@@ -64,8 +67,13 @@ def _problem_lines(problems: tuple[str, ...]) -> list[str]:
     return [*head, *(f"  not to be believed: {problem}" for problem in problems)]
 
 
-def diagnosis_lines(diagnosis: Diagnosis) -> list[str]:
-    """Return a diagnosis as text."""
+def diagnosis_lines(diagnosis: Diagnosis, places: Sequence[CodePlace] | None = None) -> list[str]:
+    """Return a diagnosis as text.
+
+    Args:
+        diagnosis: The diagnosis.
+        places: Its places in the program, where more is known of them than the log says.
+    """
     times = f" ({len(diagnosis.lines)} times)" if len(diagnosis.lines) > 1 else ""
     lines = [f"line {diagnosis.lines[0]}{times}: {diagnosis.what}"]
     lines += [f"  before    {refusal_in_words(refusal)}" for refusal in diagnosis.refusals[:-1]]
@@ -73,7 +81,7 @@ def diagnosis_lines(diagnosis: Diagnosis) -> list[str]:
         lines.append(f"  phase     {Stage(diagnosis.phase).doing}")
     if diagnosis.op:
         lines.append(f"  operator  {diagnosis.op}" + (f", node {diagnosis.node}" if diagnosis.node is not None else ""))
-    lines += [f"  at        {place}" for place in diagnosis.places[:MAX_PLACES]]
+    lines += [f"  at        {place}" for place in (diagnosis.places if places is None else places)[:MAX_PLACES]]
     if (arena := _arena_line(diagnosis)) != "":
         lines.append(f"  arena     {arena}")
     return [*lines, *(f"  note      {note}" for note in diagnosis.notes)]

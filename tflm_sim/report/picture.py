@@ -98,6 +98,9 @@ class Resident(NamedTuple):
 class Limit(NamedTuple):
     """The tightest step of a stage: ``floor`` bytes from the start, below ``tail`` persistent bytes.
 
+    Of the smallest arena that is a multiple of 16, which is the largest ``need`` rounded up to one; in an arena that is
+    too small, of that one.
+
     ``stage`` is "prepare" (until the last Prepare), "planning" (the planner's own memory) or "running" (the plan, and
     all that is placed after it).
     """

@@ -107,6 +107,8 @@ class SizeAnswer:
         smallest_arena_bytes: AllocateTensors() fails with one byte less, or overwrites bytes in use; null unless the
             status is ok, and for two arenas.
         arena_used_bytes: In a roomy arena whose size is a multiple of 16; 0 after an abort.
+        head_bytes, tail_bytes: Null where a program was executed that fails in its own arena: what it holds there is
+            not what it holds in one that is large enough.
         recorded: By RecordedAllocationType.
         log: The lines that the device prints.
         operators: Names of the operators, by subgraph.
@@ -123,8 +125,8 @@ class SizeAnswer:
     arena_used_bytes_at_smallest: Count | None
     smallest_split_arenas_bytes: SplitArenaSizes | None
     arena_used_bytes: Count
-    head_bytes: Count
-    tail_bytes: Count
+    head_bytes: Count | None
+    tail_bytes: Count | None
     recorded: dict[str, RecordedAllocation]
     log: tuple[str, ...]
     failure: str | None
@@ -148,6 +150,7 @@ class ArenaAnswer:
         corruptions: Where bytes in use are overwritten.
         log: The lines that the device prints.
         enough: The smallest multiple of 16 that works; None where none does.
+        missing: Bytes more than the arena has, of the smallest that works; None where none does.
     """
 
     arena_size: Count
@@ -159,6 +162,7 @@ class ArenaAnswer:
     corruptions: tuple[str, ...]
     log: tuple[str, ...]
     enough: int | None = field(default=None, compare=False, metadata=HIDDEN)
+    missing: int | None = field(default=None, compare=False, metadata=HIDDEN)
 
 
 def arena_answer(simulation: Simulation) -> ArenaAnswer:
@@ -178,6 +182,7 @@ def arena_answer(simulation: Simulation) -> ArenaAnswer:
         corruptions=simulation.corruptions,
         log=simulation.log,
         enough=None if smallest is None else smallest.multiple_of_16,
+        missing=None if smallest is None else smallest.size - simulation.arena_size,
     )
 
 

@@ -23,7 +23,7 @@ from tflm_sim.documents import as_json, from_json
 from tflm_sim.errors import UsageError
 from tflm_sim.files import read_json
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, SizeDocument
-from tflm_sim.report.size_answer import HeadBuffer, SizeAnswer, Status
+from tflm_sim.report.size_answer import HeadBuffer, SizeAnswer, Status, Tail
 
 FIGURES = (
     "smallest_arena_bytes",
@@ -245,6 +245,8 @@ def difference_document(before: SizeDocument, after: SizeDocument) -> Difference
     documents = (before, after)
     settings = as_json(before.configuration), as_json(after.configuration)
     answers = [one.answer if all(map(_is_known, documents)) else _seen(one.answer) for one in documents]
+    if any(one.answer.tail_bytes is None for one in documents):
+        answers = [replace(answer, tail=Tail((), ())) for answer in answers]
     ours, theirs = map(_side, answers)
     pairs = list(_matched_operators(ours.names, theirs.names))
     return Difference(

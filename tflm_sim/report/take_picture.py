@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import Unpack
@@ -123,7 +123,7 @@ def _assemble(roomy: Simulation, pictured: Simulation, *, title: str, assumed: t
     builder = _fold(pictured, split_at=split_at)
     residents = _residents(allocation, builder.scratch_labels) if allocation and failure is None else ()
     planned = allocation if residents else None
-    all_limits = () if configuration.is_split else builder.limits.values()
+    all_limits = () if configuration.is_split else _limits(roomy, pictured, builder).values()
     limits = tuple(sorted(all_limits, key=lambda row: -row.need))
     return Picture(
         title=title,
@@ -144,6 +144,18 @@ def _assemble(roomy: Simulation, pictured: Simulation, *, title: str, assumed: t
         limits=limits,
         remedies=_remedies(planned, residents, limits, configuration.planner) if planned else (),
     )
+
+
+def _limits(roomy: Simulation, pictured: Simulation, builder: PictureBuilder) -> Mapping[str, Limit]:
+    """Return the tightest steps in the smallest multiple of 16, as is the answer; in an arena that fails, its own.
+
+    What alignment skips in the tail differs from one size to another, so that the steps of another arena may add up to
+    another size. The steps themselves are the same.
+    """
+    smallest = roomy.smallest
+    if not pictured.fits or smallest is None or pictured.arena_size in (smallest.size, smallest.multiple_of_16):
+        return builder.limits
+    return _fold(simulate(roomy.model, roomy.configuration, arena_size=smallest.multiple_of_16)).limits
 
 
 def _fold(simulation: Simulation, *, split_at: int = 0) -> PictureBuilder:

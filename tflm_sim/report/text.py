@@ -5,6 +5,7 @@ from __future__ import annotations
 import os.path
 from collections.abc import Iterable, Sequence
 
+from tflm_sim.answers.peak import Peak
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.device.configuration import planner_words
 from tflm_sim.escape import printable
@@ -15,16 +16,21 @@ from tflm_sim.report.tables import table_lines
 from tflm_sim.units import align_up, format_size
 
 TOP_ROWS = 8
+BAR = 32
+"""Columns of the bar of an arena."""
 TOP_PARTS = 4
 
 
-def size_lines(simulation: Simulation, *, assumed: Sequence[str] = (), remarks: Sequence[str] = ()) -> list[str]:
+def size_lines(
+    simulation: Simulation, *, assumed: Sequence[str] = (), remarks: Sequence[str] = (), has_ledger: bool = True
+) -> list[str]:
     """Return the report of one model: what it is about, the answer, then who needs it.
 
     Args:
         simulation: A run in a roomy arena.
         assumed: The options that were not named.
         remarks: What more there is to say of what it is about.
+        has_ledger: Whether who needs it is a list of every byte, or a bar and a line.
     """
     config = simulation.configuration
     name = printable(os.path.basename(simulation.model.path or "model"))
@@ -33,21 +39,53 @@ def size_lines(simulation: Simulation, *, assumed: Sequence[str] = (), remarks: 
     planner = planner_words(config.planner, config.has_own_planner)
     title = f"{name} on {with_assumed(config.target.name, assumed, config.target)}"
     about = f"{config.target.runtime}, {kernels} kernels, {config.interpreter} interpreter, {planner}"
-    return [title, about, *remarks, "", *answer_lines(answer, config.target.arena_address)]
+    return [title, about, *remarks, "", *answer_lines(answer, config.target.arena_address, has_ledger=has_ledger)]
 
 
-def answer_lines(answer: SizeAnswer, arena_address: int) -> list[str]:
+def answer_lines(answer: SizeAnswer, arena_address: int, *, has_ledger: bool = True) -> list[str]:
     """Return the answer, then who needs it.
 
     Args:
         answer: The answer.
         arena_address: Of the arena, modulo 16.
+        has_ledger: Whether who needs it is a list of every byte, or a bar and a line.
     """
     if answer.failure is not None:
         return _failed_lines(answer)
     is_split = answer.smallest_split_arenas_bytes is not None
     found = _split_lines(answer) if is_split else _answer_lines(answer, arena_address)
+    if not has_ledger:
+        declared = found[: found.index("")]
+        return [*_invoke_lines(answer), *declared, "", *_overview_lines(answer), *_npu_lines(answer)]
     return [*_invoke_lines(answer), *found, *_npu_lines(answer), *_tail_lines(answer), *_peak_lines(answer)]
+
+
+def _overview_lines(answer: SizeAnswer) -> list[str]:
+    """Return the arena as a bar, and what decides its size."""
+    head = answer.head_bytes or 0
+    parts = {"head": head, "tail": answer.tail_bytes or 0}
+    whole = max(sum(parts.values()), 1)
+    bar = "  ".join(
+        f"{name} {'█' * max(1, round(BAR * size / whole))} {size:,} B" for name, size in parts.items() if size > 0
+    )
+    lines = [bar] if bar else []
+    if answer.binding is not None and (answer.peak is None or answer.binding.floor > head):
+        lines.append(f"what decides: {answer.binding.what}, in '{answer.binding.place}'")
+    elif answer.binding is not None:
+        lines.append("what decides: head and tail together, while the model runs")
+    if answer.peak is not None:
+        lines.append(_fullest(answer, head, answer.peak))
+    return lines
+
+
+def _fullest(answer: SizeAnswer, head: int, peak: Peak) -> str:
+    """Return where the head is fullest, and whether another plan would help."""
+    where = f"#{peak.operator} {peak.op}" if peak.operator >= 0 else "the inputs"
+    above = head - peak.live_bytes
+    verdict = "no plan can be smaller" if above == 0 else f"{above:,} B of the head are the planner's gaps"
+    if answer.npu:
+        verdict = "the rest is the NPU's scratch and what Vela laid out"
+    return f"head {head:,} B; fullest in step {peak.scope} ({where}): {peak.live_bytes:,} B; {verdict}"
 
 
 def _invoke_lines(answer: SizeAnswer) -> list[str]:
@@ -148,7 +186,7 @@ def _npu_lines(answer: SizeAnswer) -> list[str]:
 
 
 def _tail_lines(answer: SizeAnswer) -> list[str]:
-    if not answer.tail.groups:
+    if not answer.tail.groups or answer.tail_bytes is None:
         return []
     rows = [("bytes", "share", "padding", "what")]
     for group in sorted(answer.tail.groups, key=lambda row: -row.used):
@@ -176,18 +214,12 @@ def _part_rows(parts: Sequence[TailPart], tail_bytes: int) -> list[tuple[str, st
 
 def _peak_lines(answer: SizeAnswer) -> list[str]:
     peak = answer.peak
-    if peak is None:
+    if peak is None or answer.head_bytes is None:
         return []
-    where = f"#{peak.operator} {peak.op}" if peak.operator >= 0 else "the inputs"
-    above = answer.head_bytes - peak.live_bytes
-    verdict = "no plan can be smaller" if above == 0 else f"{above:,} B of the head are the planner's gaps"
-    if answer.npu:
-        verdict = "the rest is the NPU's scratch and what Vela laid out"
     rows = [("bytes", "offset", "steps", "buffer")]
     for row in (answer.buffers[index] for index in peak.buffers):
         rows.append((f"{row.size:,}", f"{row.offset:,}", f"{row.first}..{row.last}", _buffer_name(row)))
-    title = f"head {answer.head_bytes:,} B; fullest in step {peak.scope} ({where}): {peak.live_bytes:,} B; {verdict}"
-    return ["", title, *table_lines(rows)]
+    return ["", _fullest(answer, answer.head_bytes, peak), *table_lines(rows)]
 
 
 def _buffer_name(row: HeadBuffer) -> str:
@@ -214,4 +246,5 @@ def _too_small(answer: ArenaAnswer) -> str:
         return "AllocateTensors() fails in an arena of any size"
     if answer.enough <= answer.arena_size:
         return f"{answer.arena_size:,} B do not work, {answer.enough:,} B do: make the size a multiple of 16"
-    return f"{format_size(answer.arena_size)} is too small, {format_size(answer.enough)} are needed"
+    missing = "" if answer.missing is None else f"{answer.missing:,} B are missing: "
+    return f"no, {missing}{format_size(answer.arena_size)} is too small, {format_size(answer.enough)} are needed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -24,6 +25,8 @@ MARKS = {0: "✅", 1: "❌", 3: "❓"}
 """What stands before a verdict in Markdown, by its exit code."""
 _WORSE = (0, 3, 1)
 """Exit codes of verdicts, the worst last."""
+LAST_OLD_YEAR = 2021
+"""A library with a TFLM of this year or before is listed for a board, and does not decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +44,12 @@ class LibraryVerdict:
     Attributes:
         library: The library, or tflite-micro at a commit of upstream.
         upstream_day: When upstream's main was what it holds.
+        is_old: Whether that is so long ago that it does not decide, where another library is newer.
     """
 
     library: str
     upstream_day: str
+    is_old: bool
     kernels: str
     needed: Count | None = field(metadata=named("smallest_arena_multiple_of_16"))
     answer: Answer
@@ -83,8 +88,18 @@ Judged = Sequence[tuple[Verdict, Configuration]]
 
 
 def deciding(judged: Judged) -> tuple[Verdict, Configuration]:
-    """Return the verdict that speaks for all: the worst, and of several the one that needs most."""
-    return max(judged, key=lambda row: (_WORSE.index(row[0].exit_code), row[0].needed or 0))
+    """Return the verdict that speaks for all: the worst, and of several the one that needs most.
+
+    Of a board's libraries those speak that people use on it now; the others only where there is none of now.
+    """
+    of_now = [row for row in judged if not is_old(row[1])]
+    return max(of_now or judged, key=lambda row: (_WORSE.index(row[0].exit_code), row[0].needed or 0))
+
+
+def is_old(configuration: Configuration) -> bool:
+    """Whether a library holds a TFLM that is so old that it says nothing about what people use now."""
+    year = re.search(r"\d{4}", configuration.target.runtime.day)  # "2023-01-13", "early 2021"
+    return year is not None and int(year[0]) <= LAST_OLD_YEAR
 
 
 def _is_too_large(verdict: Verdict) -> bool:
@@ -111,7 +126,7 @@ def verdict_lines(verdict: Verdict) -> list[str]:
 def library_lines(judged: Judged, board_name: str) -> list[str]:
     """Return which library decides on a board, and a line for each that a model was judged with."""
     title = f"so it is with {_library_name(deciding(judged)[1])}, of the libraries that people use on {board_name}:"
-    rows = [_library(*row) for row in judged]
+    rows = [_library(*row) for row in sorted(judged, key=lambda row: is_old(row[1]))]
     said = {"cannot tell": "-"}
     cells = [
         (
@@ -124,7 +139,9 @@ def library_lines(judged: Judged, board_name: str) -> list[str]:
         for row in rows
     ]
     lines = table_lines([("fits", "needs", "library", "TFLM of", "kernels"), *cells])
-    return [title, *(f"  {line}" for line in lines)]
+    old = [row.library for row in rows if row.is_old]
+    note = [f"  of {LAST_OLD_YEAR} or before, and without a say: {', '.join(old)}"] if 0 < len(old) < len(rows) else []
+    return [title, *(f"  {line}" for line in lines), *note]
 
 
 def _library_name(configuration: Configuration) -> str:
@@ -137,6 +154,7 @@ def _library(verdict: Verdict, configuration: Configuration) -> LibraryVerdict:
     return LibraryVerdict(
         library=_library_name(configuration),
         upstream_day=target.runtime.day,
+        is_old=is_old(configuration),
         kernels=f"{target.kernel_library.name}@{target.kernel_library.version}".removesuffix("@"),
         needed=verdict.needed,
         answer=verdict.answer,

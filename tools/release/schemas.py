@@ -21,6 +21,7 @@ from tflm_sim.cli.list_ops import OperatorRow
 from tflm_sim.cli.list_targets import CombinationRow, TargetRow
 from tflm_sim.cli.size_boards import BoardsDocument
 from tflm_sim.documents import Json
+from tflm_sim.extensions.banks.document import BanksDocument
 from tflm_sim.extensions.board.device_text import EventDocument
 from tflm_sim.extensions.board.transport import PortInfo
 from tflm_sim.extensions.eon.document import EonDocument
@@ -59,6 +60,7 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "list targets": (tuple[TargetRow, ...], tuple[CombinationRow, ...]),
     "lite": (LiteDocument, GpuDocument, FlexDocument),
     "plan": (PlanDocument,),
+    "plan --bank": (BanksDocument,),
     "report": (PictureDocument,),
     "shrink": (ShrunkDocument,),
     "size": (SizeDocument, ErrorDocument, ArenaDocument),

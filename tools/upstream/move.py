@@ -19,16 +19,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 import frame
 from upstream import checkout_move, wheel_move
 from upstream.issue import tell
-from upstream.upstreams import CHECKOUT, UPSTREAMS, WHEEL, Unreachable, Upstream, ask, git_address, is_moved
+from upstream.upstreams import CHECKOUT, UPSTREAMS, WHEEL, Unreachable, Upstream, ask, git_address, is_moved, version_of
 
 from tflm_sim.errors import TflmSimError
-from tflm_sim.targets.history import main_line, wheels
+from tflm_sim.targets import history
 from tflm_sim.targets.reference import REFERENCE_SNAPSHOT
 
 
@@ -83,14 +82,13 @@ def look(upstreams: Iterable[Upstream], given: dict[str, str], report: Report) -
 
 def look_at_wheel(newest: str, folder: Path, report: Report, *, is_written: bool, since: str | None) -> None:
     """Compare a wheel, given or of a version, with our tables and with the wheel before it."""
-    path = Path(newest) if newest.endswith(".whl") else wheel_move.download(newest.removeprefix("0.dev"), folder)
+    path = Path(newest) if newest.endswith(".whl") else wheel_move.download(newest, folder)
     release = wheel_move.release_of(path)
-    versions = {commit.hash[:7]: commit for commit in wheels()}
+    versions = {commit.hash[:7]: commit for commit in history.wheels()}
     is_known = release.commit[:7] in versions
     old = wheel_move.release_of(Path(since)) if since else None
     if old is None and not is_known:
-        last = sorted(each.rpartition("@")[2] for each in wheel_move.known_wheels())[-1]
-        old = wheel_move.release_of(wheel_move.download(last, folder))
+        old = wheel_move.release_of(wheel_move.download(version_of(history.newest()), folder))
     report.say("")
     report.say(f"{WHEEL} {release}" + (f" beside {old}" if old else ""))
     models = folder / "models"
@@ -102,8 +100,7 @@ def look_at_wheel(newest: str, folder: Path, report: Report, *, is_written: bool
             "recording of what models need in it and its row in targets/evidence.py"
         )
     if is_written:
-        counted = datetime.fromtimestamp(main_line()[-1].seconds, UTC)
-        base = wheel_move.download(f"{counted:%Y%m%d%H%M%S}", folder)
+        base = wheel_move.download(version_of(history.main_line()[-1]), folder)
         for line in wheel_move.write(release, base):
             report.say(line)
 

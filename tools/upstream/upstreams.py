@@ -11,15 +11,17 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import NamedTuple
 from urllib.request import urlopen
 
 from tflm_sim.extensions.lite.releases import DEFAULT_RELEASE, NIGHTLY
 from tflm_sim.targets.changes import CMSIS_NN_PINS
+from tflm_sim.targets.history import Commit, newest
 from tflm_sim.targets.kernel_library import VERSIONS
 from tflm_sim.targets.libraries import LIBRARIES
 from tflm_sim.targets.library_pins import ESPHOME
-from tflm_sim.targets.reference import REFERENCE_SNAPSHOT, WHEELS
+from tflm_sim.targets.reference import REFERENCE_SNAPSHOT
 
 _TIMEOUT_S = 60
 _PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
@@ -53,6 +55,11 @@ def version_key(version: str) -> tuple[tuple[int, str], ...]:
     """Return what versions are in order by: numbers as numbers, a release behind what leads to it ("rc1", "dev1")."""
     parts = re.findall(r"\d+|[a-z]+", version.lower().removeprefix("v"))
     return (*((int(part), "") if part.isdigit() else (-1, part) for part in parts), (-1, "~"))
+
+
+def version_of(commit: Commit) -> str:
+    """Return the version of the pip wheel of a commit, which says when it was committed."""
+    return f"0.dev{datetime.fromtimestamp(commit.seconds, UTC):%Y%m%d%H%M%S}"
 
 
 def _on_pypi(name: str) -> Callable[[], str]:
@@ -129,7 +136,7 @@ _LITERT = "python tools upstream lite_conditions WHEEL says which conditions cam
 _LOOK = f"{_IDENTIFY}; then its commit here"
 
 UPSTREAMS: tuple[Upstream, ...] = (
-    Upstream(WHEEL, f"0.dev{WHEELS.split()[-1].partition('@')[2]}", _on_pypi(WHEEL), ""),
+    Upstream(WHEEL, version_of(newest()), _on_pypi(WHEEL), ""),
     Upstream(CHECKOUT, REFERENCE_SNAPSHOT, _head(CHECKOUT), ""),
     Upstream("ai-edge-litert", DEFAULT_RELEASE, _on_pypi("ai-edge-litert"), f"{_LITERT}, and DEFAULT_RELEASE"),
     Upstream(NIGHTLY_WHEEL, NIGHTLY, _on_pypi(NIGHTLY_WHEEL), _LITERT),

@@ -102,6 +102,8 @@ def test_a_room_is_a_limit_or_a_board_with_what_is_free_of_it() -> None:
     assert room(limit="64KiB") == Room(65_536, None)
     assert room(board_name="nano33ble") == Room(None, nano)
     assert room(board_name="nano33ble", ram_free="256KiB") == Room(262_144, nano)
+    assert room(board_name="Arduino Nano 33 BLE", limit="60*1024") == Room(61_440, nano)
+    assert room(board_name="nano33ble", limit="1M", has_external_ram=True) == Room(1024 * 1024, nano)
     assert room(board_name="nano33ble", ram_free="257KiB", has_external_ram=True) == Room(257 * 1024, nano)
 
 
@@ -111,6 +113,12 @@ def test_a_room_is_a_limit_or_a_board_with_what_is_free_of_it() -> None:
         ({"has_external_ram": True}, "`external_ram=` needs `ram_free=`"),
         ({"has_external_ram": True, "board_name": "nano33ble"}, "`external_ram=` needs `ram_free=`"),
         ({"ram_free": "1KiB"}, "`ram_free=` needs `board=`"),
+        (
+            {"ram_free": "1KiB", "limit": "1KiB", "board_name": "pico"},
+            "`limit=` is the arena's size, `ram_free=` what ",
+        ),
+        ({"limit": "1M", "board_name": "nano33ble"}, "`limit=1M` is more than nano33ble has: RAM 256 KiB"),
+        ({"limit": "64"}, "`limit=64`: no TFLM works in so few bytes; did you mean `limit=64KiB`"),
         (
             {"ram_free": "262145", "board_name": "nano33ble"},
             "`ram_free=262145` is more than nano33ble has: RAM 256 KiB",

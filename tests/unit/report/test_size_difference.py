@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from tflm_sim.model.types import TensorType
 from tflm_sim.report import difference_text
 from tflm_sim.report.difference_text import difference_lines as lines_of_difference
 from tflm_sim.report.document import SizeDocument, size_document
+from tflm_sim.report.size_answer import Tail
 from tflm_sim.report.size_difference import (
     Difference,
     SettingChange,
@@ -228,3 +230,14 @@ def test_of_a_long_table_the_twenty_largest_changes_are_shown(count: int, more: 
     assert shown == [*range(count, count - 20, -1)], "a row without a change is none"
     assert lines[20:] == more
     assert lines[0].split()[0] == "-"
+
+
+def test_what_a_program_holds_that_fails_in_its_own_arena_is_not_compared() -> None:
+    """Not "head 25,600 -> 0": the run that failed says nothing of the head, and nothing of an operator's tail."""
+    sine = size_document(simulate(load(sample_path("sine")), "cortex-m4"))
+    failed = replace(sine, answer=replace(sine.answer, head_bytes=None, tail_bytes=None, tail=Tail((), ())))
+    found = difference_document(sine, failed)
+    changes = {row.figure: (row.change.after, row.change.bytes) for row in found.figures}
+    assert changes["head_bytes"] == changes["tail_bytes"] == (None, None)
+    assert changes["smallest_arena_bytes"][1] == 0
+    assert (found.ops, found.categories) == ((), ())

@@ -161,3 +161,15 @@ def test_an_arena_without_room_for_the_tail_shows_how_far_the_device_gets() -> N
     picture = take_picture("sample:residual", "cortex-m4", arena_size=2_000)
     assert (picture.shortage, picture.status, picture.residents) == (None, "error", ())
     assert "53,000 B more" in picture.advice[0]
+
+
+@pytest.mark.parametrize("name", ["keyword_spotter", "sine", "streaming", "residual"])
+@pytest.mark.parametrize("more", [None, 16, 4320])
+def test_what_steps_need_is_of_the_smallest_arena_whichever_is_drawn(name: str, more: int | None) -> None:
+    smallest = simulate(sample_path(name), "cortex-m4").smallest
+    assert smallest is not None
+    drawn = None if more is None else smallest.multiple_of_16 + more
+    picture = take_picture(sample_path(name), "cortex-m4", arena_size=drawn)
+    assert align_up(max(limit.need for limit in picture.limits), 16) == smallest.multiple_of_16
+    assert all(row.arena_bytes <= smallest.multiple_of_16 for row in picture.remedies)
+    assert all(0 <= limit.step < len(picture.steps) for limit in picture.limits)

@@ -96,7 +96,7 @@ def test_a_group_of_a_tenth_of_the_tail_lists_its_parts_where_it_has_two() -> No
 
 def test_a_failure_says_what_is_needed_where_it_fails_and_what_the_device_prints(chain: Callable[..., Model]) -> None:
     assert failure(chain(8, 8), 472) == [
-        "472 B is too small, 512 B are needed",
+        "no, 32 B are missing: 472 B is too small, 512 B are needed",
         "what fails, in 'planner arena': the planner's table is full: Too many buffers (max is 1)",
         "the device prints:",
         "    Too many buffers (max is 1)",
@@ -284,7 +284,7 @@ def test_an_npu_with_and_without_a_memory_of_its_own() -> None:
         (None, "AllocateTensors() fails in an arena of any size"),
         (992, "993 B do not work, 992 B do: make the size a multiple of 16"),
         (993, "993 B do not work, 993 B do: make the size a multiple of 16"),
-        (994, "993 B is too small, 994 B are needed"),
+        (994, "no, 993 B is too small, 994 B are needed"),
     ],
 )
 def test_an_arena_is_too_small_or_no_multiple_of_16(enough: int | None, line: str) -> None:

@@ -47,7 +47,7 @@ def _write_bank(file: TextIO, use: UseFacts, buffers: Sequence[BufferFacts]) -> 
         end = max(each.last_time_used for each in buffers) + 1 if buffers else 1
         drawn.append(Buffer(use.tail, first, end, name="tail, at the bank's end"))
         offsets.append(use.planned)
-    title = f"{use.bank}: {use.loads:,} B loaded and {use.stores:,} B stored for each Invoke()"
+    title = f"{use.bank}: {use.loads:,} B loaded, {use.stores:,} B stored an Invoke()"
     problem = Problem(tuple(drawn), title)
     write_plan_svg(file, problem, plan_of(drawn, offsets), planner="the plan", lower_bound=lower_bound(drawn))
 

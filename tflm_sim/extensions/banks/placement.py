@@ -114,7 +114,9 @@ class BankQuestion:
             raise UsageError("RecordingMicroAllocator::Create takes one arena; use `interpreter=plain` with --bank")
         if configuration.target.abi.pointer_size != 4:
             raise UsageError(f"--bank is for processors of 32 bits, not for {configuration.target.name}")
-        self.roomy = roomy
+        # What TFLM's own Create does is the other question, also where the firmware has a planner.
+        has_own = configuration.has_own_planner
+        self.roomy = simulate(roomy.models, configuration, has_own_planner=False) if has_own else roomy
         self.own = simulate(roomy.models, configuration, has_own_planner=True)
         self.needs: ArenaNeeds = arena_needs(self.own)
         self.buffers: tuple[Buffer, ...] = problem_of([each.info for each in self.own.buffers]).buffers

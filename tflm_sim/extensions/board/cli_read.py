@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, arena_size, header
+from tflm_sim.cli.things import refuse_other_kind
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.board.device_text import INCONCLUSIVE, EventPrinter, expect_model
 from tflm_sim.extensions.board.monitor import Monitor
@@ -69,6 +70,7 @@ def pieces(name: str) -> Iterator[bytes]:
     Raises:
         UsageError: It cannot be read.
     """
+    refuse_other_kind(name, "board read")
     stream = Utf8Stream()
     try:
         with contextlib.ExitStack() as stack:

@@ -27,15 +27,15 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from tflm_sim.checks.judge import Room, Simulate, judge, judge_in_program, judge_measured, room_on, simulate_quietly
+from tflm_sim.checks.check import linked_program
+from tflm_sim.checks.judge import Room, Simulate, judge, room_on, simulate_quietly
 from tflm_sim.checks.verdict import Verdict, baseline_key, read_baseline
-from tflm_sim.device.configuration import Configuration, Settings, check_core, configure
+from tflm_sim.device.configuration import Configuration, check_core, configure
 from tflm_sim.document_fields import HIDDEN
 from tflm_sim.documents import fields_of, from_json
 from tflm_sim.errors import ModelError, UsageError
@@ -190,8 +190,8 @@ def _parsed(data: bytes) -> Project:
 
 def _check_firmwares(project: Project) -> None:
     for each in project.firmware:
-        if (each.limit is None and not each.limits) is (each.board is None):
-            raise UsageError(f"firmware '{each.label}' needs either a limit or a board")
+        if each.limit is None and not each.limits and each.board is None:
+            raise UsageError(f"firmware '{each.label}' needs a limit or a board")
         if each.run and (each.firmware is None or each.board is not None):
             raise UsageError(f"firmware '{each.label}': run needs firmware, the program, and a limit")
         if each.into < 0 or (each.into and not each.run):
@@ -239,7 +239,7 @@ def _configuration(firmware: ProjectFirmware, library: str | None, folder: Path)
     )
 
 
-def _set_up(firmware: ProjectFirmware, folder: Path) -> Settings:
+def _set_up(firmware: ProjectFirmware, folder: Path) -> dict[str, Any]:
     """Return the settings of a firmware beside its target, kernels and TFLM."""
     from tflm_sim.cli.options import load_custom_ops
 
@@ -318,42 +318,19 @@ def _judges(project: Project, firmware: ProjectFirmware, simulate: Simulate) -> 
 
 def _judge_of_program(project: Project, firmware: ProjectFirmware) -> _Judge:
     """Return who judges models in a linked program."""
-    from tflm_sim.cli.options import program_reader
-
-    reader, path = program_reader(), project.program_of(firmware)
-    named = {
-        "named": firmware.target, "kernels": firmware.kernels, "runtime": firmware.runtime,
-        "library": firmware.library, "interpreter": firmware.interpreter,
-    }  # fmt: skip
-    set_up = _set_up(firmware, project.folder)
-    possible = [configure(target, **set_up) for target in reader.possible_targets(path, **named)]
+    program = linked_program(
+        project.program_of(firmware),
+        firmware.target,
+        run=firmware.run,
+        interpreter_number=firmware.into,
+        kernels=firmware.kernels,
+        runtime=firmware.runtime,
+        library=firmware.library,
+        **_set_up(firmware, project.folder),
+    )
     if firmware.board is not None:
-        check_core(board(firmware.board), possible[0].target)
-    options = {"planner": firmware.planner, "resource_variable_count": firmware.resource_variables}
-    settled = frozenset(name for name, value in options.items() if value is not None)
-
-    def executed(name: str, model: Model, room: Room, key: str, before: int | None) -> Verdict:
-        assert room.limit is not None, "run needs a limit"
-        measured = reader.measure(path, model, possible, [room.limit], interpreter=firmware.into)
-        return judge_measured(name, model, measured, room.limit, key=key, before=before)
-
-    def read(name: str, model: Model, room: Room, key: str, before: int | None) -> Verdict:
-        file = name if name.startswith("sample:") else inside(project.folder, name, may_link=True)
-        limit = [] if room.limit is None else ["--limit", str(room.limit)]
-        verb = ["size"] if room.limit is None else ["check"]
-        need = reader.need(
-            path,
-            model,
-            possible,
-            limit=room.limit,
-            address=firmware.arena_address,
-            settled=settled,
-            command=shlex.join(["tflm-sim", *verb, file, "--firmware", path, *limit, "--executed"]),
-            **named,
-        )
-        return judge_in_program(name, model, need, room, key=key, before=before)
-
-    return _Judge(possible[0], executed if firmware.run else read)
+        check_core(board(firmware.board), program.possible[0].target)
+    return _Judge(program.possible[0], program.judge)
 
 
 def models_of(project: Project, firmware: ProjectFirmware) -> list[str]:

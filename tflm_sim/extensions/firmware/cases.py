@@ -144,6 +144,8 @@ def _placed(case: FirmwareCase, model: Model, firmware: Firmware, settled: froze
     if case.call is not None:
         own = {
             "has_own_planner": case.call.has_own_planner,
+            "has_own_arena_allocator": case.call.has_own_arena_allocator,
+            "own_requests": case.call.own_requests or (),
             "is_split": case.call.has_two_arenas or case.configuration.is_split,
         }
     is_placed = "resource_variable_count" in settled or case.configuration.variable_arena_size is not None
@@ -158,7 +160,7 @@ def _planners(case: FirmwareCase) -> list[str]:
     """Return the planners that the call leaves possible."""
     if case.call is None or case.call.is_recording:
         return [case.configuration.planner]
-    if case.call.has_own_planner:
+    if case.call.has_own_planner and case.call.preserves_all_tensors is None:
         return ["greedy", "linear"]
     return ["linear" if case.call.preserves_all_tensors else "greedy"]
 
@@ -175,6 +177,7 @@ def _tables(call: InterpreterCall | None, model: Model, firmware: Firmware) -> I
         length = firmware.set_up.table_length if has_table else None
         made: dict[str, object] = {} if length is None else {"resource_variable_count": length}
         yield made, "the table for its resource variables in this arena"
-        if has_table:
+        # A call whose table is on its own allocator says where it is, though not how long.
+        if has_table and (call is None or call.variable_arena != 0):
             elsewhere = {**made, "variable_arena_size": _ROOMY_TABLE}
             yield elsewhere, "the table for its resource variables in another arena"

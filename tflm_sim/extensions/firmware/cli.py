@@ -22,6 +22,7 @@ from tflm_sim.cli.options import (
     typed,
 )
 from tflm_sim.cli.terminal import say, say_json, say_verdict
+from tflm_sim.cli.things import refuse_other_kind
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.extensions.firmware.document import firmware_document
 from tflm_sim.extensions.firmware.emulation.cores import core_of
@@ -68,7 +69,7 @@ EXITS = {
 }
 _OF_READING = ("arena_symbol", "limit", "ram", "ethos_u", "own_planner", "custom_ops", *PAIRED)
 """Options that say what is not in the file; an execution measures the program as it is."""
-_OF_EXECUTING = ("into", "invoke", "emulator", "time_limit")
+_OF_EXECUTING = ("invoke", "emulator", "time_limit")
 
 
 def register(subparsers: Subparsers) -> None:
@@ -89,12 +90,12 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument("--arena-symbol", metavar="NAME", help="the name of the array that is the arena")
     parser.add_argument("--limit", metavar="N", help="the size of the arena, if the program allocates it at run time")
     parser.add_argument("--ram", metavar="N", help="the size of the RAM that contains .data and .bss")
+    add_interpreter(parser, "--model")
     add_configuration(parser, leave_out=("firmware", "board"))
     group = parser.add_argument_group("executing the program, in an emulator that reaches nothing of this machine")
     group.add_argument(
         "--run", dest="is_executed", action="store_true", help="execute the program and measure its arenas"
     )
-    add_interpreter(group, "--run --model")
     group.add_argument(
         "--invoke",
         metavar="N",
@@ -118,6 +119,7 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
+    refuse_other_kind(args.elf, "firmware")
     if args.is_executed:
         if option := first_given(args, _OF_READING):
             raise UsageError(f"--run measures the program as it is; remove {option}")
@@ -126,6 +128,8 @@ def run(args: argparse.Namespace) -> int:
         return run_program(args)
     if option := first_given(args, _OF_EXECUTING):
         raise UsageError(f"{option} needs --run, which executes the program")
+    if args.into < 0 or (args.into and args.model is None):
+        raise UsageError("--into N needs --model FILE, and N starts at 1")
     ram = parse_size(args.ram) if args.ram else None
     firmware = read_firmware(args.elf, arena_symbol=args.arena_symbol, ram=ram)
     if args.arena_symbol and not firmware.arenas:
@@ -223,8 +227,8 @@ def _rooms(firmware: Firmware, model: EmbeddedModel | None, args: argparse.Names
     """Return the arena that the user named by its size, or all arenas that the model may get."""
     address = args.arena_address
     if args.limit is not None:
-        return rooms_of(firmware, limit=as_limit(args.limit, "limit"), model=model, address=address)
-    rooms = rooms_for(firmware, model, is_named=args.arena_symbol is not None)
+        return rooms_of(firmware, limit=as_limit(args.limit, "limit"), model=model, address=address, into=args.into)
+    rooms = rooms_for(firmware, model, is_named=args.arena_symbol is not None, into=args.into)
     for room in rooms:
         if address is not None and room.address is not None and address != room.address % BUFFER_ALIGNMENT:
             raise UsageError(f"--arena-address {address}: {room.name} lies at {room.address:#x}")

@@ -18,6 +18,8 @@ from tflm_sim.targets.target import Target
 
 _MAX_VARIABLES = 4096
 """More resource variables than this no firmware makes room for."""
+_LARGEST_NUMBER = 4
+"""Bytes of the largest numbers of a model that kernels read in one load: biases and shapes."""
 _ALONE = "nothing else takes memory of its allocator (another model, a second AllocateTensors(), the program itself)"
 _OTHER_PLANNERS: tuple[dict[str, object], ...] = (
     {"planner": "linear"}, {"has_own_planner": True}, {"planner": "linear", "has_own_planner": True}
@@ -76,6 +78,7 @@ class Conditions:
     def _of_arena(self) -> Iterator[str]:
         if any(room.is_assumed for room in self._rooms):
             yield self._which_arena()
+        yield from self._of_model_place()
         if self._fits is not False:
             yield from dict.fromkeys(doubt for room in self._rooms for doubt in room.doubts)
         if not self._firmware.symbol_count and not any(self._calls):
@@ -86,6 +89,15 @@ class Conditions:
         ):
             yield "its arena is aligned to 16 bytes"
 
+    def _of_model_place(self) -> Iterator[str]:
+        """Yield that the processor reads numbers where the model has them, if the model is not aligned to them."""
+        copies = (call.model_copy for call in self._calls if call is not None)
+        places = [self._subject.address, *copies]
+        for place in dict.fromkeys(one for one in places if one is not None and one % _LARGEST_NUMBER):
+            if self._fits is not False:
+                odd = f"addresses that are {place % _LARGEST_NUMBER} modulo {_LARGEST_NUMBER}"
+                yield f"the processor loads words, pairs of words too, from {odd} (its model lies at {place:#x})"
+
     def _which_arena(self) -> str:
         whole = "all of " if any(one.arena_size is None for one in self._firmware.set_up.interpreters) else ""
         names = " or ".join(dict.fromkeys(f"{whole}{room.name}" for room in self._rooms))
@@ -94,8 +106,12 @@ class Conditions:
     def _of_planner(self) -> Iterator[str]:
         if "planner" in self._settled:
             return
-        if any(call is not None and call.has_own_planner for call in self._calls):
-            yield "the planner that it makes is TFLM's greedy or linear one"
+        if any(call and call.has_own_planner and call.preserves_all_tensors is None for call in self._calls):
+            own = self._firmware.own_planners
+            if own:
+                yield f"its own planner ({', '.join(own)}) plans no more than TFLM's linear one, which shares nothing"
+            else:
+                yield "the planner that it makes is TFLM's greedy or linear one"
         elif not self._all_calls_say("preserves_all_tensors") and self._depends_on_planner():
             yield "it has TFLM's default planner (preserve_all_tensors is not set, and it makes none itself)"
 
@@ -121,10 +137,33 @@ class Conditions:
             yield "no other model shares its allocator"
         if self._hides_set_up:
             yield _ALONE
-        if any(call is not None and call.allocator for call in self._calls):
+        if any(call is not None and call.allocator and call.own_requests is None for call in self._calls):
             yield "the program takes nothing from its allocator itself"
-        if self._firmware.set_up.allocates_again:
+        yield from self._of_repeats()
+
+    def _of_repeats(self) -> Iterator[str]:
+        """Yield that nothing is allocated again, which takes more of the arena each time."""
+        set_up, more = self._firmware.set_up, self._each_time()
+        if set_up.allocates_again:
             yield "AllocateTensors() is called once (the program has more calls of it than interpreters)"
+        if set_up.allocates_in_loop and self._fits is not False:
+            yield f"AllocateTensors() is called once (it is called in a loop{more})"
+        if set_up.makes_in_loop and self._fits is not False:
+            yield f"an interpreter is made once (it is made in a loop, on the same allocator{more})"
+
+    def _each_time(self) -> str:
+        """Return how many bytes more each time takes, and how often there is room; "" where the cases differ."""
+        found = set()
+        for case in self._likely:
+            once, twice = (replace(case, models=case.models * times).need() for times in (1, 2))
+            if once is not None and twice is not None:
+                more, whole = twice - once, None if case.room is None else case.room.whole
+                is_counted = whole is not None and more > 0 and not case.configuration.is_split
+                found.add((more, (whole - once) // more + 1 if is_counted and whole is not None else None))
+        if len(found) != 1:
+            return ""
+        ((more, times),) = found
+        return f": each time after the first takes {more:,} B more" + (f", and {times} have room" if times else "")
 
     def _of_kernels(self) -> Iterator[str]:
         firmware = self._firmware
@@ -132,6 +171,8 @@ class Conditions:
             yield f"{name}(), which is not TFLM's, asks for no memory that TFLM's kernels do not ask for"
         if self._fits is False:
             return
+        for name in firmware.own_resolvers:
+            yield f"{name}, a resolver of the program's own, finds its operators, with TFLM's kernels"
         if not firmware.tells_operators:
             why = "link-time optimisation" if firmware.is_link_time_optimised else "no symbols"
             yield f"its operators are registered, with TFLM's kernels (not judged: {why})"
@@ -166,8 +207,9 @@ class Conditions:
         anywhere = f"{least} or more" if least else ""
         if most >= _MAX_VARIABLES:
             return anywhere
-        span = f"{least} to {most}" if most > least else str(least or "none")
-        return f"{span} in this arena" + (f", or for {anywhere} in another" if least else "")
+        span = str(least or "none") + (f" (up to {most} have room)" if most > least else "")
+        is_here = all(call is not None and call.variable_arena == 0 for call in self._calls)
+        return f"{span} in this arena" + (f", or for {anywhere} in another" if least and not is_here else "")
 
 
 def _differ(pairs: Iterable[tuple[FirmwareCase, FirmwareCase]]) -> bool:

@@ -18,6 +18,7 @@ class ExecutedFacts:
         is_guessed: Whether parts of the system around it were made up.
         arena: The object that is its arena, "" where no symbol says.
         arena_bytes: As the program has it; larger ones are tried where that is too small.
+        fits: Whether AllocateTensors() works there.
         other_arena: The object that is the arena for the rest, where the first is only for what stays.
         other_arena_bytes: As ``arena_bytes``; null where there is one arena.
         interpreter: The number of the interpreter that got the model, from 1 on.
@@ -32,6 +33,7 @@ class ExecutedFacts:
     is_guessed: bool
     arena: str
     arena_bytes: Count
+    fits: bool = True
     other_arena: str = ""
     other_arena_bytes: Count | None = None
     interpreter: Count = 1

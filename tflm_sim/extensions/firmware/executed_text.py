@@ -14,6 +14,10 @@ def facts_lines(facts: ExecutedFacts) -> list[str]:
         f"measured: {printable(facts.file, 200)} executed with this model in it, for a {facts.core} in {facts.emulator}"
     ]
     lines += _arena_lines(facts)
+    if not facts.fits:
+        lines.append(
+            f"it fails in its own arena of {facts.arena_bytes:,} B: the figures are of the smallest that works"
+        )
     if facts.is_guessed:
         lines.append("parts of the system around it were made up: on its board it may go another way")
     if facts.difference:

@@ -151,6 +151,7 @@ def _facts(
         is_guessed=execution.is_guessed,
         arena=arena.symbol,
         arena_bytes=arena.size,
+        fits=bool(arena.fits),
         other_arena="" if rest is None else rest.symbol,
         other_arena_bytes=None if rest is None else rest.size,
         interpreter=arena.allocations[0].interpreter,

@@ -30,7 +30,7 @@ class InterpreterFacts:
         resource_variables: For how many it has room.
         operators: What the program registers, with all of its resolvers; null where nothing tells.
         own_kernels: Functions outside of TFLM that may be a kernel's Prepare.
-        is_repeated: Whether AllocateTensors() may be called again.
+        is_repeated: Whether AllocateTensors() may be called again, or an interpreter made again on one allocator.
     """
 
     how: Literal["concluded", "assumed"]
@@ -73,11 +73,7 @@ class ProgramFacts:
 def interpreter_facts(firmware: Firmware) -> tuple[InterpreterFacts, ...]:
     """Return what a program says of each of its interpreters; of each arena where no call was read."""
     operators = None if firmware.operators is None else tuple(sorted(firmware.operators))
-    shared = {
-        "operators": operators,
-        "own_kernels": firmware.own_kernels,
-        "is_repeated": firmware.set_up.allocates_again,
-    }
+    shared = {"operators": operators, "own_kernels": firmware.own_kernels, "is_repeated": firmware.set_up.is_repeated}
     rows = [
         InterpreterFacts(
             how="concluded",

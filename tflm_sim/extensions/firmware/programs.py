@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tflm_sim.arena.events import Event
     from tflm_sim.checks.program_need import ProgramNeed
     from tflm_sim.extensions.firmware.measured import MeasuredModel
+    from tflm_sim.logs.crashes import CodePlace
     from tflm_sim.report.document import SizeDocument
     from tflm_sim.report.picture import Picture
     from tflm_sim.targets.target import Target
@@ -83,6 +84,13 @@ def outputs(
     from tflm_sim.extensions.firmware.emulation.execute import compute_outputs
 
     return compute_outputs(path, model, runs, interpreter=interpreter)
+
+
+def places(path: str, addresses: Sequence[int]) -> tuple[CodePlace, ...]:
+    """Return what lies at addresses of code; see :class:`~tflm_sim.extension_points.Programs`."""
+    from tflm_sim.extensions.firmware.places import places as places_of
+
+    return places_of(path, addresses)
 
 
 def smallest_arena(path: str, model: Model, *, interpreter: int = 0) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from tflm_sim.errors import FirmwareError
 from tflm_sim.extensions.firmware.placement import ArenaPlace, place_arena
 from tflm_sim.extensions.firmware.reading.embedded_models import EmbeddedModel
 from tflm_sim.extensions.firmware.reading.firmware import Firmware
@@ -15,7 +16,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 
 _HEAP_ADDRESSES = (0, 4, 8, 12)
-"""Where an arena from a heap may start, modulo 16."""
+"""Where an arena from a heap or on a stack may start, modulo 16."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ class Subject:
         model: The model.
         rooms: The arenas that it may get; () where none is known.
         others: Models that may share its allocator, where the code does not say.
+        address: Where it lies in the firmware; None for one that is to replace one there.
     """
 
     name: str
@@ -79,6 +81,7 @@ class Subject:
     model: Model
     rooms: tuple[ArenaRoom, ...] = ()
     others: tuple[Model, ...] = ()
+    address: int | None = None
 
 
 def model_name(model: EmbeddedModel) -> str:
@@ -90,18 +93,27 @@ def embedded_subject(firmware: Firmware, model: EmbeddedModel, rooms: tuple[Aren
     """Return a model of a firmware, to be judged in the arenas that it may get."""
     place = f"at {model.address:#x}" + (f" in {model.piece}" if model.piece else "")
     others = (each.model for each in firmware.models if each is not model and firmware.only_takes_allocators)
-    return Subject(model_name(model), model.extent, place, model.model, rooms, tuple(others))
+    return Subject(model_name(model), model.extent, place, model.model, rooms, tuple(others), model.address)
 
 
-def rooms_for(firmware: Firmware, model: EmbeddedModel | None, *, is_named: bool) -> tuple[ArenaRoom, ...]:
+def rooms_for(
+    firmware: Firmware, model: EmbeddedModel | None, *, is_named: bool, into: int = 0
+) -> tuple[ArenaRoom, ...]:
     """Return the arenas that a model of the firmware may get; None for a model that is to replace one.
 
     Args:
         firmware: What its file says.
         model: The model.
         is_named: Whether the user named the arena, so that it is no assumption.
+        into: The number of the interpreter that gets a model that is to replace one, from 1 on, in the order of the
+            calls in the code; 0 for any.
+
+    Raises:
+        FirmwareError: There is no such interpreter, or it is not read which there are.
     """
     calls = None if is_named else firmware.set_up.arenas
+    if into:
+        return (_of_call(firmware, _numbered(firmware, calls, into), calls or (), None),)
     if calls is None:
         return tuple(_by_name(firmware, arena, is_assumed=not is_named) for arena in firmware.arenas)
     own = [call for call in calls if model is None or call.model is None or _contains(model, call.model)]
@@ -119,7 +131,12 @@ def used_models(firmware: Firmware) -> tuple[EmbeddedModel, ...]:
 
 
 def rooms_of(
-    firmware: Firmware, *, limit: int | None, model: EmbeddedModel | None = None, address: int | None = None
+    firmware: Firmware,
+    *,
+    limit: int | None,
+    model: EmbeddedModel | None = None,
+    address: int | None = None,
+    into: int = 0,
 ) -> tuple[ArenaRoom, ...]:
     """Return the arenas of the program with another size: what its code says of them is true of that one too.
 
@@ -128,17 +145,36 @@ def rooms_of(
         limit: Bytes, of both where there are two; None where only the need is asked for.
         model: The model of the firmware that gets it; None for one that is to replace one.
         address: Where it starts, modulo 16; None for where the program's own does.
+        into: As for :func:`rooms_for`.
+
+    Raises:
+        FirmwareError: As :func:`rooms_for`.
     """
     calls = firmware.set_up.interpreters
-    own = [call for call in calls if model is None or call.model is None or _contains(model, call.model)] or calls
+    own = (
+        [_numbered(firmware, calls, into)]
+        if into
+        else [call for call in calls if model is None or call.model is None or _contains(model, call.model)] or calls
+    )
     found = [_of_call(firmware, call, calls, model) for call in own]
     found = found or [_by_name(firmware, arena, is_assumed=False) for arena in firmware.arenas]
     found = found or [ArenaRoom("an arena", limit)]
     # Whose bytes it would write to is known of the size that the program passes alone.
     sized = (
-        replace(room, size=limit, rest_size=None, fault=room.fault if room.size == limit else "") for room in found
+        room if room.size == limit else replace(room, size=limit, rest_size=None, fault="", doubts=()) for room in found
     )
     return tuple(dict.fromkeys(room if address is None else replace(room, addresses=(address,)) for room in sized))
+
+
+def _numbered(firmware: Firmware, calls: Sequence[InterpreterCall] | None, number: int) -> InterpreterCall:
+    """Return the call that makes an interpreter, by its number."""
+    if not calls:
+        raise FirmwareError(
+            "its code does not say which interpreters it has: --run finds them", path=firmware.image.path
+        )
+    if number > len(calls):
+        raise FirmwareError(f"there is no interpreter {number}: it has {len(calls)}", path=firmware.image.path)
+    return calls[number - 1]
 
 
 def _contains(model: EmbeddedModel, address: int) -> bool:
@@ -171,17 +207,18 @@ def _of_call(
     beside = sharers if model is not None else [other for other in sharers if other is not call]
     shared = tuple(each.model for each in _models_on(beside, firmware.models) if each is not model)
     alone = not shared or [other.model for other in sharers] == [None]
+    is_anywhere = call.arena is None or call.is_on_heap
     room = ArenaRoom(
-        "the heap" if call.is_on_heap else "an arena",
+        "the heap" if call.is_on_heap else "the stack" if call.is_on_stack else "the arena that it is given",
         call.arena_size,
-        addresses=_HEAP_ADDRESSES if call.is_on_heap else (0,),
+        addresses=_HEAP_ADDRESSES if is_anywhere and call.arena_size is not None else (0,),
         call=call,
         shared_with=shared,
         may_be_alone=alone,
         rest_size=call.rest_size,
     )
     if call.arena is None or call.is_on_heap:
-        return room
+        return replace(room, fault=_heap_fault(call), doubts=tuple(_doubts_anywhere(call)))
     addresses = (call.arena % BUFFER_ALIGNMENT,)
     if call.arena_size is None:
         return replace(room, name=f"the bytes at {call.arena:#x}", address=call.arena, addresses=addresses)
@@ -195,6 +232,23 @@ def _of_call(
         fault=placed.fault,
         doubts=placed.doubts,
     )
+
+
+def _heap_fault(call: InterpreterCall) -> str:
+    """Return that a program passes more than it takes from the heap; "" where it does not."""
+    if call.arena_size is None or call.heap_size is None or call.arena_size <= call.heap_size:
+        return ""
+    return f"{call.arena_size:,} B are passed, and {call.heap_size:,} B are taken from the heap"
+
+
+def _doubts_anywhere(call: InterpreterCall) -> Iterator[str]:
+    """Yield what has to hold of memory that the code does not say."""
+    if call.arena_size is None or call.is_on_heap:
+        return
+    if call.is_on_stack:
+        yield f"the stack has room for the {call.arena_size:,} B of the arena"
+    else:
+        yield f"the {call.arena_size:,} B that are passed are its own (where they lie is not read)"
 
 
 def _models_on(calls: Sequence[InterpreterCall], models: Iterable[EmbeddedModel]) -> Iterator[EmbeddedModel]:

@@ -153,7 +153,7 @@ def _not_registered(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
 def _fitting(needed: int, multiple_of_16: int, arena_size: int) -> str:
     spare = arena_size - multiple_of_16
     if spare < 0:
-        return f"{_bytes(needed)} are enough, though the smallest multiple of 16 is not here"
+        return f"needs {_bytes(needed)} of its {_bytes(arena_size)} ({_bytes(multiple_of_16)} as a multiple of 16)"
     return f"needs {_bytes(multiple_of_16)}" + (f"; you can give back {_bytes(spare)}" if spare else ", all of it")
 
 
@@ -161,6 +161,8 @@ def _in_some_arena(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
     """Say whether every arena has room, or that one has to be named."""
     if row.fits is None:
         return "; which arena it gets is not said: name it with --arena-symbol, or its size with --limit"
+    if not document.arenas:
+        return ", which the arena of each interpreter has" if row.fits else ", more than any interpreter's arena has"
     held = "which each of them has" if row.fits else "more than any of them has"
     arenas = ", ".join(f"{printable(arena.symbol)} ({_bytes(arena.size)})" for arena in document.arenas)
     return f", {held}: {arenas}"

@@ -209,13 +209,13 @@ function limitParts(app, view) {
   view.limits.forEach((limit, row) => body.append(make("tr", { class: row ? null : "chosen" },
     make("td", {}, make("button", { type: "button", onclick: () => app.goTo(view, limit.step) }, STAGES[limit.stage])),
     make("td", { class: "n" }, count.format(limit.floor)), make("td", { class: "n" }, count.format(limit.tail)),
-    make("td", { class: "n" }, count.format(limit.need)))));
+    make("td", { class: "n" }, count.format(Math.ceil(limit.need / 16) * 16)))));
   const head = make("tr", {}, make("th", {}, "tightest"), make("th", { class: "n" }, "front"), make("th", { class: "n" }, "tail"), make("th", { class: "n" }, "needs"));
   const binding = view.size.binding ? [make("p", { class: "hint" }, `${view.size.binding.kind}: ${view.size.binding.what}, in ${printable(view.size.binding.where, 120)}`)] : [];
   const notes = view.source.failure ? [] : [make("p", {}, text)];
   return [make("h3", {}, `What decides the size: ${STAGES[first.stage]}`), ...binding, ...notes,
     make("table", { id: "limits" }, make("thead", {}, head), body),
-    make("p", { class: "hint" }, `Bytes, in the arena that is drawn: ${bytes(view.arena)}.`), ...partsAt(app, view, first.step)];
+    make("p", { class: "hint" }, view.source.failure ? `Bytes, in the arena that is drawn: ${bytes(view.arena)}.` : "Bytes, in the smallest arena that is a multiple of 16."), ...partsAt(app, view, first.step)];
 }
 
 /** What the bytes are for at a step, the largest first. */
@@ -232,8 +232,9 @@ function partsAt(app, view, step) {
 
 function remedyParts(app, view) {
   const body = make("tbody");
+  const smallest = view.size.smallest_arena_multiple_of_16;
   for (const row of view.remedies) {
-    const arena = view.arena - row.arena_bytes, head = view.headEnd - row.head_bytes;
+    const arena = smallest - row.arena_bytes, head = view.headEnd - row.head_bytes;
     body.append(make("tr", {}, make("td", {}, link(app, view, { kind: "resident", index: row.resident })),
       make("td", { class: "n" }, count.format(view.residents.size[row.resident])),
       make("td", { class: "n" }, head > 0 ? "−" + count.format(head) : "0"), make("td", { class: "n" }, arena > 0 ? "−" + count.format(arena) : "0")));

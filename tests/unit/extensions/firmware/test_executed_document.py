@@ -85,6 +85,7 @@ def test_an_arena_that_works_has_the_figures_of_the_program(answer: Any) -> None
 def test_one_that_fails_has_those_of_the_smallest_or_none(answer: Any) -> None:
     found = answer(arena(fits=False, reason="r"), smallest=None)
     assert (found.status, found.failure, found.arena_used_bytes) == ("error", "r", 1400)
+    assert (found.head_bytes, found.tail_bytes) == (None, None)  # what a run that failed holds is no figure
     found = answer(arena(fits=False, arena_used_bytes_at_smallest=None), smallest=None)
     assert (found.failure, found.arena_used_bytes) == ("no size was found for one of its two arenas", 0)
 

@@ -157,7 +157,8 @@ def test_a_verdict_that_is_the_same_for_both_sizes_of_enums_is_that_of_the_large
         (7_591, False, "3 or more"),
         (7_679, None, "3"),  # 7,592 are enough where the table is in another arena
         (7_680, True, "3 in this arena, or for 3 or more in another"),
-        (8_000, True, "3 to 19 in this arena, or for 3 or more in another"),  # 8,000 - 7,680 = 16 rows of 20 B
+        # 8,000 - 7,680 = 16 rows of 20 B
+        (8_000, True, "3 (up to 19 have room) in this arena, or for 3 or more in another"),
     ],
 )
 def test_a_table_of_unknown_length_is_said_as_the_lengths_for_which_the_verdict_holds(

@@ -73,9 +73,8 @@ TWO = (CaseRow("c", 1600, True), CaseRow("d", 3200, False))
         ({"arena_size": 1600}, "yes: model kws (5,000 B at 0x100) in a (1,600 B): needs 1,600 B, all of it"),
         (
             {"arena_size": 1599, "smallest_arena": 1590},
-            "yes: model kws (5,000 B at 0x100) in a (1,599 B): 1,590 B are enough, though the smallest multiple of "
-            "16 is "
-            "not here",
+            "yes: model kws (5,000 B at 0x100) in a (1,599 B): "
+            "needs 1,590 B of its 1,599 B (1,600 B as a multiple of 16)",
         ),
         (
             {"fits": False, "smallest_arena": 3190, "smallest_arena_multiple_of_16": 3200},

@@ -7,6 +7,8 @@ from functools import cached_property
 from pathlib import Path
 
 from tflm_sim.answers.simulation import Simulation, simulate
+from tflm_sim.checks.check import LinkedProgram
+from tflm_sim.checks.judge import Room
 from tflm_sim.checks.lifetime_answers import FLASH, HEAD, NOWHERE, TAIL, BufferLife, Lifetimes
 from tflm_sim.checks.sanitizer import sanitize
 from tflm_sim.checks.verdict import baseline_key, read_baseline
@@ -16,6 +18,7 @@ from tflm_sim.escape import one_line, printable
 from tflm_sim.model.types import Model
 from tflm_sim.report.lifetime_text import after_invoke, buffer_name, scope_label, timeline_lines
 from tflm_sim.report.tables import table_lines
+from tflm_sim.report.verdict_text import verdict_lines
 from tflm_sim.sizes import parse_size
 from tflm_sim.units import format_size
 
@@ -36,6 +39,7 @@ class ArenaChecker:
         configuration: How TFLM is set up.
         limit: Bytes that the firmware has for the arena, None when the marker does not say.
         about: Which TFLM and kernels that is, for the summary.
+        program: The linked program in which it has to fit; None for what the configuration says alone.
         remember: Called with (baseline file, key, size) by :meth:`assert_no_growth` when baselines are to be updated;
             None when sizes are compared with them.
     """
@@ -48,6 +52,7 @@ class ArenaChecker:
         *,
         limit: int | None = None,
         about: str = "",
+        program: LinkedProgram | None = None,
         remember: Callable[[Path, str, int], None] | None = None,
     ) -> None:
         self.name = name
@@ -55,6 +60,7 @@ class ArenaChecker:
         self.configuration = configuration
         self.limit = limit
         self.about = about
+        self._program = program
         self._remember = remember
 
     @cached_property
@@ -98,6 +104,11 @@ class ArenaChecker:
         room = _bytes(limit) if limit is not None else self.limit
         if room is None:
             raise UsageError("assert_fits() needs a limit: give it one, or give the marker limit=...")
+        if self._program is not None:
+            verdict = self._program.judge(self.name, self.model, Room(room, None), self.key)
+            if verdict.exit_code:
+                raise _failed(verdict_lines(verdict))
+            return
         if self.roomy.failure is not None:
             raise _failed([f"{self.name} fails in an arena of any size: {self.roomy.failure}"])
         simulation = self.simulate(room)

@@ -1,7 +1,8 @@
 /* Hooks for Unicorn that are called too often to be Python: they count instructions and note stores.
  *
- *     hooks() -> (int, int)    addresses for uc_hook_add(..., UC_HOOK_CODE, first, noted, ...)
- *                                       and uc_hook_add(..., UC_HOOK_MEM_WRITE, second, noted, ...)
+ *     hooks() -> (int, int, int)    addresses for uc_hook_add(..., UC_HOOK_BLOCK, first, noted, ...)
+ *                                            and uc_hook_add(..., UC_HOOK_MEM_WRITE, second, noted, ...)
+ *     instructions(noted, machine, address, size) -> int    how many a stretch of code has
  *
  * "noted" is a tflm_noted_t, which store_watch.py has in the same form. The memory is the caller's.
  */
@@ -10,11 +11,29 @@
 
 #include "noted_stores.h"
 
-static void count_instruction(void *machine, uint64_t address, uint32_t size, void *noted) {
-  (void)machine;
-  (void)address;
-  (void)size;
-  ++((tflm_noted_t *)noted)->instructions;
+/* Returns how many instructions a stretch of code has. A halfword of Thumb begins one of two where its first five bits
+ * are 0b11101 or more; one of RISC-V where its last two are 1. Source: Armv7-M Architecture Reference Manual, A5.1;
+ * The RISC-V Instruction Set Manual, 1.5. */
+static uint32_t count_in(const tflm_noted_t *state, void *machine, uint64_t address, uint64_t size) {
+  int (*read)(void *, uint64_t, void *, uint64_t) =
+      (int (*)(void *, uint64_t, void *, uint64_t))(uintptr_t)state->read_memory;
+  uint32_t found = 0;
+  for (uint64_t at = 0; at < size; ++found) {
+    uint16_t halfword = 0;
+    if (read(machine, address + at, &halfword, sizeof halfword) != 0) break;
+    at += (state->is_thumb ? halfword >= 0xe800 : (halfword & 3) == 3) ? 4 : 2;
+  }
+  return found;
+}
+
+static void count_block(void *machine, uint64_t address, uint32_t size, void *noted) {
+  tflm_noted_t *state = noted;
+  tflm_block_t *block = state->block + (address >> 1) % MOST_BLOCKS;
+  if (block->address != address || block->size != size || block->generation != state->generation)
+    *block = (tflm_block_t){address, size, count_in(state, machine, address, size), state->generation};
+  state->instructions += block->instructions;
+  state->block_address = address;
+  state->block_size = size;
 }
 
 static uint64_t program_counter(const tflm_noted_t *state, void *machine) {
@@ -44,11 +63,20 @@ static void note_store(void *machine, int type, uint64_t address, int size, int6
 static PyObject *hooks(PyObject *self, PyObject *ignored) {
   (void)self;
   (void)ignored;
-  return Py_BuildValue("(NNK)", PyLong_FromVoidPtr((void *)(uintptr_t)count_instruction),
+  return Py_BuildValue("(NNK)", PyLong_FromVoidPtr((void *)(uintptr_t)count_block),
                        PyLong_FromVoidPtr((void *)(uintptr_t)note_store), (unsigned long long)sizeof(tflm_noted_t));
 }
 
+static PyObject *instructions(PyObject *self, PyObject *arguments) {
+  unsigned long long noted, machine, address, size;
+  (void)self;
+  if (!PyArg_ParseTuple(arguments, "KKKK", &noted, &machine, &address, &size)) return NULL;
+  return PyLong_FromUnsignedLong(
+      count_in((const tflm_noted_t *)(uintptr_t)noted, (void *)(uintptr_t)machine, address, size));
+}
+
 static PyMethodDef methods[] = {
+    {"instructions", instructions, METH_VARARGS, "Return how many instructions a stretch of code has."},
     {"hooks", hooks, METH_NOARGS, "Return the addresses of both hooks, and the bytes of what they note."},
     {NULL, NULL, 0, NULL},
 };

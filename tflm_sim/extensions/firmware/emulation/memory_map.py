@@ -21,12 +21,12 @@ CHUNK = 1 << 16
 PAGE = 1 << 12
 _MAX_BYTES = 64 << 20
 """Bytes that a program's segments may hold together."""
-_SPARE_DISTANCE = 16 << 20
-"""How far from what a RISC-V program writes to there is RAM."""
+SPARE_DISTANCE = 16 << 20
+"""How far from what a RISC-V program writes to there is RAM; and how far below its end memory is spare."""
 _SPARE = (0x9F00_0000, 0x7F00_0000, 0x6F00_0000)
 """Ends of memory that hardly any program uses; there are more than a program can use up."""
 _NULL = 1 << 12
-_ADDRESSES = 1 << 32
+ADDRESSES = 1 << 32
 
 _ARM_RAM = ((0x2000_0000, 0x4000_0000), (0x6000_0000, 0xA000_0000))
 
@@ -51,7 +51,7 @@ class Span:
         return self.start <= address < self.end
 
 
-_ARM_DEVICES = (Span(0x4000_0000, 0x6000_0000), Span(0xA000_0000, _ADDRESSES))
+_ARM_DEVICES = (Span(0x4000_0000, 0x6000_0000), Span(0xA000_0000, ADDRESSES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +76,7 @@ class MemoryMap:
     def spare(self) -> int:
         """The end of memory that the program does not use."""
         return next(
-            end
-            for end in _SPARE
-            if not any(span.start < end and end - _SPARE_DISTANCE < span.end for span in self.used)
+            end for end in _SPARE if not any(span.start < end and end - SPARE_DISTANCE < span.end for span in self.used)
         )
 
     def kind(self, address: int) -> MemoryKind:
@@ -91,7 +89,7 @@ class MemoryMap:
             if any(start <= address < end for start, end in _ARM_RAM):
                 return MemoryKind.MEMORY
             return MemoryKind.NOTHING if address < CHUNK else MemoryKind.DEVICE
-        near = any(span.start - CHUNK <= address < span.end + _SPARE_DISTANCE for span in self.written)
+        near = any(span.start - CHUNK <= address < span.end + SPARE_DISTANCE for span in self.written)
         return MemoryKind.MEMORY if near else MemoryKind.DEVICE
 
     def devices(self) -> tuple[Span, ...]:
@@ -99,8 +97,8 @@ class MemoryMap:
         if self.is_arm:
             return _ARM_DEVICES
         low = min((span.start for span in self.written), default=0) - CHUNK
-        high = max((span.end for span in self.written), default=0) + _SPARE_DISTANCE
-        return Span(0, max(low, 0)), Span(high, _ADDRESSES)
+        high = max((span.end for span in self.written), default=0) + SPARE_DISTANCE
+        return Span(0, max(low, 0)), Span(high, ADDRESSES)
 
     def pages(self, base: int) -> Iterator[tuple[int, int, bool]]:
         """Yield (start, size, whether it can be written) of the parts of the 64 KiB at ``base``."""

@@ -23,18 +23,31 @@ typedef struct {
   int64_t span, asker;
 } tflm_store_t;
 
-/* get_register is uc_reg_read(), program_counter the number of PC; set_register is uc_reg_write(), execution_state the
- * number of EPSR, both 0 where the core has none. QEMU needs none of them, and counts instructions itself. */
+/* How many instructions a block of code has; it holds for one value of noted->generation. */
 typedef struct {
-  uint64_t get_register, set_register;
+  uint64_t address;
+  uint32_t size, instructions;
+  uint64_t generation;
+} tflm_block_t;
+
+#define MOST_BLOCKS 8192
+
+/* get_register is uc_reg_read(), program_counter the number of PC; set_register is uc_reg_write(), execution_state the
+ * number of EPSR, both 0 where the core has none; read_memory is uc_mem_read(), is_thumb says how long instructions are.
+ * QEMU needs none of them, and counts instructions itself. instructions: of all blocks that were begun, the last one,
+ * [block_address, block_address + block_size), as if it had come to its end. */
+typedef struct {
+  uint64_t get_register, set_register, read_memory;
   int64_t program_counter, execution_state;
-  uint64_t instructions;
+  int64_t is_thumb;
+  uint64_t instructions, block_address, block_size, generation;
   int64_t is_watching;
   int64_t asker;
   int64_t spans;
   int64_t stores;
   tflm_span_t span[MOST_SPANS]; /* in order, without overlap */
   tflm_store_t store[MOST_STORES];
+  tflm_block_t block[MOST_BLOCKS];
 } tflm_noted_t;
 
 /* Returns how many stretches begin at an address or below. */

@@ -8,13 +8,14 @@ nowhere     neither: a store out of bounds
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
-from ctypes import Structure, c_int64, c_uint64
+from ctypes import Structure, c_int64, c_uint32, c_uint64
 from typing import NamedTuple
 
 from tflm_sim.extensions.firmware.emulation.memory_map import Span
 
 MAX_SPANS = 16384
 _MAX_STORES = 1024
+_MAX_BLOCKS = 8192
 NO_OPERATOR = 0
 """The asker outside of operators."""
 
@@ -34,21 +35,31 @@ class _StoreNoted(Structure):
     )
 
 
+class _BlockNoted(Structure):
+    _fields_ = (("address", c_uint64), ("size", c_uint32), ("instructions", c_uint32), ("generation", c_uint64))
+
+
 class Noted(Structure):
     """What is noted in C. ``tflm_noted_t`` there."""
 
     _fields_ = (
         ("get_register", c_uint64),
         ("set_register", c_uint64),
+        ("read_memory", c_uint64),
         ("program_counter", c_int64),
         ("execution_state", c_int64),
+        ("is_thumb", c_int64),
         ("instructions", c_uint64),
+        ("block_address", c_uint64),
+        ("block_size", c_uint64),
+        ("generation", c_uint64),
         ("is_watching", c_int64),
         ("asker", c_int64),
         ("spans", c_int64),
         ("stores", c_int64),
         ("span", _SpanNoted * MAX_SPANS),
         ("store", _StoreNoted * _MAX_STORES),
+        ("block", _BlockNoted * _MAX_BLOCKS),
     )
 
 

@@ -22,7 +22,14 @@ from unicorn.unicorn_py3.unicorn import uclib
 from tflm_sim.extensions.firmware.emulation.devices import Devices
 from tflm_sim.extensions.firmware.emulation.emulator import WAITS, Core, Reason, Snapshot, Stop
 from tflm_sim.extensions.firmware.emulation.exceptions import RETURN_REACHED, SVC, SVC_REACHED, Exceptions
-from tflm_sim.extensions.firmware.emulation.memory_map import CHUNK, MemoryKind, MemoryMap, Span
+from tflm_sim.extensions.firmware.emulation.memory_map import (
+    ADDRESSES,
+    CHUNK,
+    SPARE_DISTANCE,
+    MemoryKind,
+    MemoryMap,
+    Span,
+)
 from tflm_sim.extensions.firmware.emulation.store_watch import Noted
 from tflm_sim.units import align_up
 
@@ -83,8 +90,6 @@ class UnicornMachine:
         self._spare = memory.spare
         self._noted: Noted | None = None
         self._is_counting = False
-        self._counted_twice = 0
-        self._stops_before_counting: frozenset[int] = frozenset()
         self._resumed: int | None = None
         self._hit: int | None = None
         self._fault: Stop | None = None
@@ -198,7 +203,6 @@ class UnicornMachine:
         """Stop there no more."""
         if address in self._hooks:
             self._uc.hook_del(self._hooks.pop(address))
-            self._stops_before_counting -= {address}
             self._forget(address)
 
     def count(self) -> int | None:
@@ -208,9 +212,22 @@ class UnicornMachine:
             return None
         if not self._is_counting:
             self._is_counting = True
-            self._hook(unicorn.UC_HOOK_CODE, _counting.hooks()[0], noted)
-            self._stops_before_counting = frozenset(self._hooks)
-        return int(noted.instructions) - self._counted_twice
+            noted.read_memory = cast(uclib.uc_mem_read, c_void_p).value or 0
+            noted.is_thumb = self.core.is_arm
+            noted.generation = 1
+            self._hook(unicorn.UC_HOOK_BLOCK, _counting.hooks()[0], noted)
+        return int(noted.instructions)
+
+    def _uncount(self) -> None:
+        """Take off what the block in which the machine stopped has from there on: it was counted as a whole."""
+        noted = self._noted
+        if noted is None or not self._is_counting:
+            return
+        at, end = self.get("pc"), noted.block_address + noted.block_size
+        if noted.block_address <= at < end:
+            machine = self._uc._uch.value or 0
+            noted.instructions -= _counting.instructions(addressof(noted), machine, at, end - at)
+        noted.block_size = 0
 
     def devices(self) -> tuple[Span, ...]:
         """Return where no memory is that a program could damage."""
@@ -228,12 +245,15 @@ class UnicornMachine:
             noted.execution_state = arm_const.UC_ARM_REG_EPSR
         _, on_store, size = _counting.hooks()
         assert size == sizeof(Noted), "C and Python have the same form"
-        self._hook(unicorn.UC_HOOK_MEM_WRITE, on_store, noted)
+        # Most stores are to the stack that is lent, which lies in memory of our own: those are not asked about.
+        for first, last in ((0, self._memory.spare - SPARE_DISTANCE - 1), (self._memory.spare, ADDRESSES - 1)):
+            self._hook(unicorn.UC_HOOK_MEM_WRITE, on_store, noted, first, last)
         return noted
 
-    def _hook(self, kind: int, function: int, noted: Noted) -> None:
-        data, everywhere = cast(pointer(noted), c_void_p), (c_uint64(1), c_uint64(0))
-        status = uclib.uc_hook_add(self._uc._uch, byref(c_size_t(0)), kind, c_void_p(function), data, *everywhere)
+    def _hook(self, kind: int, function: int, noted: Noted, first: int = 1, last: int = 0) -> None:
+        """Have a function of C called for ``first`` to ``last`` inclusive, for all addresses where ``last`` is less."""
+        data, where = cast(pointer(noted), c_void_p), (c_uint64(first), c_uint64(last))
+        status = uclib.uc_hook_add(self._uc._uch, byref(c_size_t(0)), kind, c_void_p(function), data, *where)
         assert status == unicorn.UC_ERR_OK, "Unicorn takes a function of C as a hook"
         self._uc.ctl_flush_tb()
 
@@ -246,8 +266,6 @@ class UnicornMachine:
             self._resumed = None
             return
         self._hit = address
-        if self._is_counting and address not in self._stops_before_counting:
-            self._counted_twice += 1  # The counter is asked first, now and when the program goes on.
         uc.emu_stop()
 
     def _on_exception(self, uc: unicorn.Uc, number: int, data: object) -> None:
@@ -263,7 +281,10 @@ class UnicornMachine:
         try:
             for _ in range(_MAX_WAITS):
                 self._exception = None
-                self._uc.emu_start(self.get("pc") | self.core.code_bit, _NEVER)
+                try:
+                    self._uc.emu_start(self.get("pc") | self.core.code_bit, _NEVER)
+                finally:
+                    self._uncount()
                 if self._hit is not None or self._watch.is_late or not self._goes_on(is_quiet):
                     break
         except unicorn.UcError as problem:
@@ -320,6 +341,8 @@ class UnicornMachine:
         for base, buffer in self._written.items():
             buffer[:] = snapshot.memory.get(base) or bytes(CHUNK)
         self._resumed = None
+        if self._noted is not None:
+            self._noted.generation += 1  # Code may be other code from now on.
 
     def close(self) -> None:
         """End."""

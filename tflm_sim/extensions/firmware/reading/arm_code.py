@@ -12,6 +12,7 @@ ARM = step.Convention(
     result="r0",
     kept=frozenset(("r4", "r5", "r6", "r7", "r8", "sb", "sl", "fp", "sp", "r9", "r10", "r11")),
     word=4,
+    mode_bit=1,
 )
 _ALWAYS = 15
 _EQUAL, _UNEQUAL = 1, 2
@@ -25,7 +26,8 @@ def steps_of(instruction: Any) -> list[step.Step]:
         return _branch(instruction, name, always)
     operands = [step.operand_of(instruction, one) for one in instruction.operands]
     if name in ("bl", "blx"):
-        return [step.CallTo(operands[0] if isinstance(operands[0], int) else None)]
+        target = operands[0]
+        return [step.CallTo(target) if isinstance(target, int) else step.CallTo(None, str(target))]
     steps = _data(instruction, name, operands)
     if not always:
         return [*(step.ConditionalStep(one) for one in steps), step.Compare(None, 0)]

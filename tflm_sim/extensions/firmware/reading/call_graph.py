@@ -90,6 +90,20 @@ class CallGraph:
         found = (self.function_at(site) for site in self.callers.get(start, ()))
         return frozenset(function.start for function in found if function is not None)
 
+    def leading_to(self, starts: frozenset[int], ignored: frozenset[int]) -> frozenset[int]:
+        """Return the functions of ``starts`` and those that call them, directly or through others.
+
+        Args:
+            starts: First addresses of functions.
+            ignored: Functions whose calls do not count.
+        """
+        found, work = set(starts), list(starts)
+        while work:
+            above = self.calling_functions(work.pop()) - found - ignored
+            found |= above
+            work += above
+        return frozenset(found)
+
     def count_call_chains(self, start: int, ignored: frozenset[int] = frozenset(), *, most: int = 100) -> int:
         """Return how many chains of calls lead to the function at ``start``, up to ``most``; 0 where nothing calls it.
 

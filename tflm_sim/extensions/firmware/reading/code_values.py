@@ -7,8 +7,11 @@ what they do not agree on is unknown. A value is a number, or a number of bytes 
     Value("sp", -24)          24 bytes below the stack pointer at the function's first instruction
     Value("argument 2", 0)    the function's own argument; its callers decide
     Value("call 0x81f4", 0)   what the call at that address returned
+    Value("[call 0x81f4+8]", 0)   the word that was loaded from 8 bytes behind that
+    Value("[0x20000010]", 0)  the word that was loaded from that address, which the program can write to
 
-Invariant: what is not certain is None. Memory that another function can reach is forgotten at every call.
+Invariant: what is not certain is None. Memory that another function can reach is forgotten at every call. Two words
+that were loaded from one place at different times may differ, though they have the same base.
 """
 
 from __future__ import annotations
@@ -39,6 +42,8 @@ from tflm_sim.extensions.firmware.reading.machine_steps import (
 _MAX_STEPS = 40_000
 """Instructions that are read of one function, those on several paths several times."""
 _MAX_ARGUMENTS = 10
+_MAX_PLACE_CHARACTERS = 80
+"""Characters of what stands for a place in memory; a word from deeper memory is not known."""
 _MAX_INSTRUCTION_BYTES = 24
 """Bytes that are handed to the decoder: IT of Thumb with the four instructions behind it are 18."""
 ARGUMENT, CALL = "argument ", "call "
@@ -59,11 +64,29 @@ class CallSite:
         site: The address of the call.
         target: What is called; None where that is not known.
         arguments: By position; None for what is not known.
+        through: Of a call of what a register holds, that value; None where it is not known.
     """
 
     site: int
     target: int | None
     arguments: tuple[Value | None, ...]
+    through: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CodeFacts:
+    """What was read of a function.
+
+    Attributes:
+        calls: The calls that some path reaches, by address.
+        loops: Addresses of instructions that may be carried out again -> a number for each loop; those of nested
+            loops have the number of the outermost.
+        stored: Bases of the values that are written to memory of others: "call 0x81f4".
+    """
+
+    calls: tuple[CallSite, ...] = ()
+    loops: Mapping[int, int] = field(default_factory=dict)
+    stored: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -106,12 +129,19 @@ class CodeReader:
         self._convention: Convention = decoder.convention
         self._mask = (1 << 8 * self._convention.word) - 1
         self._sections = [s for s in elf.sections if s.is_allocated and s.has_bits and s.size]
+        self._stored: set[str] = set()
         self._constants = {name: Value("", number) for name, number in self._convention.constants}
 
     def calls(self, function: Function) -> tuple[CallSite, ...]:
         """Return the calls in a function that some path reaches, by address; () for a function that is too long."""
+        return self.facts(function).calls
+
+    def facts(self, function: Function) -> CodeFacts:
+        """Return what a function's code does, as far as it is read; nothing of a function that is too long."""
         states: dict[int, _State] = {}
-        found: dict[int, int | None] = {}
+        found: dict[int, CallTo] = {}
+        following: dict[int, list[int]] = {}
+        self._stored = set()
         work = [(function.start, self._at_entry())]
         left = _MAX_STEPS
         while work:
@@ -122,17 +152,25 @@ class CodeReader:
                 continue
             left -= 1
             if not left:
-                return ()
+                return CodeFacts()
             states[address] = state
             decoded = self._decoder.decode(self._code(address), address)
             if decoded is None:
                 continue
             size, steps = decoded
-            work += self._after(address, size, steps, state.copy(), found, function)
-        return tuple(
-            CallSite(site, target, tuple(self._argument(states[site], i) for i in range(_MAX_ARGUMENTS)))
-            for site, target in sorted(found.items())
-        )
+            after = list(self._after(address, size, steps, state.copy(), found, function))
+            following[address] = [next_one for next_one, _ in after]
+            work += after
+        calls = (self._call_site(states[site], site, call) for site, call in sorted(found.items()))
+        return CodeFacts(tuple(calls), _loops(following), frozenset(self._stored))
+
+    def _call_site(self, state: _State, site: int, call: CallTo) -> CallSite:
+        arguments = tuple(self._argument(state, i) for i in range(_MAX_ARGUMENTS))
+        through = self._value(state, call.register) if call.register else None
+        target = call.target
+        if target is None and through is not None and not through.base:
+            target = through.offset & ~self._convention.mode_bit
+        return CallSite(site, target, arguments, through)
 
     def _at_entry(self) -> _State:
         convention = self._convention
@@ -143,13 +181,7 @@ class CodeReader:
         return _State({**registers, convention.stack: Value("sp", 0)}, slots)
 
     def _after(
-        self,
-        address: int,
-        size: int,
-        steps: list[Step],
-        state: _State,
-        found: dict[int, int | None],
-        function: Function,
+        self, address: int, size: int, steps: list[Step], state: _State, found: dict[int, CallTo], function: Function
     ) -> Iterator[tuple[int, _State]]:
         """Yield where execution goes on behind an instruction, with what is known there."""
         for step in steps:
@@ -159,13 +191,13 @@ class CodeReader:
                     is_taken = None if holds is None else holds == equal
                     if target is not None and is_taken is not False:
                         if not function.start <= target < function.start + function.size and not is_conditional:
-                            found[address] = target
+                            found[address] = CallTo(target)
                         yield target, _after_comparison(state, equal is True)
                     if is_conditional and is_taken is not True:
                         yield address + size, _after_comparison(state, equal is False)
                     return
-                case CallTo(target):
-                    found[address] = target
+                case CallTo():
+                    found[address] = step
                     self._after_call(state, address)
                 case ConditionalStep(inner):
                     before = state.copy()
@@ -233,14 +265,15 @@ class CodeReader:
         if place is None:
             return None
         if not place.base:
-            number = self._constant(place.offset, size)
-            return None if number is None else Value("", number)
+            number = self.constant(place.offset, size)
+            return _word_at(f"{place.offset:#x}", size, self._convention.word) if number is None else Value("", number)
         if place.base != "sp":
-            return None
+            return _word_at(f"{place.base}{place.offset:+}", size, self._convention.word)
         value, width = state.slots.get(place.offset, (None, size))
         return value if width == size else None
 
-    def _constant(self, address: int, size: int) -> int | None:
+    def constant(self, address: int, size: int) -> int | None:
+        """Return a number in memory that the program does not write to; None for other places."""
         section = self._section(address, size)
         if section is None or section.is_writable:
             return None
@@ -268,6 +301,8 @@ class CodeReader:
             return
         if value is not None and value.base == "sp":
             _mark_reachable(state, value.offset)
+        elif value is not None and value.base:
+            self._stored.add(value.base)
         if place is None:
             state.slots = {}
         elif place.base:
@@ -278,6 +313,9 @@ class CodeReader:
         for value in [self._argument(state, i) for i in range(_MAX_ARGUMENTS)]:
             if value is not None and value.base == "sp":
                 _mark_reachable(state, value.offset)
+        if state.reachable_from is not None:
+            reachable = (value for at, (value, _) in state.slots.items() if at >= state.reachable_from)
+            self._stored.update(value.base for value in reachable if value.base not in ("", "sp"))
         _forget_reachable(state)
         state.registers = {name: value for name, value in state.registers.items() if name in self._convention.kept}
         state.compared = None
@@ -293,6 +331,49 @@ class CodeReader:
         place = stack.offset + convention.word * (position - len(convention.arguments))
         value, _ = state.slots.get(place, (None, None))
         return value
+
+
+def _word_at(place: str, size: int, word: int) -> Value | None:
+    """Return the value that stands for a word that was loaded from memory; None for a part of one."""
+    return Value(f"[{place}]", 0) if size == word and len(place) <= _MAX_PLACE_CHARACTERS else None
+
+
+def _loops(following: Mapping[int, list[int]]) -> dict[int, int]:
+    """Return the instructions that may be carried out again, with a number for each loop: its strongest component.
+
+    Args:
+        following: Addresses of instructions -> those that may come next.
+    """
+    index: dict[int, int] = {}
+    low: dict[int, int] = {}
+    open_ones: list[int] = []
+    is_open: set[int] = set()
+    found: dict[int, int] = {}
+    for root in following:
+        path = [] if root in index else [(root, iter(following[root]))]
+        while path:
+            at, rest = path[-1]
+            if at not in index:
+                index[at] = low[at] = len(index)
+                open_ones.append(at)
+                is_open.add(at)
+            for other in rest:
+                if other in following and other not in index:
+                    path.append((other, iter(following[other])))
+                    break
+                if other in is_open:
+                    low[at] = min(low[at], index[other])
+            else:
+                path.pop()
+                if path:
+                    low[path[-1][0]] = min(low[path[-1][0]], low[at])
+                if low[at] == index[at]:
+                    members = open_ones[open_ones.index(at) :]
+                    del open_ones[-len(members) :]
+                    is_open.difference_update(members)
+                    if len(members) > 1 or at in following[at]:
+                        found |= dict.fromkeys(members, index[at])
+    return found
 
 
 def _number(value: Value | None) -> int | None:

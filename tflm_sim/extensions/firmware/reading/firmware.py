@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from tflm_sim.errors import FirmwareError
+from tflm_sim.extensions.firmware.reading import tflm_names
 from tflm_sim.extensions.firmware.reading.absent_checks import AbsentCheck, find_absent_checks
 from tflm_sim.extensions.firmware.reading.attributes import Processor, processor
 from tflm_sim.extensions.firmware.reading.call_graph import CallGraph
@@ -33,6 +34,7 @@ from tflm_sim.extensions.firmware.reading.symbol_names import (
     interpreters,
     made_local,
     only_takes_allocators,
+    own_classes,
     own_kernels,
     plain_name,
     reference_kernel,
@@ -78,6 +80,8 @@ class Firmware:
         only_takes_allocators: Whether every interpreter is given an allocator that was made before, so that several may
             share one.
         own_kernels: Functions outside TFLM that may be a kernel's Prepare.
+        own_resolvers: Classes outside TFLM that find operators, as a MicroOpResolver does.
+        own_planners: Classes outside TFLM that plan memory, as a MicroMemoryPlanner does.
         set_up: What its code passes to TFLM.
         arena_parts: Addresses of arenas in that code, with the members of objects that hold them.
         is_link_time_optimised: Whether functions may have been inlined across files, so that a missing name proves
@@ -107,6 +111,8 @@ class Firmware:
     resolver_sizes: tuple[int, ...] = ()
     only_takes_allocators: bool = False
     own_kernels: tuple[str, ...] = ()
+    own_resolvers: tuple[str, ...] = ()
+    own_planners: tuple[str, ...] = ()
     set_up: SetUp = SetUp()  # noqa: RUF009 - a named tuple
     arena_parts: tuple[tuple[int, ObjectPart], ...] = ()
     is_link_time_optimised: bool = False
@@ -191,6 +197,8 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
         resolver_sizes=resolver_sizes(symbol.name for symbol in symbols),
         only_takes_allocators=only_takes_allocators(symbols),
         own_kernels=own_kernels(symbols),
+        own_resolvers=own_classes(symbols, tflm_names.FIND_OPERATOR),
+        own_planners=own_classes(symbols, tflm_names.PLANNER_OFFSET),
         set_up=set_up,
         arena_parts=tuple(_arena_parts(elf, set_up)),
         is_link_time_optimised=is_link_time_optimised,

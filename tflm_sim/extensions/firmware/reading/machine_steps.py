@@ -96,9 +96,10 @@ class Branch(NamedTuple):
 
 
 class CallTo(NamedTuple):
-    """A call; None for a target that is not known."""
+    """A call: of an address, or of what a register holds; None for a target that is not said."""
 
     target: int | None
+    register: str = ""
 
 
 class ConditionalStep(NamedTuple):
@@ -123,6 +124,7 @@ class Convention:
         word: Bytes of a register.
         pushed: Bytes between the stack pointer at a function's first instruction and its first argument there.
         constants: Registers that hold the same number everywhere.
+        mode_bit: A bit of a function's address in memory that is not of its place.
     """
 
     stack: str
@@ -132,6 +134,7 @@ class Convention:
     word: int
     pushed: int = 0
     constants: tuple[tuple[str, int], ...] = ()
+    mode_bit: int = 0
 
 
 class Decoder(NamedTuple):

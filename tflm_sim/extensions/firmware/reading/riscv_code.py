@@ -75,6 +75,8 @@ def _jump(instruction: Any, name: str, operands: list[Any]) -> list[step.Step] |
             return [step.CallTo(here + offset)]
         case ("jal", _):
             return None
+        case ("jalr", [str(register)]):
+            return [step.CallTo(None, register)]
         case ("jalr", _):
             return [step.CallTo(None)]
         case ("j", [int(offset)]):

@@ -13,11 +13,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from tflm_sim.extensions.firmware.reading import tflm_names
 from tflm_sim.extensions.firmware.reading.call_graph import CallGraph, Function
-from tflm_sim.extensions.firmware.reading.code_values import ARGUMENT, CALL, CallSite, CodeReader, Value, substituted
+from tflm_sim.extensions.firmware.reading.code_values import (
+    ARGUMENT,
+    CALL,
+    CallSite,
+    CodeFacts,
+    CodeReader,
+    Value,
+    substituted,
+)
 from tflm_sim.extensions.firmware.reading.elf import Elf
 from tflm_sim.extensions.firmware.reading.machine_code import decoder
 
@@ -32,6 +41,13 @@ _CHANGED_CONSTRUCTOR = re.compile(rf"{tflm_names.CONSTRUCTOR}\..*")
 """A copy that the compiler made of a constructor, whose arguments are others: ``.constprop.0``, ``.isra.0``."""
 _CREATE_ALLOCATOR = re.compile(tflm_names.CREATE_ALLOCATOR)
 _TWO_ARENAS = re.compile(tflm_names.TWO_ARENAS)
+_GIVEN_ALLOCATOR = re.compile(tflm_names.CONSTRUCTOR_GIVEN_ALLOCATOR)
+_OWN_REQUEST = re.compile(tflm_names.OWN_REQUEST)
+_TAKES_ALLOCATOR = re.compile(f"{tflm_names.CONSTRUCTOR}|{tflm_names.CREATE_VARIABLES}|{tflm_names.OWN_REQUEST}")
+"""What a program may give an allocator to, without that it is lost from sight."""
+_MAKE_ARENA_ALLOCATOR = re.compile(tflm_names.MAKE_ARENA_ALLOCATOR)
+_MAKE_PLANNER = re.compile(tflm_names.MAKE_PLANNER)
+_ALLOCATOR_TABLE, _RECORDING_TABLE = re.compile(tflm_names.ALLOCATOR_TABLE), re.compile(tflm_names.RECORDING_TABLE)
 _T = TypeVar("_T")
 _CREATE_VARIABLES = re.compile(tflm_names.CREATE_VARIABLES)
 _GET_MODEL = re.compile(tflm_names.GET_MODEL)
@@ -66,6 +82,8 @@ class InterpreterCall(NamedTuple):
         arena_size: Its bytes.
         rest_size: Where that allocator was given two arenas: the bytes of the one for the rest.
         is_on_heap: Whether the arena comes from a heap.
+        is_on_stack: Whether it lies on the stack of the function that makes the interpreter, or of a caller.
+        heap_size: Bytes that are taken from the heap for it.
         model: An address in the model.
         resolver: The address of the resolver of operators.
         variables: How many resource variables it has room for; 0 where it is given no table.
@@ -75,12 +93,18 @@ class InterpreterCall(NamedTuple):
         is_recording: Whether that allocator is a RecordingMicroAllocator.
         has_two_arenas: Whether that allocator was given an arena for what stays, and another one.
         has_own_planner: Whether that allocator was given a memory planner that the program made.
+        has_own_arena_allocator: Whether that allocator was given a SingleArenaBufferAllocator that the program made.
+        own_requests: Bytes of each AllocatePersistentBuffer() that the program calls on that allocator itself; None
+            where not all that it does with the allocator is read.
+        model_copy: The address of the model, where its bytes are not in the file.
         site: Where the call is.
     """
 
     arena: int | None = None
     arena_size: int | None = None
     is_on_heap: bool = False
+    is_on_stack: bool = False
+    heap_size: int | None = None
     model: int | None = None
     resolver: int | None = None
     variables: int | None = None
@@ -90,15 +114,16 @@ class InterpreterCall(NamedTuple):
     is_recording: bool = False
     has_two_arenas: bool = False
     has_own_planner: bool = False
+    has_own_arena_allocator: bool = False
+    own_requests: tuple[int, ...] | None = None
+    model_copy: int | None = None
     site: int | None = None
     rest_size: int | None = None
 
     @property
     def has_arena(self) -> bool:
-        """Whether its arena is known, and the other one where there are two."""
-        if self.has_two_arenas and self.rest_size is None:
-            return False
-        return self.arena_size is not None and (self.is_on_heap or self.arena is not None)
+        """Whether it is known how large its arena is, and the other one where there are two."""
+        return self.arena_size is not None and not (self.has_two_arenas and self.rest_size is None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +138,8 @@ class SetUp:
             one is not read, or they differ.
         allocates_again: Whether more calls lead to AllocateTensors() than to the making of an interpreter, so that one
             may allocate its tensors twice, which takes more of the arena. Calls in a loop count once.
+        allocates_in_loop: Whether AllocateTensors() is called in a loop that makes no new interpreter.
+        makes_in_loop: Whether an interpreter is made in a loop, each time on the same allocator.
     """
 
     interpreters: tuple[InterpreterCall, ...] = ()
@@ -120,6 +147,13 @@ class SetUp:
     tensor_enums: bool | None = None
     table_length: int | None = None
     allocates_again: bool = False
+    allocates_in_loop: bool = False
+    makes_in_loop: bool = False
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether something may be allocated again in the same arena."""
+        return self.allocates_again or self.allocates_in_loop or self.makes_in_loop
 
     @property
     def arenas(self) -> tuple[InterpreterCall, ...] | None:
@@ -159,7 +193,9 @@ def read_set_up(elf: Elf, graph: CallGraph) -> SetUp:
     found = [call for function in wanted for call in _calls_of_constructor(program, graph, function)]
     calls = tuple(dict.fromkeys(found[:_MAX_CALLS]))
     enums, lengths = _only_value(_enum_kinds(program, wanted)), _only_value(_table_lengths(program, wanted))
-    return SetUp(calls, True, enums, lengths, _allocates_again(graph, len(calls)))
+    in_loop, makes_again = program.repeats()
+    again = _allocates_again(graph, len(calls))
+    return SetUp(calls, True, enums, lengths, again, allocates_in_loop=in_loop, makes_in_loop=makes_again)
 
 
 def _allocates_again(graph: CallGraph, found: int) -> bool:
@@ -226,12 +262,15 @@ class _Program:
 
     def __init__(self, graph: CallGraph, reader: CodeReader) -> None:
         self._graph, self._reader = graph, reader
-        self._read: dict[int, tuple[CallSite, ...]] = {}
+        self._read: dict[int, CodeFacts] = {}
+
+    def _facts(self, function: Function) -> CodeFacts:
+        if function.start not in self._read:
+            self._read[function.start] = self._reader.facts(function)
+        return self._read[function.start]
 
     def _calls_in(self, function: Function) -> tuple[CallSite, ...]:
-        if function.start not in self._read:
-            self._read[function.start] = self._reader.calls(function)
-        return self._read[function.start]
+        return self._facts(function).calls
 
     def _calls_of(self, target: Function) -> Iterator[tuple[Function, CallSite | None]]:
         """Yield the calls of a function; None for one that cannot be read where it should be."""
@@ -252,10 +291,95 @@ class _Program:
             facts = {name: call.arguments[position] for name, position in roles.items() if position < 10}
             is_own = "allocator" not in roles
             if not is_own:
+                requests = self._own_requests(caller, facts["allocator"])
                 facts |= self._allocator(caller, facts.pop("allocator"))
             self._trace_back(caller, facts)
             for known in self._in_every_context(caller, facts, _MAX_DEPTH):
-                yield _interpreter(known, is_own)._replace(site=call.site)
+                yield _interpreter(known, is_own)._replace(site=call.site, own_requests=() if is_own else requests)
+
+    def _own_requests(self, caller: Function, allocator: Value | None) -> tuple[int, ...] | None:
+        """Return what a function takes of an allocator itself; None where it may be used where it is not seen."""
+        names, made = self._callee(caller, allocator)
+        match = next(filter(None, map(_CREATE_ALLOCATOR.fullmatch, names)), None)
+        if allocator is None or made is None or match is None or allocator.base in self._facts(caller).stored:
+            return None
+        table = self._virtual_functions(_RECORDING_TABLE if "Recording" in match[0] else _ALLOCATOR_TABLE)
+        found = []
+        for call in self._calls_in(caller):
+            if allocator not in call.arguments:
+                continue
+            function = self._graph.functions.get(call.target) if call.target is not None else None
+            if function is None and call.through is not None:
+                function = table.get(call.through.base.removeprefix(f"[[{allocator.base}+0]+").removesuffix("]"))
+            size = call.arguments[1]
+            if function is None or not any(map(_TAKES_ALLOCATOR.fullmatch, function.names)):
+                return None
+            if any(map(_OWN_REQUEST.fullmatch, function.names)):
+                if size is None or size.base or call.site in self._facts(caller).loops:
+                    return None
+                found.append(size.offset)
+        return tuple(found)
+
+    def _virtual_functions(self, table: re.Pattern[str]) -> dict[str, Function]:
+        """Return the functions of a class's table, by how many bytes behind its first they stand: "28"."""
+        elf = self._graph.elf
+        word, mask = elf.bits // 8, ~1 if elf.machine == "ARM" else ~0
+        found = {}
+        for symbol in elf.symbols:
+            if table.fullmatch(symbol.name):
+                for offset in range(0, symbol.size - 2 * word, word):
+                    address = self._reader.constant(symbol.value + 2 * word + offset, word)
+                    function = None if address is None else self._graph.functions.get(address & mask)
+                    if function is not None:
+                        found[f"{offset}"] = function
+        return found
+
+    def repeats(self) -> tuple[bool, bool]:
+        """Return whether tensors are allocated again in a loop, and interpreters made again on one allocator."""
+        invoke = _starts_of(self._graph, _INVOKE)
+        allocate = self._graph.leading_to(_starts_of(self._graph, _ALLOCATE), invoke)
+        make, make_given = self._makers(_CONSTRUCTOR), self._makers(_GIVEN_ALLOCATOR)
+        create = self._graph.leading_to(_starts_of(self._graph, _CREATE_ALLOCATOR), invoke)
+        again = makes = False
+        callers = {start for target in allocate | make_given for start in self._graph.calling_functions(target)}
+        for start in sorted(callers):
+            facts = self._facts(self._graph.functions[start])
+            in_loops: dict[int, set[int | None]] = {}
+            for call in facts.calls:
+                if call.site in facts.loops:
+                    in_loops.setdefault(facts.loops[call.site], set()).add(call.target)
+            for targets in in_loops.values():
+                again = again or bool(targets & allocate and not targets & make)
+                makes = makes or bool(targets & make_given and not targets & create)
+        return again, makes
+
+    def _makers(self, constructor: re.Pattern[str]) -> frozenset[int]:
+        """Return the constructors, and the functions that call them each time that they are called."""
+        constructors = _starts_of(self._graph, constructor)
+        functions = (self._graph.functions[start] for start in constructors)
+        calls = (row for function in functions for row in self._calls_of(function))
+        direct = {caller.start for caller, call in calls if call is None or not self._is_made_once(call)}
+        return self._graph.leading_to(frozenset(direct), frozenset()) | constructors
+
+    def _is_made_once(self, call: CallSite) -> bool:
+        """Whether a call makes a static object of a function, which is made when the function is called first."""
+        this = call.arguments[0] if call.arguments else None
+        if this is None or this.base:
+            return False
+        names = self._names_at.get(this.offset, ())
+        return any(f"_ZGV{name.removeprefix('_Z')}" in self._guards for name in names)
+
+    @cached_property
+    def _names_at(self) -> dict[int, tuple[str, ...]]:
+        found: dict[int, tuple[str, ...]] = {}
+        for symbol in self._graph.elf.symbols:
+            found[symbol.value] = (*found.get(symbol.value, ()), symbol.name)
+        return found
+
+    @cached_property
+    def _guards(self) -> frozenset[str]:
+        """Names of what says whether a static object of a function was made."""
+        return frozenset(one.name for one in self._graph.elf.symbols if one.name.startswith("_ZGV"))
 
     def _callee(self, caller: Function, value: Value | None) -> tuple[tuple[str, ...], CallSite | None]:
         """Return the names of the function that a value was returned by, and the call."""
@@ -280,14 +404,41 @@ class _Program:
                 given["preserve"] = call.arguments[4]
             return {**facts, "two": Value("", 1), **given}
         if "arena" not in roles:
-            return facts
+            if "MemoryPlanner" not in match[1]:
+                return facts
+            return {**facts, **self._own_arena_allocator(caller, call)}
         arena = roles["arena"] - 1
         planner: Value | None = Value("", 0)  # MemoryPlannerType::kGreedy, the only one where none can be named.
         if "MemoryPlannerType" in match[1]:
             planner = call.arguments[arena + 2]
         elif "MemoryPlanner" in match[1]:
-            planner, facts["own_planner"] = None, Value("", 1)
+            planner, facts["own_planner"] = self._planner(call.arguments[arena + 2]), Value("", 1)
         return {**facts, "arena": call.arguments[arena], "size": call.arguments[arena + 1], "preserve": planner}
+
+    def _own_arena_allocator(self, caller: Function, create: CallSite) -> dict[str, Value | None]:
+        """Return the facts about MicroAllocator::Create with a SingleArenaBufferAllocator and a planner."""
+        made = self._made(create.arguments[0], _MAKE_ARENA_ALLOCATOR, caller)
+        facts: dict[str, Value | None] = {"own_planner": Value("", 1), "preserve": self._planner(create.arguments[1])}
+        if made is None:
+            return facts
+        return {**facts, "own_arena_allocator": Value("", 1), "arena": made.arguments[1], "size": made.arguments[2]}
+
+    def _planner(self, planner: Value | None) -> Value | None:
+        """Return whether a planner that the program makes preserves all tensors; None for one that is not TFLM's."""
+        made = self._made(planner, _MAKE_PLANNER, None)
+        function = None if made is None or made.target is None else self._graph.functions.get(made.target)
+        return None if function is None else Value("", int(any("Linear" in name for name in function.names)))
+
+    def _made(self, this: Value | None, constructor: re.Pattern[str], near: Function | None) -> CallSite | None:
+        """Return the only call of a constructor that makes the object at ``this``; on the stack only in ``near``."""
+        if this is None or (this.base and (this.base != "sp" or near is None)):
+            return None
+        functions = (self._graph.functions[start] for start in _starts_of(self._graph, constructor))
+        calls = (row for function in functions for row in self._calls_of(function))
+        found = [
+            call for caller, call in calls if call and call.arguments[0] == this and (not this.base or caller == near)
+        ]
+        return found[0] if len(found) == 1 else None
 
     def _trace_back(self, caller: Function, facts: dict[str, Value | None]) -> None:
         """Put what the caller's other calls returned into words: a heap's memory, a model, a table of variables."""
@@ -298,6 +449,9 @@ class _Program:
         names, call = self._callee(caller, facts.get("model"))
         if any(map(_GET_MODEL.fullmatch, names)) and call is not None:
             facts["model"] = call.arguments[0]
+        model = facts.get("model")
+        if model is not None and model.base == f"[{model.offset:#x}]":  # Its first word says where its table begins.
+            facts["model"], facts["copy"] = None, Value("", model.offset)
         names, call = self._callee(caller, facts.get("variables"))
         if any(map(_CREATE_VARIABLES.fullmatch, names)) and call is not None:
             facts["variables"], facts["count"] = None, call.arguments[1]
@@ -352,10 +506,13 @@ def _interpreter(facts: Mapping[str, Value | None], is_own: bool) -> Interpreter
     has_table = facts.get("variables", Value("", 0)) != Value("", 0)
     shares = not is_own and "table_site" in numbers and numbers["table_site"] == numbers.get("site")
     preserve = numbers.get("preserve") if "preserve" in facts else 0
+    arena = facts.get("arena")
     return InterpreterCall(
         arena=numbers.get("arena"),
         arena_size=numbers.get("size"),
         is_on_heap="heap" in facts,
+        is_on_stack=arena is not None and arena.base == "sp",
+        heap_size=numbers.get("heap"),
         model=numbers.get("model"),
         resolver=numbers.get("resolver"),
         variables=numbers.get("count") if has_table else 0,
@@ -365,6 +522,8 @@ def _interpreter(facts: Mapping[str, Value | None], is_own: bool) -> Interpreter
         is_recording=bool(numbers.get("recording")),
         has_two_arenas="two" in facts,
         has_own_planner="own_planner" in facts,
+        has_own_arena_allocator="own_arena_allocator" in facts,
+        model_copy=numbers.get("copy"),
         rest_size=numbers.get("rest_size"),
     )
 

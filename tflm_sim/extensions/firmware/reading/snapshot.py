@@ -22,7 +22,7 @@ from tflm_sim.extensions.firmware.reading.absent_checks import AbsentCheck
 from tflm_sim.extensions.firmware.reading.dated_texts import FIRST_POSITION, DatedText, bounds
 from tflm_sim.targets.abi import Abi
 from tflm_sim.targets.changes import CHANGES, ESP, UPSTREAM
-from tflm_sim.targets.history import at_position, wheels
+from tflm_sim.targets.history import at_position, newest
 from tflm_sim.targets.libraries import LIBRARIES
 from tflm_sim.targets.reference import LAST_COUNTED
 from tflm_sim.targets.runtime import CHIRALE_SNAPSHOT, Runtime
@@ -77,7 +77,7 @@ class Snapshots:
 
     def allow(self, runtime: Runtime) -> bool:
         """Whether a build of another history than upstream's main branch fits as well as the best one."""
-        position = min(runtime.position(UPSTREAM), wheels()[-1].position)
+        position = min(runtime.position(UPSTREAM), newest().position)
         if any(check.first <= position < check.end for check in self.lacks):
             return False
         starts_after = self.came is None or self.came.first <= position
@@ -130,8 +130,8 @@ def _span(came: DatedText | None, went: DatedText | None) -> tuple[int, int]:
     """Return the first position that the texts leave possible, and the one behind the last."""
     first = came.first if came else FIRST_POSITION
     # That nothing went is said of what the table knows. A newer program is told by the names that came.
-    newest = LAST_COUNTED if first <= LAST_COUNTED else wheels()[-1].position
-    return first, went.end if went else newest + 1
+    last = LAST_COUNTED if first <= LAST_COUNTED else newest().position
+    return first, went.end if went else last + 1
 
 
 class _Fit(NamedTuple):

@@ -170,6 +170,24 @@ def own_kernels(symbols: Iterable[Symbol]) -> tuple[str, ...]:
     return tuple(sorted({name for name in map(function_name, names) if not _COMPUTES.search(name)}))
 
 
+def own_classes(symbols: Iterable[Symbol], pattern: str) -> tuple[str, ...]:
+    """Return the classes that have a function whose mangled name is as ``pattern``, without their namespaces."""
+    wanted = re.compile(pattern)
+    names = (symbol.name for symbol in symbols if symbol.type == FUNCTION and wanted.fullmatch(symbol.name))
+    return tuple(sorted({_class_name(name) for name in names}))
+
+
+def _class_name(name: str) -> str:
+    """Return the class of a function of one, by its mangled name: the identifier before the function's."""
+    match = _NESTED.match(name)
+    found, at = ["", ""], match.end() if match else len(name)
+    while digits := re.match(r"\d+", name[at : at + 4]):
+        start = at + len(digits[0])
+        at = start + int(digits[0])
+        found.append(name[start:at])
+    return found[-2]
+
+
 def resolver_sizes(names: Iterable[str]) -> tuple[int, ...]:
     """Return for how many operators each MicroMutableOpResolver in the image has room, ascending."""
     return tuple(sorted({int(match[1]) for name in names if (match := _RESOLVER.search(name))}))

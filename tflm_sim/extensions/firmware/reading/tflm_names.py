@@ -57,6 +57,7 @@ CONSTRUCTOR = rf"_ZN{_TFLITE}{_either('MicroInterpreter')}C[12]E(\w+)"
 """Of an interpreter; group 1: its parameters."""
 GIVEN_ALLOCATOR = rf"PK{_type('Model')}RK{_type('MicroOpResolver')}P{_type('MicroAllocator')}.*"
 """The parameters of a constructor that is given an allocator."""
+CONSTRUCTOR_GIVEN_ALLOCATOR = rf"_ZN{_TFLITE}{_either('MicroInterpreter')}C[12]E{GIVEN_ALLOCATOR}"
 CREATE_ALLOCATOR = _function(_ALLOCATORS, "Create", r"(\w+)")
 """Group 1: its parameters."""
 TWO_ARENAS = rf"Ph[jm](?:Ph|{_REPEATED})[jm].*"
@@ -65,6 +66,10 @@ CREATE_PLAIN = _function("MicroAllocator", "Create", r"Ph\w*")
 CREATE_RECORDING = _function("RecordingMicroAllocator", "Create", r"Ph\w*")
 CREATE_IN_ARENA = _function(_ALLOCATORS, "Create", rf"(?!{TWO_ARENAS})Phj.*")
 CREATE_IN_TWO_ARENAS = _function("MicroAllocator", "Create", TWO_ARENAS)
+OWN_REQUEST = _function(_ALLOCATORS, "AllocatePersistentBuffer", "[jm]")
+"""What a program can call to take memory of an allocator itself."""
+MAKE_ARENA_ALLOCATOR = rf"_ZN{_TFLITE}{_either(_ARENA)}C[12]EPh[jm]"
+MAKE_PLANNER = rf"_ZN{_TFLITE}{_either('GreedyMemoryPlanner|LinearMemoryPlanner')}C[12]Ev"
 CREATE_ARENA = _function(_ARENA, "Create", ".*Phj")
 WITH_REPORTER = _function(f"{_ALLOCATORS}|{_ARENA}", "Create", rf"P{_type('ErrorReporter')}Phj.*")
 """What makes an allocator, where it is given an ErrorReporter first, as it was until 2022."""
@@ -86,6 +91,11 @@ GET_MODEL = rf"_ZN{_TFLITE}8GetModelEPKv|_ZN11flatbuffers7GetRootIN{_TFLITE}5Mod
 REPORT = _function("ErrorReporter", "Report", "PKcz")
 ALLOCATOR_TABLE = f"_ZTVN{_TFLITE}{_either('MicroAllocator')}E"
 """The table of virtual functions of a MicroAllocator."""
+RECORDING_TABLE = f"_ZTVN{_TFLITE}{_either('RecordingMicroAllocator')}E"
+FIND_OPERATOR = r"_ZNK(?!6tflite).*6FindOpE\w*15BuiltinOperatorE?"
+"""A resolver's function that looks for a builtin operator, of a class outside TFLM."""
+PLANNER_OFFSET = r"_ZN(?!6tflite).*18GetOffsetForBufferE\w+"
+"""The function of a memory planner outside TFLM that says where it put a buffer."""
 SHARED = rf"_ZNK?{_TFLITE}\d+Micro\w+"
 """Functions of TFLM's classes, which other files call."""
 OWN_KERNEL = rf"_Z(?!NK?6tflite).*P(?:13TfLiteContextP|N{_TFLITE}13TfLiteContextEPN{_REPEATED})10TfLiteNodeE?"

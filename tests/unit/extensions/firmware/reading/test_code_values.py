@@ -12,7 +12,7 @@ import pytest
 from tflm_sim.extensions.firmware.reading import code_values
 from tflm_sim.extensions.firmware.reading.arm_code import ARM
 from tflm_sim.extensions.firmware.reading.call_graph import Function
-from tflm_sim.extensions.firmware.reading.code_values import CodeReader, Value, substituted
+from tflm_sim.extensions.firmware.reading.code_values import CodeFacts, CodeReader, Value, substituted
 from tflm_sim.extensions.firmware.reading.elf import Elf
 from tflm_sim.extensions.firmware.reading.machine_steps import (
     Branch,
@@ -41,8 +41,8 @@ def at(index: int) -> int:
     return START + 2 * index
 
 
-def sites(*program: Step | list[Step]) -> dict[int, tuple[int | None, tuple[Value | None, ...]]]:
-    """Return target and arguments of each call that is found, by its place in the program."""
+def facts(*program: Step | list[Step]) -> CodeFacts:
+    """Return what is read of a program."""
     steps = [one if isinstance(one, list) else [one] for one in program]
     code = bytes(range(1, 2 * len(steps) + 1))
     parts = (
@@ -59,8 +59,12 @@ def sites(*program: Step | list[Step]) -> dict[int, tuple[int | None, tuple[Valu
 
     decoder: Any = SimpleNamespace(convention=ARM, decode=decode)
     reader = CodeReader(Elf(memoryview(write_elf(*parts))), decoder)
-    found = reader.calls(Function(START, 2 * len(steps), ()))
-    return {(call.site - START) // 2: (call.target, call.arguments) for call in found}
+    return reader.facts(Function(START, 2 * len(steps), ()))
+
+
+def sites(*program: Step | list[Step]) -> dict[int, tuple[int | None, tuple[Value | None, ...]]]:
+    """Return target and arguments of each call that is found, by its place in the program."""
+    return {(call.site - START) // 2: (call.target, call.arguments) for call in facts(*program).calls}
 
 
 def arguments(*program: Step | list[Step]) -> tuple[Value | None, ...]:
@@ -102,12 +106,15 @@ def test_a_call_leaves_the_registers_that_are_kept_and_its_result() -> None:
         ([Forget("r0")], None),
         ([Load("r0", "", CONSTANTS, 4)], Value("", 0x04030201)),
         ([Load("r0", "", CONSTANTS + 4, 4)], Value("", 0x08070605)),
-        ([Load("r0", "", CONSTANTS + 5, 4)], None),
+        ([Load("r0", "", CONSTANTS + 5, 4)], Value("[0xa005]", 0)),
         ([Load("r0", "", CONSTANTS - 1, 2)], None),
         ([Load("r0", "", CONSTANTS + 6, 2)], Value("", 0x0807)),
-        ([Load("r0", "", CONSTANTS + 8, 4)], None),  # whose bytes the file does not have
-        ([Load("r0", "", VARIABLES, 4)], None),
-        ([Load("r0", "r1", 0, 4)], None),
+        ([Load("r0", "", CONSTANTS + 8, 4)], Value("[0xa008]", 0)),  # whose bytes the file does not have
+        ([Load("r0", "", VARIABLES, 4)], Value("[0x20000000]", 0)),
+        ([Load("r0", "", VARIABLES, 2)], None),
+        ([Load("r0", "r1", 0, 4)], Value("[argument 1+0]", 0)),
+        ([Load("r0", "r1", 8, 4), Load("r0", "r0", 4, 4)], Value("[[argument 1+8]+4]", 0)),
+        ([Load("r0", "r1", 8, 4), *[Load("r0", "r0", 4, 4)] * 30], None),  # too deep
         ([Load("r0", "r9", 0, 4)], None),
     ],
 )
@@ -201,6 +208,41 @@ def test_a_jump_out_of_the_function_is_a_call_and_one_within_it_is_none() -> Non
     assert sites(Branch(START - 2, False, None))[0][0] == START - 2
     assert sites(Branch(OUTSIDE, True, None), Branch(None, False)) == {}
     assert sites(CallTo(None))[0][0] is None
+
+
+def test_a_comparison_of_known_numbers_goes_one_way() -> None:
+    null_check = [SetTo("r0", "", VARIABLES), Compare("r0", 0)]
+    assert sorted(sites(null_check, Branch(at(3), True, True), CALL, CALL)) == [2, 3]
+    assert sites(null_check, Branch(at(4), True, True), [SetTo("r1", "", 5)], CALL, CALL)[3][1][1] == FIVE
+    assert sorted(sites(null_check, Branch(at(3), True, False), CALL, CALL)) == [3]
+    assert sorted(sites(Compare("r0", 0), Branch(at(3), True, False), CALL, CALL)) == [2, 3]
+
+
+def test_what_a_loop_carries_out_again_is_known() -> None:
+    once, again = CALL, CALL
+    nested = facts(once, again, again, Branch(at(2), True, None), Branch(at(1), True, None), once)
+    loops = {(address - START) // 2: number for address, number in nested.loops.items()}
+    assert sorted(loops) == [1, 2, 3, 4]
+    assert len(set(loops.values())) == 1
+    two = facts(again, Branch(at(0), True, None), again, Branch(at(2), True, None)).loops
+    assert two[at(0)] == two[at(1)] != two[at(2)] == two[at(3)]
+    assert facts(Branch(at(0), False, None)).loops.keys() == {at(0)}
+    assert facts(once, Branch(at(3), True, None), once, once).loops == {}
+
+
+def test_a_call_of_what_a_register_holds_says_so() -> None:
+    [call] = facts([Load("r3", "r0", 0, 4), Load("r3", "r3", 28, 4)], CallTo(None, "r3")).calls
+    assert (call.target, call.through) == (None, Value("[[argument 0+0]+28]", 0))
+    [known] = facts(SetTo("r3", "", OUTSIDE + 1), CallTo(None, "r3")).calls
+    assert known.target == OUTSIDE, "without Thumb's bit"
+
+
+def test_a_value_that_is_written_to_memory_of_others_is_known_to_be() -> None:
+    call = f"call {START:#x}"
+    assert facts(CALL, Store("r4", 0, 4, "r0")).stored == {call}
+    assert facts(CALL, Store("sp", -8, 4, "r0")).stored == frozenset()
+    given = [Store("sp", -8, 4, "r0"), SetTo("r0", "sp", -16)]
+    assert call in facts(CALL, given, CALL).stored, "the function may read what lies on the stack"
 
 
 def test_what_no_path_reaches_is_not_read() -> None:

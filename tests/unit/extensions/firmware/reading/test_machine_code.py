@@ -111,7 +111,7 @@ INSTRUCTIONS = [
     ("cortex-m4", "0728", [Compare("r0", 7)]),  # cmp r0, #7
     ("cortex-m4", "8842", [Forget("cpsr"), Compare(None, 0)]),  # cmp r0, r1
     ("cortex-m4", "7047", [Branch(None, False)]),  # bx lr
-    ("cortex-m4", "9847", [CallTo(None)]),  # blx r3
+    ("cortex-m4", "9847", [CallTo(None, "r3")]),  # blx r3
     ("cortex-m4", "dfe800f0", [Branch(None, False)]),  # tbb [pc, r0]
     ("cortex-m4", "30bc", [Load("r4", "sp", 0, 4), Load("r5", "sp", 4, 4), SetTo("sp", "sp", 8)]),  # pop {r4, r5}
     ("cortex-m4", "01fb02f0", [Forget("r0")]),  # mul.w r0, r1, r2
@@ -145,8 +145,8 @@ INSTRUCTIONS = [
     ("riscv32", "88c5", [Store("a1", 8, 4, "a0")]),  # sw a0,8(a1)
     ("riscv32", "2391a500", [Store("a1", 2, 2, "a0")]),  # sh a0,2(a1)
     ("riscv32", "a380a500", [Store("a1", 1, 1, "a0")]),  # sb a0,1(a1)
-    ("riscv32", "e7000500", [CallTo(None)]),  # jalr a0
-    ("riscv32", "0295", [CallTo(None)]),  # jalr a0
+    ("riscv32", "e7000500", [CallTo(None, "a0")]),  # jalr a0
+    ("riscv32", "0295", [CallTo(None, "a0")]),  # jalr a0
     ("riscv32", "ef020000", [Forget("t0")]),  # jal t0,.
     ("riscv32", "6f000000", [Branch(0x8002, False, None)]),  # j .
     ("riscv32", "8280", [Branch(None, False)]),  # ret

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tflm_sim.extensions.firmware.reading.call_graph import Function
-from tflm_sim.extensions.firmware.reading.code_values import CallSite, Value
+from tflm_sim.extensions.firmware.reading.code_values import CallSite, CodeFacts, Value
 from tflm_sim.extensions.firmware.reading.set_up import _Program, _roles
 
 CALLER, CALLEE, SITE = Function(0x100, 64, ("main",)), 0x200, 0x120
@@ -20,7 +20,7 @@ def program(*names: str, arguments: tuple[Value | None, ...] = GIVEN) -> _Progra
     """Return a program whose main() calls a function of these names once."""
     functions = {CALLER.start: CALLER, CALLEE: Function(CALLEE, 16, names)}
     calls = (CallSite(SITE - 4, None, GIVEN), CallSite(SITE, CALLEE, arguments))
-    reader: Any = SimpleNamespace(calls=lambda function: calls)
+    reader: Any = SimpleNamespace(facts=lambda function: CodeFacts(calls))
     return _Program(SimpleNamespace(functions=functions), reader)  # type: ignore[arg-type]
 
 
@@ -55,7 +55,10 @@ CREATE_NOW = "_ZN6tflite5micro14MicroAllocator6CreateE"
             {**SITE_AND, "arena": GIVEN[0], "size": GIVEN[1], "preserve": GIVEN[2]},
         ),
         (f"{CREATE_NOW}PhmS2_mNS0_17MemoryPlannerTypeE", {**SITE_AND, **TWO, "preserve": GIVEN[4]}),
-        (f"{CREATE_NOW}PNS0_26SingleArenaBufferAllocatorEPNS0_18MicroMemoryPlannerE", SITE_AND),
+        (
+            f"{CREATE_NOW}PNS0_26SingleArenaBufferAllocatorEPNS0_18MicroMemoryPlannerE",
+            {**SITE_AND, "own_planner": Value("", 1), "preserve": None},
+        ),
         (
             "_ZN6tflite5micro23RecordingMicroAllocator6CreateEPhm",
             {**SITE_AND, "recording": Value("", 1), "arena": GIVEN[0], "size": GIVEN[1], "preserve": Value("", 0)},
@@ -110,13 +113,13 @@ def test_the_size_of_a_tensor_is_what_is_asked_for_as_second_argument(second: Va
     first = Value("", 40 if size == 32 else 32)
     arguments = (first, second, first)
     calls = (CallSite(SITE, CALLEE, arguments),)
-    made = _Program(SimpleNamespace(), SimpleNamespace(calls=lambda function: calls))  # type: ignore[arg-type]
+    made = _Program(SimpleNamespace(), SimpleNamespace(facts=lambda function: CodeFacts(calls)))  # type: ignore[arg-type]
     assert made.tensor_size(CALLER) == size
 
 
 def test_two_sizes_of_a_tensor_are_none() -> None:
     calls = tuple(CallSite(SITE, CALLEE, (None, Value("", size))) for size in (32, 40))
-    made = _Program(SimpleNamespace(), SimpleNamespace(calls=lambda function: calls))  # type: ignore[arg-type]
+    made = _Program(SimpleNamespace(), SimpleNamespace(facts=lambda function: CodeFacts(calls)))  # type: ignore[arg-type]
     assert made.tensor_size(CALLER) is None
 
 

@@ -1,0 +1,87 @@
+"""``--bank``: both parts for each way round, the better one with its figure, and a plan with its bound."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tflm_sim.cli import main
+from tflm_sim.planners import native
+
+TWO = ["--bank", "dtcm=64KiB", "--bank", "psram=2MiB", "--kernels", "reference"]
+NEEDS_C = pytest.mark.skipif(not native.available(), reason="the C core was not built, and packs nothing")
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+    assert main(list(arguments)) == code
+    return capsys.readouterr().out
+
+
+def test_size_says_both_parts_and_which_way_round_is_better(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, "size", "sample:mobilenet_v1_025", *TWO)
+    assert "best: the head in dtcm, the tail in psram; an Invoke() loads and stores 1,852,416 B in psram" in text
+    assert "The other way round moves 7,316,132 B there" in text
+    assert "uint8_t persistent_arena[26944];  // in psram" in text
+    assert "uint8_t non_persistent_arena[55296];  // in dtcm" in text
+
+
+def test_size_as_json_has_the_ways(capsys: pytest.CaptureFixture[str]) -> None:
+    banks = json.loads(printed(capsys, "size", "sample:mobilenet_v1_025", *TWO, "--json"))["banks"]
+    best = banks["ways"][banks["better"]]
+    assert (best["head"], best["tail"], best["slow_bytes"]) == ("dtcm", "psram", 1_852_416)
+
+
+def test_check_is_yes_where_tflms_own_create_fits(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, "check", "sample:mobilenet_v1_025", *TWO)
+    assert text.startswith("yes: dtcm holds 55,296 B; psram holds 26,944 B")
+
+
+@NEEDS_C
+def test_check_names_the_planner_where_only_that_fits(capsys: pytest.CaptureFixture[str]) -> None:
+    banks = ["--bank", "a=9000", "--bank", "b=15000", "--kernels", "reference"]
+    text = printed(capsys, "check", "sample:keyword_spotter", *banks, code=1)
+    assert text.startswith("no: TFLM's own Create does not; with the planner that 'plan --bank ... -o banks.h' writes")
+    assert printed(capsys, "check", "sample:keyword_spotter", *banks, "--own-planner").startswith("yes: with the firmw")
+    tight = ["--bank", "a=1KiB", "--bank", "b=2KiB"]
+    assert "no plan fits into these banks" in printed(capsys, "check", "sample:keyword_spotter", *tight, code=1)
+
+
+@NEEDS_C
+def test_plan_says_the_bytes_and_that_none_does_better(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["plan", "sample:keyword_spotter", "--kernels", "reference", "--bank", "dtcm=9000", "--bank", "psram=2MiB"]
+    text = printed(capsys, *asked)
+    assert "866,944 B are loaded and stored in psram for each Invoke(); no plan loads and stores less there" in text
+    document = json.loads(printed(capsys, *asked, "--json", "--curve"))
+    assert (document["plan"]["slow_bytes"], document["plan"]["slow_bound"]) == (866_944, 866_944)
+    assert [point["slow_bytes"] for point in document["curve"]][:3] == [0, 290_944, 866_944]
+
+
+@NEEDS_C
+def test_a_picture_shows_each_bank(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    svg = tmp_path / "banks.svg"
+    banks = ["--bank", "dtcm=9000", "--bank", "psram=2MiB", "--kernels", "reference"]
+    printed(capsys, "report", "sample:keyword_spotter", *banks, "-o", str(svg))
+    text = svg.read_text("utf-8")
+    assert "dtcm: 2,319,600 B loaded, 32,642 B stored" in text
+    assert "psram: 826,944 B loaded, 40,000 B stored" in text
+    printed(capsys, "plan", "sample:keyword_spotter", *banks, "--curve", "--picture", str(svg))
+    assert "bytes loaded and stored in psram, by the bytes of dtcm" in svg.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["plan", "sample:sine", "-o", "banks.h"], "--output goes with --bank"),
+        (["plan", "sample:sine", *TWO, "--csv"], "--bank does not go with --csv"),
+        (["size", "sample:sine", *TWO, "--arena-size", "1000"], "--bank does not go with --arena-size"),
+        (["check", "sample:sine", *TWO, "--limit", "1000"], "--bank does not go with --limit"),
+        (["size", "sample:sine", "--bank", "dtcm=64KiB"], "--bank is given 1 time"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,190 @@
+"""What ``tflm-sim firmware`` takes for granted of a program is proved by its code, or said; programs compiled here."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tflm_sim.cli import main
+
+sys.path.insert(0, str(Path(__file__).parent))
+import set_up_forms
+
+ARENA = "alignas(16) static uint8_t tensor_arena[4000];"
+ALLOCATOR = f"{ARENA} static MicroAllocator *make() {{ return MicroAllocator::Create(tensor_arena, 4000); }}"
+
+
+def judged(
+    capsys: pytest.CaptureFixture[str], folder: Path, source: str, *flags: str, options: tuple[str, ...] = ()
+) -> tuple[int, Any]:
+    """Return the exit code, and the verdict on a program's model."""
+    elf = set_up_forms.program(folder, source, *flags)
+    code = main(["firmware", str(elf), "--runtime", "90b983c2b", "--json", *options])
+    [verdict] = json.loads(capsys.readouterr().out)["verdicts"]
+    return code, verdict
+
+
+def conditions(verdict: Any) -> list[str]:
+    return [doubt["text"] for doubt in verdict["doubts"]]
+
+
+@pytest.mark.parametrize(
+    ("again", "said"),
+    [
+        ("for (int i = 0; i < chosen; i++) it.AllocateTensors();", "AllocateTensors() is called once (it is called in"),
+        ("for (int i = 0; i < chosen; i++) once(it);", "AllocateTensors() is called once (it is called in a loop"),
+        ("for (int i = 0; i < chosen; i++) it.Invoke();", ""),  # which allocates where nobody did
+        ("it.AllocateTensors();", ""),
+        ("for (int i = 0; i < chosen; i++) fresh();", ""),
+        ("for (int i = 0; i < chosen; i++) same();", "AllocateTensors() is called once (it is called in a loop"),
+    ],
+)
+def test_tensors_that_are_allocated_in_a_loop_are_a_doubt_unless_the_interpreter_is_new_each_time(
+    again: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = "it(GetModel(g_model), resolver, tensor_arena, 4000);"
+    source = f"""
+    {ARENA}
+    QUIET int once(MicroInterpreter &it) {{ return it.AllocateTensors(); }}
+    QUIET int fresh() {{ MicroInterpreter {made} return it.AllocateTensors(); }}
+    QUIET int same() {{ static MicroInterpreter {made} return it.AllocateTensors(); }}
+    int main() {{ fill(); MicroInterpreter {made} {again} return it.state[1]; }}
+    """
+    code, verdict = judged(capsys, tmp_path, source)
+    assert verdict["fits"] is True
+    assert [text for text in conditions(verdict) if text.startswith("AllocateTensors() is called once (it ")] == [
+        text for text in conditions(verdict) if said and text.startswith(said)
+    ]
+    assert bool(said) == any(text.startswith(said) for text in conditions(verdict) if said)
+    assert code == (3 if conditions(verdict) else 0)
+
+
+def test_what_each_further_time_takes_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = f"""
+    {ALLOCATOR}
+    int main() {{
+      fill();
+      MicroAllocator *allocator = make();
+      for (int i = 0; i < chosen; i++) {{
+        MicroInterpreter it(GetModel(g_model), resolver, allocator);
+        chosen += it.AllocateTensors();
+      }}
+    }}
+    """
+    code, verdict = judged(capsys, tmp_path, source)
+    (said,) = conditions(verdict)
+    assert said.startswith("an interpreter is made once (it is made in a loop, on the same allocator: each time after ")
+    assert code == 3
+
+
+def test_interpreters_on_an_allocator_that_is_new_each_time_are_no_doubt(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = f"""
+    {ALLOCATOR}
+    int main() {{
+      fill();
+      for (int i = 0; i < chosen; i++) {{
+        MicroInterpreter it(GetModel(g_model), resolver, make());
+        chosen += it.AllocateTensors();
+      }}
+    }}
+    """
+    assert judged(capsys, tmp_path, source)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("use", "needed"),
+    [
+        ("", 1068),
+        ("chosen = (long)allocator->AllocatePersistentBuffer(160);", 1236),
+        ("allocator->AllocatePersistentBuffer(160); allocator->AllocatePersistentBuffer(320);", 1556),
+        ("allocator->AllocatePersistentBuffer(chosen);", None),
+        ("for (int i = 0; i < chosen; i++) allocator->AllocatePersistentBuffer(160);", None),
+        ("kept = allocator;", None),
+        ("chosen = allocator->Other();", None),
+    ],
+)
+def test_what_a_program_takes_of_its_allocator_itself_counts(
+    use: str, needed: int | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = f"""
+    {ALLOCATOR}
+    MicroAllocator *volatile kept;
+    int main() {{
+      fill();
+      MicroAllocator *allocator = make();
+      {use}
+      MicroInterpreter it(GetModel(g_model), resolver, allocator);
+      return it.AllocateTensors();
+    }}
+    """
+    code, verdict = judged(capsys, tmp_path, source)
+    assert code == (3 if needed is None else 0)
+    assert conditions(verdict) == ["the program takes nothing from its allocator itself"] * (needed is None)
+    assert verdict["smallest_arena"] == (needed or 1068)
+
+
+def test_allocator_objects_outside_of_the_arena_do_not_count(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = f"""
+    {ARENA}
+    int main() {{
+      fill();
+      static SingleArenaBufferAllocator memory(tensor_arena, 4000);
+      static GreedyMemoryPlanner planner;
+      MicroInterpreter it(GetModel(g_model), resolver, MicroAllocator::Create(&memory, &planner));
+      return it.AllocateTensors();
+    }}
+    """
+    code, verdict = judged(capsys, tmp_path, source)
+    assert (code, verdict["arena"], verdict["arena_size"]) == (0, "tensor_arena", 4000)
+    assert verdict["smallest_arena"] == 1068 - 36 - 44
+
+
+def test_a_planner_or_a_resolver_of_the_programs_own_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = f"""
+    {ARENA}
+    struct Stack : MicroMemoryPlanner {{ QUIET int GetOffsetForBuffer(int, int *) override {{ return chosen; }} }};
+    struct Mine : MicroOpResolver {{
+      TFLMRegistration row = Register_FULLY_CONNECTED();
+      QUIET const TFLMRegistration *FindOp(BuiltinOperator) const override {{ return chosen ? &row : nullptr; }}
+    }};
+    int main() {{
+      static Mine mine;
+      static Stack planner;
+      MicroInterpreter it(GetModel(g_model), mine, MicroAllocator::Create(tensor_arena, 4000, &planner));
+      return it.AllocateTensors();
+    }}
+    """
+    code, verdict = judged(capsys, tmp_path, source)
+    assert code == 3
+    assert conditions(verdict) == [
+        "its own planner (Stack) plans no more than TFLM's linear one, which shares nothing",
+        "Mine, a resolver of the program's own, finds its operators, with TFLM's kernels",
+    ]
+
+
+def test_a_copy_of_the_model_at_an_odd_address_is_a_doubt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = f"""
+    {ARENA}
+    alignas(16) static uint8_t copied[4000];
+    int main() {{
+      fill();
+      memcpy(copied + 2, g_model, 3000);
+      MicroInterpreter it(GetModel(copied + 2), resolver, tensor_arena, 4000);
+      return it.AllocateTensors();
+    }}
+    """
+    code, verdict = judged(capsys, tmp_path, source)
+    (said,) = conditions(verdict)
+    assert said.startswith("the processor loads words, pairs of words too, from addresses that are 2 modulo 4 (its ")
+    assert code == 3
+    assert judged(capsys, tmp_path, source.replace("copied + 2", "copied + 4"))[0] == 0

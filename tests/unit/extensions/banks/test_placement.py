@@ -1,0 +1,144 @@
+"""Where head, tail and tensors go, on the samples: literal figures, and what every placement must keep."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from tflm_sim.answers.simulation import simulate
+from tflm_sim.errors import UsageError
+from tflm_sim.extensions.banks.arena_needs import arena_needs
+from tflm_sim.extensions.banks.bank import RamBank, parse_banks
+from tflm_sim.extensions.banks.curve import curve
+from tflm_sim.extensions.banks.placement import BankQuestion
+from tflm_sim.planners import native
+from tflm_sim.planners.buffers import plan_of
+from tflm_sim.planners.validate import validate
+from tflm_sim.targets.boards import board
+
+NEEDS_C = pytest.mark.skipif(not native.available(), reason="the C core was not built, and packs nothing")
+
+
+def question(name: str, target: str = "cortex-m4", **settings: str) -> BankQuestion:
+    return BankQuestion(simulate(f"sample:{name}", target, **settings))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (["dtcm=64KiB"], "is given 1 time;"),
+        (["dtcm=64KiB", "DTCM=1KiB"], "two banks are called 'dtcm'"),
+        (["dtcm=64KiB", "psram"], "psram has no size"),
+        (["dtcm=64KiB", "2=1KiB"], "write NAME=SIZE"),
+        (["dtcm=8", "psram=1KiB"], "holds no 16 bytes"),
+        (["a=64KiB@0x20000000", "b=1KiB@0x20000100"], "a reaches to 0x20010000, b begins at 0x20000100"),
+        (["a=64KiB@0xfffff000", "b=1KiB"], "32 bits of addresses"),
+    ],
+)
+def test_what_is_no_list_of_banks_is_refused(texts: list[str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        parse_banks(texts)
+
+
+def test_a_bank_that_begins_off_a_multiple_of_16_loses_what_is_before_it() -> None:
+    bank, _ = parse_banks(["a=100@0x20000004", "b=1KiB"])
+    assert (bank.lost, bank.usable) == (12, 80)
+
+
+def test_boards_know_their_banks() -> None:
+    assert parse_banks(["flexram", "ram2", "sdram=8MiB"], board("teensy41")) == (
+        RamBank("flexram", 512 << 10),
+        RamBank("ram2", 512 << 10),
+        RamBank("sdram", 8 << 20),
+    )
+    with pytest.raises(UsageError, match=r"teensy41 has FlexRAM \(ITCM, DTCM\) 512 KiB \+ RAM2 512 KiB"):
+        parse_banks(["psram", "ram2"], board("teensy41"))
+
+
+def test_tflms_own_create_with_two_arenas_is_that_of_split_arenas() -> None:
+    asked = question("mobilenet_v1_025")
+    split = simulate("sample:mobilenet_v1_025", "cortex-m4", is_split=True).split
+    assert split is not None
+    way = next(way for way in asked.stock_ways(parse_banks(["a=64KiB", "b=2MiB"])) if (way.head, way.tail) == (0, 1))
+    assert [use.needed for use in way.uses] == [-(-split.non_persistent // 16) * 16, split.persistent]
+
+
+def test_the_fewest_bytes_in_slow_banks_are_the_heads_or_the_tails() -> None:
+    banks = parse_banks(["dtcm=64KiB", "psram=2MiB"])
+    ways = question("mobilenet_v1_025", kernels="reference").stock_ways(banks)
+    moved = {(way.head, way.tail): sum(use.moved.total for use in way.uses[1:]) for way in ways}
+    assert (moved[0, 1], moved[1, 0], moved[1, 1]) == (1_852_416, 7_316_132, 9_168_548)
+
+
+@NEEDS_C
+@pytest.mark.parametrize("name", ["mobilenet_v1_025", "residual", "streaming", "keyword_spotter"])
+@pytest.mark.parametrize("kernels", ["reference", "cmsis_nn"])
+def test_every_bank_holds_what_is_placed_there_and_less_of_the_fast_one_is_never_better(
+    name: str, kernels: str
+) -> None:
+    asked = question(name, kernels=kernels)
+    whole = asked.roomy.smallest
+    assert whole is not None
+    found = []
+    for part in (1.0, 0.7, 0.4, 0.2):
+        banks = (RamBank("fast", int(whole.multiple_of_16 * part)), RamBank("slow", 4 << 20))
+        placed = asked.place(banks)
+        assert placed.is_optimal
+        best = placed.best
+        assert best is not None
+        assert best.plan is not None
+        assert best.fits(banks)
+        for number in (0, 1):
+            rows = [index for index, bank in enumerate(best.plan.banks) if bank == number]
+            buffers = [asked.buffers[index] for index in rows]
+            assert validate(buffers, plan_of(buffers, [best.plan.offsets[index] for index in rows])) == []
+        found.append(best.uses[1].moved.total)
+        assert found[-1] == placed.slow_bound
+    assert all(larger <= smaller for larger, smaller in pairwise(found))
+
+
+@NEEDS_C
+def test_three_banks_use_the_slowest_least() -> None:
+    asked = question("mobilenet_v1_025")
+    two = asked.place(parse_banks(["a=20KiB", "c=2MiB"])).best
+    three = asked.place(parse_banks(["a=20KiB", "b=20KiB", "c=2MiB"])).best
+    assert two is not None
+    assert three is not None
+    assert three.uses[2].moved.total < two.uses[1].moved.total
+
+
+@NEEDS_C
+def test_banks_that_hold_too_little_are_proved_to() -> None:
+    placed = question("mobilenet_v1_025").place(parse_banks(["a=20KiB", "b=20KiB"]))
+    assert (placed.best, placed.is_decided) == (None, True)
+
+
+@NEEDS_C
+def test_a_curve_falls_from_all_in_the_slow_bank_to_nothing() -> None:
+    points = curve(question("residual"), parse_banks(["a=1KiB", "b=2MiB"]))
+    assert points[0].slow_bytes == 0
+    assert len(points) > 3
+    for larger, smaller in pairwise(points):
+        assert larger.fast_bytes > smaller.fast_bytes
+        assert larger.slow_bytes < smaller.slow_bytes
+
+
+def test_with_a_planner_of_its_own_tflm_needs_less_beside_the_plan() -> None:
+    own = simulate("sample:mobilenet_v1_025", "cortex-m4", has_own_planner=True)
+    needs = arena_needs(own)
+    assert needs.tail == -(-own.tail_bytes // 16) * 16
+    assert needs.tail_apart < needs.tail < needs.together_before
+
+
+@pytest.mark.parametrize(
+    ("target", "settings", "message"),
+    [
+        ("x86_64", {}, "processors of 32 bits"),
+        ("cortex-m4", {"runtime": "2022-06-01"}, "has one arena"),
+        ("cortex-m4", {"interpreter": "recording"}, "interpreter=plain"),
+    ],
+)
+def test_what_has_no_two_banks_is_refused(target: str, settings: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        question("sine", target, **settings)

@@ -1,0 +1,129 @@
+"""Bytes that kernels load and store: literal figures, counted by hand or by an emulated Cortex-M4."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import pytest
+
+from tflm_sim.answers.simulation import simulate
+from tflm_sim.extensions.banks.operation import Moved
+from tflm_sim.extensions.banks.traffic import Traffic, traffic
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.load import parse
+from tflm_sim.model.types import Model, TensorType
+
+SAME = {"padding": "SAME", "stride_h": 1, "stride_w": 1}
+VALID = {**SAME, "padding": "VALID"}
+
+
+def one_operator(
+    op: str, image: tuple[int, ...], kernel: tuple[int, ...], output: tuple[int, ...], options: dict[str, Any]
+) -> Model:
+    """Return a model of an operator of int8 with a constant filter and bias; neither where its shape is ()."""
+    b = ModelBuilder()
+    x = b.tensor(image, TensorType.INT8, scale=1.0, zero_point=0)
+    y = b.tensor(output, TensorType.INT8, scale=1.0, zero_point=0)
+    inputs = [x]
+    if kernel:
+        axis = 3 if op.startswith("DEPTHWISE") else 0
+        scales = [1.0] * kernel[axis]
+        bias = b.tensor((kernel[axis],), TensorType.INT32, data=bytes(4 * kernel[axis]), scale=scales)
+        w = b.tensor(kernel, TensorType.INT8, data=bytes(prod(kernel)), scale=scales, quantized_dimension=axis)
+        inputs += [w, bias]
+    b.operator(op, inputs, [y], options=options)
+    return parse(b.build(inputs=[x], outputs=[y]))
+
+
+def moved(model: Model, kernels: str) -> Traffic:
+    return traffic(simulate(model, "cortex-m4", kernels=kernels))
+
+
+# Without the application, which writes the input and reads the output once.
+# 3 x 3 over 4 x 4 with padding: 10 x 10 taps inside; 4 x 4 positions, 8 output channels of 3 input channels each.
+CONV = one_operator("CONV_2D", (1, 4, 4, 3), (8, 3, 3, 3), (1, 4, 4, 8), SAME)
+POINTWISE = one_operator("CONV_2D", (1, 4, 4, 3), (5, 1, 1, 3), (1, 4, 4, 5), VALID)
+DEPTHWISE = one_operator("DEPTHWISE_CONV_2D", (1, 4, 4, 3), (1, 3, 3, 3), (1, 4, 4, 3), {**SAME, "depth_multiplier": 1})
+POOL = one_operator(
+    "MAX_POOL_2D", (1, 4, 4, 3), (), (1, 2, 2, 3), {**VALID, "stride_h": 2, "stride_w": 2, "filter_height": 2,
+                                                  "filter_width": 2}
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("model", "kernels", "loaded", "from_tail"),
+    [
+        (CONV, "reference", 100 * 3 * 8, 8 * 128),
+        (CONV, "cmsis_nn", 100 * 3, 8 * 128),
+        (POINTWISE, "reference", 16 * 3 * 5, 8 * 80),
+        (POINTWISE, "cmsis_nn", 16 * 3 * 3, 4 * 80),  # Two output channels at a time.
+        (DEPTHWISE, "reference", 100 * 3, 8 * 48),
+        (DEPTHWISE, "cmsis_nn", 100 * 3, 8 * 48),
+        (POOL, "reference", 48, 0),
+        (POOL, "cmsis_nn", 48, 0),
+    ],
+)
+def test_an_input_is_loaded_as_often_as_the_kernels_loops_do(
+    model: Model, kernels: str, loaded: int, from_tail: int
+) -> None:
+    found = moved(model, kernels)
+    assert found.by_element == ()
+    image = prod(model.subgraphs[0].tensors[0].dims)
+    assert found.buffers[0] == Moved(loaded, image)
+    assert found.tail == Moved(from_tail, 0)
+
+
+def test_columns_of_cmsis_nn_are_stored_as_bytes_and_words_and_loaded_for_each_pair_of_channels() -> None:
+    # 16 positions of 27 elements: stored as bytes and words; loaded as bytes, and as words for 4 pairs of channels.
+    found = moved(CONV, "cmsis_nn")
+    assert found.buffers[-1] == Moved(16 * 27 * (1 + 2 * 4), 16 * 27 * 3)
+
+
+def test_cmsis_nn_pools_within_its_output() -> None:
+    # Four elements a window: the first is stored, three are compared, all are clamped; the application reads them.
+    assert moved(POOL, "cmsis_nn").buffers[1] == Moved(4 * 12 + 12, 4 * 12 + 12)
+    assert moved(POOL, "reference").buffers[1] == Moved(12, 12)
+
+
+# Loads and stores of buffers in one Invoke() of real TFLM (90b983c, CMSIS-NN 4ab83cc) on an emulated Cortex-M4, counted
+# access by access. The reference SOFTMAX loads a new largest element of its input again: up to 12 times here.
+@pytest.mark.parametrize(
+    ("name", "kernels", "executed", "again"),
+    [
+        ("mobilenet_v1_025", "reference", 7_306_915, 2),
+        ("mobilenet_v1_025", "cmsis_nn", 4_105_820, 0),
+        ("residual", "reference", 11_750_965, 10),
+        ("residual", "cmsis_nn", 14_993_390, 0),
+        ("keyword_spotter", "reference", 2_642_686, 12),
+        ("keyword_spotter", "cmsis_nn", 1_758_370, 0),
+        ("streaming", "reference", 16_579, 0),
+        ("streaming", "cmsis_nn", 25_067, 0),
+    ],
+)
+def test_an_invoke_of_the_samples_moves_what_an_emulated_core_executes(
+    name: str, kernels: str, executed: int, again: int
+) -> None:
+    simulation = simulate(f"sample:{name}", "cortex-m4", kernels=kernels)
+    found = traffic(simulation)
+    assert found.by_element == ()
+    main = simulation.model.subgraphs[0]
+    of_application = sum(prod(main.tensors[tensor].dims) for tensor in (*main.input_tensors, *main.output_tensors))
+    counted = sum(found.buffers, Moved()).total - of_application
+    assert executed - again <= counted <= executed
+
+
+def test_kernels_whose_loops_are_not_known_move_each_byte_once_and_say_so() -> None:
+    found = traffic(simulate("sample:residual", "esp32-s3"))
+    assert found.kernels == ""
+    assert {"CONV_2D", "ADD"} <= set(found.by_element)
+    assert [loaded.total for loaded in found.buffers if loaded.total] != []
+
+
+def test_what_a_buffer_is_touched_counts_each_operator_and_the_application_once() -> None:
+    found = moved(CONV, "reference")
+    assert found.touched == (2 * 48, 2 * 128)
+
+
+def test_a_while_counts_as_one_pass_and_says_so() -> None:
+    assert not moved(CONV, "reference").has_loops

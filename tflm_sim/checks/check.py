@@ -1,0 +1,167 @@
+"""``check()``: the verdict of ``tflm-sim check`` in Python, on a target or in a linked program.
+
+    >>> check("model.tflite", "cortex-m4", limit="64KiB").answer
+    'yes'
+    >>> check("model.tflite", firmware="build/app.elf", limit="64KiB").answer
+    'if'
+
+``LinkedProgram`` is the program's side of it, from which the project file and the pytest plugin answer too.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Unpack
+
+from tflm_sim.checks.judge import Room, judge, judge_in_program, judge_measured
+from tflm_sim.checks.program_need import ProgramNeed
+from tflm_sim.checks.verdict import Verdict, baseline_key
+from tflm_sim.device.configuration import Configuration, Settings, Where, configure
+from tflm_sim.errors import UsageError
+from tflm_sim.model.load import ModelLike, load
+from tflm_sim.model.types import Model
+from tflm_sim.registry import programs
+from tflm_sim.sizes import parse_size
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_NAMED = ("kernels", "runtime", "library", "interpreter")
+"""Settings for what a program's file may not say."""
+_SETTLING = ("planner", "resource_variable_count")
+"""Settings that are not looked for in the file where they are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedProgram:
+    """A linked program (ELF) that models are judged in.
+
+    Attributes:
+        path: Its file.
+        possible: Its set-up on each target that the file leaves possible, the likeliest first.
+        named: What was named because the file may not say it.
+        settled: Settings that were named, and are not looked for in the file.
+        address: Where the arena starts, modulo 16; None for where the program has it.
+        is_run: Whether it is executed; otherwise it is read.
+        interpreter: With ``is_run``: the number of the one that gets the model, from 1 on; 0 for each.
+    """
+
+    path: str
+    possible: tuple[Configuration, ...]
+    named: Mapping[str, str | None]
+    settled: frozenset[str]
+    address: int | None
+    is_run: bool
+    interpreter: int
+
+    def judge(self, name: str, model: Model, room: Room, key: str, before: int | None = None) -> Verdict:
+        """Return the verdict on a model; see :func:`~tflm_sim.checks.judge.judge`.
+
+        Raises:
+            UsageError: It is to be executed, and no limit says in which arena.
+            FirmwareError: The program cannot be used, or not be executed.
+        """
+        reader: Any = programs()
+        if self.is_run:
+            if room.limit is None:
+                raise UsageError("`run=` needs `limit=`")
+            measured = reader.measure(self.path, model, self.possible, [room.limit], interpreter=self.interpreter)
+            return judge_measured(name, model, measured, room.limit, key=key, before=before)
+        return judge_in_program(name, model, self.need(name, model, room.limit), room, key=key, before=before)
+
+    def need(self, name: str, model: Model, limit: int | None = None) -> ProgramNeed:
+        """Return what a model needs in the program, as its file says.
+
+        Args:
+            name: The model's path, from the user.
+            model: It.
+            limit: Bytes of the arena that is asked about; None where only the need is.
+        """
+        words = ["size"] if limit is None else ["check"]
+        options = [] if limit is None else ["--limit", str(limit)]
+        command = ["tflm-sim", *words, model.path or name, "--firmware", self.path, *options, "--executed"]
+        found: ProgramNeed = programs().need(
+            self.path,
+            model,
+            self.possible,
+            limit=limit,
+            address=self.address,
+            settled=self.settled,
+            command=shlex.join(command),
+            **self.named,
+        )
+        return found
+
+
+def linked_program(
+    path: str | os.PathLike[str],
+    target: str | None = None,
+    *,
+    run: bool = False,
+    interpreter_number: int = 0,
+    **settings: Unpack[Settings],
+) -> LinkedProgram:
+    """Return a program that models are judged in.
+
+    Args:
+        path: Its ELF file.
+        target: The machine, where the file does not say it.
+        run: Whether it is executed, in an emulator; otherwise it is read.
+        interpreter_number: With ``run``: the interpreter that gets the model, from 1 on; 0 for each.
+        settings: What the file does not say.
+
+    Raises:
+        UsageError: No extension reads programs, or something has to be named that the file does not say.
+        FirmwareError: The file cannot be used.
+    """
+    reader = programs()
+    if reader is None:
+        raise UsageError("`firmware=` needs the extension 'firmware', which is not installed")
+    given: dict[str, Any] = dict(settings)
+    named = {"named": target, **{name: given.get(name) for name in _NAMED}}
+    own = {name: value for name, value in given.items() if name not in ("kernels", "runtime", "library")}
+    path = os.fspath(path)
+    possible = tuple(configure(each, **own) for each in reader.possible_targets(path, **named))
+    settled = frozenset(name for name in _SETTLING if given.get(name) is not None)
+    return LinkedProgram(path, possible, named, settled, given.get("arena_address"), run, interpreter_number)
+
+
+def check(
+    model: ModelLike,
+    target: Where | None = None,
+    *,
+    limit: int | str,
+    firmware: str | os.PathLike[str] | None = None,
+    run: bool = False,
+    **settings: Unpack[Settings],
+) -> Verdict:
+    """Return the verdict on a model in an arena of a given size, as ``tflm-sim check`` says it.
+
+    Args:
+        model: A Model, a path, bytes, ``sample:NAME``.
+        target: What it runs on; default "cortex-m4", and with ``firmware`` what its file says.
+        limit: Bytes of the arena, or text: "64KiB".
+        firmware: A linked program (ELF), from which everything is read that it says.
+        run: Whether that program is executed, in an emulator, instead of read.
+        settings: See :class:`~tflm_sim.device.configuration.Settings`.
+
+    Returns:
+        The verdict: ``answer`` is "yes", "no", "if" or "cannot tell", ``doubts`` are those that it hangs on.
+
+    Raises:
+        UsageError, ModelError, UnsupportedOpError: As :func:`~tflm_sim.answers.simulation.simulate`.
+        FirmwareError: The program cannot be used.
+    """
+    loaded = load(model)
+    name = loaded.path or "model"
+    room = Room(parse_size(limit) if isinstance(limit, str) else limit, None)
+    if firmware is None:
+        if run:
+            raise UsageError("`run=` needs `firmware=`, the program that is executed")
+        return judge(name, loaded, configure(target or "cortex-m4", **settings), room)
+    if target is not None and not isinstance(target, str):
+        raise UsageError("with `firmware=` a target is a name, for what its file does not say")
+    program = linked_program(firmware, target, run=run, **settings)
+    return program.judge(name, loaded, room, baseline_key(name, program.possible[0]))

@@ -1,0 +1,66 @@
+"""A line on stderr where an answer is for the default TFLM and that one is old by the clock; it is in no document.
+
+Nothing is asked of a network: the line names the command that does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterator
+
+from tflm_sim.cli.terminal import say
+from tflm_sim.numbers import as_whole
+from tflm_sim.targets.reference import REFERENCE_DAY, REFERENCE_SNAPSHOT, WHEEL_SNAPSHOT
+
+OLD_DAYS = 60
+"""A default of more days is told."""
+_NAMES = ("runtime", "library", "firmware", "between", "base")
+"""Options that say, themselves or by what they name, which TFLM an answer is for."""
+
+_YEAR_10000 = 253_402_300_800
+"""Seconds; Python's dates end there."""
+
+
+def say_age(verb: str | None, args: argparse.Namespace) -> None:
+    """Print the line where none of a verb's options named a TFLM, and the one that was taken is old.
+
+    The clock is that of SOURCE_DATE_EPOCH where it is set, so that what is built twice prints the same.
+    """
+    if verb == "firmware" or not hasattr(args, "runtime") or any(getattr(args, name, None) for name in _NAMES):
+        return
+    from datetime import UTC, date, datetime
+
+    taken = dict(_taken(args))
+    if not taken:
+        return
+    epoch = as_whole(os.environ.get("SOURCE_DATE_EPOCH", ""))
+    seconds = epoch if epoch is not None and 0 <= epoch < _YEAR_10000 else time.time()
+    today = datetime.fromtimestamp(seconds, UTC).date()
+    snapshot, day = min(taken.items(), key=lambda one: one[1])
+    age = (today - date.fromisoformat(day)).days
+    if age <= OLD_DAYS:
+        return
+    from tflm_sim.targets.history import newest
+
+    known = newest()
+    other = f"; the newest that is known: --runtime {known.short} ({known.day})" if known.day > day else ""
+    say(
+        f"TFLM of {day} ({snapshot}) was taken, as nothing names one; that is {age} days ago{other}. "
+        "'pip index versions tflm_sim' says whether there is a tflm_sim that knows a newer one",
+        file=sys.stderr,
+    )
+
+
+def _taken(args: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    """Yield the default TFLM of each target that is named, and its day; a target with a TFLM of its own has none."""
+    from tflm_sim.targets.presets import PRESETS
+
+    named = getattr(args, "target", None) or getattr(args, "targets", None)
+    for name in [named] if isinstance(named, str) else named or [""]:
+        row = PRESETS.get(str(name).lower())
+        snapshot = row.runtime.snapshot if row else REFERENCE_SNAPSHOT
+        if snapshot in (REFERENCE_SNAPSHOT, WHEEL_SNAPSHOT):
+            yield snapshot, REFERENCE_DAY if row is None else row.runtime.day

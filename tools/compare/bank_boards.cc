@@ -1,0 +1,46 @@
+// Runs a model in one arena, and over banks with the planner of banks.h: for bank_boards.py.
+
+#include "bank_start.h"
+#include "banks.h"
+
+extern "C" const unsigned char g_model[];
+alignas(16) static uint8_t one_arena[ONE_ARENA];
+static uint8_t outputs[2][4][1024];
+
+static void Run(MicroInterpreter& interpreter, int which) {
+  uint32_t state = 7;
+  for (int run = 0; run < 4; ++run) {
+    for (size_t i = 0; i < interpreter.inputs_size(); ++i) {
+      TfLiteTensor* tensor = interpreter.input(i);
+      for (size_t j = 0; j < tensor->bytes; ++j) {
+        state = state * 1664525u + 1013904223u;
+        tensor->data.uint8[j] = static_cast<uint8_t>(state >> 24);
+      }
+    }
+    if (interpreter.Invoke() != kTfLiteOk) Say("Invoke() fails\n");
+    const TfLiteTensor* tensor = interpreter.output(0);
+    memcpy(outputs[which][run], tensor->data.uint8, tensor->bytes < 1024 ? tensor->bytes : 1024);
+  }
+}
+
+int main() {
+  const Model* model = GetModel(g_model);
+  MicroAllocator* allocator = MicroAllocator::Create(one_arena, sizeof one_arena);
+  static MicroInterpreter alone(model, Resolver(), allocator, MicroResourceVariables::Create(allocator, 20));
+  if (alone.AllocateTensors() != kTfLiteOk) Say("one arena fails\n");
+  Run(alone, 0);
+  static tflm_banks::model::Memory memory(BANKS);
+  SayNumber("check", memory.Check() != kTfLiteOk);
+  static MicroInterpreter banked(model, Resolver(), memory.allocator(),
+                                 MicroResourceVariables::Create(memory.allocator(), 20));
+  const int status = banked.AllocateTensors();
+  SayNumber("status", status);
+  if (status != kTfLiteOk) return 0;
+  SayNumber("used", banked.arena_used_bytes());
+  Run(banked, 1);
+  SayNumber("differ", memcmp(outputs[0], outputs[1], sizeof outputs[0]) != 0);
+  banked.Reset();
+  Run(banked, 1);
+  SayNumber("differ_after_reset", memcmp(outputs[0], outputs[1], sizeof outputs[0]) != 0);
+  return 0;
+}

@@ -1,0 +1,168 @@
+"""Compare the loads and stores that are counted for ``--bank`` with what an emulated Cortex-M4 executes.
+
+    python tools compare bank_loads --tflm CHECKOUT -I flatbuffers/include -I gemmlowp -I ruy \\
+        --library libtflm.a --kernels reference MODEL...
+
+CHECKOUT is tensorflow/tflite-micro at 90b983c; of the libraries, built for cortex-m4 with TF_LITE_STATIC_MEMORY, the
+first that has a kernel counts (for CMSIS-NN its kernels in front). The program is bank_loads.cc: one Invoke() in an
+arena in which no two buffers share a byte, so that every access belongs to one buffer. Unicorn calls back for each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import frame
+
+from tflm_sim import load, simulate
+from tflm_sim.errors import TflmSimError
+from tflm_sim.extensions.banks.traffic import traffic
+
+HERE = Path(__file__).parent
+FLAGS = (
+    "-mthumb -Os -std=c++17 -fno-rtti -fno-exceptions -fno-threadsafe-statics -ffunction-sections -fdata-sections "
+    "-funsigned-char -DTF_LITE_STATIC_MEMORY -nostartfiles -Wl,--gc-sections,-z,muldefs,-u,kVectors "
+    "-Wl,-e,_start,--section-start=.vectors=0,-Ttext=0x40,-Tdata=0x20000000 --specs=nosys.specs"
+)
+ARENA, ARENA_BYTES, MODEL = 0x21000000, 0x1000000, 0x00800000
+_SECONDS = 300
+
+
+def add_build(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where TFLM is."""
+    parser.add_argument("--tflm", type=Path, required=True, metavar="CHECKOUT", help="tensorflow/tflite-micro")
+    parser.add_argument("-I", dest="include", action="append", default=[], metavar="FOLDER", help="its dependencies")
+    parser.add_argument("--library", action="append", default=[], metavar="LIB.a", help="TFLM, built for the core")
+    parser.add_argument("--kernels", default="reference", help="whose kernels the libraries have")
+    parser.add_argument("--define", action="append", default=[], metavar="X=Y", help="for the program")
+
+
+def build(args: argparse.Namespace, source: str, out: Path, core: str, *more: str) -> None:
+    """Link a program with TFLM; end with the compiler's own words where that fails, exit code 3."""
+    folders = [f"-I{folder}" for folder in (args.tflm, *args.include, out.parent)]
+    defines = [f"-D{define}" for define in args.define]
+    command = ["arm-none-eabi-g++", f"-mcpu={core}", *FLAGS.split(), *folders, *defines, str(HERE / source), *more]
+    libraries = [*args.library, *args.library, "-lm"]
+    run = subprocess.run([*command, *libraries, "-o", str(out)], capture_output=True, text=True, check=False)
+    if run.returncode:
+        print(run.stderr, file=sys.stderr)
+        sys.exit(3)
+
+
+def executed(program: bytes, model: bytes) -> tuple[list[int], list[int], str]:
+    """Return the bytes loaded and stored by address of the arena, and what the program says."""
+    import unicorn
+    from unicorn import arm_const as arm
+
+    machine = unicorn.Uc(unicorn.UC_ARCH_ARM, unicorn.UC_MODE_THUMB | unicorn.UC_MODE_MCLASS)
+    machine.ctl_set_cpu_model(arm.UC_CPU_ARM_CORTEX_M4)
+    for start, size in ((0, 0x1000000), (0x20000000, 0x400000), (ARENA, ARENA_BYTES), (0xE0000000, 0x100000)):
+        machine.mem_map(start, size)
+    for address, data in segments(program):
+        machine.mem_write(address, data)
+    machine.mem_write(MODEL, model)
+    stack, start = (int.from_bytes(machine.mem_read(address, 4), "little") for address in (0, 4))
+    machine.reg_write(arm.UC_ARM_REG_SP, stack)
+    loads, stores, said, hooks = [0] * ARENA_BYTES, [0] * ARENA_BYTES, [], []
+
+    def access(_: object, kind: int, address: int, size: int, *__: object) -> None:
+        (stores if kind == unicorn.UC_MEM_WRITE else loads)[address - ARENA] += size
+
+    def ask(*_: object) -> None:
+        what, pc = machine.reg_read(arm.UC_ARM_REG_R0), machine.reg_read(arm.UC_ARM_REG_PC)
+        if what != 4:
+            machine.emu_stop()
+            return
+        text = bytes(machine.mem_read(machine.reg_read(arm.UC_ARM_REG_R1), 256)).partition(b"\0")[0].decode("latin-1")
+        if text == "BEGIN\n":  # Callbacks from the start would be in the way of instructions in IT blocks.
+            kinds = unicorn.UC_HOOK_MEM_READ | unicorn.UC_HOOK_MEM_WRITE
+            hooks.append(machine.hook_add(kinds, access, begin=ARENA, end=ARENA + ARENA_BYTES - 1))
+            machine.ctl_flush_tb()
+        elif text == "END\n":
+            machine.hook_del(hooks.pop())
+        said.append(text)
+        machine.reg_write(arm.UC_ARM_REG_PC, (pc + 2) | 1)
+
+    machine.hook_add(unicorn.UC_HOOK_INTR, ask)
+    try:
+        machine.emu_start(start | 1, 0xFFFFFFF0, timeout=_SECONDS * 1_000_000)
+    except unicorn.UcError as error:
+        said.append(f"{error}")
+    return loads, stores, "".join(said)
+
+
+def segments(program: bytes) -> list[tuple[int, bytes]]:
+    """Return what an ELF file has loaded, by address."""
+    first = int.from_bytes(program[28:32], "little")
+    found = []
+    for number in range(int.from_bytes(program[44:46], "little")):
+        row = [int.from_bytes(program[first + 32 * number + 4 * n :][:4], "little") for n in range(6)]
+        kind, offset, address, _, size, _ = row
+        if kind == 1 and size:
+            found.append((address, program[offset : offset + size]))
+    return found
+
+
+def compared(name: str, program: bytes, kernels: str) -> tuple[int, int, int, int, str]:
+    """Return bytes executed and counted, how far buffers are apart, the tail's bytes executed, and a remark."""
+    model = load(name)
+    loads, stores, said = executed(program, bytes(model.source))
+    if not said.endswith("ok\n"):
+        return 0, 0, 0, 0, re.sub(r"\s+", " ", said)[-60:]
+    simulation = simulate(model, "cortex-m4", kernels=kernels, planner="linear", resource_variable_count=40)
+    counted = traffic(simulation)
+    main = model.subgraphs[0]
+    found = total = apart = 0
+    for planned, (loaded, stored) in zip(simulation.buffers, counted.buffers, strict=True):
+        info = planned.info
+        if info.scratch < 0 and info.subgraph == 0:  # The application is not executed between the marks.
+            stored -= info.size * (info.tensor in main.input_tensors)
+            loaded -= info.size * (info.tensor in main.output_tensors)
+        seen = sum(loads[planned.offset : planned.end]), sum(stores[planned.offset : planned.end])
+        found += sum(seen)
+        total += loaded + stored
+        apart += abs(seen[0] - loaded) + abs(seen[1] - stored)
+    head = max((planned.end for planned in simulation.buffers), default=0)
+    return found, total, apart, sum(loads[head:]) - counted.tail.loads, ", ".join(counted.by_element)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Execute and compare; the exit code is 1 where a kernel whose loops are known is more than 1 % off."""
+    parser = frame.parser(__doc__)
+    add_build(parser)
+    parser.add_argument("models", nargs="+", metavar="MODEL")
+    args = parser.parse_args(arguments)
+    table = frame.Table(
+        {
+            "model": "<44",
+            "executed": ">13,",
+            "counted": ">13,",
+            "apart": ">11,",
+            "tail's structs": ">14,",
+            "by element": "<40",
+        }
+    )
+    code = 0
+    with tempfile.TemporaryDirectory() as folder:
+        elf = Path(folder) / "bank_loads.elf"
+        build(args, "bank_loads.cc", elf, "cortex-m4")
+        program = elf.read_bytes()
+        for name in args.models:
+            try:
+                found, total, apart, structs, remark = compared(name, program, args.kernels)
+            except TflmSimError as error:
+                table.row(Path(name).name, None, None, None, None, str(error))
+                continue
+            table.row(Path(name).name, found or None, total or None, apart, structs, remark)
+            code |= bool(found and not remark and apart * 100 > found)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
