@@ -23,7 +23,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
 from tflm_sim.registry import programs
-from tflm_sim.sizes import parse_size
+from tflm_sim.sizes import as_limit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -129,22 +129,15 @@ def linked_program(
 
 
 def check(
-    model: ModelLike,
-    target: Where | None = None,
-    *,
-    limit: int | str,
-    firmware: str | os.PathLike[str] | None = None,
-    run: bool = False,
-    **settings: Unpack[Settings],
+    model: ModelLike, target: Where | None = None, *, limit: int | str, run: bool = False, **settings: Unpack[Settings]
 ) -> Verdict:
     """Return the verdict on a model in an arena of a given size, as ``tflm-sim check`` says it.
 
     Args:
         model: A Model, a path, bytes, ``sample:NAME``.
-        target: What it runs on; default "cortex-m4", and with ``firmware`` what its file says.
+        target: What it runs on; where nothing else names it, "cortex-m4".
         limit: Bytes of the arena, or text: "64KiB".
-        firmware: A linked program (ELF), from which everything is read that it says.
-        run: Whether that program is executed, in an emulator, instead of read.
+        run: Whether the program of ``firmware`` is executed, in an emulator, instead of read.
         settings: See :class:`~tflm_sim.device.configuration.Settings`.
 
     Returns:
@@ -156,11 +149,13 @@ def check(
     """
     loaded = load(model)
     name = loaded.path or "model"
-    room = Room(parse_size(limit) if isinstance(limit, str) else limit, None)
+    room = Room(as_limit(limit, "limit"), None)
+    firmware = settings.pop("firmware", None)
     if firmware is None:
         if run:
             raise UsageError("`run=` needs `firmware=`, the program that is executed")
-        return judge(name, loaded, configure(target or "cortex-m4", **settings), room)
+        is_named = settings.get("board") or settings.get("library")
+        return judge(name, loaded, configure(target or (None if is_named else "cortex-m4"), **settings), room)
     if target is not None and not isinstance(target, str):
         raise UsageError("with `firmware=` a target is a name, for what its file does not say")
     program = linked_program(firmware, target, run=run, **settings)
