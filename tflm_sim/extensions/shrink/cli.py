@@ -17,6 +17,7 @@ from tflm_sim.checks.program_need import ProgramNeed
 from tflm_sim.cli import options
 from tflm_sim.cli.terminal import ProgressLine, fitting, say, say_json
 from tflm_sim.device.configuration import Configuration
+from tflm_sim.documents import as_json
 from tflm_sim.errors import FirmwareError, TflmSimError, UsageError
 from tflm_sim.extensions.shrink.shrunk import Shrunk
 from tflm_sim.extensions.shrink.text import (
@@ -223,7 +224,7 @@ def _print(
     need: ProgramNeed | None,
 ) -> None:
     if args.json:
-        program = None if need is None or executed is not None else dict(need.parts)
+        program = None if need is None or executed is not None else as_json(need.parts["program"])
         say_json(shrunk_document(shrunk, goal=goal, output=output, executed=executed, program=program))
     else:
         say(*shrunk_lines(shrunk, goal=goal, explain=args.explain, width=fitting()))
