@@ -66,9 +66,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]
     return code, capsys.readouterr().out
 
 
-def test_every_verb_has_the_same_answer(
-    question: Question, program: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_verb_has_the_same_answer(question: Question, program: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, limit = EXIT_CODES[question.answer], str(question.limit)
     named = ("--firmware", program, "--runtime", RUNTIME)
     found, text = said(capsys, "check", MODEL, *named, "--limit", limit)
@@ -77,9 +75,7 @@ def test_every_verb_has_the_same_answer(
     assert (found, json.loads(text)["answer"]) == (code, question.answer)
     found, text = said(capsys, "firmware", program, "--model", MODEL, "--limit", limit, "--runtime", RUNTIME)
     assert (found, text.startswith(question.first_words)) == (code, True), text
-    found, text = said(
-        capsys, "firmware", program, "--model", MODEL, "--limit", limit, "--runtime", RUNTIME, "--json"
-    )
+    found, text = said(capsys, "firmware", program, "--model", MODEL, "--limit", limit, "--runtime", RUNTIME, "--json")
     assert (found, json.loads(text)["verdicts"][0]["answer"]) == (code, question.answer)
     found, text = said(capsys, "size", MODEL, *named, "--arena-size", limit)
     assert (found, text.startswith(question.first_words)) == (code, True), text
