@@ -57,14 +57,7 @@ def answer_lines(answer: SizeAnswer, arena_address: int, *, has_ledger: bool = T
     if not has_ledger:
         declared = found[: found.index("")]
         return [*_invoke_lines(answer), *declared, "", *_overview_lines(answer), *_npu_lines(answer)]
-    return [
-        *_debug_lines(answer),
-        *_invoke_lines(answer),
-        *found,
-        *_npu_lines(answer),
-        *_tail_lines(answer),
-        *_peak_lines(answer),
-    ]
+    return [*_invoke_lines(answer), *found, *_npu_lines(answer), *_tail_lines(answer), *_peak_lines(answer)]
 
 
 def _overview_lines(answer: SizeAnswer) -> list[str]:
