@@ -20,12 +20,11 @@ PACKAGE = TESTS.parent / "tflm_sim"
 FLOORS = (
     {"errors", "limits"},
     {"registry"},
-    {"document_fields", "document_types", "short_repr"},
+    {"document_fields", "document_types", "names", "short_repr"},
     {
         "units",
         "sizes",
         "numbers",
-        "names",
         "escape",
         "files",
         "samples",

@@ -12,12 +12,16 @@ import time
 from collections.abc import Iterator
 
 from tflm_sim.cli.terminal import say
+from tflm_sim.numbers import as_whole
 from tflm_sim.targets.reference import REFERENCE_DAY, REFERENCE_SNAPSHOT, WHEEL_SNAPSHOT
 
 OLD_DAYS = 60
 """A default of more days is told."""
 _NAMES = ("runtime", "library", "firmware", "between", "base")
 """Options that say, themselves or by what they name, which TFLM an answer is for."""
+
+_YEAR_10000 = 253_402_300_800
+"""Seconds; Python's dates end there."""
 
 
 def say_age(verb: str | None, args: argparse.Namespace) -> None:
@@ -32,7 +36,9 @@ def say_age(verb: str | None, args: argparse.Namespace) -> None:
     taken = dict(_taken(args))
     if not taken:
         return
-    today = datetime.fromtimestamp(float(os.environ.get("SOURCE_DATE_EPOCH") or time.time()), UTC).date()
+    epoch = as_whole(os.environ.get("SOURCE_DATE_EPOCH", ""))
+    seconds = epoch if epoch is not None and 0 <= epoch < _YEAR_10000 else time.time()
+    today = datetime.fromtimestamp(seconds, UTC).date()
     snapshot, day = min(taken.items(), key=lambda one: one[1])
     age = (today - date.fromisoformat(day)).days
     if age <= OLD_DAYS:
