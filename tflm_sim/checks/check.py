@@ -23,7 +23,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
 from tflm_sim.registry import programs
-from tflm_sim.sizes import parse_size
+from tflm_sim.sizes import as_limit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -153,7 +153,7 @@ def check(
     """
     loaded = load(model)
     name = loaded.path or "model"
-    room = Room(parse_size(limit) if isinstance(limit, str) else limit, None)
+    room = Room(as_limit(limit, "limit"), None)
     given: dict[str, Any] = dict(settings)
     firmware = given.pop("firmware", None)
     if firmware is None:

@@ -198,7 +198,9 @@ class Follower:
                 return f"{arena.size:,} B are passed for {name or 'an object'}, which has {room:,} B there"
         elif over := program.object_within(arena.address, arena.end):
             return f"it lies over {over}"
-        for pointer, used in ((one.pointer, one.stack) for result in results for one in (result, *result.invocations)):
+        seen = [(one.pointer, one.stack) for one in results]
+        seen += [(one.pointer, one.stack) for result in results for one in result.invocations]
+        for pointer, used in seen:
             if arena.address < pointer < arena.end and not (bounds and bounds[0] <= pointer < bounds[1]):
                 return f"the stack lies in it: its pointer is {pointer:#x}"
             if used is not None and pointer - used < arena.end <= pointer:
@@ -213,7 +215,7 @@ class Follower:
     # -- running --------------------------------------------------------------------------------------------------
 
     def run(self, limit: float) -> None:
-        """Follow the program until it ends, is over, or has come to nothing for ``limit`` seconds of the host's processor.
+        """Follow the program until it ends, is over, or has come to nothing for ``limit`` seconds of processor time.
 
         Functions that are answered, lines that it prints and blocks of its heap are nothing: it may ask a device, print
         or allocate for ever.
