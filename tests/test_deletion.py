@@ -29,7 +29,7 @@ CORE_TESTS = (
 CORE_COMMANDS = """
     size sample:sine
     size sample:sine --json
-    size sample:sine --boards pico,esp32
+    size sample:sine --targets cortex-m4,esp32
     check sample:sine --limit 64KiB
     diff sample:sine sample:residual
     report sample:sine -o page.html
@@ -40,7 +40,7 @@ CORE_COMMANDS = """
     list targets
     list ops conv
     plan sample:residual
-    explain "Failed to resize buffer. Requested: 33488, available 20472, missing: 13016"
+    explain "tensor arena = 33488"
 """
 OWN_COMMANDS = {
     "shrink": (["shrink", "sample:sine"], 1),  # which needs no less

@@ -47,6 +47,15 @@ CASES: dict[str, tuple[Sequence[str], int, str]] = {
     "no_planned_buffers_864_vs_856.tflite": (
         ("size", "FILE", "--target", "x86_64-pip"), 0, "smallest arena  856 B"
     ),
+    "size_pip_says_halts_wheel_ok_fc_zero_point.tflite": (
+        ("size", "FILE", "--target", "x86_64-pip"), 0,
+        "a debug build halts here, and this one goes on: "
+        "tensorflow/lite/micro/kernels/fully_connected_common.cc:147: filter->params.zero_point == 0",
+    ),
+    "explain_46ms_a_line_400.txt": (
+        ("explain", "FILE", "--model", "sample:mobilenet_v1_025"), 1,
+        "of the 7 failures are not simulated: too many for one log; give one of their lines",
+    ),
     **{
         f"lite_{name}.tflite": (("lite", "FILE", "--kernels", "reference"), code, sentence)
         for name, code, sentence in (
@@ -62,8 +71,6 @@ CASES: dict[str, tuple[Sequence[str], int, str]] = {
     },
 }  # fmt: skip
 IN_A_TABLE = "sweep_csv_raw_escapes_custom_op.tflite"
-OPEN = {"explain_46ms_a_line_400.txt", "size_pip_says_halts_wheel_ok_fc_zero_point.tflite"}
-"""Files whose answers are known to be wrong; their README says what is right."""
 
 
 def limited() -> None:
@@ -89,7 +96,7 @@ def test_a_hostile_file_ends_with_its_sentence(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.shared("hostile")
 def test_every_hostile_file_has_its_case() -> None:
-    assert {path.name for path in HOSTILE.iterdir() if path.is_file()} == {*CASES, *OPEN, IN_A_TABLE, "README.md"}
+    assert {path.name for path in HOSTILE.iterdir() if path.is_file()} == {*CASES, IN_A_TABLE, "README.md"}
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ itself (the smallest arena, the fullest moment, the use of the tail) is computed
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
 from types import MappingProxyType
@@ -103,6 +103,16 @@ class Simulation:
     def invoke_problem(self) -> InvokeProblem | None:
         """Why Invoke() fails every time though AllocateTensors() succeeds, None where nothing is known to."""
         return invoke_problem(self.device, self.configuration)
+
+    @cached_property
+    def debug_build_halts(self) -> str | None:
+        """Where a build with debug checks would halt though this one has none and goes on; None where it would not."""
+        target = self.configuration.target
+        if target.runtime.has_debug_checks or self.status != "ok":
+            return None
+        debug = replace(target, runtime=replace(target.runtime, has_debug_checks=True))
+        halted = simulate(self.model, replace(self.configuration, target=debug)).failure
+        return None if halted is None or halted.status != "abort" else str(halted)
 
     @cached_property
     def log(self) -> tuple[str, ...]:

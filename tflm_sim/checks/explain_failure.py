@@ -40,6 +40,29 @@ _Request = Persist | Resize | Temp
 _SECTIONS = {"plan_too_big": "head"}
 
 
+_MAX_OPERATORS = 30_000
+_LEAST_SIMULATIONS = 64
+
+
+class SimulationBudget:
+    """How many simulations may still be made for one log (mutable): a log of many lines costs no more than a short one.
+
+    Args:
+        model: Its operators decide how many: a few seconds' worth.
+    """
+
+    def __init__(self, model: Model) -> None:
+        operators = sum(len(subgraph.operators) for subgraph in model.subgraphs)
+        self.left = max(_MAX_OPERATORS // max(operators, 1), _LEAST_SIMULATIONS)
+
+    def take(self, count: int) -> bool:
+        """Take so many simulations; return False, and take none, where fewer are left."""
+        if count > self.left:
+            return False
+        self.left -= count
+        return True
+
+
 @dataclass(frozen=True, slots=True)
 class MatchingSetting:
     """A firmware that prints the numbers of a log, though another one was named.
@@ -163,14 +186,21 @@ def with_vela_facts(diagnosis: Diagnosis, model: Model) -> Diagnosis:
     return replace(diagnosis, notes=(*diagnosis.notes, f"{what} ({largest.mode}): {smaller}"))
 
 
-def explain_failure(diagnosis: Diagnosis, model: Model, configuration: Configuration) -> ExactExplanation:
-    """Find the arenas in which the simulation fails like the log, and the smallest one in which it does not.
+def explain_failures(
+    diagnoses: Sequence[Diagnosis], model: Model, configuration: Configuration
+) -> list[ExactExplanation | None]:
+    """Find for each failure of a log the arenas in which the simulation fails like it, and the smallest that works.
+
+    None stands for a failure for which no simulations were left; see :class:`SimulationBudget`.
 
     Raises:
         UnsupportedOpError: We have no model of one of its operators.
     """
-    roomy = simulate(model, configuration)
-    return replace(_explained(diagnosis, roomy), invoke=_invoke(roomy))
+    if not diagnoses:
+        return []
+    roomy, budget = simulate(model, configuration), SimulationBudget(model)
+    invoke, explained = _invoke(roomy), (_explained(each, roomy, budget) for each in diagnoses)
+    return [each and replace(each, invoke=invoke) for each in explained]
 
 
 def explain_nothing(model: Model, configuration: Configuration, *, arena_size: int | None) -> ExactExplanation:
@@ -202,17 +232,22 @@ def _invoke(roomy: Simulation) -> str:
     return "" if problem is None else str(problem)
 
 
-def _explained(diagnosis: Diagnosis, roomy: Simulation) -> ExactExplanation:
+def _explained(diagnosis: Diagnosis, roomy: Simulation, budget: SimulationBudget) -> ExactExplanation | None:
+    if not budget.left:
+        return None
     never = "" if roomy.failure is None else str(roomy.failure)
     wanted = [refusal for refusal in diagnosis.refusals if refusal.available is not None]
     if roomy.smallest is None:
         return ExactExplanation(None, never, None, "", roomy.log, "")
     if not wanted:
-        return _without_numbers(diagnosis, roomy)
-    sizes, simulation = _find_arenas(wanted, diagnosis, roomy)
+        return _without_numbers(diagnosis, roomy) if budget.take(1) else None
+    found = _find_arenas(wanted, diagnosis, roomy, budget)
+    if found is None:
+        return None
+    sizes, simulation = found
     if not sizes:
         why = _contradiction(wanted, diagnosis, simulation, roomy)
-        settings = _explaining_settings(wanted, diagnosis, roomy)
+        settings = _explaining_settings(wanted, diagnosis, roomy, budget)
         return ExactExplanation(
             roomy.smallest, never, None, "", simulation.log, why, settings=settings, is_refuted=True
         )
@@ -239,15 +274,19 @@ def _simulate(model: Model, configuration: Configuration, size: int) -> Simulati
     return simulate(model, configuration, arena_size=max(size, 0))
 
 
-def _find_arenas(wanted: Sequence[Refusal], diagnosis: Diagnosis, roomy: Simulation) -> tuple[set[int], Simulation]:
+def _find_arenas(
+    wanted: Sequence[Refusal], diagnosis: Diagnosis, roomy: Simulation, budget: SimulationBudget
+) -> tuple[set[int], Simulation] | None:
     """Return the sizes in which the simulation prints the log's lines, and the run in the likeliest of them.
 
-    Without such a size the run is one in the known arena, or in the likeliest one.
+    Without such a size the run is one in the known arena, or in the likeliest one; None without enough simulations.
     """
     known = diagnosis.arena_size
     # An Init that fails is noticed by a later Prepare: with several refusals the first is not the named operator's.
     node = diagnosis.node if len(wanted) == 1 else None
     sizes = [known] if known is not None else _likely_sizes(wanted[0], roomy, node)
+    if not budget.take(len(sizes)):
+        return None
     tried = [_simulate(roomy.model, roomy.configuration, size) for size in sizes]
     found = _printing(tried, wanted, diagnosis)
     return {each.arena_size for each in found}, next(iter(found + tried), roomy)
@@ -385,16 +424,19 @@ def _why_never(wanted: Refusal, roomy: Simulation) -> str:
 
 
 def _explaining_settings(
-    wanted: Sequence[Refusal], diagnosis: Diagnosis, roomy: Simulation
+    wanted: Sequence[Refusal], diagnosis: Diagnosis, roomy: Simulation, budget: SimulationBudget
 ) -> tuple[MatchingSetting, ...]:
-    """Return the first firmwares, other in one thing, that print the log's numbers."""
+    """Return the first firmwares, other in one thing, that print the log's numbers; as far as simulations are left."""
     found: list[MatchingSetting] = []
     for other in alternatives(roomy.configuration):
+        if not budget.take(1):
+            break
         try:
             run = simulate(roomy.model, other.configuration)
-            sizes = _find_arenas(wanted, diagnosis, run)[0] if run.status == "ok" else set()
+            arenas = _find_arenas(wanted, diagnosis, run, budget) if run.status == "ok" else None
         except TflmSimError:
             continue
+        sizes = arenas[0] if arenas is not None else set()
         if sizes and run.smallest is not None:
             found.append(MatchingSetting(other.options, run.smallest.multiple_of_16))
         if len(found) == MAX_ANSWERS:

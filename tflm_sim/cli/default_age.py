@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 
 from tflm_sim.cli.terminal import say
+from tflm_sim.numbers import as_whole
 from tflm_sim.targets.reference import REFERENCE_DAY, REFERENCE_SNAPSHOT, WHEEL_SNAPSHOT
 
 OLD_DAYS = 60
@@ -19,20 +20,31 @@ OLD_DAYS = 60
 _NAMES = ("runtime", "library", "firmware", "between", "base")
 """Options that say, themselves or by what they name, which TFLM an answer is for."""
 
+_YEAR_10000 = 253_402_300_800
+"""Seconds; Python's dates end there."""
 
-def say_age(verb: str | None, args: argparse.Namespace) -> None:
+_OTHER_ANSWERS = ("firmware", "list")
+"""Verbs whose answer is for the TFLM that a program holds, or for none."""
+
+
+def say_age(args: argparse.Namespace) -> None:
     """Print the line where none of a verb's options named a TFLM, and the one that was taken is old.
 
     The clock is that of SOURCE_DATE_EPOCH where it is set, so that what is built twice prints the same.
     """
-    if verb == "firmware" or not hasattr(args, "runtime") or any(getattr(args, name, None) for name in _NAMES):
+    if args.verb in _OTHER_ANSWERS or not hasattr(args, "runtime") or any(getattr(args, name, None) for name in _NAMES):
         return
+    subjects = getattr(args, "models", None) or getattr(args, "sources", None) or [getattr(args, "model", None)]
+    if not all(subjects) or any(str(one).endswith(".json") for one in subjects):
+        return  # A project's file names the TFLM, or a document has its own.
     from datetime import UTC, date, datetime
 
     taken = dict(_taken(args))
     if not taken:
         return
-    today = datetime.fromtimestamp(float(os.environ.get("SOURCE_DATE_EPOCH") or time.time()), UTC).date()
+    epoch = as_whole(os.environ.get("SOURCE_DATE_EPOCH", ""))
+    seconds = epoch if epoch is not None and 0 <= epoch < _YEAR_10000 else time.time()
+    today = datetime.fromtimestamp(seconds, UTC).date()
     snapshot, day = min(taken.items(), key=lambda one: one[1])
     age = (today - date.fromisoformat(day)).days
     if age <= OLD_DAYS:

@@ -15,7 +15,7 @@ from tflm_sim.answers.smallest_arena import SmallestArena
 from tflm_sim.checks.crash_places import with_operators
 from tflm_sim.checks.explain_failure import (
     ExactExplanation,
-    explain_failure,
+    explain_failures,
     explain_nothing,
     with_library_facts,
     with_linked_room,
@@ -63,6 +63,8 @@ MAX_PRINTED = 8
 """Lines that a program prints while it is executed that are shown."""
 MAX_LOG_BYTES = 1 << 30
 """Bytes; 'board read' reads a longer one piece by piece."""
+MAX_SHOWN = 50
+"""Failures of a log that are printed."""
 
 EXITS = {0: "no failure is in the log", 1: "a failure is explained", 3: "what the log says is not understood"}
 """And 2, 3 of every verb: wrong options, a file that cannot be read."""
@@ -210,9 +212,9 @@ def _explained(
     found = [with_vela_facts(each, model) for each in found]
     if npu_memory(model) and any(each.is_of_the_arena for each in found):  # so it has the kernel
         config = replace(config, target=replace(config.target, ethos_u=True))
-    exact = [explain_failure(each, model, config) for each in found]
-    found = [with_linked_room(each, more.smallest) for each, more in zip(found, exact, strict=True)]
-    return found, [*exact], config
+    exact = explain_failures(found, model, config)
+    smallest = next((each.smallest for each in exact if each is not None), None)
+    return [with_linked_room(each, smallest) for each in found], exact, config
 
 
 def _read(log: str) -> bytes:
@@ -235,8 +237,12 @@ def _say(
     if not found:
         for event in events:
             say(*_fact_lines(event))
-    for diagnosis, at, more in zip(found, places, exact, strict=True):
+    for diagnosis, at, more in zip(found[:MAX_SHOWN], places, exact, strict=False):
         say(*diagnosis_lines(diagnosis, at), *(exact_lines(more) if more is not None else []))
+    if len(found) > MAX_SHOWN:
+        say(f"and {len(found) - MAX_SHOWN:,} more failures like these; --json lists them")
+    if any(each is not None for each in exact) and (left := sum(each is None for each in exact)):
+        say(f"{left:,} of the {len(found):,} failures are not simulated: too many for one log; give one of their lines")
 
 
 def _fact_lines(event: LogEvent) -> list[str]:

@@ -124,6 +124,11 @@ class Kernel(KernelChecks):
         if not condition:
             raise self.abort(expression)
 
+    def debug_check(self, condition: bool, expression: str) -> None:
+        """TFLITE_DCHECK on which no byte of the arena depends: a build without such checks goes on."""
+        if not condition and self.node.target.runtime.has_debug_checks:
+            raise self.abort(expression)
+
     def op_data(self, name: str = "node->user_data") -> None:
         """Halt when Init got no memory."""
         if self.node.user_data is None:

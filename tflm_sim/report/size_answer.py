@@ -14,7 +14,7 @@ from tflm_sim.arena.needs import Constraint
 from tflm_sim.arena.state import ArenaState
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.device.recording import RecordedAllocation
-from tflm_sim.document_fields import HIDDEN
+from tflm_sim.document_fields import HIDDEN, OPTIONAL
 from tflm_sim.graph.lifetimes import AllocationInfo
 
 if TYPE_CHECKING:
@@ -117,6 +117,8 @@ class SizeAnswer:
         npu: What Vela compiled for an Ethos-U.
         invoke_problem: The first operator that no Invoke() gets past, though the model is allocated; null where none
             is known to.
+        debug_build_halts: Where a build with debug checks would halt though this one goes on; omitted where it would
+            not, and for a build that has them.
     """
 
     status: Status
@@ -138,6 +140,7 @@ class SizeAnswer:
     invoke_problem: InvokeProblem | None = None
     passes_unnoticed_from_bytes: Count | None = None
     npu: tuple[NpuMemory, ...] = ()
+    debug_build_halts: str | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +225,7 @@ def size_answer(simulation: Simulation) -> SizeAnswer:
         buffers=_buffers(simulation, allocation) if allocation else (),
         peak=simulation.peak if allocation else None,
         invoke_problem=simulation.invoke_problem,
+        debug_build_halts=simulation.debug_build_halts,
         passes_unnoticed_from_bytes=simulation.unnoticed_from,
         npu=npu_memory(simulation.model),
     )

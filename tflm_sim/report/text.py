@@ -89,11 +89,12 @@ def _fullest(answer: SizeAnswer, head: int, peak: Peak) -> str:
 
 
 def _invoke_lines(answer: SizeAnswer) -> list[str]:
-    problem = answer.invoke_problem
+    halt, problem = answer.debug_build_halts, answer.invoke_problem
+    lines = [] if halt is None else [f"a debug build halts here, and this one goes on: {printable(halt, 300)}", ""]
     if problem is None:
-        return []
+        return lines
     prints = ["the device prints:", *_device_lines(problem.log)] if problem.log else []
-    return [printable(str(problem), 300), *prints, ""]
+    return [*lines, printable(str(problem), 300), *prints, ""]
 
 
 def _failed_lines(answer: SizeAnswer) -> list[str]:

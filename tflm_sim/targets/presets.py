@@ -75,7 +75,7 @@ PRESETS: dict[str, Preset] = {
     "x86_64-pip": Preset(
         LP64,
         f"the wheel of pip install --pre tflite-micro (build {WHEEL_SNAPSHOT}, compression on)",
-        Runtime(snapshot=WHEEL_SNAPSHOT, compression=True),
+        Runtime(snapshot=WHEEL_SNAPSHOT, compression=True, has_debug_checks=False),
         interpreter="recording",
     ),
     "i386": Preset(I386, "gcc -m32 on Linux: 4-aligned int64 and double"),

@@ -64,6 +64,7 @@ class Runtime:
         upstream: Its position in upstream's history; None for the named snapshots above, which know theirs.
         forks: (repository, position) of other repositories in whose history it has a place.
         source_suffix: How the names of its C++ files end, which messages print.
+        has_debug_checks: Whether a TFLITE_DCHECK that fails halts it; a build with NDEBUG has none.
     """
 
     snapshot: str = REFERENCE_SNAPSHOT
@@ -73,6 +74,7 @@ class Runtime:
     upstream: int | None = field(default=None, metadata=HIDDEN)
     forks: tuple[tuple[str, int], ...] = field(default=(), metadata=HIDDEN)
     source_suffix: str = field(default=".cc", metadata=HIDDEN)
+    has_debug_checks: bool = field(default=True, metadata=HIDDEN)
 
     @property
     def kernels_for_size(self) -> bool:

@@ -1,12 +1,15 @@
+from __future__ import annotations
+
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from tflm_sim.answers.simulation import simulate
+from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.arena.events import Persist, Resize, Temp
 from tflm_sim.checks import explain_failure as explain_failure_module
-from tflm_sim.checks.explain_failure import _roundness, explain_failure
+from tflm_sim.checks.explain_failure import ExactExplanation, SimulationBudget, _roundness, explain_failures
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.logs.diagnosis import Diagnosis, Refusal, diagnose
 from tflm_sim.logs.parser import parse_log
@@ -17,6 +20,12 @@ from tflm_sim.targets.presets import preset
 CONFIG = Configuration(preset("cortex-m4"), "plain")
 MODEL = load(sample_path("keyword_spotter"))
 SMALLEST = smallest_arena(MODEL, CONFIG.target)
+
+
+def explain_failure(diagnosis: Diagnosis, *of_what: Any) -> ExactExplanation:
+    (exact,) = explain_failures([diagnosis], *of_what)
+    assert exact is not None
+    return exact
 
 
 def device_log(arena_size: int) -> str:
@@ -176,3 +185,22 @@ def test_what_a_log_cannot_be_from_is_told_by_the_first_refusal_that_differs(
     log = SimpleNamespace(arena_size=1024, node=2)
     said = explain_failure_module._contradiction([Refusal("tail", 32, 10, None)], log, simulation, None)  # type: ignore[arg-type]
     assert said.startswith(sentence)
+
+
+def test_a_log_of_many_failures_costs_no_more_simulations_than_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = 0
+
+    def counted(*given: Any, **how: Any) -> Simulation:
+        nonlocal made
+        made += 1
+        return simulate(*given, **how)
+
+    monkeypatch.setattr(explain_failure_module, "simulate", counted)
+    lines = (f"Failed to allocate tail memory. Requested: {64 + n}, available {n}, missing: 64\n" for n in range(4000))
+    found = diagnose(parse_log("".join(lines).encode()))
+    exact = explain_failures(found, MODEL, CONFIG)
+    most = SimulationBudget(MODEL).left
+    assert len(exact) == len(found) > 20
+    assert exact[0] is not None
+    assert exact[-1] is None
+    assert 64 <= made <= most + 1

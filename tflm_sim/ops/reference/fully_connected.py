@@ -124,7 +124,7 @@ def _check_scales(
     k = Kernel(node, _COMMON)
     if not _is_per_channel(k, kernel):
         check_convolution_multiplier(node, source, kernel, bias, output_scale)
-    k.check(kernel.zero_point == 0 or not k.has("fc_filter_zero_point"), "filter->params.zero_point == 0")
+    k.debug_check(kernel.zero_point == 0 or not k.has("fc_filter_zero_point"), "filter->params.zero_point == 0")
     ensure_activation_range(node, activation, output_type, output_scale)
 
 
