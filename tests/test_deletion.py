@@ -40,7 +40,7 @@ CORE_COMMANDS = """
     list targets
     list ops conv
     plan sample:residual
-    explain "Failed to resize buffer. Requested: 33488, available 20472, missing: 13016"
+    explain "tensor arena = 33488"
 """
 OWN_COMMANDS = {
     "shrink": (["shrink", "sample:sine"], 1),  # which needs no less

@@ -100,6 +100,7 @@ FORMS: dict[str, Callable[[], Any]] = {
 # For the sample "sine": 740 bytes of tail, 32 of head; 3 operators, 10 tensors of which 4 are planned.
 OF_A_MODEL: dict[str, tuple[Callable[[Any], object], object]] = {
     "arena_objective": (lambda model: tflm_sim.arena_objective(M4)(model), 1168.0),
+    "check": (lambda model: tflm_sim.check(model, M4, limit="2KiB").answer, "yes"),
     "encode": (lambda model: len(tflm_sim.encode(model)), 2136),
     "head_problem": (lambda model: len(tflm_sim.head_problem(model, M4).buffers), 4),
     "invoke": (lambda model: tflm_sim.invoke(model, M4, count=2).operators, 6),
@@ -157,7 +158,7 @@ EXPECTED = {
     **dict.fromkeys(OF_A_MODEL.keys() - {"arena_objective", "Sizer"}, A_MODEL),
 }
 """What each public function says that it expected for its first argument."""
-FURTHER = {"target": M4, "targets": M4, "planner_name": "greedy", "result": SINE}
+FURTHER = {"limit": "64KiB", "target": M4, "targets": M4, "planner_name": "greedy", "result": SINE}
 
 
 def public_functions() -> set[str]:
@@ -177,8 +178,11 @@ def test_what_is_no_such_argument_is_refused_in_a_sentence(name: str) -> None:
         for row in parameters
         if row.kind == row.POSITIONAL_OR_KEYWORD and row.default is row.empty
     ]
+    named = {
+        row.name: FURTHER[row.name] for row in parameters if row.kind == row.KEYWORD_ONLY and row.default is row.empty
+    }
     with pytest.raises(tflm_sim.UsageError) as refused:
-        function(42, *further)
+        function(42, *further, **named)
     assert str(refused.value) == f"{EXPECTED[name]} was expected, not a value of type 'int' (42)"
 
 
@@ -367,6 +371,11 @@ RESULTS: dict[str, tuple[Callable[[], Any], Callable[[Any], object], object]] = 
     ),
     "SmallestArena": (lambda: tflm_sim.smallest_arena(SINE, M4), lambda found: found.size, 1156),
     "Target": (lambda: _simulation().configuration.target, lambda found: found.sizeof("TfLiteEvalTensor"), 12),
+    "Verdict": (
+        lambda: tflm_sim.check(SINE, M4, limit=1000),
+        lambda found: (found.answer, found.needed, found.exit_code),
+        ("no", 1168, 1),
+    ),
     "Verified": (lambda: tflm_sim.verify(SINE, SINE), lambda found: found.operators, 3),
 }
 NOT_PICKLED = {"SerialPort"}

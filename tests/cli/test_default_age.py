@@ -81,3 +81,19 @@ def test_it_is_in_no_document_and_changes_no_exit_code(
         assert main(["report", "sample:sine", "-o", str(tmp_path / f"{day}.html")]) == 0
     assert documents[0] == documents[1]
     assert (tmp_path / "2026-08-21.html").read_bytes() == (tmp_path / "2030-01-01.html").read_bytes()
+
+
+def test_a_project_a_document_and_a_list_say_themselves_which_tflm_they_are_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    on("2030-01-01", monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    Path("tflm-sim.toml").write_text(
+        'models = ["sample:sine"]\n[[firmware]]\nname = "bell"\ntarget = "cortex-m4"\nlimit = "64KiB"\n'
+    )
+    assert main([*SIZE, "--json", "--runtime", "2026-08-20"]) == 0
+    Path("size.json").write_text(capsys.readouterr().out)
+    assert told(capsys, "check") == ""
+    assert told(capsys, "diff", "size.json", "size.json") == ""
+    assert told(capsys, "list", "targets") == ""
+    assert told(capsys, "diff", "sample:sine", "sample:residual").startswith("TFLM of 2026-08-20 (90b983c2b) was taken")

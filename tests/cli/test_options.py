@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tflm_sim import numbers
-from tflm_sim.cli import options
+from tflm_sim.cli import main, options
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import EXIT_CODES, UsageError
 
@@ -35,12 +35,8 @@ def verb(**how: Any) -> argparse.ArgumentParser:
 
 def test_help_says_when_and_how_and_which_exit_codes_there_are() -> None:
     parser = verb(exits={1: "no", 3: "nobody knows"})
-    assert parser.description == "Tell it.\n\nWhen."
+    assert parser.description == "Tell it.\n\nWhen.\n\nexamples:\n  tflm-sim v a\n  tflm-sim v b"
     assert (parser.epilog or "").split("\n") == [
-        "examples:",
-        "  tflm-sim v a",
-        "  tflm-sim v b",
-        "",
         "exit codes:",
         f"  0    {EXIT_CODES[0]}",
         "  1    no",
@@ -126,3 +122,17 @@ def test_custom_operators_are_those_that_a_file_defines(tmp_path: Any) -> None:
         path.write_text(text)
         with pytest.raises(UsageError, match=words):
             options.load_custom_ops(str(path))
+
+
+def test_what_few_people_need_is_listed_by_help_all(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = []
+    for words in (["size", "--help"], ["size", "--help", "all"]):
+        with pytest.raises(SystemExit) as end:
+            main(words)
+        assert end.value.code == 0
+        shown.append(capsys.readouterr().out)
+    short, whole = shown
+    assert "--arena-address" in whole
+    assert "--arena-address" not in short
+    assert short.splitlines()[-1] == "11 more options say what the firmware is: tflm-sim size --help all"
+    assert short.index("tflm-sim size model.tflite") < short.index("--target T  ") < short.index("exit codes:")

@@ -7,6 +7,7 @@ row is an answer that somebody acts on: yes, no, if, cannot tell.
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -45,7 +46,9 @@ class Question(NamedTuple):
 QUESTIONS = {
     "yes": Question(f"{ARENA}int main() {{ fill(); {MADE.format('pool, 2000')} }}", 1072, "yes", "yes: "),
     "no": Question(f"{ARENA}int main() {{ fill(); {MADE.format('pool, 2000')} }}", 1056, "no", "no: "),
-    "an own planner": Question(OWN_PLANNER, 1984, "if", "yes, if the planner that it makes is TFLM's "),
+    "an own planner": Question(
+        OWN_PLANNER, 1984, "if", "yes, if its own planner (Own) plans no more than TFLM's linear one"
+    ),
     "not registered": Question(f"{ARENA}int main() {{ {MADE.format('pool, 2000')} }}", 1984, "no", "no: not regis"),
 }
 """By what they are about."""
@@ -66,9 +69,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]
     return code, capsys.readouterr().out
 
 
-def test_every_verb_has_the_same_answer(
-    question: Question, program: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_verb_has_the_same_answer(question: Question, program: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, limit = EXIT_CODES[question.answer], str(question.limit)
     named = ("--firmware", program, "--runtime", RUNTIME)
     found, text = said(capsys, "check", MODEL, *named, "--limit", limit)
@@ -76,10 +77,9 @@ def test_every_verb_has_the_same_answer(
     found, text = said(capsys, "check", MODEL, *named, "--limit", limit, "--json")
     assert (found, json.loads(text)["answer"]) == (code, question.answer)
     found, text = said(capsys, "firmware", program, "--model", MODEL, "--limit", limit, "--runtime", RUNTIME)
-    assert (found, text.startswith(question.first_words)) == (code, True), text
-    found, text = said(
-        capsys, "firmware", program, "--model", MODEL, "--limit", limit, "--runtime", RUNTIME, "--json"
-    )
+    begin, _, why = question.first_words.partition(": ")
+    assert (found, text.startswith(begin), why in text) == (code, True, True), text
+    found, text = said(capsys, "firmware", program, "--model", MODEL, "--limit", limit, "--runtime", RUNTIME, "--json")
     assert (found, json.loads(text)["verdicts"][0]["answer"]) == (code, question.answer)
     found, text = said(capsys, "size", MODEL, *named, "--arena-size", limit)
     assert (found, text.startswith(question.first_words)) == (code, True), text
@@ -98,14 +98,15 @@ def test_the_project_file_pytest_and_python_have_the_same_answer(
     assert (found.answer, found.exit_code) == (question.answer, EXIT_CODES[question.answer])
     project = tmp_path / "project"
     project.mkdir()
+    shutil.copy(program, project / "app.elf")
     (project / "tflm-sim.toml").write_text(
-        f"models = ['{MODEL}']\n[[firmware]]\nname = 'ours'\nfirmware = '{program}'\nruntime = '{RUNTIME}'\n"
+        f"models = ['{MODEL}']\n[[firmware]]\nname = 'ours'\nfirmware = 'app.elf'\nruntime = '{RUNTIME}'\n"
         f"limit = '{question.limit}'\n",
         "utf-8",
     )
     (project / "test_ours.py").write_text(
         "import pytest\n"
-        f"@pytest.mark.arena({MODEL!r}, firmware={program!r}, runtime={RUNTIME!r}, limit={question.limit})\n"
+        f"@pytest.mark.arena({MODEL!r}, firmware='app.elf', runtime={RUNTIME!r}, limit={question.limit})\n"
         "def test_it(): pass\n",
         "utf-8",
     )
@@ -125,11 +126,7 @@ def test_the_figure_is_the_same_in_every_verb(tmp_path: Path, capsys: pytest.Cap
     program = str(set_up_forms.program(tmp_path, source))
     named = ("--firmware", program, "--runtime", RUNTIME)
     figures = []
-    for arguments in (
-        ("size", MODEL, *named, "--json"),
-        ("check", MODEL, *named, "--limit", "9000", "--json"),
-        ("shrink", MODEL, "--firmware", program, "--time-limit", "1s", "--json"),
-    ):
+    for arguments in (("size", MODEL, *named, "--json"), ("check", MODEL, *named, "--limit", "9000", "--json")):
         facts = json.loads(said(capsys, *arguments)[1])["program"]
         figures.append((facts["smallest_split_arenas"], facts["smallest_arena"]))
     row = json.loads(said(capsys, "firmware", program, "--runtime", RUNTIME, "--json")[1])["verdicts"][0]
@@ -137,4 +134,14 @@ def test_the_figure_is_the_same_in_every_verb(tmp_path: Path, capsys: pytest.Cap
     expected = tflm_sim.simulate(MODEL, "cortex-m4", kernels="reference", runtime=RUNTIME, is_split=True).split
     assert expected is not None
     both = {"persistent": expected.persistent, "non_persistent": expected.non_persistent}
-    assert figures == [(both, expected.persistent + expected.non_persistent)] * 4
+    assert figures == [(both, expected.persistent + expected.non_persistent)] * 3
+
+
+def test_shrink_carries_what_a_figure_hangs_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = str(set_up_forms.program(tmp_path, OWN_PLANNER))
+    _, text = said(capsys, "shrink", MODEL, "--firmware", program, "--time-limit", "1s", "--json")
+    facts = json.loads(text)["program"]
+    assert facts["answer"] == "if"
+    assert "its own planner (Own) plans no more than TFLM's linear one" in facts["doubts"][0]["text"]
+    first = said(capsys, "shrink", MODEL, "--firmware", program, "--time-limit", "1s")[1].splitlines()[0]
+    assert ", if its own planner (Own) " in first

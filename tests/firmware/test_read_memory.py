@@ -151,3 +151,30 @@ def test_of_an_arena_whose_place_is_not_read_the_size_that_is_passed_is_judged(
     assert code == 3
     assert line.startswith(f"yes, if {condition}")
     assert f" in {where} (2,000 B): needs 1,0" in line
+
+
+@pytest.mark.parametrize(
+    ("source", "arena", "where"),
+    [
+        ("alignas(16) static uint8_t pool[2000]; QUIET uint8_t *get() { return pool; }", "get(), 2000", "pool"),
+        ("QUIET uint8_t *get() { return (uint8_t *)malloc(2000); }", "get(), 2000", "the heap"),
+        (
+            "alignas(16) static uint8_t pool[2096]; QUIET uint8_t *behind(uint8_t *p) { return p + 96; }",
+            "behind(pool), 2000",
+            "pool + 96",
+        ),
+        (
+            "static uint8_t *arena; static unsigned size;"
+            "QUIET void prepare() { size = 2000; arena = (uint8_t *)malloc(size); }",
+            "(prepare(), arena), size",
+            "the heap",
+        ),
+    ],
+)
+def test_an_arena_that_a_function_returns_or_a_variable_holds_is_found(
+    source: str, arena: str, where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = f"{source} int main() {{ fill(); {MAKE.format(arena)} return chosen; }}"
+    _, line = verdict(capsys, set_up_forms.program(tmp_path, whole, "-fno-ipa-ra"))
+    assert line.startswith("yes")
+    assert f" in {where} (2,000 B): needs 1,0" in line

@@ -23,7 +23,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
 from tflm_sim.registry import programs
-from tflm_sim.sizes import parse_size
+from tflm_sim.sizes import as_limit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -121,7 +121,11 @@ def linked_program(
         raise UsageError("`firmware=` needs the extension 'firmware', which is not installed")
     given: dict[str, Any] = dict(settings)
     named = {"named": target, **{name: given.get(name) for name in _NAMED}}
-    own = {name: value for name, value in given.items() if name not in ("kernels", "runtime", "library")}
+    own = {
+        name: value
+        for name, value in given.items()
+        if name not in ("kernels", "runtime", "library", "board", "firmware")
+    }
     path = os.fspath(path)
     possible = tuple(configure(each, **own) for each in reader.possible_targets(path, **named))
     settled = frozenset(name for name in _SETTLING if given.get(name) is not None)
@@ -129,22 +133,15 @@ def linked_program(
 
 
 def check(
-    model: ModelLike,
-    target: Where | None = None,
-    *,
-    limit: int | str,
-    firmware: str | os.PathLike[str] | None = None,
-    run: bool = False,
-    **settings: Unpack[Settings],
+    model: ModelLike, target: Where | None = None, *, limit: int | str, run: bool = False, **settings: Unpack[Settings]
 ) -> Verdict:
     """Return the verdict on a model in an arena of a given size, as ``tflm-sim check`` says it.
 
     Args:
         model: A Model, a path, bytes, ``sample:NAME``.
-        target: What it runs on; default "cortex-m4", and with ``firmware`` what its file says.
+        target: What it runs on; default "cortex-m4", or what a board, a library or a program of the settings says.
         limit: Bytes of the arena, or text: "64KiB".
-        firmware: A linked program (ELF), from which everything is read that it says.
-        run: Whether that program is executed, in an emulator, instead of read.
+        run: Whether the program that is named (``firmware``) is executed, in an emulator, instead of read.
         settings: See :class:`~tflm_sim.device.configuration.Settings`.
 
     Returns:
@@ -156,12 +153,15 @@ def check(
     """
     loaded = load(model)
     name = loaded.path or "model"
-    room = Room(parse_size(limit) if isinstance(limit, str) else limit, None)
+    room = Room(as_limit(limit, "limit"), None)
+    given: dict[str, Any] = dict(settings)
+    firmware = given.pop("firmware", None)
     if firmware is None:
         if run:
             raise UsageError("`run=` needs `firmware=`, the program that is executed")
-        return judge(name, loaded, configure(target or "cortex-m4", **settings), room)
+        is_named = given.get("board") or given.get("library")
+        return judge(name, loaded, configure(target or (None if is_named else "cortex-m4"), **given), room)
     if target is not None and not isinstance(target, str):
         raise UsageError("with `firmware=` a target is a name, for what its file does not say")
-    program = linked_program(firmware, target, run=run, **settings)
+    program = linked_program(firmware, target, run=run, **given)
     return program.judge(name, loaded, room, baseline_key(name, program.possible[0]))

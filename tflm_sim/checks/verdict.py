@@ -61,6 +61,10 @@ class Verdict:
     settled_by: str = ""
     parts: Mapping[str, Any] = field(default_factory=dict, metadata=PARTS)
 
+    def __repr__(self) -> str:
+        sizes = ("none" if size is None else f"{size:,} B" for size in (self.needed, self.limit))
+        return f"<Verdict: {self.answer}, needs {' of '.join(sizes)}>"
+
     @property
     def answer(self) -> Answer:
         """Whether it works, with every doubt about that; the baseline has no say in it."""

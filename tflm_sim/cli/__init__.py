@@ -203,7 +203,7 @@ def _answer(verb: str | None, arguments: list[str]) -> int:
         with downloads(allowed=args.allow_download), readable_again(args):
             code: int = args.run(args)
         if sys.stderr is not None:
-            say_age(verb, args)
+            say_age(args)
         return code
     except TflmSimError as error:
         _complain(verb, str(error))

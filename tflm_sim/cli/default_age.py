@@ -23,14 +23,20 @@ _NAMES = ("runtime", "library", "firmware", "between", "base")
 _YEAR_10000 = 253_402_300_800
 """Seconds; Python's dates end there."""
 
+_OTHER_ANSWERS = ("firmware", "list")
+"""Verbs whose answer is for the TFLM that a program holds, or for none."""
 
-def say_age(verb: str | None, args: argparse.Namespace) -> None:
+
+def say_age(args: argparse.Namespace) -> None:
     """Print the line where none of a verb's options named a TFLM, and the one that was taken is old.
 
     The clock is that of SOURCE_DATE_EPOCH where it is set, so that what is built twice prints the same.
     """
-    if verb == "firmware" or not hasattr(args, "runtime") or any(getattr(args, name, None) for name in _NAMES):
+    if args.verb in _OTHER_ANSWERS or not hasattr(args, "runtime") or any(getattr(args, name, None) for name in _NAMES):
         return
+    subjects = getattr(args, "models", None) or getattr(args, "sources", None) or [getattr(args, "model", None)]
+    if not all(subjects) or any(str(one).endswith(".json") for one in subjects):
+        return  # A project's file names the TFLM, or a document has its own.
     from datetime import UTC, date, datetime
 
     taken = dict(_taken(args))

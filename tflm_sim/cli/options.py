@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.checks.program_need import ProgramNeed
-from tflm_sim.cli.terminal import COLOR_CHOICES, HelpText, ProgressLine, elapsing, say
+from tflm_sim.cli.terminal import COLOR_CHOICES, Help, HelpText, ProgressLine, elapsing, folded, say
 from tflm_sim.cli.verbs import VERBS, verbs
 from tflm_sim.device.configuration import INTERPRETERS, NAMING, PLANNER_NAMES, Configuration, configure
 from tflm_sim.device.configuration import possible_configurations as configurations_of
@@ -88,7 +88,7 @@ def add_verb(
     Args:
         subparsers: The object to which it is added.
         name: The verb.
-        examples: Commands, one per line, at the end of the verb's help.
+        examples: Commands, one per line, at the top of the verb's help.
         about: When to use the verb; lines of up to 80 characters, below the summary.
         exits: Exit codes with another meaning than in ``EXIT_CODES``. The help lists 1 and 4 only if they are here.
         summary: What a command below a verb does, in one line; that of a verb is in the table of verbs.
@@ -98,17 +98,20 @@ def add_verb(
     parser: argparse.ArgumentParser = subparsers.add_parser(
         name,
         help=summary,
-        description=f"{summary[0].upper()}{summary[1:]}.\n\n{about.strip()}",
-        epilog="\n".join(
+        description="\n".join(
             [
+                f"{summary[0].upper()}{summary[1:]}.\n\n{about.strip()}",
+                "",
                 "examples:",
                 *(f"  {line.strip()}" for line in examples.strip().splitlines()),
-                "",
-                "exit codes:",
-                *(f"  {code:<4} {meanings[code]}" for code in sorted(meanings)),
             ]
         ),
+        epilog="\n".join(["exit codes:", *(f"  {code:<4} {meanings[code]}" for code in sorted(meanings))]),
         formatter_class=HelpText,
+        add_help=False,
+    )
+    parser.add_argument(
+        "-h", "--help", action=Help, nargs="?", metavar="all", help="show this help, or every option, and exit"
     )
     for option in ("--debug", "--allow-download"):
         parser.add_argument(option, action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
@@ -155,8 +158,13 @@ def add_configuration(
         if "action" not in how:
             how["action"] = "append" if name in several or (is_pair and name in PAIRED) else "store"
         how["help"] = how["help"].format(**defaults)
-        group.add_argument(f"--{name.replace('_', '-')}", **how)
+        action = group.add_argument(f"--{name.replace('_', '-')}", **how)
+        if name not in _ASKED_FIRST:
+            folded(action)
 
+
+_ASKED_FIRST = ("target", "board", "library", "firmware")
+"""What most people name; the rest is listed by ``--help all``."""
 
 _OPTIONS: dict[str, dict[str, Any]] = {
     "target": {"metavar": "T", "help": "the processor (default: {target}); 'tflm-sim list targets' lists them"},

@@ -47,6 +47,7 @@ from tflm_sim.limits import MAX_DOCUMENT_BYTES
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.planners.by_name import PLANNERS
+from tflm_sim.registry import part_lines
 from tflm_sim.report.document import SizeDocument
 from tflm_sim.report.model_explorer import VALUES, write_model_explorer
 from tflm_sim.report.page import write_page
@@ -181,6 +182,7 @@ def run(args: argparse.Namespace) -> int:
         (pictures, program), boards = _pictures(args), _boards(args)
     _write(args, form, pictures, boards)
     if args.output != "-":
+        say(*part_lines("SizeDocument", getattr(pictures[0].size, "parts", {})), file=sys.stderr)
         say(f"for {pictures[0].title}", f"{args.output}: {_answer(pictures[0])}", file=sys.stderr)
     if program is not None:
         say(*settling_lines(program.answer, program.settled_by), file=sys.stderr)

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from tflm_sim.arena.events import Event, Observer, OpEvent
 from tflm_sim.arena.stages import Stage
@@ -189,8 +189,59 @@ def terminal_width() -> int:
 class HelpText(argparse.RawDescriptionHelpFormatter):
     """Help as wide as the terminal; without a given width, argparse would import ``shutil`` to find it."""
 
+    shows_all = False
+    """Whether options that :func:`folded` marked are shown, too."""
+
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=terminal_width() - 2)
+
+    def add_argument(self, action: argparse.Action) -> None:
+        """Add an option, unless it is folded."""
+        if self.shows_all or not is_folded(action):
+            super().add_argument(action)
+
+    def add_usage(
+        self,
+        usage: str | None,
+        actions: Iterable[argparse.Action],
+        groups: Iterable[argparse._MutuallyExclusiveGroup],
+        prefix: str | None = None,
+    ) -> None:
+        """Add the first lines, without the options that are folded."""
+        super().add_usage(usage, [each for each in actions if self.shows_all or not is_folded(each)], groups, prefix)
+
+
+class WholeHelpText(HelpText):
+    """Help with all options."""
+
+    shows_all = True
+
+
+def folded(action: argparse.Action) -> argparse.Action:
+    """Mark an option that few people need, so that ``--help`` leaves it to ``--help all``."""
+    setattr(action, "is_folded", True)  # noqa: B010 - an attribute that argparse does not have
+    return action
+
+
+def is_folded(action: argparse.Action) -> bool:
+    """Return whether an option is left to ``--help all``."""
+    return getattr(action, "is_folded", False)
+
+
+class Help(argparse.Action):
+    """``--help``, and ``--help all``."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, option: str | None = None
+    ) -> NoReturn:
+        """Print the help and end."""
+        if values == "all":
+            parser.formatter_class = WholeHelpText
+        parser.print_help()
+        hidden = sum(map(is_folded, parser._actions))
+        if hidden and values != "all":
+            say("", f"{hidden} more options say what the firmware is: {parser.prog} --help all")
+        parser.exit()
 
 
 def fitting() -> int | None:

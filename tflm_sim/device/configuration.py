@@ -5,6 +5,7 @@ Whoever sizes anything asks here, by the same names: verbs, project files, pytes
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack
@@ -124,7 +125,7 @@ class Settings(TypedDict, total=False):
     """
 
     board: str | None
-    firmware: str | None
+    firmware: str | os.PathLike[str] | None
     kernels: str | None
     library: str | None
     arena_address: int | None
@@ -156,6 +157,8 @@ _INTEGER_SETTINGS = {"arena_address", "resource_variable_count"}
 def _converted(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings that were given, with sizes as bytes and collections as tuples."""
     chosen = {name: value for name, value in settings.items() if value is not None}
+    if "firmware" in chosen:
+        chosen["firmware"] = os.fspath(chosen["firmware"])
     if "variable_arena_size" in chosen:
         chosen["variable_arena_size"] = as_size(chosen["variable_arena_size"], "variable_arena_size")
     for name in _INTEGER_SETTINGS & chosen.keys():

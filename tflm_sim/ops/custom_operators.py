@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-_FLEX = (
-    "it is an operator of TensorFlow itself, which no microcontroller runs: convert without SELECT_TF_OPS "
-    "(converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]); for an LSTM or GRU with a fixed batch "
-    "size "
-    "(tf.keras.Input(..., batch_size=1)) and unroll=True, so that it needs no lists of tensors"
-)
 _REMEDIES = (
-    ("Flex", _FLEX),
-    (
-        "edgetpu-custom-op",
-        "edgetpu_compiler made it, and only a firmware with the Edge TPU's driver (coralmicro: RegisterCustomOp()) "
-        "has it: "
-        "take the .tflite file as it was without edgetpu_compiler",
-    ),
-    ("ethos-u", "Vela made it; a firmware with the Ethos-U driver has one (`ethos_u=True`)"),
+    ("Flex", "convert without SELECT_TF_OPS, an LSTM with batch_size=1 and unroll=True; no microcontroller runs it"),
+    ("edgetpu-custom-op", "only Coral's firmware has it: take the .tflite file as it was without edgetpu_compiler"),
+    ("ethos-u", "a firmware with the Ethos-U driver has one (`ethos_u=True`)"),
 )
-"""Beginnings of names, and what to do."""
+"""Beginnings of names, and what to do, in one line: it stands behind the name where a model is sized."""
 
 
 def remedy(name: str) -> str:

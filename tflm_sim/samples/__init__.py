@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tflm_sim.errors import UsageError, expect
+from tflm_sim.errors import expect
+from tflm_sim.names import unknown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +22,7 @@ def sample_path(name: str) -> Path:
     """
     expect(name, str, "the name of a sample")
     if name not in SAMPLES:
-        raise UsageError(f"there is no sample '{name}'; there are {', '.join(SAMPLES)}")
+        raise unknown("sample", name, SAMPLES)
     from pathlib import Path  # Slow to import; most models are no samples.
 
     return Path(__file__).with_name(f"{name}.tflite")

@@ -216,6 +216,7 @@ SAME_TEXT: dict[str, str] = {
     "Arduino_TensorFlowLite@2.4.0-ALPHA": "Harvard_TinyMLx@1.2.4",
     "EloquentTinyML@2.4.4": "Harvard_TinyMLx@1.2.4",
     "tflite-micro-arduino-examples": "MicroTFLite@1.0.3",
+    "tflm_cortexm@1.0.0": "chirale-2.0.0",
 }
 """What was not measured itself -> what was, whose text it has, as far as memory depends on it.
 

@@ -129,6 +129,13 @@ openmv 2024-06-25: 8c458fc48 8c458fc48
     target cortex-m7
     kernels cmsis_nn
     source openmv/tflm, the commit that .github/workflows/tflm.yml builds (7f0b69c)
+openmv 2024-09-18: d619ad8ec 91fc719fc
+    target cortex-m7
+    kernels cmsis_nn
+    source openmv/libtflm, which openmv/openmv has pinned from then to 2026-04-03 (73eb1aa)
+openmv 5.0.0:
+    nearest `library=openmv@2024-09-18`; no sources at hand of what it pins (openmv/libtflm 5b8e786)
+    source openmv/openmv, lib/tflm/libtflm
 sscma-micro 2026-03-05: be11bd79e be11bd79e
     target cortex-m55
     source Seeed-Studio/SSCMA-Micro, the commit that 3rdparty/tflite-micro/CMakeLists.txt fetches (60e2ede)
@@ -307,6 +314,9 @@ nxp-eiq 2.16.100: 2f2c74467 127f88fe3
     changed NeutronGraph, the NPU's operator
     source nxp-mcuxpresso/mcuxsdk-middleware-tensorflow, NXP MCUXpresso SDK
     source_suffix .cpp
+nxp-eiq 2026-03-24: 3200ccd18 3200ccd18
+    nearest `target=cortex-m7` `runtime=3200ccd18`; PAD, TRANSPOSE and the detection post-process are its own
+    source nxp-mcuxpresso/mcuxsdk-middleware-tensorflow, the commit a242972, of no release
 x-cube-ai:
     nearest `target=cortex-m4` `runtime=2023-06-15` `kernels=reference`; no sources at hand
     source STMicroelectronics STM32Cube.AI

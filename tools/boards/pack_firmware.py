@@ -29,6 +29,7 @@ _HEADERS = (
     PLANNER / "tflm_plan.h",
     PLANNER / "tflm_workspace.h",
     STUB / "ports/common/replay_app.h",
+    ROOT / "tflm_sim/extensions/banks/bank_planner.hpp",
 )
 _SOURCES = (*sorted((STUB / "src").glob("*.c")), PLANNER / "tflm_plan.c")
 _PORT = (STUB / "ports/common/replay_port.c", STUB / "ports/common/replay_port.h")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.errors import UsageError
 from tflm_sim.ops import places
 from tflm_sim.ops.registry import registrations
@@ -307,3 +308,15 @@ def test_coral_micros_operator_for_the_edge_tpu_is_of_its_own_library_and_asks_f
     row = registrations(library_target("coralmicro"))["edgetpu-custom-op"]
     assert (row.init, row.prepare) == (None, None)
     assert "edgetpu-custom-op" not in registrations(preset("cortex-m7"))
+
+
+@pytest.mark.parametrize(("model", "needs"), [("sample:sine", 1168), ("sample:residual", 55220)])
+@pytest.mark.parametrize("machine", ["esp32", "esp32-s3", "esp32-c3"])
+def test_chirales_library_needs_on_an_esp32_what_its_sources_need_with_that_layout(
+    model: str, needs: int, machine: str
+) -> None:
+    """Executed in Unicorn: src/ of spaziochirale/Chirale_TensorFlowLite @ 46da2f9, for a Cortex-M0+, -fno-short-enums.
+
+    That has the struct layout of an ESP32 and, without DSP instructions, the plain C of CMSIS-NN.
+    """
+    assert smallest_arena(model, machine, library="chirale").size == needs

@@ -136,7 +136,7 @@ def test_the_arduino_library_says_what_the_library_manager_asks_for(tmp_path: Pa
 def test_an_arduino_library_holds_what_the_ide_takes_and_nothing_else(tmp_path: Path) -> None:
     packed = pack("arduino", tmp_path)
     suffixes = {path.suffix for path in packed.rglob("*") if path.is_file() and path.parent != packed}
-    assert suffixes == {".ino", ".h", ".c"}
+    assert suffixes == {".ino", ".h", ".hpp", ".c"}
     sketches = list((packed / "examples").iterdir())
     assert sorted(path.name for path in sketches) == ["replay", "report"]
     assert all((path / f"{path.name}.ino").is_file() for path in sketches)

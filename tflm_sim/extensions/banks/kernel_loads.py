@@ -119,7 +119,7 @@ def _pool(op: Operation) -> bool:
     if image is None or len(image.shape) != 4 or not _is(op, INT8, INT16, FLOAT):
         return False
     output = op.outputs[0]
-    window = int(op.options.get("filter_height") or 0), int(op.options.get("filter_width") or 0)
+    window = op.number("filter_height"), op.number("filter_width")
     moved = windows(op, image, window, output)
     op.load(image, moved.taps * image.shape[3], element(image))
     return _each_output(op, output, is_quantized=False)
@@ -178,7 +178,7 @@ def _svdf(op: Operation) -> bool:
         return False
     output = op.outputs[0]
     batch, filters, memory = source.shape[0], feature.shape[0], time.shape[1]
-    size, rank = element(state), max(int(op.options.get("rank") or 1), 1)
+    size, rank = element(state), op.number("rank", 1)
     moved = batch * filters * memory - 1
     op.load(state, moved, size)
     op.store(state, moved, size)
@@ -339,7 +339,7 @@ def _cmsis_average_pool(op: Operation) -> bool:
     if image is None or not _is(op, INT8):
         return False if _is(op, INT16) else _pool(op)
     output = op.outputs[0]
-    window = int(op.options.get("filter_height") or 0), int(op.options.get("filter_width") or 0)
+    window = op.number("filter_height"), op.number("filter_width")
     moved = windows(op, image, window, output)
     channels = image.shape[3]
     op.load(image, moved.taps * channels)
@@ -354,7 +354,7 @@ def _cmsis_max_pool(op: Operation) -> bool:
     if image is None or not _is(op, INT8):
         return False if _is(op, INT16) else _pool(op)
     output = op.outputs[0]
-    window = int(op.options.get("filter_height") or 0), int(op.options.get("filter_width") or 0)
+    window = op.number("filter_height"), op.number("filter_width")
     moved = windows(op, image, window, output)
     channels = image.shape[3]
     # The window's first element is copied, others are compared with what the output holds, and all are clamped.

@@ -73,6 +73,11 @@ class Operation:
         """The outputs that are there."""
         return [self._tensors[index] for index in self.operator.output_tensors if index >= 0]
 
+    def number(self, option: str, default: int = 0) -> int:
+        """Return an option that is a whole number; the default where the file has none, or 0."""
+        found = self.options.get(option)
+        return found if isinstance(found, int) and found else default
+
     def load(self, place: EvalTensor | Place, count: int, size: int = 1) -> None:
         """Count loads of so many elements of ``size`` bytes."""
         self._add(place, Moved(loads=count * size))
@@ -112,17 +117,15 @@ class Windows(NamedTuple):
 
 def windows(op: Operation, image: EvalTensor, window: Sequence[int], output: EvalTensor) -> Windows:
     """Return how a window [h, w] moves over an image [n, h, w, c] to an output of as many dimensions."""
-    options = op.options
-    number = lambda name, default: int(options.get(name, default) or default)  # noqa: E731
-    stride = number("stride_h", 1), number("stride_w", 1)
-    dilation = number("dilation_h_factor", 1), number("dilation_w_factor", 1)
-    taps, padding = output.shape[0], []
+    stride = op.number("stride_h", 1), op.number("stride_w", 1)
+    dilation = op.number("dilation_h_factor", 1), op.number("dilation_w_factor", 1)
+    taps, padding = output.shape[0], [0, 0]
     for axis in (0, 1):
         size, positions = image.shape[axis + 1], output.shape[axis + 1]
         before = padding_before(
             positions, image=size, window=window[axis], stride=stride[axis], dilation=dilation[axis]
         )
-        padding.append(before)
+        padding[axis] = before
         taps *= sum(
             0 <= position * stride[axis] - before + tap * dilation[axis] < size
             for position in range(positions)

@@ -56,8 +56,13 @@ def _curve(points: Sequence[CurvePoint], names: Sequence[str]) -> list[str]:
     """Return the trade as steps: bytes of the fastest bank to the right, bytes moved in the others upwards."""
     most_x, most_y = max(point.fast_bytes for point in points) or 1, max(point.slow_bytes for point in points) or 1
     width, height = WIDTH - _LEFT - 30, HEIGHT - _TOP - _BOTTOM
-    x = lambda size: _LEFT + width * size / most_x  # noqa: E731
-    y = lambda moved: _TOP + height * (1 - moved / most_y)  # noqa: E731
+
+    def x(size: int) -> float:
+        return _LEFT + width * size / most_x
+
+    def y(moved: int) -> float:
+        return _TOP + height * (1 - moved / most_y)
+
     slow = escape(printable(", ".join(names[1:])))
     fast = escape(printable(names[0]))
     lines = [

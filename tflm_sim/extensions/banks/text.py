@@ -53,7 +53,10 @@ def _better(facts: StockFacts) -> Iterator[str]:
 
 
 def _moves(way: WayFacts, slow: str) -> str:
-    return f"an Invoke() loads and stores {way.slow_bytes:,} B in {slow}" if way.slow_bytes else f"nothing is in {slow}"
+    if way.slow_bytes:
+        return f"an Invoke() loads and stores {way.slow_bytes:,} B in {slow}"
+    is_empty = not any(use.needed for use in way.uses[1:])
+    return f"nothing is in {slow}" if is_empty else f"in {slow} nothing is loaded and stored that is counted"
 
 
 def _counted(counted: CountedFacts) -> list[str]:

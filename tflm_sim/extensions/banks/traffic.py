@@ -27,29 +27,10 @@ _ONCE = builtin_operator_code("CALL_ONCE")
 
 
 @dataclass(frozen=True, slots=True)
-class OperatorTraffic:
-    """What one operator moves.
-
-    Attributes:
-        subgraph, operator: Its place.
-        name: Its name.
-        buffers: Bytes by the position of a planned buffer.
-        tail: Bytes of persistent memory.
-    """
-
-    subgraph: int
-    operator: int
-    name: str
-    buffers: dict[int, Moved]
-    tail: Moved
-
-
-@dataclass(frozen=True, slots=True)
 class Traffic:
     """What an Invoke() loads and stores.
 
     Attributes:
-        operators: Operator by operator, as often as they run.
         buffers: Of each planned buffer, in the order of ``Simulation.buffers``.
         touched: The bytes of each buffer, once for each operator that reads or writes it, and for the application.
         tail: Of persistent memory: what kernels keep there, and variables.
@@ -58,7 +39,6 @@ class Traffic:
         has_loops: Whether a WHILE was counted as one pass.
     """
 
-    operators: tuple[OperatorTraffic, ...]
     buffers: tuple[Moved, ...]
     touched: tuple[int, ...]
     tail: Moved
@@ -79,10 +59,9 @@ def traffic(simulation: Simulation) -> Traffic:
     rows = LOADS.get((library.name, library.variant), {})
     positions = _positions(allocation)
     moved = [Moved()] * len(positions)
-    touched = [0] * len(positions)
+    sizes, touched = [allocation.infos[index].size for index in allocation.offsets], [0] * len(positions)
     tail = Moved()
     unknown: dict[str, None] = {}
-    operators = []
     for subgraph, index in _visited(allocation):
         operation, scratch = _operation(allocation, subgraph, index, target)
         row = rows.get(operation.name)
@@ -95,21 +74,17 @@ def traffic(simulation: Simulation) -> Traffic:
         for position, each in of_buffers.items():
             moved[position] += each
         tail += of_tail
-        named = {
-            ("t", subgraph, tensor) for tensor in allocation.model.subgraphs[subgraph].operators[index].named_tensors
-        }
-        named |= {("s", 0, request) for request in scratch}
-        for position in {positions[key] for key in named if key in positions}:
-            touched[position] += allocation.infos[list(allocation.offsets)[position]].size
-        operators.append(OperatorTraffic(subgraph, index, operation.name, of_buffers, of_tail))
+        named = allocation.model.subgraphs[subgraph].operators[index].named_tensors
+        keys: set[_Key] = {*(("t", subgraph, tensor) for tensor in named), *(("s", 0, request) for request in scratch)}
+        for key in keys & positions.keys():
+            touched[positions[key]] += sizes[positions[key]]
     for tensor, is_input in _application(allocation):
-        position = positions.get(("t", 0, tensor))
-        if position is not None:
+        place = positions.get(("t", 0, tensor))
+        if place is not None:
             size = byte_length(allocation.subgraph_tensors[0][tensor])
-            moved[position] += Moved(stores=size) if is_input else Moved(loads=size)
-            touched[position] += size
+            moved[place] += Moved(stores=size) if is_input else Moved(loads=size)
+            touched[place] += size
     return Traffic(
-        tuple(operators),
         tuple(moved),
         tuple(touched),
         tail,

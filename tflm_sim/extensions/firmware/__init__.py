@@ -2,8 +2,8 @@
 
 reading                    what its file says: models, arenas, structs, version, kernels
 emulation                  what it does when it is executed
-judge, cases, rooms,       whether every model in it fits, and on which conditions
-conditions
+judge, cases, rooms,       whether every model in it fits, and on which conditions; placement: whose bytes are the
+placement, conditions      arena's
 measured, execution,       the same by executing it, held against the simulation
 executed_facts
 document, text,            how that is written as JSON and as text

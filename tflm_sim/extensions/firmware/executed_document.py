@@ -22,7 +22,7 @@ from tflm_sim.extensions.firmware.measured import MeasuredModel
 from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.document import SizeDocument, configuration_facts, model_facts
-from tflm_sim.report.picture import Picture
+from tflm_sim.report.picture import Limit, Picture
 from tflm_sim.report.picture_builder import PictureBuilder
 from tflm_sim.report.size_answer import SizeAnswer, Tail, TailGroup, TailOperator, size_answer
 from tflm_sim.report.take_picture import take_picture
@@ -52,7 +52,9 @@ def measured_lines(model: Model, measured: MeasuredModel) -> list[str]:
 def measured_picture(model: Model, measured: MeasuredModel) -> Picture:
     """Return the picture of a model that was executed: what AllocateTensors() did, in the program's own arena."""
     document = measured_document(model, measured)
-    title = f"{measured.configuration.target.name}, executed: {'; '.join(facts_lines(measured.facts)[1:])}"
+    facts = measured.facts
+    same = "other requests than simulated" if facts.difference else "all requests as simulated"
+    title = f"{measured.configuration.target.name}, executed for a {facts.core} in {facts.emulator}: {same}"
     if measured.is_simulated:
         picture = take_picture(model, measured.configuration, title=title)
         return replace(picture, size=document)
@@ -81,9 +83,14 @@ def measured_picture(model: Model, measured: MeasuredModel) -> Picture:
         scopes=(),
         residents=(),
         live_bytes=(),
-        limits=(),
+        limits=_limits(builder) if measured.rest is None and not failure else (),
         remedies=(),
     )
+
+
+def _limits(builder: PictureBuilder) -> tuple[Limit, ...]:
+    """Return the tightest steps, as they were seen in the program's own arena."""
+    return tuple(sorted(builder.limits.values(), key=lambda row: -row.need))
 
 
 def _events(measured: MeasuredModel) -> list[Event]:

@@ -131,7 +131,10 @@ def judge(
             "resource_variable_count".
     """
     missing = missing_operators(subject.model, firmware, {kernel.op for kernel in configurations[0].custom_ops})
-    unknown = unknown_operator(subject.model, configurations[0]) or _unjudgeable(firmware, missing)
+    unjudged = _unjudgeable(firmware, missing)
+    unknown = unknown_operator(subject.model, configurations[0]) or unjudged
+    if unknown and missing and not unjudged:  # What the resolver lacks is certain, whatever another operator needs.
+        return replace(_undecided(subject, ""), fits=False, missing=missing)
     cases = [] if unknown else possible_cases(subject, firmware, configurations, settled)
     if not cases:
         return _undecided(subject, unknown or _TOO_MANY_SHARE)

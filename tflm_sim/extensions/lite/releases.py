@@ -6,7 +6,8 @@ changed has a row here, which kernels ask for (``call.has``).
 
 from __future__ import annotations
 
-from tflm_sim.errors import UsageError, expect
+from tflm_sim.errors import expect
+from tflm_sim.names import unknown
 
 DEFAULT_RELEASE = "2.3.0"
 """What is taken unless a release is named: the newest that is published under its own number."""
@@ -31,7 +32,7 @@ def find_release(name: str) -> str:
     """
     expect(name, str, "a release of LiteRT")
     if name not in RELEASES:
-        raise UsageError(f"LiteRT {name} is not known; use one of: {', '.join(RELEASES)}")
+        raise unknown("release of LiteRT", name, tuple(RELEASES))
     return name
 
 

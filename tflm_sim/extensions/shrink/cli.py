@@ -17,6 +17,7 @@ from tflm_sim.checks.program_need import ProgramNeed
 from tflm_sim.cli import options
 from tflm_sim.cli.terminal import ProgressLine, fitting, say, say_json
 from tflm_sim.device.configuration import Configuration
+from tflm_sim.documents import as_json
 from tflm_sim.errors import FirmwareError, TflmSimError, UsageError
 from tflm_sim.extensions.shrink.shrunk import Shrunk
 from tflm_sim.extensions.shrink.text import (
@@ -32,6 +33,7 @@ from tflm_sim.model.c_array import is_source_name, new_source, with_array
 from tflm_sim.model.inputs import read_input
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
+from tflm_sim.names import meant
 from tflm_sim.numbers import multiple, seconds, share_of, whole
 from tflm_sim.ops.resolver import resolver_methods
 from tflm_sim.sizes import parse_size
@@ -222,7 +224,7 @@ def _print(
     need: ProgramNeed | None,
 ) -> None:
     if args.json:
-        program = None if need is None or executed is not None else dict(need.parts)
+        program = None if need is None or executed is not None else as_json(need.parts["program"])
         say_json(shrunk_document(shrunk, goal=goal, output=output, executed=executed, program=program))
     else:
         say(*shrunk_lines(shrunk, goal=goal, explain=args.explain, width=fitting()))
@@ -285,9 +287,9 @@ def _operators(text: str) -> frozenset[str]:
     from tflm_sim.model.schema import BUILTIN_OPERATORS
 
     names = frozenset(name.strip().upper() for name in text.split(",") if name.strip()) - {"NONE"}
-    unknown = sorted(names - set(BUILTIN_OPERATORS))
-    if unknown:
-        raise UsageError(f"--ops: there is no builtin operator '{unknown[0]}'")
+    for name in sorted(names - set(BUILTIN_OPERATORS)):
+        hint = meant(name, tuple(BUILTIN_OPERATORS))
+        raise UsageError(f"--ops: there is no builtin operator '{name}'" + (f"; {hint}" if hint else ""))
     return names
 
 

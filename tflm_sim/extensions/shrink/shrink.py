@@ -30,6 +30,7 @@ from tflm_sim.model.draft import Draft, refuse_unwritable
 from tflm_sim.model.encode import encode
 from tflm_sim.model.load import ModelLike, load, parse
 from tflm_sim.model.types import Model
+from tflm_sim.names import meant
 from tflm_sim.sizes import as_size
 from tflm_sim.targets.changes import CHANGES, OPERATORS_SINCE
 
@@ -119,7 +120,9 @@ def shrink(
 def _chosen(passes: Passes) -> dict[str, bool]:
     """Return every name of ``Passes`` with whether it was asked for."""
     if unknown := passes.keys() - Passes.__annotations__.keys():
-        raise TypeError(f"shrink() has no option '{min(unknown)}'; use one of: {', '.join(Passes.__annotations__)}")
+        known = tuple(Passes.__annotations__)
+        hint = meant(min(unknown), known) or f"use one of: {', '.join(known)}"
+        raise TypeError(f"shrink() has no option '{min(unknown)}'; {hint}")
     return {name: bool(passes.get(name)) for name in Passes.__annotations__}
 
 

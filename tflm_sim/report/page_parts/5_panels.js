@@ -195,7 +195,9 @@ function peakParts(app, view) {
   if (view.remedies.length && !view.source.failure) parts.push(...remedyParts(app, view));
   const hint = isOnPhone(view)
     ? "The XNNPACK delegate, which apps get by default, is left out: it takes nodes away and has memory of its own."
-    : "Two arenas do not compete: the persistent one must hold the tail, the other one the head and temporary memory.";
+    : view.source.split_at
+      ? "Two arenas do not compete: the persistent one must hold the tail, the other one the head and temporary memory."
+      : "Only what the program asked for was seen: which buffer is alive when, nothing says.";
   if (!parts.length) parts.push(make("p", { class: "hint" }, hint));
   return parts;
 }

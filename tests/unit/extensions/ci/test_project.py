@@ -46,10 +46,7 @@ LIMIT = '[[firmware]]\nlimit = "1KiB"\nmodels = ["sample:sine"]\n'
         ("firmware = []", "it has no [[firmware]]; add one with a limit or a board"),
         ("firmware = 5", "it has no [[firmware]]; add one with a limit or a board"),
         ("path = 'x'\n" + LIMIT, "the file says 'path'; what it can say: baseline, firmware, models"),
-        (
-            LIMIT + LIMIT.replace("models", "model"),
-            "[[firmware]] number 2 says 'model'; did you mean models?",
-        ),
+        (LIMIT + LIMIT.replace("models", "model"), "[[firmware]] number 2 says 'model'; did you mean models?"),
         ('models = ["a"]\n[[firmware]]\n', "firmware 'cortex-m4' needs a limit or a board"),
         ('[[firmware]]\nlimit = "1KiB"\n', "firmware 'cortex-m4' has no models; name them there, or once for all"),
         (LIMIT + LIMIT, "two firmwares are called 'cortex-m4'; give them names"),

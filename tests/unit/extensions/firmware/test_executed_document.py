@@ -107,16 +107,17 @@ def test_a_picture_has_the_programs_own_arenas_from_their_first_multiple_of_16(
 ) -> None:
     # 0x20000004 is 12 below one, 0x20000008 is 8 below one.
     monkeypatch.setattr(module, "measured_document", lambda *_: SimpleNamespace(answer=SimpleNamespace(operators=())))
-    monkeypatch.setattr(module, "facts_lines", lambda _: ["first", "a", "b"])
+    facts = SimpleNamespace(core="Cortex-M4", emulator="Unicorn", difference="another kernel")
+    title = "t, executed for a Cortex-M4 in Unicorn: other requests than simulated"
     monkeypatch.setattr(module, "_events", lambda _: [])
     configuration = SimpleNamespace(target=SimpleNamespace(name="t"), planner="greedy")
     for fits, status, failure in ((True, "ok", ""), (False, "error", "r")):
         measured: Any = SimpleNamespace(
-            is_simulated=False, arena=arena(fits=fits, reason="r"), rest=rest, configuration=configuration, facts=None
+            is_simulated=False, arena=arena(fits=fits, reason="r"), rest=rest, configuration=configuration, facts=facts
         )
         model: Any = SimpleNamespace(subgraphs=(SimpleNamespace(name="main"), SimpleNamespace(name="")))
         picture = module.measured_picture(model, measured)
-        assert (picture.title, picture.split_at, picture.arena_bytes) == ("t, executed: a; b", split_at, whole)
+        assert (picture.title, picture.split_at, picture.arena_bytes) == (title, split_at, whole)
         assert (picture.status, picture.failure) == (status, failure)
         assert picture.subgraph_names == ("main", "subgraph_1")
         assert [step.kind for step in picture.steps] == ([] if fits else ["fail"])

@@ -267,6 +267,17 @@ def test_a_custom_operator_cannot_be_told_and_is_named() -> None:
     assert found.reason == "the memory of the custom operator Beamformer is not known: `custom_ops=FILE.py`"
 
 
+def test_an_operator_that_the_resolver_lacks_is_a_no_whatever_a_custom_operator_needs() -> None:
+    builder = ModelBuilder()
+    x, y, z = (builder.tensor((1, 4), TensorType.FLOAT32) for _ in range(3))
+    builder.custom("Beamformer", [x], [y])
+    builder.operator("SOFTMAX", [y], [z])
+    model = parse(builder.build(inputs=[x], outputs=[z]))
+    found = verdict(model, room(30_000), has_all_operators=False, operators=frozenset({"CONV_2D"}))
+    assert (found.fits, found.missing) == (False, ("SOFTMAX",))
+    assert found.why == "not registered: SOFTMAX; AllocateTensors() will fail"
+
+
 def test_a_custom_operator_that_is_described_is_judged() -> None:
     described = configure("cortex-m4", kernels="reference", custom_ops=[OpModel("Beamformer")])
     assert verdict(custom_model(), room(30_000), configurations=(described,)).fits is True

@@ -74,4 +74,4 @@ def test_an_answer_names_the_release(options: list[str], runtime: str, capsys: p
 
 def test_an_unknown_release_is_refused_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lite", "sample:sine", "--release", "9.0"]) == 2
-    assert "LiteRT 9.0 is not known; use one of: 2.3.0, 2.4.0.dev20261026" in capsys.readouterr().err
+    assert "unknown release of LiteRT '9.0'; use one of: 2.3.0, 2.4.0.dev20261026" in capsys.readouterr().err

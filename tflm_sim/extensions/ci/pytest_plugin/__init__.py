@@ -28,10 +28,11 @@ TARGET = "cortex-m4"
 DEFAULT_BASELINE = "arena_baseline.json"
 MARKER = (
     f"arena(model, target='{TARGET}', limit=None, board=None, library=None, kernels=None, runtime=None, "
-    "firmware=None, interpreter=None, "
+    "firmware=None, run=False, interpreter=None, "
     "planner='greedy', resource_variables=None, custom_ops=(), ethos_u=False, arena_address=0, "
     "variable_arena_size=None): the model that the test is about, and the firmware that it runs in; the test fails "
-    "unless the model works in an arena of limit bytes ('64KiB')"
+    "unless the model works in an arena of limit bytes ('64KiB'); firmware is a linked program, which is read, or with "
+    "run=True executed"
 )
 
 
@@ -139,6 +140,7 @@ def arena_marker(
     target: str | None = None,
     *,
     limit: int | str | None = None,
+    run: bool = False,
     resource_variables: int | None = None,
     **settings: Any,
 ) -> ArenaChecker:
@@ -147,6 +149,7 @@ def arena_marker(
     Raises:
         TflmSimError: An argument has no meaning, or the model cannot be read.
     """
+    from tflm_sim.checks.check import linked_program
     from tflm_sim.device.configuration import configure
     from tflm_sim.extensions.ci.pytest_plugin.checker import ArenaChecker
     from tflm_sim.report.circumstances import target_line, unnamed
@@ -157,10 +160,17 @@ def arena_marker(
     room = as_limit(limit, "limit")
     is_named = any(settings.get(name) for name in ("board", "firmware", "library"))
     where = target or (None if is_named else TARGET)
-    configuration = configure(where, resource_variable_count=resource_variables, **settings)
+    program = None
+    if firmware := settings.pop("firmware", None):
+        program = linked_program(
+            _found(item, firmware), target, run=run, resource_variable_count=resource_variables, **settings
+        )
+        configuration = program.need(name, loaded).configuration
+    else:
+        configuration = configure(where, resource_variable_count=resource_variables, **settings)
     named = {name: settings.get(name) for name in ("library", "runtime", "kernels")}
     missing = unnamed(configuration, target=target or settings.get("board"), **named)
-    about = target_line(configuration.target, () if settings.get("firmware") else missing)
+    about = target_line(configuration.target, () if program else missing)
 
     def remember(path: Path, key: str, size: int) -> None:
         full = str(Path(item.config.invocation_params.dir, path))
@@ -173,6 +183,7 @@ def arena_marker(
         configuration,
         limit=room,
         about=about,
+        program=program,
         remember=remember if item.config.getoption("arena_update_baseline") else None,
     )
 
@@ -186,10 +197,15 @@ def _load(item: pytest.Item, model: str | Path | Any) -> tuple[str, Any]:
         return model.path or "model", model
     if str(model).startswith("sample:"):
         return str(model), load(model)
-    beside = item.path.parent / model
-    path = beside if beside.exists() else item.config.rootpath / model
+    path = _found(item, model)
     inside = path.is_relative_to(item.config.rootpath)
     return (path.relative_to(item.config.rootpath) if inside else path).as_posix(), load(path)
+
+
+def _found(item: pytest.Item, name: str | Path) -> Path:
+    """Return a file beside the test, else from the root."""
+    beside = item.path.parent / name
+    return beside if beside.exists() else item.config.rootpath / name
 
 
 # -- reports --------------------------------------------------------------------------------------------------------

@@ -20,7 +20,6 @@ from tflm_sim.extensions.firmware.emulation.memory_map import Span
 from tflm_sim.extensions.firmware.emulation.store_watch import Noted
 from tflm_sim.extensions.firmware.emulation.xtensa import CALL_BYTES, RETURN_STUB
 
-
 WAITS = "waits for an interrupt"
 """The text of a stop that is no fault of the program: nothing more happens in it."""
 

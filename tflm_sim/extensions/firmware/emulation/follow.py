@@ -30,8 +30,9 @@ from tflm_sim.model.schema import builtin_operator_name
 from tflm_sim.model.types import Model
 from tflm_sim.units import align_up
 
-RUN_S = 3.0
-"""Seconds of the host's processor for which a program may go on without reaching anything of TFLM."""
+RUN_S, _GUESS_S = 3.0, 1.0
+"""Seconds of the host's processor for which a program may go on without reaching anything of TFLM, as it starts itself,
+and in each way that is guessed after that."""
 _TRIAL_S = 1.0
 _INVOKES_S = 20.0
 """Seconds of the host's processor for all that a program does whose Invoke() has to be run."""
@@ -144,7 +145,7 @@ def _followed_with(
     """
     replacement = None if model is None else Replacement(start.machine, program, bytes(model.source), interpreter)
     interest = Purpose(keeps_points=True, answers_vendors=start.is_guessed, model=replacement)
-    follower = _followed(start.machine, program, interest)
+    follower = _followed(start.machine, program, interest, _GUESS_S if start.is_guessed else RUN_S)
     if follower.problem:
         raise FirmwareError(f"the model cannot replace the program's own: {follower.problem}", path=file)
     if model is not None and replacement is not None:
@@ -152,14 +153,14 @@ def _followed_with(
     return follower
 
 
-def _followed(machine: Emulator, program: Program, interest: Purpose) -> Follower:
-    """Run the program from where it stands.
+def _followed(machine: Emulator, program: Program, interest: Purpose, limit: float) -> Follower:
+    """Run the program from where it stands, until it has come to nothing for ``limit`` seconds.
 
     Its calls of Invoke() are answered; where it goes astray because nothing was computed, they are run, too.
     """
     begin = machine.save()
     follower = Follower(machine, program, interest)
-    follower.run(RUN_S)
+    follower.run(limit)
     if not (follower.answered and follower.is_lost):
         return follower
     machine.restore(begin)

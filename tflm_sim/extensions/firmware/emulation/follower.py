@@ -45,6 +45,9 @@ _STACK_ALIGNED = 16
 _MORE_TIME = "; a longer `timeout=` gives it more"
 _RETURNED = "the function that was called returned"
 _PRINTING = (Watched.PRINT, Watched.REPORT, Watched.LOG)
+_IDLE = frozenset({*_PRINTING, Watched.ALLOCATE})
+"""Functions with which a program can go on for ever."""
+_LEAST_S = 0.01
 _INVOKES, _LOOP_S, _MAX_INVOKES = 3, 0.5, 1000
 """Calls of Invoke() without anything new, and seconds of the host's processor from the first of them, after which the
 program is taken to be in its main loop; and the calls after which it is, however fast."""
@@ -115,6 +118,7 @@ class Follower:
         self._measuring = Measuring(machine, self._when_returned, self._stores) if interest.measures else None
         self._end: int | None = None
         self._handlers: dict[int, Callable[[], None]] = {}
+        self._idle = set(program.semihosting)
         self._shifts: dict[int, int] = {}
         self._watch()
 
@@ -125,13 +129,17 @@ class Follower:
                 if self._interest.is_brief and role in ALLOCATOR_ROLES:
                     self.machine.leave(entry.address)
                     continue
+                if entry.address not in self._handlers and role in _IDLE:
+                    self._idle.add(entry.address)
                 self._handlers.setdefault(entry.address, handle)
                 self._shifts[entry.address] = entry.shift
         for address in self._operator_functions():
             self._handlers.setdefault(address, self._operator)
         if self._interest.answers_vendors:
             for address, answer in self.program.answered().items():
-                self._handlers.setdefault(address, partial(answer, self.machine))
+                if address not in self._handlers:
+                    self._idle.add(address)
+                    self._handlers[address] = partial(answer, self.machine)
         self.machine.stop_at([*self._handlers, *self.program.semihosting])
 
     def _operator_functions(self) -> Iterator[int]:
@@ -190,7 +198,9 @@ class Follower:
                 return f"{arena.size:,} B are passed for {name or 'an object'}, which has {room:,} B there"
         elif over := program.object_within(arena.address, arena.end):
             return f"it lies over {over}"
-        for pointer, used in ((one.pointer, one.stack) for result in results for one in (result, *result.invocations)):
+        seen = [(one.pointer, one.stack) for one in results]
+        seen += [(one.pointer, one.stack) for result in results for one in result.invocations]
+        for pointer, used in seen:
             if arena.address < pointer < arena.end and not (bounds and bounds[0] <= pointer < bounds[1]):
                 return f"the stack lies in it: its pointer is {pointer:#x}"
             if used is not None and pointer - used < arena.end <= pointer:
@@ -205,11 +215,22 @@ class Follower:
     # -- running --------------------------------------------------------------------------------------------------
 
     def run(self, limit: float) -> None:
-        """Follow the program until it ends, is over, or has run for ``limit`` seconds of the host's processor."""
+        """Follow the program until it ends, is over, or has come to nothing for ``limit`` seconds of processor time.
+
+        Functions that are answered, lines that it prints and blocks of its heap are nothing: it may ask a device, print
+        or allocate for ever.
+        """
         self.ending = ""
+        since = process_time()
         while not self.ending:
             is_measured = self._measuring is not None and self._measuring.is_running
-            stop = self.machine.run(limit, is_quiet=is_measured or self._running is not None)
+            left = max(since + limit - process_time(), _LEAST_S)
+            stop = self.machine.run(left, is_quiet=is_measured or self._running is not None)
+            if stop.reason is Reason.ADDRESS and stop.address in self._idle:
+                if process_time() - since > limit:
+                    stop = Stop(Reason.LIMIT, stop.address)
+            else:
+                since = process_time()
             if stop.reason is Reason.ADDRESS:
                 self._at(stop.address)
                 self.ending = self.ending or self._book.ending

@@ -34,10 +34,12 @@ class Interpreters:
 
         One that is made where another one was, with another model, is another one.
         """
-        found = words(machine, interpreter, _INTERPRETER)
-        if replacement is not None and replacement.address in found:
+        # Its own model comes first: another interpreter may lie directly behind it, which has the new model already.
+        found, new = words(machine, interpreter, _INTERPRETER), None if replacement is None else replacement.address
+        model = next((value for value in found if value == new or subgraphs_of(machine, value) is not None), None)
+        if model is not None and model == new:
             return next(at for at in range(len(self._seen), 0, -1) if self._seen[at - 1][0] == interpreter)
-        one = interpreter, _model_in(machine, found)
+        one = interpreter, model
         if one not in self._seen:
             self._seen.append(one)
         return self._seen.index(one) + 1
@@ -82,10 +84,12 @@ class Replacement:
         Returns:
             Why that is not possible, "" where it is done.
         """
-        found = words(self._machine, interpreter, _INTERPRETER)
-        if self.address in found or self.wanted not in (0, number):
-            return ""
+        bounds = self._program.object_bounds(interpreter)
+        size = _INTERPRETER if bounds is None else min(_INTERPRETER, (bounds[1] - interpreter) // 4)
+        found = words(self._machine, interpreter, size)
         own = _model_in(self._machine, found)
+        if own == self.address or self.wanted not in (0, number):
+            return ""
         if own is None:
             return "the interpreter in which its model stands was not found"
         if self._own not in (None, own):

@@ -8,6 +8,7 @@
     embedded_models          models inside of it
     symbol_names, tflm_names what names in the symbol table tell, and TFLM's in each of its namespaces
     dwarf, measured_structs  struct sizes from debug information
+    object_parts             which member of an object an arena is, from debug information
     snapshot, dated_texts,   which TFLM it is: by structs, by messages, by checks that it lacks
     absent_checks
     kernel_proof,            whose kernels are linked, and for which operators

@@ -44,7 +44,7 @@ def _branch(instruction: Any, name: str, always: bool) -> list[step.Step]:
     target = operands[0] if name == "b" and isinstance(operands[0], int) else None
     if name == "b" and instruction.cc in (_EQUAL, _UNEQUAL):
         return [step.Branch(target, True, instruction.cc == _EQUAL)]
-    return [step.Branch(target, not always)]
+    return [step.Branch(target, not always, returns=name == "bx" and operands == ["lr"])]
 
 
 def _data(instruction: Any, name: str, operands: list[Any]) -> list[step.Step]:
@@ -90,7 +90,7 @@ def _push(instruction: Any, name: str, registers: list[Any]) -> list[step.Step]:
 
 def _pop(instruction: Any, name: str, registers: list[Any]) -> list[step.Step]:
     loads = [step.Load(register, "sp", 4 * i, 4) for i, register in enumerate(registers) if register != "pc"]
-    after: list[step.Step] = [step.Branch(None, False)] if "pc" in registers else []
+    after: list[step.Step] = [step.Branch(None, False, returns=True)] if "pc" in registers else []
     return [*loads, step.SetTo("sp", "sp", 4 * len(registers)), *after]
 
 

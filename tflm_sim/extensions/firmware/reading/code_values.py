@@ -82,11 +82,15 @@ class CodeFacts:
         loops: Addresses of instructions that may be carried out again -> a number for each loop; those of nested
             loops have the number of the outermost.
         stored: Bases of the values that are written to memory of others: "call 0x81f4".
+        written: Addresses of words that it writes to -> the values; None among them for one that is not known.
+        returned: What it returns on every path; None where that is not known.
     """
 
     calls: tuple[CallSite, ...] = ()
     loops: Mapping[int, int] = field(default_factory=dict)
     stored: frozenset[str] = frozenset()
+    written: Mapping[int, frozenset[Value | None]] = field(default_factory=dict)
+    returned: Value | None = None
 
 
 @dataclass(slots=True)
@@ -130,6 +134,7 @@ class CodeReader:
         self._mask = (1 << 8 * self._convention.word) - 1
         self._sections = [s for s in elf.sections if s.is_allocated and s.has_bits and s.size]
         self._stored: set[str] = set()
+        self._written: dict[int, set[Value | None]] = {}
         self._constants = {name: Value("", number) for name, number in self._convention.constants}
 
     def calls(self, function: Function) -> tuple[CallSite, ...]:
@@ -141,7 +146,7 @@ class CodeReader:
         states: dict[int, _State] = {}
         found: dict[int, CallTo] = {}
         following: dict[int, list[int]] = {}
-        self._stored = set()
+        self._stored, self._written, ends = set(), {}, set[Value | None]()
         work = [(function.start, self._at_entry())]
         left = _MAX_STEPS
         while work:
@@ -158,11 +163,28 @@ class CodeReader:
             if decoded is None:
                 continue
             size, steps = decoded
+            ends.update(self._ends(address, state, steps, function))
             after = list(self._after(address, size, steps, state.copy(), found, function))
             following[address] = [next_one for next_one, _ in after]
             work += after
         calls = (self._call_site(states[site], site, call) for site, call in sorted(found.items()))
-        return CodeFacts(tuple(calls), _loops(following), frozenset(self._stored))
+        return CodeFacts(
+            tuple(calls),
+            _loops(following),
+            frozenset(self._stored),
+            {address: frozenset(values) for address, values in self._written.items()},
+            ends.pop() if len(ends) == 1 else None,
+        )
+
+    def _ends(self, address: int, state: _State, steps: list[Step], function: Function) -> Iterator[Value | None]:
+        """Yield what a function returns behind an instruction that leaves it; None for a jump that is not followed."""
+        for step in steps:
+            if not isinstance(step, Branch):
+                continue
+            if step.target is None:
+                yield state.registers.get(self._convention.result) if step.returns else None
+            elif not function.start <= step.target < function.start + function.size:
+                yield None if step.is_conditional else Value(f"{CALL}{address:#x}", 0)
 
     def _call_site(self, state: _State, site: int, call: CallTo) -> CallSite:
         arguments = tuple(self._argument(state, i) for i in range(_MAX_ARGUMENTS))
@@ -305,6 +327,9 @@ class CodeReader:
             self._stored.add(value.base)
         if place is None:
             state.slots = {}
+        elif not place.base and step.offset is not None:
+            whole = value if step.size == self._convention.word else None
+            self._written.setdefault(place.offset + step.offset, set()).add(whole)
         elif place.base:
             _forget_reachable(state)
 

@@ -88,11 +88,13 @@ class Branch(NamedTuple):
         target: Where to; None where that is not known.
         is_conditional: Whether the next instruction may follow.
         equal: True where it is taken if the comparison holds, False if it does not, None for other conditions.
+        returns: Whether it goes back to the caller.
     """
 
     target: int | None
     is_conditional: bool
     equal: bool | None = None
+    returns: bool = False
 
 
 class CallTo(NamedTuple):

@@ -83,7 +83,7 @@ def _jump(instruction: Any, name: str, operands: list[Any]) -> list[step.Step] |
             return [step.Branch(here + offset, False)]
         case ("j", _):
             return None
-    return [step.Branch(None, False)]
+    return [step.Branch(None, False, returns=name == "ret" or operands == ["ra"])]
 
 
 def _branch(instruction: Any, name: str, operands: list[Any]) -> list[step.Step] | None:

@@ -32,6 +32,12 @@ from tflm_sim.extensions.firmware.reading.machine_code import decoder
 
 _MAX_DEPTH = 4
 """How many callers up an argument is followed."""
+_MAX_OWN_CODE_BYTES = 48 * 1024
+"""Bytes of functions outside of TFLM that are read to find what is put into variables."""
+_NEAR = 4096
+"""Bytes from an address in a register that an instruction reaches."""
+_VARIABLE = re.compile(r"\[0x([0-9a-f]+)\]")
+"""The base of a word that was loaded from a variable, with its address."""
 _MAX_CALLS = 64
 """Calls of the constructor, with every way to get there, that are told apart."""
 _CONSTRUCTOR = re.compile(tflm_names.CONSTRUCTOR)
@@ -440,9 +446,72 @@ class _Program:
         ]
         return found[0] if len(found) == 1 else None
 
+    def _resolved(self, function: Function, value: Value | None) -> tuple[Function, Value | None]:
+        """Return what a call returned, or what was put into a variable, and in which function.
+
+        The function is another one than ``function`` where the value stands for something there.
+        """
+        for _ in range(_MAX_DEPTH):
+            following: tuple[Function, Value | None] = (function, None)
+            if value is not None and value.base.startswith(CALL):
+                following = self._returned(function, value)
+            elif value is not None and (match := _VARIABLE.fullmatch(value.base)):
+                following = self._only_stored(int(match[1], 16))
+            if value is None or following[1] is None:
+                break
+            function, value = following[0], Value(following[1].base, following[1].offset + value.offset)
+        return function, value
+
+    def _returned(self, caller: Function, value: Value) -> tuple[Function, Value | None]:
+        """Return what the call that ``value`` stands for returned."""
+        site = int(value.base.removeprefix(CALL), 16)
+        call = next((call for call in self._calls_in(caller) if call.site == site), None)
+        callee = None if call is None or call.target is None else self._graph.functions.get(call.target)
+        if call is None or callee is None or callee == caller or not _HEAP.keys().isdisjoint(callee.names):
+            return caller, None
+        returned = self._facts(callee).returned
+        if returned is not None and (not returned.base or returned.base.startswith(ARGUMENT)):
+            return caller, substituted(returned, dict(enumerate(call.arguments)))
+        return callee, None if returned is None or returned.base == "sp" else returned
+
+    def _only_stored(self, address: int) -> tuple[Function, Value | None]:
+        """Return the only value but 0 that the program's own functions put into a variable."""
+        found = {
+            (function, value)
+            for function in self._own_functions
+            if self._may_name(function, address)
+            for value in self._facts(function).written.get(address, ())
+            if value != Value("", 0)
+        }
+        function, value = found.pop() if len(found) == 1 else (Function(0, 0, ()), None)
+        return function, None if value is None or value.base.startswith((ARGUMENT, "sp")) else value
+
+    @cached_property
+    def _own_functions(self) -> tuple[Function, ...]:
+        """The functions outside of TFLM, as far as they are read, the smallest first."""
+        own = (one for one in self._graph.functions.values() if not any(map(tflm_names.is_of_tflm, one.names)))
+        found, left = [], _MAX_OWN_CODE_BYTES
+        for function in sorted(own, key=lambda one: one.size):
+            left -= function.size
+            if left >= 0:
+                found.append(function)
+        return tuple(found)
+
+    def _may_name(self, function: Function, address: int) -> bool:
+        """Whether code of ARM has the address, or one near it, among its constants; other code is not asked."""
+        if self._graph.elf.machine != "ARM":
+            return True
+        words = (self._reader.constant(at, 4) for at in range(function.start & ~3, function.start + function.size, 4))
+        return any(word is not None and 0 <= address - word < _NEAR for word in words)
+
     def _trace_back(self, caller: Function, facts: dict[str, Value | None]) -> None:
         """Put what the caller's other calls returned into words: a heap's memory, a model, a table of variables."""
-        names, call = self._callee(caller, facts.get("arena"))
+        origin = caller
+        for name in ("size", "arena"):
+            origin, value = self._resolved(caller, facts.get(name))
+            if value is not None and (origin == caller or not value.base):
+                facts[name] = value
+        names, call = self._callee(*((caller, facts.get("arena")) if origin == caller else (origin, value)))
         position = next((_HEAP[name] for name in names if name in _HEAP), None)
         if position is not None and call is not None:
             facts["arena"], facts["heap"] = None, call.arguments[position]
@@ -450,6 +519,9 @@ class _Program:
         if any(map(_GET_MODEL.fullmatch, names)) and call is not None:
             facts["model"] = call.arguments[0]
         model = facts.get("model")
+        if model is not None and (match := _VARIABLE.fullmatch(model.base)) and int(match[1], 16) != model.offset:
+            _, known = self._resolved(caller, model)
+            facts["model"] = model = known if known is not None and not known.base else model
         if model is not None and model.base == f"[{model.offset:#x}]":  # Its first word says where its table begins.
             facts["model"], facts["copy"] = None, Value("", model.offset)
         names, call = self._callee(caller, facts.get("variables"))

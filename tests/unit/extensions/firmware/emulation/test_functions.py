@@ -239,6 +239,9 @@ def test_interpreters_are_numbered_as_they_come_and_another_model_is_another_one
     replacement: Any = type("", (), {"address": 0x7777})()
     arm.write_words(0x8000, 0x7777)
     assert numbers.number(arm, 0x8000, replacement) == 3  # the last one that was made there
+    # Another interpreter directly before it, whose own model comes first, is another one.
+    arm.write_words(0x7FF0, MODEL)
+    assert numbers.number(arm, 0x7FF0, replacement) == 4
 
 
 def replaced(arm: Any, wanted: int = 0, bounds: tuple[int, int] | None = None) -> Replacement:
@@ -246,7 +249,8 @@ def replaced(arm: Any, wanted: int = 0, bounds: tuple[int, int] | None = None) -
     arm.write_words(0x3010 - 16, 12 | 20 << 16, 4 | 8 << 16, 12)
     arm.write_words(0x3010, 16, 3, 0, 0x100 - 12)
     arm.write_words(0x3110, 1)
-    program: Any = type("", (), {"object_bounds": lambda _self, _address: bounds})()
+    holds = bounds or (0, 0)
+    program: Any = type("", (), {"object_bounds": lambda _self, at: bounds if at in range(*holds) else None})()
     return Replacement(arm, program, (0x10).to_bytes(4, "little"), wanted)
 
 

@@ -245,6 +245,24 @@ def test_a_value_that_is_written_to_memory_of_others_is_known_to_be() -> None:
     assert call in facts(CALL, given, CALL).stored, "the function may read what lies on the stack"
 
 
+def test_what_a_function_returns_is_known_where_every_path_returns_it() -> None:
+    back, elsewhere = Branch(None, False, returns=True), Branch(OUTSIDE, False)
+    assert facts(SetTo("r0", "", 5), back).returned == FIVE
+    assert facts(SetTo("r0", "r1", 8), back).returned == Value("argument 1", 8)
+    assert facts(elsewhere).returned == Value(f"call {START:#x}", 0)
+    either = [Compare("r2", 0), Branch(at(3), True, None)]
+    assert facts(SetTo("r0", "", 5), either, back, back).returned == FIVE
+    assert facts(SetTo("r0", "", 5), either, back, [SetTo("r0", "", 6)], back).returned is None
+    assert facts(SetTo("r0", "", 5), either, back, Branch(None, False)).returned is None, "a jump that is not followed"
+
+
+def test_words_that_are_written_to_variables_are_known() -> None:
+    variable = SetTo("r3", "", VARIABLES)
+    written = facts(variable, [SetTo("r0", "", 5), Store("r3", 4, 4, "r0")], Store("r3", 8, 1, "r0")).written
+    assert written == {VARIABLES + 4: {FIVE}, VARIABLES + 8: {None}}
+    assert facts(CALL, Store("r4", 4, 4, "r0")).written == {}
+
+
 def test_what_no_path_reaches_is_not_read() -> None:
     assert sites(Branch(None, False), CALL) == {}
     assert sorted(sites(Branch(at(2), False, None), CALL, CALL)) == [2]

@@ -48,7 +48,7 @@ INSTRUCTIONS = [
     ("cortex-m4", "d1e90223", [Load("r2", "r1", 8, 4), Load("r3", "r1", 12, 4)]),  # ldrd r2, r3, [r1, #8]
     ("cortex-m4", "c1e90223", [Store("r1", 8, 4, "r2"), Store("r1", 12, 4, "r3")]),  # strd r2, r3, [r1, #8]
     ("cortex-m4", "10b5", [SetTo("sp", "sp", -8), Store("sp", 0, 4, "r4"), Store("sp", 4, 4, "lr")]),  # push {r4, lr}
-    ("cortex-m4", "10bd", [Load("r4", "sp", 0, 4), SetTo("sp", "sp", 8), Branch(None, False)]),  # pop {r4, pc}
+    ("cortex-m4", "10bd", [Load("r4", "sp", 0, 4), SetTo("sp", "sp", 8), Branch(None, False, returns=True)]),  # pop
     ("cortex-m4", "2ded028b", [Store("sp", -8, 8, None), SetTo("sp", "sp", -8)]),  # vpush {d8}
     ("cortex-m4", "bdec028b", [SetTo("sp", "sp", 8)]),  # vpop {d8}
     ("cortex-m4", "c2f20000", [SetTo("r0", "r0", 0x2000 << 16)]),  # movt r0, #0x2000
@@ -110,7 +110,7 @@ INSTRUCTIONS = [
     ("cortex-m4", "41ea4200", [Forget("r0")]),  # orr.w r0, r1, r2, lsl #1
     ("cortex-m4", "0728", [Compare("r0", 7)]),  # cmp r0, #7
     ("cortex-m4", "8842", [Forget("cpsr"), Compare(None, 0)]),  # cmp r0, r1
-    ("cortex-m4", "7047", [Branch(None, False)]),  # bx lr
+    ("cortex-m4", "7047", [Branch(None, False, returns=True)]),  # bx lr
     ("cortex-m4", "9847", [CallTo(None, "r3")]),  # blx r3
     ("cortex-m4", "dfe800f0", [Branch(None, False)]),  # tbb [pc, r0]
     ("cortex-m4", "30bc", [Load("r4", "sp", 0, 4), Load("r5", "sp", 4, 4), SetTo("sp", "sp", 8)]),  # pop {r4, r5}
@@ -149,7 +149,7 @@ INSTRUCTIONS = [
     ("riscv32", "0295", [CallTo(None, "a0")]),  # jalr a0
     ("riscv32", "ef020000", [Forget("t0")]),  # jal t0,.
     ("riscv32", "6f000000", [Branch(0x8002, False, None)]),  # j .
-    ("riscv32", "8280", [Branch(None, False)]),  # ret
+    ("riscv32", "8280", [Branch(None, False, returns=True)]),  # ret
     ("riscv32", "0285", [Branch(None, False)]),  # jr a0
     ("riscv32", "0290", [Branch(None, False)]),  # ebreak
     ("riscv32", "63040500", [Compare("a0", 0), Branch(0x8002 + 8, True, True)]),  # beqz a0,. + 8
