@@ -124,7 +124,6 @@ CALLS: dict[str, Callable[[], object]] = {
     "encode": lambda: tflm_sim.encode(SINE),
     "head_problem": _problem,
     "invoke": lambda: tflm_sim.invoke(tflm_sim.simulate(SINE, M4)),
-    "check": lambda: tflm_sim.check(SINE, M4, limit="64KiB").answer,
     "lifetimes": lambda: tflm_sim.lifetimes(SINE, M4),
     "lite_allocated": _lite,
     "lite_summaries": lambda: tflm_sim.lite_summaries(_lite()),

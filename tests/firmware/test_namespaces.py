@@ -136,7 +136,9 @@ READ = {
         "a kernel of the program's own (PrepareOwn)",
     ),
     "size": (with_structs(ARM, "-g"), f"size {SINE} --firmware PROGRAM {AS_OF}", "smallest arena"),
-    "check": (with_structs(ARM, "-g"), f"check {SINE} --firmware PROGRAM --limit 4096 {AS_OF}", "exit code 3\nyes, if "),
+    "check": (
+        with_structs(ARM, "-g"), f"check {SINE} --firmware PROGRAM --limit 4096 {AS_OF}", "exit code 3\nyes, if "
+    ),
 }  # fmt: skip
 
 
