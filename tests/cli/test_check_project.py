@@ -215,11 +215,15 @@ def test_an_esp_idf_project_names_what_was_locked(sketch: Path, capsys: pytest.C
     assert found["answer"] == "yes"
 
 
-def test_a_range_of_versions_is_a_doubt(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_range_of_versions_is_a_doubt_where_they_differ(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (sketch / "idf_component.yml").write_text('dependencies:\n  espressif/esp-tflite-micro:\n    version: "^1.3.0"\n')
+    assert checked(capsys, "sine", "--board", "esp32-s3")[0] == 0
+    change(sketch / "sine.ino", "2 * KB + kMore", "1090")  # 1.3.1 needs 1,088 B, 1.3.2 needs 1,100 B
     code, out = checked(capsys, "sine", "--board", "esp32-s3")
     assert code == 3
-    assert "if esp-tflite-micro ^1.3.0 asks for the same as esp-tflite-micro@" in out
+    assert "no, if esp-tflite-micro ^1.3.0 asks for the same as esp-tflite-micro@1." in out
+    (sketch / "idf_component.yml").write_text('dependencies:\n  espressif/esp-tflite-micro: "1.3.1"\n')
+    assert checked(capsys, "sine", "--board", "esp32-s3")[0] == 0
 
 
 def test_arduino_cli_names_board_and_library_in_sketch_yaml(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
