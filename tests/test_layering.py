@@ -64,6 +64,8 @@ WALLS = {
     "filelock": {"extensions/sweep/results.py"},
     "pyarrow": {"extensions/sweep/tables.py"},
     "unicorn": {f"extensions/firmware/emulation/{name}.py" for name in ("unicorn_machine", "exceptions", "backends")},
+    "tree_sitter": {"extensions/project/cpp.py"},
+    "tree_sitter_cpp": {"extensions/project/cpp.py"},
     "fsspec": {"extensions/sweep/urls.py"},
     "matplotlib": {"report/drawings.py"},
 }

@@ -57,6 +57,13 @@ class SourceKind(Protocol):
         """Carry out a verb on it and return the exit code; None where the verb has no answer for it."""
 
 
+class ProjectKind(Protocol):
+    """Projects whose sources ``check`` reads."""
+
+    def words_of(self, path: str) -> str:
+        """Return what a folder or a file is, "an Arduino sketch"; "" where it is no project that can be read here."""
+
+
 class ProgramFigures(Protocol):
     """What a program did with a model."""
 

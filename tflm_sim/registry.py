@@ -11,6 +11,7 @@ of ours already is ours.
                      parts()      what is this key of a document ---> its type, and its lines as text
                      sources()    who can read this file?        ---> SourceKind
                      programs()   who can measure this program?  ---> Programs
+                     project()    what project is this?          ---> ProjectKind
 
 What these modules must have is typed in ``extension_points.py``. A text "a.b:NAME" is the attribute NAME of the module
 ``a.b``, "a.b" the module; both are below the extension's own folder, or for other people's extensions whole.
@@ -76,6 +77,7 @@ class Extension:
             is read.
         sources: A module with a :class:`SourceKind`, "" for none.
         programs: A module with :class:`Programs`, "" for none.
+        projects: A module with :class:`ProjectKind`, "" for none.
         planners: A module with ``PLANNERS``, further rows for ``plan``, "" for none.
         names: Module -> the public names that it defines; "BoardSession=Session" is called Session there.
         modules: Modules that are public as a whole, by the name after ``tflm_sim``.
@@ -87,6 +89,7 @@ class Extension:
     parts: Mapping[str, DocumentPart] = field(default_factory=dict)
     sources: str = ""
     programs: str = ""
+    projects: str = ""
     planners: str = ""
     names: Mapping[str, str] = field(default_factory=dict)
     modules: Mapping[str, str] = field(default_factory=dict)
@@ -183,6 +186,19 @@ OWN: tuple[Extension, ...] = (
             )
         },
     ),
+    Extension(
+        name="project",  # before "ci", for which a check without a limit is one of the project file
+        additions={"check": "additions"},
+        parts={
+            "project": DocumentPart(
+                ("Verdict",),
+                "facts:ProjectFacts",
+                "facts:project_lines",
+                "Of a project's folder: what its sources say, and what to change.",
+            )
+        },
+        projects="project_kind",
+    ),
     Extension(name="ci", additions={"check": "additions", "diff": "additions"}, modules={"keras": "keras"}),
     Extension(
         name="header",
@@ -264,6 +280,12 @@ def sources() -> Iterator[Any]:
     """Yield the kinds of file that are taken in the place of a model, as modules with ``SourceKind``: ours first."""
     for found in (extensions, others):
         yield from (imported(one, one.sources) for one in found() if one.sources)
+
+
+def project(path: str) -> str:
+    """Return which kind of project a folder or a file is, as an extension says it; "" where it is none."""
+    kinds = (imported(one, one.projects) for one in extensions() if one.projects)
+    return next((words for kind in kinds if (words := kind.words_of(path))), "")
 
 
 def has_programs() -> bool:

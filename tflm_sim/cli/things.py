@@ -3,7 +3,7 @@
 a model, a C source, an archive, a folder, sample:NAME    size
 a linked program (ELF), or an image of one                firmware
 a log, or a line of one                                   explain
-a project file                                            check
+a project whose sources can be read, a project file       check
 a list of buffers (.csv)                                  plan
 """
 
@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from tflm_sim.errors import FileError, UsageError
 from tflm_sim.model.inputs import C_SUFFIXES, MODEL_SUFFIXES, is_model
+from tflm_sim.registry import project
 
 PROJECT_FILE = "tflm-sim.toml"
 _BEGINNING = 1 << 20
@@ -32,12 +33,14 @@ class Thing(NamedTuple):
         words: What it is: "a model".
         options: What the verb is told besides.
         is_certain: Whether its bytes say so, and not its name alone.
+        is_named: Whether the verb is given its name.
     """
 
     verb: str
     words: str
     options: tuple[str, ...] = ()
     is_certain: bool = True
+    is_named: bool = True
 
 
 _ELF = Thing("firmware", "a linked program (ELF)")
@@ -71,7 +74,9 @@ def kind_of(name: str) -> Thing | None:
     if data.startswith(b"PK\x03\x04"):
         return Thing("size", "an archive")
     if os.path.basename(name) == PROJECT_FILE and os.path.samefile(os.path.dirname(name) or ".", "."):
-        return Thing("check", "the project file")
+        return Thing("check", "the project file", is_named=False)
+    if words := project(name):
+        return Thing("check", words)
     return _BY_SUFFIX.get(os.path.splitext(name)[1].lower()) or (Thing("explain", "a log") if _is_log(data) else None)
 
 
@@ -85,7 +90,9 @@ def _is_log(data: bytes) -> bool:
 def _folder(name: str) -> Thing:
     """Return what a folder is: a project, a sketch with the library that it includes, or one with models."""
     if os.path.isfile(os.path.join(name, PROJECT_FILE)) and os.path.samefile(name, "."):
-        return Thing("check", "a project")
+        return Thing("check", "a project", is_named=False)
+    if words := project(name):
+        return Thing("check", words)
     sketches = sorted(Path(name).glob("*.ino"))
     if not sketches:
         return Thing("size", "a folder")
@@ -115,7 +122,7 @@ def with_verb(arguments: Sequence[str], word: str) -> tuple[list[str], str] | No
     place = list(arguments).index(word)
     given = list(arguments[place + 1 :])
     options = [] if "--library" in given else list(thing.options)
-    names = [] if thing.verb == "check" else [word]
+    names = [word] if thing.is_named else []
     whole = [*arguments[:place], thing.verb, *names, *options, *given]
     shown = " ".join(f"'{each}'" if " " in each else each for each in whole[place:])
     return whole, f"{word} is {thing.words}, so this is: tflm-sim {shown}"

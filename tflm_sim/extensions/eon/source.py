@@ -19,9 +19,9 @@ from tflm_sim.errors import ModelError
 from tflm_sim.extensions.eon import is_eon_source
 from tflm_sim.extensions.eon.initializers import Declaration, Initializer, declarations, find, named
 from tflm_sim.extensions.eon.parameters import options_of
-from tflm_sim.extensions.eon.preprocess import preprocessed
 from tflm_sim.limits import MAX_SOURCE_BYTES
 from tflm_sim.model.element_types import CONSTANT_NAMES, STRUCT_CODES
+from tflm_sim.model.preprocess import preprocessed
 from tflm_sim.model.schema import BUILTIN_OPERATORS
 from tflm_sim.model.types import OptionValue, TensorType
 

@@ -14,11 +14,11 @@ from eon_text import SMALL as SOURCE
 from tflm_sim.errors import ModelError
 from tflm_sim.extensions.eon.initializers import declarations
 from tflm_sim.extensions.eon.parameters import options_of
-from tflm_sim.extensions.eon.preprocess import preprocessed
 from tflm_sim.extensions.eon.rebuild import rebuilt
 from tflm_sim.extensions.eon.source import EonSource, read_eon_source
 from tflm_sim.graph.lifetimes import offline_planned_offsets
 from tflm_sim.model.load import parse
+from tflm_sim.model.preprocess import preprocessed
 
 
 def read(source: EonSource, **macros: str) -> EonSource:

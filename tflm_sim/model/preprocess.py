@@ -1,5 +1,8 @@
 """What is left of a C++ source for a compiler that has some macros defined: no comments, no branches of ``#if``.
 
+:func:`preprocessed` is strict, for sources of which every macro is known; :func:`blanked` is for anybody's: everything
+stays in its place, and what nobody knows is "not defined" and is named.
+
 Only what conditions say is evaluated: ``defined``, numbers, names, ``!``, ``&&``, ``||``, comparisons and parentheses.
 Macros are not replaced in the text. Time is linear in the size.
 """
@@ -8,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from tflm_sim.errors import ModelError
 
@@ -18,6 +22,8 @@ _COMMENT_OR_STRING = re.compile(
 _DIRECTIVE = re.compile(r"[ \t]*+#[ \t]*+(\w*+)[ \t]*+(.*)")
 _DEFINITION = re.compile(r"([A-Za-z_]\w*+)[ \t]++(.+)")
 _TOKEN = re.compile(r"\s*+(?:(\d\w*+)|([A-Za-z_]\w*+)|(&&|\|\||==|!=|>=|<=|[!()<>])|(\S))")
+_SPLICE = "\0\0"
+"""In the place of a backslash and a line's end, which are two characters, too."""
 MAX_CONDITION_CHARACTERS = 1000
 """Characters of the condition of one ``#if``."""
 MAX_NESTED_CONDITIONS = 100
@@ -36,7 +42,43 @@ def preprocessed(text: str, macros: Mapping[str, str]) -> tuple[str, dict[str, s
     """
     known = dict(macros)
     lines = _COMMENT_OR_STRING.sub(_blank, text).replace("\\\n", " ").split("\n")
-    return "\n".join(_kept(lines, known)), known
+    return "\n".join(line for line in _kept(lines, known, None) if line is not None), known
+
+
+class Blanked(NamedTuple):
+    """A source as a compiler reads it, with each character in its place.
+
+    Attributes:
+        text: As long as the source; comments, directives and what is not compiled are blanks.
+        macros: Those that are defined at its end, with their values.
+        undecided: What conditions ask for and nobody defined, and conditions that are not supported.
+    """
+
+    text: str
+    macros: dict[str, str]
+    undecided: frozenset[str]
+
+
+def blanked(text: str, macros: Mapping[str, str]) -> Blanked:
+    """Return what a compiler reads, where not every macro is known; a condition that is not supported is false.
+
+    Args:
+        text: The source.
+        macros: The macros that are defined before the first line, with their values.
+
+    Raises:
+        ModelError: An ``#if`` has no end, an ``#else`` no beginning, or too many are in one another.
+    """
+    known, undecided = dict(macros), set[str]()
+    spaced = _COMMENT_OR_STRING.sub(lambda found: found[0] if found[0][0] != "/" else _spaces(found[0]), text)
+    lines = spaced.replace("\\\n", _SPLICE).split("\n")
+    kept = zip(lines, _kept(lines, known, undecided), strict=True)
+    left = "\n".join(" " * len(line) if read is None else line for line, read in kept)
+    return Blanked(left.replace(_SPLICE, "\\\n"), known, frozenset(undecided))
+
+
+def _spaces(text: str) -> str:
+    return re.sub(r"[^\n]", " ", text)
 
 
 def _blank(found: re.Match[str]) -> str:
@@ -44,22 +86,22 @@ def _blank(found: re.Match[str]) -> str:
     return '""' if found[0].startswith('"') else " " if found[0].startswith("/") else found[0]
 
 
-def _kept(lines: list[str], known: dict[str, str]) -> Iterator[str]:
+def _kept(lines: list[str], known: dict[str, str], undecided: set[str] | None) -> Iterator[str | None]:
+    """Yield each line, None for one that is not compiled; ``undecided`` gets what is not known, None to refuse it."""
     levels: list[tuple[bool, bool]] = []  # whether the branch and all around it are read, whether one of this #if was
     for line in lines:
         directive = _DIRECTIVE.match(line) if "#" in line else None
         is_read = not levels or levels[-1][0]
-        if directive is None and is_read:
-            yield line
-        name, rest = ("", "") if directive is None else (directive[1], directive[2].strip())
+        yield line if directive is None and is_read else None
+        name, rest = ("", "") if directive is None else (directive[1], directive[2].replace(_SPLICE, " ").strip())
         if name in ("if", "ifdef", "ifndef"):
-            is_taken = is_read and _is_true(name, rest, known)
+            is_taken = is_read and _is_true(name, rest, known, undecided)
             levels.append((is_taken, is_taken))
             if len(levels) > MAX_NESTED_CONDITIONS:
                 raise ModelError(f"the source has {len(levels)} conditions in one another")
         elif name in ("elif", "else", "endif"):
-            _continue_condition(levels, name, rest, known)
-        elif is_read:
+            _continue_condition(levels, name, rest, known, undecided)
+        elif is_read and not (name == "error" and undecided is not None):
             _apply_definition(name, rest, known)
     if levels:
         raise ModelError("an #if of the source has no #endif: it is incomplete")
@@ -75,22 +117,37 @@ def _apply_definition(name: str, rest: str, known: dict[str, str]) -> None:
         raise ModelError(f"the source stops the compiler: {words} (-D NAME defines a macro)")
 
 
-def _continue_condition(levels: list[tuple[bool, bool]], name: str, rest: str, known: Mapping[str, str]) -> None:
+def _continue_condition(
+    levels: list[tuple[bool, bool]], name: str, rest: str, known: Mapping[str, str], undecided: set[str] | None
+) -> None:
     if not levels:
         raise ModelError(f"the source has an #{name} without an #if")
     _, was_read = levels.pop()
     if name != "endif":
         outer = not levels or levels[-1][0]
-        is_taken = outer and not was_read and (name == "else" or _is_true("if", rest, known))
+        is_taken = outer and not was_read and (name == "else" or _is_true("if", rest, known, undecided))
         levels.append((is_taken, was_read or is_taken))
 
 
-def _is_true(name: str, rest: str, known: Mapping[str, str]) -> bool:
+def _is_true(name: str, rest: str, known: Mapping[str, str], undecided: set[str] | None) -> bool:
     if name != "if":
-        return (rest.split()[0] in known if rest else False) == (name == "ifdef")
-    if len(rest) > MAX_CONDITION_CHARACTERS:
-        raise ModelError(f"a condition of the source has {len(rest):,} characters")
-    return bool(_Condition(rest, known).value())
+        macro = rest.split()[0] if rest else ""
+        if undecided is not None and macro not in known:
+            undecided.add(macro)
+        return (macro in known) == (name == "ifdef")
+    condition = _Condition(rest[: MAX_CONDITION_CHARACTERS + 1], known)
+    try:
+        if len(rest) > MAX_CONDITION_CHARACTERS:
+            raise ModelError(f"a condition of the source has {len(rest):,} characters")
+        found = bool(condition.value())
+    except ModelError:
+        if undecided is None:
+            raise
+        undecided.add(rest[:100])
+        return False
+    if undecided is not None:
+        undecided |= condition.undefined
+    return found
 
 
 class _Condition:
@@ -98,6 +155,7 @@ class _Condition:
 
     def __init__(self, text: str, known: Mapping[str, str]) -> None:
         self._text, self._known = text, known
+        self.undefined: set[str] = set()
         self._tokens = [found[0].strip() for found in _TOKEN.finditer(text)]
 
     def value(self) -> int:
@@ -154,7 +212,11 @@ class _Condition:
             return found
         if token == "defined":
             return self._defined()
-        return self._number(self._known.get(token, "0") if not token[0].isdigit() else token)
+        if token[0].isdigit():
+            return self._number(token)
+        if token not in self._known:
+            self.undefined.add(token)
+        return self._number(self._known.get(token, "0"))
 
     def _defined(self) -> int:
         is_enclosed = self._next() == "("
@@ -163,6 +225,8 @@ class _Condition:
         name = self._take()
         if is_enclosed:
             self._take(")")
+        if name not in self._known:
+            self.undefined.add(name)
         return int(name in self._known)
 
     def _number(self, text: str) -> int:

@@ -1,0 +1,12 @@
+"""A project as an input: what its sources say about the model, the arena, the resolver, the library and the board.
+
+    folder.py     which kind of project a folder is, and its files
+    manifests.py  library, version and board, from the files of Arduino, PlatformIO and ESP-IDF
+    cpp.py        what the C++ sources say, by a kept parser (tree-sitter)
+    constants.py  the values of constant expressions
+    answer.py     the verdict, and what to change
+    patch.py      the change as a patch
+    wake_word.py  ESPHome's manifest of a wake word
+
+Nothing is executed or compiled, and nothing is written without ``--fix``.
+"""

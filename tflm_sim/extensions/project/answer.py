@@ -1,0 +1,434 @@
+"""The verdict on a project: the arena of its sources, its resolver, and the doubts that remain; and what to change."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from tflm_sim.checks.doubts import Doubt
+from tflm_sim.checks.judge import Room, judge, room_on
+from tflm_sim.checks.verdict import Verdict, baseline_key
+from tflm_sim.cli import options
+from tflm_sim.device.configuration import Configuration
+from tflm_sim.errors import ModelError, UsageError
+from tflm_sim.extensions.project.constants import NotFoundError, origin, value
+from tflm_sim.extensions.project.cpp import Constant, Sources, line_of, read_sources
+from tflm_sim.extensions.project.facts import Found, ProjectFacts
+from tflm_sim.extensions.project.folder import read_text, source_files
+from tflm_sim.extensions.project.manifests import Manifests, Named, read_manifests
+from tflm_sim.extensions.project.patch import edited, number_edit, operator_edits, patch
+from tflm_sim.extensions.project.wake_word import KIND_OF_WAKE_WORD, WakeWord
+from tflm_sim.model.inputs import C_SUFFIXES, MODEL_SUFFIXES, Input, read_inputs, unpack
+from tflm_sim.model.load import load, parse
+from tflm_sim.model.types import Model
+from tflm_sim.ops.resolver import resolver_methods
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
+from tflm_sim.sizes import as_limit
+from tflm_sim.targets.boards import described_boards, known_board
+from tflm_sim.targets.libraries import find_library, libraries_like
+from tflm_sim.units import format_size
+
+MAX_OPEN_MACROS = 12
+"""Macros that nobody defined, each of which is tried once."""
+_ALIGNED = re.compile(r"(?:alignas|aligned)\s*\(+\s*(?:16|32|64)\b")
+_OUTSIDE = re.compile(r"MALLOC_CAP_SPIRAM|ps_malloc|EXT_RAM|SDRAM|PSRAM")
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectAnswer:
+    """What is said about a project.
+
+    Attributes:
+        verdict: With the :class:`ProjectFacts` among its parts.
+        configuration: What it is for.
+        args: The options, with what the project's files say in the place of those that were not given.
+        changed: The files to change, as they are then, in Latin-1; by path.
+    """
+
+    verdict: Verdict
+    configuration: Configuration
+    args: argparse.Namespace
+    changed: dict[str, str]
+
+
+class Reading(NamedTuple):
+    """What the sources say, with the values of the expressions; ``arena`` and ``count`` are None for unknown ones."""
+
+    arena: Constant | None
+    arena_bytes: int | None
+    count: Constant | None
+    count_value: int | None
+    registered: tuple[str, ...]
+    asked: tuple[str, ...]
+
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """The methods that succeed: the first N, each once."""
+        return tuple(dict.fromkeys(self.registered))[: self.count_value]
+
+
+def answer_folder(folder: str, kind: str, args: argparse.Namespace, model_name: str | None) -> ProjectAnswer:
+    """Return the answer about a project.
+
+    Args:
+        folder: Its folder.
+        kind: What it is.
+        args: The options of ``check``.
+        model_name: The model, where the user names it; None for that of the sources.
+    """
+    files = list(source_files(folder))
+    texts = {
+        os.path.relpath(path, folder): read_text(path).decode("latin-1")
+        for path in files
+        if os.path.splitext(path)[1].lower() in C_SUFFIXES
+    }
+    manifests = read_manifests(folder, files, texts.values())
+    sources = read_sources(texts, manifests.macros)
+    reading = read_values(sources)
+    asked: list[str] = []
+    doubts: list[Doubt] = []
+    args, library, board, open_library = _with_manifests(args, manifests, doubts)
+    if not args.library and not args.runtime:
+        asked.append("the library (--library)" + _headers_that_say_nothing(texts))
+        doubts.append(Doubt("it uses tensorflow/tflite-micro itself, the newest", settled_by=""))
+    config = options.configuration(args)
+    if not args.board and not args.target:
+        asked.append("the board (--board)")
+    model = _model(model_name, files, sources, asked)
+    limit = as_limit(args.limit, "limit") if args.limit is not None else reading.arena_bytes
+    if limit is None:
+        asked += reading.asked or ("the arena's size (--limit)",)
+    verdict = _judged(folder, model, config, limit, args, sources)
+    methods, own = resolver_methods(model) if model is not None else ((), ())
+    needed = (*methods, *(f"AddCustom({name})" for name in own))
+    has_all = sources.has_all and not sources.calls
+    is_open = has_all or not sources.calls
+    missing = () if is_open else tuple(one for one in needed if one not in reading.accepted)
+    superfluous = () if is_open or not needed else tuple(one for one in reading.registered if one not in needed)
+    doubts += _open_versions(args, open_library, verdict)
+    doubts += _open_boards(args, config, verdict)
+    doubts += _open_macros(sources, manifests, reading, verdict)
+    doubts += _alignment(sources, reading, verdict, args)
+    new = [one for one in missing if one not in reading.registered]
+    edits, removed = operator_edits(sources, new, superfluous)
+    count = len({*needed, *reading.registered} - removed)
+    if reading.count is not None and needed and not is_open and reading.count_value != count:
+        edits += number_edit(reading.count, count, sources)
+    if reading.arena is not None and args.limit is None and verdict.fits is False and _is_too_small(verdict):
+        edits += number_edit(reading.arena, verdict.needed or 0, sources)
+    changed = edited(texts, edits)
+    facts = ProjectFacts(
+        kind=kind,
+        folder=folder,
+        model="" if model is None else model.path or "",
+        arena=_found(reading.arena, sources),
+        arena_bytes=reading.arena_bytes,
+        library=library,
+        board=board,
+        resolver=_found(reading.count, sources),
+        resolver_count=reading.count_value,
+        has_all_operators=has_all,
+        registered=tuple(dict.fromkeys(reading.registered)),
+        needed=needed,
+        missing=missing,
+        superfluous=tuple(dict.fromkeys(superfluous)),
+        asked=tuple(asked),
+        patch=patch(texts, changed),
+    )
+    verdict = _with_operators(verdict, facts, doubts)
+    return ProjectAnswer(verdict, config, args, {os.path.join(folder, file): text for file, text in changed.items()})
+
+
+def answer_wake_word(manifest: WakeWord, args: argparse.Namespace, model_name: str | None) -> ProjectAnswer:
+    """Return the answer about the manifest of a wake word of ESPHome.
+
+    Args:
+        manifest: It.
+        args: The options of ``check``.
+        model_name: The model, where the user names it; None for that beside the manifest.
+    """
+    open_library = None if args.library else Named("", "esphome", "")
+    args.library = args.library or "esphome"  # Changed, as if they had been typed.
+    args.target = args.target or (None if args.board else "esp32-s3")
+    args.variable_arena = args.variable_arena or "1024"
+    args.resource_variables = 20 if args.resource_variables is None else args.resource_variables
+    config = options.configuration(args)
+    asked: list[str] = []
+    name = model_name or manifest.model
+    model = load(name) if name and (model_name or os.path.isfile(name)) else None
+    if model is None:
+        asked.append(f"the model: tflm-sim check {manifest.path} MODEL")
+    limit = as_limit(args.limit, "limit") if args.limit is not None else manifest.arena
+    if limit is None:
+        asked.append("the arena's size (tensor_arena_size, or --limit)")
+    verdict = _judged(manifest.path, model, config, limit, args, None)
+    place = os.path.basename(manifest.path)
+    text, changed = manifest.text, {}
+    if manifest.arena is not None and args.limit is None and verdict.fits is False and _is_too_small(verdict):
+        changed[place] = f"{text[: manifest.start]}{verdict.needed}{text[manifest.end :]}"
+    facts = ProjectFacts(
+        kind=KIND_OF_WAKE_WORD,
+        folder=manifest.path,
+        model="" if model is None else model.path or "",
+        arena=None if manifest.arena is None else Found(text="tensor_arena_size", place=place),
+        arena_bytes=manifest.arena,
+        library=Found(text=find_library(args.library).label, place="--library esphome@VERSION names another"),
+        board=None,
+        resolver=None,
+        resolver_count=None,
+        has_all_operators=False,
+        registered=(),
+        needed=(),
+        missing=(),
+        superfluous=(),
+        asked=tuple(asked),
+        patch=patch({place: text}, changed),
+    )
+    folder = os.path.dirname(manifest.path)
+    whole = {os.path.join(folder, file): after for file, after in changed.items()}
+    doubts = list(_open_versions(args, open_library, verdict))
+    return ProjectAnswer(_with_operators(verdict, facts, doubts), config, args, whole)
+
+
+def read_values(sources: Sources) -> Reading:
+    """Return the values of the arena and of the resolver's N; what cannot be found is asked for."""
+    asked: list[str] = []
+
+    def only(found: Sequence[Constant], what: str) -> tuple[Constant | None, int | None]:
+        values: dict[int, Constant] = {}
+        for constant in found:
+            try:
+                values.setdefault(value(constant.text, constant.file, sources), constant)
+            except NotFoundError as problem:
+                asked.append(f"{what}: {problem} ({line_of(sources, constant)})")
+        if len(values) == 1:
+            ((size, constant),) = values.items()
+            return constant, size
+        if values:
+            rows = (f"{line_of(sources, constant)} has {size:,}" for size, constant in values.items())
+            asked.append(f"{what}: there are several, {', '.join(rows)}")
+        return None, None
+
+    count, count_value = only(sources.counts, "the resolver's N")
+    asked.clear()  # It is named by the line with the resolver only where it is known: the operators count.
+    arena, arena_bytes = only(sources.arenas, "the arena's size (--limit)")
+    return Reading(arena, arena_bytes, count, count_value, tuple(call.method for call in sources.calls), tuple(asked))
+
+
+def _found(constant: Constant | None, sources: Sources) -> Found | None:
+    if constant is None:
+        return None
+    return Found(text=constant.text, place=line_of(sources, origin(constant, sources) or constant))
+
+
+def _is_too_small(verdict: Verdict) -> bool:
+    return verdict.smallest is not None and verdict.limit is not None and verdict.smallest > verdict.limit
+
+
+def _with_manifests(
+    args: argparse.Namespace, manifests: Manifests, doubts: list[Doubt]
+) -> tuple[argparse.Namespace, Found | None, Found | None, Named | None]:
+    """Return the options with what the project's files name, which library and board those name, and an open version.
+
+    The options are changed themselves, as if they had been typed: whoever asks what was named is told so.
+    """
+    board = None if args.board or args.target else next(iter(manifests.boards), None)
+    if board is not None:
+        args.board = board.text
+    library, open_library = None, None
+    if not (args.library or args.runtime):
+        named = next((one for one in manifests.libraries if one.text), next(iter(manifests.libraries), None))
+        text = None if named is None else _usable(named, args)
+        if named is not None and text is not None:
+            args.library, library = text, named
+            open_library = None if "@" in text else named
+    if manifests.esp_nn and library is not None and not args.kernels and library.name == "esp-tflite-micro":
+        args.kernels = f"esp_nn@{manifests.esp_nn}"
+        if not _is_configurable(args):
+            args.kernels = None
+            doubts.append(Doubt(f"ESP-NN {manifests.esp_nn}, which is not modelled, asks for the same", settled_by=""))
+    return (
+        args,
+        None if library is None else Found(text=f"{library.name} {library.text}".rstrip(), place=library.place),
+        None if board is None else Found(text=board.text, place=board.place),
+        open_library,
+    )
+
+
+def _usable(library: Named, args: argparse.Namespace) -> str | None:
+    """Return the library as an option, with its version where that is one; None where it is not modelled here."""
+    version = re.fullmatch(r"v?=*\s*(\d[\w.+-]*)", library.text)
+    names = (*([f"{library.name}@{version[1]}"] if version else []), library.name)
+    return next((text for text in names if _is_configurable(_with(args, library=text))), None)
+
+
+def _with(args: argparse.Namespace, **changed: str | None) -> argparse.Namespace:
+    return argparse.Namespace(**{**vars(args), **changed})
+
+
+def _is_configurable(args: argparse.Namespace) -> bool:
+    try:
+        options.configuration(args)
+    except UsageError:
+        return False
+    return True
+
+
+def _fits_otherwise(verdict: Verdict, others: Iterable[argparse.Namespace]) -> bool:
+    """Return whether the answer is another one with some of these options."""
+    if verdict.model is None or verdict.limit is None:
+        return True
+    tried: set[str] = set()
+    for args in others:
+        if not _is_configurable(args):
+            continue
+        config = options.configuration(args)
+        if (key := baseline_key("", config)) in tried:
+            continue
+        tried.add(key)
+        if judge(verdict.name, verdict.model, config, Room(verdict.limit, None)).fits is not verdict.fits:
+            return True
+    return False
+
+
+def _open_versions(args: argparse.Namespace, library: Named | None, verdict: Verdict) -> Iterator[Doubt]:
+    """Yield a doubt where the library's version is open; each that it can be, of those that are modelled, is tried."""
+    if library is None:
+        return
+    rows = [row for row in libraries_like(library.name) if row.name == library.name and row.is_modelled]
+    least = re.fullmatch(r"[\^~>= v]*(\d+)\.(\d+)[\d.]*", library.text)
+    if least is not None and library.text[0] in "^~":
+        first = (int(least[1]), int(least[2]))
+        of_range = [row for row in rows if row.version.startswith(f"{least[1]}.") and _numbers(row.version) >= first]
+        rows = of_range or rows
+    can_turn = _fits_otherwise(verdict, (_with(args, library=row.label) for row in rows))
+    wanted = f"{library.name} {library.text}".rstrip()
+    yield Doubt(f"{wanted} asks for the same as {find_library(library.name).label}", can_turn=can_turn, settled_by="")
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d{1,9}", version))
+
+
+def _open_boards(args: argparse.Namespace, config: Configuration, verdict: Verdict) -> Iterator[Doubt]:
+    """Yield a doubt where the board is open; those on which people use the library are tried."""
+    if args.board or args.target:
+        return
+    name = (args.library or "").partition("@")[0]
+    rows = [row for each in described_boards() if (row := known_board(each)) is not None]
+    boards = [row.name for row in rows if any(one.partition("@")[0] == name for one in row.libraries)]
+    can_turn = _fits_otherwise(verdict, (_with(args, board=each) for each in boards))
+    yield Doubt(f"it runs on a {config.target.name}", can_turn=can_turn, settled_by="")
+
+
+def _headers_that_say_nothing(texts: dict[str, str]) -> str:
+    """Return what a header that several libraries have leaves open; "" without one."""
+    from tflm_sim.targets.library_names import HEADERS
+
+    several = {name: row.split() for name, row in HEADERS.items() if " " in row}
+    found = [name for name in several if any(f"<{name}>" in text or f'"{name}"' in text for text in texts.values())]
+    return "".join(f": {name} is of {', '.join(several[name])}" for name in found)
+
+
+def _model(name: str | None, files: Sequence[str], sources: Sources, asked: list[str]) -> Model | None:
+    """Return the model that the user names, or that of the sources; None where it is not known which."""
+    if name is not None:
+        return load(name)
+    candidates = {row.data: row for row in reversed(list(_models(files)))}
+    rows = list(candidates.values())[::-1]
+    named = [row for row in rows if row.label.rpartition(":")[2] in sources.models]
+    if len(rows) > 1 and len(named) == 1:
+        rows = named
+    if len(rows) == 1:
+        return parse(rows[0].data, path=rows[0].label)
+    found = f", one of {', '.join(row.label for row in rows[:6])}" if rows else ""
+    asked.append(f"the model (tflm-sim check FOLDER MODEL){found}")
+    return None
+
+
+def _models(files: Sequence[str]) -> Iterator[Input]:
+    for path in files:
+        suffix = os.path.splitext(path)[1].lower()
+        if suffix not in MODEL_SUFFIXES or suffix == ".zip":
+            continue
+        try:
+            yield from unpack(path, read_text(path)) if suffix in C_SUFFIXES else read_inputs(path)
+        except (ModelError, UsageError):
+            continue
+
+
+def _judged(
+    name: str,
+    model: Model | None,
+    config: Configuration,
+    limit: int | None,
+    args: argparse.Namespace,
+    sources: Sources | None,
+) -> Verdict:
+    """Return the verdict on the arena alone; where the model or the arena is not known it cannot be told."""
+    key = baseline_key(name, config)
+    board = known_board(args.board) if args.board else None
+    if model is None:
+        return Verdict(name, key, None, limit, None, reason="cannot be told: the model was not found", board=board)
+    if limit is None:
+        simulation = options.simulated(model, config)
+        if simulation.smallest is not None and simulation.invoke_problem is None:
+            needed, smallest = simulation.smallest.multiple_of_16, simulation.smallest.size
+            reason = f"cannot be told: the arena's size was not found; {format_size(needed)} are needed"
+            return Verdict(name, key, needed, None, None, None, reason, model=model, board=board, smallest=smallest)
+        limit = 0
+    is_outside = sources is not None and any(_OUTSIDE.search(text) for text in sources.texts.values())
+    room = Room(limit, board)
+    if board is not None and limit and not is_outside:
+        try:
+            room = room_on(args.board, limit=limit, ram_free=None, has_external_ram=False)
+        except UsageError as problem:
+            found = judge(name, model, config, Room(limit, None), simulate=options.simulated)
+            return replace(found, fits=False, reason=str(problem), board=board)
+    return judge(name, model, config, room, simulate=options.simulated)
+
+
+def _open_macros(sources: Sources, manifests: Manifests, reading: Reading, verdict: Verdict) -> Iterator[Doubt]:
+    """Yield a doubt for each macro that nobody defined and with which the sources say something else."""
+    names = [name for name in sorted(sources.undecided) if name.isidentifier()][:MAX_OPEN_MACROS]
+    for name in names:
+        other = read_values(read_sources(sources.texts, {**manifests.macros, name: "1"}))
+        if other.arena_bytes is None or (other.arena_bytes, other.accepted) == (reading.arena_bytes, reading.accepted):
+            continue
+        size = other.arena_bytes
+        can_turn = other.accepted != reading.accepted or (
+            verdict.smallest is not None and (verdict.smallest <= size) is not verdict.fits
+        )
+        said = f", with which the arena has {format_size(size)}" if size != reading.arena_bytes else ""
+        yield Doubt(f"{name} is not defined{said}", can_turn=can_turn, settled_by="")
+
+
+def _alignment(sources: Sources, reading: Reading, verdict: Verdict, args: argparse.Namespace) -> Iterator[Doubt]:
+    """Yield a doubt where nothing says that the arena begins at a multiple of 16: TFLM skips the bytes before one."""
+    if reading.arena is None or args.arena_address is not None or not verdict.fits:
+        return
+    if any(_ALIGNED.search(text) for text in sources.texts.values()):
+        return
+    spare = (verdict.limit or 0) - (verdict.smallest or 0)
+    can_turn = spare < BUFFER_ALIGNMENT - 1
+    yield Doubt("the arena begins at a multiple of 16 (alignas(16))", can_turn=can_turn, settled_by="")
+
+
+def _with_operators(verdict: Verdict, facts: ProjectFacts, doubts: Sequence[Doubt]) -> Verdict:
+    """Return the verdict with what the resolver says: an operator that is missing is a "no", whatever else is open."""
+    parts = {**verdict.parts, "project": facts}
+    if not facts.missing:
+        return replace(verdict, parts=parts, doubts=(*verdict.doubts, *doubts))
+    late = [one for one in facts.missing if one in facts.registered]
+    words = [one for one in facts.missing if one not in late]
+    reasons = [f"the resolver registers no {', '.join(name.removeprefix('Add') for name in words)}"] if words else []
+    if late:
+        room = f"MicroMutableOpResolver<{facts.resolver_count}> has no room for {', '.join(late)}"
+        reasons.append(f"{room}: N must be {len(facts.needed)}")
+    if verdict.fits is False:
+        reasons.append(verdict.reason)
+    return replace(verdict, fits=False, reason="; ".join(reasons), parts=parts, doubts=())

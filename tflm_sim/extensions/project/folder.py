@@ -1,0 +1,66 @@
+"""Which kind of project a folder is, and its files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from tflm_sim.files import read
+from tflm_sim.limits import MAX_SOURCE_BYTES
+from tflm_sim.model.inputs import C_SUFFIXES
+
+_KINDS: tuple[tuple[str, str, bytes], ...] = (
+    ("platformio.ini", "a PlatformIO project", b"["),
+    ("sdkconfig", "an ESP-IDF project", b"CONFIG_"),
+    ("CMakeLists.txt", "an ESP-IDF project", b"IDF_PATH"),
+    ("idf_component.yml", "a component of ESP-IDF", b""),
+)
+"""A file at the top of a project, what the project is, and a text that the file has."""
+_NOT_ITS_OWN = frozenset(
+    ("build", "managed_components", "node_modules", "test", "tests", "third_party", "tensorflow", "flatbuffers")
+)
+"""Folders with what is built, with tests, and with copies of libraries."""
+_OF_TFLM = (b"MicroInterpreter", b"MicroMutableOpResolver", b"odelInit(", b"eloquent_tinyml", b"EloquentTinyML")
+MAX_FILES = 2000
+"""Files of a project that are looked at."""
+
+
+def kind_of_project(folder: str) -> str:
+    """Return what a folder is, "an Arduino sketch"; "" where it is no project, or nothing in it uses TFLM."""
+    kind = next((words for name, words, text in _KINDS if _has(os.path.join(folder, name), text)), "")
+    if not kind and any(name.endswith(".ino") for name in os.listdir(folder)):
+        kind = "an Arduino sketch"
+    if not kind:
+        return ""
+    texts = (read_text(path) for path in source_files(folder) if os.path.splitext(path)[1].lower() in C_SUFFIXES)
+    return kind if any(name in text for text in texts for name in _OF_TFLM) else ""
+
+
+def _has(path: str, text: bytes) -> bool:
+    return os.path.isfile(path) and text in read_text(path)
+
+
+def read_text(path: str) -> bytes:
+    """Return the bytes of a file of text; b"" for one that is too large for a source."""
+    return read(path, most=MAX_SOURCE_BYTES) if os.path.getsize(path) <= MAX_SOURCE_BYTES else b""
+
+
+def source_files(folder: str) -> Iterator[str]:
+    """Yield the files of a project that are its own, in a fixed order: at most ``MAX_FILES``."""
+    count = 0
+    for path, folders, files in os.walk(folder):
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not name.startswith(".")
+            and name.lower() not in _NOT_ITS_OWN
+            and not os.path.isdir(os.path.join(path, name, "tensorflow"))
+            and not os.path.isdir(os.path.join(path, name, "src", "tensorflow"))
+        )
+        for name in sorted(files):
+            file = os.path.join(path, name)
+            if not name.startswith(".") and os.path.isfile(file):
+                count += 1
+                if count > MAX_FILES:
+                    return
+                yield file
