@@ -35,7 +35,7 @@ def definition(name: str, file: str, sources: Sources) -> Constant | None:
     if len({one.text for one in own or found}) > 1:
         places = ", ".join(dict.fromkeys(one.file for one in own or found))
         raise NotFoundError(f"'{name}' has several values ({places})")
-    return (own or found or [None])[0]
+    return next(iter(own or found), None)
 
 
 def origin(constant: Constant, sources: Sources) -> Constant | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from tflm_sim.errors import ModelError, UsageError
@@ -34,13 +34,25 @@ _LONG_INITIALIZER = re.compile(r"\{[^{}]{2000,}\}")
 
 
 class Constant(NamedTuple):
-    """The text of a constant's value, and where it stands: bytes ``start`` to ``end`` (exclusive) of a file."""
+    """The text of a constant's value, and where it stands.
+
+    Attributes:
+        text: The expression.
+        file: The file, "" for a macro of the build.
+        start, end: Where it stands, in bytes (exclusive).
+        is_macro: Whether it is the text of a macro.
+        array: Of an arena's size: the array that is the arena; ``ITS_OWN`` where a class has the memory itself.
+    """
 
     text: str
     file: str
     start: int
     end: int
     is_macro: bool = False
+    array: str = ""
+
+
+ITS_OWN = "*"
 
 
 class AddCall(NamedTuple):
@@ -84,9 +96,22 @@ class Sources:
     arenas: list[Constant] = field(default_factory=list)
     counts: list[Constant] = field(default_factory=list)
     calls: list[AddCall] = field(default_factory=list)
-    models: list[str] = field(default_factory=list)
+    models: list[Constant] = field(default_factory=list)
     has_all: bool = False
     undecided: set[str] = field(default_factory=set)
+
+
+def of_model(sources: Sources, array: str) -> Sources:
+    """Return what the files say that load a model, where several load models; else everything."""
+    files = {one.file for one in sources.models if one.text == array}
+    if not files or files >= {one.file for one in sources.arenas}:
+        return sources
+    return replace(
+        sources,
+        arenas=[one for one in sources.arenas if one.file in files],
+        counts=[one for one in sources.counts if one.file in files],
+        calls=[one for one in sources.calls if one.file in files],
+    )
 
 
 def line_of(sources: Sources, place: Constant | AddCall) -> str:
@@ -231,7 +256,8 @@ def _arena(sources: Sources, file: str, kind: str, arguments: Node | None) -> No
     given = [] if arguments is None else arguments.named_children
     place = _SIZE_ARGUMENT.get(kind)
     if place is not None and len(given) > place:
-        sources.arenas.append(_constant(file, given[place]))
+        array = re.fullmatch(r"&?(?:\w+::)*(\w+)(?:\[0\])?", _text(given[place - 1]))
+        sources.arenas.append(_constant(file, given[place])._replace(array=array[1] if array else ""))
 
 
 def _called(sources: Sources, file: str, node: Node) -> None:
@@ -248,7 +274,7 @@ def _called(sources: Sources, file: str, node: Node) -> None:
     if name in _SIZE_ARGUMENT:
         _arena(sources, file, name, arguments)
     if name in ("GetModel", "modelInit", "ModelInit", "begin") and given:
-        sources.models.append(_text(given[0]).lstrip("&"))
+        sources.models.append(_constant(file, given[0])._replace(text=_text(given[0]).lstrip("&")))
     if name in _ALL_OPERATORS:
         sources.has_all = True
     if name in ("AddBuiltin", "AddCustom") and given:
@@ -274,7 +300,7 @@ def _template(sources: Sources, file: str, node: Node) -> None:
     given = [] if arguments is None else arguments.named_children
     for places, found in ((_ARENA_OF_TEMPLATE, sources.arenas), (_COUNT_OF_TEMPLATE, sources.counts)):
         if name in places and len(given) > places[name]:
-            found.append(_constant(file, given[places[name]]))
+            found.append(_constant(file, given[places[name]])._replace(array=ITS_OWN))
     sources.has_all |= name in _ALL_OPERATORS and len(given) > 2
 
 
