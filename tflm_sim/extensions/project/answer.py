@@ -57,7 +57,7 @@ class ProjectAnswer:
 
 
 class Reading(NamedTuple):
-    """What the sources say, with the values of the expressions; ``arena`` and ``resolver`` are None for unknown ones."""
+    """What the sources say, with the values of the expressions; None for what is unknown."""
 
     arena: Constant | None
     arena_bytes: int | None
