@@ -29,7 +29,7 @@ CORE_TESTS = (
 CORE_COMMANDS = """
     size sample:sine
     size sample:sine --json
-    size sample:sine --boards pico,esp32
+    size sample:sine --targets cortex-m4,esp32
     check sample:sine --limit 64KiB
     diff sample:sine sample:residual
     report sample:sine -o page.html

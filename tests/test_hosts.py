@@ -113,6 +113,7 @@ def _run_script() -> None:
 
 CALLS: dict[str, Callable[[], object]] = {
     "arena_objective": lambda: tflm_sim.arena_objective(M4)(SINE),
+    "check": lambda: tflm_sim.check(SINE, M4, limit="64KiB").answer,
     "compare_planners": _comparison,
     "double_batch": lambda: tflm_sim.lite_allocated(SINE, tflm_sim.LiteSettings(), shapes=tflm_sim.double_batch),
     "draw_arena": lambda: tflm_sim.draw_arena(_picture()),
@@ -242,6 +243,8 @@ def test_threads_that_take_turns_all_the_time_find_what_one_finds(number: int) -
 # -- what modules keep ------------------------------------------------------------------------------------------------
 
 OF_FILES = {
+    "extensions/mcp/pages.py": {"pages"},
+    "targets/libraries.py": {"_by_name"},
     "logs/kernel_texts.py": {"_by_word"},
     "extensions/firmware/reading/absent_checks.py": {"_table"},
     "extensions/firmware/reading/dated_texts.py": {"_table"},
@@ -258,6 +261,8 @@ OF_VERSIONS = {
     "targets/structs.py": {"declarations", "layouts"},
 }
 """... that work out the rules of one version of TFLM, or of an ABI, for 64 of them at the most."""
+OF_PROGRAMS = {"extensions/firmware/described.py": {"_described"}}
+"""The last programs that were read: reading one takes seconds, and several questions follow each other."""
 OF_CODE = {
     "documents.py": {"fields_of", "types_of"},
     "extensions/firmware/reading/snapshot.py": {"esp_runtimes"},
@@ -302,4 +307,4 @@ def _kept(path: Path) -> Iterator[str]:
 
 def test_modules_keep_tables_of_facts_and_nothing_of_a_user() -> None:
     found = {str(path.relative_to(PACKAGE)): names for path in PACKAGE.rglob("*.py") if (names := set(_kept(path)))}
-    assert found == OF_FILES | OF_VERSIONS | OF_CODE
+    assert found == OF_FILES | OF_VERSIONS | OF_PROGRAMS | OF_CODE

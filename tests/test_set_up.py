@@ -24,7 +24,7 @@ pytestmark = pytest.mark.nightly
 PAGES = {page: list(of_page) for page, of_page in groupby(RUN, key=lambda command: command.page)}
 README = (ROOT / "README.md").read_text("utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-CHECKS = re.findall(r"^\| `([^`]+)` \|", CONTRIBUTING.partition("\n## Checks\n")[2], re.MULTILINE)
+CHECKS = re.findall(r"^\| `([^`]+ [^`]+)` \|", CONTRIBUTING.partition("\n## Checks\n")[2], re.MULTILINE)
 
 
 def copy_of_the_repository(folder: Path) -> None:

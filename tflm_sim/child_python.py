@@ -11,10 +11,11 @@ import sys
 
 
 def child_python(module: str) -> list[str]:
-    """Return the command that calls ``main()`` of a module in a Python of its own; arguments follow it.
+    """Return the command that calls ``main()`` of a module in a Python of its own, and ends with what that returns;
+    arguments follow it.
 
     It imports from where this process does, but from the current folder only where that was asked for by its name.
     """
     path = [os.path.abspath(entry) for entry in sys.path if entry]
-    code = f"import sys; sys.path[:] = {path!r}; from {module} import main; main()"
+    code = f"import sys; sys.path[:] = {path!r}; from {module} import main; sys.exit(main())"
     return [sys.executable, "-P", "-c", code]

@@ -41,6 +41,7 @@ plan --bank a=1KiB sample:sine --bank b=64KiB --json --curve
 report sample:residual -o - --format json
 report --tensor input sample:residual -o - --format json
 shrink sample:sine --json
+shrink --stream 2 sample:keyword_spotter --advise --axis 1 --json
 size --boards all sample:sine --json
 size --targets all sample:sine --json
 size sample:streaming --json

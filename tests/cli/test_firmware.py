@@ -18,7 +18,7 @@ from tflm_sim.extensions.firmware.rooms import ArenaRoom
 def args(**given: Any) -> argparse.Namespace:
     names = ("target", "kernels", "runtime", "library", "interpreter", "planner", "resource_variables", "ram", "model")
     known = dict.fromkeys((*names, "arena_symbol", "limit", "arena_address"))
-    return argparse.Namespace(**{**known, "elf": "app.elf", "json": False, **given})
+    return argparse.Namespace(**{**known, "elf": "app.elf", "json": False, "into": 0, **given})
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_the_arena_is_what_the_user_sized_or_what_the_program_has(monkeypatch: p
     assert sized(address=4) == [("an arena", 2048, None, (4,))]
     rooms = (ArenaRoom("a", 2048, 0x2000_0014), ArenaRoom("heap", 2048))
     asked: list[bool] = []
-    monkeypatch.setattr(module, "rooms_for", lambda *_, is_named: asked.append(is_named) or rooms)
+    monkeypatch.setattr(module, "rooms_for", lambda *_, is_named, into: asked.append(is_named) or rooms)
     program: Any = SimpleNamespace()
     assert module._rooms(program, None, args()) == module._rooms(program, None, args(arena_address=4)) == rooms
     with pytest.raises(UsageError, match=r"^--arena-address 0: a lies at 0x20000014$"):
@@ -93,7 +93,8 @@ def test_the_arena_is_what_the_user_sized_or_what_the_program_has(monkeypatch: p
         ("--run --target esp32", "--run measures the program as it is; remove --target"),
         ("--run --library chirale", "--run measures the program as it is; remove --library"),
         ("--invoke 1", "--invoke needs --run, which executes the program"),
-        ("--into 1 --model sample:sine", "--into needs --run, which executes the program"),
+        ("--into 1", "--into N needs --model FILE, and N starts at 1"),
+        ("--into -1 --model sample:sine", "--into N needs --model FILE, and N starts at 1"),
         ("--emulator qemu", "--emulator needs --run, which executes the program"),
         ("--time-limit 10m", "--time-limit needs --run, which executes the program"),
         ("--run --invoke -1", "--invoke -1: the number must be 0 to 1000"),

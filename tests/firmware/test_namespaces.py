@@ -136,7 +136,9 @@ READ = {
         "a kernel of the program's own (PrepareOwn)",
     ),
     "size": (with_structs(ARM, "-g"), f"size {SINE} --firmware PROGRAM {AS_OF}", "smallest arena"),
-    "check": (with_structs(ARM, "-g"), f"check {SINE} --firmware PROGRAM --limit 4096 {AS_OF}", "yes: needs "),
+    "check": (
+        with_structs(ARM, "-g"), f"check {SINE} --firmware PROGRAM --limit 4096 {AS_OF}", "exit code 3\nyes, if "
+    ),
 }  # fmt: skip
 
 
@@ -185,7 +187,7 @@ def test_esp_nn_is_modelled_with_the_newest_tflm_where_its_own_copy_is_not_known
 ) -> None:
     functions = 'extern "C" { void esp_nn_conv_s8_opt() {} void esp_nn_add_elementwise_s8_ansi() {} }'
     program = with_structs(RISCV, more=functions)(tmp_path, "2026-10-08")
-    assert main(["firmware", str(program), "--json"]) == 0
+    assert main(["firmware", str(program), "--json"]) == 3  # The file does not tell how its interpreter is made.
     document = json.loads(capsys.readouterr().out)
     grounds = {ground["part"]: ground["value"] for ground in document["grounds"]}
     assert grounds["TFLM"] == "between 3f787dc of 2026-10-02 and 8f6596d of 2026-10-23"

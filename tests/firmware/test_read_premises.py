@@ -210,3 +210,21 @@ def test_a_copy_of_the_model_at_an_odd_address_is_a_doubt(tmp_path: Path, capsys
     assert said.startswith("the processor loads words, pairs of words too, from addresses that are 2 modulo 4 (its ")
     assert code == 3
     assert judged(capsys, tmp_path, source.replace("copied + 2", "copied + 4"))[0] == 0
+
+
+def test_another_model_takes_the_place_of_one_interpreters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = """
+    alignas(16) static uint8_t workspace[6000];
+    int main() {
+      fill();
+      MicroInterpreter one(GetModel(g_model), resolver, workspace, 2000);
+      MicroInterpreter two(GetModel(g_model), resolver, workspace + 2000, 4000);
+      return one.AllocateTensors() + two.AllocateTensors();
+    }
+    """
+    for number, name, size in (("1", "workspace", 2000), ("2", "workspace + 2,000", 4000)):
+        code, verdict = judged(capsys, tmp_path, source, options=("--model", "sample:sine", "--into", number))
+        assert (code, verdict["arena"], verdict["arena_size"]) == (0, name, size)
+    elf = set_up_forms.program(tmp_path, source)
+    assert main(["firmware", str(elf), "--model", "sample:sine", "--into", "3"]) == 3
+    assert "there is no interpreter 3: it has 2" in capsys.readouterr().err

@@ -113,6 +113,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _refuse(args: argparse.Namespace) -> None:
+    options.is_executed(args, "board")  # It refuses what does not go with it, before a board is looked at.
     if not args.models:
         raise UsageError("no model is given, and --limit and --board are for models that are named")
     if args.limit is None and args.board is None:

@@ -81,8 +81,8 @@ def _verdict(rows: Sequence[Row], fits: Sequence[Row]) -> str:
         return f"no, with the newest TFLM: it fits none of {len(rows)} boards"
     smallest = ", ".join(row.board for row in fits[:SMALLEST])
     return (
-        f"{first_words(None)}: with the newest TFLM it fits {len(fits)} of {len(rows)} boards if that much of their RAM "
-        f"is free, which only your firmware knows; the smallest: {smallest}"
+        f"{first_words(None)}: with the newest TFLM it fits {len(fits)} of {len(rows)} boards if that much of their "
+        f"RAM is free, which only your firmware knows; the smallest: {smallest}"
     )
 
 

@@ -135,5 +135,7 @@ def refuse_other_kind(name: str, verb: str) -> None:
         FileError: It is one, as its bytes say.
     """
     thing = kind_of(name) if os.path.isfile(name) else None
+    if thing is _MODEL and os.path.splitext(name)[1].lower() not in ("", *MODEL_SUFFIXES):
+        return  # what is flashed may begin with a model
     if thing is not None and thing.is_certain and thing.verb not in (verb, "explain", "check"):
         raise FileError(f"this is {thing.words}: 'tflm-sim {thing.verb} {name}'", path=name)

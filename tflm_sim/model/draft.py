@@ -109,8 +109,13 @@ class Draft:
         return None if tensor < 0 else self.data_of(self.tensors[tensor])
 
     def data_of(self, tensor: types.Tensor) -> memoryview | None:
-        """Return the constant bytes of a tensor of any subgraph, None when it has none."""
-        data = self._buffers[tensor.buffer].data
+        """Return the constant bytes of a tensor of any subgraph, None when it has none.
+
+        Those of a variable tensor in the file are not read: TFLM gives it a place of its own and resets that.
+
+        Source: tensorflow/lite/micro/micro_allocator.cc AllocateVariables @ 90b983c.
+        """
+        data = None if tensor.is_variable else self._buffers[tensor.buffer].data
         return data if data is not None and len(data) else None
 
     def is_constant(self, tensor: int) -> bool:

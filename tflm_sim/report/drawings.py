@@ -173,6 +173,8 @@ def _figure(width: float, height: float, columns: int = 1) -> Figure:
         from matplotlib.figure import Figure
     except ImportError:
         raise UsageError(f"figures and PNG files need matplotlib: {install_command('png')}") from None
+    except ValueError as error:  # MPLBACKEND, or a file of settings, says what there is not
+        raise UsageError(f"matplotlib does not start: {error}") from error
     return Figure(figsize=(width * columns, height), layout="constrained")
 
 

@@ -31,6 +31,7 @@ from tflm_sim.extensions.lite.answer import LiteDocument
 from tflm_sim.extensions.lite.answer_difference import LiteDifference
 from tflm_sim.extensions.lite.text import FlexDocument, GpuDocument
 from tflm_sim.extensions.shrink.text import ShrunkDocument
+from tflm_sim.extensions.shrink.windows_text import StreamDocument
 from tflm_sim.extensions.sweep.cli import SweepDifference, SweepDocument
 from tflm_sim.report.document import ArenaDocument, ErrorDocument, SizeDocument
 from tflm_sim.report.lifetime_text import LifetimesDocument
@@ -63,6 +64,7 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "plan --bank": (BanksDocument,),
     "report": (PictureDocument,),
     "shrink": (ShrunkDocument,),
+    "shrink --stream": (StreamDocument,),
     "size": (SizeDocument, ErrorDocument, ArenaDocument),
     "size --boards": (BoardsDocument,),
     "sweep": (SweepDocument, SweepDifference, Row),

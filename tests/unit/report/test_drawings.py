@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -225,3 +229,11 @@ def test_a_png_has_130_dots_an_inch(small_picture: Make, tmp_path: Any) -> None:
     drawings.write_png(str(tmp_path / "p.png"), [small_picture()])
     header = (tmp_path / "p.png").read_bytes()[16:24]
     assert (int.from_bytes(header[:4], "big"), int.from_bytes(header[4:], "big")) == (11 * 130, 845)  # 6.5 * 130
+
+
+def test_a_backend_that_there_is_not_is_one_sentence(tmp_path: Path) -> None:
+    argv = [sys.executable, "-m", "tflm_sim", "report", "sample:sine", "-o", str(tmp_path / "r.png")]
+    result = subprocess.run(argv, env={**os.environ, "MPLBACKEND": "nonsense"}, capture_output=True, check=False)
+    assert result.returncode == 2
+    assert b"matplotlib does not start: " in result.stderr
+    assert b"Traceback" not in result.stderr

@@ -63,5 +63,5 @@ def test_the_residual_net_has_three_additions() -> None:
 
 
 def test_an_unknown_sample_is_a_usage_error() -> None:
-    with pytest.raises(UsageError, match="no sample 'yolo'; there are sine, "):
+    with pytest.raises(UsageError, match="unknown sample 'yolo'; use one of: sine, "):
         sample_path("yolo")

@@ -10,7 +10,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,6 +37,7 @@ from mcp.types import (
 from mcp.types import Tool as OfferedTool
 
 from tflm_sim import __version__
+from tflm_sim.child_python import child_python
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.mcp.folders import Folders
 from tflm_sim.extensions.mcp.pages import page, pages
@@ -153,8 +153,7 @@ def answer(tool: Tool, given: Mapping[str, Any], permissions: Permissions) -> di
             arguments or files, took too long, or said too much.
     """
     arguments, text = command_of(tool, checked(tool, given, permissions.folders))
-    # -P: a folder of models with a file "json.py" must not become the program.
-    command = [sys.executable, "-P", "-m", "tflm_sim", *arguments]
+    command = [*child_python("tflm_sim.cli"), *arguments]
     environment = {name: value for name, value in os.environ.items() if name != "TFLM_SIM_ALLOW_DOWNLOAD"}
     with tempfile.TemporaryDirectory() as empty:
         process = subprocess.Popen(

@@ -25,6 +25,9 @@ npm pack pyodide@{site.PYODIDE_VERSION}
 tflm-sim serve --pyodide pyodide-{site.PYODIDE_VERSION}.tgz
 """
 
+IDLE_SECONDS = 30
+"""How long a client may say nothing; each has a thread."""
+
 
 def register(subparsers: Subparsers) -> None:
     parser = add_verb(subparsers, "serve", EXAMPLES, about=ABOUT)
@@ -93,6 +96,7 @@ def make_server(files: dict[str, bytes], port: int) -> ThreadingHTTPServer:
         """Answers GET and HEAD from memory."""
 
         protocol_version = "HTTP/1.1"
+        timeout = IDLE_SECONDS
         policy = site.content_security_policy()
 
         def do_GET(self) -> None:
@@ -107,8 +111,12 @@ def make_server(files: dict[str, bytes], port: int) -> ThreadingHTTPServer:
 
         def _head(self) -> bytes | None:
             name = self.path.partition("?")[0].lstrip("/") or "index.html"
-            data = files.get(name)
-            self.send_response(404 if data is None else 200)
+            data, port = files.get(name), server.server_address[1]
+            # A page elsewhere whose name was pointed at this machine asks under that name.
+            is_ours = self.headers.get("Host") in {f"{host}:{port}" for host in ("127.0.0.1", "localhost")}
+            if not is_ours:
+                data = None
+            self.send_response(421 if not is_ours else 404 if data is None else 200)
             self.send_header("Content-Type", site.CONTENT_TYPES.get(PurePosixPath(name).suffix, "text/plain"))
             self.send_header("Content-Length", str(len(data or b"")))
             self.send_header("Content-Security-Policy", self.policy)
@@ -122,4 +130,5 @@ def make_server(files: dict[str, bytes], port: int) -> ThreadingHTTPServer:
         def log_message(self, *_: object) -> None:
             """Keep the terminal quiet."""
 
-    return ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    return server

@@ -50,5 +50,6 @@ Where to read on, in the order in which data flows:
     plan_search, plan_candidates         which model gets a plan, with which kernels; planned_profile estimates it
     verify, machine, symbolic            the check: both files as expressions; plan_check runs the arena's bytes
     prove, wheel_worker, prove_program   the proof: both files in the real TFLM, or in a program of the user's
+    windows, windows_text                ``--stream --advise``: what a window has in common with the one before
     io_quantization, conversions         ``--int8-io``: integer inputs and outputs, and what converts instead
 """

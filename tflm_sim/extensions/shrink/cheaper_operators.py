@@ -86,7 +86,7 @@ def slice_pieces(draft: Draft, choose: Chooser) -> list[Edit]:
     """Let each SLICE of a CONCATENATION that takes from one of its pieces only read that piece."""
     edits: list[Edit] = []
     for index, operator in enumerate(draft.operators):
-        found = _piece(draft, operator)
+        found = _piece(draft, index)
         if found is None or not choose():
             continue
         draft.operators[index] = slice_to(draft, *found, operator.output_tensors[0])
@@ -94,16 +94,18 @@ def slice_pieces(draft: Draft, choose: Chooser) -> list[Edit]:
     return edits + (drop_dead(draft, Chooser()) if edits else [])
 
 
-def _piece(draft: Draft, operator: Operator) -> tuple[int, list[tuple[int, int]]] | None:
+def _piece(draft: Draft, index: int) -> tuple[int, list[tuple[int, int]]] | None:
     """Return the piece that a SLICE takes all of its elements from, with [start, end) along its axes, or None."""
+    operator = draft.operators[index]
     if draft.name(operator) != "SLICE":
         return None
     whole, bounds = operator.input_tensors[0], slice_bounds(draft, operator)
-    producers = [draft.operators[index] for index in draft.writers(whole)]
-    if bounds is None or [draft.name(each) for each in producers] != ["CONCATENATION"]:
+    # A SLICE of a variable in front of its CONCATENATION takes what the last invocation joined.
+    joins = [at for at in draft.writers(whole) if draft.name(draft.operators[at]) == "CONCATENATION" and at < index]
+    if bounds is None or not joins or joins != draft.writers(whole):
         return None
-    (joining,) = producers
-    if joining.options.get("fused_activation_function", 0):
+    joining = draft.operators[joins[0]]
+    if len(joins) > 1 or joining.options.get("fused_activation_function", 0):
         return None
     axis = axis_option(joining, len(bounds))
     begin, end = bounds[axis]

@@ -15,7 +15,7 @@ from typing import Any
 from tflm_sim.checks.doubts import settling_lines
 from tflm_sim.checks.program_need import ProgramNeed
 from tflm_sim.cli import options
-from tflm_sim.cli.terminal import ProgressLine, fitting, say, say_json
+from tflm_sim.cli.terminal import ProgressLine, elapsing, fitting, say, say_json
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.documents import as_json
 from tflm_sim.errors import FirmwareError, TflmSimError, UsageError
@@ -28,7 +28,7 @@ from tflm_sim.extensions.shrink.text import (
     shrunk_lines,
 )
 from tflm_sim.extras import install_command
-from tflm_sim.files import replacing_bytes
+from tflm_sim.files import replacing, replacing_bytes
 from tflm_sim.model.c_array import is_source_name, new_source, with_array
 from tflm_sim.model.inputs import read_input
 from tflm_sim.model.load import load
@@ -52,10 +52,11 @@ tflm-sim shrink model.tflite -o small.tflite --firmware build/app.elf --executed
 tflm-sim shrink model.tflite -o small.tflite --int8-io --time-limit 30s
 tflm-sim shrink sketch/model.h -o sketch/model.h --in-place --library ArduTFLite.h
 tflm-sim shrink model.tflite --explain
+tflm-sim shrink model.tflite --stream 2 --advise
 """
 NO_GAIN = 1
 EXITS = {
-    0: "there is a smaller model, or the goal is met",
+    0: "there is a smaller model, or the goal is met, or --advise has an answer",
     1: "there is no smaller model, the goal is not met, or the proof failed",
     3: "the model cannot be rewritten, or cannot be proved",
     4: "TFLM fails on the original model",
@@ -79,6 +80,7 @@ def register(subparsers: options.Subparsers) -> None:
     options.add_executed(parser)
     _add_limits(parser.add_argument_group("limits for the result"))
     _add_passes(parser.add_argument_group("passes that are off by default"))
+    _add_stream(parser.add_argument_group("a model on a window that moves on by a few frames"))
     parser.add_argument(
         "--prove",
         type=options.typed(whole),
@@ -120,6 +122,27 @@ def _add_limits(limits: argparse._ArgumentGroup) -> None:
     )
 
 
+def _add_stream(stream: argparse._ArgumentGroup) -> None:
+    stream.add_argument(
+        "--stream", type=options.typed(whole, least=1), metavar="S", help="frames by which the window moves on"
+    )
+    stream.add_argument(
+        "--advise",
+        action="store_true",
+        help="with --stream: print how much of a window's work was done for the window before, by operator, for S and "
+        "for divisors and multiples of the model's stride; nothing is rewritten",
+    )
+    stream.add_argument(
+        "--axis",
+        type=options.typed(whole, least=0),
+        metavar="A",
+        help="the axis of the input along which its frames are (default: the only one along which anything recurs)",
+    )
+    stream.add_argument(
+        "--picture", type=options.svg_file, metavar="FILE.svg", help="with --advise: draw the operators for S"
+    )
+
+
 def _add_passes(passes: argparse._ArgumentGroup) -> None:
     passes.add_argument(
         "--offline-plan",
@@ -156,6 +179,8 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"shrink needs numpy: {install_command('numpy')}")
     from tflm_sim.extensions.shrink.shrink import shrink
 
+    if any(getattr(args, name) != args.parser.get_default(name) for name in _OF_WINDOWS):
+        return _advise_on_windows(args)
     model = load(args.model)
     _refuse_output(args)
     settings = _settings(args, len(model.source))
@@ -175,6 +200,37 @@ def run(args: argparse.Namespace) -> int:
         say(*(line for config in shown for line in options.header(args, config)))
     _print(args, shrunk, settings.get("goal"), executed, output, need)
     return 0 if is_met else NO_GAIN
+
+
+_OF_WINDOWS = ("stream", "advise", "axis", "picture")
+"""Options whose answer is about windows, and needs no target."""
+
+
+def _advise_on_windows(args: argparse.Namespace) -> int:
+    """Print how much of a window's work stands in the window before.
+
+    Raises:
+        UsageError: ``--stream`` and ``--advise`` are not both there, or something else that does not go with them.
+    """
+    from tflm_sim.extensions.shrink.windows import window_work
+    from tflm_sim.extensions.shrink.windows_picture import write_stream_svg
+    from tflm_sim.extensions.shrink.windows_text import stream_document, stream_lines
+
+    if args.stream is None or not args.advise:
+        raise UsageError("--stream S and --advise go together: shrink tells what windows have in common, no more yet")
+    options.refuse_besides(args, "stream", *_OF_WINDOWS, "json", "model")
+    model = load(args.model)
+    with elapsing("comparing windows"):
+        work = window_work(model, args.stream, args.axis)
+    del args.runtime  # What is said holds for every TFLM: none was taken.
+    if args.picture is not None:
+        with replacing(args.picture) as file:
+            write_stream_svg(file, work, model.path)
+    if args.json:
+        say_json(stream_document(work, model.path))
+    else:
+        say(*stream_lines(work, model.path, width=fitting()))
+    return 0
 
 
 _AS_NAMED = (

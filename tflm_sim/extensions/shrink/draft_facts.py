@@ -175,11 +175,17 @@ def _multiplications(draft: Draft, operator: Operator, tensors: Sequence[Tensor]
 
 def draft_multiplications(draft: Draft) -> int:
     """Return the multiply-accumulates of the main subgraph, those in the body of a counted loop for each iteration."""
-    total = sum(operator_multiplications(draft, operator) for operator in draft.operators)
+    return sum(multiplications_by_operator(draft))
+
+
+def multiplications_by_operator(draft: Draft) -> list[int]:
+    """Return the multiply-accumulates of each operator; a counted loop has those of its body in each iteration."""
+    found = [operator_multiplications(draft, operator) for operator in draft.operators]
     for loop in counted_loops(draft):
         body = draft.nested[loop.body]
-        total += loop.iterations * sum(_multiplications(draft, each, body.tensors) for each in body.operators)
-    return total
+        inside = sum(_multiplications(draft, each, body.tensors) for each in body.operators)
+        found[loop.operator] += loop.iterations * inside
+    return found
 
 
 def replace_all(tensors: Sequence[int] | None, old: int, new: int) -> tuple[int, ...]:
@@ -190,6 +196,15 @@ def replace_all(tensors: Sequence[int] | None, old: int, new: int) -> tuple[int,
 def is_image(draft: Draft, tensor: int) -> bool:
     """Return whether a tensor is [batch, rows, columns, channels]."""
     return len(shape(draft, tensor)) == 4
+
+
+def is_written_within(draft: Draft, tensor: int, first: int, last: int) -> bool:
+    """Return whether an operator from ``first`` to ``last``, both included, writes a tensor.
+
+    A variable holds one value before that and another one behind it: what is read at ``first`` cannot be read at
+    ``last`` instead.
+    """
+    return any(first <= writer <= last for writer in draft.writers(tensor))
 
 
 def single_output(operator: Operator) -> int | None:

@@ -20,6 +20,7 @@ from tflm_sim.extensions.shrink.draft_facts import (
     image_padding,
     integers,
     is_image,
+    is_written_within,
     quantization_key,
     same_kind,
     shape,
@@ -65,9 +66,12 @@ _MAX_TAPS = 1
 def _same_readers(draft: Draft, pad: Operator) -> dict[int, _MoreTaps]:
     """Return the convolutions behind a PAD if all of its readers are such and SAME would pad just so, else nothing."""
     paddings, output = image_padding(draft, pad), pad.output_tensors[0]
-    if paddings is None or output in draft.outputs or not _pads_with_zeros(draft, pad):
+    is_kept = output in draft.outputs or draft.tensors[output].is_variable
+    if paddings is None or is_kept or not _pads_with_zeros(draft, pad):
         return {}
     readers, source = draft.readers(output), pad.input_tensors[0]
+    if is_written_within(draft, source, draft.operators.index(pad), max(readers, default=0)):
+        return {}
     taps = [_taps_of_same(draft, draft.operators[index], source, paddings) for index in readers]
     return {index: each for index, each in zip(readers, taps, strict=True) if each is not None} if all(taps) else {}
 
@@ -197,6 +201,8 @@ def _branch(draft: Draft, tensor: int, producers: dict[int, int], consumers: dic
         """Return the operator that makes a tensor for one reader alone, if it is one of these."""
         if len(consumers.get(tensor, ())) != 1 or tensor in draft.outputs or tensor not in producers:
             return None
+        if draft.tensors[tensor].is_variable:  # It may be read in front of what writes it.
+            return None
         operator = draft.operators[producers[tensor]]
         if draft.name(operator) not in names:
             return None
@@ -311,6 +317,8 @@ def _joined(draft: Draft, concatenation: Operator, branches: list[_Branch]) -> O
     """Return the one convolution, its filter and bias added to the draft; None where the branches do not fit."""
     split = draft.operators[branches[0].split]
     source = split.input_tensors[1 if draft.name(split) == "SPLIT" else 0]
+    if is_written_within(draft, source, branches[0].split, draft.operators.index(concatenation)):
+        return None
     parts = list(filter(None, (_weights(draft, branch) for branch in branches)))
     if len(parts) < len(branches) or not _fit(draft, source, concatenation.output_tensors[0], branches, parts):
         return None

@@ -21,6 +21,7 @@ from tflm_sim.extensions.shrink.draft_facts import (
     axis_option,
     elements,
     integers,
+    is_written_within,
     quantization_key,
     replace_all,
     same_kind,
@@ -208,7 +209,7 @@ def _is_written_before_read(draft: Draft, operator: Operator, source: int, outpu
         return False
     index = draft.operators.index(operator)
     last = max(draft.readers(output), default=index)
-    return output in draft.outputs or any(index <= writer <= last for writer in draft.writers(source))
+    return output in draft.outputs or is_written_within(draft, source, index, last)
 
 
 def _always(draft: Draft, operator: Operator) -> bool:

@@ -112,6 +112,8 @@ def _overwrite_obstacle(draft: Draft, variable: _Variable) -> str | None:
     is_bound = not {*draft.inputs, *draft.outputs}.isdisjoint((old, new))
     if len(writers) != 1 or draft.is_constant(new) or is_bound or draft.tensors[new].is_variable:
         return "its new value is an input, an output or a constant of the model"
+    if draft.tensors[old].is_variable:
+        return "its old value is what another variable keeps"
     if read > assign:
         return f"operator {read} reads it after operator {assign} wrote it"
     last = max(draft.readers(old), default=-1)

@@ -153,7 +153,8 @@ BEHIND = StoreSeen(None, 0x800, 0x100, 0x104, 1, "behind")
         (InvokeSeen(status=0, stores=[OWN]), (True, ""), True),
         (InvokeSeen(status=0, stores=[OWN, OUT]), (False, "Invoke() stores 4 B out of bounds"), False),
         (InvokeSeen(status=0, stores=[OVER]), (False, "Invoke() stores 4 B in the arena that are not its own"), False),
-        (InvokeSeen(status=0, stores=[BEHIND, OUT]), (False, "Invoke() stores 4 B directly behind the arena, and 1 more"), False),
+        (InvokeSeen(status=0, stores=[BEHIND, OUT]),
+         (False, "Invoke() stores 4 B directly behind the arena, and 1 more"), False),
     ],
 )  # fmt: skip
 def test_invoke_belongs_to_the_verdict(
