@@ -311,6 +311,25 @@ def test_the_arena_of_a_template_and_of_modelinit_is_found(sketch: Path, capsys:
     assert (project["arena_bytes"], project["has_all_operators"]) == (3000, True)
 
 
+def test_constants_that_double_each_other_and_headers_in_a_circle_end(
+    sketch: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    doubled = "".join(f"#define A{n} (A{n + 1} + A{n + 1})\n" for n in range(60)) + "#define A60 1\n"
+    change(sketch / "config.h", CONFIG, f'#include "config.h"\n#include "back.h"\n{CONFIG}{doubled}')
+    (sketch / "back.h").write_text('#include "config.h"\nconst int kA = kB;\nconst int kB = kA;\n')
+    for size, why in (("A0", "is defined by itself"), ("A44", "is too long"), ("kA", "is defined by itself")):
+        (sketch / "sine.ino").write_text(SKETCH.replace("2 * KB + kMore", size))
+        code, out = checked(capsys, "sine", "--board", "nano33ble")
+        assert code == 3
+        assert why in out
+
+
+def test_a_link_that_leads_out_of_the_project_is_not_read(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (sketch / "model.cpp").rename(sketch.parent / "elsewhere.cpp")
+    (sketch / "model.cpp").symlink_to(sketch.parent / "elsewhere.cpp")
+    assert "the model was not found" in checked(capsys, "sine")[1]
+
+
 def test_the_manifest_of_a_wake_word_is_a_project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "sine.tflite").write_bytes(SINE)
     manifest = tmp_path / "sine.json"

@@ -30,6 +30,9 @@ _ARENA_OF_TEMPLATE = {"Sequential": 1, "TfLite": 2}
 _COUNT_OF_TEMPLATE = {"MicroMutableOpResolver": 0, "Sequential": 0}
 _ALL_OPERATORS = frozenset({"AllOpsResolver", "modelInit", "ModelInit", "TfLite"})
 """What registers every operator of its TFLM."""
+MAX_INCLUDES = 50
+"""Files that include each other, one below the other."""
+_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\S.*)", re.MULTILINE)
 _LONG_INITIALIZER = re.compile(r"\{[^{}]{2000,}\}")
 
 
@@ -144,7 +147,7 @@ def read_sources(texts: Mapping[str, str], macros: Mapping[str, str]) -> Sources
     parse, sources = parser(), Sources(texts=dict(texts))
     compiled: dict[str, dict[str, str]] = {}
 
-    def compile_file(file: str) -> dict[str, str]:
+    def compile_file(file: str, depth: int = 0) -> dict[str, str]:
         """Read a file after the files that it includes; return the macros behind it."""
         if file in compiled:
             return compiled[file]
@@ -152,7 +155,7 @@ def read_sources(texts: Mapping[str, str], macros: Mapping[str, str]) -> Sources
         known = dict(macros)
         for included in re.findall(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', texts[file], re.MULTILINE):
             own = [other for other in texts if os.path.basename(other) == os.path.basename(included)]
-            known |= compile_file(own[0]) if own else {}
+            known |= compile_file(own[0], depth + 1) if own and depth < MAX_INCLUDES else {}
         before = dict(known)
         text = _LONG_INITIALIZER.sub(lambda found: "{" + " " * (len(found[0]) - 2) + "}", texts[file])
         try:
@@ -160,9 +163,11 @@ def read_sources(texts: Mapping[str, str], macros: Mapping[str, str]) -> Sources
         except ModelError:  # An #if without an end; parsed as it stands, both branches are read.
             left, undecided = text, frozenset()
         sources.undecided |= undecided
-        for name, body in known.items():
-            if before.get(name) != body:
-                _add_macro(sources, name, body, file, texts[file])
+        for found in _DEFINE.finditer(texts[file]):
+            body = known.get(found[1], "")
+            if body and found[2].startswith(body) and before.get(found[1]) != body:
+                place = Constant(body, file, found.start(2), found.start(2) + len(body), is_macro=True)
+                sources.constants.setdefault(found[1], []).append(place)
         _read_tree(sources, file, parse(left.encode("latin-1")))
         compiled[file] = known
         return known
@@ -172,15 +177,6 @@ def read_sources(texts: Mapping[str, str], macros: Mapping[str, str]) -> Sources
     for file in texts:
         compile_file(file)
     return sources
-
-
-def _add_macro(sources: Sources, name: str, body: str, file: str, text: str) -> None:
-    """Remember a macro with a value, and where the value stands."""
-    for found in re.finditer(rf"^[ \t]*#[ \t]*define[ \t]+{re.escape(name)}[ \t]+", text, re.MULTILINE):
-        if text.startswith(body, found.end()) and body:
-            end = found.end() + len(body)
-            sources.constants.setdefault(name, []).append(Constant(body, file, found.end(), end, is_macro=True))
-            return
 
 
 def _read_tree(sources: Sources, file: str, root: Node) -> None:
