@@ -88,7 +88,7 @@ def test_a_folder_that_is_no_project_is_all_models_in_it(tmp_path: Path, capsys:
     (tmp_path / "b.tflite").write_bytes(SINE)
     code, out = checked(capsys, str(tmp_path), "--limit", "64KiB")
     assert code == 0
-    assert out.splitlines()[0] == f"{tmp_path} is no project, so these are all models in it"
+    assert out.splitlines()[0] == f"{tmp_path} is no project that uses TFLM, so these are all models in it"
     assert "yes: all 2 fit" in out
 
 
@@ -116,6 +116,52 @@ def test_a_missing_operator_is_a_no_and_fix_writes_what_then_fits(
     assert text == SKETCH
     assert (sketch / "config.h").read_text() == CONFIG
     assert checked(capsys, "sine", "--board", "nano33ble")[0] == 0
+
+
+@pytest.mark.parametrize(("before", "after"), [
+    ("sizeof(arena)", "sizeof(arena)"),
+    ("1024", "1152"),
+])  # fmt: skip
+def test_the_array_of_an_arena_grows_with_the_size(
+    before: str, after: str, sketch: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "#include <ArduTFLite.h>\nalignas(16) byte arena[1024];\nvoid setup() {{ modelInit(g_model, arena, {}); }}\n"
+    (sketch / "sine.ino").write_text(text.format(before))
+    assert checked(capsys, "sine", "--board", "nano33ble", "--fix")[0] == 1
+    assert (sketch / "sine.ino").read_text() == text.format(after).replace("[1024]", "[1152]")
+
+
+def test_a_size_whose_memory_is_not_found_is_not_changed(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    setup = "arena = malloc(1024); modelInit(g_model, arena, 1024);"
+    (sketch / "sine.ino").write_text(f"#include <ArduTFLite.h>\nbyte* arena;\nvoid setup() {{ {setup} }}\n")
+    code, out = checked(capsys, "sine", "--board", "nano33ble")
+    assert code == 1
+    assert "+++" not in out
+
+
+def test_operators_of_several_resolvers_are_not_compared(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (sketch / "other.cpp").write_text("static tflite::MicroMutableOpResolver<2> other;\nvoid f() { other.AddAbs(); }\n")
+    code, out = checked(capsys, "sine", "--board", "nano33ble")
+    assert code == 0
+    assert "which resolver is the model's" in out
+    assert "+++" not in out
+
+
+def test_of_several_models_the_one_that_is_named_has_the_arena_of_the_file_that_loads_it(
+    sketch: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = SKETCH.replace("g_model", "g_other").replace("2 * KB + kMore", "99").replace("setup", "other")
+    (sketch / "other.cpp").write_text(other)
+    residual = sample_path("residual").read_bytes()
+    (sketch / "other_model.cpp").write_text(MODEL.replace("g_model", "g_other").replace(
+        ", ".join(map(str, SINE)), ", ".join(map(str, residual))))  # fmt: skip
+    code, out = checked(capsys, "sine", "--board", "nano33ble")
+    assert code == 3
+    assert "sine.ino:5 has 2,064" in out
+    assert "other.cpp:5 has 99" in out
+    code, out = checked(capsys, "sine", "sine/model.cpp", "--board", "nano33ble")
+    assert code == 0
+    assert "yes: needs 1,152 B of 2,064 B" in out
 
 
 def test_nothing_is_written_without_fix(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -154,7 +200,7 @@ def test_what_is_not_found_is_asked_for_by_name(sketch: Path, capsys: pytest.Cap
     assert code == 3
     assert "cannot be told: the model was not found" in out
     assert "the arena's size (--limit): 'KB' is defined nowhere in the project (sine.ino:12)" in out
-    assert "the library (--library): TensorFlowLite.h is of tflite-micro-arduino-examples, " in out
+    assert "the library (--library), one of tflite-micro-arduino-examples, Arduino_TensorFlowLite, " in out
     assert "the board (--board)" in out
     (sketch.parent / "other.tflite").write_bytes(SINE)
     named = ["sine", "other.tflite", "--limit", "2K", "--library", "chirale", "--board", "nano33ble"]
@@ -226,6 +272,14 @@ def test_a_range_of_versions_is_a_doubt_where_they_differ(sketch: Path, capsys: 
     assert checked(capsys, "sine", "--board", "esp32-s3")[0] == 0
 
 
+def test_a_library_that_is_not_modelled_is_asked_for(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    change(sketch / "sine.ino", "Chirale_TensorFlowLite.h", "Adafruit_TFLite.h")
+    code, out = checked(capsys, "sine", "--board", "nano33ble")
+    assert code == 3
+    assert "(--library): Adafruit_TFLite (#include <Adafruit_TFLite.h>) is not modelled" in out
+    assert "yes, if it uses tensorflow/tflite-micro itself, the newest" in out
+
+
 def test_arduino_cli_names_board_and_library_in_sketch_yaml(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (sketch / "sketch.yaml").write_text(
         "profiles:\n  a:\n    fqbn: arduino:mbed_nano:nano33ble\n"
@@ -255,6 +309,25 @@ def test_the_arena_of_a_template_and_of_modelinit_is_found(sketch: Path, capsys:
     project = document(capsys, "sine")["project"]
     assert isinstance(project, dict)
     assert (project["arena_bytes"], project["has_all_operators"]) == (3000, True)
+
+
+def test_constants_that_double_each_other_and_headers_in_a_circle_end(
+    sketch: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    doubled = "".join(f"#define A{n} (A{n + 1} + A{n + 1})\n" for n in range(60)) + "#define A60 1\n"
+    change(sketch / "config.h", CONFIG, f'#include "config.h"\n#include "back.h"\n{CONFIG}{doubled}')
+    (sketch / "back.h").write_text('#include "config.h"\nconst int kA = kB;\nconst int kB = kA;\n')
+    for size, why in (("A0", "is defined by itself"), ("A44", "is too long"), ("kA", "is defined by itself")):
+        (sketch / "sine.ino").write_text(SKETCH.replace("2 * KB + kMore", size))
+        code, out = checked(capsys, "sine", "--board", "nano33ble")
+        assert code == 3
+        assert why in out
+
+
+def test_a_link_that_leads_out_of_the_project_is_not_read(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (sketch / "model.cpp").rename(sketch.parent / "elsewhere.cpp")
+    (sketch / "model.cpp").symlink_to(sketch.parent / "elsewhere.cpp")
+    assert "the model was not found" in checked(capsys, "sine")[1]
 
 
 def test_the_manifest_of_a_wake_word_is_a_project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

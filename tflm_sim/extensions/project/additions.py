@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tflm_sim.cli import options
 from tflm_sim.cli.terminal import say, say_json, say_verdict
+from tflm_sim.cli.things import PROJECT_FILE
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.files import replacing_bytes
@@ -52,8 +53,10 @@ def answer(verb: str, args: argparse.Namespace) -> int | None:
     if manifest is None and not kind:
         if args.fix:
             raise UsageError("--fix needs the folder of a project that uses TFLM")
-        if is_folder and not args.json and (args.limit is not None or args.board is not None):
-            say(f"{first} is no project, so these are all models in it")
+        if is_folder and args.limit is None and args.board is None and not os.path.isfile(PROJECT_FILE):
+            raise UsageError(f"{first} is no project that uses TFLM; for all models in it give --limit or --board")
+        if is_folder and not args.json:
+            say(f"{first} is no project that uses TFLM, so these are all models in it")
         return None
     if given := options.first_given(args, _NOT_OF_A_PROJECT):
         raise UsageError(f"{first} is {kind or 'the manifest of a wake word'}: {given} is for a model; name that")

@@ -16,11 +16,11 @@ from tflm_sim.cli import options
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.extensions.project.constants import NotFoundError, origin, value
-from tflm_sim.extensions.project.cpp import Constant, Sources, line_of, read_sources
+from tflm_sim.extensions.project.cpp import Constant, Sources, line_of, of_model, read_sources
 from tflm_sim.extensions.project.facts import Found, ProjectFacts
 from tflm_sim.extensions.project.folder import read_text, source_files
 from tflm_sim.extensions.project.manifests import Manifests, Named, read_manifests
-from tflm_sim.extensions.project.patch import edited, number_edit, operator_edits, patch
+from tflm_sim.extensions.project.patch import arena_edits, edited, number_edit, operator_edits, patch
 from tflm_sim.extensions.project.wake_word import KIND_OF_WAKE_WORD, WakeWord
 from tflm_sim.model.inputs import C_SUFFIXES, MODEL_SUFFIXES, Input, read_inputs, unpack
 from tflm_sim.model.load import load, parse
@@ -30,6 +30,7 @@ from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.sizes import as_limit
 from tflm_sim.targets.boards import described_boards, known_board
 from tflm_sim.targets.libraries import find_library, libraries_like
+from tflm_sim.targets.library_names import HEADERS
 from tflm_sim.units import format_size
 
 MAX_OPEN_MACROS = 12
@@ -56,11 +57,11 @@ class ProjectAnswer:
 
 
 class Reading(NamedTuple):
-    """What the sources say, with the values of the expressions; ``arena`` and ``count`` are None for unknown ones."""
+    """What the sources say, with the values of the expressions; None for what is unknown."""
 
     arena: Constant | None
     arena_bytes: int | None
-    count: Constant | None
+    resolver: Constant | None
     count_value: int | None
     registered: tuple[str, ...]
     asked: tuple[str, ...]
@@ -88,17 +89,25 @@ def answer_folder(folder: str, kind: str, args: argparse.Namespace, model_name: 
     }
     manifests = read_manifests(folder, files, texts.values())
     sources = read_sources(texts, manifests.macros)
-    reading = read_values(sources)
     asked: list[str] = []
     doubts: list[Doubt] = []
     args, library, board, open_library = _with_manifests(args, manifests, doubts)
-    if not args.library and not args.runtime:
-        asked.append("the library (--library)" + _headers_that_say_nothing(texts))
+    several = () if args.library or args.runtime else _libraries_of_a_header(texts)
+    if several:
+        args.library = several[0]
+        asked.append(f"the library (--library), one of {', '.join(several)}: all have the header")
+    elif not args.library and not args.runtime:
+        unmodelled = [f"{one.name} {one.text}".rstrip() + f" ({one.place})" for one in manifests.libraries]
+        why = f": {', '.join(dict.fromkeys(unmodelled))} is not modelled" if unmodelled else ""
+        asked.append(f"the library (--library){why}")
         doubts.append(Doubt("it uses tensorflow/tflite-micro itself, the newest", settled_by=""))
     config = options.configuration(args)
     if not args.board and not args.target:
         asked.append("the board (--board)")
     model = _model(model_name, files, sources, asked)
+    array = _array(model)
+    sources = of_model(sources, array)
+    reading = read_values(sources)
     limit = as_limit(args.limit, "limit") if args.limit is not None else reading.arena_bytes
     if limit is None:
         asked += reading.asked or ("the arena's size (--limit)",)
@@ -106,20 +115,27 @@ def answer_folder(folder: str, kind: str, args: argparse.Namespace, model_name: 
     methods, own = resolver_methods(model) if model is not None else ((), ())
     needed = (*methods, *(f"AddCustom({name})" for name in own))
     has_all = sources.has_all and not sources.calls
-    is_open = has_all or not sources.calls
+    has_several = len({one.file for one in sources.counts}) > 1 or (sources.has_all and bool(sources.calls))
+    if has_several or (sources.counts and reading.resolver is None and sources.calls):
+        asked.append("which resolver is the model's: the sources have several, so its operators are not compared")
+        has_several = True
+    is_open = has_all or has_several or not sources.calls
     missing = () if is_open else tuple(one for one in needed if one not in reading.accepted)
     superfluous = () if is_open or not needed else tuple(one for one in reading.registered if one not in needed)
+    if several:
+        can_turn = _fits_otherwise(verdict, (_with(args, library=each) for each in several))
+        doubts.append(Doubt(f"its library is {several[0]}", can_turn=can_turn, settled_by=""))
     doubts += _open_versions(args, open_library, verdict)
     doubts += _open_boards(args, config, verdict)
-    doubts += _open_macros(sources, manifests, reading, verdict)
+    doubts += _open_macros(sources, manifests, reading, verdict, array)
     doubts += _alignment(sources, reading, verdict, args)
     new = [one for one in missing if one not in reading.registered]
     edits, removed = operator_edits(sources, new, superfluous)
     count = len({*needed, *reading.registered} - removed)
-    if reading.count is not None and needed and not is_open and reading.count_value != count:
-        edits += number_edit(reading.count, count, sources)
+    if reading.resolver is not None and needed and not is_open and reading.count_value != count:
+        edits += [edit for one in sources.counts for edit in number_edit(one, count, sources)]
     if reading.arena is not None and args.limit is None and verdict.fits is False and _is_too_small(verdict):
-        edits += number_edit(reading.arena, verdict.needed or 0, sources)
+        edits += arena_edits(reading.arena, verdict.needed or 0, sources)
     changed = edited(texts, edits)
     facts = ProjectFacts(
         kind=kind,
@@ -129,7 +145,7 @@ def answer_folder(folder: str, kind: str, args: argparse.Namespace, model_name: 
         arena_bytes=reading.arena_bytes,
         library=library,
         board=board,
-        resolver=_found(reading.count, sources),
+        resolver=_found(reading.resolver, sources),
         resolver_count=reading.count_value,
         has_all_operators=has_all,
         registered=tuple(dict.fromkeys(reading.registered)),
@@ -209,7 +225,8 @@ def read_values(sources: Sources) -> Reading:
             ((size, constant),) = values.items()
             return constant, size
         if values:
-            rows = (f"{line_of(sources, constant)} has {size:,}" for size, constant in values.items())
+            places = {size: line_of(sources, origin(one, sources) or one) for size, one in values.items()}
+            rows = (f"{place} has {size:,}" for size, place in places.items())
             asked.append(f"{what}: there are several, {', '.join(rows)}")
         return None, None
 
@@ -296,16 +313,23 @@ def _fits_otherwise(verdict: Verdict, others: Iterable[argparse.Namespace]) -> b
 
 
 def _open_versions(args: argparse.Namespace, library: Named | None, verdict: Verdict) -> Iterator[Doubt]:
-    """Yield a doubt where the library's version is open; each that it can be, of those that are modelled, is tried."""
+    """Yield a doubt where the library's version is open; each that it can be, of those that are modelled, is tried.
+
+    Those that are not modelled are a doubt where the model is refused, whatever the arena: that is a version's choice.
+    """
     if library is None:
         return
-    rows = [row for row in libraries_like(library.name) if row.name == library.name and row.is_modelled]
+    all_rows = [row for row in libraries_like(library.name) if row.name == library.name]
+    rows = [row for row in all_rows if row.is_modelled]
     least = re.fullmatch(r"[\^~>= v]*(\d+)\.(\d+)[\d.]*", library.text)
     if least is not None and library.text[0] in "^~":
         first = (int(least[1]), int(least[2]))
         of_range = [row for row in rows if row.version.startswith(f"{least[1]}.") and _numbers(row.version) >= first]
         rows = of_range or rows
-    can_turn = _fits_otherwise(verdict, (_with(args, library=row.label) for row in rows))
+    is_refused = verdict.fits is False and not _is_too_small(verdict)
+    can_turn = (is_refused and rows != all_rows) or _fits_otherwise(
+        verdict, (_with(args, library=row.label) for row in rows)
+    )
     wanted = f"{library.name} {library.text}".rstrip()
     yield Doubt(f"{wanted} asks for the same as {find_library(library.name).label}", can_turn=can_turn, settled_by="")
 
@@ -322,16 +346,14 @@ def _open_boards(args: argparse.Namespace, config: Configuration, verdict: Verdi
     rows = [row for each in described_boards() if (row := known_board(each)) is not None]
     boards = [row.name for row in rows if any(one.partition("@")[0] == name for one in row.libraries)]
     can_turn = _fits_otherwise(verdict, (_with(args, board=each) for each in boards))
-    yield Doubt(f"it runs on a {config.target.name}", can_turn=can_turn, settled_by="")
+    yield Doubt(f"its target is {config.target.name}", can_turn=can_turn, settled_by="")
 
 
-def _headers_that_say_nothing(texts: dict[str, str]) -> str:
-    """Return what a header that several libraries have leaves open; "" without one."""
-    from tflm_sim.targets.library_names import HEADERS
-
-    several = {name: row.split() for name, row in HEADERS.items() if " " in row}
-    found = [name for name in several if any(f"<{name}>" in text or f'"{name}"' in text for text in texts.values())]
-    return "".join(f": {name} is of {', '.join(several[name])}" for name in found)
+def _libraries_of_a_header(texts: dict[str, str]) -> tuple[str, ...]:
+    """Return the libraries of a header that several have, where the sources include one."""
+    several = {name: tuple(row.split()) for name, row in HEADERS.items() if " " in row}
+    found = (name for name in several if any(f"<{name}>" in text or f'"{name}"' in text for text in texts.values()))
+    return next((several[name] for name in found), ())
 
 
 def _model(name: str | None, files: Sequence[str], sources: Sources, asked: list[str]) -> Model | None:
@@ -340,7 +362,8 @@ def _model(name: str | None, files: Sequence[str], sources: Sources, asked: list
         return load(name)
     candidates = {row.data: row for row in reversed(list(_models(files)))}
     rows = list(candidates.values())[::-1]
-    named = [row for row in rows if row.label.rpartition(":")[2] in sources.models]
+    loaded = {one.text for one in sources.models}
+    named = [row for row in rows if row.label.rpartition(":")[2] in loaded]
     if len(rows) > 1 and len(named) == 1:
         rows = named
     if len(rows) == 1:
@@ -348,6 +371,11 @@ def _model(name: str | None, files: Sequence[str], sources: Sources, asked: list
     found = f", one of {', '.join(row.label for row in rows[:6])}" if rows else ""
     asked.append(f"the model (tflm-sim check FOLDER MODEL){found}")
     return None
+
+
+def _array(model: Model | None) -> str:
+    """Return the name of the array that a model is in a source, "" for any other model."""
+    return "" if model is None else (model.path or "").rpartition(":")[2]
 
 
 def _models(files: Sequence[str]) -> Iterator[Input]:
@@ -392,11 +420,13 @@ def _judged(
     return judge(name, model, config, room, simulate=options.simulated)
 
 
-def _open_macros(sources: Sources, manifests: Manifests, reading: Reading, verdict: Verdict) -> Iterator[Doubt]:
+def _open_macros(
+    sources: Sources, manifests: Manifests, reading: Reading, verdict: Verdict, array: str
+) -> Iterator[Doubt]:
     """Yield a doubt for each macro that nobody defined and with which the sources say something else."""
     names = [name for name in sorted(sources.undecided) if name.isidentifier()][:MAX_OPEN_MACROS]
     for name in names:
-        other = read_values(read_sources(sources.texts, {**manifests.macros, name: "1"}))
+        other = read_values(of_model(read_sources(sources.texts, {**manifests.macros, name: "1"}), array))
         if other.arena_bytes is None or (other.arena_bytes, other.accepted) == (reading.arena_bytes, reading.accepted):
             continue
         size = other.arena_bytes

@@ -16,6 +16,8 @@ _CAST = re.compile(
 )
 _SIZEOF = re.compile(r"\bsizeof\s*\(?\s*(?:\w+::)*([A-Za-z_]\w*)\s*\)?")
 _IDENTIFIER = re.compile(r"(?<![\w'.])(?:[A-Za-z_]\w*::)*([A-Za-z_]\w*)")
+MAX_CHARACTERS = 1000
+"""Characters of an expression, also with what its names mean."""
 MAX_DEPTH = 20
 """Constants that are defined by each other."""
 
@@ -35,7 +37,7 @@ def definition(name: str, file: str, sources: Sources) -> Constant | None:
     if len({one.text for one in own or found}) > 1:
         places = ", ".join(dict.fromkeys(one.file for one in own or found))
         raise NotFoundError(f"'{name}' has several values ({places})")
-    return (own or found or [None])[0]
+    return next(iter(own or found), None)
 
 
 def origin(constant: Constant, sources: Sources) -> Constant | None:
@@ -80,4 +82,9 @@ def _expanded(text: str, file: str, sources: Sources, depth: int) -> str:
         inner = _expanded(constant.text, constant.file, sources, depth + 1)
         return inner if constant.is_macro else f"({inner})"
 
-    return _IDENTIFIER.sub(replaced, _SIZEOF.sub(size_of, _CAST.sub("", text))).strip()
+    if len(text) > MAX_CHARACTERS:
+        raise NotFoundError(f"'{text.strip()[:60]}...' is too long")
+    found = _IDENTIFIER.sub(replaced, _SIZEOF.sub(size_of, _CAST.sub("", text))).strip()
+    if len(found) > MAX_CHARACTERS:  # Before it is taken twice by what is defined by it, and so on.
+        raise NotFoundError(f"'{text.strip()[:60]}' is too long with all that it means")
+    return found

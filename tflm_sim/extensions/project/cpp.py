@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from tflm_sim.errors import ModelError, UsageError
@@ -30,17 +30,32 @@ _ARENA_OF_TEMPLATE = {"Sequential": 1, "TfLite": 2}
 _COUNT_OF_TEMPLATE = {"MicroMutableOpResolver": 0, "Sequential": 0}
 _ALL_OPERATORS = frozenset({"AllOpsResolver", "modelInit", "ModelInit", "TfLite"})
 """What registers every operator of its TFLM."""
+MAX_INCLUDES = 50
+"""Files that include each other, one below the other."""
+_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\S.*)", re.MULTILINE)
 _LONG_INITIALIZER = re.compile(r"\{[^{}]{2000,}\}")
 
 
 class Constant(NamedTuple):
-    """The text of a constant's value, and where it stands: bytes ``start`` to ``end`` (exclusive) of a file."""
+    """The text of a constant's value, and where it stands.
+
+    Attributes:
+        text: The expression.
+        file: The file, "" for a macro of the build.
+        start, end: Where it stands, in bytes (exclusive).
+        is_macro: Whether it is the text of a macro.
+        array: Of an arena's size: the array that is the arena; ``ITS_OWN`` where a class has the memory itself.
+    """
 
     text: str
     file: str
     start: int
     end: int
     is_macro: bool = False
+    array: str = ""
+
+
+ITS_OWN = "*"
 
 
 class AddCall(NamedTuple):
@@ -84,9 +99,22 @@ class Sources:
     arenas: list[Constant] = field(default_factory=list)
     counts: list[Constant] = field(default_factory=list)
     calls: list[AddCall] = field(default_factory=list)
-    models: list[str] = field(default_factory=list)
+    models: list[Constant] = field(default_factory=list)
     has_all: bool = False
     undecided: set[str] = field(default_factory=set)
+
+
+def of_model(sources: Sources, array: str) -> Sources:
+    """Return what the files say that load a model, where several load models; else everything."""
+    files = {one.file for one in sources.models if one.text == array}
+    if not files or files >= {one.file for one in sources.arenas}:
+        return sources
+    return replace(
+        sources,
+        arenas=[one for one in sources.arenas if one.file in files],
+        counts=[one for one in sources.counts if one.file in files],
+        calls=[one for one in sources.calls if one.file in files],
+    )
 
 
 def line_of(sources: Sources, place: Constant | AddCall) -> str:
@@ -119,7 +147,7 @@ def read_sources(texts: Mapping[str, str], macros: Mapping[str, str]) -> Sources
     parse, sources = parser(), Sources(texts=dict(texts))
     compiled: dict[str, dict[str, str]] = {}
 
-    def compile_file(file: str) -> dict[str, str]:
+    def compile_file(file: str, depth: int = 0) -> dict[str, str]:
         """Read a file after the files that it includes; return the macros behind it."""
         if file in compiled:
             return compiled[file]
@@ -127,7 +155,7 @@ def read_sources(texts: Mapping[str, str], macros: Mapping[str, str]) -> Sources
         known = dict(macros)
         for included in re.findall(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', texts[file], re.MULTILINE):
             own = [other for other in texts if os.path.basename(other) == os.path.basename(included)]
-            known |= compile_file(own[0]) if own else {}
+            known |= compile_file(own[0], depth + 1) if own and depth < MAX_INCLUDES else {}
         before = dict(known)
         text = _LONG_INITIALIZER.sub(lambda found: "{" + " " * (len(found[0]) - 2) + "}", texts[file])
         try:
@@ -135,9 +163,11 @@ def read_sources(texts: Mapping[str, str], macros: Mapping[str, str]) -> Sources
         except ModelError:  # An #if without an end; parsed as it stands, both branches are read.
             left, undecided = text, frozenset()
         sources.undecided |= undecided
-        for name, body in known.items():
-            if before.get(name) != body:
-                _add_macro(sources, name, body, file, texts[file])
+        for found in _DEFINE.finditer(texts[file]):
+            body = known.get(found[1], "")
+            if body and found[2].startswith(body) and before.get(found[1]) != body:
+                place = Constant(body, file, found.start(2), found.start(2) + len(body), is_macro=True)
+                sources.constants.setdefault(found[1], []).append(place)
         _read_tree(sources, file, parse(left.encode("latin-1")))
         compiled[file] = known
         return known
@@ -147,15 +177,6 @@ def read_sources(texts: Mapping[str, str], macros: Mapping[str, str]) -> Sources
     for file in texts:
         compile_file(file)
     return sources
-
-
-def _add_macro(sources: Sources, name: str, body: str, file: str, text: str) -> None:
-    """Remember a macro with a value, and where the value stands."""
-    for found in re.finditer(rf"^[ \t]*#[ \t]*define[ \t]+{re.escape(name)}[ \t]+", text, re.MULTILINE):
-        if text.startswith(body, found.end()) and body:
-            end = found.end() + len(body)
-            sources.constants.setdefault(name, []).append(Constant(body, file, found.end(), end, is_macro=True))
-            return
 
 
 def _read_tree(sources: Sources, file: str, root: Node) -> None:
@@ -231,7 +252,8 @@ def _arena(sources: Sources, file: str, kind: str, arguments: Node | None) -> No
     given = [] if arguments is None else arguments.named_children
     place = _SIZE_ARGUMENT.get(kind)
     if place is not None and len(given) > place:
-        sources.arenas.append(_constant(file, given[place]))
+        array = re.fullmatch(r"&?(?:\w+::)*(\w+)(?:\[0\])?", _text(given[place - 1]))
+        sources.arenas.append(_constant(file, given[place])._replace(array=array[1] if array else ""))
 
 
 def _called(sources: Sources, file: str, node: Node) -> None:
@@ -248,7 +270,7 @@ def _called(sources: Sources, file: str, node: Node) -> None:
     if name in _SIZE_ARGUMENT:
         _arena(sources, file, name, arguments)
     if name in ("GetModel", "modelInit", "ModelInit", "begin") and given:
-        sources.models.append(_text(given[0]).lstrip("&"))
+        sources.models.append(_constant(file, given[0])._replace(text=_text(given[0]).lstrip("&")))
     if name in _ALL_OPERATORS:
         sources.has_all = True
     if name in ("AddBuiltin", "AddCustom") and given:
@@ -274,7 +296,7 @@ def _template(sources: Sources, file: str, node: Node) -> None:
     given = [] if arguments is None else arguments.named_children
     for places, found in ((_ARENA_OF_TEMPLATE, sources.arenas), (_COUNT_OF_TEMPLATE, sources.counts)):
         if name in places and len(given) > places[name]:
-            found.append(_constant(file, given[places[name]]))
+            found.append(_constant(file, given[places[name]])._replace(array=ITS_OWN))
     sources.has_all |= name in _ALL_OPERATORS and len(given) > 2
 
 

@@ -46,8 +46,8 @@ def read_text(path: str) -> bytes:
 
 
 def source_files(folder: str) -> Iterator[str]:
-    """Yield the files of a project that are its own, in a fixed order: at most ``MAX_FILES``."""
-    count = 0
+    """Yield the files of a project that are its own, in a fixed order: at most ``MAX_FILES``; no link leads outside."""
+    count, inside = 0, os.path.join(os.path.realpath(folder), "")
     for path, folders, files in os.walk(folder):
         folders[:] = sorted(
             name
@@ -59,7 +59,7 @@ def source_files(folder: str) -> Iterator[str]:
         )
         for name in sorted(files):
             file = os.path.join(path, name)
-            if not name.startswith(".") and os.path.isfile(file):
+            if not name.startswith(".") and os.path.isfile(file) and os.path.realpath(file).startswith(inside):
                 count += 1
                 if count > MAX_FILES:
                     return

@@ -54,13 +54,15 @@ class Manifests(NamedTuple):
     esp_nn: str
 
 
+MAX_DEPENDENCIES = 1 << 14
+"""Characters of the dependencies of a component: more are not looked for, since it takes time with the square."""
 _LOCKED = re.compile(r"^  ([\w./-]+):\n(?:(?:    .*|)\n)*?    version: ['\"]?([\w.+~-]+)", re.MULTILINE)
 _DEPENDENCY = re.compile(
     r"^ +['\"]?([\w.-]+/[\w.-]+|[\w-]+)['\"]?:[ \t]*"
     r"(?:['\"]?([\w.^~<>=*, ]+)|\n(?: +(?!version)\w+:.*\n)* +version:[ \t]*['\"]?([\w.^~<>=*, ]+))",
     re.MULTILINE,
 )
-_PROFILE_LIBRARY = re.compile(r"^[ \t]*-[ \t]*([\w .-]+?)[ \t]*\(([\w.+-]+)\)", re.MULTILINE)
+_PROFILE_LIBRARY = re.compile(r"^[ \t]*-([^\n(]*+)\(([\w.+-]+)\)", re.MULTILINE)
 _FQBN = re.compile(r"^[ \t]*(?:default_)?fqbn:[ \t]*['\"]?([\w:=.,-]+)", re.MULTILINE)
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([\w./-]+\.h)[>\"]", re.MULTILINE)
 _CONFIG = re.compile(r"^(CONFIG_\w+)=(.+)$", re.MULTILINE)
@@ -142,7 +144,7 @@ def _locked(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _component(text: str) -> Iterator[tuple[str, str, str]]:
-    for name, version, nested in _DEPENDENCY.findall(text.partition("dependencies:")[2]):
+    for name, version, nested in _DEPENDENCY.findall(text.partition("dependencies:")[2][:MAX_DEPENDENCIES]):
         yield "library", name, (version or nested).strip()
 
 
@@ -158,13 +160,14 @@ def _sketch(text: str) -> Iterator[tuple[str, str, str]]:
     for board in _FQBN.findall(text)[::-1][:1]:  # default_fqbn stands behind the profiles
         yield "board", board, ""
     for name, version in _PROFILE_LIBRARY.findall(text):
-        yield "library", name, version
+        yield "library", name.strip(), version
 
 
 def _properties(text: str) -> Iterator[tuple[str, str, str]]:
     for line in re.findall(r"^depends=(.*)$", text, re.MULTILINE):
-        for name, version in re.findall(r"([\w .-]+?)[ \t]*(?:\(([^)]*)\))?[ \t]*(?:,|$)", line):
-            yield "library", name, version
+        for row in line.split(","):
+            name, _, version = row.partition("(")
+            yield "library", name.strip(), version.strip(" )\r")
 
 
 _READERS = {

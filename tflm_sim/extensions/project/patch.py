@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from tflm_sim.extensions.project.constants import origin
-from tflm_sim.extensions.project.cpp import AddCall, Constant, Sources
+from tflm_sim.extensions.project.cpp import ITS_OWN, AddCall, Constant, Sources
 
 
 class SourceEdit(NamedTuple):
@@ -23,6 +23,20 @@ def number_edit(constant: Constant, number: int, sources: Sources) -> list[Sourc
     """Return the edit that makes an expression have a value: where it is defined; none where that is not known."""
     found = origin(constant, sources)
     return [] if found is None else [SourceEdit(found.file, found.start, found.end, str(number))]
+
+
+def arena_edits(arena: Constant, number: int, sources: Sources) -> list[SourceEdit]:
+    """Return the edits that make an arena larger: of the size that TFLM is told, and of the array that has the memory.
+
+    There are none where the memory would stay as it is: a number that stands for itself, and no array with it.
+    """
+    array = sources.arrays.get(arena.array)
+    memory = [] if array is None else number_edit(array, number, sources)
+    if "sizeof" in arena.text:
+        return memory
+    told = number_edit(arena, number, sources)
+    is_told_apart = [(edit.file, edit.start) for edit in told] == [(arena.file, arena.start)]
+    return [] if is_told_apart and not memory and arena.array != ITS_OWN else [*told, *memory]
 
 
 def operator_edits(
