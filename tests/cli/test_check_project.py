@@ -345,6 +345,18 @@ def test_the_manifest_of_a_wake_word_is_a_project(tmp_path: Path, capsys: pytest
     assert found["variable_arena_bytes"] == 1024
 
 
+def test_a_manifest_does_not_lead_to_another_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "sine.tflite").write_bytes(SINE)
+    (tmp_path / "words").mkdir()
+    manifest = tmp_path / "words" / "sine.json"
+    rows = {"type": "micro", "model": "../sine.tflite", "micro": {"tensor_arena_size": 9000}}
+    manifest.write_text(json.dumps(rows))
+    code, out = checked(capsys, str(manifest))
+    assert code == 3
+    assert f"the model: tflm-sim check {manifest} MODEL" in out
+    assert checked(capsys, str(manifest), str(tmp_path / "sine.tflite"))[0] == 0
+
+
 def test_on_a_terminal_fix_asks_first(
     sketch: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -175,7 +175,7 @@ def answer_wake_word(manifest: WakeWord, args: argparse.Namespace, model_name: s
     config = options.configuration(args)
     asked: list[str] = []
     name = model_name or manifest.model
-    model = load(name) if name and (model_name or os.path.isfile(name)) else None
+    model = load(name) if name else None
     if model is None:
         asked.append(f"the model: tflm-sim check {manifest.path} MODEL")
     limit = as_limit(args.limit, "limit") if args.limit is not None else manifest.arena
