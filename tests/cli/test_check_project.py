@@ -139,6 +139,18 @@ def test_a_size_whose_memory_is_not_found_is_not_changed(sketch: Path, capsys: p
     assert "+++" not in out
 
 
+def test_an_arena_that_is_not_aligned_may_lose_15_bytes(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    change(sketch / "sine.ino", "alignas(16) ", "")
+    change(sketch / "model.cpp", "alignas(16) ", "")
+    change(sketch / "sine.ino", "2 * KB + kMore", "1152")
+    code, out = checked(capsys, "sine", "--board", "nano33ble")
+    assert code == 3
+    assert "yes, if the arena begins at a multiple of 16 (alignas(16)): needs 1,152 B of 1,152 B" in out
+    change(sketch / "sine.ino", "1152", "1000")
+    assert "+constexpr int kTensorArenaSize = 1168;" in checked(capsys, "sine", "--board", "nano33ble", "--fix")[1]
+    assert checked(capsys, "sine", "--board", "nano33ble")[0] == 0
+
+
 def test_operators_of_several_resolvers_are_not_compared(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (sketch / "other.cpp").write_text("static tflite::MicroMutableOpResolver<2> other;\nvoid f() { other.AddAbs(); }\n")
     code, out = checked(capsys, "sine", "--board", "nano33ble")
