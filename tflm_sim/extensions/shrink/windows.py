@@ -22,6 +22,7 @@ from tflm_sim.extensions.shrink.draft_facts import is_image, multiplications_by_
 from tflm_sim.extensions.shrink.initial_states import variable_key
 from tflm_sim.extensions.shrink.machine import Machine
 from tflm_sim.extensions.shrink.prove import has_state
+from tflm_sim.extensions.shrink.refusal import VerificationFailed
 from tflm_sim.extensions.shrink.symbolic import Hashes, operator_name, symbols
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import WINDOWED
@@ -103,8 +104,8 @@ def window_work(model: Model, step: int, axis: int | None = None) -> WindowWork:
 
     Raises:
         UsageError: There is no such axis, or none or several along which anything recurs; or no such step.
-        ModelError: The model has not one input.
-        VerificationFailed: An operator reads what was never written, or has operands that do not fit.
+        ModelError: The model has not one input, or an operator that reads what was never written, or whose operands do
+            not fit together.
     """
     if not model.subgraphs or len(model.subgraphs[0].input_tensors) != 1:
         count = len(model.subgraphs[0].input_tensors) if model.subgraphs else 0
@@ -185,7 +186,10 @@ def _compared(model: Model, layout: tuple[int, ...], axis: int, step: int, steps
         """Return what each operator makes of the window that begins with frame ``first``."""
         rest = [size for index, size in enumerate(layout) if index != axis]
         given = np.moveaxis(stream[first : first + frames].reshape(frames, *rest), 0, axis)
-        machine.run([given.reshape(main.tensors[main.input_tensors[0]].dims)])
+        try:
+            machine.run([given.reshape(main.tensors[main.input_tensors[0]].dims)])
+        except VerificationFailed as problem:
+            raise ModelError(f"its windows cannot be compared ({problem})", path=model.path) from None
         return list(_outputs(machine))
 
     machine.forget()  # What a state begins with would recur as padding does, and that once only.

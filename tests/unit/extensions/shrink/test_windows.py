@@ -129,6 +129,13 @@ def test_two_inputs_are_no_window() -> None:
         window_work(made.model([x, y], [made.add(x, y)]), 1)
 
 
+def test_what_nobody_writes_makes_no_window() -> None:
+    made = models.Layers()
+    x, other = made.activation((1, 8, 1, 4)), made.activation((1, 8, 1, 4))
+    with pytest.raises(ModelError, match=r"its windows cannot be compared .*reads tensor 1, which was never written"):
+        window_work(made.model([x], [made.add(x, other)]), 1, 1)
+
+
 def test_operators_that_pass_on_what_is_there_are_no_rows_and_those_at_the_end_are_one() -> None:
     def behind(made: models.Layers, x: int) -> int:
         return made.dense(made.dense(made.elementwise("RELU", x), 3, depth=2), 5, depth=3)
