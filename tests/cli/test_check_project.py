@@ -77,7 +77,8 @@ def test_a_sketch_that_fits_is_a_yes_and_the_first_line_says_what_it_is(
 
 
 def test_without_a_verb_a_project_is_checked(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sine", "--board", "nano33ble"]) == 0
+    words = ["sine", "--board", "nano33ble"]
+    assert main(words) == 0
     said = capsys.readouterr()
     assert said.err == "sine is an Arduino sketch, so this is: tflm-sim check sine --board nano33ble\n"
     assert "yes: needs 1,152 B" in said.out
