@@ -77,7 +77,8 @@ def test_a_sketch_that_fits_is_a_yes_and_the_first_line_says_what_it_is(
 
 
 def test_without_a_verb_a_project_is_checked(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sine", "--board", "nano33ble"]) == 0
+    words = ["sine", "--board", "nano33ble"]
+    assert main(words) == 0
     said = capsys.readouterr()
     assert said.err == "sine is an Arduino sketch, so this is: tflm-sim check sine --board nano33ble\n"
     assert "yes: needs 1,152 B" in said.out
@@ -137,6 +138,18 @@ def test_a_size_whose_memory_is_not_found_is_not_changed(sketch: Path, capsys: p
     code, out = checked(capsys, "sine", "--board", "nano33ble")
     assert code == 1
     assert "+++" not in out
+
+
+def test_an_arena_that_is_not_aligned_may_lose_15_bytes(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    change(sketch / "sine.ino", "alignas(16) ", "")
+    change(sketch / "model.cpp", "alignas(16) ", "")
+    change(sketch / "sine.ino", "2 * KB + kMore", "1152")
+    code, out = checked(capsys, "sine", "--board", "nano33ble")
+    assert code == 3
+    assert "yes, if the arena begins at a multiple of 16 (alignas(16)): needs 1,152 B of 1,152 B" in out
+    change(sketch / "sine.ino", "1152", "1000")
+    assert "+constexpr int kTensorArenaSize = 1168;" in checked(capsys, "sine", "--board", "nano33ble", "--fix")[1]
+    assert checked(capsys, "sine", "--board", "nano33ble")[0] == 0
 
 
 def test_operators_of_several_resolvers_are_not_compared(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -343,6 +356,18 @@ def test_the_manifest_of_a_wake_word_is_a_project(tmp_path: Path, capsys: pytest
     found = document(capsys, str(tmp_path))
     assert (found["fits"], found["smallest_arena_multiple_of_16"]) == (True, size)
     assert found["variable_arena_bytes"] == 1024
+
+
+def test_a_manifest_does_not_lead_to_another_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "sine.tflite").write_bytes(SINE)
+    (tmp_path / "words").mkdir()
+    manifest = tmp_path / "words" / "sine.json"
+    rows = {"type": "micro", "model": "../sine.tflite", "micro": {"tensor_arena_size": 9000}}
+    manifest.write_text(json.dumps(rows))
+    code, out = checked(capsys, str(manifest))
+    assert code == 3
+    assert f"the model: tflm-sim check {manifest} MODEL" in out
+    assert checked(capsys, str(manifest), str(tmp_path / "sine.tflite"))[0] == 0
 
 
 def test_on_a_terminal_fix_asks_first(

@@ -135,7 +135,8 @@ def answer_folder(folder: str, kind: str, args: argparse.Namespace, model_name: 
     if reading.resolver is not None and needed and not is_open and reading.count_value != count:
         edits += [edit for one in sources.counts for edit in number_edit(one, count, sources)]
     if reading.arena is not None and args.limit is None and verdict.fits is False and _is_too_small(verdict):
-        edits += arena_edits(reading.arena, verdict.needed or 0, sources)
+        lost = 0 if _is_aligned(sources) else BUFFER_ALIGNMENT
+        edits += arena_edits(reading.arena, (verdict.needed or 0) + lost, sources)
     changed = edited(texts, edits)
     facts = ProjectFacts(
         kind=kind,
@@ -175,7 +176,7 @@ def answer_wake_word(manifest: WakeWord, args: argparse.Namespace, model_name: s
     config = options.configuration(args)
     asked: list[str] = []
     name = model_name or manifest.model
-    model = load(name) if name and (model_name or os.path.isfile(name)) else None
+    model = load(name) if name else None
     if model is None:
         asked.append(f"the model: tflm-sim check {manifest.path} MODEL")
     limit = as_limit(args.limit, "limit") if args.limit is not None else manifest.arena
@@ -437,11 +438,16 @@ def _open_macros(
         yield Doubt(f"{name} is not defined{said}", can_turn=can_turn, settled_by="")
 
 
+def _is_aligned(sources: Sources) -> bool:
+    """Return whether the sources align something to 16 bytes or more; what that is, is not told apart."""
+    return any(_ALIGNED.search(text) for text in sources.texts.values())
+
+
 def _alignment(sources: Sources, reading: Reading, verdict: Verdict, args: argparse.Namespace) -> Iterator[Doubt]:
     """Yield a doubt where nothing says that the arena begins at a multiple of 16: TFLM skips the bytes before one."""
     if reading.arena is None or args.arena_address is not None or not verdict.fits:
         return
-    if any(_ALIGNED.search(text) for text in sources.texts.values()):
+    if _is_aligned(sources):
         return
     spare = (verdict.limit or 0) - (verdict.smallest or 0)
     can_turn = spare < BUFFER_ALIGNMENT - 1

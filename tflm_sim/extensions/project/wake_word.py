@@ -20,7 +20,7 @@ class WakeWord(NamedTuple):
 
     Attributes:
         path: Its file.
-        model: The model's path, beside it; "" where the manifest names an address.
+        model: The model's path, beside it; "" where there is none: the manifest names an address, or another folder.
         arena: The bytes of ``tensor_arena_size``; None where it does not say.
         start, end: Where that number stands, in bytes (exclusive); 0 without one.
         text: The whole file, in Latin-1.
@@ -52,7 +52,10 @@ def wake_word(path: str) -> WakeWord | None:
     if arena is not None:
         start = text.index(str(arena), text.index('"tensor_arena_size"'))
         end = start + len(str(arena))
-    beside = os.path.join(os.path.dirname(path), model) if isinstance(model, str) and "://" not in model else ""
+    folder = os.path.join(os.path.realpath(os.path.dirname(path)), "")
+    beside = os.path.join(os.path.dirname(path), model) if isinstance(model, str) and "\0" not in model else ""
+    if not os.path.realpath(beside).startswith(folder) or not os.path.isfile(beside):
+        beside = ""
     return WakeWord(path, beside, arena, start, end, text)
 
 
