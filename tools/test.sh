@@ -28,10 +28,11 @@ if [ "$*" = nightly ]; then
     tar -xzOf bentopdf-pymupdf-wasm-0.11.16.tgz "package/assets/$numpy" > "$numpy" && rm bentopdf-pymupdf-wasm-0.11.16.tgz)
   echo "125230b4c3ecd08803e5c43f1162e017c0718d9f253146225a705a952b9c16c2  .venv/$numpy" | sha256sum --check --quiet
 fi
-echo "== clang-format, ruff, mypy, pytest" >&2
+echo "== clang-format, ruff, mypy, zizmor, pytest" >&2
 .venv/bin/clang-format --dry-run -Werror tflm_sim/planners/native/*.[ch] tflm_sim/model/*.c tflm_sim/extensions/firmware/emulation/*.[ch] tests/native/*.c \
   firmware_stub/include/{arena_report,tsim_*}.h firmware_stub/src/*.c firmware_stub/tests/*.c firmware_stub/ports/*/*.[ch]
 .venv/bin/ruff check .
 .venv/bin/ruff format --check --quiet .
 .venv/bin/mypy
+.venv/bin/zizmor --offline --quiet .
 TFLM_SIM_ALL_TESTS=1 .venv/bin/python -m pytest -n auto --dist worksteal -q "${chosen[@]}"

@@ -33,9 +33,9 @@ typedef struct {
 #define MOST_BLOCKS 8192
 
 /* get_register is uc_reg_read(), program_counter the number of PC; set_register is uc_reg_write(), execution_state the
- * number of EPSR, both 0 where the core has none; read_memory is uc_mem_read(), is_thumb says how long instructions are.
- * QEMU needs none of them, and counts instructions itself. instructions: of all blocks that were begun, the last one,
- * [block_address, block_address + block_size), as if it had come to its end. */
+ * number of EPSR, both 0 where the core has none; read_memory is uc_mem_read(), is_thumb says how long instructions
+ * are. QEMU needs none of them, and counts instructions itself. instructions: of all blocks that were begun, the last
+ * one, [block_address, block_address + block_size), as if it had come to its end. */
 typedef struct {
   uint64_t get_register, set_register, read_memory;
   int64_t program_counter, execution_state;
