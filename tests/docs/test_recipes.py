@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tflm_sim.cli import main
+from tflm_sim.samples import sample_path
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "recipes.md"
 
 
-def run(title: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Execute the block of Python below a heading, in this folder."""
+def run(title: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Execute the block of Python below a heading, in this folder; return what it defines."""
     text = PAGE.read_text("utf-8")
     (block,) = re.findall(rf"^## [^\n]*{title}[^\n]*\n+```python\n(.*?)^```", text, re.M | re.S)
     monkeypatch.chdir(folder)
-    exec(compile(block, str(PAGE), "exec"), {"__name__": "recipe"})
+    names: dict[str, Any] = {"__name__": "recipe"}
+    exec(compile(block, str(PAGE), "exec"), names)
+    return names
 
 
 def test_optuna_finds_the_best_trade(
@@ -47,6 +51,19 @@ def test_a_model_card_gets_its_table_once(tmp_path: Path, monkeypatch: pytest.Mo
     assert "| 55,008 B |" in text
     assert "old" not in text
     assert text.endswith("<!-- /arena -->\n\nThe end.\n")
+
+
+def test_a_manifest_whose_arena_is_too_small_for_a_release_of_esphome_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    validate = run("wake word", tmp_path, monkeypatch)["validate"]
+    (tmp_path / "word.tflite").write_bytes(sample_path("streaming").read_bytes())
+    manifest = tmp_path / "word.json"
+    manifest.write_text(json.dumps({"model": "word.tflite", "micro": {"tensor_arena_size": 13696}}))
+    assert validate(manifest, "2026.6.5").answer == "yes"
+    manifest.write_text(json.dumps({"model": "word.tflite", "micro": {"tensor_arena_size": 13600}}))
+    with pytest.raises(ValueError, match="13600 is too small, 13696 bytes are needed"):
+        validate(manifest, "2026.6.5")
 
 
 @pytest.mark.parametrize(
