@@ -236,7 +236,8 @@ def test_a_folder_is_every_model_in_it(tmp_path: Path, capsys: pytest.CaptureFix
         (tmp_path / f"{name}.tflite").write_bytes(sample_path(name).read_bytes())
     assert main(["check", str(tmp_path), "--target", "cortex-m4", "--kernels", "reference", "--limit", "2KiB"]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert lines[:5] == [
+    assert lines[:6] == [
+        f"{tmp_path} is no project that uses TFLM, so these are all models in it",
         "no: 1 of 2 does not fit, or grew; not named, so assumed: --library",
         f"{tmp_path}/keyword_spotter.tflite: no: needs 22,784 B (22.2 KiB), 20,736 B (20.2 KiB) more than 2,048 B",
         f"{tmp_path}/keyword_spotter.tflite: the smallest arena is 22,772 B; what is needed is the next multiple of 16",

@@ -25,6 +25,7 @@ def run(title: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, 
     return names
 
 
+@pytest.mark.nightly
 def test_optuna_finds_the_best_trade(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -33,6 +34,7 @@ def test_optuna_finds_the_best_trade(
     assert "'width'" in capsys.readouterr().out
 
 
+@pytest.mark.nightly
 def test_mlflow_logs_an_arena_for_each_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     mlflow = pytest.importorskip("mlflow")
