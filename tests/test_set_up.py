@@ -117,7 +117,9 @@ def test_every_command_of_a_page_runs_after_the_first_command_alone(
         shutil.copytree(furnished, folder)
         done = activated(shell_words(_fresh(command, served, folder)), folder)
         said = f"{done.stdout}{done.stderr}"
-        if done.returncode not in (0, 1) or not said or "Traceback" in said or " -m pip install " in said:
+        # 3 is an answer too, "it depends", but for a file that cannot be used.
+        is_answered = done.returncode in (0, 1) or (done.returncode == 3 and "tflm-sim " not in done.stderr[:9])
+        if not is_answered or not said or "Traceback" in said or " -m pip install " in said:
             wrong.append(f"{command.text}: exit code {done.returncode}: {said[-400:]}")
         shutil.rmtree(folder)
     assert wrong == []

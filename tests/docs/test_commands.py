@@ -19,6 +19,10 @@ NOT_RUN = {
     "tflm-sim serve": "runs until Ctrl-C; tests/browser opens what it serves",
     "tflm-sim sweep /shared/zoo": "needs a cluster; tests/cluster has one",
     "tflm-sim shrink model.tflite --firmware build/app.elf --prove": "needs TFLM's kernels; tests/firmware has its own",
+    "tflm-sim mcp": "answers until its client ends; tests/firmware asks it over the official client",
+    "tflm-sim check FOLDER": "needs a project; tests/cli has several",
+    "tflm-sim shrink model.h -o model.h": "needs a sketch's own source; tests/cli has one",
+    "tflm-sim diff model.tflite --firmware old.elf": "needs two programs for the model; tests/firmware has them",
     "tflm-sim board replay": "needs a board; tests/firmware runs it against QEMU's",
 }
 """The start of a command, and where it is run instead."""
