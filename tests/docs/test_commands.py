@@ -21,6 +21,8 @@ NOT_RUN = {
     "tflm-sim shrink model.tflite --firmware build/app.elf --prove": "needs TFLM's kernels; tests/firmware has its own",
     "tflm-sim mcp": "answers until its client ends; tests/firmware asks it over the official client",
     "tflm-sim check FOLDER": "needs a project; tests/cli has several",
+    "tflm-sim check okay_nabu.json": "needs ESPHome's manifest and its model",
+    "tflm-sim check sine": "needs the sketch that the page shows; tests/cli has it",
     "tflm-sim shrink model.h -o model.h": "needs a sketch's own source; tests/cli has one",
     "tflm-sim diff model.tflite --firmware old.elf": "needs two programs for the model; tests/firmware has them",
     "tflm-sim board replay": "needs a board; tests/firmware runs it against QEMU's",
