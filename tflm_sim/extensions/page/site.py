@@ -52,14 +52,18 @@ _LEFT_OUT = (
     "__main__.py",
     "cli",
     "keras.py",
+    "extensions/banks",
     "extensions/board",
     "extensions/ci/keras.py",
     "extensions/ci/pytest_plugin",
     "extensions/firmware/emulation",
+    "extensions/header",
+    "extensions/mcp",
     "extensions/page/cli.py",
     "extensions/page/planners.py",
     "extensions/page/site",
     "extensions/page/site.py",
+    "extensions/project",
 )
 """What the page does not run."""
 _LEFT_OUT_SUFFIXES = (".so", ".pyd", ".c", ".h", ".pyc")
