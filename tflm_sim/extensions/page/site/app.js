@@ -163,7 +163,7 @@ async function show(entry, origin) {
 async function judge(program) {
   say(`Reading ${program.name}…`);
   const [row] = await askFor("firmware", program.firmware, settings());
-  const verdict = (text) => make("p", { className: row.fits === false && text.startsWith("no") ? "verdict not" : "verdict" }, text);
+  const verdict = (text) => make("p", { className: /^no[,:]/.test(text) ? "verdict not" : "verdict" }, text);
   const open = program.answer.querySelector("details")?.open ?? false;
   program.answer.replaceChildren(...(row.error === undefined
     ? [...row.verdicts.map(verdict), make("details", { open }, make("summary", {}, "What the file says"), make("pre", { tabIndex: 0 }, row.facts.join("\n")))]
