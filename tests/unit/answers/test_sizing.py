@@ -63,4 +63,5 @@ def test_a_sizing_takes_no_more_calls_than_it_did(ask: Callable[[Model, str], ob
     """Speed depends on the machine; how many calls 31 operators take does not, and follows it."""
     model = load("sample:mobilenet_v1_025")
     ask(model, "x86_64-pip")
-    assert python_calls(lambda: ask(model, "x86_64-pip")) <= most
+    # The least of three: what garbage collection calls in between is not the sizing's.
+    assert min(python_calls(lambda: ask(model, "x86_64-pip")) for _ in range(3)) <= most
