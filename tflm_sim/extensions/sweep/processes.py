@@ -12,6 +12,7 @@ import gc
 import multiprocessing
 import os
 import pickle
+import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from multiprocessing.context import SpawnContext, SpawnProcess
+from types import FrameType
 from typing import TypeVar
 
 from pebble import ProcessExpired, ProcessPool
@@ -72,12 +74,13 @@ class Processes:
         seconds = limits.seconds and limits.seconds + (BATCH_SECONDS if len(batch) * len(cases) > 1 else 0)
         # Packed here, so that a process that dies of what it unpacks holds no lock of the pool.
         work = pickle.dumps((batch, cases)), limits.memory
-        try:
-            future = self._pool.schedule(_size, work, timeout=seconds or None)
-        except RuntimeError:  # The pool is broken.
-            self.close()
-            self._pool = self._started()
-            future = self._pool.schedule(_size, work, timeout=seconds or None)
+        with _uninterrupted():
+            try:
+                future = self._pool.schedule(_size, work, timeout=seconds or None)
+            except RuntimeError:  # The pool is broken.
+                self.close()
+                self._pool = self._started()
+                future = self._pool.schedule(_size, work, timeout=seconds or None)
         return partial(_result, self._pool, future)
 
     def close(self) -> None:
@@ -86,16 +89,40 @@ class Processes:
 
 
 def _end(pool: ProcessPool) -> None:
-    pool.stop()  # type: ignore[no-untyped-call]
-    pool.join()
+    with _uninterrupted():
+        pool.stop()  # type: ignore[no-untyped-call]
+        pool.join()
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait for the end of this block.
+
+    A KeyboardInterrupt inside of a future or of the pool leaves a lock behind that nobody gives back; the pool's own
+    thread would wait for it for ever, and so would who joins that thread.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    signal.signal(signal.SIGINT, lambda number, frame: came.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        before(*came[0])
 
 
 def _result(pool: ProcessPool, future: Future[Answer]) -> Answer:
     """Wait for an answer; a pool that broke says nothing to those who wait for a batch that it never sent."""
-    while not wait([future], POLL_INTERVAL_S).done:
-        if not pool.active:
-            raise BrokenProcessPool
-    return future.result()
+    while True:
+        with _uninterrupted():
+            if wait([future], POLL_INTERVAL_S).done:
+                return future.result()
+            if not pool.active:
+                raise BrokenProcessPool
 
 
 def _size(packed: bytes, memory: int) -> list[Row]:
@@ -104,6 +131,8 @@ def _size(packed: bytes, memory: int) -> list[Row]:
 
 
 def _begin() -> None:
+    # A copy that was made while Ctrl-C had to wait would ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.freeze()  # What a copy of a large program has is its own memory only as long as nobody writes to it.
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     threading.Thread(target=_end_with_parent, daemon=True).start()
