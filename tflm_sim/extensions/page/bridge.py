@@ -19,7 +19,7 @@ from typing import Any, TextIO
 from tflm_sim import __version__
 from tflm_sim.answers.rows import cases, rows_of
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.checks.doubts import Answer, worst
+from tflm_sim.checks.doubts import worst
 from tflm_sim.checks.judge import Room, judge
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.documents import as_json
@@ -62,7 +62,6 @@ from tflm_sim.targets.presets import PRESETS
 Settings = Mapping[str, str]
 SETTINGS = ("board", "target", "library", "kernels", "interpreter", "planner")
 SAMPLE = "mobilenet_v1_025"
-_FITS: dict[Answer, bool | None] = {"yes": True, "no": False, "if": None, "cannot tell": None}
 _ELF = b"\x7fELF"
 _VERSION_OF_TFLM = re.compile(r"\d{4}-\d\d-\d\d|[0-9a-f]{7,40}")
 
@@ -205,7 +204,7 @@ def _judged(firmware: Firmware, settings: Settings) -> FirmwareAnswer:
         found = _target_of(firmware, settings)
     except FirmwareError as problem:
         document = firmware_document(firmware, None, [], problem=problem.message)
-        return FirmwareAnswer(None, tuple(verdict_lines(document)), tuple(fact_lines(document)))
+        return FirmwareAnswer("cannot tell", tuple(verdict_lines(document)), tuple(fact_lines(document)))
     configurations = [configure(target) for target in found.alternatives]
     used = used_models(firmware)
     rooms = (rooms_for(firmware, model, is_named=False) for model in used)
@@ -213,9 +212,7 @@ def _judged(firmware: Firmware, settings: Settings) -> FirmwareAnswer:
     verdicts = [judge_firmware(subject, firmware, configurations, found.conditions) for subject in subjects]
     document = firmware_document(firmware, found, verdicts)
     return FirmwareAnswer(
-        _FITS[worst(verdict.answer for verdict in verdicts)],
-        tuple(verdict_lines(document)),
-        tuple(fact_lines(document)),
+        worst(verdict.answer for verdict in verdicts), tuple(verdict_lines(document)), tuple(fact_lines(document))
     )
 
 
@@ -249,15 +246,15 @@ def _board_verdict(simulation: Simulation, needed: int, chosen: Board) -> BoardV
     verdict = judge("", simulation.model, simulation.configuration, Room(None, chosen))
     bank = chosen.largest_bank
     if bank is None:
-        return BoardVerdict(verdict.fits, verdict.reason)
+        return BoardVerdict(verdict.answer, verdict.reason)
     left = bank.size - needed
     if left < 0:
         too_many = f"does not fit: {-left:,} B too many for {bank.name} of {chosen.name} ({bank.size:,} B)"
-        return BoardVerdict(False, too_many, left)
-    if verdict.fits is False:
-        return BoardVerdict(False, f"does not fit: {verdict.reason}", left)
+        return BoardVerdict("no", too_many, left)
+    if verdict.answer == "no":
+        return BoardVerdict("no", f"does not fit: {verdict.reason}", left)
     rest = f"leaves {left:,} B of {bank.name} of {chosen.name} ({bank.size:,} B) to the rest of the firmware"
-    return BoardVerdict(None, rest, left)
+    return BoardVerdict("cannot tell", rest, left)
 
 
 def _json(document: object) -> str:

@@ -85,7 +85,7 @@ def test_with_a_board_the_verdict_on_it_follows_the_size() -> None:
     size, verdict = json.loads(models.size(0, json.dumps({"board": "nano33ble"})))
     assert size["smallest_arena_multiple_of_16"] == 1152
     assert verdict == {  # 256 KiB - 1,152 B
-        "fits": None,
+        "answer": "cannot tell",
         "text": "leaves 260,992 B of RAM of nano33ble (262,144 B) to the rest of the firmware",
         "left": 260_992,
     }
@@ -130,9 +130,9 @@ def test_a_model_that_fits_no_arena_has_no_verdict_on_a_board() -> None:
 @pytest.mark.parametrize(
     ("bank", "verdict"),
     [
-        (1168, BoardVerdict(None, "leaves 0 B of RAM of b (1,168 B) to the rest of the firmware", 0)),
-        (1167, BoardVerdict(False, "does not fit: 1 B too many for RAM of b (1,167 B)", -1)),
-        (1169, BoardVerdict(None, "leaves 1 B of RAM of b (1,169 B) to the rest of the firmware", 1)),
+        (1168, BoardVerdict("cannot tell", "leaves 0 B of RAM of b (1,168 B) to the rest of the firmware", 0)),
+        (1167, BoardVerdict("no", "does not fit: 1 B too many for RAM of b (1,167 B)", -1)),
+        (1169, BoardVerdict("cannot tell", "leaves 1 B of RAM of b (1,169 B) to the rest of the firmware", 1)),
     ],
 )
 def test_an_arena_fits_a_bank_to_the_byte(bank: int, verdict: BoardVerdict) -> None:
@@ -145,8 +145,8 @@ def test_a_file_larger_than_the_flash_does_not_fit_and_unknown_ram_is_said_to_be
     run = simulate(load("sample:sine"), "cortex-m4")
     board = replace(BOARDS["nano33ble"], flash=len(run.model.source) - 1)
     verdict = bridge._board_verdict(run, 1168, board)
-    assert (verdict.fits, verdict.left) == (False, 262_144 - 1168)
+    assert (verdict.answer, verdict.left) == ("no", 262_144 - 1168)
     assert verdict.text.startswith("does not fit: the file alone has ")
     verdict = bridge._board_verdict(run, 1168, replace(board, flash=None, ram=()))
-    assert (verdict.fits, verdict.left) == (None, None)
+    assert (verdict.answer, verdict.left) == ("cannot tell", None)
     assert "has RAM that is not known" in verdict.text

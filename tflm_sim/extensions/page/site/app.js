@@ -197,7 +197,7 @@ let asked = 0;
 /** Name the smallest boards that a model fits under the "no" of its own, one model after another until all are sized anew. */
 async function sayWhereTheyFit() {
   const mine = ++asked;
-  for (const model of models.filter(({ facts }) => facts.verdict?.fits === false)) {
+  for (const model of models.filter(({ facts }) => facts.verdict?.answer === "no")) {
     const no = model.answer.querySelector(".verdict");
     if (no.nextElementSibling.className === "elsewhere") continue;
     const rows = await askFor("compare", model.number);
@@ -242,7 +242,7 @@ function answer(row, verdict) {
   return [
     number,
     ...(row.invoke_problem && !verdict?.text.includes(stuck(row.invoke_problem)) ? [make("p", { className: "error" }, stuck(row.invoke_problem))] : []),
-    ...(verdict ? [make("p", { className: verdict.fits === false ? "verdict not" : "verdict" }, verdict.text)] : []),
+    ...(verdict ? [make("p", { className: verdict.answer === "no" ? "verdict not" : "verdict" }, verdict.text)] : []),
     make("div", { className: "line" }, make("pre", {}, line), toCopy),
     make("dl", {}, ...facts.map(([title, value]) => make("div", {}, make("dt", {}, title), make("dd", {}, value)))),
   ];
@@ -350,7 +350,7 @@ async function comparison(model) {
     const { flash, description } = boards.get(row.board);
     const cells = [
       row.board, row.multiple_of_16 === null ? "none" : bytes(row.multiple_of_16),
-      row.fits === null ? "not known" : row.fits ? "yes" : why(row),
+      row.fits === null ? "not known" : row.fits ? "if free" : why(row),
       share(row.multiple_of_16, row.limit), share(row.model_bytes, flash), row.target, description,
     ].map((text, index) => make("td", { className: name(index) }, text));
     cells[1].title = row.error;
@@ -398,7 +398,7 @@ function overview() {
     const go = make("button", { type: "button", className: "quiet" }, model.name);
     go.addEventListener("click", () => { model.box.scrollIntoView(); model.box.focus(); });
     const cells = shown.slice(1).map(([, of], index) => make("td", { className: nameOf(index + 1) }, of(model) === null ? "none" : count.format(of(model))));
-    if (model.facts.verdict?.fits === false) cells.at(-1).classList.add("not");
+    if (model.facts.verdict?.answer === "no") cells.at(-1).classList.add("not");
     return make("tr", {}, make("td", {}, go), ...cells);
   }));
 }
