@@ -97,12 +97,10 @@ TWO = (CaseRow("c", 1600, True, True), CaseRow("d", 3200, False, False))
             "1,600 B)",
         ),
         ({"works": None, "cases": TWO}, f"cannot be told: {ABOUT}: the file does not say which of these it is: d: "
-         f"3,200 B, "
-         "which does not fit; c: 1,600 B, which fits"),
+         "3,200 B, which does not fit; c: 1,600 B, which fits"),
         ({"works": None, "reason": "r" * 401}, f"cannot be told: {ABOUT}: …{'r' * 399}"),
-        ({"works": None, "reason": "r", "cases": (CaseRow("c", None, None, None),)}, f"cannot be told: {ABOUT}: r (at most: "
-         f"c: "
-         "fails)"),
+        ({"works": None, "reason": "r", "cases": (CaseRow("c", None, None, None),)}, "cannot be told: "
+         f"{ABOUT}: r (at most: c: fails)"),
         ({"works": None, "reason": "r", "doubts": (Doubt("x"),)}, f"cannot be told: {ABOUT}: r; all of this, if x"),
         ({"doubts": (Doubt("a" * 201), Doubt("b"), Doubt("c"))},
          f"yes, if …{'a' * 199}, b and c: {ABOUT}: needs 1,600 B; you can give "
