@@ -169,8 +169,7 @@ def _library(verdict: Verdict, configuration: Configuration) -> LibraryVerdict:
 def _answer(verdict: Verdict) -> str:
     begin = first_words(verdict.works, [replace(one, text=printable(one.text, 200)) for one in verdict.doubts])
     if not verdict.works or verdict.needed is None or verdict.limit is None:
-        reason = printable(verdict.reason, 400)
-        return reason if verdict.works is None else f"{begin}: {reason}"
+        return f"{begin}: {printable(verdict.reason, 400)}"
     limit, spare = format_size(verdict.limit), verdict.limit - verdict.needed
     if spare < 0:
         return f"{begin}: {limit} work, though the smallest multiple of 16 is {format_size(verdict.needed)}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tflm_sim.answers.smallest_arena import SplitArenaSizes
-from tflm_sim.checks.doubts import Answer, Doubt, answer_of, fits_of
+from tflm_sim.checks.doubts import Answer, Doubt, answer_of, fits_of, worst
 from tflm_sim.document_fields import HIDDEN
 from tflm_sim.document_types import Count
 from tflm_sim.extensions.firmware.judge import FirmwareVerdict
@@ -120,6 +120,8 @@ class FirmwareDocument:
         structs: Measured sizes by name.
         disagreeing: Structs that have several sizes in different source files.
         problem: Why there is no answer.
+        answer: Whether the models work: the worst of their answers.
+        fits: The same as true or false; null where it is "if" or "cannot tell".
         settled_by: The command that executes the program, where that would settle what its file leaves open; "" where
             it leaves nothing open, or no emulator has its core.
     """
@@ -140,6 +142,8 @@ class FirmwareDocument:
     compression: bool
     ram: tuple[RamFacts, ...]
     problem: str
+    answer: Answer
+    fits: bool | None
     verdicts: tuple[FirmwareVerdictRow, ...]
     settled_by: str = ""
 
@@ -154,6 +158,7 @@ def firmware_document(
 ) -> FirmwareDocument:
     """Return facts and answers; ``problem``: why there is no answer; ``settled_by``: the command that would tell."""
     used = used_models(firmware)
+    answer: Answer = "cannot tell" if problem else worst(verdict.answer for verdict in verdicts)
     grounds, mismatches = (found.grounds, found.mismatches) if found else ((), ())
     return FirmwareDocument(
         file=firmware.image.path,
@@ -171,6 +176,8 @@ def firmware_document(
         compression=firmware.has_compression,
         ram=tuple(map(_ram, firmware.regions)),
         problem=problem,
+        answer=answer,
+        fits=fits_of(answer),
         verdicts=tuple(map(_verdict_row, verdicts)),
         settled_by=settled_by,
     )

@@ -19,7 +19,6 @@ from typing import Any, TextIO
 from tflm_sim import __version__
 from tflm_sim.answers.rows import cases, rows_of
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.checks.doubts import worst
 from tflm_sim.checks.judge import Room, judge
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.documents import as_json
@@ -204,16 +203,14 @@ def _judged(firmware: Firmware, settings: Settings) -> FirmwareAnswer:
         found = _target_of(firmware, settings)
     except FirmwareError as problem:
         document = firmware_document(firmware, None, [], problem=problem.message)
-        return FirmwareAnswer("cannot tell", tuple(verdict_lines(document)), tuple(fact_lines(document)))
+        return FirmwareAnswer(document.answer, tuple(verdict_lines(document)), tuple(fact_lines(document)))
     configurations = [configure(target) for target in found.alternatives]
     used = used_models(firmware)
     rooms = (rooms_for(firmware, model, is_named=False) for model in used)
     subjects = map(embedded_subject, repeat(firmware), used, rooms)
     verdicts = [judge_firmware(subject, firmware, configurations, found.conditions) for subject in subjects]
     document = firmware_document(firmware, found, verdicts)
-    return FirmwareAnswer(
-        worst(verdict.answer for verdict in verdicts), tuple(verdict_lines(document)), tuple(fact_lines(document))
-    )
+    return FirmwareAnswer(document.answer, tuple(verdict_lines(document)), tuple(fact_lines(document)))
 
 
 def _target_of(firmware: Firmware, settings: Settings) -> FirmwareTarget:

@@ -402,12 +402,12 @@ def _judged(
     key = baseline_key(name, config)
     board = known_board(args.board) if args.board else None
     if model is None:
-        return Verdict(name, key, None, limit, None, reason="cannot be told: the model was not found", board=board)
+        return Verdict(name, key, None, limit, None, reason="the model was not found", board=board)
     if limit is None:
         simulation = options.simulated(model, config)
         if simulation.smallest is not None and simulation.invoke_problem is None:
             needed, smallest = simulation.smallest.multiple_of_16, simulation.smallest.size
-            reason = f"cannot be told: the arena's size was not found; {format_size(needed)} are needed"
+            reason = f"the arena's size was not found; {format_size(needed)} are needed"
             return Verdict(name, key, needed, None, None, None, reason, model=model, board=board, smallest=smallest)
         limit = 0
     is_outside = sources is not None and any(_OUTSIDE.search(text) for text in sources.texts.values())
