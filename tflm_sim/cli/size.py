@@ -26,6 +26,7 @@ from tflm_sim.units import format_size
 
 if TYPE_CHECKING:
     from tflm_sim.checks.program_need import ProgramNeed
+    from tflm_sim.extension_points import ProgramFigures
     from tflm_sim.report.document import ArenaDocument, ErrorDocument, SizeDocument
 
 ABOUT = """
@@ -101,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
         return _jsonl(args, names, possible)
     if args.json and len(names) > 1:
         raise UsageError("--json takes one model; use --jsonl for several")
-    if options.is_executed(args, "arena_size", "map", "split_arenas", "jsonl"):
+    if options.is_executed(args, "map", "split_arenas", "jsonl"):
         return _executed(args, names, possible())
     code = 0
     for position, name in enumerate(names):
@@ -187,17 +188,36 @@ def _program_document(
 
 def _executed(args: argparse.Namespace, names: Sequence[str], possible: Sequence[Configuration]) -> int:
     """Print what was measured in the program with each model."""
-
-    code = 0
+    code, limit = 0, options.arena_size(args)
     for position, name in enumerate(names):
-        measured = options.measured(args, load(name), possible)
-        if args.json:
+        model = load(name)
+        measured = options.measured(args, model, possible, [] if limit is None else [limit])
+        if limit is not None:
+            code = max(code, _say_in_arena(args, name, measured, limit))
+        elif args.json:
             say_json(measured.document())
         else:
             say(*([""] if position else []), *measured.lines())
-        if measured.smallest is None:
+        if limit is None and measured.smallest is None:
             code = SimulatedFailure.exit_code
     return code
+
+
+def _say_in_arena(args: argparse.Namespace, name: str, measured: ProgramFigures, limit: int) -> int:
+    """Print what the executed program did in an arena of ``limit`` bytes, as ``check`` does; return the exit code."""
+    from tflm_sim.checks.judge import judge_measured
+    from tflm_sim.checks.verdict import baseline_key
+    from tflm_sim.report.verdict_text import verdict_document, verdict_lines
+
+    config = measured.configuration
+    verdict = judge_measured(name, measured.model, measured, limit, key=baseline_key(name, config))
+    if args.json:
+        say_json(verdict_document([(verdict, config)]))
+    else:
+        first, *rest = verdict_lines(verdict)
+        say_verdict(first)
+        say(*rest)
+    return verdict.exit_code
 
 
 def _other_source(args: argparse.Namespace, name: str, problem: NoModelError) -> int:

@@ -11,6 +11,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import repeat
 from pathlib import PurePath
@@ -22,10 +23,10 @@ from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.checks.judge import Room, judge
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.documents import as_json
-from tflm_sim.errors import FirmwareError, TflmSimError
+from tflm_sim.errors import FirmwareError, TflmSimError, UsageError
 from tflm_sim.escape import json_text, printable
 from tflm_sim.extensions.ci.project import ProjectFirmware, configurations_of
-from tflm_sim.extensions.firmware.document import firmware_document
+from tflm_sim.extensions.firmware.document import FirmwareDocument, firmware_document
 from tflm_sim.extensions.firmware.judge import judge as judge_firmware
 from tflm_sim.extensions.firmware.reading.firmware import Firmware, examine
 from tflm_sim.extensions.firmware.reading.image import parse_image
@@ -46,6 +47,7 @@ from tflm_sim.extensions.shrink.text import shrunk_lines
 from tflm_sim.model.inputs import unpack
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model
+from tflm_sim.names import with_options
 from tflm_sim.planners import native
 from tflm_sim.report.circumstances import unnamed
 from tflm_sim.report.document import SizeDocument, size_document
@@ -203,24 +205,32 @@ def _judged(firmware: Firmware, settings: Settings) -> FirmwareAnswer:
         found = _target_of(firmware, settings)
     except FirmwareError as problem:
         document = firmware_document(firmware, None, [], problem=problem.message)
-        return FirmwareAnswer(document.answer, tuple(verdict_lines(document)), tuple(fact_lines(document)))
+        return _firmware_answer(document)
     configurations = [configure(target) for target in found.alternatives]
     used = used_models(firmware)
     rooms = (rooms_for(firmware, model, is_named=False) for model in used)
     subjects = map(embedded_subject, repeat(firmware), used, rooms)
     verdicts = [judge_firmware(subject, firmware, configurations, found.conditions) for subject in subjects]
     document = firmware_document(firmware, found, verdicts)
-    return FirmwareAnswer(document.answer, tuple(verdict_lines(document)), tuple(fact_lines(document)))
+    return _firmware_answer(document)
+
+
+def _firmware_answer(document: FirmwareDocument) -> FirmwareAnswer:
+    verdicts, facts = (map(with_options, lines) for lines in (verdict_lines(document), fact_lines(document)))
+    return FirmwareAnswer(document.answer, tuple(verdicts), tuple(facts))
 
 
 def _target_of(firmware: Firmware, settings: Settings) -> FirmwareTarget:
-    """Return what a program was built for; what its file does not say, the settings say."""
-    try:
-        return firmware_target(firmware)
-    except FirmwareError:
-        version = _version_named(settings)
-        named = {"named": settings.get("target"), "kernels": settings.get("kernels"), **version}
-        return firmware_target(firmware, **{name: value for name, value in named.items() if value})
+    """Return what a program was built for; what its file does not say, the settings say.
+
+    A TFLM that the file contradicts is that of another program of the visit.
+    """
+    version = _version_named(settings)
+    for known in (version, {}) if version else ({},):
+        with suppress(UsageError, FirmwareError):
+            return firmware_target(firmware, **known)
+    named = {"named": settings.get("target"), "kernels": settings.get("kernels"), **version}
+    return firmware_target(firmware, **{name: value for name, value in named.items() if value})
 
 
 def _version_named(settings: Settings) -> dict[str, str]:
