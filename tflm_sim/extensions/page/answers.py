@@ -65,11 +65,13 @@ class FirmwareAnswer:
 
     Attributes:
         answer: Whether all do: the worst of their answers.
+        fits: The same as true or false; null where it is "if" or "cannot tell".
         verdicts: A line for each model, or the one that says why there is no answer.
         facts: What the file says, and how it is known.
     """
 
     answer: Answer
+    fits: bool | None
     verdicts: tuple[str, ...]
     facts: tuple[str, ...]
 
@@ -88,11 +90,13 @@ class BoardVerdict:
 
     Attributes:
         answer: Whether it does; "cannot tell" where only the firmware knows.
+        fits: The same as true or false, or null.
         text: The same in words.
         left: Bytes that its largest bank has left, below zero those that are too many; null where none is known.
     """
 
     answer: Answer
+    fits: bool | None
     text: str
     left: int | None = None
 

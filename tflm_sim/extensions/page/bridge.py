@@ -217,20 +217,26 @@ def _judged(firmware: Firmware, settings: Settings) -> FirmwareAnswer:
 
 def _firmware_answer(document: FirmwareDocument) -> FirmwareAnswer:
     verdicts, facts = (map(with_options, lines) for lines in (verdict_lines(document), fact_lines(document)))
-    return FirmwareAnswer(document.answer, tuple(verdicts), tuple(facts))
+    return FirmwareAnswer(document.answer, document.fits, tuple(verdicts), tuple(facts))
 
 
 def _target_of(firmware: Firmware, settings: Settings) -> FirmwareTarget:
     """Return what a program was built for; what its file does not say, the settings say.
 
-    A TFLM that the file contradicts is that of another program of the visit.
+    Of the versions of TFLM that the file leaves open, it is the one that was chosen, where that is among them.
     """
     version = _version_named(settings)
-    for known in (version, {}) if version else ({},):
+    try:
+        found = firmware_target(firmware)
+    except FirmwareError:
+        named = {"named": settings.get("target"), "kernels": settings.get("kernels"), **version}
+        return firmware_target(firmware, **{name: value for name, value in named.items() if value})
+    versions = {target.runtime.snapshot for target in found.alternatives}
+    if version and len(versions) > 1:
         with suppress(UsageError, FirmwareError):
-            return firmware_target(firmware, **known)
-    named = {"named": settings.get("target"), "kernels": settings.get("kernels"), **version}
-    return firmware_target(firmware, **{name: value for name, value in named.items() if value})
+            chosen = firmware_target(firmware, **version)
+            return chosen if chosen.target.runtime.snapshot in versions else found
+    return found
 
 
 def _version_named(settings: Settings) -> dict[str, str]:
@@ -253,15 +259,15 @@ def _board_verdict(simulation: Simulation, needed: int, chosen: Board) -> BoardV
     verdict = judge("", simulation.model, simulation.configuration, Room(None, chosen))
     bank = chosen.largest_bank
     if bank is None:
-        return BoardVerdict(verdict.answer, verdict.reason)
+        return BoardVerdict(verdict.answer, verdict.fits, verdict.reason)
     left = bank.size - needed
     if left < 0:
         too_many = f"does not fit: {-left:,} B too many for {bank.name} of {chosen.name} ({bank.size:,} B)"
-        return BoardVerdict("no", too_many, left)
+        return BoardVerdict("no", False, too_many, left)
     if verdict.answer == "no":
-        return BoardVerdict("no", f"does not fit: {verdict.reason}", left)
+        return BoardVerdict("no", False, f"does not fit: {verdict.reason}", left)
     rest = f"leaves {left:,} B of {bank.name} of {chosen.name} ({bank.size:,} B) to the rest of the firmware"
-    return BoardVerdict("cannot tell", rest, left)
+    return BoardVerdict("cannot tell", None, rest, left)
 
 
 def _json(document: object) -> str:

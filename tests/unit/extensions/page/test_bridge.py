@@ -86,6 +86,7 @@ def test_with_a_board_the_verdict_on_it_follows_the_size() -> None:
     assert size["smallest_arena_multiple_of_16"] == 1152
     assert verdict == {  # 256 KiB - 1,152 B
         "answer": "cannot tell",
+        "fits": None,
         "text": "leaves 260,992 B of RAM of nano33ble (262,144 B) to the rest of the firmware",
         "left": 260_992,
     }
@@ -130,9 +131,9 @@ def test_a_model_that_fits_no_arena_has_no_verdict_on_a_board() -> None:
 @pytest.mark.parametrize(
     ("bank", "verdict"),
     [
-        (1168, BoardVerdict("cannot tell", "leaves 0 B of RAM of b (1,168 B) to the rest of the firmware", 0)),
-        (1167, BoardVerdict("no", "does not fit: 1 B too many for RAM of b (1,167 B)", -1)),
-        (1169, BoardVerdict("cannot tell", "leaves 1 B of RAM of b (1,169 B) to the rest of the firmware", 1)),
+        (1168, BoardVerdict("cannot tell", None, "leaves 0 B of RAM of b (1,168 B) to the rest of the firmware", 0)),
+        (1167, BoardVerdict("no", False, "does not fit: 1 B too many for RAM of b (1,167 B)", -1)),
+        (1169, BoardVerdict("cannot tell", None, "leaves 1 B of RAM of b (1,169 B) to the rest of the firmware", 1)),
     ],
 )
 def test_an_arena_fits_a_bank_to_the_byte(bank: int, verdict: BoardVerdict) -> None:
