@@ -57,8 +57,3 @@ function refill(host, children) {
 function byId(id) {
   return document.getElementById(id);
 }
-
-function luminance(color) {
-  const [red, green, blue] = [1, 3, 5].map((at) => (parseInt(color.slice(at, at + 2), 16) / 255) ** 2.2);
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-}

@@ -92,8 +92,8 @@ class PictureCanvas extends BlockCanvas {
       if (x < this.width - 14) context.fillText(text, x, 10);
     }
     context.textAlign = "left";
-    this.#bracket(0, view.headEnd, "head", this.colors.head);
-    this.#bracket(view.tailStart, view.arena, "tail", this.colors.tail);
+    this.#bracket(0, view.headEnd, "head", this.colors.ink);
+    this.#bracket(view.tailStart, view.arena, "tail", this.colors.ink);
   }
 
   #bracket(from, to, name, color) {

@@ -49,8 +49,8 @@ function showFigures(host, views) {
 }
 
 function swatch(app, category) {
-  const element = make("i");
-  element.style.background = app.colors.fill[app.categories.indexOf(category)][0];
+  const element = make("i", { class: category.is_hatched ? "hatched" : null });
+  element.style.backgroundColor = app.colors.fill[app.categories.indexOf(category)];
   return element;
 }
 

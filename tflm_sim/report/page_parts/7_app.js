@@ -48,13 +48,12 @@ class App extends Panes {
     const style = getComputedStyle(document.documentElement);
     const read = (name) => style.getPropertyValue(`--${name}`).trim();
     const fills = this.categories.map((row) => row[theme]);
-    const base = (key) => fills[this.categories.findIndex((row) => row.key === key)];
     this.colors = {
       free: read("free"), sheet: read("sheet"), ink: read("ink"), soft: read("soft"), line: read("line"), mark: read("mark"),
       markSoft: read("mark-soft"), accent: read("accent"), accentSoft: theme === "dark" ? "rgba(110,168,255,.20)" : "rgba(31,111,235,.16)",
-      fill: fills.map((color) => [color, shade(color, theme === "dark" ? -0.16 : 0.2), shade(color, theme === "dark" ? 0.14 : -0.12)]),
-      text: fills.map((color) => (luminance(color) > 0.27 ? "#10151c" : "#ffffff")),
-      tempSoft: theme === "dark" ? "rgba(245,180,95,.22)" : "rgba(240,161,60,.28)", head: base("activation"), tail: base("kernel data"),
+      fill: fills, paint: fills.map((color, index) => (this.categories[index].is_hatched ? hatched(color) : color)),
+      text: this.categories.map((row) => row[`${theme}_ink`]),
+      tempSoft: `${fills[this.categories.findIndex((row) => row.section === "temp")]}47`,
     };
   }
 
