@@ -18,6 +18,13 @@ function printable(text, limit = 60) {
 
 const count = new Intl.NumberFormat("en-US");
 
+let WORDS = {};
+
+/** A sentence of page_text.py, with its gaps filled. */
+function words(key, values = {}) {
+  return WORDS[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
+}
+
 function bytes(n) {
   return count.format(n) + " B";
 }

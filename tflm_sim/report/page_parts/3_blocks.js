@@ -1,6 +1,6 @@
 // The lower canvas of a picture: coordinates and blocks, redrawn when the view changes.
 
-const TOP = 40, MARGIN = 10, FONT = '11px system-ui, "Segoe UI", "DejaVu Sans", sans-serif';
+const TOP = 40, MARGIN = 10, FONT = '11px/1 system-ui, "Segoe UI", "DejaVu Sans", sans-serif';
 
 /** A colour with lines over it, as palette.py has it for the still pictures. */
 function hatched(color) {
@@ -36,7 +36,7 @@ class BlockCanvas {
     this.app = app;
     this.host = host;
     this.base = make("canvas", { "aria-hidden": "true" });
-    this.over = make("canvas", { class: "over", tabindex: "0", role: "application", "aria-label": `memory over time: ${printable(view.title)}` });
+    this.over = make("canvas", { class: "over", tabindex: "0", role: "application", "aria-label": words("memory", { title: printable(view.title) }) });
     host.append(this.base, this.over);
     this.hovered = null;
     this.resize();
@@ -60,7 +60,7 @@ class BlockCanvas {
     context.font = FONT;
     const longest = (names) => 30 + context.measureText(names.reduce((long, name) => (name.length > long.length ? name : long), "")).width;
     const operators = longest(view.scopes.map((_, scope) => view.opAt(scope)));
-    const phases = longest(view.moments.name.map((_, moment) => view.momentName(moment).replace(" of ", " ")));
+    const phases = longest(view.moments.name.map((_, moment) => view.shortMoment(moment)));
     this.isNarrow = phases > most;
     this.gutter = Math.max(84, Math.min(this.isNarrow ? operators : phases, most));
   }
