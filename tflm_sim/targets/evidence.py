@@ -201,7 +201,7 @@ tools/truth/claims.py: readings of others on a board
 """Recordings; below each, parted by two blanks: ABI, cores, kernels, TFLM.
 
 esp-tflite-micro 1.4.0 is what the presets of an ESP32 stand for: with ESP-NN, which upstream does not link, "90b983c2b"
-is another name of it. The readings on an ESP32 (``docs/measured.md``) name no version of ESP-NN, and are in no row.
+is another name of it. The readings on an ESP32 (``docs/evidence.md``) name no version of ESP-NN, and are in no row.
 """
 
 _PLAIN_C = ("1.2.4", "1.2.5", "1.2.6", "1.2.7", "1.2.8", "1.2.9", "1.3.0", "1.3.1")
@@ -222,7 +222,7 @@ SAME_TEXT: dict[str, str] = {
 
 ESP-NN: the SHA-256 of the files with the size functions, in CHECKSUMS.json of 1.2.4 (4bbdf68), 1.2.6 (c087617) and
 1.3.1 (52d6de8); a release between two with equal functions has them too. esp-tflite-micro: folders of its tags.
-``docs/tested_libraries.md`` has what is known of the Arduino libraries.
+``docs/evidence.md`` has what is known of the Arduino libraries.
 """
 
 

@@ -1,6 +1,6 @@
 """Figures that other people read on their boards and in their builds, and what the simulation says for the same set-up.
 
-A claim is a fact about somebody's firmware; nothing in the simulation was fitted to one. ``docs/measured.md`` says for
+A claim is a fact about somebody's firmware; nothing in the simulation was fitted to one. ``docs/evidence.md`` says for
 each what its firmware contains, and for one that is not met what is known about it.
 
 Sources: results/results.jsonl, README.md and the sketches @ avionicharshit-byte/mcufit-bench 88f8d23 (ESP-IDF 5.5 with
