@@ -15,6 +15,7 @@ from tflm_sim.escape import printable
 from tflm_sim.extras import install_command
 from tflm_sim.files import replacing_bytes
 from tflm_sim.labels import fitted
+from tflm_sim.names import with_options
 from tflm_sim.palette import CATEGORIES, EDGE, FREE, MARK, SERIES, SOFT
 from tflm_sim.planners.compare import Comparison
 from tflm_sim.planners.problem import Problem
@@ -257,7 +258,8 @@ def _label_axes(axes: Axes, picture: Picture, most: int) -> None:
     title = f"{name}: arena {format_size(picture.arena_bytes)}: {sizes}\n{about}"
     axes.set_title(title, fontsize=9, loc="left", parse_math=False)
     if picture.failure:
-        fails = f"AllocateTensors() fails in {picture.arena_bytes:,} bytes:\n{printable(picture.failure, 110)}"
+        why = printable(with_options(picture.failure), 110)
+        fails = f"AllocateTensors() fails in {picture.arena_bytes:,} bytes:\n{why}"
         box = {"facecolor": MARK, "edgecolor": "none", "pad": 6}
         axes.text(0.5, 0.5, fails, transform=axes.transAxes, ha="center", color="white", bbox=box, parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)

@@ -15,6 +15,7 @@ from typing import Any
 
 from tflm_sim.device.configuration import planner_words
 from tflm_sim.escape import printable
+from tflm_sim.names import with_options
 from tflm_sim.palette import CATEGORIES
 from tflm_sim.report.circumstances import assumed_text
 from tflm_sim.report.document import SizeDocument
@@ -135,7 +136,6 @@ WORDS = {
     "match": "{count} match",
     "matches": "{count} matches",
     "match at": "{place} of {count}",
-    "section tail": "tail: click to hide or show",
     "play": "play",
     "pause": "pause",
     "Block": "Block",
@@ -306,8 +306,8 @@ def _banner(picture: Picture, heading: str) -> list[str]:
         return []
     name = f"{heading}: " if heading else ""
     return [
-        f"{name}AllocateTensors() fails: {printable(picture.failure, 400)}",
-        *(printable(line, 400) for line in picture.advice),
+        f"{name}AllocateTensors() fails: {printable(with_options(picture.failure), 400)}",
+        *(printable(with_options(line), 400) for line in picture.advice),
     ]
 
 
@@ -370,8 +370,8 @@ def _peak_parts(picture: Picture) -> Iterator[Part]:
     """Yield what binds, what would have to shrink, and, where it fails, what to do."""
     answer, failure = picture.size.answer, picture.failure
     if failure:
-        yield from (_part("h3", "It fails"), _part("p", printable(failure, 400)))
-    yield from (_part("p", printable(sentence, 400)) for sentence in picture.advice)
+        yield from (_part("h3", "It fails"), _part("p", printable(with_options(failure), 400)))
+    yield from (_part("p", printable(with_options(sentence), 400)) for sentence in picture.advice)
     if log := [line for line in picture.device_log or answer.log if line.strip()]:
         yield _part("h3", "The device prints")
         yield from (_part("code", printable(line, 200)) for line in log)

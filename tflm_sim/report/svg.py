@@ -9,6 +9,7 @@ from typing import TextIO
 
 from tflm_sim.escape import printable
 from tflm_sim.labels import fitted
+from tflm_sim.names import with_options
 from tflm_sim.palette import CATEGORIES, FREE, HATCH, HATCH_ID, INK, MARK, SOFT
 from tflm_sim.report.picture import Picture
 from tflm_sim.report.shapes import DrawnShape, invoke_start, label_u, scope_u, shapes, step_u
@@ -67,7 +68,7 @@ class _Panel:
         if picture.failure:
             yield f'<rect x="12" y="55" width="{PANEL_WIDTH - 12 - _RIGHT}" height="19" rx="3" fill="{MARK}"/>\n'
             fails = f"AllocateTensors() fails in {format_size(picture.arena_bytes)}: {picture.failure}"
-            yield _text(20, 69, fitted(printable(fails, 400), 165), fill="#ffffff", weight=600)
+            yield _text(20, 69, fitted(printable(with_options(fails), 400), 165), fill="#ffffff", weight=600)
         yield self._rect(0, picture.arena_bytes, 0, 1, FREE)
         used: dict[str, None] = {}
         drawn = list(shapes(picture))

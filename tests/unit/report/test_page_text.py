@@ -11,6 +11,7 @@ import pytest
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.extensions.lite.answer import LiteSettings, allocated
 from tflm_sim.extensions.lite.planned_picture import lite_pictures
+from tflm_sim.extensions.page.words import WORDS as PAGE_WORDS
 from tflm_sim.model.load import load
 from tflm_sim.palette import CATEGORIES
 from tflm_sim.report.page_text import WORDS, page_texts
@@ -19,7 +20,7 @@ from tflm_sim.report.take_picture import take_picture
 from tflm_sim.targets.presets import preset
 
 PACKAGE = Path(__file__).resolve().parents[3] / "tflm_sim"
-SCRIPTS = sorted(PACKAGE.glob("report/page_parts/*.js"))
+SCRIPTS = sorted([*PACKAGE.glob("report/page_parts/*.js"), *PACKAGE.glob("extensions/page/site/*.js")])
 Make = Callable[..., Picture]
 
 
@@ -36,7 +37,7 @@ def literals(script: str) -> list[str]:
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
 def test_no_sentence_is_made_in_javascript(path: Path) -> None:
     made = [text for text in literals(path.read_text("utf-8")) if re.search(r"[A-Za-z]{2,} [a-z]{2,}", text)]
-    keys = {*WORDS, "use strict"}
+    keys = {*WORDS, *PAGE_WORDS}
     assert [text for text in made if text not in keys] == []
 
 
@@ -50,9 +51,8 @@ def test_every_word_that_a_script_asks_for_is_there_and_each_is_asked_for() -> N
     asked = re.findall(r'\bwords\((?:[^"(]+\? )?"([^"]+)"(?: : "([^"]+)")?', code)
     assert len(asked) > 50
     assert {key for keys in asked for key in keys if key} <= {*WORDS}
-    assert [key for key in WORDS if f'"{key}"' not in code and not key.startswith("by ")] == [
-        *("enter", "log", "corruption")  # kinds of steps, which are data
-    ]
+    kinds = {"enter", "reset", "resize", "request", "log", "corruption"}  # of steps, which are data
+    assert [key for key in WORDS if f'"{key}"' not in code and not key.startswith("by ") and key not in kinds] == []
 
 
 def test_a_comparison_is_titled_by_what_differs_and_its_cards_are_the_change() -> None:
