@@ -43,7 +43,7 @@ class App extends Panes {
     const fills = this.categories.map((row) => row[theme]);
     this.colors = {
       free: read("free"), sheet: read("sheet"), ink: read("ink"), soft: read("soft"), line: read("line"), mark: read("mark"),
-      markSoft: read("mark-soft"), accent: read("accent"), accentSoft: theme === "dark" ? "rgba(110,168,255,.20)" : "rgba(31,111,235,.16)",
+      markSoft: read("mark-soft"), accent: read("accent"), accentSoft: theme === "dark" ? "rgba(110,168,255,.20)" : "rgba(22,89,192,.16)",
       fill: fills, paint: fills.map((color, index) => (this.categories[index].is_hatched ? hatched(color) : color)),
       text: this.categories.map((row) => row[`${theme}_ink`]),
       tempSoft: `${fills[this.categories.findIndex((row) => row.section === "temp")]}47`,
