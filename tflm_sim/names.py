@@ -1,4 +1,4 @@
-"""Names that people type: how they compare, what was meant by one that is not known, and how a setting is typed."""
+"""Names that people type: how they compare, and what was meant by one that is not known."""
 
 from __future__ import annotations
 
@@ -6,6 +6,16 @@ import re
 from collections.abc import Iterable, Mapping
 
 from tflm_sim.errors import UsageError
+
+_SETTING = re.compile(r"`([a-z_]+)=([^`]*)`")
+_OPTIONS = {
+    "has_own_planner": "own-planner",
+    "operators": "ops",
+    "resource_variable_count": "resource-variables",
+    "timeout": "time-limit",
+    "variable_arena_size": "variable-arena",
+}
+"""Settings whose option has another name than the keyword in Python."""
 
 _LETTERS = 3
 """How many letters a part of a name needs to stand for it."""
@@ -75,17 +85,6 @@ def names_with(word: str, known: Mapping[str, str]) -> list[str]:
     """
     same = [name for name in known if plain(name) == plain(word)]
     return same or [name for name, about in known.items() if plain(word) in plain(f"{name} {about}")]
-
-
-_SETTING = re.compile(r"`([a-z_]+)=([^`]*)`")
-_OPTIONS = {
-    "has_own_planner": "own-planner",
-    "operators": "ops",
-    "resource_variable_count": "resource-variables",
-    "timeout": "time-limit",
-    "variable_arena_size": "variable-arena",
-}
-"""Settings whose option has another name than the keyword in Python."""
 
 
 def with_options(text: str) -> str:

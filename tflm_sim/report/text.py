@@ -19,6 +19,10 @@ TOP_ROWS = 8
 BAR = 32
 """Columns of the bar of an arena."""
 TOP_PARTS = 4
+NEVER_FITS = (
+    "what to do: no arena is large enough; change the operator that it names, or take a library whose kernels accept "
+    "it ('tflm-sim explain' says what a message means)"
+)
 
 
 def size_lines(
@@ -81,11 +85,18 @@ def _overview_lines(answer: SizeAnswer) -> list[str]:
 def _fullest(answer: SizeAnswer, head: int, peak: Peak) -> str:
     """Return where the head is fullest, and whether another plan would help."""
     where = f"#{peak.operator} {peak.op}" if peak.operator >= 0 else "the inputs"
-    above = head - peak.live_bytes
-    verdict = "no plan can be smaller" if above == 0 else f"{above:,} B of the head are the planner's gaps"
-    if answer.npu:
-        verdict = "the rest is the NPU's scratch and what Vela laid out"
+    verdict = head_verdict(head, peak.live_bytes, has_npu=bool(answer.npu))
     return f"head {head:,} B; fullest in step {peak.scope} ({where}): {peak.live_bytes:,} B; {verdict}"
+
+
+def head_verdict(head: int, live: int, *, has_npu: bool) -> str:
+    """Return whether another plan would help, of a head in which at most ``live`` bytes are alive at once.
+
+    What Vela compiled keeps its tensors inside of one scratch buffer, of which TFLM's planner knows nothing.
+    """
+    if has_npu:
+        return "the rest is the NPU's scratch and what Vela laid out"
+    return "no plan can be smaller" if head == live else f"{head - live:,} B of the head are the planner's gaps"
 
 
 def _invoke_lines(answer: SizeAnswer) -> list[str]:
@@ -101,7 +112,7 @@ def _failed_lines(answer: SizeAnswer) -> list[str]:
     lines = [f"AllocateTensors() fails in an arena of any size: {printable(answer.failure or '', 200)}"]
     if answer.log:
         lines += ["the device prints:", *_device_lines(answer.log)]
-    return lines
+    return [*lines, NEVER_FITS]
 
 
 def _device_lines(log: Iterable[str]) -> list[str]:

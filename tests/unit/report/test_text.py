@@ -124,6 +124,8 @@ def test_an_operator_without_a_kernel_fails_in_any_arena(chain: Callable[..., Mo
         "`custom_ops=` adds one of your own",
         "the device prints:",
         "    Failed to get registration from op code CUSTOM",
+        "what to do: no arena is large enough; change the operator that it names, or take a library whose kernels accept "
+        "it ('tflm-sim explain' says what a message means)",
     ]
 
 
