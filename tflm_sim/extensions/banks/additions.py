@@ -52,7 +52,7 @@ def answer(verb: str, args: argparse.Namespace) -> int | None:
     from tflm_sim.extensions.banks import cli  # Most who type these verbs have one bank.
 
     if verb == "shrink":
-        args.aim = cli.aim(args)
+        args.minimised = cli.aim(args)
         return None
     return cli.answer(verb, args)
 

@@ -109,9 +109,9 @@ def shrink(
     """
     if progress is not None:
         expect(progress, Callable, "progress that can be called with a line of text")
-    model, configurations, chosen = load(model), _configurations(targets), _chosen(passes)
+    model, configurations, chosen = load(model), shrink_configurations(targets), _chosen(passes)
     budget, stopping = _budget(goal, max_macs, max_flash, operators), _stopping(time_limit)
-    _refuse(model, configurations, chosen)
+    refuse_unshrinkable(model, configurations, chosen)
     if aim is not None and (goal is not None or _is_planned(chosen)):
         raise UsageError(
             "an aim other than the arena goes with neither a goal nor an offline plan, which are of one arena"
@@ -144,7 +144,7 @@ def _search_settings(chosen: Mapping[str, bool], configurations: Sequence[Config
         "offline_plan": _is_planned(chosen),
         "kernel_order": chosen["kernel_order"],
         "loops": chosen["loops"],
-        "whole_layers": not chosen["force_float"] and _adds_by_shape(configurations),
+        "whole_layers": not chosen["force_float"] and adds_by_shape(configurations),
     }
 
 
@@ -228,14 +228,19 @@ def _verified(model: Model, search: Search) -> tuple[Model, bytes, str]:
     return replace(parse(data), path=model.path), data, ""
 
 
-def _configurations(targets: Where | Iterable[Where]) -> list[Configuration]:
+def shrink_configurations(targets: Where | Iterable[Where]) -> list[Configuration]:
+    """Return the configurations whose arenas count.
+
+    Raises:
+        UsageError: One has two arenas.
+    """
     found = configure_each(targets)
     if any(configuration.is_split for configuration in found):
         raise UsageError("shrink sizes one arena; two arenas are not modelled here")
     return found
 
 
-def _refuse(model: Model, configurations: Sequence[Configuration], chosen: Mapping[str, bool]) -> None:
+def refuse_unshrinkable(model: Model, configurations: Sequence[Configuration], chosen: Mapping[str, bool]) -> None:
     """Refuse what cannot be rewritten, or not as it was asked for."""
     refuse_unwritable(model)
     _refuse_plan(model, chosen["replan"])
@@ -288,7 +293,7 @@ _WHOLE_LAYERS = (
 )
 
 
-def _adds_by_shape(configurations: Sequence[Configuration]) -> bool:
+def adds_by_shape(configurations: Sequence[Configuration]) -> bool:
     """Return whether integers are added as floating point on a target, in an order that shapes decide.
 
     Source: use_parallel_mac in platform/compute/nn/mvp/src/sl_mvp_ml_conv2d.c @ SiliconLabs/gecko_sdk 911f6cdef: two
@@ -315,30 +320,16 @@ def _refuse_float(model: Model, configurations: Sequence[Configuration]) -> None
 def _result(model: Model, written: Model, data: bytes, search: Search) -> Shrunk:
     """Return the answer: both files measured on every target, as they are."""
     before, after = Draft(model), Draft(written)
-    gains, aims = [], []
+    gains = target_gains(search.sizer, model, written)
     configurations, sizer = search.sizer.configurations, search.sizer
-    is_open = len({configuration.target.name for configuration in configurations}) == 1
-    cases = cases_of(configurations) if is_open else [""] * len(configurations)
-    for index, configuration in enumerate(configurations):
-        sizes: list[Sizes] = []
-        for each in (model, written):
-            found = search.sizer.measure(each, index)
-            smallest = found.smallest
-            assert smallest is not None, "both models work"
-            sizes.append(Sizes(smallest.size, smallest.multiple_of_16, found.head_bytes, found.tail_bytes))
-        assert search.sizer.size(written, index) == search.arenas[index], "the file read again is the one simulated"
-        was, now = sizes
-        percent = round(100 * (was.arena - now.arena) / max(1, was.arena), 2)
-        gains.append(Gain(configuration.target.name, cases[index], was, now, percent))
-        if sizer.aim is not None:
-            first, last = search.origin_arenas[index], search.arenas[index]
+    assert sizer.arenas(written) == search.arenas, "the file read again is the one simulated"
+    steps, rejected, aims = tuple(search.steps), tuple(search.rejected), list[AimGain]()
+    if sizer.aim is not None:  # What the search minimised is no arena.
+        for configuration, first, last in zip(configurations, search.origin_arenas, search.arenas, strict=True):
             old, new = (sizer.aim.figures(each, configuration) for each in (model, written))
             figures = {name: (old.get(name), new.get(name)) for name in {**old, **new}}
-            name = configuration.target.name
             said = sizer.aim.said(first), sizer.aim.said(last)
-            aims.append(AimGain(name, *said, last < first, figures, sizer.aim.command))
-    steps, rejected = tuple(search.steps), tuple(search.rejected)
-    if sizer.aim is not None:  # What the search minimised is no arena.
+            aims.append(AimGain(configuration.target.name, *said, last < first, figures, sizer.aim.command))
         arenas = [tuple(sizer.arena(step.model, index) for index in range(len(configurations))) for step in steps]
         steps = tuple(replace(step, arenas=row) for step, row in zip(steps, arenas, strict=True))
         rejected = tuple(replace(row, arenas=None) for row in rejected)
@@ -346,9 +337,9 @@ def _result(model: Model, written: Model, data: bytes, search: Search) -> Shrunk
         data=data,
         model=written,
         origin=model,
-        gains=tuple(gains),
-        before=_cost(before, len(model.source)),
-        after=_cost(after, len(data)),
+        gains=gains,
+        before=cost_of(before, len(model.source)),
+        after=cost_of(after, len(data)),
         extra_operators=tuple(sorted(operator_names(written) - operator_names(model))),
         steps=steps,
         rejected=rejected,
@@ -361,7 +352,27 @@ def _result(model: Model, written: Model, data: bytes, search: Search) -> Shrunk
     )
 
 
-def _cost(draft: Draft, file_bytes: int) -> Cost:
+def target_gains(sizer: TargetSizer, model: Model, result: Model) -> tuple[Gain, ...]:
+    """Return what each target gains: both models measured, as they are."""
+    gains = []
+    configurations = sizer.configurations
+    is_open = len({configuration.target.name for configuration in configurations}) == 1
+    cases = cases_of(configurations) if is_open else [""] * len(configurations)
+    for index, configuration in enumerate(configurations):
+        sizes: list[Sizes] = []
+        for each in (model, result):
+            found = sizer.measure(each, index)
+            smallest = found.smallest
+            assert smallest is not None, "both models work"
+            sizes.append(Sizes(smallest.size, smallest.multiple_of_16, found.head_bytes, found.tail_bytes))
+        was, now = sizes
+        percent = round(100 * (was.arena - now.arena) / max(1, was.arena), 2)
+        gains.append(Gain(configuration.target.name, cases[index], was, now, percent))
+    return tuple(gains)
+
+
+def cost_of(draft: Draft, file_bytes: int) -> Cost:
+    """Return what a model costs beside its arena."""
     return Cost(draft_multiplications(draft), file_bytes, operators_run(draft))
 
 
