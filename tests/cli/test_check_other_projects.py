@@ -24,6 +24,7 @@ int main() {
 """
 ZEPHYR = {"CMakeLists.txt": "find_package(Zephyr REQUIRED HINTS $ENV{ZEPHYR_BASE})\n"}
 PICO = {"CMakeLists.txt": "pico_sdk_init()\ntarget_link_libraries(app pico-tflmicro pico_stdlib)\n"}
+SETTINGS = "CONFIG_TENSORFLOW_LITE_MICRO=y\n"
 COMMIT = "90b983c2b3f1480642e040bbd2ddb37b998f3424"
 
 
@@ -64,7 +65,7 @@ def target_of(found: dict[str, object]) -> dict[str, Any]:
             ("nrf52840dk/nrf52840", "build/CMakeCache.txt"),
         ),
         (
-            {**ZEPHYR, "prj.conf": "CONFIG_TENSORFLOW_LITE_MICRO=y\n", ".west/config": "[build]\nboard = nucleo_f746zg\n"},
+            {**ZEPHYR, "prj.conf": SETTINGS, ".west/config": "[build]\nboard = nucleo_f746zg\n"},
             "a Zephyr application",
             ("zephyr", "prj.conf"),
             ("nucleo_f746zg", ".west/config"),
@@ -138,10 +139,9 @@ def test_a_chip_of_st_is_its_core_and_an_unnamed_library_is_a_doubt(
 def test_a_setting_of_zephyr_selects_the_kernels_of_its_module(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = "CONFIG_TENSORFLOW_LITE_MICRO=y\n"
-    plain = checked(tmp_path, {**ZEPHYR, "prj.conf": settings}, capsys, "--board", "nrf52840dk")
+    plain = checked(tmp_path, {**ZEPHYR, "prj.conf": SETTINGS}, capsys, "--board", "nrf52840dk")
     assert target_of(plain)["kernels"]["name"] == "reference"
-    settings += "CONFIG_TENSORFLOW_LITE_MICRO_CMSIS_NN_KERNELS=y\n"
+    settings = f"{SETTINGS}CONFIG_TENSORFLOW_LITE_MICRO_CMSIS_NN_KERNELS=y\n"
     cmsis = checked(tmp_path, {**ZEPHYR, "prj.conf": settings}, capsys, "--board", "nrf52840dk")
     assert target_of(cmsis)["kernels"]["name"] == "cmsis_nn"
 

@@ -76,7 +76,7 @@ _STM32 = {
     "cortex-m33": "h5 l5 u5 wba",
     "cortex-m55": "n6",
 }
-"""The families of STM32 by target, of a chip with two cores the faster one; an F0 has a Cortex-M0, whose ABI is the same.
+"""The families of STM32 by target, of two cores the faster one; an F0 has a Cortex-M0, whose ABI is the same.
 
 Source: the folders of zephyrproject-rtos/zephyr, dts/arm/st, and the cpu of each family's first .dtsi.
 """

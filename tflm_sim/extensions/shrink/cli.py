@@ -455,7 +455,7 @@ def _as_source(path: str, shrunk: Shrunk | Streamed, args: argparse.Namespace) -
     """Return the result as a C array in a source, and what to call it: in the file that is there, or in a new one."""
     methods, own = resolver_methods(shrunk.model)
     notes = [
-        *firmware_lines(shrunk),
+        *firmware_lines(shrunk, has_arena=not shrunk.aims),
         f"MicroMutableOpResolver<{len(methods) + len(own)}>: {', '.join((*methods, *own))}",
     ]
     if not os.path.exists(path):
