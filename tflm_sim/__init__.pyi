@@ -64,6 +64,10 @@ from tflm_sim.extensions.lite.summary import Summary as LiteSummary
 from tflm_sim.extensions.lite.summary import summaries as lite_summaries
 from tflm_sim.extensions.shrink.shrink import shrink as shrink
 from tflm_sim.extensions.shrink.shrunk import Shrunk as Shrunk
+from tflm_sim.extensions.shrink.stream import NotStreamed as NotStreamed
+from tflm_sim.extensions.shrink.stream import stream as stream
+from tflm_sim.extensions.shrink.stream_text import streamed_lines as streamed_lines
+from tflm_sim.extensions.shrink.streamed import Streamed as Streamed
 from tflm_sim.extensions.shrink.text import shrunk_lines as shrunk_lines
 from tflm_sim.extensions.shrink.verify import VerificationFailed as VerificationFailed
 from tflm_sim.extensions.shrink.verify import Verified as Verified
@@ -146,6 +150,7 @@ __all__ = [
     "ModelBuilder",
     "ModelError",
     "Node",
+    "NotStreamed",
     "OpEvent",
     "OpModel",
     "Outcome",
@@ -176,6 +181,7 @@ __all__ = [
     "SplitArenaSizes",
     "Stage",
     "Steps",
+    "Streamed",
     "TailLedger",
     "Target",
     "Temp",
@@ -220,6 +226,8 @@ __all__ = [
     "shrunk_lines",
     "simulate",
     "smallest_arena",
+    "stream",
+    "streamed_lines",
     "sweep",
     "take_picture",
     "trace_line",

@@ -144,6 +144,9 @@ OWN: tuple[Extension, ...] = (
         names={
             "shrink": "shrink",
             "shrunk": "Shrunk",
+            "stream": "NotStreamed stream",
+            "stream_text": "streamed_lines",
+            "streamed": "Streamed",
             "text": "shrunk_lines",
             "verify": "VerificationFailed Verified verify",
         },

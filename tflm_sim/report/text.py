@@ -242,21 +242,23 @@ def _buffer_name(row: HeadBuffer) -> str:
 
 def failure_lines(answer: ArenaAnswer) -> list[str]:
     """Return why an arena does not work, where it fails, and what the device prints."""
-    lines = [_too_small(answer)]
-    if answer.failure is not None:
-        lines.append(f"what fails, in '{answer.failed_step}': {printable(answer.failure, 200)}")
+    problem, log = answer.invoke_problem, answer.log
+    if problem is not None and not answer.corruptions:  # It is looked for only where AllocateTensors() succeeds.
+        lines, log = [f"no: {printable(str(problem), 300)}"], problem.log
+    elif answer.failure is not None:
+        lines = [_too_small(answer), f"what fails, in '{answer.failed_step}': {printable(answer.failure, 200)}"]
     else:
-        lines.append("the device does not notice")
+        lines = [_too_small(answer), "the device does not notice"]
     lines += [f"    bytes in use are overwritten: {text}" for text in answer.corruptions]
-    if answer.log:
-        lines += ["the device prints:", *_device_lines(answer.log)]
+    if log:
+        lines += ["the device prints:", *_device_lines(log)]
     return lines
 
 
 def _too_small(answer: ArenaAnswer) -> str:
     if answer.enough is None:
-        return "AllocateTensors() fails in an arena of any size"
+        return "no: AllocateTensors() fails in an arena of any size"
     if answer.enough <= answer.arena_size:
-        return f"{answer.arena_size:,} B do not work, {answer.enough:,} B do: make the size a multiple of 16"
+        return f"no: {answer.arena_size:,} B do not work, {answer.enough:,} B do: make the size a multiple of 16"
     missing = "" if answer.missing is None else f"{answer.missing:,} B are missing: "
     return f"no, {missing}{format_size(answer.arena_size)} is too small, {format_size(answer.enough)} are needed"

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 
 from tflm_sim.answers.offline_plan import without_offline_plan
+from tflm_sim.checks.doubts import first_words
 from tflm_sim.checks.verdict import Verdict, baseline_key
 from tflm_sim.cli.options import assumed, configuration, header, simulated
 from tflm_sim.cli.terminal import say, say_json, say_verdict, show
@@ -107,7 +108,7 @@ def _check(args: argparse.Namespace) -> int:
         if args.json:
             say_json(verdict_document([(verdict, config)], assumed=assumed(args, config)), indent=None)
         else:
-            said = "yes" if verdict.fits else "no"
+            said = first_words(verdict.works)
             say_verdict(f"{f'{name}: ' if len(names) > 1 else ''}{said}: {verdict.reason}")
             say(*(stock_lines(facts) if isinstance(facts := verdict.parts.get("banks"), StockFacts) else []))
     if not args.json:
@@ -128,14 +129,14 @@ def _verdict(name: str, config: Configuration, banks: Sequence[RamBank], *, has_
     problem = roomy.invoke_problem
     if problem is not None:
         return Verdict(name, key, needed, None, False, None, str(problem), problem.log, model=model)
-    fits: bool | None = stock.better is not None
+    works: bool | None = stock.better is not None
     if stock.better is not None:
         way = stock.ways[stock.better]
         reason = "; ".join(f"{use.bank} holds {use.needed:,} B" for use in way.uses if use.needed)
     else:
         placed = question.place(banks, time_limit=30)
-        fits, reason = _with_planner(placed, banks, has_planner=has_planner)
-    return Verdict(name, key, needed, None, fits, None, reason, model=model, smallest=smallest, parts={"banks": stock})
+        works, reason = _with_planner(placed, banks, has_planner=has_planner)
+    return Verdict(name, key, needed, None, works, None, reason, model=model, smallest=smallest, parts={"banks": stock})
 
 
 def _with_planner(placed: BestPlacement, banks: Sequence[RamBank], *, has_planner: bool) -> tuple[bool | None, str]:

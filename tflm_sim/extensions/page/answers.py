@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tflm_sim.checks.doubts import Answer
 from tflm_sim.document_fields import OPTIONAL
 from tflm_sim.document_types import Count
 
@@ -70,6 +71,7 @@ class ModelAnswer:
     """All that the page says of a model.
 
     Attributes:
+        answer: Whether it fits; null where nobody asked for a room.
         tone: "yes", "no" or "open": how the verdict is coloured.
         verdict: Whether it fits, or why there is no arena; "" where nobody asked for a room.
         number, about, assumed: The bytes to put in the firmware, for what, and what was not named.
@@ -82,6 +84,7 @@ class ModelAnswer:
         row: The same for the table of all models.
     """
 
+    answer: Answer | None
     tone: Literal["yes", "no", "open"]
     verdict: str
     number: str
@@ -148,13 +151,13 @@ class FirmwareAnswer:
     """Whether the models of a program fit their arenas, as ``firmware`` says it.
 
     Attributes:
-        fits: Whether all do; null where that cannot be told of one.
+        answer: Whether all do: the worst of their answers.
         verdicts: A line for each model, or the one that says why there is no answer.
         tones: Of each verdict: "yes", "no" or "open".
         facts: What the file says, and how it is known.
     """
 
-    fits: bool | None
+    answer: Answer
     verdicts: tuple[str, ...]
     tones: tuple[str, ...]
     facts: tuple[str, ...]
@@ -170,15 +173,15 @@ class Unanswered:
 
 @dataclass(frozen=True, slots=True)
 class BoardVerdict:
-    """Whether the arena fits into the board that was named; null where only the firmware knows.
+    """Whether the arena fits into the board that was named.
 
     Attributes:
-        fits: Whether it does.
+        answer: Whether it does; "cannot tell" where only the firmware knows.
         text: The same in words.
         left: Bytes that its largest bank has left, below zero those that are too many; null where none is known.
     """
 
-    fits: bool | None
+    answer: Answer
     text: str
     left: int | None = None
 

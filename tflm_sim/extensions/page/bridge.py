@@ -12,6 +12,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import repeat
 from pathlib import PurePath
@@ -21,14 +22,14 @@ from tflm_sim import __version__
 from tflm_sim.answers.planned_problem import category_of
 from tflm_sim.answers.rows import Row, cases, rows_of
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.checks.doubts import Answer, worst
+from tflm_sim.checks.doubts import Answer
 from tflm_sim.checks.judge import Room, judge
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.documents import as_json
-from tflm_sim.errors import FirmwareError, TflmSimError
+from tflm_sim.errors import FirmwareError, TflmSimError, UsageError
 from tflm_sim.escape import json_text, printable
 from tflm_sim.extensions.ci.project import ProjectFirmware, configurations_of
-from tflm_sim.extensions.firmware.document import firmware_document
+from tflm_sim.extensions.firmware.document import FirmwareDocument, firmware_document
 from tflm_sim.extensions.firmware.judge import judge as judge_firmware
 from tflm_sim.extensions.firmware.reading.firmware import Firmware, examine
 from tflm_sim.extensions.firmware.reading.image import parse_image
@@ -70,7 +71,6 @@ from tflm_sim.targets.presets import PRESETS
 Settings = Mapping[str, str]
 SETTINGS = ("board", "target", "library", "kernels", "interpreter", "planner")
 SAMPLE = "mobilenet_v1_025"
-_FITS: dict[Answer, bool | None] = {"yes": True, "no": False, "if": None, "cannot tell": None}
 _ELF = b"\x7fELF"
 _VERSION_OF_TFLM = re.compile(r"\d{4}-\d\d-\d\d|[0-9a-f]{7,40}")
 
@@ -212,33 +212,35 @@ def _judged(firmware: Firmware, settings: Settings) -> FirmwareAnswer:
         found = _target_of(firmware, settings)
     except FirmwareError as problem:
         document = firmware_document(firmware, None, [], problem=problem.message)
-        return _firmware_answer(None, verdict_lines(document), fact_lines(document))
+        return _firmware_answer(document)
     configurations = [configure(target) for target in found.alternatives]
     used = used_models(firmware)
     rooms = (rooms_for(firmware, model, is_named=False) for model in used)
     subjects = map(embedded_subject, repeat(firmware), used, rooms)
     verdicts = [judge_firmware(subject, firmware, configurations, found.conditions) for subject in subjects]
     document = firmware_document(firmware, found, verdicts)
-    fits = _FITS[worst(verdict.answer for verdict in verdicts)]
-    return _firmware_answer(fits, verdict_lines(document), fact_lines(document))
+    return _firmware_answer(document)
 
 
-def _firmware_answer(fits: bool | None, verdicts: Iterable[str], facts: Iterable[str]) -> FirmwareAnswer:
-    lines = tuple(map(with_options, verdicts))
+def _firmware_answer(document: FirmwareDocument) -> FirmwareAnswer:
+    verdicts, facts = (tuple(map(with_options, lines)) for lines in (verdict_lines(document), fact_lines(document)))
     tones = tuple(
-        "no" if re.match("no[,:]", line) else "yes" if re.match("yes[,:]", line) else "open" for line in lines
+        "no" if re.match("no[,:]", line) else "yes" if re.match("yes[,:]", line) else "open" for line in verdicts
     )
-    return FirmwareAnswer(fits, lines, tones, tuple(map(with_options, facts)))
+    return FirmwareAnswer(document.answer, verdicts, tones, facts)
 
 
 def _target_of(firmware: Firmware, settings: Settings) -> FirmwareTarget:
-    """Return what a program was built for; what its file does not say, the settings say."""
-    try:
-        return firmware_target(firmware)
-    except FirmwareError:
-        version = _version_named(settings)
-        named = {"named": settings.get("target"), "kernels": settings.get("kernels"), **version}
-        return firmware_target(firmware, **{name: value for name, value in named.items() if value})
+    """Return what a program was built for; what its file does not say, the settings say.
+
+    A TFLM that the file contradicts is that of another program of the visit.
+    """
+    version = _version_named(settings)
+    for known in (version, {}) if version else ({},):
+        with suppress(UsageError, FirmwareError):
+            return firmware_target(firmware, **known)
+    named = {"named": settings.get("target"), "kernels": settings.get("kernels"), **version}
+    return firmware_target(firmware, **{name: value for name, value in named.items() if value})
 
 
 def _version_named(settings: Settings) -> dict[str, str]:
@@ -267,18 +269,18 @@ def _model_answer(simulation: Simulation, chosen: Settings) -> ModelAnswer:
         says = f"no: AllocateTensors() fails in an arena of any size: {failure}"
         log = "\n".join(printable(line, 200) for line in answer.log if line.strip())
         row = TableRow(None, None, None, operators or None, None, "no", failure)
-        return ModelAnswer("no", says, "", "", "", None, "", "", log, (), (), row)
+        return ModelAnswer("no", "no", says, "", "", "", None, "", "", log, (), (), row)
     says = "" if verdict is None else verdict.text
     problem = "" if answer.invoke_problem is None else printable(with_options(str(answer.invoke_problem)), 300)
     problem = "" if problem and problem in says else problem
-    fits = False if problem else None if verdict is None else verdict.fits
+    judged: Answer | None = "no" if problem else None if verdict is None else verdict.answer
     left = None if verdict is None else verdict.left
     assumed = _assumed(simulation.configuration, chosen)
     note = assumed_text(assumed, [target] if "kernels" in assumed else [])
-    is_open = fits is None
-    words = "if the rest leaves it" if is_open and verdict is not None else "" if is_open else "yes" if fits else "no"
+    words = "" if judged is None else judged if judged in ("yes", "no") else "if the rest leaves it"
     return ModelAnswer(
-        tone="open" if fits is None else "yes" if fits else "no",
+        answer=judged,
+        tone="yes" if judged == "yes" else "no" if judged == "no" else "open",
         verdict=says,
         number=f"{needed:,} B",
         about=f" on {target.name}",
@@ -346,7 +348,7 @@ def _board_cells(row: Row) -> tuple[str, ...]:
     return (
         row.board,
         "none" if needed is None else f"{needed:,} B",
-        "not known" if row.fits is None else "yes" if row.fits else why,
+        "not known" if row.fits is None else "if free" if row.fits else why,
         _share(needed, row.limit),
         _share(row.model_bytes, found.flash),
         row.target,
@@ -363,15 +365,15 @@ def _board_verdict(simulation: Simulation, needed: int, chosen: Board) -> BoardV
     verdict = judge("", simulation.model, simulation.configuration, Room(None, chosen))
     bank = chosen.largest_bank
     if bank is None:
-        return BoardVerdict(verdict.fits, verdict.reason)
+        return BoardVerdict(verdict.answer, verdict.reason)
     left = bank.size - needed
     if left < 0:
         too_many = f"does not fit: {-left:,} B too many for {bank.name} of {chosen.name} ({bank.size:,} B)"
-        return BoardVerdict(False, too_many, left)
-    if verdict.fits is False:
-        return BoardVerdict(False, f"does not fit: {verdict.reason}", left)
+        return BoardVerdict("no", too_many, left)
+    if verdict.answer == "no":
+        return BoardVerdict("no", f"does not fit: {verdict.reason}", left)
     rest = f"leaves {left:,} B of {bank.name} of {chosen.name} ({bank.size:,} B) to the rest of the firmware"
-    return BoardVerdict(None, rest, left)
+    return BoardVerdict("cannot tell", rest, left)
 
 
 def _json(document: object) -> str:

@@ -106,9 +106,9 @@ def shrink(
     """
     if progress is not None:
         expect(progress, Callable, "progress that can be called with a line of text")
-    model, configurations, chosen = load(model), _configurations(targets), _chosen(passes)
+    model, configurations, chosen = load(model), shrink_configurations(targets), _chosen(passes)
     budget, stopping = _budget(goal, max_macs, max_flash, operators), _stopping(time_limit)
-    _refuse(model, configurations, chosen)
+    refuse_unshrinkable(model, configurations, chosen)
     new_search = partial(Search, model, TargetSizer(configurations), budget, progress or (lambda _: None))
     limited = partial(new_search, stopping=stopping, **_search_settings(chosen, configurations))
     result = _shrunk(model, limited, int8_io=chosen["int8_io"], drop_names=chosen["drop_names"])
@@ -137,7 +137,7 @@ def _search_settings(chosen: Mapping[str, bool], configurations: Sequence[Config
         "offline_plan": _is_planned(chosen),
         "kernel_order": chosen["kernel_order"],
         "loops": chosen["loops"],
-        "whole_layers": not chosen["force_float"] and _adds_by_shape(configurations),
+        "whole_layers": not chosen["force_float"] and adds_by_shape(configurations),
     }
 
 
@@ -221,14 +221,19 @@ def _verified(model: Model, search: Search) -> tuple[Model, bytes, str]:
     return replace(parse(data), path=model.path), data, ""
 
 
-def _configurations(targets: Where | Iterable[Where]) -> list[Configuration]:
+def shrink_configurations(targets: Where | Iterable[Where]) -> list[Configuration]:
+    """Return the configurations whose arenas count.
+
+    Raises:
+        UsageError: One has two arenas.
+    """
     found = configure_each(targets)
     if any(configuration.is_split for configuration in found):
         raise UsageError("shrink sizes one arena; two arenas are not modelled here")
     return found
 
 
-def _refuse(model: Model, configurations: Sequence[Configuration], chosen: Mapping[str, bool]) -> None:
+def refuse_unshrinkable(model: Model, configurations: Sequence[Configuration], chosen: Mapping[str, bool]) -> None:
     """Refuse what cannot be rewritten, or not as it was asked for."""
     refuse_unwritable(model)
     _refuse_plan(model, chosen["replan"])
@@ -281,7 +286,7 @@ _WHOLE_LAYERS = (
 )
 
 
-def _adds_by_shape(configurations: Sequence[Configuration]) -> bool:
+def adds_by_shape(configurations: Sequence[Configuration]) -> bool:
     """Return whether integers are added as floating point on a target, in an order that shapes decide.
 
     Source: use_parallel_mac in platform/compute/nn/mvp/src/sl_mvp_ml_conv2d.c @ SiliconLabs/gecko_sdk 911f6cdef: two
@@ -308,28 +313,15 @@ def _refuse_float(model: Model, configurations: Sequence[Configuration]) -> None
 def _result(model: Model, written: Model, data: bytes, search: Search) -> Shrunk:
     """Return the answer: both files measured on every target, as they are."""
     before, after = Draft(model), Draft(written)
-    gains = []
-    configurations = search.sizer.configurations
-    is_open = len({configuration.target.name for configuration in configurations}) == 1
-    cases = cases_of(configurations) if is_open else [""] * len(configurations)
-    for index, configuration in enumerate(configurations):
-        sizes: list[Sizes] = []
-        for each in (model, written):
-            found = search.sizer.measure(each, index)
-            smallest = found.smallest
-            assert smallest is not None, "both models work"
-            sizes.append(Sizes(smallest.size, smallest.multiple_of_16, found.head_bytes, found.tail_bytes))
-        assert sizes[1].arena == search.arenas[index], "the file read again is the model that was simulated"
-        was, now = sizes
-        percent = round(100 * (was.arena - now.arena) / max(1, was.arena), 2)
-        gains.append(Gain(configuration.target.name, cases[index], was, now, percent))
+    gains = target_gains(search.sizer, model, written)
+    assert [gain.after.arena for gain in gains] == list(search.arenas), "the file read again is the one simulated"
     return Shrunk(
         data=data,
         model=written,
         origin=model,
-        gains=tuple(gains),
-        before=_cost(before, len(model.source)),
-        after=_cost(after, len(data)),
+        gains=gains,
+        before=cost_of(before, len(model.source)),
+        after=cost_of(after, len(data)),
         extra_operators=tuple(sorted(operator_names(written) - operator_names(model))),
         steps=tuple(search.steps),
         rejected=tuple(search.rejected),
@@ -341,7 +333,27 @@ def _result(model: Model, written: Model, data: bytes, search: Search) -> Shrunk
     )
 
 
-def _cost(draft: Draft, file_bytes: int) -> Cost:
+def target_gains(sizer: TargetSizer, model: Model, result: Model) -> tuple[Gain, ...]:
+    """Return what each target gains: both models measured, as they are."""
+    gains = []
+    configurations = sizer.configurations
+    is_open = len({configuration.target.name for configuration in configurations}) == 1
+    cases = cases_of(configurations) if is_open else [""] * len(configurations)
+    for index, configuration in enumerate(configurations):
+        sizes: list[Sizes] = []
+        for each in (model, result):
+            found = sizer.measure(each, index)
+            smallest = found.smallest
+            assert smallest is not None, "both models work"
+            sizes.append(Sizes(smallest.size, smallest.multiple_of_16, found.head_bytes, found.tail_bytes))
+        was, now = sizes
+        percent = round(100 * (was.arena - now.arena) / max(1, was.arena), 2)
+        gains.append(Gain(configuration.target.name, cases[index], was, now, percent))
+    return tuple(gains)
+
+
+def cost_of(draft: Draft, file_bytes: int) -> Cost:
+    """Return what a model costs beside its arena."""
     return Cost(draft_multiplications(draft), file_bytes, operators_run(draft))
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from tflm_sim.device.cases import range_of
 from tflm_sim.document_fields import INLINE, named
 from tflm_sim.document_types import Count
 from tflm_sim.errors import expect
 from tflm_sim.escape import printable
-from tflm_sim.extensions.shrink.shrunk import Conversion, ElementNumbers, Gain, Shrunk, Sizes
+from tflm_sim.extensions.shrink.shrunk import Conversion, Cost, ElementNumbers, Gain, ProgramProof, Proof, Shrunk, Sizes
 from tflm_sim.ops.resolver import resolver_method
 from tflm_sim.registry import part_lines
 from tflm_sim.report.tables import fitting_columns, table_lines
@@ -43,6 +43,26 @@ class ExecutedGain:
         if self.arena_after is None or (self.arena_before is not None and self.arena_after >= self.arena_before):
             return False
         return goal is None or self.arena_after <= goal
+
+
+class _Placed(Protocol):
+    """A result, as far as the firmware has to know of it."""
+
+    @property
+    def gains(self) -> tuple[Gain, ...]: ...
+    @property
+    def extra_operators(self) -> tuple[str, ...]: ...
+
+
+class _Proved(Protocol):
+    """A result, as far as it was checked."""
+
+    @property
+    def verified(self) -> str: ...
+    @property
+    def proof(self) -> Proof | None: ...
+    @property
+    def program_proof(self) -> ProgramProof | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,10 +121,10 @@ def shrunk_lines(
         expect(width, int, "a width in columns")
     goal = as_size(goal, "goal")
     lines = [_headline(shrunk, goal), ""]
-    rows = list(_target_rows(shrunk))
+    rows = list(target_rows(shrunk.gains))
     shown = fitting_columns(rows, range(len(rows[0])), width=width)  # head and tail are left out first
     lines += table_lines([[row[column] for column in shown] for row in rows])
-    lines += ["", *table_lines(list(_cost_rows(shrunk)))]
+    lines += ["", *table_lines(list(cost_rows(shrunk.before, shrunk.after)))]
     if shrunk.has_gained:
         lines += ["", *_pass_lines(shrunk, width)]
     if shrunk.stopped:
@@ -125,7 +145,7 @@ def shrunk_lines(
     if shrunk.has_gained:
         lines += ["", "for the firmware:", *(f"    {line}" for line in firmware_lines(shrunk))]
         lines += _conversion_lines(shrunk.conversions)
-        lines += ["", *_trust_lines(shrunk)]
+        lines += ["", *trust_lines(shrunk)]
     return lines
 
 
@@ -154,28 +174,30 @@ def _headline(shrunk: Shrunk, goal: int | None) -> str:
     )
 
 
-def _target_rows(shrunk: Shrunk) -> Iterator[list[str]]:
+def target_rows(gains: Sequence[Gain]) -> Iterator[list[str]]:
+    """Yield a table of arenas before and after; targets that gain the same are one row."""
     yield ["target", "arena", "saved", "head", "tail"]
     alike: dict[tuple[str, Sizes, Sizes], list[Gain]] = {}
-    for gain in shrunk.gains:
+    for gain in gains:
         alike.setdefault((gain.target, gain.before, gain.after), []).append(gain)
-    for (target, before, after), gains in alike.items():
-        case = range_of([gain.case for gain in gains])
+    for (target, before, after), same in alike.items():
+        case = range_of([gain.case for gain in same])
         label = f"{target}, {case}" if case else target
         parts = ((before.arena, after.arena), (before.head, after.head), (before.tail, after.tail))
         arena, head, tail = (f"{first:,} -> {last:,}" for first, last in parts)
-        yield [label, arena, f"{gains[0].percent:.1f} %", head, tail]
+        yield [label, arena, f"{same[0].percent:.1f} %", head, tail]
 
 
-def _cost_rows(shrunk: Shrunk) -> Iterator[list[str]]:
+def cost_rows(before: Cost, after: Cost) -> Iterator[list[str]]:
+    """Yield a table of what models cost beside their arenas."""
     yield ["cost", "before", "after", "change"]
-    for name, before, after in (
-        ("multiply-accumulates", shrunk.before.macs, shrunk.after.macs),
-        ("bytes of the file", shrunk.before.file_bytes, shrunk.after.file_bytes),
-        ("operators to run", shrunk.before.operators, shrunk.after.operators),
+    for name, was, now in (
+        ("multiply-accumulates", before.macs, after.macs),
+        ("bytes of the file", before.file_bytes, after.file_bytes),
+        ("operators to run", before.operators, after.operators),
     ):
-        change = f"{100 * (after - before) / before:+.1f} %" if before else "-"
-        yield [name, f"{before:,}", f"{after:,}", change]
+        change = f"{100 * (now - was) / was:+.1f} %" if was else "-"
+        yield [name, f"{was:,}", f"{now:,}", change]
 
 
 def _pass_lines(shrunk: Shrunk, width: int | None) -> list[str]:
@@ -219,7 +241,7 @@ def _part_lines(facts: dict[str, object]) -> list[str]:
     return lines
 
 
-def firmware_lines(shrunk: Shrunk) -> list[str]:
+def firmware_lines(shrunk: _Placed) -> list[str]:
     """Return what the firmware says for the result: an arena for each target, and the operators that it needs more."""
     sizes: dict[str, int] = {}
     for gain in shrunk.gains:
@@ -262,7 +284,8 @@ def _distinct(outputs: int) -> str:
     return f"{outputs:,} distinct output{'s' * (outputs != 1)}"
 
 
-def _trust_lines(shrunk: Shrunk) -> list[str]:
+def trust_lines(shrunk: _Proved) -> list[str]:
+    """Return what was checked of a result, and what ran."""
     lines = []
     if shrunk.verified:
         lines.append(f"verified: {shrunk.verified}")

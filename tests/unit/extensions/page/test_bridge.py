@@ -78,7 +78,7 @@ def test_every_board_says_what_the_command_line_says_of_its_target() -> None:
     at = [row[0] for row in table["rows"]].index("esp32-s3")
     size = smallest_arena(parse(sample_path("sine").read_bytes()), "esp32-s3").multiple_of_16
     share = f"{100 * size / (480 * 1024):.1f} %"
-    assert table["rows"][at][1:6] == [f"{size:,} B", "yes", share, "not known", "esp32-s3"]
+    assert table["rows"][at][1:6] == [f"{size:,} B", "if free", share, "not known", "esp32-s3"]
     assert (table["tones"][at], table["errors"][at]) == ("yes", "")
     assert table["summary"].startswith("With the newest TFLM it fits 36 of 36 boards; the smallest: ")
 
@@ -163,9 +163,9 @@ def test_a_model_that_fits_no_arena_has_no_verdict_on_a_board() -> None:
 @pytest.mark.parametrize(
     ("bank", "verdict"),
     [
-        (1168, BoardVerdict(None, "leaves 0 B of RAM of b (1,168 B) to the rest of the firmware", 0)),
-        (1167, BoardVerdict(False, "does not fit: 1 B too many for RAM of b (1,167 B)", -1)),
-        (1169, BoardVerdict(None, "leaves 1 B of RAM of b (1,169 B) to the rest of the firmware", 1)),
+        (1168, BoardVerdict("cannot tell", "leaves 0 B of RAM of b (1,168 B) to the rest of the firmware", 0)),
+        (1167, BoardVerdict("no", "does not fit: 1 B too many for RAM of b (1,167 B)", -1)),
+        (1169, BoardVerdict("cannot tell", "leaves 1 B of RAM of b (1,169 B) to the rest of the firmware", 1)),
     ],
 )
 def test_an_arena_fits_a_bank_to_the_byte(bank: int, verdict: BoardVerdict) -> None:
@@ -178,8 +178,8 @@ def test_a_file_larger_than_the_flash_does_not_fit_and_unknown_ram_is_said_to_be
     run = simulate(load("sample:sine"), "cortex-m4")
     board = replace(BOARDS["nano33ble"], flash=len(run.model.source) - 1)
     verdict = bridge._board_verdict(run, 1168, board)
-    assert (verdict.fits, verdict.left) == (False, 262_144 - 1168)
+    assert (verdict.answer, verdict.left) == ("no", 262_144 - 1168)
     assert verdict.text.startswith("does not fit: the file alone has ")
     verdict = bridge._board_verdict(run, 1168, replace(board, flash=None, ram=()))
-    assert (verdict.fits, verdict.left) == (None, None)
+    assert (verdict.answer, verdict.left) == ("cannot tell", None)
     assert "has RAM that is not known" in verdict.text
