@@ -13,6 +13,7 @@ from tflm_sim.cli.options import assumed, configuration, header, simulated
 from tflm_sim.cli.terminal import say, say_json, say_verdict, show
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
+from tflm_sim.extensions.banks.aim import BankAim
 from tflm_sim.extensions.banks.bank import RamBank, parse_banks
 from tflm_sim.extensions.banks.curve import curve
 from tflm_sim.extensions.banks.document import BanksDocument, StockFacts, banks_document, stock_facts
@@ -33,6 +34,20 @@ from tflm_sim.targets.boards import board
 def banks_of(args: argparse.Namespace) -> tuple[RamBank, ...]:
     """Return the banks of ``--bank``, of ``--board``'s where one has no size."""
     return parse_banks(args.banks, board(args.board) if args.board else None)
+
+
+def aim(args: argparse.Namespace) -> BankAim:
+    """Return what ``shrink`` is to make smaller.
+
+    Raises:
+        UsageError: Several boards, whose banks differ.
+    """
+    boards = args.board or []
+    if len(boards) > 1:
+        raise UsageError("--bank goes with one --board, whose banks it names")
+    named = [f"--{name} {each}" for name in ("target", "board") for each in getattr(args, name) or ()]
+    banks = parse_banks(args.banks, board(boards[0]) if boards else None)
+    return BankAim(banks, options=" ".join((*named, *(f"--bank {text}" for text in args.banks))))
 
 
 def parts(args: argparse.Namespace, model: Model, config: Configuration) -> Mapping[str, object]:
