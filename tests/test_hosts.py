@@ -99,7 +99,7 @@ def _problem() -> tflm_sim.Problem:
 
 
 def _comparison() -> Any:
-    return tflm_sim.compare_planners(_problem().buffers, ("greedy", "exact"), time_limit=1)
+    return tflm_sim.compare_planners(_problem().buffers, names=("greedy", "exact"), time_limit=1)
 
 
 def _picture() -> Any:
