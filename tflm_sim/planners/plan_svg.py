@@ -15,6 +15,7 @@ from tflm_sim.escape import printable
 from tflm_sim.labels import fitted, short_names
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.problem import Problem
+from tflm_sim.provenance import made_by
 
 WIDTH, HEIGHT = 1000, 600
 _LEFT, _TOP, _RIGHT, _BOTTOM = 90, 40, 20, 80
@@ -31,7 +32,8 @@ def write_plan_svg(file: TextIO, problem: Problem, plan: Plan, *, planner: str, 
     file.write(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
         f'font-family="system-ui, Segoe UI, DejaVu Sans, sans-serif" font-size="11">\n'
-        f'<title>{title}</title>\n<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>\n'
+        f"<title>{title}</title>\n<metadata>tflm_sim {made_by()}</metadata>\n"
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>\n'
         f'<text x="{_LEFT}" y="22" font-size="14">{title}</text>\n'
     )
     scale = _Scale(problem.buffers, plan)

@@ -17,6 +17,7 @@ from tflm_sim.files import replacing_bytes
 from tflm_sim.labels import fitted
 from tflm_sim.planners.compare import Comparison
 from tflm_sim.planners.problem import Problem
+from tflm_sim.provenance import made_by
 from tflm_sim.report.categories import CATEGORIES
 from tflm_sim.report.picture import Picture
 from tflm_sim.report.shapes import invoke_start, label_u, scope_u, shapes, step_u
@@ -161,7 +162,7 @@ def write_png(path: str, pictures: Sequence[Picture], *, dots_per_inch: int = 13
     """
     figure = draw_arena(pictures)
     with replacing_bytes(path) as file:
-        figure.savefig(file, dpi=dots_per_inch, format="png")
+        figure.savefig(file, dpi=dots_per_inch, format="png", metadata={"Software": f"tflm_sim {made_by()}"})
 
 
 def _figure(width: float, height: float, columns: int = 1) -> Figure:

@@ -6,6 +6,7 @@ import io
 
 import pytest
 
+from tflm_sim.provenance import made_by
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.plan_svg import HEIGHT, WIDTH, fullest_moment, tick_step, write_plan_svg
 from tflm_sim.planners.problem import Problem
@@ -26,8 +27,9 @@ def test_the_frame_holds_the_title_and_all_that_is_drawn() -> None:
     title = "demo: greedy, 240 bytes (lower bound 240)"
     assert (WIDTH, HEIGHT) == (1000, 600)
     assert 'viewBox="0 0 1000 600"' in head
-    assert lines[:3] == [
+    assert lines[:4] == [
         f"<title>{title}</title>",
+        f"<metadata>tflm_sim {made_by()}</metadata>",
         '<rect width="1000" height="600" fill="white"/>',
         f'<text x="90" y="22" font-size="14">{title}</text>',
     ]

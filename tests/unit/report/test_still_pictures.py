@@ -47,7 +47,15 @@ def test_svg_shows_every_resident_and_runs_nothing(residual: Picture) -> None:
     facts = [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}title")]
     for row in residual.residents:
         assert any(f"{row.size:,} bytes at {row.offset:,}" in fact for fact in facts)
-    assert {element.tag.split("}")[1] for element in root.iter()} <= {"svg", "title", "rect", "text", "g", "line"}
+    assert {element.tag.split("}")[1] for element in root.iter()} <= {
+        "svg",
+        "title",
+        "metadata",
+        "rect",
+        "text",
+        "g",
+        "line",
+    }
 
 
 def test_a_picture_of_a_failure_says_so_in_a_banner() -> None:
