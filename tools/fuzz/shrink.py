@@ -7,8 +7,8 @@ A model is a graph of a few layers (shrinking_models.py in tests/), also with op
 and for reference kernels always, or of elementwise operators on int8, int16 and float32, or of queues, sums, SVDFs
 and LSTMs (stateful_models.py), both always with a plan, or with IF and WHILE, whose subgraphs may keep states; the
 targets, limits and options are drawn too. Each result must be verified, need what is predicted on every target, run in
-the wheel in exactly its predicted arena, fail there with 16 bytes less, and give the same bytes on a sequence of inputs.
-Exit code 1 at a difference.
+the wheel in exactly its predicted arena, fail there with 16 bytes less, and give the same bytes on a sequence of
+inputs. Exit code 1 at a difference.
 """
 
 from __future__ import annotations
