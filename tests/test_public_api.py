@@ -154,11 +154,13 @@ EXPECTED = {
     "run_script": "a script (replay_script() makes one)",
     "sample_path": "the name of a sample",
     "shrunk_lines": "a result of shrink()",
+    "stream": A_MODEL,
+    "streamed_lines": "a result of stream()",
     "trace_line": "an event (of simulate(...).events)",
     **dict.fromkeys(OF_A_MODEL.keys() - {"arena_objective", "Sizer"}, A_MODEL),
 }
 """What each public function says that it expected for its first argument."""
-FURTHER = {"limit": "64KiB", "target": M4, "targets": M4, "planner_name": "greedy", "result": SINE}
+FURTHER = {"limit": "64KiB", "step": 1, "target": M4, "targets": M4, "planner_name": "greedy", "result": SINE}
 
 
 def public_functions() -> set[str]:
@@ -370,6 +372,11 @@ RESULTS: dict[str, tuple[Callable[[], Any], Callable[[Any], object], object]] = 
         (1156, 740),
     ),
     "SmallestArena": (lambda: tflm_sim.smallest_arena(SINE, M4), lambda found: found.size, 1156),
+    "Streamed": (
+        lambda: tflm_sim.stream("sample:keyword_spotter", 2, axis=1, aim="macs"),
+        lambda found: (found.gains[0].after.arena, found.after.macs),
+        (33888, 1488128),
+    ),
     "Target": (lambda: _simulation().configuration.target, lambda found: found.sizeof("TfLiteEvalTensor"), 12),
     "Verdict": (
         lambda: tflm_sim.check(SINE, M4, limit=1000),

@@ -61,7 +61,7 @@ Those of the extensions stand in ``registry.py``."""
 _HOMES = homes("tflm_sim", _NAMES) | public_names()
 """Public name -> the module that defines it, and ":NAME" where it is called otherwise there."""
 
-_NUMPY = frozenset({"VerificationFailed", "Verified", "shrink", "verify"})
+_NUMPY = frozenset({"NotStreamed", "VerificationFailed", "Verified", "shrink", "stream", "verify"})
 """Names that need numpy."""
 
 __all__ = sorted([*_HOMES, "__version__"])

@@ -40,6 +40,7 @@ from tflm_sim.errors import SimulatedFailure as SimulatedFailure
 from tflm_sim.errors import TflmSimError as TflmSimError
 from tflm_sim.errors import UnsupportedOpError as UnsupportedOpError
 from tflm_sim.errors import UsageError as UsageError
+from tflm_sim.extensions.banks.aim import BankAim as BankAim
 from tflm_sim.extensions.board.device_replay import replay_script as replay_script
 from tflm_sim.extensions.board.replay import ReplayOutcome as ReplayOutcome
 from tflm_sim.extensions.board.replay import ReplayScript as ReplayScript
@@ -64,6 +65,10 @@ from tflm_sim.extensions.lite.summary import Summary as LiteSummary
 from tflm_sim.extensions.lite.summary import summaries as lite_summaries
 from tflm_sim.extensions.shrink.shrink import shrink as shrink
 from tflm_sim.extensions.shrink.shrunk import Shrunk as Shrunk
+from tflm_sim.extensions.shrink.stream import NotStreamed as NotStreamed
+from tflm_sim.extensions.shrink.stream import stream as stream
+from tflm_sim.extensions.shrink.stream_text import streamed_lines as streamed_lines
+from tflm_sim.extensions.shrink.streamed import Streamed as Streamed
 from tflm_sim.extensions.shrink.text import shrunk_lines as shrunk_lines
 from tflm_sim.extensions.shrink.verify import VerificationFailed as VerificationFailed
 from tflm_sim.extensions.shrink.verify import Verified as Verified
@@ -116,6 +121,7 @@ __version__: str
 __all__ = [
     "Allocation",
     "ArenaObjective",
+    "BankAim",
     "BoardSession",
     "Buffer",
     "BufferId",
@@ -146,6 +152,7 @@ __all__ = [
     "ModelBuilder",
     "ModelError",
     "Node",
+    "NotStreamed",
     "OpEvent",
     "OpModel",
     "Outcome",
@@ -176,6 +183,7 @@ __all__ = [
     "SplitArenaSizes",
     "Stage",
     "Steps",
+    "Streamed",
     "TailLedger",
     "Target",
     "Temp",
@@ -220,6 +228,8 @@ __all__ = [
     "shrunk_lines",
     "simulate",
     "smallest_arena",
+    "stream",
+    "streamed_lines",
     "sweep",
     "take_picture",
     "trace_line",

@@ -78,9 +78,9 @@ def register(subparsers: Subparsers) -> None:
     other.add_argument("--preserve-all", action="store_true", help="say what preserve_all_tensors costs")
     other.add_argument(
         "--invoke",
-        type=typed(whole),
+        type=typed(whole, least=1, most=MOST_INVOCATIONS),
         metavar="N",
-        help="run AllocateTensors() under the sanitizer, then invoke N times and check every byte",
+        help="run AllocateTensors() under the sanitizer, then invoke N times (10,000 at most) and check every byte",
     )
 
 

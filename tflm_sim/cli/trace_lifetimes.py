@@ -52,8 +52,6 @@ def _costs(args: argparse.Namespace, lives: Lifetimes, config: Configuration) ->
 def run_sanitizer(args: argparse.Namespace) -> int:
     """Run the sanitizer; the exit code is 1 where a byte is overwritten."""
     refuse_besides(args, "invoke", "model", *SETTINGS)
-    if args.invoke < 1:
-        raise UsageError(f"--invoke {args.invoke}: the number of invocations must be 1 or more")
     model = load(args.model)
     config, need = configured(args, args.model, model)
     say(*program_header(need), *header(args, config))
