@@ -46,6 +46,8 @@ tflm-sim trace model.tflite --preserve conv1/Relu --preserve 5
 tflm-sim trace model.tflite --preserve-all
 tflm-sim trace model.tflite --invoke 10
 """
+MOST_INVOCATIONS = 10_000
+"""Of --invoke: what a second does not show, more do not either."""
 EXITS = {1: "--invoke: a byte is overwritten", 4: "AllocateTensors() fails"}
 
 

@@ -13,7 +13,7 @@ from tflm_sim.checks.sanitizer import findings_until_failure, sanitize
 from tflm_sim.cli.options import SETTINGS, assumed, configured, header, program_header, refuse_besides, simulated
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.errors import SimulatedFailure, UsageError
+from tflm_sim.errors import SimulatedFailure
 from tflm_sim.escape import printable
 from tflm_sim.invocation.findings import Finding
 from tflm_sim.model.load import load
