@@ -20,6 +20,7 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.documents import as_json
 from tflm_sim.errors import FirmwareError, TflmSimError, UsageError
 from tflm_sim.extensions.shrink.shrunk import Shrunk
+from tflm_sim.extensions.shrink.stream_text import feeding_lines, streamed_document, streamed_lines
 from tflm_sim.extensions.shrink.streamed import Streamed
 from tflm_sim.extensions.shrink.text import (
     ExecutedGain,
@@ -239,7 +240,6 @@ def _refuse_without_stream(args: argparse.Namespace) -> None:
 def _stream(args: argparse.Namespace) -> int:
     """Rewrite a model that takes a window into one that takes its new frames, and print what that gives."""
     from tflm_sim.extensions.shrink.stream import stream
-    from tflm_sim.extensions.shrink.stream_text import streamed_document, streamed_lines
 
     if args.picture is not None:
         raise UsageError("--picture needs --advise: it draws what windows have in common")
@@ -278,9 +278,7 @@ def _advise_on_windows(args: argparse.Namespace) -> int:
     from tflm_sim.extensions.shrink.windows_picture import write_stream_svg
     from tflm_sim.extensions.shrink.windows_text import stream_document, stream_lines
 
-    options.refuse_besides(
-        args, "advise", "stream", "axis", "picture", "json", "model"
-    )
+    options.refuse_besides(args, "advise", "stream", "axis", "picture", "json", "model")
     model = load(args.model)
     with elapsing("comparing windows"):
         work = window_work(model, args.stream, args.axis)
@@ -452,6 +450,7 @@ def _as_source(path: str, shrunk: Shrunk | Streamed, args: argparse.Namespace) -
     methods, own = resolver_methods(shrunk.model)
     notes = [
         *firmware_lines(shrunk),
+        *(feeding_lines(shrunk) if isinstance(shrunk, Streamed) else ()),
         f"MicroMutableOpResolver<{len(methods) + len(own)}>: {', '.join((*methods, *own))}",
     ]
     if not os.path.exists(path):

@@ -105,6 +105,8 @@ def _moved(draft: Draft, operator: Operator, rows: Mapping[int, MovingRows]) -> 
         return "its inputs move on by different steps"
     first = given[0]
     how = _rule(draft, operator, first.axis)
+    if how is None and draft.name(operator) in VIEWS:
+        return "in the shape that it makes, frames are no rows"
     if how is None:
         return "its outputs are made of all frames, or it is not known of which"
     own, axis = how

@@ -15,13 +15,13 @@ from tflm_sim.model.types import Model
 
 
 @dataclass(frozen=True, slots=True)
-class Ring:
+class KeptRows:
     """Old rows that are kept from one invocation to the next.
 
     Attributes:
         tensor: Whose rows, by its name in the model or its number there.
-        rows: How many.
-        bytes: They take.
+        rows: That the state holds.
+        bytes: That they take.
         keep: "whole" (a variable tensor with the new rows, too), "old" (a variable tensor), "resource" (a resource
             variable).
     """
@@ -74,7 +74,7 @@ class Streamed:
     start_up: Count
     operators: tuple[Count, ...]
     ends: tuple[str, ...]
-    rings: tuple[Ring, ...]
+    rings: tuple[KeptRows, ...]
     extra_operators: tuple[str, ...]
     simulations: Count
     verified: str = ""
