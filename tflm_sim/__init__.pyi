@@ -40,6 +40,7 @@ from tflm_sim.errors import SimulatedFailure as SimulatedFailure
 from tflm_sim.errors import TflmSimError as TflmSimError
 from tflm_sim.errors import UnsupportedOpError as UnsupportedOpError
 from tflm_sim.errors import UsageError as UsageError
+from tflm_sim.extensions.banks.aim import BankAim as BankAim
 from tflm_sim.extensions.board.device_replay import replay_script as replay_script
 from tflm_sim.extensions.board.replay import ReplayOutcome as ReplayOutcome
 from tflm_sim.extensions.board.replay import ReplayScript as ReplayScript
@@ -120,6 +121,7 @@ __version__: str
 __all__ = [
     "Allocation",
     "ArenaObjective",
+    "BankAim",
     "BoardSession",
     "Buffer",
     "BufferId",

@@ -179,7 +179,8 @@ OWN: tuple[Extension, ...] = (
     Extension(name="eon", additions={"size": "additions"}, sources="source_kind"),
     Extension(
         name="banks",
-        additions={"size": "additions", "check": "additions", "report": "additions", "plan": "additions"},
+        additions=dict.fromkeys(("size", "check", "report", "plan", "shrink"), "additions"),
+        names={"aim": "BankAim"},
         parts={
             "banks": DocumentPart(
                 ("SizeDocument", "Verdict"),

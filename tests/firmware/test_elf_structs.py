@@ -6,12 +6,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from upstream.program_structs import compared
 
 from tflm_sim.extensions.firmware.reading.elf import Elf
 from tflm_sim.extensions.firmware.reading.firmware import examine
 from tflm_sim.extensions.firmware.reading.image import parse_image
 from tflm_sim.extensions.firmware.reading.measured_structs import debug_facts
 from tflm_sim.targets.abi import AAPCS, ILP32, LP64, Abi
+from tflm_sim.targets.presets import preset
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.structs import layouts
 
@@ -61,6 +63,20 @@ def _assert_measured(elf: Elf, abi: Abi, names: set[str]) -> None:
     assert measured == {name: (table[name].size, table[name].alignment) for name in names}
     assert facts.enum_size == (1 if abi.short_enums else 4)
     assert facts.disagreeing == {}
+
+
+def test_a_struct_of_another_size_in_a_newer_program_is_told(tmp_path: Path) -> None:
+    compiler, _ = COMPILERS["ARM"]
+    if not elf_program.is_there(compiler):
+        pytest.skip("arm-none-eabi-g++ not installed")
+    rows = elf_program.all_structs()
+    structs = elf_program.in_order(rows, ["TfLiteNode", "TfLiteFullyConnectedParams"])
+    path = elf_program.build(
+        tmp_path, compiler, {"main.cc": elf_program.source_of(structs) + "int main() { return 0; }\n"}, "-g"
+    )
+    assert [decision for _, decision in compared(path, preset("cortex-m4")) if decision] == []
+    (told,) = (decision for _, decision in compared(path, preset("cortex-m4", runtime="8f6596d")) if decision)
+    assert told.startswith("a struct: TfLiteFullyConnectedParams has 5 bytes in ")
 
 
 def test_a_file_without_debug_information_measures_nothing(tmp_path: Path) -> None:

@@ -183,6 +183,10 @@ class SeenNode(Node):
         self.checks: list[PassedCheck] = []
         self.damage, self.compressed_tensors = None, frozenset()
 
+    @property
+    def model(self) -> NoReturn:  # type: ignore[override]
+        raise NotRepeatable("model")
+
     def check_tensors(self, check: Callable[..., None], *tensors: KernelTensor | None, **facts: int) -> None:
         """Run a check on the real tensors."""
         seen: tuple[Any, ...] = tensors

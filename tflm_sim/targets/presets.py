@@ -245,7 +245,12 @@ def _esp_nn_of(library: kernel_library.KernelLibrary, runtime: Runtime) -> kerne
 
 def _with_build_flags(own: Runtime, found: Runtime) -> Runtime:
     """Return a version with the build flags of another."""
-    runtime = replace(found, compression=own.compression, optimize_kernels_for=own.optimize_kernels_for)
+    runtime = replace(
+        found,
+        compression=own.compression,
+        optimize_kernels_for=own.optimize_kernels_for,
+        has_debug_checks=own.has_debug_checks,
+    )
     if runtime.compression and not runtime.has("compression"):
         raise UsageError(f"{runtime.snapshot} has no compression yet; it came on {CHANGES['compression'].date}")
     return runtime

@@ -29,6 +29,7 @@ from lite_wheel import Wheel, answers, is_undefined
 
 from tflm_sim.errors import TflmSimError
 from tflm_sim.extensions.lite.answer import LiteSettings
+from tflm_sim.extensions.lite.releases import DEFAULT_RELEASE, RELEASES
 
 MOST_FAULTS = 3
 
@@ -42,8 +43,8 @@ class Case(NamedTuple):
     double: bool
 
 
-def case(number: int, files: Sequence[Path]) -> Case:
-    """Return a case by its number."""
+def case(number: int, files: Sequence[Path], release: str = DEFAULT_RELEASE) -> Case:
+    """Return a case by its number, for a release of the runtime."""
     rng = random.Random(number)
     if files:
         path = rng.choice(files)
@@ -53,7 +54,7 @@ def case(number: int, files: Sequence[Path]) -> Case:
     for fault in range(rng.randint(1, MOST_FAULTS)):
         data = mutated(data, MOST_FAULTS * number + fault)
     kernels = rng.choice(("optimized", "reference"))
-    settings = LiteSettings(kernels, preserves_all_tensors=rng.random() < 0.2, threads=rng.choice((1, 1, 4)))
+    settings = LiteSettings(kernels, rng.random() < 0.2, rng.choice((1, 1, 4)), release)
     return Case(name, data, settings, rng.random() < 0.3)
 
 
@@ -106,7 +107,7 @@ def wheel() -> Wheel:
 
 def make_case(number: int, options: argparse.Namespace) -> tuple[str, bytes, Case]:
     """Return a case's name, its bytes, and itself."""
-    made = case(number, files(options.corpus, options.max_size))
+    made = case(number, files(options.corpus, options.max_size), options.release)
     return made.name, made.data, made
 
 
@@ -123,8 +124,18 @@ def run(data: bytes, made: Case, options: argparse.Namespace) -> str:
     return what
 
 
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add ours."""
+    parser.add_argument("--release", choices=RELEASES, default=DEFAULT_RELEASE, help="which the wheel is (%(default)s)")
+
+
 FUZZER = Fuzzer(
-    doc=__doc__, defaults={"count": 1500, "max_size": 300_000, "limit": 30.0}, make_case=make_case, run=run, expected=()
+    doc=__doc__,
+    defaults={"count": 1500, "max_size": 300_000, "limit": 30.0},
+    make_case=make_case,
+    run=run,
+    add_options=add_options,
+    expected=(),
 )
 
 if __name__ == "__main__":

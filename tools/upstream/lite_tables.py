@@ -1,7 +1,8 @@
 """Compare the mobile runtime's tables with a clone of google-ai-edge/LiteRT, or write one of them.
 
-    python tools upstream lite_tables CHECKOUT         operators and conditions that differ, exit code 1
-    python tools upstream lite_tables CHECKOUT --write write tflm_sim/extensions/lite/flex_ops.txt
+    python tools upstream lite_tables CHECKOUT                 operators that differ, exit code 1
+    python tools upstream lite_tables CHECKOUT --conditions    as well each condition that stands elsewhere
+    python tools upstream lite_tables CHECKOUT --write         write tflm_sim/extensions/lite/flex_ops.txt
 
 The conditions that kernels check (extensions/lite/kernels/conditions.txt) were read out of wheels whose source is not
 public (``tools upstream lite_conditions``): each of the release that is the default is looked for in the checkout's
@@ -96,6 +97,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = frame.parser(__doc__)
     parser.add_argument("checkout")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--conditions", action="store_true")
     args = parser.parse_args(arguments)
     theirs, ours = flex_rows(args.checkout), TABLE.read_text("utf-8").splitlines()
     if args.write:
@@ -103,7 +105,8 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     differing = sorted(set(theirs) ^ set(ours))
     print("\n".join(differing) or f"{len(ours)} operators, all names are right")
-    print(*compare_conditions(args.checkout), sep="\n")
+    *lines, total = compare_conditions(args.checkout)
+    print(*lines if args.conditions else (), total, sep="\n")
     return int(bool(differing))
 
 

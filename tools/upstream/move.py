@@ -1,13 +1,16 @@
 """Look whether upstream moved, say what that changes, and write what can be written without a decision.
 
     python tools upstream move                                   the newest of each upstream and fork
-    python tools upstream move --only NAME --given NAME=PATH     a wheel or a checkout that is here already
+    python tools upstream move --only NAME --given NAME=PATH     a wheel or a clone that is here already
+    python tools upstream move --only NAME --program cortex-m4=APP.elf     as well, structs in debug information
     python tools upstream move --write                           bring the tables up to date as well
     python tools upstream move --issue                           tell the repository's issues (in its weekly workflow)
 
 The list is ``upstreams.py``. Where the pip wheel is newer than the newest that is known, its structs are measured, and
 the committed sample and every model of tests/oracle run in it. Where tensorflow/tflite-micro is, its operators, pins
-and changed files are read from a checkout, which is cloned unless it is given. What a person has to decide comes last.
+and changed files are read from a checkout, which is cloned unless it is given. A wheel of LiteRT answers random models,
+and its conditions are compared. A clone of a fork that is given is asked which TFLM it holds, if a clone of
+tensorflow/tflite-micro is given, too. What a person has to decide comes last.
 
 Exit code 0: nothing moved. 1: a person has to decide something. 3: an upstream could not be asked, and else nothing.
 """
@@ -22,13 +25,29 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import frame
-from upstream import checkout_move, wheel_move
+from upstream import checkout_move, lite_move, program_structs, wheel_move
 from upstream.issue import tell
-from upstream.upstreams import CHECKOUT, UPSTREAMS, WHEEL, Unreachable, Upstream, ask, git_address, is_moved, version_of
+from upstream.upstreams import (
+    CHECKOUT,
+    UPSTREAMS,
+    WHEEL,
+    Unreachable,
+    Upstream,
+    ask,
+    git_address,
+    given_version,
+    is_moved,
+    version_of,
+)
+from upstream.wheel_move import download, tool_output
 
 from tflm_sim.errors import TflmSimError
 from tflm_sim.targets import history
+from tflm_sim.targets.presets import preset
 from tflm_sim.targets.reference import REFERENCE_SNAPSHOT
+
+_LINES = 24
+"""How many lines of a tool are printed: its first ones, and its last."""
 
 
 class Report:
@@ -60,35 +79,38 @@ class Report:
 
 
 def look(upstreams: Iterable[Upstream], given: dict[str, str], report: Report) -> dict[str, str]:
-    """Print the newest of each upstream; return the newest of those that moved. What is given is not asked for."""
+    """Print the newest of each upstream; return those that moved or are given: the version, or the path that is given.
+
+    What is given is not asked for.
+    """
     moved = {}
     for upstream in upstreams:
-        newest, what = given.get(upstream.name, ""), "given"
-        if not newest:
-            try:
-                newest = ask(upstream)
-                what = "moved" if is_moved(upstream, newest) else "known"
-            except Unreachable as error:
-                report.unreachable.append(upstream.name)
-                report.say(f"{upstream.name:<48} {upstream.known:<24} not reached: {error}")
-                continue
+        path = given.get(upstream.name, "")
+        try:
+            newest = given_version(upstream, Path(path)) if path else ask(upstream)
+        except Unreachable as error:
+            report.unreachable.append(upstream.name)
+            report.say(f"{upstream.name:<48} {upstream.known:<24} not reached: {error}")
+            continue
+        has_moved = is_moved(upstream, newest)
+        what = ("given, " if path else "") + ("moved" if has_moved else "known")
         report.say(f"{upstream.name:<48} {upstream.known:<24} {newest[:40]:<40} {what}")
-        if what != "known":
-            moved[upstream.name] = newest
-        if what == "moved" and upstream.then:
+        if has_moved or path:
+            moved[upstream.name] = path or newest
+        if has_moved and upstream.then:
             report.decisions.append(f"{upstream.name} {newest} after {upstream.known}: {upstream.then}")
     return moved
 
 
 def look_at_wheel(newest: str, folder: Path, report: Report, *, is_written: bool, since: str | None) -> None:
     """Compare a wheel, given or of a version, with our tables and with the wheel before it."""
-    path = Path(newest) if newest.endswith(".whl") else wheel_move.download(newest, folder)
+    path = Path(newest) if newest.endswith(".whl") else download(newest, folder)
     release = wheel_move.release_of(path)
     versions = {commit.hash[:7]: commit for commit in history.wheels()}
     is_known = release.commit[:7] in versions
     old = wheel_move.release_of(Path(since)) if since else None
     if old is None and not is_known:
-        old = wheel_move.release_of(wheel_move.download(version_of(history.newest()), folder))
+        old = wheel_move.release_of(download(version_of(history.newest()), folder))
     report.say("")
     report.say(f"{WHEEL} {release}" + (f" beside {old}" if old else ""))
     models = folder / "models"
@@ -100,7 +122,7 @@ def look_at_wheel(newest: str, folder: Path, report: Report, *, is_written: bool
             "recording of what models need in it and its row in targets/evidence.py"
         )
     if is_written:
-        base = wheel_move.download(version_of(history.main_line()[-1]), folder)
+        base = download(version_of(history.main_line()[-1]), folder)
         for line in wheel_move.write(release, base):
             report.say(line)
 
@@ -121,6 +143,52 @@ def look_at_checkout(newest: str, folder: Path, report: Report, *, is_written: b
             report.say(line)
 
 
+def look_at_others(
+    upstreams: Iterable[Upstream], moved: dict[str, str], checkout: str | None, report: Report, *, is_written: bool
+) -> None:
+    """Let the tools that read a wheel or a clone of the other upstreams say what is in those that moved or are given.
+
+    Args:
+        upstreams: Those that were looked at.
+        moved: What moved, by name: a version, or a path.
+        checkout: A clone of tensorflow/tflite-micro, which a fork is compared with.
+        report: Where it is said.
+        is_written: Whether tables are written.
+    """
+    for upstream in upstreams:
+        newest = moved.get(upstream.name, "")
+        write = ["--write"] if is_written else []
+        with tempfile.TemporaryDirectory() as folder:
+            if upstream.reader == "lite_conditions" and newest:
+                path = Path(newest) if newest.endswith(".whl") else download(newest, Path(folder), upstream.name)
+                report.say("")
+                report.take(lite_move.compared(path))
+                commands = [("lite_conditions", path, *write)]
+            elif upstream.reader == "identify_library" and checkout and Path(newest).is_dir() and newest:
+                commands = [("identify_library", checkout, newest)]
+            elif upstream.reader == "lite_tables" and Path(newest).is_dir() and newest:
+                commands = [("lite_tables", newest), *([("lite_tables", newest, *write)] if is_written else [])]
+            elif upstream.reader == "library_pins" and newest and is_written:
+                commands = [("library_pins", *write)]
+            else:
+                continue
+            for name, *arguments in commands:
+                report.say(f"{upstream.name}, {name}:")
+                lines = tool_output(name, *arguments)
+                if len(lines) > _LINES:
+                    lines[_LINES - 1 : -1] = [f"... {len(lines) - _LINES} more"]
+                for line in lines:
+                    report.say(f"  {line}")
+
+
+def _programs(values: Sequence[str]) -> Iterator[tuple[str, Path]]:
+    for value in values:
+        target, _, path = value.partition("=")
+        if not Path(path).is_file():
+            raise ValueError(f"--program {value}: TARGET=PATH, a program that exists")
+        yield target, Path(path)
+
+
 def _given(values: Sequence[str]) -> Iterator[tuple[str, str]]:
     names = [upstream.name for upstream in UPSTREAMS]
     for value in values:
@@ -135,6 +203,9 @@ def main(arguments: Sequence[str]) -> int:
     parser = frame.parser(__doc__)
     parser.add_argument("--only", action="append", metavar="NAME", help="only this upstream, or these")
     parser.add_argument("--given", action="append", default=[], metavar="NAME=PATH", help="a wheel, or a clone")
+    parser.add_argument(
+        "--program", action="append", default=[], metavar="TARGET=APP.elf", help="a program with debug information"
+    )
     parser.add_argument("--since", metavar="OLD.whl", help="the wheel before, which is downloaded otherwise")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--issue", action="store_true")
@@ -150,6 +221,9 @@ def main(arguments: Sequence[str]) -> int:
             if CHECKOUT in moved:
                 esp = given.get("espressif/esp-tflite-micro")
                 look_at_checkout(moved[CHECKOUT], Path(folder), report, is_written=args.write, esp=esp)
+        look_at_others(chosen, moved, given.get(CHECKOUT), report, is_written=args.write)
+        for target, path in _programs(args.program):
+            report.take(program_structs.compared(path, preset(target, runtime=history.newest().short)))
     except (TflmSimError, ValueError, OSError, subprocess.CalledProcessError) as error:
         print(f"move: {error}", file=sys.stderr)
         return 3

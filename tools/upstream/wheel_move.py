@@ -69,17 +69,30 @@ def release_of(path: Path) -> Release:
     return Release(path, version[1], commit[1])
 
 
-def download(version: str, folder: Path) -> Path:
+def download(version: str, folder: Path, name: str = "tflite-micro") -> Path:
     """Return the wheel of a version, "0.dev20261023182759", got with pip; it need not fit this Python."""
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "download", "--quiet", "--no-deps")
     options = ("--only-binary", ":all:", "--ignore-requires-python", "--dest", str(folder))
-    subprocess.run([*pip, *options, f"tflite-micro=={version}"], check=True, stderr=subprocess.DEVNULL)
-    return next(folder.glob(f"tflite_micro-{version}-*.whl"))
+    subprocess.run([*pip, *options, f"{name}=={version}"], check=True, stderr=subprocess.DEVNULL)
+    return next(folder.glob(f"{name.replace('-', '_')}-{version}-*.whl"))
 
 
 def run_tool(name: str, *arguments: str | Path) -> None:
     """Run a writer of a table in a process of its own, which reads the tables as they are now."""
     subprocess.run([sys.executable, "tools", "upstream", name, *map(str, arguments)], cwd=ROOT, check=True)
+
+
+def tool_output(name: str, *arguments: str | Path) -> list[str]:
+    """Return the lines that a tool prints which says by exit code 1 that something differs.
+
+    Raises:
+        ValueError: It cannot do its work.
+    """
+    command = [sys.executable, "tools", "upstream", name, *map(str, arguments)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if run.returncode > 1:
+        raise ValueError(f"{name}: {run.stderr.strip()[-500:]}")
+    return run.stdout.splitlines()
 
 
 def built_models(folder: Path) -> Iterator[tuple[str, bytes]]:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import struct
+
 import pytest
 
+from tflm_sim.answers.simulation import simulate
 from tflm_sim.errors import PrepareError
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.flatbuf import FlatBuffer, Table
+from tflm_sim.model.load import parse
+from tflm_sim.model.schema import TensorSlot
 from tflm_sim.model.types import TensorType as T
 
 KERNELS = "tensorflow/lite/micro/kernels/"
@@ -95,6 +102,19 @@ def test_squeeze_frees_its_tensors_when_it_refuses(kernel, shape, dims, message)
     bench = kernel("SQUEEZE", [_int8(*shape)], [_int8(3)], options={"squeeze_dims": dims})
     assert bench.refusal() == KERNELS + message
     assert bench.requests == IN_OUT
+
+
+@pytest.mark.parametrize(("following", "status"), [(b"\7\0\0\0", "ok"), (b"\6\0\0\0", "abort"), (b"", "abort")])
+def test_squeeze_compares_with_what_follows_the_dims_in_the_file(following, status):
+    builder = ModelBuilder()
+    source, output = builder.tensor((1, 7), T.INT8), builder.tensor((1,), T.INT8)
+    builder.operator("SQUEEZE", [source], [output], options={"squeeze_dims": ()})
+    data = bytearray(builder.build(inputs=[source], outputs=[output]))
+    table = Table(FlatBuffer(memoryview(bytes(data))), parse(bytes(data)).subgraphs[0].tensors[output].offset)
+    field = table.position + table.field_offset(TensorSlot.SHAPE)
+    data[field : field + 4] = (len(data) - field).to_bytes(4, "little")
+    data += struct.pack("<i", 0) + following  # An empty shape at the end of the file.
+    assert simulate(parse(bytes(data)), "x86_64", arena_size=4096).status == status
 
 
 @pytest.mark.parametrize(("inputs", "outputs"), [

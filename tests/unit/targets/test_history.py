@@ -165,6 +165,7 @@ def test_a_preset_that_is_one_build_takes_no_other_runtime() -> None:
 def test_the_pip_preset_takes_the_wheels_behind_the_counted_commits() -> None:
     assert at_runtime(preset("x86_64-pip"), "2026-10-08").sizeof("TfLiteFullyConnectedParams") == 16
     assert at_runtime(preset("x86_64-pip"), "2026-10-12").sizeof("TfLiteFullyConnectedParams") == 32
+    assert not at_runtime(preset("x86_64-pip"), "2026-10-12").runtime.has_debug_checks
     with pytest.raises(UsageError, match="which is not modelled for 2026-08-20; "):
         at_runtime(preset("x86_64-pip"), "90b983c")
 

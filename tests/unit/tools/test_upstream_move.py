@@ -166,6 +166,20 @@ def test_another_commit_of_a_fork_is_a_move(
     assert servers.issues[0]["title"] == f"Upstream moved: {CHIRALE}"
 
 
+def test_what_is_given_is_looked_at_as_what_is_published(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    committed(tmp_path / "clone", KNOWN[CMSIS_NN], "24.02")
+    commit = committed(tmp_path / "fork")
+    given = [f"--given={CMSIS_NN}={tmp_path}/clone", f"--given={CHIRALE}={tmp_path}/fork"]
+    assert move.main(["--only", CMSIS_NN, "--only", CHIRALE, *given]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(maxsplit=2)[-1].split() for line in lines[:2]] == [
+        [KNOWN[CMSIS_NN], "given,", "known"],
+        [commit, "given,", "moved"],
+    ]
+    assert move.main(["--only", CMSIS_NN, "--given", f"{CMSIS_NN}={tmp_path}"]) == 3
+    assert "not reached: fatal: " in capsys.readouterr().out
+
+
 def test_an_upstream_that_cannot_be_asked_is_named(servers: Servers, capsys: pytest.CaptureFixture[str]) -> None:
     servers.components.clear()
     assert looked(ESP_NN, "Seeed-Studio/SSCMA-Micro", CMSIS_NN) == 3

@@ -6,6 +6,7 @@ import argparse
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from tflm_sim.cli.options import Subparsers, add_verb, typed
 from tflm_sim.cli.terminal import say
@@ -50,6 +51,10 @@ def register(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
+    source = args.pyodide or "npm, about 14 MB, and numpy from Pyodide's own server"
+    say(
+        f"preparing the page: Pyodide {site.PYODIDE_VERSION} from {source}; this package; its planners", file=sys.stderr
+    )
     files = site.site_files(_pyodide(args), _planners())
     if args.write is not None:
         for name, data in files.items():
@@ -130,5 +135,13 @@ def make_server(files: dict[str, bytes], port: int) -> ThreadingHTTPServer:
         def log_message(self, *_: object) -> None:
             """Keep the terminal quiet."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    class Server(ThreadingHTTPServer):
+        """Says nothing of a client that goes away in the middle of an answer."""
+
+        def handle_error(self, request: Any, client_address: Any) -> None:
+            """Print what went wrong, unless the other side left."""
+            if not isinstance(sys.exception(), ConnectionError):
+                super().handle_error(request, client_address)
+
+    server = Server(("127.0.0.1", port), Handler)
     return server

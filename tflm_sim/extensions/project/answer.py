@@ -134,7 +134,7 @@ def answer_folder(folder: str, kind: str, args: argparse.Namespace, model_name: 
     count = len({*needed, *reading.registered} - removed)
     if reading.resolver is not None and needed and not is_open and reading.count_value != count:
         edits += [edit for one in sources.counts for edit in number_edit(one, count, sources)]
-    if reading.arena is not None and args.limit is None and verdict.fits is False and _is_too_small(verdict):
+    if reading.arena is not None and args.limit is None and verdict.works is False and _is_too_small(verdict):
         lost = 0 if _is_aligned(sources) else BUFFER_ALIGNMENT
         edits += arena_edits(reading.arena, (verdict.needed or 0) + lost, sources)
     changed = edited(texts, edits)
@@ -185,7 +185,7 @@ def answer_wake_word(manifest: WakeWord, args: argparse.Namespace, model_name: s
     verdict = _judged(manifest.path, model, config, limit, args, None)
     place = os.path.basename(manifest.path)
     text, changed = manifest.text, {}
-    if manifest.arena is not None and args.limit is None and verdict.fits is False and _is_too_small(verdict):
+    if manifest.arena is not None and args.limit is None and verdict.works is False and _is_too_small(verdict):
         changed[place] = f"{text[: manifest.start]}{verdict.needed}{text[manifest.end :]}"
     facts = ProjectFacts(
         kind=KIND_OF_WAKE_WORD,
@@ -308,7 +308,7 @@ def _fits_otherwise(verdict: Verdict, others: Iterable[argparse.Namespace]) -> b
         if (key := baseline_key("", config)) in tried:
             continue
         tried.add(key)
-        if judge(verdict.name, verdict.model, config, Room(verdict.limit, None)).fits is not verdict.fits:
+        if judge(verdict.name, verdict.model, config, Room(verdict.limit, None)).works is not verdict.works:
             return True
     return False
 
@@ -327,7 +327,7 @@ def _open_versions(args: argparse.Namespace, library: Named | None, verdict: Ver
         first = (int(least[1]), int(least[2]))
         of_range = [row for row in rows if row.version.startswith(f"{least[1]}.") and _numbers(row.version) >= first]
         rows = of_range or rows
-    is_refused = verdict.fits is False and not _is_too_small(verdict)
+    is_refused = verdict.works is False and not _is_too_small(verdict)
     can_turn = (is_refused and rows != all_rows) or _fits_otherwise(
         verdict, (_with(args, library=row.label) for row in rows)
     )
@@ -402,12 +402,12 @@ def _judged(
     key = baseline_key(name, config)
     board = known_board(args.board) if args.board else None
     if model is None:
-        return Verdict(name, key, None, limit, None, reason="cannot be told: the model was not found", board=board)
+        return Verdict(name, key, None, limit, None, reason="the model was not found", board=board)
     if limit is None:
         simulation = options.simulated(model, config)
         if simulation.smallest is not None and simulation.invoke_problem is None:
             needed, smallest = simulation.smallest.multiple_of_16, simulation.smallest.size
-            reason = f"cannot be told: the arena's size was not found; {format_size(needed)} are needed"
+            reason = f"the arena's size was not found; {format_size(needed)} are needed"
             return Verdict(name, key, needed, None, None, None, reason, model=model, board=board, smallest=smallest)
         limit = 0
     is_outside = sources is not None and any(_OUTSIDE.search(text) for text in sources.texts.values())
@@ -417,7 +417,7 @@ def _judged(
             room = room_on(args.board, limit=limit, ram_free=None, has_external_ram=False)
         except UsageError as problem:
             found = judge(name, model, config, Room(limit, None), simulate=options.simulated)
-            return replace(found, fits=False, reason=str(problem), board=board)
+            return replace(found, works=False, reason=str(problem), board=board)
     return judge(name, model, config, room, simulate=options.simulated)
 
 
@@ -432,7 +432,7 @@ def _open_macros(
             continue
         size = other.arena_bytes
         can_turn = other.accepted != reading.accepted or (
-            verdict.smallest is not None and (verdict.smallest <= size) is not verdict.fits
+            verdict.smallest is not None and (verdict.smallest <= size) is not verdict.works
         )
         said = f", with which the arena has {format_size(size)}" if size != reading.arena_bytes else ""
         yield Doubt(f"{name} is not defined{said}", can_turn=can_turn, settled_by="")
@@ -445,7 +445,7 @@ def _is_aligned(sources: Sources) -> bool:
 
 def _alignment(sources: Sources, reading: Reading, verdict: Verdict, args: argparse.Namespace) -> Iterator[Doubt]:
     """Yield a doubt where nothing says that the arena begins at a multiple of 16: TFLM skips the bytes before one."""
-    if reading.arena is None or args.arena_address is not None or not verdict.fits:
+    if reading.arena is None or args.arena_address is not None or not verdict.works:
         return
     if _is_aligned(sources):
         return
@@ -465,6 +465,6 @@ def _with_operators(verdict: Verdict, facts: ProjectFacts, doubts: Sequence[Doub
     if late:
         room = f"MicroMutableOpResolver<{facts.resolver_count}> has no room for {', '.join(late)}"
         reasons.append(f"{room}: N must be {len(facts.needed)}")
-    if verdict.fits is False:
+    if verdict.works is False:
         reasons.append(verdict.reason)
-    return replace(verdict, fits=False, reason="; ".join(reasons), parts=parts, doubts=())
+    return replace(verdict, works=False, reason="; ".join(reasons), parts=parts, doubts=())

@@ -7,6 +7,7 @@ import contextlib
 import importlib.util
 import math
 import os
+import shlex
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -91,6 +92,7 @@ def register(subparsers: options.Subparsers) -> None:
         help="run both models in the real TFLM (with --firmware: in that program) on N random inputs and the extremes, "
         "and reject the result if a byte differs",
     )
+    parser.set_defaults(minimised=None)  # An extension's options may ask for something else than one arena.
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one JSON document")
     form.add_argument(
@@ -194,6 +196,8 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"shrink needs numpy: {install_command('numpy')}")
     from tflm_sim.extensions.shrink.shrink import shrink
 
+    if (code := options.answer_of_an_extension("shrink", args)) is not None:
+        return code
     if args.stream is None:
         _refuse_without_stream(args)
     elif args.advise:
@@ -206,7 +210,7 @@ def run(args: argparse.Namespace) -> int:
     is_measured = options.is_executed(args)
     configurations, need = _configurations(args, model)
     with ProgressLine("shrinking", model) as status:
-        shrunk = shrink(model, configurations, **settings, progress=status.show)
+        shrunk = shrink(model, configurations, **settings, aim=args.minimised, progress=status.show)
     executed = _executed(args, shrunk, configurations) if is_measured and shrunk.has_gained else None
     has_gained = _fits(shrunk, executed, None)
     is_met = (has_gained or not is_measured) and _fits(shrunk, executed, settings.get("goal"))
@@ -348,6 +352,8 @@ def _print(
             say(*executed_gain_lines(executed))
         if output is not None:
             say(f"{output} is written")
+            if shrunk.aims:
+                say(f"next: {shrunk.aims[0].command.replace('FILE', shlex.quote(output))}")
         elif shrunk.has_gained and not _fits(shrunk, executed, None):
             say("nothing is written: the program itself does not need less")
         elif shrunk.has_gained:

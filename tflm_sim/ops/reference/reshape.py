@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from tflm_sim.errors import PrepareError
 from tflm_sim.model.element_types import type_name, type_number
+from tflm_sim.model.flatbuf import FlatBuffer, Table
+from tflm_sim.model.schema import TensorSlot
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.eval_types import OUTPUT_TYPE, EvalRow, known_types
 from tflm_sim.ops.kernel import Kernel
@@ -118,7 +120,17 @@ def _squeeze(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
         k.ensure(fits, "out_idx < output_dims->size && output_dims->data[out_idx] >= input_dims->data[in_idx]")
         return
     for index, size in enumerate(kept):
-        k.check(k.dim(output, index) >= size, "output_dims->data[out_idx++] >= input_dims->data[in_idx]")
+        dim = output.shape[index] if index < len(output.shape) else _dim_past_the_end(k, output, index)
+        k.check(dim >= size, "output_dims->data[out_idx++] >= input_dims->data[in_idx]")
+
+
+def _dim_past_the_end(k: Kernel, tensor: KernelTensor, index: int) -> int:
+    """Return ``dims->data[index]`` behind the last: dims lie in the file, so that it is what follows them there."""
+    source = k.node.model.source
+    dims = Table(FlatBuffer(source), tensor.eval.tensor.offset).target(TensorSlot.SHAPE) if len(source) else None
+    if dims is None or dims + 8 + 4 * index > len(source):
+        return k.dim(tensor, index)
+    return int.from_bytes(source[dims + 4 + 4 * index :][:4], "little", signed=True)
 
 
 def _axis_value(k: Kernel, axis: KernelTensor) -> int:
