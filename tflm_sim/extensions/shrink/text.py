@@ -276,7 +276,7 @@ def firmware_lines(shrunk: _Placed) -> list[str]:
     is_one = len({*sizes.values()}) == 1
     lines = (
         []
-        if shrunk.aims
+        if isinstance(shrunk, Shrunk) and shrunk.aims
         else [  # With banks, the planner's header has the arrays.
             f"alignas(16) uint8_t tensor_arena[{size}];  // {f'on {target}: ' if not is_one else ''}{format_size(size)}"
             for target, size in ([*sizes.items()][:1] if is_one else sizes.items())
