@@ -7,10 +7,11 @@ of less than 1 is printed as "1/x", a refusal as it is. The exit code is 1 where
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+
+import frame
 
 from tflm_sim import NotStreamed, Streamed, load, smallest_arena, stream
 from tflm_sim.errors import TflmSimError
@@ -49,7 +50,7 @@ def row(path: Path, step: int, axis: int, target: str, runs: int) -> list[str]:
 
 def main(arguments: Sequence[str]) -> int:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = frame.parser(__doc__)
     parser.add_argument("models", nargs="*", default=DEFAULT, metavar="MODEL:STEP:AXIS")
     parser.add_argument("--target", default="cortex-m4")
     parser.add_argument("--prove", type=int, default=0, metavar="N", help="windows in the real TFLM")

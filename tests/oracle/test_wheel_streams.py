@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tflm_sim import load, stream
+from tflm_sim import load, smallest_arena, stream
+from tflm_sim.extensions.shrink import prove_program
 from tflm_sim.extensions.shrink.prove import ProofFailed, prove
 from tflm_sim.extensions.shrink.stream import NotStreamed
 from tflm_sim.model.draft import Draft
@@ -27,7 +28,7 @@ WINS_NOTHING = {3, 7, 8, 27, 43}
 SPOTTER = load("sample:keyword_spotter")
 
 
-def interpreter(model: bytes) -> Any:
+def interpreter_of(model: bytes) -> Any:
     return runtime.Interpreter.from_bytes(model, arena_size=1 << 20)
 
 
@@ -41,7 +42,7 @@ def given(runner: Any, frames: np.ndarray[Any, Any]) -> bytes:
 def test_a_dropped_step_spoils_as_many_results_as_are_said_and_no_more() -> None:
     """The keyword spotter on 160 frames of noise; frames 100 and 101 never reach it."""
     result = stream(SPOTTER, STEP, axis=1, aim="macs")
-    window, new = interpreter(bytes(SPOTTER.source)), interpreter(result.data)
+    window, new = interpreter_of(bytes(SPOTTER.source)), interpreter_of(result.data)
     sound = np.random.default_rng(3).integers(-128, 128, (160, 10), np.int8)
     equal = []
     for end in range(STEP, len(sound) + 1, STEP):
@@ -86,3 +87,24 @@ def test_a_state_that_holds_other_rows_is_found() -> None:
     data = encode(draft.model())
     with pytest.raises(ProofFailed, match="output 0 of run 0 differs from the original's"):
         prove(SPOTTER, data, parse(data), 5, result.how)
+
+
+class _Program:
+    """The wheel in the place of a program that is executed."""
+
+    def outputs(self, path: str, model: Any, inputs: list[Any], *, interpreter: int) -> list[tuple[bytes, ...]]:
+        runner = interpreter_of(model if isinstance(model, bytes) else bytes(model.source))
+        return [(given(runner, np.frombuffer(data, np.int8).reshape(-1, 10)),) for (data,) in inputs]
+
+    def smallest_arena(self, path: str, model: Any, *, interpreter: int) -> int:
+        return smallest_arena(model, "x86_64-pip").size
+
+
+def test_a_program_gets_the_frames_and_the_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prove_program, "programs", _Program)
+    result = stream(SPOTTER, STEP, axis=1, aim="macs", prove_runs=10, prove_program="app.elf")
+    proof = result.program_proof
+    assert proof is not None
+    # Noise in 10 windows, and those on the way from the smallest values to the largest, and to the noise.
+    assert proof.runs == 2 * START_UP + 10 - START_UP + 1
+    assert (proof.arena_before, proof.arena) == (smallest_arena(SPOTTER, "x86_64-pip").size, 37440)

@@ -303,14 +303,8 @@ class _Search:
         sizes = ", ".join(f"{was:,} B -> {now:,} B on {target}" for target, was, now in rows)
         self.aim = MACS
         fewest = self._best(candidates)
-        other = (
-            ""
-            if fewest.macs >= macs
-            else (
-                f". --for macs takes that for fewer multiply-accumulates: {max(fewest.arenas):,} B, and {fewest.macs:,} "
-                f"a step instead of {macs:,}"
-            )
-        )
+        other = f". --for macs takes that for fewer multiply-accumulates: {max(fewest.arenas):,} B, and "
+        other = f"{other}{fewest.macs:,} a step instead of {macs:,}" if fewest.macs < macs else ""
         raise NotStreamed(f"the arena would not become smaller ({sizes}){self._of_strides()}{other}")
 
 
