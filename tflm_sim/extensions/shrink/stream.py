@@ -115,11 +115,13 @@ def stream(
             path=model.path,
         )
     _refuse_states(model)
+    sizer = TargetSizer(configurations)
+    before = tuple(sizer.arena(model, index) for index in range(len(configurations)))
     layout, axis = window_of(model, step, axis)
     may_need = None if operators is None else frozenset(each_of(operators, str, "the names of operators"))
     allowance = Allowance(Budget(as_size(goal, "goal"), inf, None, may_need), model)
-    facts, sizer = moving(Draft(model), axis, step), TargetSizer(configurations)
-    search = _Search(model, facts, sizer, allowance, aim, progress or (lambda _: None))
+    facts = moving(Draft(model), axis, step)
+    search = _Search(model, facts, sizer, allowance, aim, before, progress or (lambda _: None))
     best = search.found()
     data = encode(best.model)
     written = replace(parse(data), path=model.path)
@@ -188,8 +190,8 @@ class _Search:
     sizer: TargetSizer
     allowance: Allowance
     aim: str
+    before: tuple[int, ...]
     progress: Callable[[str], object]
-    before: tuple[int, ...] = ()
     sized: dict[StreamPlan, _Candidate | None] = field(default_factory=dict)
 
     def found(self) -> _Candidate:
@@ -198,7 +200,6 @@ class _Search:
         Raises:
             NotStreamed: None is worth it.
         """
-        self.before = tuple(sizing.smallest.size for sizing in self.sizer.measure_all(self.origin) if sizing.smallest)
         candidates = [each for each in map(self._candidate, self._uniform()) if each is not None]
         if not candidates:
             raise NotStreamed(f"nothing is won: {self._why_nothing()}")

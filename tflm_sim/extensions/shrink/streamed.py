@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tflm_sim.document_fields import HIDDEN
+from tflm_sim.document_fields import HIDDEN, named
 from tflm_sim.document_types import Count
 from tflm_sim.extensions.shrink.shrunk import Cost, Gain, ProgramProof, Proof
 from tflm_sim.model.types import Model
@@ -68,7 +68,7 @@ class Streamed:
     input_shape: tuple[Count, ...]
     frame_bytes: Count
     aim: str
-    gains: tuple[Gain, ...]
+    gains: tuple[Gain, ...] = field(metadata=named("targets"))
     before: Cost
     after: Cost
     start_up: Count
