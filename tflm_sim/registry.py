@@ -158,6 +158,7 @@ OWN: tuple[Extension, ...] = (
         planners="planning",
         names={
             "answer": "LiteAnswer=Answer LiteSettings double_batch lite_allocated=allocated",
+            "planned_picture": "lite_pictures",
             "summary": "LiteSummary=Summary lite_summaries=summaries",
         },
     ),
@@ -179,7 +180,8 @@ OWN: tuple[Extension, ...] = (
     Extension(name="eon", additions={"size": "additions"}, sources="source_kind"),
     Extension(
         name="banks",
-        additions={"size": "additions", "check": "additions", "report": "additions", "plan": "additions"},
+        additions=dict.fromkeys(("size", "check", "report", "plan", "shrink"), "additions"),
+        names={"aim": "BankAim"},
         parts={
             "banks": DocumentPart(
                 ("SizeDocument", "Verdict"),

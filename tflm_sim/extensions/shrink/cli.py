@@ -7,6 +7,7 @@ import contextlib
 import importlib.util
 import math
 import os
+import shlex
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.documents import as_json
 from tflm_sim.errors import FirmwareError, TflmSimError, UsageError
 from tflm_sim.extensions.shrink.shrunk import Shrunk
+from tflm_sim.extensions.shrink.stream_text import feeding_lines, streamed_document, streamed_lines
 from tflm_sim.extensions.shrink.streamed import Streamed
 from tflm_sim.extensions.shrink.text import (
     ExecutedGain,
@@ -90,6 +92,7 @@ def register(subparsers: options.Subparsers) -> None:
         help="run both models in the real TFLM (with --firmware: in that program) on N random inputs and the extremes, "
         "and reject the result if a byte differs",
     )
+    parser.set_defaults(minimised=None)  # An extension's options may ask for something else than one arena.
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one JSON document")
     form.add_argument(
@@ -193,6 +196,8 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"shrink needs numpy: {install_command('numpy')}")
     from tflm_sim.extensions.shrink.shrink import shrink
 
+    if (code := options.answer_of_an_extension("shrink", args)) is not None:
+        return code
     if args.stream is None:
         _refuse_without_stream(args)
     elif args.advise:
@@ -205,7 +210,7 @@ def run(args: argparse.Namespace) -> int:
     is_measured = options.is_executed(args)
     configurations, need = _configurations(args, model)
     with ProgressLine("shrinking", model) as status:
-        shrunk = shrink(model, configurations, **settings, progress=status.show)
+        shrunk = shrink(model, configurations, **settings, aim=args.minimised, progress=status.show)
     executed = _executed(args, shrunk, configurations) if is_measured and shrunk.has_gained else None
     has_gained = _fits(shrunk, executed, None)
     is_met = (has_gained or not is_measured) and _fits(shrunk, executed, settings.get("goal"))
@@ -239,7 +244,6 @@ def _refuse_without_stream(args: argparse.Namespace) -> None:
 def _stream(args: argparse.Namespace) -> int:
     """Rewrite a model that takes a window into one that takes its new frames, and print what that gives."""
     from tflm_sim.extensions.shrink.stream import stream
-    from tflm_sim.extensions.shrink.stream_text import streamed_document, streamed_lines
 
     if args.picture is not None:
         raise UsageError("--picture needs --advise: it draws what windows have in common")
@@ -278,9 +282,7 @@ def _advise_on_windows(args: argparse.Namespace) -> int:
     from tflm_sim.extensions.shrink.windows_picture import write_stream_svg
     from tflm_sim.extensions.shrink.windows_text import stream_document, stream_lines
 
-    options.refuse_besides(
-        args, "advise", "stream", "axis", "picture", "json", "model"
-    )
+    options.refuse_besides(args, "advise", "stream", "axis", "picture", "json", "model")
     model = load(args.model)
     with elapsing("comparing windows"):
         work = window_work(model, args.stream, args.axis)
@@ -350,6 +352,8 @@ def _print(
             say(*executed_gain_lines(executed))
         if output is not None:
             say(f"{output} is written")
+            if shrunk.aims:
+                say(f"next: {shrunk.aims[0].command.replace('FILE', shlex.quote(output))}")
         elif shrunk.has_gained and not _fits(shrunk, executed, None):
             say("nothing is written: the program itself does not need less")
         elif shrunk.has_gained:
@@ -451,7 +455,8 @@ def _as_source(path: str, shrunk: Shrunk | Streamed, args: argparse.Namespace) -
     """Return the result as a C array in a source, and what to call it: in the file that is there, or in a new one."""
     methods, own = resolver_methods(shrunk.model)
     notes = [
-        *firmware_lines(shrunk),
+        *firmware_lines(shrunk, has_arena=isinstance(shrunk, Streamed) or not shrunk.aims),
+        *(feeding_lines(shrunk) if isinstance(shrunk, Streamed) else ()),
         f"MicroMutableOpResolver<{len(methods) + len(own)}>: {', '.join((*methods, *own))}",
     ]
     if not os.path.exists(path):

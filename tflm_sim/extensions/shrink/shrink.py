@@ -11,6 +11,7 @@ from typing import TypedDict, Unpack
 from tflm_sim.device.cases import cases_of
 from tflm_sim.device.configuration import Configuration, Where, configure_each
 from tflm_sim.errors import ModelError, UsageError, each_of, expect
+from tflm_sim.extension_points import Aim
 from tflm_sim.extensions.shrink.budget import Budget, operator_names
 from tflm_sim.extensions.shrink.counted_loops import operators_run
 from tflm_sim.extensions.shrink.draft_facts import FLOATS, draft_multiplications
@@ -19,7 +20,7 @@ from tflm_sim.extensions.shrink.io_quantization import has_io_quantization, kept
 from tflm_sim.extensions.shrink.pass_search import Progress, Search
 from tflm_sim.extensions.shrink.pass_table import PASSES
 from tflm_sim.extensions.shrink.prove import prove
-from tflm_sim.extensions.shrink.shrunk import Cost, Gain, Shrunk, Sizes
+from tflm_sim.extensions.shrink.shrunk import AimGain, Cost, Gain, Shrunk, Sizes
 from tflm_sim.extensions.shrink.split import LOOP_OPERATORS
 from tflm_sim.extensions.shrink.states import refusals
 from tflm_sim.extensions.shrink.stopping import Stopping
@@ -77,6 +78,7 @@ def shrink(
     prove_program: str | os.PathLike[str] | None = None,
     prove_interpreter: int = 0,
     progress: Progress | None = None,
+    aim: Aim | None = None,
     **passes: Unpack[Passes],
 ) -> Shrunk:
     """Rewrite a model so that unmodified TFLM needs a smaller arena, every output byte the same.
@@ -96,6 +98,7 @@ def shrink(
             (:mod:`~tflm_sim.extensions.shrink.prove_program`).
         prove_interpreter: The number of its interpreter that gets them, from 1 on; 0 for each.
         progress: Called with what is being tried.
+        aim: What is to become smaller in the place of the arena; it goes with no goal and no offline plan.
         passes: What else it may do, such as ``offline_plan=True``; see :class:`Passes`.
 
     Raises:
@@ -109,7 +112,11 @@ def shrink(
     model, configurations, chosen = load(model), shrink_configurations(targets), _chosen(passes)
     budget, stopping = _budget(goal, max_macs, max_flash, operators), _stopping(time_limit)
     refuse_unshrinkable(model, configurations, chosen)
-    new_search = partial(Search, model, TargetSizer(configurations), budget, progress or (lambda _: None))
+    if aim is not None and (goal is not None or _is_planned(chosen)):
+        raise UsageError(
+            "an aim other than the arena goes with neither a goal nor an offline plan, which are of one arena"
+        )
+    new_search = partial(Search, model, TargetSizer(configurations, aim), budget, progress or (lambda _: None))
     limited = partial(new_search, stopping=stopping, **_search_settings(chosen, configurations))
     result = _shrunk(model, limited, int8_io=chosen["int8_io"], drop_names=chosen["drop_names"])
     if prove_runs is None or not result.has_gained:
@@ -173,7 +180,7 @@ def _shrunk(model: Model, new_search: Callable[..., Search], *, int8_io: bool, d
         result = replace(result, left_alone=(*result.left_alone, _WHOLE_LAYERS))
     if int8_io:
         return replace(result, left_alone=(*result.left_alone, *kept_io_quantization(Draft(model))))
-    if other is not None and not other.stopped and gains(other.arenas, search.arenas):
+    if other is not None and not (other.stopped or other.sizer.aim) and gains(other.arenas, search.arenas):
         return replace(result, with_int8_io=other.arenas)
     return result
 
@@ -314,7 +321,18 @@ def _result(model: Model, written: Model, data: bytes, search: Search) -> Shrunk
     """Return the answer: both files measured on every target, as they are."""
     before, after = Draft(model), Draft(written)
     gains = target_gains(search.sizer, model, written)
-    assert [gain.after.arena for gain in gains] == list(search.arenas), "the file read again is the one simulated"
+    configurations, sizer = search.sizer.configurations, search.sizer
+    assert sizer.arenas(written) == search.arenas, "the file read again is the one simulated"
+    steps, rejected, aims = tuple(search.steps), tuple(search.rejected), list[AimGain]()
+    if sizer.aim is not None:  # What the search minimised is no arena.
+        for configuration, first, last in zip(configurations, search.origin_arenas, search.arenas, strict=True):
+            old, new = (sizer.aim.figures(each, configuration) for each in (model, written))
+            figures = {name: (old.get(name), new.get(name)) for name in {**old, **new}}
+            said = sizer.aim.said(first), sizer.aim.said(last)
+            aims.append(AimGain(configuration.target.name, *said, last < first, figures, sizer.aim.command))
+        arenas = [tuple(sizer.arena(step.model, index) for index in range(len(configurations))) for step in steps]
+        steps = tuple(replace(step, arenas=row) for step, row in zip(steps, arenas, strict=True))
+        rejected = tuple(replace(row, arenas=None) for row in rejected)
     return Shrunk(
         data=data,
         model=written,
@@ -323,13 +341,14 @@ def _result(model: Model, written: Model, data: bytes, search: Search) -> Shrunk
         before=cost_of(before, len(model.source)),
         after=cost_of(after, len(data)),
         extra_operators=tuple(sorted(operator_names(written) - operator_names(model))),
-        steps=tuple(search.steps),
-        rejected=tuple(search.rejected),
+        steps=steps,
+        rejected=rejected,
         left_alone=tuple(_left_alone(before)),
         bound=search.bound(),
         simulations=search.sizer.runs,
         conversions=conversions(model, written),
         stopped=search.stopped,
+        aims=tuple(aims),
     )
 
 
