@@ -174,9 +174,9 @@ class _Version(argparse.Action):
         words = {True: "C", False: "Python (no C compiler was there at installation)"}
         reader = words[native_reader() is not left_to_python]
         models = f"models {Runtime()} unless another is named; 'tflm-sim list libraries' has the others"
-        say(
-            f"tflm-sim {made_by()}", models, f"planner core: {words[native.available()]}", f"reader of models: {reader}"
-        )
+        cores = f"planner core: {words[native.available()]}", f"reader of models: {reader}"
+        cite = f"to cite it: The tflm_sim developers, tflm_sim {made_by()}; CITATION.cff is for reference managers"
+        say(f"tflm-sim {made_by()}", models, *cores, cite)
         parser.exit()
 
 
