@@ -158,6 +158,7 @@ def look_at_others(
     for upstream in upstreams:
         newest = moved.get(upstream.name, "")
         write = ["--write"] if is_written else []
+        commands: list[tuple[str | Path, ...]]
         with tempfile.TemporaryDirectory() as folder:
             if upstream.reader == "lite_conditions" and newest:
                 path = Path(newest) if newest.endswith(".whl") else download(newest, Path(folder), upstream.name)
@@ -174,7 +175,7 @@ def look_at_others(
                 continue
             for name, *arguments in commands:
                 report.say(f"{upstream.name}, {name}:")
-                lines = tool_output(name, *arguments)
+                lines = tool_output(str(name), *arguments)
                 if len(lines) > _LINES:
                     lines[_LINES - 1 : -1] = [f"... {len(lines) - _LINES} more"]
                 for line in lines:
