@@ -62,8 +62,8 @@ from tflm_sim.extensions.lite.answer import Answer as LiteAnswer
 from tflm_sim.extensions.lite.answer import LiteSettings as LiteSettings
 from tflm_sim.extensions.lite.answer import allocated as lite_allocated
 from tflm_sim.extensions.lite.answer import double_batch as double_batch
-from tflm_sim.extensions.lite.summary import Summary as LiteSummary
 from tflm_sim.extensions.lite.planned_picture import lite_pictures as lite_pictures
+from tflm_sim.extensions.lite.summary import Summary as LiteSummary
 from tflm_sim.extensions.lite.summary import summaries as lite_summaries
 from tflm_sim.extensions.shrink.shrink import shrink as shrink
 from tflm_sim.extensions.shrink.shrunk import Shrunk as Shrunk
