@@ -257,6 +257,7 @@ OF_FILES = {
     "extensions/lite/flex.py": {"allowlist"},
     "extensions/lite/kernels/conditions.py": {"_rows"},
     "ops/places.py": {"_table"},
+    "provenance.py": {"commit"},
     "targets/history.py": {"commits", "main_line", "wheels"},
 }
 """Module -> functions that read a table which the package brings along, once."""

@@ -14,6 +14,7 @@ from tflm_sim.labels import fitted, short_names
 from tflm_sim.palette import CATEGORIES, EDGE, FREE, HATCH, HATCH_ID, INK, MARK, SOFT
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.problem import Problem
+from tflm_sim.provenance import made_by
 
 WIDTH, HEIGHT = 1000, 600
 _LEFT, _TOP, _RIGHT, _BOTTOM = 70, 74, 30, 46
@@ -44,7 +45,8 @@ def write_plan_svg(
     file.write(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" fill="{INK}" '
         f'font-family="system-ui, Segoe UI, DejaVu Sans, sans-serif" font-size="11">\n'
-        f'<title>{title}</title>\n{HATCH}<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>\n'
+        f"<title>{title}</title>\n<metadata>tflm_sim {made_by()}</metadata>\n{HATCH}"
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>\n'
         f'<text x="{_LEFT}" y="22" font-size="14">{title}</text>\n'
     )
     scale = _Scale(problem.buffers, plan)

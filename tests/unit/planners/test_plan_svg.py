@@ -10,6 +10,7 @@ import pytest
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.plan_svg import HEIGHT, WIDTH, Drawn, fullest_moment, tick_step, write_plan_svg
 from tflm_sim.planners.problem import Problem
+from tflm_sim.provenance import made_by
 
 EDGE = 'stroke="#ffffff" stroke-width="0.8"'
 BUFFERS = (Buffer(160, 0, 2, name="t0"), Buffer(80, 1, 4, name="t1"), Buffer(40, 3, 5, offset=160, name="t2"))
@@ -31,6 +32,7 @@ def test_the_frame_holds_the_title_and_all_that_is_drawn() -> None:
     assert (WIDTH, HEIGHT) == (1000, 600)
     assert 'viewBox="0 0 1000 600"' in head
     assert lines[0] == f"<title>{title}</title>"
+    assert lines[1].startswith(f"<metadata>tflm_sim {made_by()}</metadata>")
     assert f'<text x="70" y="22" font-size="14">{title}</text>' in lines
     assert lines[-1] == "</svg>"
 
