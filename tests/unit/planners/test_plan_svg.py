@@ -6,10 +6,10 @@ import io
 
 import pytest
 
-from tflm_sim.provenance import made_by
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.plan_svg import HEIGHT, WIDTH, fullest_moment, tick_step, write_plan_svg
 from tflm_sim.planners.problem import Problem
+from tflm_sim.provenance import made_by
 
 EDGE = 'stroke="#ffffff" stroke-width="0.8"'
 BUFFERS = (Buffer(160, 0, 2, name="t0"), Buffer(80, 1, 4, name="t1"), Buffer(40, 3, 5, offset=160, name="t2"))
