@@ -86,6 +86,10 @@ def _open_port() -> None:
         os.close(theirs)
 
 
+def _stream() -> tflm_sim.Streamed:
+    return tflm_sim.stream("sample:keyword_spotter", 2, axis=1, aim="macs")
+
+
 def _shrunk_lines() -> list[str]:
     return tflm_sim.shrunk_lines(tflm_sim.shrink(SINE, M4), goal=None, explain=True)
 
@@ -95,7 +99,7 @@ def _problem() -> tflm_sim.Problem:
 
 
 def _comparison() -> Any:
-    return tflm_sim.compare_planners(_problem().buffers, ("greedy", "exact"), time_limit=1)
+    return tflm_sim.compare_planners(_problem().buffers, names=("greedy", "exact"), time_limit=1)
 
 
 def _picture() -> Any:
@@ -137,6 +141,8 @@ CALLS: dict[str, Callable[[], object]] = {
     "sanitize": lambda: tflm_sim.sanitize(SINE, M4),
     "shrink": lambda: tflm_sim.shrink(SINE, M4),
     "shrunk_lines": _shrunk_lines,
+    "stream": _stream,
+    "streamed_lines": lambda: tflm_sim.streamed_lines(_stream()),
     "simulate": lambda: tflm_sim.simulate(SINE, M4, arena_size=100).log,
     "smallest_arena": lambda: tflm_sim.smallest_arena(SINE, M4),
     "sweep": lambda: tflm_sim.sweep(["sample:sine", b"no model"], "all", jobs=1),

@@ -22,7 +22,7 @@ FLOORS = (
     {"registry"},
     {"document_fields", "document_types", "names", "provenance", "short_repr"},
     {"units", "sizes", "numbers", "escape", "files", "samples", "documents", "recorded", "child_python", "extras"},
-    {"labels"},
+    {"labels", "palette"},
     {"schemas"},
     {"model", "targets", "arena", "planners", "logs"},
     {"ensure", "graph"},

@@ -6,6 +6,7 @@ import ast
 import inspect
 import json
 import pickle
+import pydoc
 import re
 import subprocess
 import sys
@@ -148,17 +149,20 @@ EXPECTED = {
     "draw_tail": A_PICTURE,
     "draw_two_sets": "bytes by name, as a dictionary,",
     "execute": "the path of an ELF file",
+    "lite_pictures": "the name of the model",
     "open_port": "the name of a port",
     "parse": "the bytes of a .tflite file (load() takes a path)",
     "preset": "the name of a target",
     "run_script": "a script (replay_script() makes one)",
     "sample_path": "the name of a sample",
     "shrunk_lines": "a result of shrink()",
+    "stream": A_MODEL,
+    "streamed_lines": "a result of stream()",
     "trace_line": "an event (of simulate(...).events)",
     **dict.fromkeys(OF_A_MODEL.keys() - {"arena_objective", "Sizer"}, A_MODEL),
 }
 """What each public function says that it expected for its first argument."""
-FURTHER = {"limit": "64KiB", "target": M4, "targets": M4, "planner_name": "greedy", "result": SINE}
+FURTHER = {"limit": "64KiB", "step": 1, "target": M4, "targets": M4, "planner_name": "greedy", "result": SINE}
 
 
 def public_functions() -> set[str]:
@@ -264,7 +268,7 @@ FURTHER_ARGUMENTS: dict[str, tuple[Callable[[Any], object], str]] = {
     "assumed": (lambda given: tflm_sim.take_picture(SINE, M4, assumed=given), "assumed as names of options"),
     "count": (lambda given: tflm_sim.invoke(SINE, M4, count=given), "how many times, as a number,"),
     "offsets": (lambda given: tflm_sim.invoke(SINE, M4, offsets=given), "the offsets of a plan in bytes"),
-    "names": (lambda given: tflm_sim.compare_planners([], given), "the names of planners"),
+    "names": (lambda given: tflm_sim.compare_planners([], names=given), "the names of planners"),
     "planners": (lambda given: tflm_sim.compare_planners([], planners=given), "planners by name, as a dictionary,"),
     "planner_name": (lambda given: tflm_sim.with_offline_plan(SINE, M4, given), "the name of a planner"),
     "time_limit": (lambda given: tflm_sim.compare_planners([], time_limit=given), "a time limit in seconds"),
@@ -318,9 +322,19 @@ def test_planners_are_compared_on_what_head_problem_returns() -> None:
     comparison = tflm_sim.compare_planners(tflm_sim.head_problem(SINE, M4))
     assert [row.planner for row in comparison.outcomes] == ["greedy", "gpu_greedy_by_size", "vela_greedy", "hill_climb"]
     assert comparison.lower_bound == 32
-    assert [row.planner for row in tflm_sim.compare_planners(tflm_sim.head_problem(SINE, M4), "greedy").outcomes] == [
-        "greedy"
-    ]
+    assert [row.planner for row in tflm_sim.compare_planners(SINE, M4, names="greedy").outcomes] == ["greedy"]
+    assert tflm_sim.compare_planners(SINE, "cortex-m4").lower_bound == 32
+    with pytest.raises(tflm_sim.UsageError, match="planners are named by `names=`"):
+        tflm_sim.compare_planners(tflm_sim.head_problem(SINE, M4), "greedy")
+
+
+def test_the_help_of_every_public_function_is_a_screen() -> None:
+    for name in tflm_sim.__all__:
+        found = getattr(tflm_sim, name)
+        if inspect.isfunction(found):
+            lines = pydoc.plain(pydoc.render_doc(found)).splitlines()
+            shown = sum(-(-max(len(line), 1) // 80) for line in lines)
+            assert shown <= 48, name
 
 
 def _simulation() -> tflm_sim.Simulation:
@@ -370,6 +384,11 @@ RESULTS: dict[str, tuple[Callable[[], Any], Callable[[Any], object], object]] = 
         (1156, 740),
     ),
     "SmallestArena": (lambda: tflm_sim.smallest_arena(SINE, M4), lambda found: found.size, 1156),
+    "Streamed": (
+        lambda: tflm_sim.stream("sample:keyword_spotter", 2, axis=1, aim="macs"),
+        lambda found: (found.gains[0].after.arena, found.after.macs),
+        (33888, 1488128),
+    ),
     "Target": (lambda: _simulation().configuration.target, lambda found: found.sizeof("TfLiteEvalTensor"), 12),
     "Verdict": (
         lambda: tflm_sim.check(SINE, M4, limit=1000),

@@ -1,5 +1,6 @@
 """The public names for editors and type checkers; ``__init__.py`` imports them on first use."""
 
+from tflm_sim.answers.head_problem import compare_planners as compare_planners
 from tflm_sim.answers.head_problem import head_problem as head_problem
 from tflm_sim.answers.invoke_problem import InvokeProblem as InvokeProblem
 from tflm_sim.answers.ledger import TailLedger as TailLedger
@@ -40,6 +41,7 @@ from tflm_sim.errors import SimulatedFailure as SimulatedFailure
 from tflm_sim.errors import TflmSimError as TflmSimError
 from tflm_sim.errors import UnsupportedOpError as UnsupportedOpError
 from tflm_sim.errors import UsageError as UsageError
+from tflm_sim.extensions.banks.aim import BankAim as BankAim
 from tflm_sim.extensions.board.device_replay import replay_script as replay_script
 from tflm_sim.extensions.board.replay import ReplayOutcome as ReplayOutcome
 from tflm_sim.extensions.board.replay import ReplayScript as ReplayScript
@@ -60,10 +62,15 @@ from tflm_sim.extensions.lite.answer import Answer as LiteAnswer
 from tflm_sim.extensions.lite.answer import LiteSettings as LiteSettings
 from tflm_sim.extensions.lite.answer import allocated as lite_allocated
 from tflm_sim.extensions.lite.answer import double_batch as double_batch
+from tflm_sim.extensions.lite.planned_picture import lite_pictures as lite_pictures
 from tflm_sim.extensions.lite.summary import Summary as LiteSummary
 from tflm_sim.extensions.lite.summary import summaries as lite_summaries
 from tflm_sim.extensions.shrink.shrink import shrink as shrink
 from tflm_sim.extensions.shrink.shrunk import Shrunk as Shrunk
+from tflm_sim.extensions.shrink.stream import NotStreamed as NotStreamed
+from tflm_sim.extensions.shrink.stream import stream as stream
+from tflm_sim.extensions.shrink.stream_text import streamed_lines as streamed_lines
+from tflm_sim.extensions.shrink.streamed import Streamed as Streamed
 from tflm_sim.extensions.shrink.text import shrunk_lines as shrunk_lines
 from tflm_sim.extensions.shrink.verify import VerificationFailed as VerificationFailed
 from tflm_sim.extensions.shrink.verify import Verified as Verified
@@ -96,7 +103,6 @@ from tflm_sim.planners.buffers import Buffer as Buffer
 from tflm_sim.planners.buffers import Plan as Plan
 from tflm_sim.planners.compare import Comparison as Comparison
 from tflm_sim.planners.compare import Outcome as Outcome
-from tflm_sim.planners.compare import compare as compare_planners
 from tflm_sim.planners.problem import Problem as Problem
 from tflm_sim.planners.validate import PlanFault as PlanFault
 from tflm_sim.report.drawings import draw_arena as draw_arena
@@ -116,6 +122,7 @@ __version__: str
 __all__ = [
     "Allocation",
     "ArenaObjective",
+    "BankAim",
     "BoardSession",
     "Buffer",
     "BufferId",
@@ -146,6 +153,7 @@ __all__ = [
     "ModelBuilder",
     "ModelError",
     "Node",
+    "NotStreamed",
     "OpEvent",
     "OpModel",
     "Outcome",
@@ -176,6 +184,7 @@ __all__ = [
     "SplitArenaSizes",
     "Stage",
     "Steps",
+    "Streamed",
     "TailLedger",
     "Target",
     "Temp",
@@ -207,6 +216,7 @@ __all__ = [
     "invoke",
     "lifetimes",
     "lite_allocated",
+    "lite_pictures",
     "lite_summaries",
     "load",
     "open_port",
@@ -220,6 +230,8 @@ __all__ = [
     "shrunk_lines",
     "simulate",
     "smallest_arena",
+    "stream",
+    "streamed_lines",
     "sweep",
     "take_picture",
     "trace_line",

@@ -41,6 +41,28 @@ class Additions(Protocol):
         """Return the parts of the document that the options ask for, by key."""
 
 
+class Aim(Protocol):
+    """Something else than the size of one arena that a rewriting of a model is to make smaller."""
+
+    @property
+    def command(self) -> str:
+        """What to type for the file that comes out, with ``FILE`` in its place."""
+
+    def cost(self, model: Model, configuration: Configuration) -> int:
+        """Return what is to become smaller.
+
+        Raises:
+            UsageError: The question has no meaning there.
+            SimulatedFailure: AllocateTensors() fails in any arena.
+        """
+
+    def said(self, cost: int) -> str:
+        """Return a cost in words."""
+
+    def figures(self, model: Model, configuration: Configuration) -> dict[str, int | None]:
+        """Return what people want to know before and after, bytes by what they are; None where there is no figure."""
+
+
 class SourceKind(Protocol):
     """A kind of file that a verb takes in the place of a model."""
 

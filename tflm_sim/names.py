@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from tflm_sim.errors import UsageError
+
+_SETTING = re.compile(r"`([a-z_]+)=([^`]*)`")
+_OPTIONS = {
+    "has_own_planner": "own-planner",
+    "operators": "ops",
+    "resource_variable_count": "resource-variables",
+    "timeout": "time-limit",
+    "variable_arena_size": "variable-arena",
+}
+"""Settings whose option has another name than the keyword in Python."""
 
 _LETTERS = 3
 """How many letters a part of a name needs to stand for it."""
@@ -74,3 +85,14 @@ def names_with(word: str, known: Mapping[str, str]) -> list[str]:
     """
     same = [name for name in known if plain(name) == plain(word)]
     return same or [name for name, about in known.items() if plain(word) in plain(f"{name} {about}")]
+
+
+def with_options(text: str) -> str:
+    """Return a sentence about settings, which Python's callers read as `kernels=reference`, with options instead."""
+
+    def option(found: re.Match[str]) -> str:
+        name, value = found.groups()
+        shown = f"--{_OPTIONS.get(name, name).replace('_', '-')}"
+        return shown if value in ("", "True") else f"{shown} {value}"
+
+    return _SETTING.sub(option, text)

@@ -144,6 +144,9 @@ OWN: tuple[Extension, ...] = (
         names={
             "shrink": "shrink",
             "shrunk": "Shrunk",
+            "stream": "NotStreamed stream",
+            "stream_text": "streamed_lines",
+            "streamed": "Streamed",
             "text": "shrunk_lines",
             "verify": "VerificationFailed Verified verify",
         },
@@ -155,6 +158,7 @@ OWN: tuple[Extension, ...] = (
         planners="planning",
         names={
             "answer": "LiteAnswer=Answer LiteSettings double_batch lite_allocated=allocated",
+            "planned_picture": "lite_pictures",
             "summary": "LiteSummary=Summary lite_summaries=summaries",
         },
     ),
@@ -176,7 +180,8 @@ OWN: tuple[Extension, ...] = (
     Extension(name="eon", additions={"size": "additions"}, sources="source_kind"),
     Extension(
         name="banks",
-        additions={"size": "additions", "check": "additions", "report": "additions", "plan": "additions"},
+        additions=dict.fromkeys(("size", "check", "report", "plan", "shrink"), "additions"),
+        names={"aim": "BankAim"},
         parts={
             "banks": DocumentPart(
                 ("SizeDocument", "Verdict"),

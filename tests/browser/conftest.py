@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -110,3 +111,22 @@ def page(browser: Any, tmp_path: Path) -> Iterator[Page]:
     opened.errors()
     yield opened
     assert opened.errors() == []
+
+
+AXE = "axe.run(document, {rules: {'target-size': {enabled: true}}}).then((found) => arguments[0](found.violations))"
+
+
+@pytest.fixture(scope="session")
+def violations() -> Callable[[Any], list[tuple[str, list[str]]]]:
+    """Return what tells of the page in a browser what axe-core finds: the rule, and the elements."""
+    found = importlib.util.find_spec("axe_playwright_python")
+    if found is None or found.origin is None:
+        pytest.skip("axe-playwright-python, in which axe-core comes, is not installed")
+    axe = Path(found.origin).with_name("axe.min.js").read_text("utf-8")
+
+    def rules(driver: Any) -> list[tuple[str, list[str]]]:
+        driver.execute_script(axe)
+        broken = driver.execute_async_script(AXE)
+        return [(each["id"], [node["html"][:160] for node in each["nodes"]]) for each in broken]
+
+    return rules

@@ -139,6 +139,29 @@ def test_the_planners_run_in_c(visit: Visit) -> None:
     assert visit.js("document.getElementById('version').textContent") == f"tflm_sim {__version__}, memory planner in C."
 
 
+def test_the_answer_has_a_strip_and_the_bar_of_the_start_is_gone(visit: Visit) -> None:
+    visit.give(sample_path("mobilenet_v1_025"))
+    parts = "[...document.querySelectorAll('.answer .strip')[0].children].map((part) => part.title)"
+    assert visit.js(parts)[-1] == "tail, for good: 26,980 B"
+    assert visit.js("document.getElementById('loading').hidden")
+
+
+def test_of_many_models_the_table_leads_to_each_and_one_card_is_open(visit: Visit) -> None:
+    remove_all(visit)
+    visit.give(*(sample_path(name) for name in ("sine", "residual", "streaming", "mobilenet_v1_025")))
+    boxes = "[...document.querySelectorAll('.answer')].filter((box) => !box.hidden)"
+    opened = f"{boxes}.map((box) => box.querySelector('h2').textContent)"
+    assert visit.js(opened) == ["mobilenet_v1_025.tflite"]
+    visit.driver.find_element("css selector", "#overview tbody tr button").click()
+    assert visit.js(opened) == ["sine.tflite"]
+    remove_all(visit)
+
+
+def remove_all(visit: Visit) -> None:
+    every = "document.querySelectorAll('.answer .buttons button:last-child')"
+    visit.js(f"(() => {{ for (const remove of {every}) remove.click(); return true; }})()")
+
+
 def test_a_c_array_and_a_broken_file_are_answered(visit: Visit, tmp_path: Path) -> None:
     data = sample_path("sine").read_bytes()
     (tmp_path / "model.cc").write_text(f"const unsigned char g_model[] = {{{', '.join(map(str, data))}}};")
@@ -162,7 +185,7 @@ def test_a_linked_program_gets_the_verdict_of_its_models(visit: Visit, tmp_path:
     elf = elf_program.build(tmp_path, compiler, {"main.cc": source}, "-g")
     visit.give(elf)
     first = "document.querySelector('.answer').querySelector"
-    assert " in tensor_arena (512 B): too small by " in visit.js(f"{first}('.verdict.not').textContent")
+    assert " in tensor_arena (512 B): too small by " in visit.js(f"{first}('.verdict.no').textContent")
     visit.js(f"({first}('details').open = true)")
     choose(visit, target="esp32")
     assert visit.js(f"{first}('details').open")
@@ -176,7 +199,7 @@ def test_hostile_names_are_text(visit: Visit, tmp_path: Path, hostile: Model) ->
     (answer,) = visit.give(path)
     assert answer["name"] == path.name
     visit.driver.find_element("css selector", ".answer .buttons button").click()
-    visit.wait("document.querySelector('.answer iframe')")
+    visit.wait("document.querySelector('.answer:not([hidden]) iframe')")
     assert (visit.js("window.hacked"), visit.driver.title) == (None, "How large must the tensor arena be?")
 
 
@@ -255,6 +278,20 @@ def test_the_keyboard_and_a_screen_reader_find_everything(visit: Visit) -> None:
     assert [role for role, name in told if role in roles and not name] == []
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1200, 390])
+def test_axe_finds_nothing(visit: Visit, violations: Any, theme: str, width: int) -> None:
+    remove_all(visit)
+    visit.give(*(sample_path(name) for name in ("sine", "residual", "streaming", "mobilenet_v1_025")))
+    choose(visit, board="nicla-sense-me", target="cortex-m4")
+    chromium.emulate(visit.driver, width=width, height=900, theme=theme)
+    try:
+        assert violations(visit.driver) == []
+    finally:
+        chromium.emulate(visit.driver, width=1200, height=900, theme="light")
+        choose(visit)
+
+
 def test_the_keyboard_alone_compares_all_boards(visit: Visit) -> None:
     from selenium.webdriver import ActionChains, Keys
 
@@ -267,7 +304,7 @@ def test_the_keyboard_alone_compares_all_boards(visit: Visit) -> None:
         if visit.js("document.activeElement.textContent") == "Compare all boards":
             break
     keys.send_keys(Keys.ENTER).perform()
-    head = visit.wait("document.querySelector('.answer thead')?.innerText")
+    head = visit.wait("document.querySelector('.answer:not([hidden]) thead')?.innerText")
     assert head.split("\t")[:3] == ["board", "arena", "fits"]
 
 
@@ -316,7 +353,7 @@ def test_a_board_gives_a_verdict_and_what_was_not_named_is_said(visit: Visit) ->
     choose(visit, board="nicla-sense-me", target="cortex-m4")
     # 82,288 - 65,536 = 16,752
     said = "does not fit: 16,752 B too many for RAM of nicla-sense-me (65,536 B)"
-    assert visit.js(f"{first}('.verdict.not').textContent") == said
+    assert visit.js(f"{first}('.verdict.no').textContent") == said
     assert visit.js(f"{first}('.assumed').textContent") == " (not named, so assumed: library, kernels)"
     # What 'tflm-sim size --boards all' says of it: 35 of 36, nicla-sense-me has 64 KiB.
     where = (
@@ -355,8 +392,7 @@ def test_a_model_that_fails_has_no_head_and_one_that_does_not_run_says_so(visit:
 
 
 def test_several_models_have_a_table_that_is_sorted_and_a_model_can_be_removed(visit: Visit) -> None:
-    every = "document.querySelectorAll('.answer .buttons button:last-child')"
-    visit.js(f"(() => {{ for (const remove of {every}) remove.click(); return true; }})()")
+    remove_all(visit)
     visit.give(sample_path("sine"))
     assert visit.js("document.getElementById('overview').hidden")
     visit.give(sample_path("mobilenet_v1_025"), sample_path("residual"))
@@ -415,8 +451,11 @@ def test_a_file_that_cannot_be_read_has_a_row_and_can_be_removed(visit: Visit, t
     choose(visit, board="nicla-sense-me", target="cortex-m4")
     assert visit.status() == "Sized for nicla-sense-me, cortex-m4."
     rows = visit.js("[...document.querySelectorAll('#overview tbody tr')].map((row) => row.innerText.split('\\t'))")
-    assert ["mobilenet_v1_025.tflite", "82,288", "55,296", "26,980", "31", "-16,752"] in rows
-    assert ["broken.tflite", "none", "none", "none", "none", "none"] in rows
+    many = "does not fit: 16,752 B too many for RAM of nicla-sense-me (65,536 B)"
+    assert ["mobilenet_v1_025.tflite", "82,288", "55,296", "26,980", "31", "-16,752", "no", many] in rows
+    (broken,) = [row for row in rows if row[0] == "broken.tflite"]
+    assert broken[1:7] == ["none"] * 6
+    assert broken[7] == "broken.tflite: this is not a .tflite model; it looks like a text file"
     choose(visit, library="nobody", said="unknown library 'nobody'")
     choose(visit)
     assert visit.status() == "Sized for cortex-m4."
@@ -428,7 +467,7 @@ def test_a_file_that_cannot_be_read_has_a_row_and_can_be_removed(visit: Visit, t
 def test_a_report_follows_the_machines_theme_and_on_a_phone_scrolls_with_the_page(visit: Visit) -> None:
     visit.give(sample_path("residual"))
     visit.driver.find_element("css selector", ".answer .buttons button").click()
-    frame = visit.wait("document.querySelector('.answer iframe')")
+    frame = visit.wait("document.querySelector('.answer:not([hidden]) iframe')")
     visit.js("(a[0].scrollIntoView(), true)", frame)  # A frame that nobody sees is not told of a change.
     background = "return getComputedStyle(document.body).backgroundColor"
     try:
@@ -437,21 +476,21 @@ def test_a_report_follows_the_machines_theme_and_on_a_phone_scrolls_with_the_pag
             visit.driver.switch_to.frame(frame)
             visit.wait(f"(() => {{ {background}; }})() === '{color}'")
             visit.driver.switch_to.default_content()
-        visit.wait("Number.parseInt(document.querySelector('.answer iframe').style.height) > 1000")
+        visit.wait("Number.parseInt(document.querySelector('.answer:not([hidden]) iframe').style.height) > 1000")
         visit.driver.switch_to.frame(frame)
         assert visit.js("document.documentElement.scrollHeight - innerHeight") <= 0
         visit.driver.switch_to.default_content()
     finally:
         visit.driver.switch_to.default_content()
         chromium.emulate(visit.driver, width=1200, height=900, theme="light")
-    visit.wait("document.querySelector('.answer iframe').style.height === ''")
+    visit.wait("document.querySelector('.answer:not([hidden]) iframe').style.height === ''")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_borders_of_controls_have_a_contrast_of_three_to_one(visit: Visit, theme: str) -> None:
     visit.give(sample_path("residual"))
     visit.driver.find_element("css selector", ".answer .buttons button").click()
-    frame = visit.wait("document.querySelector('.answer iframe')")
+    frame = visit.wait("document.querySelector('.answer:not([hidden]) iframe')")
     visit.js("(a[0].scrollIntoView(), true)", frame)  # A frame that nobody sees is not told of a change.
     chromium.emulate(visit.driver, width=1200, height=900, theme=theme)
     try:

@@ -53,11 +53,15 @@ def test_the_picture_has_a_row_for_each_operator_that_multiplies(
 
 
 @pytest.mark.parametrize(("options", "words"), [
-    (("--stream", "2"), "--stream S and --advise go together"),
-    (("--advise",), "--stream S and --advise go together"),
+    (("--advise",), "--advise needs --stream S, the frames by which the window moves on"),
+    (("--for", "macs"), "--for needs --stream S"),
+    (("--axis", "1"), "--axis needs --stream S"),
+    (("--stream", "2", "--axis", "1", "--picture", "x.svg"), "--picture needs --advise"),
+    (("--stream", "2", "--axis", "1", "--loops"), "--stream does not go with --loops; remove one of them"),
+    (("--stream", "2", "--axis", "1", "--max-macs", "2"), "--stream does not go with --max-macs"),
     (("--stream", "2", "--advise"), "can move along the axes 1 (of 49) and 2 (of 10); name it with --axis"),
-    (("--stream", "2", "--advise", "--target", "cortex-m4"), "--stream does not go with --target"),
-    (("--stream", "2", "--advise", "-o", "out.tflite"), "--stream does not go with --output"),
+    (("--stream", "2", "--advise", "--target", "cortex-m4"), "--advise does not go with --target"),
+    (("--stream", "2", "--advise", "-o", "out.tflite"), "--advise does not go with --output"),
     (("--stream", "0", "--advise"), "0"),
 ])  # fmt: skip
 def test_what_does_not_go_together_is_said(

@@ -88,7 +88,7 @@ def test_a_size_that_is_none(size: str, capsys: pytest.CaptureFixture[str]) -> N
 
 def test_an_arena_of_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["size", "sample:sine", "--arena-size", "0"]) == 1
-    assert capsys.readouterr().out.splitlines()[2].startswith("no, 1,156 B are missing: 0 B is too small, ")
+    assert capsys.readouterr().out.splitlines()[0].startswith("no, 1,156 B are missing: 0 B is too small, ")
 
 
 def test_jsonl_takes_no_arena_size(capsys: pytest.CaptureFixture[str]) -> None:

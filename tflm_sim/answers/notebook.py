@@ -6,7 +6,7 @@ import io
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from tflm_sim.answers.planned_problem import problem_of
+from tflm_sim.answers.planned_problem import drawn_buffers, problem_of
 from tflm_sim.errors import UsageError
 from tflm_sim.escape import html_table
 from tflm_sim.planners.buffers import plan_of
@@ -47,12 +47,20 @@ def _picture(simulation: Simulation) -> str:
     if simulation.failure is not None or not 0 < len(buffers) <= _MAX_BUFFERS:
         return ""
     try:
-        problem = problem_of([planned.info for planned in buffers], title="the head")
+        infos = [planned.info for planned in buffers]
+        problem = problem_of(infos, title="the head")
     except UsageError:  # A negative offset, which has no place in the picture.
         return ""
     file = io.StringIO()
     peak = simulation.peak
     assert peak is not None, "something is planned"
     plan = plan_of(problem.buffers, [planned.offset for planned in buffers])
-    write_plan_svg(file, problem, plan, planner=simulation.configuration.planner, lower_bound=peak.live_bytes)
+    write_plan_svg(
+        file,
+        problem,
+        plan,
+        planner=simulation.configuration.planner,
+        lower_bound=peak.live_bytes,
+        drawn=drawn_buffers(simulation.model, infos),
+    )
     return f'<div style="max-width:760px">{file.getvalue()}</div>'

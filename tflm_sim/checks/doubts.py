@@ -59,6 +59,11 @@ def answer_of(works: bool | None, doubts: Iterable[Doubt] = ()) -> Answer:
     return "if" if turning(doubts) else "yes" if works else "no"
 
 
+def fits_of(answer: Answer) -> bool | None:
+    """Return an answer as a program takes it: None where it hangs on a doubt, or cannot be told."""
+    return {"yes": True, "no": False}.get(answer)
+
+
 def first_words(works: bool | None, doubts: Iterable[Doubt] = ()) -> str:
     """Return how the line with the answer begins: "yes, if A, B and C"."""
     if works is None:

@@ -132,7 +132,7 @@ def judge_in_program(
     if limit is None:
         assert chosen is not None, "there is a limit or a board"
         bank, fits, reason = _on_the_chip(chosen, needed)
-        return _in_flash(replace(found, limit=bank, fits=fits, reason=reason))
+        return _in_flash(replace(found, limit=bank, works=fits, reason=reason))
     if need.works is None:
         return _in_flash(replace(found, reason=candidate_text(need.candidates)))
     return _in_flash(replace(found, reason="" if need.works else _too_small(needed, limit)))
@@ -183,7 +183,7 @@ def _in_flash(found: Verdict) -> Verdict:
         return found
     sizes = format_size(len(model.source)), format_size(chosen.flash)
     too_large = f"the file alone has {sizes[0]}, the flash of {chosen.name} {sizes[1]}"
-    return replace(found, fits=False, doubts=(), reason=f"{too_large}; {found.reason}" if found.reason else too_large)
+    return replace(found, works=False, doubts=(), reason=f"{too_large}; {found.reason}" if found.reason else too_large)
 
 
 def _in_an_arena(roomy: Simulation, limit: int, simulate: Simulate) -> tuple[bool, str, tuple[str, ...]]:

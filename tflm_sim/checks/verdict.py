@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from tflm_sim.checks.candidates import CandidateNeed
-from tflm_sim.checks.doubts import EXIT_CODES, Answer, Doubt, answer_of
+from tflm_sim.checks.doubts import EXIT_CODES, Answer, Doubt, answer_of, fits_of
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import HIDDEN, PARTS, named
 from tflm_sim.document_types import Count
@@ -31,7 +31,8 @@ class Verdict:
         key: Its name and configuration in baselines.
         needed: Bytes; null when no size is enough.
         limit: Bytes that there are, null when nobody knows.
-        fits: Whether it works in ``limit`` bytes if no doubt is right; null when that cannot be told.
+        works: Whether it works in ``limit`` bytes if no doubt is right; None when that cannot be told. ``fits`` and
+            ``answer`` count the doubts in.
         doubts: What that takes for granted.
         settled_by: The command that executes the program, where that would settle what is open; "" where none does.
         before: The baseline's size, null without one.
@@ -49,7 +50,7 @@ class Verdict:
     key: str = field(metadata=HIDDEN)
     needed: Count | None = field(metadata=named("smallest_arena_multiple_of_16"))
     limit: Count | None
-    fits: bool | None
+    works: bool | None = field(metadata=HIDDEN)
     before: int | None = field(default=None, metadata=named("baseline"))
     reason: str = ""
     log: tuple[str, ...] = ()
@@ -69,7 +70,12 @@ class Verdict:
     @property
     def answer(self) -> Answer:
         """Whether it works, with every doubt about that; the baseline has no say in it."""
-        return answer_of(self.fits, self.doubts)
+        return answer_of(self.works, self.doubts)
+
+    @property
+    def fits(self) -> bool | None:
+        """The answer as true or false; None where it hangs on a doubt, or cannot be told."""
+        return fits_of(self.answer)
 
     @property
     def growth(self) -> int | None:

@@ -13,6 +13,7 @@ from typing import Literal
 from tflm_sim.answers.npu import npu_memory
 from tflm_sim.answers.smallest_arena import SmallestArena
 from tflm_sim.checks.crash_places import with_operators
+from tflm_sim.checks.doubts import EXIT_CODES, Answer, answer_of
 from tflm_sim.checks.explain_failure import (
     ExactExplanation,
     explain_failures,
@@ -97,6 +98,8 @@ class ExplanationDocument:
     """The failures of a log.
 
     Attributes:
+        answer: "no" where a failure is explained, "yes" where none is in the log, "cannot tell" where the log is not
+            understood.
         unknown: Lines that speak of an error and that are not known.
         simulated: With a model, where no failure of the log is explained: what the simulation says.
         assumed: With a model: the options that the answer depends on and that were not given.
@@ -104,6 +107,7 @@ class ExplanationDocument:
 
     schema_version: Literal[1] = 1
     kind: Literal["explanation"] = "explanation"
+    answer: Answer
     failures: tuple[FailureRow, ...]
     unknown: tuple[UnknownError, ...] = ()
     simulated: ExactExplanation | None = None
@@ -140,10 +144,11 @@ def run(args: argparse.Namespace) -> int:
             simulated = explain_nothing(model, config, arena_size=size or _arena_of(events))
     places = [_places(args, diagnosis, config) for diagnosis in found]
     is_understood = bool(events) and not (unknown or any(isinstance(event, Damaged) for event in events))
+    answer: Answer = "no" if found else answer_of(is_understood or None)
     if args.json:
         missing = None if args.model is None else assumed(args, config)
-        say_json(_document(found, places, exact, unknown, simulated, missing))
-        return 1 if found else 0 if is_understood else 3
+        say_json(_document(answer, found, places, exact, unknown, simulated, missing))
+        return EXIT_CODES[answer]
     if args.model is not None:
         say(*header(args, config))
     _say(events, found, places, exact)
@@ -156,7 +161,7 @@ def run(args: argparse.Namespace) -> int:
         say(*(exact_lines(simulated) if simulated is not None else []))
     elif args.model is None and any(diagnosis.is_of_the_arena for diagnosis in found):
         say("--model MODEL, with --target or --library, gives the smallest arena that works")
-    return 1 if found else 0 if is_understood else 3
+    return EXIT_CODES[answer]
 
 
 def _places(args: argparse.Namespace, diagnosis: Diagnosis, config: Configuration) -> tuple[CodePlace, ...]:
@@ -300,6 +305,7 @@ def _arenas(exact: ExactExplanation) -> str:
 
 
 def _document(
+    answer: Answer,
     found: list[Diagnosis],
     places: Sequence[tuple[CodePlace, ...]],
     exact: Sequence[ExactExplanation | None],
@@ -311,4 +317,6 @@ def _document(
         FailureRow(diagnosis, at, diagnosis.missing, more)
         for diagnosis, at, more in zip(found, places, exact, strict=True)
     )
-    return ExplanationDocument(failures=tuple(rows), unknown=tuple(unknown), simulated=simulated, assumed=missing)
+    return ExplanationDocument(
+        answer=answer, failures=tuple(rows), unknown=tuple(unknown), simulated=simulated, assumed=missing
+    )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from tflm_sim.answers.head_problem import head_problem
 from tflm_sim.answers.offline_plan import ArenaSaving, arena_saving, has_offline_plan, with_plan, without_offline_plan
+from tflm_sim.answers.planned_problem import drawn_buffers
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.cli.options import (
     Subparsers,
@@ -130,7 +131,7 @@ def run(args: argparse.Namespace) -> int:
     comparison = _compare(args, problem, deadline.seconds_left)
     best = comparison.best
     if args.picture is not None and best is not None:
-        _draw(args.picture, problem, comparison, best)
+        _draw(args.picture, question, comparison, best)
     planned, saving = _in_the_arena(question, comparison.best_plan)
     if args.csv:
         write_csv(sys.stdout, problem, comparison.best_plan)
@@ -201,7 +202,11 @@ def _planners(args: argparse.Namespace) -> tuple[str, ...]:
     return names + (EXACT,) * (args.optimal and EXACT not in names)
 
 
-def _draw(path: str, problem: Problem, comparison: Comparison, best: Outcome) -> None:
+def _draw(path: str, question: _Question, comparison: Comparison, best: Outcome) -> None:
     assert best.plan is not None, "the best outcome has a plan"
+    planned = question.simulation
+    drawn = None if planned is None else drawn_buffers(planned.model, [row.info for row in planned.buffers])
     with replacing(path) as file:
-        write_plan_svg(file, problem, best.plan, planner=best.planner, lower_bound=comparison.lower_bound)
+        write_plan_svg(
+            file, question.problem, best.plan, planner=best.planner, lower_bound=comparison.lower_bound, drawn=drawn
+        )

@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from tflm_sim.answers.simulation import Simulation, simulate
+from tflm_sim.checks.doubts import EXIT_CODES
 from tflm_sim.cli import options
 from tflm_sim.cli.terminal import ProgressLine, say, say_json, say_verdict, terminal_width, wants_color
 from tflm_sim.device.configuration import Configuration, planner_words
@@ -25,6 +26,7 @@ from tflm_sim.units import format_size
 
 if TYPE_CHECKING:
     from tflm_sim.checks.program_need import ProgramNeed
+    from tflm_sim.extension_points import ProgramFigures
     from tflm_sim.report.document import ArenaDocument, ErrorDocument, SizeDocument
 
 ABOUT = """
@@ -100,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
         return _jsonl(args, names, possible)
     if args.json and len(names) > 1:
         raise UsageError("--json takes one model; use --jsonl for several")
-    if options.is_executed(args, "arena_size", "map", "split_arenas", "jsonl"):
+    if options.is_executed(args, "map", "split_arenas", "jsonl"):
         return _executed(args, names, possible())
     code = 0
     for position, name in enumerate(names):
@@ -145,16 +147,15 @@ def _one(args: argparse.Namespace, name: str, model: Model, possible: Sequence[C
 
 def _in_program(args: argparse.Namespace, name: str, model: Model, possible: Sequence[Configuration]) -> int:
     """Print what a model needs in the program of --firmware; the first line says what that hangs on."""
-    from tflm_sim.checks.doubts import EXIT_CODES
     from tflm_sim.report.program_text import last_lines, need_line
 
     limit = options.arena_size(args)
     need = options.program_need(args, name, model, possible, limit)
     parts = {**options.parts_of_extensions("size", args, model, need.configuration), **need.parts}
-    code = EXIT_CODES[need.answer]
+    code = EXIT_CODES[need.answer] if limit is not None else _code_of_figures(need)
     if args.json:
         say_json(_program_document(name, model, need, limit, parts))
-        return code if limit is not None or code != EXIT_CODES["no"] else SimulatedFailure.exit_code
+        return code
     if (first := need_line(need, limit)) is not None:
         say_verdict(first)
     if args.map:
@@ -162,7 +163,12 @@ def _in_program(args: argparse.Namespace, name: str, model: Model, possible: Seq
     elif need.simulation is not None and limit is None and need.works is not False:
         say(*size_lines(need.simulation, has_ledger=args.all))
     say("", *part_lines("SizeDocument", parts), *last_lines(need))
-    return code if limit is not None or code != EXIT_CODES["no"] else SimulatedFailure.exit_code
+    return code
+
+
+def _code_of_figures(need: ProgramNeed) -> int:
+    """Return the exit code where nobody asked about an arena: a model that works in none is TFLM's own failure."""
+    return SimulatedFailure.exit_code if need.answer == "no" else EXIT_CODES[need.answer]
 
 
 def _program_document(
@@ -177,22 +183,41 @@ def _program_document(
         document = size_document(need.simulation, parts=parts, candidates=need.candidates)
         return replace(document, model=model_facts(model))
     sized = simulate(need.simulation.models, need.configuration, arena_size=limit)
-    return replace(arena_document(sized, parts=parts), model=model_facts(model))
+    return replace(arena_document(sized, parts=parts, answer=need.answer), model=model_facts(model))
 
 
 def _executed(args: argparse.Namespace, names: Sequence[str], possible: Sequence[Configuration]) -> int:
     """Print what was measured in the program with each model."""
-
-    code = 0
+    code, limit = 0, options.arena_size(args)
     for position, name in enumerate(names):
-        measured = options.measured(args, load(name), possible)
-        if args.json:
+        model = load(name)
+        measured = options.measured(args, model, possible, [] if limit is None else [limit])
+        if limit is not None:
+            code = max(code, _say_in_arena(args, name, measured, limit))
+        elif args.json:
             say_json(measured.document())
         else:
             say(*([""] if position else []), *measured.lines())
-        if measured.smallest is None:
+        if limit is None and measured.smallest is None:
             code = SimulatedFailure.exit_code
     return code
+
+
+def _say_in_arena(args: argparse.Namespace, name: str, measured: ProgramFigures, limit: int) -> int:
+    """Print what the executed program did in an arena of ``limit`` bytes, as ``check`` does; return the exit code."""
+    from tflm_sim.checks.judge import judge_measured
+    from tflm_sim.checks.verdict import baseline_key
+    from tflm_sim.report.verdict_text import verdict_document, verdict_lines
+
+    config = measured.configuration
+    verdict = judge_measured(name, measured.model, measured, limit, key=baseline_key(name, config))
+    if args.json:
+        say_json(verdict_document([(verdict, config)]))
+    else:
+        first, *rest = verdict_lines(verdict)
+        say_verdict(first)
+        say(*rest)
+    return verdict.exit_code
 
 
 def _other_source(args: argparse.Namespace, name: str, problem: NoModelError) -> int:
@@ -262,23 +287,25 @@ def _jsonl_row(args: argparse.Namespace, name: str, model: Model, possible: Sequ
     if args.firmware:
         need = options.program_need(args, name, model, possible)
         say_json(_program_document(name, model, need, None, need.parts), indent=None)
-        return INCONCLUSIVE if need.answer in ("if", "cannot tell") else 0
+        return _code_of_figures(need)
     (config,) = possible
-    say_json(size_document(options.simulated(model, config), assumed=options.assumed(args, config)), indent=None)
-    return 0
+    simulation = options.simulated(model, config)
+    say_json(size_document(simulation, assumed=options.assumed(args, config)), indent=None)
+    return 0 if simulation.failure is None else SimulatedFailure.exit_code
 
 
 def _fixed_size(args: argparse.Namespace, model: Model, config: Configuration) -> int:
     arena_size = parse_size(args.arena_size)
     simulation = options.simulated(model, config, arena_size)
+    answer = arena_answer(simulation)
     if args.json:
         from tflm_sim.report.document import arena_document
 
         say_json(arena_document(simulation, assumed=options.assumed(args, config)))
-        return 0 if simulation.fits else 1
-    say(*options.header(args, config))
-    if simulation.fits:
-        say(f"{format_size(arena_size)} is enough; arena_used_bytes() is {format_size(simulation.arena_used_bytes)}")
-    else:
-        say(*failure_lines(arena_answer(simulation)))
-    return 0 if simulation.fits else 1
+        return EXIT_CODES[answer.answer]
+    used = format_size(simulation.arena_used_bytes)
+    yes = [f"yes: {format_size(arena_size)} is enough; arena_used_bytes() is {used}"]
+    first, *rest = yes if answer.answer == "yes" else failure_lines(answer)
+    say_verdict(first)
+    say(*rest, *options.header(args, config))
+    return EXIT_CODES[answer.answer]

@@ -16,6 +16,7 @@ from tflm_sim.arena.stages import Stage
 from tflm_sim.cli.streams import write
 from tflm_sim.escape import json_text, one_line
 from tflm_sim.model.types import Model
+from tflm_sim.names import with_options
 from tflm_sim.numbers import as_whole
 from tflm_sim.report.tables import fitting_columns, table_lines
 
@@ -27,28 +28,6 @@ if TYPE_CHECKING:
 COLOR_CHOICES = ("auto", "always", "never")
 PROGRESS_DELAY_S = 1.0
 _INTERVAL_S = 0.1
-
-
-_SETTING = re.compile(r"`([a-z_]+)=([^`]*)`")
-_OPTIONS = {
-    "has_own_planner": "own-planner",
-    "operators": "ops",
-    "resource_variable_count": "resource-variables",
-    "timeout": "time-limit",
-    "variable_arena_size": "variable-arena",
-}
-"""Settings whose option has another name than the keyword in Python."""
-
-
-def with_options(text: str) -> str:
-    """Return a sentence about settings, which Python's callers read as `kernels=reference`, with options instead."""
-
-    def option(found: re.Match[str]) -> str:
-        name, value = found.groups()
-        shown = f"--{_OPTIONS.get(name, name).replace('_', '-')}"
-        return shown if value in ("", "True") else f"{shown} {value}"
-
-    return _SETTING.sub(option, text)
 
 
 def say(*lines: str, file: TextIO | None = None, may_color: bool = False, wraps: bool = True) -> None:

@@ -1,50 +1,67 @@
-"""A plan as a picture: time to the right, bytes upwards, a rectangle per buffer; one SVG file without scripts.
+"""A plan as a picture: bytes to the right, time downwards, a rectangle per buffer; one SVG file without scripts.
 
-The colour says what a buffer has to do with the peak: those alive at the fullest moment are why no plan can be smaller
-than the lower bound.
+It speaks as the pictures of an arena do: the colour says what a buffer is for, the red frame where most is alive.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from html import escape
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from tflm_sim.escape import printable
 from tflm_sim.labels import fitted, short_names
+from tflm_sim.palette import CATEGORIES, EDGE, FREE, HATCH, HATCH_ID, INK, MARK, SOFT
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.problem import Problem
 from tflm_sim.provenance import made_by
 
 WIDTH, HEIGHT = 1000, 600
-_LEFT, _TOP, _RIGHT, _BOTTOM = 90, 40, 20, 80
+_LEFT, _TOP, _RIGHT, _BOTTOM = 70, 74, 30, 46
 _CHARACTER_WIDTH, _LINE_HEIGHT = 6.4, 12
-_NUMBERED = re.compile(r"[a-z]+(\d+)")
-_SOFT, _MARK = "#5c6877", "#b00020"
-_FULLEST, _OTHER, _FIXED = "alive at the fullest moment", "any other buffer", "at an offset that the model fixes"
-_COLORS = {_FULLEST: "#e9a23b", _OTHER: "#a9c7ef", _FIXED: "#b79bd9"}
 
 
-def write_plan_svg(file: TextIO, problem: Problem, plan: Plan, *, planner: str, lower_bound: int) -> None:
-    """Write the picture of ``plan``; ``lower_bound`` (bytes) is drawn as a line."""
+class Drawn(NamedTuple):
+    """How a buffer is drawn: its kind, a key of ``CATEGORIES``, and its name."""
+
+    category: str
+    name: str
+
+
+def write_plan_svg(
+    file: TextIO, problem: Problem, plan: Plan, *, planner: str, lower_bound: int, drawn: Sequence[Drawn] | None = None
+) -> None:
+    """Write the picture of ``plan``.
+
+    Args:
+        file: Where to.
+        problem: What was planned.
+        plan: Where each buffer lies.
+        planner: Who planned it.
+        lower_bound: Bytes, drawn as a line.
+        drawn: What each buffer is; by default an activation with its name in the problem.
+    """
     title = escape(f"{printable(problem.title)}: {planner}, {plan.peak:,} bytes (lower bound {lower_bound:,})")
     file.write(
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" fill="{INK}" '
         f'font-family="system-ui, Segoe UI, DejaVu Sans, sans-serif" font-size="11">\n'
-        f"<title>{title}</title>\n<metadata>tflm_sim {made_by()}</metadata>\n"
+        f"<title>{title}</title>\n<metadata>tflm_sim {made_by()}</metadata>\n{HATCH}"
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>\n'
         f'<text x="{_LEFT}" y="22" font-size="14">{title}</text>\n'
     )
     scale = _Scale(problem.buffers, plan)
-    fullest = fullest_moment(problem.buffers)
-    labels = short_names([buffer.name for buffer in problem.buffers])
-    for buffer, offset, label in zip(problem.buffers, plan.offsets, labels, strict=True):
-        alive = _FULLEST if buffer.lower <= fullest < buffer.upper else _OTHER
-        kind = alive if buffer.offset is None else _FIXED
-        file.write(_rectangle(scale, buffer, offset, label, _COLORS[kind]))
+    rows = drawn or [Drawn("activation", buffer.name) for buffer in problem.buffers]
+    labels = short_names([row.name for row in rows])
+    file.write(
+        f'<rect x="{_LEFT}" y="{_TOP}" width="{scale.x(plan.peak) - _LEFT:.1f}" height="{HEIGHT - _TOP - _BOTTOM}" '
+        f'fill="{FREE}"/>\n'
+    )
+    placed = list(zip(problem.buffers, plan.offsets, rows, strict=True))
+    file.writelines(_rectangle(scale, *each) for each in placed)
     file.writelines(_axes(scale, plan.peak, lower_bound))
-    file.writelines(_legend())
+    file.writelines(_fullest(scale, problem.buffers, plan.peak))
+    file.writelines(_label(scale, *each, label) for each, label in zip(placed, labels, strict=True))
+    file.writelines(_legend([key for key in CATEGORIES if any(row.category == key for row in rows)]))
     file.write("</svg>\n")
 
 
@@ -75,75 +92,94 @@ class _Scale:
     def __init__(self, buffers: tuple[Buffer, ...], plan: Plan) -> None:
         self.first = min((buffer.lower for buffer in buffers), default=0)
         self.end = max((buffer.upper for buffer in buffers), default=1)
-        self.per_moment = (WIDTH - _LEFT - _RIGHT) / (self.end - self.first)
-        self.per_byte = (HEIGHT - _TOP - _BOTTOM) / max(1, plan.peak)
+        self.per_moment = (HEIGHT - _TOP - _BOTTOM) / (self.end - self.first)
+        self.per_byte = (WIDTH - _LEFT - _RIGHT) / max(1, plan.peak)
 
-    def x(self, time: float) -> float:
-        """The left edge of a moment."""
-        return _LEFT + (time - self.first) * self.per_moment
+    def x(self, offset: int) -> float:
+        """The left edge of a byte."""
+        return _LEFT + offset * self.per_byte
 
-    def y(self, offset: int) -> float:
-        """The height of a byte."""
-        return HEIGHT - _BOTTOM - offset * self.per_byte
+    def y(self, time: float) -> float:
+        """The upper edge of a moment."""
+        return _TOP + (time - self.first) * self.per_moment
 
 
-def _rectangle(scale: _Scale, buffer: Buffer, offset: int, label: str, color: str) -> str:
-    name, last = printable(buffer.name), buffer.upper - 1
-    x, y = scale.x(buffer.lower), scale.y(offset + buffer.size)
-    width, height = scale.x(buffer.upper) - x, scale.y(offset) - y
-    fact = f"{name}: {buffer.size:,} bytes at {offset:,}, times {buffer.lower} to {last}"
+def _rectangle(scale: _Scale, buffer: Buffer, offset: int, row: Drawn) -> str:
+    category, last = CATEGORIES[row.category], buffer.upper - 1
+    x, y = scale.x(offset), scale.y(buffer.lower)
+    width, height = scale.x(offset + buffer.size) - x, scale.y(buffer.upper) - y
+    fixed = "" if buffer.offset is None else ", where the model fixes it"
+    fact = f"{printable(row.name)}: {buffer.size:,} bytes at {offset:,}{fixed}, times {buffer.lower} to {last}"
+    place = f'x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" height="{height:.2f}"'
+    hatch = f'<rect {place} fill="url(#{HATCH_ID})"/>' if category.is_hatched else ""
     return (
-        f'<g><title>{escape(fact)}</title><rect x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" height="{height:.2f}" '
-        f'fill="{color}" stroke="#ffffff" stroke-width="0.8"/>{_label(label, x, y, width, height)}</g>\n'
+        f'<g><title>{escape(fact)}</title><rect {place} fill="{category.light}" stroke="#ffffff" '
+        f'stroke-width="0.8"/>{hatch}</g>\n'
     )
 
 
-def _label(name: str, x: float, y: float, width: float, height: float) -> str:
-    """Return the name inside a rectangle, upright where it is narrow, cut where not all of it fits.
+def _label(scale: _Scale, buffer: Buffer, offset: int, row: Drawn, label: str) -> str:
+    """Return a name in the first moment of a buffer, clear of the frame; "" without room.
 
-    Of "tensor51" the number is left: it tells one from another.
+    A rim of the rectangle's colour keeps the hatching and the frame out of the letters.
     """
-    is_upright = height > width
-    along, across = (height, width) if is_upright else (width, height)
-    room = int((along - 6) / _CHARACTER_WIDTH)
-    number = _NUMBERED.fullmatch(name) if len(name) > room else None
-    text = escape(fitted(name, room) if number is None else number[1] if len(number[1]) <= room else "")
-    if across < _LINE_HEIGHT or not text:
+    category, top = CATEGORIES[row.category], scale.y(buffer.lower)
+    height = scale.y(buffer.upper) - top
+    text = escape(fitted(label, int((buffer.size * scale.per_byte - 8) / _CHARACTER_WIDTH)))
+    if height < _LINE_HEIGHT or not text:
         return ""
-    middle_x, middle_y = x + width / 2, y + height / 2
-    turned = f' transform="rotate(-90 {middle_x:.1f} {middle_y:.1f})"' if is_upright else ""
-    return f'<text x="{middle_x:.1f}" y="{middle_y + 4:.1f}" text-anchor="middle"{turned}>{text}</text>'
+    middle = top + min(height, max(scale.per_moment, _LINE_HEIGHT + 2)) / 2
+    return (
+        f'<text x="{scale.x(offset) + 4:.1f}" y="{middle + 4:.1f}" fill="{category.ink}" stroke="{category.light}" '
+        f'stroke-width="3" paint-order="stroke">{text}</text>\n'
+    )
 
 
 def _axes(scale: _Scale, peak: int, lower_bound: int) -> Iterator[str]:
-    right, floor = WIDTH - _RIGHT, HEIGHT - _BOTTOM
+    floor = HEIGHT - _BOTTOM
     step = tick_step(peak, 8)
     for offset in (*range(0, peak - step // 2, step), peak):
-        y = scale.y(offset)
-        yield _text(_LEFT - 8, y + 4, f"{offset:,}", anchor="end")
-        yield f'<line x1="{_LEFT - 4}" y1="{y:.1f}" x2="{_LEFT}" y2="{y:.1f}" stroke="black"/>\n'
+        x = scale.x(offset)
+        yield _text(x, _TOP - 8, f"{offset:,}", anchor="middle")
+        yield f'<line x1="{x:.1f}" y1="{_TOP - 4}" x2="{x:.1f}" y2="{_TOP}" stroke="{EDGE}"/>\n'
     for time in range(scale.first, scale.end, tick_step(scale.end - scale.first, 20)):
-        yield _text(scale.x(time + 0.5), floor + 16, f"{time:,}", anchor="middle")
-    bound_y = scale.y(lower_bound)
+        yield _text(_LEFT - 8, scale.y(time + 0.5) + 4, f"{time:,}", anchor="end")
+    bound = scale.x(lower_bound)
     yield (
-        f'<line x1="{_LEFT}" y1="{bound_y:.1f}" x2="{right}" y2="{bound_y:.1f}" stroke="{_MARK}" '
+        f'<line x1="{bound:.1f}" y1="{_TOP}" x2="{bound:.1f}" y2="{floor}" stroke="{MARK}" '
         f'stroke-dasharray="6 4"><title>lower bound {lower_bound:,} bytes</title></line>\n'
     )
-    yield f'<line x1="{_LEFT}" y1="{_TOP}" x2="{_LEFT}" y2="{floor}" stroke="black"/>\n'
-    yield f'<line x1="{_LEFT}" y1="{floor}" x2="{right}" y2="{floor}" stroke="black"/>\n'
-    yield _text(right, floor + 34, "time: the operators in their order", anchor="end")
-    yield f'<text transform="translate(16 {(_TOP + floor) / 2:.0f}) rotate(-90)" text-anchor="middle">bytes</text>\n'
+    yield _text(_LEFT, _TOP - 26, "bytes from the start of the head")
+    yield (
+        f'<text transform="translate(16 {(_TOP + floor) / 2:.0f}) rotate(-90)" text-anchor="middle" fill="{SOFT}">'
+        "time: the operators in their order</text>\n"
+    )
 
 
-def _legend() -> Iterator[str]:
-    x, y = float(_LEFT), HEIGHT - 22
-    for title, color in _COLORS.items():
-        yield f'<rect x="{x:.0f}" y="{y - 10}" width="12" height="12" rx="2" fill="{color}"/>\n'
-        yield _text(x + 17, y, title)
-        x += 40 + len(title) * _CHARACTER_WIDTH
-    yield f'<line x1="{x:.0f}" y1="{y - 4}" x2="{x + 24:.0f}" y2="{y - 4}" stroke="{_MARK}" stroke-dasharray="6 4"/>\n'
+def _fullest(scale: _Scale, buffers: Sequence[Buffer], peak: int) -> Iterator[str]:
+    """Yield the frame around the moment in which most is alive."""
+    moment = fullest_moment(buffers)
+    y, height = scale.y(moment), max(scale.per_moment, 1.5)
+    yield (
+        f'<rect x="{_LEFT}" y="{y:.1f}" width="{scale.x(peak) - _LEFT:.1f}" height="{height:.1f}" fill="none" '
+        f'stroke="{MARK}" stroke-width="1.5"><title>most is alive at time {moment}</title></rect>\n'
+    )
+
+
+def _legend(keys: Sequence[str]) -> Iterator[str]:
+    x, y = float(_LEFT), HEIGHT - 16
+    for key in keys:
+        row = CATEGORIES[key]
+        mark = f'<rect x="{x:.0f}" y="{y - 10}" width="12" height="12" rx="2" fill="{row.light}"/>\n'
+        yield mark + (mark.replace(row.light, f"url(#{HATCH_ID})") if row.is_hatched else "")
+        yield _text(x + 17, y, row.title)
+        x += 40 + len(row.title) * _CHARACTER_WIDTH
+    yield f'<line x1="{x:.0f}" y1="{y - 4}" x2="{x + 24:.0f}" y2="{y - 4}" stroke="{MARK}" stroke-dasharray="6 4"/>\n'
     yield _text(x + 30, y, "lower bound")
+    x += 30 + 11 * _CHARACTER_WIDTH + 24
+    yield (f'<rect x="{x:.0f}" y="{y - 10}" width="24" height="12" fill="none" stroke="{MARK}" stroke-width="1.5"/>\n')
+    yield _text(x + 30, y, "most is alive")
 
 
 def _text(x: float, y: float, text: str, *, anchor: str = "start") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{_SOFT}">{text}</text>\n'
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{SOFT}">{text}</text>\n'

@@ -10,5 +10,5 @@ and work nothing out themselves. To read on:
     drawings, perfetto, ...
     size_difference,         the documents of other verbs; ``..._text`` has the words where they are many
     planner_comparison, ...
-    tables, categories       what they share: tables of a terminal, names and colours of the kinds of bytes
+    tables                   what they share: tables of a terminal; the colours are in ``palette``, below all rooms
 """

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.checks.candidates import CandidateNeed
+from tflm_sim.checks.doubts import Answer
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import INLINE, OPTIONAL, PARTS
 from tflm_sim.document_types import Count, OneOf, Sha256
@@ -125,13 +126,24 @@ def size_document(
 
 
 def arena_document(
-    simulation: Simulation, *, assumed: tuple[str, ...] | None = None, parts: Mapping[str, object] | None = None
+    simulation: Simulation,
+    *,
+    assumed: tuple[str, ...] | None = None,
+    parts: Mapping[str, object] | None = None,
+    answer: Answer | None = None,
 ) -> ArenaDocument:
-    """Return what happens to one model in an arena of a given size; ``assumed`` are the options not given."""
+    """Return what happens to one model in an arena of a given size.
+
+    Args:
+        simulation: Of the model in that arena.
+        assumed: The options that the answer depends on and that were not given.
+        parts: What extensions say beside it.
+        answer: That of a linked program, with its doubts; None where there is no program.
+    """
     return ArenaDocument(
         model=model_facts(simulation.model),
         configuration=configuration_facts(simulation.configuration),
-        answer=arena_answer(simulation),
+        answer=arena_answer(simulation, answer),
         assumed=assumed,
         parts=parts or {},
     )

@@ -15,10 +15,11 @@ from tflm_sim.escape import printable
 from tflm_sim.extras import install_command
 from tflm_sim.files import replacing_bytes
 from tflm_sim.labels import fitted
+from tflm_sim.names import with_options
+from tflm_sim.palette import CATEGORIES, EDGE, FREE, MARK, SERIES, SOFT
 from tflm_sim.planners.compare import Comparison
 from tflm_sim.planners.problem import Problem
 from tflm_sim.provenance import made_by
-from tflm_sim.report.categories import CATEGORIES
 from tflm_sim.report.picture import Picture
 from tflm_sim.report.shapes import invoke_start, label_u, scope_u, shapes, step_u
 from tflm_sim.units import format_size
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MARK, _SOFT = "#c81e4a", "#5c6877"
 _KIB = 1024
 _MAX_INCHES = 1000
+_HATCH = "////"
 _CHARACTERS = 155
 """How many characters of a label fit into the width of a picture."""
 
@@ -96,9 +97,9 @@ def draw_tail(picture: Picture, *, width: float = 9, height: float = 3.6) -> Fig
     asked = [row.requested for row in groups]
     colors = [CATEGORIES[name].light for name in names]
     axes.barh(names, asked, color=colors)
-    axes.barh(names, [row.used - row.requested for row in groups], left=asked, color="#d9dee6")
+    axes.barh(names, [row.used - row.requested for row in groups], left=asked, color=EDGE)
     for y, row in enumerate(groups):
-        axes.annotate(f" {row.used:,}", (row.used, y), va="center", fontsize=8, color=_SOFT)
+        axes.annotate(f" {row.used:,}", (row.used, y), va="center", fontsize=8, color=SOFT)
     axes.set(xlabel="bytes (grey: padding)")
     _bars_of_bytes(axes)
     return figure
@@ -112,11 +113,13 @@ def draw_planners(problem: Problem, comparison: Comparison, *, width: float = 9,
     planners = sorted(peaks, key=lambda planner: -peaks[planner])
     figure = _figure(width, height)
     axes = figure.add_subplot()
-    colors = ["#3f7fd1" if planner == "greedy" else "#a9c7ef" for planner in planners]
+    colors = [
+        CATEGORIES["activation"].light if planner == "greedy" else CATEGORIES["plan"].light for planner in planners
+    ]
     axes.barh(planners, [peaks[planner] for planner in planners], color=colors)
     for y, peak in enumerate(sorted(peaks.values(), reverse=True)):
-        axes.annotate(f" {peak:,}", (peak, y), va="center", fontsize=8, color=_SOFT)
-    axes.axvline(comparison.lower_bound, color=_MARK, linestyle="--", linewidth=1)
+        axes.annotate(f" {peak:,}", (peak, y), va="center", fontsize=8, color=SOFT)
+    axes.axvline(comparison.lower_bound, color=MARK, linestyle="--", linewidth=1)
     about = f"bytes of the head (dashed: lower bound {comparison.lower_bound:,})"
     title = f"{printable(problem.title)}: {about}" if problem.title else about
     axes.set_title(title, fontsize=10, loc="left")
@@ -142,12 +145,12 @@ def draw_two_sets(
     figure = _figure(width, height)
     axes = figure.add_subplot()
     places = range(len(names))
-    axes.barh([place + 0.2 for place in places], ours, 0.38, color="#3f7fd1", label="simulated")
-    axes.barh([place - 0.2 for place in places], theirs, 0.38, color="#2a9d8f", label="board")
+    axes.barh([place + 0.2 for place in places], ours, 0.38, color=SERIES[0], label="simulated")
+    axes.barh([place - 0.2 for place in places], theirs, 0.38, color=SERIES[1], label="board")
     axes.set_yticks(list(places), names)
     for place, our, their in zip(places, ours, theirs, strict=True):
         difference = " equal" if our == their else f" {their - our:+,}"
-        axes.annotate(difference, (max(our, their), place), va="center", fontsize=8, color=_SOFT)
+        axes.annotate(difference, (max(our, their), place), va="center", fontsize=8, color=SOFT)
     axes.set(xlabel="bytes")
     axes.legend(frameon=False)
     _bars_of_bytes(axes)
@@ -186,11 +189,13 @@ def _draw_arena(axes: Axes, picture: Picture, most: int) -> None:
     rows = list(shapes(picture))
     patches: list[Any] = [Rectangle((0, 0), picture.arena_bytes, 1)]
     patches += [Rectangle((row.start, row.u0), row.end - row.start, row.u1 - row.u0) for row in rows]
-    colors = ["#eef1f5"] + [CATEGORIES[row.category].light for row in rows]
+    colors = [FREE] + [CATEGORIES[row.category].light for row in rows]
     few = len(rows) < 1500
     axes.add_collection(
         PatchCollection(patches, facecolors=colors, edgecolors="white" if few else "none", linewidths=0.3)
     )
+    hatched = [patch for patch, row in zip(patches[1:], rows, strict=True) if CATEGORIES[row.category].is_hatched]
+    axes.add_collection(PatchCollection(hatched, facecolors="none", edgecolors="white", linewidths=0, hatch=_HATCH))
     for row in rows:
         label = fitted(row.label, int(_CHARACTERS * (row.end - row.start) / most))
         if label and row.u1 - row.u0 > 0.02:
@@ -216,14 +221,14 @@ def _mark(axes: Axes, picture: Picture) -> None:
     if picture.shortage is not None:
         start, end, missing, step = picture.shortage
         u = step_u(picture, step)
-        axes.add_patch(Rectangle((start, u), end - start, 1 - u, color=_MARK, alpha=0.55, linewidth=0))
+        axes.add_patch(Rectangle((start, u), end - start, 1 - u, color=MARK, alpha=0.55, linewidth=0))
         text = f"{missing:,} B missing"
         axes.text((start + end) / 2, (u + 1) / 2, text, color="white", ha="center", fontsize=8, fontweight="bold")
     if scope >= 0 and not picture.failure:
         u0, u1 = scope_u(picture, scope), scope_u(picture, scope + 1)
-        axes.add_patch(Rectangle((0, u0), picture.head_bytes, u1 - u0, fill=False, edgecolor=_MARK, linewidth=1.4))
+        axes.add_patch(Rectangle((0, u0), picture.head_bytes, u1 - u0, fill=False, edgecolor=MARK, linewidth=1.4))
     if picture.limits and not picture.failure:
-        axes.axhline(step_u(picture, picture.limits[0].step + 0.5), color=_MARK, linestyle="--", linewidth=0.9)
+        axes.axhline(step_u(picture, picture.limits[0].step + 0.5), color=MARK, linestyle="--", linewidth=0.9)
 
 
 def _tick(most: int) -> int:
@@ -247,15 +252,16 @@ def _label_axes(axes: Axes, picture: Picture, most: int) -> None:
     extra += [(moment.step, "prepare") for moment in picture.moments if moment.name == "op_prepare"][:1]
     places += [step_u(picture, step) for step, _ in extra]
     axes.set_yticks(places, names + [name for _, name in extra], fontsize=6.5, parse_math=False)
-    axes.axhline(invoke_start(picture), color=_SOFT, linewidth=0.6)
+    axes.axhline(invoke_start(picture), color=SOFT, linewidth=0.6)
     name = printable(PurePath(picture.size.model.path or "model").name, 60)
     sizes = f"head {picture.head_bytes:,}, tail {picture.size.answer.tail_bytes or 0:,}"
     about = _title(picture)
     title = f"{name}: arena {format_size(picture.arena_bytes)}: {sizes}\n{about}"
     axes.set_title(title, fontsize=9, loc="left", parse_math=False)
     if picture.failure:
-        fails = f"AllocateTensors() fails in {picture.arena_bytes:,} bytes:\n{printable(picture.failure, 110)}"
-        box = {"facecolor": _MARK, "edgecolor": "none", "pad": 6}
+        why = printable(with_options(picture.failure), 110)
+        fails = f"AllocateTensors() fails in {picture.arena_bytes:,} bytes:\n{why}"
+        box = {"facecolor": MARK, "edgecolor": "none", "pad": 6}
         axes.text(0.5, 0.5, fails, transform=axes.transAxes, ha="center", color="white", bbox=box, parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
 
@@ -263,5 +269,13 @@ def _label_axes(axes: Axes, picture: Picture, most: int) -> None:
 def _legend(figure: Figure, keys: Sequence[str]) -> None:
     from matplotlib.patches import Patch
 
-    handles = [Patch(facecolor=CATEGORIES[key].light, label=CATEGORIES[key].title) for key in keys]
+    rows = [CATEGORIES[key] for key in keys]
+    handles = [
+        Patch(
+            facecolor=row.light,
+            label=row.title,
+            **({"hatch": _HATCH, "edgecolor": "white", "linewidth": 0} if row.is_hatched else {}),
+        )
+        for row in rows
+    ]
     figure.legend(handles=handles, loc="outside lower center", ncols=6, fontsize=7, frameon=False)

@@ -18,7 +18,7 @@ from pathlib import PurePath
 
 from tflm_sim.arena.stages import PARTS, Stage
 from tflm_sim.escape import printable
-from tflm_sim.report.categories import CATEGORIES, Category
+from tflm_sim.palette import CATEGORIES, Category
 from tflm_sim.report.picture import Block, Picture, is_tail
 from tflm_sim.units import format_size
 
@@ -149,7 +149,7 @@ class _Map:
         return self._paint(span.letter * count, span.category) if self.color else span.letter * count
 
     def _paint(self, text: str, category: Category) -> str:
-        ink = 16 if category.ink == "#10151c" else 231
+        ink = 231 if category.ink == "#ffffff" else 16
         return f"\x1b[48;5;{category.ansi};38;5;{ink}m{text}{_RESET}"
 
     # -- what it means ------------------------------------------------------------------------------------------------

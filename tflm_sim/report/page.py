@@ -15,6 +15,7 @@ from typing import TextIO
 
 from tflm_sim.escape import json_text, printable
 from tflm_sim.provenance import made_by
+from tflm_sim.report.page_text import page_texts
 from tflm_sim.report.picture import Picture
 from tflm_sim.report.picture_document import picture_document
 from tflm_sim.units import format_size
@@ -44,7 +45,7 @@ def write_page(file: TextIO, pictures: Sequence[Picture], boards: Sequence[Seque
         "@SCRIPT_HASH@": _hash(script),
         "@STYLE@": style,
         "@SCRIPT@": script,
-        "@DATA@": embedded_json(picture_document(pictures, boards)),
+        "@DATA@": embedded_json({**picture_document(pictures, boards), "page": page_texts(pictures, boards)}),
     }
     rest = (_PARTS / "page.html").read_text("utf-8")
     while rest:

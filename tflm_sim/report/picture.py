@@ -18,8 +18,8 @@ from typing import Annotated, NamedTuple
 from tflm_sim.document_fields import INLINE, INTERNED, columns
 from tflm_sim.document_types import Count, IndexOrNone, OneOf
 from tflm_sim.escape import printable
+from tflm_sim.palette import CATEGORIES
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.report.categories import CATEGORIES
 from tflm_sim.report.document import ModelFacts, SizeDocument
 from tflm_sim.report.size_answer import SizeAnswer, Status
 from tflm_sim.units import align_up

@@ -15,7 +15,7 @@ from tflm_sim.document_types import OneOf, Pattern
 from tflm_sim.documents import Json, as_json, from_json
 from tflm_sim.errors import ModelError
 from tflm_sim.files import parse_json
-from tflm_sim.report.categories import CATEGORIES
+from tflm_sim.palette import CATEGORIES, MEANINGS
 from tflm_sim.report.picture import Picture
 
 SCHEMA_VERSION = 1
@@ -25,13 +25,27 @@ Color = Annotated[str, Pattern("^#[0-9a-f]{6}$")]
 
 @dataclass(frozen=True, slots=True)
 class CategoryFacts:
-    """One kind of bytes, and its colour on a light and on a dark ground."""
+    """One kind of bytes, and its colour on a light and on a dark ground.
+
+    Attributes:
+        key: Its stable name.
+        title: For people.
+        section: The part of the arena that it is in.
+        light, dark: Fills.
+        light_ink, dark_ink: What can be read on each.
+        meaning: Which of the five meanings it is a kind of, for people.
+        is_hatched: Whether lines lie over its colour.
+    """
 
     key: str
     title: str
     section: Annotated[str, OneOf("head", "temp", "tail")]
     light: Color
     dark: Color
+    light_ink: Color = "#10151c"
+    dark_ink: Color = "#10151c"
+    meaning: str = ""
+    is_hatched: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +73,14 @@ def picture_document(pictures: Sequence[Picture], boards: Sequence[Sequence[str]
         boards: A table of the model on other boards, a head and rows of cells.
     """
     rows = CATEGORIES.values()
-    categories = tuple(CategoryFacts(row.key, row.title, row.section, row.light, row.dark) for row in rows)
+    categories = tuple(
+        CategoryFacts(
+            *(row.key, row.title, row.section, row.light, row.dark, row.ink, row.dark_ink),
+            meaning=MEANINGS[row.meaning].title,
+            is_hatched=row.is_hatched,
+        )
+        for row in rows
+    )
     strings: dict[str, int] = {}
     table = tuple(map(tuple, boards))
     document: Json = as_json(PictureDocument(categories=categories, pictures=tuple(pictures), boards=table), strings)

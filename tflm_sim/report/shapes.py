@@ -36,8 +36,8 @@ class DrawnShape(NamedTuple):
 
 
 def invoke_start(picture: Picture) -> float:
-    """Return where Invoke() starts on the time axis; 1 when nothing was planned."""
-    return SPLIT if picture.scopes else 1.0
+    """Return where Invoke() starts on the time axis; 1 when nothing was planned, 0 of a plan alone."""
+    return (SPLIT if picture.steps else 0.0) if picture.scopes else 1.0
 
 
 def label_u(picture: Picture, shape: DrawnShape) -> float:
@@ -45,7 +45,7 @@ def label_u(picture: Picture, shape: DrawnShape) -> float:
     middle = (shape.u0 + shape.u1) / 2
     if shape.u0 < invoke_start(picture):
         return min(middle, shape.u0 + 0.05)
-    scope = (1 - SPLIT) / len(picture.scopes)
+    scope = (1 - invoke_start(picture)) / len(picture.scopes)
     return min(middle, shape.u0 + max(scope / 2, 0.011))
 
 
@@ -60,12 +60,12 @@ def scope_u(picture: Picture, scope: float) -> float:
     The scope in which most is alive is drawn at least ``PEAK_SHARE`` of Invoke() tall, so that it can be seen among
     hundreds; the others share the rest.
     """
-    peak, count = picture.peak_scope, len(picture.scopes)
+    peak, count, split = picture.peak_scope, len(picture.scopes), invoke_start(picture)
     if peak < 0 or count < 2:
-        return SPLIT + (1 - SPLIT) * scope / max(count, 1)
+        return split + (1 - split) * scope / max(count, 1)
     share = max(PEAK_SHARE, 1 / count)
     inside = min(max(scope - peak, 0.0), 1.0)
-    return SPLIT + (1 - SPLIT) * (inside * share + (scope - inside) * (1 - share) / (count - 1))
+    return split + (1 - split) * (inside * share + (scope - inside) * (1 - share) / (count - 1))
 
 
 def shapes(picture: Picture) -> Iterator[DrawnShape]:

@@ -12,6 +12,7 @@ from tflm_sim.answers.simulation import Simulation
 from tflm_sim.answers.smallest_arena import SplitArenaSizes
 from tflm_sim.arena.needs import Constraint
 from tflm_sim.arena.state import ArenaState
+from tflm_sim.checks.doubts import Answer, answer_of, fits_of
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.device.recording import RecordedAllocation
 from tflm_sim.document_fields import HIDDEN, OPTIONAL
@@ -119,6 +120,8 @@ class SizeAnswer:
             is known to.
         debug_build_halts: Where a build with debug checks would halt though this one goes on; omitted where it would
             not, and for a build that has them.
+        release_build: What a build without debug checks (NDEBUG) does where this one halts at one, in words; omitted
+            elsewhere.
     """
 
     status: Status
@@ -141,6 +144,7 @@ class SizeAnswer:
     passes_unnoticed_from_bytes: Count | None = None
     npu: tuple[NpuMemory, ...] = ()
     debug_build_halts: str | None = field(default=None, metadata=OPTIONAL)
+    release_build: str | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,28 +152,39 @@ class ArenaAnswer:
     """What AllocateTensors() makes of a model in an arena of a given size; sizes are bytes.
 
     Attributes:
-        fits: AllocateTensors() succeeds and overwrites nothing.
+        answer: Whether AllocateTensors() succeeds and overwrites nothing, and Invoke() can run; "if" where a linked
+            program leaves a doubt that can turn it.
+        fits: The same as true or false; null where the answer is "if" or "cannot tell".
         failed_step: The phase or operator in which it ended.
         corruptions: Where bytes in use are overwritten.
         log: The lines that the device prints.
         enough: The smallest multiple of 16 that works; None where none does.
+        invoke_problem: As in the document without an arena's size.
         missing: Bytes more than the arena has, of the smallest that works; None where none does.
     """
 
     arena_size: Count
-    fits: bool
+    answer: Answer
+    fits: bool | None
     status: Status
     arena_used_bytes: Count
     failure: str | None
     failed_step: str | None
     corruptions: tuple[str, ...]
     log: tuple[str, ...]
+    invoke_problem: InvokeProblem | None = None
     enough: int | None = field(default=None, compare=False, metadata=HIDDEN)
     missing: int | None = field(default=None, compare=False, metadata=HIDDEN)
 
 
-def arena_answer(simulation: Simulation) -> ArenaAnswer:
-    """Return what happens to one model in the arena that was simulated."""
+def arena_answer(simulation: Simulation, answer: Answer | None = None) -> ArenaAnswer:
+    """Return what happens to one model in the arena that was simulated.
+
+    Args:
+        simulation: Of that arena.
+        answer: What a linked program says of it, with its doubts; None where there is none.
+    """
+    answer = answer or answer_of(simulation.fits and simulation.invoke_problem is None)
     failure = simulation.failure
     failed_step = None
     if failure is not None:
@@ -177,13 +192,15 @@ def arena_answer(simulation: Simulation) -> ArenaAnswer:
     smallest = None if simulation.fits else simulation.smallest
     return ArenaAnswer(
         arena_size=simulation.arena_size,
-        fits=simulation.fits,
+        answer=answer,
+        fits=fits_of(answer),
         status=simulation.status,
         arena_used_bytes=simulation.arena_used_bytes,
         failure=None if failure is None else str(failure),
         failed_step=failed_step,
         corruptions=simulation.corruptions,
         log=simulation.log,
+        invoke_problem=simulation.invoke_problem,
         enough=None if smallest is None else smallest.multiple_of_16,
         missing=None if smallest is None else smallest.size - simulation.arena_size,
     )
@@ -226,6 +243,7 @@ def size_answer(simulation: Simulation) -> SizeAnswer:
         peak=simulation.peak if allocation else None,
         invoke_problem=simulation.invoke_problem,
         debug_build_halts=simulation.debug_build_halts,
+        release_build=simulation.release_build,
         passes_unnoticed_from_bytes=simulation.unnoticed_from,
         npu=npu_memory(simulation.model),
     )

@@ -9,8 +9,9 @@ from typing import TextIO
 
 from tflm_sim.escape import printable
 from tflm_sim.labels import fitted
+from tflm_sim.names import with_options
+from tflm_sim.palette import CATEGORIES, FREE, HATCH, HATCH_ID, INK, MARK, SOFT
 from tflm_sim.provenance import made_by
-from tflm_sim.report.categories import CATEGORIES
 from tflm_sim.report.picture import Picture
 from tflm_sim.report.shapes import DrawnShape, invoke_start, label_u, scope_u, shapes, step_u
 from tflm_sim.units import format_size
@@ -18,7 +19,6 @@ from tflm_sim.units import format_size
 PANEL_WIDTH, HEIGHT = 1150, 790
 _RIGHT, _TOP, _BOTTOM = 24, 118, 84
 _PLOT_HEIGHT = HEIGHT - _TOP - _BOTTOM
-_INK, _SOFT, _MARK, _FREE = "#1b222c", "#5c6877", "#c81e4a", "#eef1f5"
 _LINE_HEIGHT = 13
 _CHARACTER_WIDTH, _GUTTER_WIDTH = 6.2, 6.8
 _MAX_MOMENT_CHARACTERS = 44
@@ -32,8 +32,8 @@ def write_svg(file: TextIO, pictures: Sequence[Picture]) -> None:
     title = escape(printable(PurePath(model).name))
     file.write(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {HEIGHT}" width="{width}" height="{HEIGHT}" '
-        f'font-family="system-ui, Segoe UI, DejaVu Sans, sans-serif" font-size="11" fill="{_INK}">\n'
-        f"<title>{title}</title>\n<metadata>tflm_sim {made_by()}</metadata>\n"
+        f'font-family="system-ui, Segoe UI, DejaVu Sans, sans-serif" font-size="11" fill="{INK}">\n'
+        f"<title>{title}</title>\n<metadata>tflm_sim {made_by()}</metadata>\n{HATCH}"
         f'<rect width="{width}" height="{HEIGHT}" fill="#ffffff"/>\n'
         f'<text x="20" y="28" font-size="17" font-weight="600">{title}</text>\n'
     )
@@ -66,12 +66,12 @@ class _Panel:
     def elements(self) -> Iterator[str]:
         """Yield all elements, the lowest layer first."""
         picture = self.picture
-        yield _text(20, 48, printable(picture.title, 200), fill=_SOFT, size=12.5)
+        yield _text(20, 48, printable(picture.title, 200), fill=SOFT, size=12.5)
         if picture.failure:
-            yield f'<rect x="12" y="55" width="{PANEL_WIDTH - 12 - _RIGHT}" height="19" rx="3" fill="{_MARK}"/>\n'
+            yield f'<rect x="12" y="55" width="{PANEL_WIDTH - 12 - _RIGHT}" height="19" rx="3" fill="{MARK}"/>\n'
             fails = f"AllocateTensors() fails in {format_size(picture.arena_bytes)}: {picture.failure}"
-            yield _text(20, 69, fitted(printable(fails, 400), 165), fill="#ffffff", weight=600)
-        yield self._rect(0, picture.arena_bytes, 0, 1, _FREE)
+            yield _text(20, 69, fitted(printable(with_options(fails), 400), 165), fill="#ffffff", weight=600)
+        yield self._rect(0, picture.arena_bytes, 0, 1, FREE)
         used: dict[str, None] = {}
         drawn = list(shapes(picture))
         for shape in drawn:
@@ -92,9 +92,11 @@ class _Panel:
         width = (shape.end - shape.start) * self.per_byte
         height = (shape.u1 - shape.u0) * _PLOT_HEIGHT
         border = ' stroke="#ffffff" stroke-width="0.6"' if width > 3 and height > 3 else ""
-        opacity = (1.0, 0.82, 0.91)[shape.order % 3]
-        rect = self._rect(shape.start, shape.end, shape.u0, shape.u1, CATEGORIES[shape.category].light)
-        return rect.replace("/>", f'{border} fill-opacity="{opacity}"><title>{escape(shape.fact)}</title></rect>')
+        category = CATEGORIES[shape.category]
+        rect = self._rect(shape.start, shape.end, shape.u0, shape.u1, category.light)
+        title = f"<title>{escape(shape.fact)}</title></rect>"
+        shown = rect.replace("/>", f"{border}>{title}")
+        return shown + (rect.replace(category.light, f"url(#{HATCH_ID})") if category.is_hatched else "")
 
     def _label(self, shape: DrawnShape) -> str:
         label = fitted(shape.label, int(((shape.end - shape.start) * self.per_byte - 8) / _CHARACTER_WIDTH))
@@ -112,10 +114,10 @@ class _Panel:
             step *= 2
         for byte in range(0, self.picture.arena_bytes + 1, step):
             text = f"{byte // 1024:,} K" if step >= 1024 else f"{byte:,}"
-            yield _text(self.x(byte), _TOP - 22, text, fill=_SOFT, anchor="middle")
+            yield _text(self.x(byte), _TOP - 22, text, fill=SOFT, anchor="middle")
         sections = (
-            ("head", 0, self.picture.head_bytes, "#3f7fd1"),
-            ("tail", self.picture.tail_start, self.picture.arena_bytes, "#4f7942"),
+            ("head", 0, self.picture.head_bytes, INK),
+            ("tail", self.picture.tail_start, self.picture.arena_bytes, INK),
         )
         for name, start, end, color in sections:
             if end > start:
@@ -129,7 +131,7 @@ class _Panel:
         for u, name in self.moments:
             y = self.y(u) + 9
             if y - 9 >= free and y < HEIGHT - _BOTTOM:
-                yield _text(self.left - 8, y, name, fill=_SOFT, anchor="end")
+                yield _text(self.left - 8, y, name, fill=SOFT, anchor="end")
                 free = y + 3
         boundary = self.y(invoke_start(self.picture))
         halves = (("AllocateTensors()", (_TOP + boundary) / 2), ("Invoke()", (boundary + _TOP + _PLOT_HEIGHT) / 2))
@@ -141,7 +143,7 @@ class _Panel:
         if picture.shortage is not None:
             start, end, missing, step = picture.shortage
             u = step_u(picture, step)
-            rect = self._rect(start, end, u, 1, _MARK)
+            rect = self._rect(start, end, u, 1, MARK)
             yield rect.replace("/>", f' fill-opacity="0.55"><title>{missing:,} bytes are missing</title></rect>')
             x = min(self.x(start) + 4, PANEL_WIDTH - _RIGHT - 140)
             yield _text(x, self.y((u + 1) / 2), f"{missing:,} B missing", fill="#ffffff", weight=600)
@@ -150,18 +152,18 @@ class _Panel:
             width, height = picture.head_bytes * self.per_byte, self.y(scope_u(picture, scope + 1)) - y
             yield (
                 f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{max(height, 1.5):.1f}" fill="none" '
-                f'stroke="{_MARK}" stroke-width="1.5"/>\n'
+                f'stroke="{MARK}" stroke-width="1.5"/>\n'
             )
             fullest = (
                 f"fullest in {printable(picture.op_at(scope), 40)}: {format_size(picture.live_bytes[scope])} alive"
             )
-            yield _text(20, 68, fullest, fill=_MARK, weight=600)
+            yield _text(20, 68, fullest, fill=MARK, weight=600)
         if picture.limits and not picture.failure:
             limit = picture.limits[0]
             y = self.y(step_u(picture, limit.step + 0.5))
             x0, x1 = self.x(0), self.x(picture.arena_bytes)
             yield (
-                f'<line x1="{x0:.1f}" x2="{x1:.1f}" y1="{y:.1f}" y2="{y:.1f}" stroke="{_MARK}" '
+                f'<line x1="{x0:.1f}" x2="{x1:.1f}" y1="{y:.1f}" y2="{y:.1f}" stroke="{MARK}" '
                 f'stroke-dasharray="5 3"><title>tightest: {limit.need:,} bytes are needed</title></line>\n'
             )
 
@@ -173,8 +175,9 @@ def _legend(keys: Sequence[str]) -> Iterator[str]:
         width = 26 + len(row.title) * _CHARACTER_WIDTH
         if x + width > PANEL_WIDTH - _RIGHT:
             x, y = 20.0, y + 20
-        yield f'<rect x="{x:.0f}" y="{y - 9:.0f}" width="11" height="11" rx="3" fill="{row.light}"/>\n'
-        yield _text(x + 16, y, row.title, fill=_SOFT)
+        mark = f'<rect x="{x:.0f}" y="{y - 9:.0f}" width="11" height="11" rx="3" fill="{row.light}"/>\n'
+        yield mark + (mark.replace(row.light, f"url(#{HATCH_ID})") if row.is_hatched else "")
+        yield _text(x + 16, y, row.title, fill=SOFT)
         x += width
 
 

@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import Unpack
 
 from tflm_sim.answers.peak import live_bytes
-from tflm_sim.answers.planned_problem import planned_buffer
+from tflm_sim.answers.planned_problem import category_of, planned_buffer
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.arena.events import Observer, each_observer
 from tflm_sim.device.configuration import Configuration, Settings, Where, planner_words
@@ -209,15 +209,16 @@ def _residents(allocation: ModelAllocation, scratch_labels: Sequence[str]) -> tu
     ends = sorted(offset + info.size for info, offset in rows if info.size > 0)
     return tuple(
         Resident(
-            category=_category(allocation, info),
+            category=category_of(allocation.model, info),
             name=_name(allocation, info, scratch_labels),
             subgraph=info.subgraph,
             number=info.tensor if info.tensor >= 0 else info.scratch,
             operator=info.node,
             size=info.size,
             offset=offset,
-            first=info.first_created,
-            last=info.last_used,
+            # What no operator writes, such as the scratch of an Ethos-U, is there from the start.
+            first=max(info.first_created, 0),
+            last=max(info.last_used, 0),
             # Those that neither end before it starts nor start after it ends, less itself.
             sharing=bisect_left(starts, offset + info.size) - bisect_right(ends, offset) - 1 if info.size > 0 else 0,
         )
@@ -229,17 +230,6 @@ def _name(allocation: ModelAllocation, info: AllocationInfo, scratch_labels: Seq
     if info.tensor < 0:
         return scratch_labels[info.scratch]
     return allocation.model.subgraphs[info.subgraph].tensors[info.tensor].name
-
-
-def _category(allocation: ModelAllocation, info: AllocationInfo) -> str:
-    if info.tensor < 0:
-        return "scratch"
-    subgraph = allocation.model.subgraphs[info.subgraph]
-    if subgraph.tensors[info.tensor].is_variable:
-        return "planned_variable"
-    if info.subgraph == 0 and info.tensor in subgraph.input_tensors:
-        return "input"
-    return "output" if info.subgraph == 0 and info.tensor in subgraph.output_tensors else "activation"
 
 
 def _remedies(

@@ -19,6 +19,10 @@ TOP_ROWS = 8
 BAR = 32
 """Columns of the bar of an arena."""
 TOP_PARTS = 4
+NEVER_FITS = (
+    "what to do: no arena is large enough; change the operator that it names, or take a library whose kernels accept "
+    "it ('tflm-sim explain' says what a message means)"
+)
 
 
 def size_lines(
@@ -81,11 +85,18 @@ def _overview_lines(answer: SizeAnswer) -> list[str]:
 def _fullest(answer: SizeAnswer, head: int, peak: Peak) -> str:
     """Return where the head is fullest, and whether another plan would help."""
     where = f"#{peak.operator} {peak.op}" if peak.operator >= 0 else "the inputs"
-    above = head - peak.live_bytes
-    verdict = "no plan can be smaller" if above == 0 else f"{above:,} B of the head are the planner's gaps"
-    if answer.npu:
-        verdict = "the rest is the NPU's scratch and what Vela laid out"
+    verdict = head_verdict(head, peak.live_bytes, has_npu=bool(answer.npu))
     return f"head {head:,} B; fullest in step {peak.scope} ({where}): {peak.live_bytes:,} B; {verdict}"
+
+
+def head_verdict(head: int, live: int, *, has_npu: bool) -> str:
+    """Return whether another plan would help, of a head in which at most ``live`` bytes are alive at once.
+
+    What Vela compiled keeps its tensors inside of one scratch buffer, of which TFLM's planner knows nothing.
+    """
+    if has_npu:
+        return "the rest is the NPU's scratch and what Vela laid out"
+    return "no plan can be smaller" if head == live else f"{head - live:,} B of the head are the planner's gaps"
 
 
 def _invoke_lines(answer: SizeAnswer) -> list[str]:
@@ -99,9 +110,11 @@ def _invoke_lines(answer: SizeAnswer) -> list[str]:
 
 def _failed_lines(answer: SizeAnswer) -> list[str]:
     lines = [f"AllocateTensors() fails in an arena of any size: {printable(answer.failure or '', 200)}"]
+    if answer.release_build is not None:
+        lines.append(f"a build with NDEBUG has no such check: {printable(answer.release_build, 300)}")
     if answer.log:
         lines += ["the device prints:", *_device_lines(answer.log)]
-    return lines
+    return [*lines, NEVER_FITS]
 
 
 def _device_lines(log: Iterable[str]) -> list[str]:
@@ -231,21 +244,23 @@ def _buffer_name(row: HeadBuffer) -> str:
 
 def failure_lines(answer: ArenaAnswer) -> list[str]:
     """Return why an arena does not work, where it fails, and what the device prints."""
-    lines = [_too_small(answer)]
-    if answer.failure is not None:
-        lines.append(f"what fails, in '{answer.failed_step}': {printable(answer.failure, 200)}")
+    problem, log = answer.invoke_problem, answer.log
+    if problem is not None and not answer.corruptions:  # It is looked for only where AllocateTensors() succeeds.
+        lines, log = [f"no: {printable(str(problem), 300)}"], problem.log
+    elif answer.failure is not None:
+        lines = [_too_small(answer), f"what fails, in '{answer.failed_step}': {printable(answer.failure, 200)}"]
     else:
-        lines.append("the device does not notice")
+        lines = [_too_small(answer), "the device does not notice"]
     lines += [f"    bytes in use are overwritten: {text}" for text in answer.corruptions]
-    if answer.log:
-        lines += ["the device prints:", *_device_lines(answer.log)]
+    if log:
+        lines += ["the device prints:", *_device_lines(log)]
     return lines
 
 
 def _too_small(answer: ArenaAnswer) -> str:
     if answer.enough is None:
-        return "AllocateTensors() fails in an arena of any size"
+        return "no: AllocateTensors() fails in an arena of any size"
     if answer.enough <= answer.arena_size:
-        return f"{answer.arena_size:,} B do not work, {answer.enough:,} B do: make the size a multiple of 16"
+        return f"no: {answer.arena_size:,} B do not work, {answer.enough:,} B do: make the size a multiple of 16"
     missing = "" if answer.missing is None else f"{answer.missing:,} B are missing: "
     return f"no, {missing}{format_size(answer.arena_size)} is too small, {format_size(answer.enough)} are needed"

@@ -64,6 +64,7 @@ class VerdictDocument:
 
     Attributes:
         answer: Whether it works; "if" where a doubt can turn it.
+        fits: The same as true or false; null where the answer is "if" or "cannot tell".
         growth: Since the baseline.
         libraries: With a board and without a library: the verdict with each that people use there. The document's own
             verdict and configuration are those of the one that decides.
@@ -76,6 +77,7 @@ class VerdictDocument:
     configuration: ConfigurationFacts = field(metadata=INLINE)
     board: BoardFacts | None
     answer: Answer
+    fits: bool | None
     verdict: Verdict = field(metadata=INLINE)
     growth: int | None
     libraries: tuple[LibraryVerdict, ...] | None = field(default=None, metadata=OPTIONAL)
@@ -109,7 +111,7 @@ def _is_too_large(verdict: Verdict) -> bool:
 def verdict_lines(verdict: Verdict) -> list[str]:
     """Return the answer first, then what the baseline says; last, what settles it where it is open."""
     lines = [_answer(verdict)]
-    is_decided_by_size = verdict.fits is not None and (verdict.fits is not _is_too_large(verdict))
+    is_decided_by_size = verdict.works is not None and (verdict.works is not _is_too_large(verdict))
     if verdict.smallest not in (None, verdict.needed) and is_decided_by_size:
         lines.append(f"the smallest arena is {verdict.smallest:,} B; what is needed is the next multiple of 16")
     lines += part_lines("Verdict", verdict.parts)
@@ -118,7 +120,7 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     if verdict.growth:
         assert verdict.before is not None, "a growth has a start"
         lines.append(f"{verdict.growth:+,} B since the baseline of {format_size(verdict.before)}")
-    if verdict.fits is False and _is_too_large(verdict):
+    if verdict.works is False and _is_too_large(verdict):
         lines.append("'tflm-sim shrink' looks for rewritings that need less, with the same outputs")
     return lines + settling_lines(verdict.answer, verdict.settled_by)
 
@@ -165,10 +167,9 @@ def _library(verdict: Verdict, configuration: Configuration) -> LibraryVerdict:
 
 
 def _answer(verdict: Verdict) -> str:
-    begin = first_words(verdict.fits, [replace(one, text=printable(one.text, 200)) for one in verdict.doubts])
-    if not verdict.fits or verdict.needed is None or verdict.limit is None:
-        reason = printable(verdict.reason, 400)
-        return reason if verdict.fits is None else f"{begin}: {reason}"
+    begin = first_words(verdict.works, [replace(one, text=printable(one.text, 200)) for one in verdict.doubts])
+    if not verdict.works or verdict.needed is None or verdict.limit is None:
+        return f"{begin}: {printable(verdict.reason, 400)}"
     limit, spare = format_size(verdict.limit), verdict.limit - verdict.needed
     if spare < 0:
         return f"{begin}: {limit} work, though the smallest multiple of 16 is {format_size(verdict.needed)}"
@@ -210,6 +211,7 @@ def verdict_document(
         configuration=configuration_facts(configuration),
         board=None if chosen is None else BoardFacts(chosen.name, chosen.flash),
         answer=verdict.answer,
+        fits=verdict.fits,
         verdict=verdict,
         growth=verdict.growth,
         libraries=tuple(_library(*row) for row in judged) if len(judged) > 1 else None,

@@ -30,6 +30,7 @@ from tflm_sim.extensions.firmware.execution_text import ExecutionDocument
 from tflm_sim.extensions.lite.answer import LiteDocument
 from tflm_sim.extensions.lite.answer_difference import LiteDifference
 from tflm_sim.extensions.lite.text import FlexDocument, GpuDocument
+from tflm_sim.extensions.shrink.stream_text import StreamedDocument
 from tflm_sim.extensions.shrink.text import ShrunkDocument
 from tflm_sim.extensions.shrink.windows_text import StreamDocument
 from tflm_sim.extensions.sweep.cli import SweepDifference, SweepDocument
@@ -64,7 +65,7 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "plan --bank": (BanksDocument,),
     "report": (PictureDocument,),
     "shrink": (ShrunkDocument,),
-    "shrink --stream": (StreamDocument,),
+    "shrink --stream": (StreamedDocument, StreamDocument),
     "size": (SizeDocument, ErrorDocument, ArenaDocument),
     "size --boards": (BoardsDocument,),
     "sweep": (SweepDocument, SweepDifference, Row),

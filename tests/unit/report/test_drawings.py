@@ -157,7 +157,7 @@ def test_the_tail_is_bars_with_their_padding_the_longest_on_top(small_picture: M
     (axes,) = figure.axes
     assert tuple(figure.get_size_inches()) == (9, 3.6)
     assert [(bar.get_x(), bar.get_width()) for bar in axes.patches] == [(0, 20), (0, 90), (20, 0), (90, 10)]
-    assert [to_hex(bar.get_facecolor()) for bar in axes.patches] == ["#4f7942", "#6b8e4e", "#d9dee6", "#d9dee6"]
+    assert [to_hex(bar.get_facecolor()) for bar in axes.patches] == ["#84a37a", "#7a9064", "#d9dee6", "#d9dee6"]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["kernel data", "eval tensors"]
     assert [(text.xy, text.get_text()) for text in axes.texts] == [((20, 0), " 20"), ((100, 1), " 100")]
     assert axes.margins()[0] == 0.1
@@ -178,7 +178,7 @@ def comparison(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_sound_plans_are_bars_the_largest_below_and_the_bound_is_a_line(comparison: Any) -> None:
     (axes,) = drawings.draw_planners(SimpleNamespace(title="p"), comparison).axes  # type: ignore[arg-type]
     assert [bar.get_width() for bar in axes.patches] == [5000, 4000]
-    assert [to_hex(bar.get_facecolor()) for bar in axes.patches] == ["#3f7fd1", "#a9c7ef"]
+    assert [to_hex(bar.get_facecolor()) for bar in axes.patches] == ["#005d96", "#007bb8"]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["greedy", "best"]
     assert [(text.xy, text.get_text()) for text in axes.texts] == [((5000, 0), " 5,000"), ((4000, 1), " 4,000")]
     assert list(axes.lines[0].get_xdata()) == [3000, 3000]

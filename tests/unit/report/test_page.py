@@ -17,6 +17,7 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.report.page import embedded_json, write_page
+from tflm_sim.report.page_text import page_texts
 from tflm_sim.report.picture_document import picture_document
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import sample_path
@@ -59,8 +60,11 @@ def sine() -> tuple[str, Elements]:
 
 
 def test_the_page_embeds_the_document_unchanged(sine: tuple[str, Elements]) -> None:
-    document = picture_document([take_picture(load(sample_path("sine")), M4)])
-    assert json.loads(sine[1].texts["application/json"]) == json.loads(json.dumps(document))
+    picture = take_picture(load(sample_path("sine")), M4)
+    document = picture_document([picture])
+    embedded = json.loads(sine[1].texts["application/json"])
+    assert embedded.pop("page") == json.loads(json.dumps(page_texts([picture])))
+    assert embedded == json.loads(json.dumps(document))
 
 
 def test_nothing_is_fetched(sine: tuple[str, Elements]) -> None:

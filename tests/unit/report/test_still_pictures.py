@@ -16,7 +16,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
-from tflm_sim.report.categories import CATEGORIES
+from tflm_sim.palette import CATEGORIES
 from tflm_sim.report.model_explorer import VALUES, write_model_explorer
 from tflm_sim.report.perfetto import write_perfetto
 from tflm_sim.report.picture import Picture, is_tail
@@ -48,13 +48,8 @@ def test_svg_shows_every_resident_and_runs_nothing(residual: Picture) -> None:
     for row in residual.residents:
         assert any(f"{row.size:,} bytes at {row.offset:,}" in fact for fact in facts)
     assert {element.tag.split("}")[1] for element in root.iter()} <= {
-        "svg",
-        "title",
-        "metadata",
-        "rect",
-        "text",
-        "g",
-        "line",
+        *("svg", "title", "metadata", "rect", "text", "g", "line"),
+        *("defs", "pattern"),
     }
 
 
@@ -187,7 +182,7 @@ def test_figures_of_planners_tail_and_board_have_a_bar_for_each() -> None:
 
 def test_the_legend_goes_on_in_a_new_line_before_it_leaves_the_picture() -> None:
     keys = list(CATEGORIES)
-    marks = re.findall(r'<rect x="(\d+)" y="(\d+)"', "".join(_legend(keys)))
+    marks = re.findall(r'<rect x="(\d+)" y="(\d+)"[^>]* fill="#', "".join(_legend(keys)))
     assert len(marks) == len(keys)
     assert len({y for _, y in marks}) > 1
     for key, (x, _) in zip(keys, marks, strict=True):

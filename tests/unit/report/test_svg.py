@@ -63,7 +63,7 @@ def test_what_is_smaller_than_a_pixel_can_be_seen_and_a_section_without_bytes_ha
     one = Resident("input", "in", 0, 0, -1, 1, 0, 0, 0, 0)
     text = svg(small_picture(blocks=(), residents=(one,), scopes=((0, 0),) * 2000, live_bytes=(*(0,) * 1999, 16)))
     # A byte is 0.24 pixels, and a scope 588 * 0.66 * 0.94 / 1999 = 0.18: both are 0.4.
-    assert 'width="0.40" height="0.40" fill="#2a9d8f"' in text
+    assert 'width="0.40" height="0.40" fill="#720e4f"' in text
     assert 'height="23.3" fill="none"' in text  # The fullest of 2,000 operators has 6 % of Invoke().
     assert re.findall(r'y="113" width="([^"]*)"', text) == ["3.8"]  # 16 B of the head, and no tail
 
@@ -89,7 +89,7 @@ def test_a_label_is_cut_to_its_rectangle(small_picture: Make) -> None:
 def test_a_name_at_the_side_that_has_no_room_is_left_out(small_picture: Make) -> None:
     moments = tuple(Moment("create", -1, -1, step) for step in range(0, 1000, 10))
     text = svg(small_picture(moments=moments, steps=(Step("enter", 0),) * 1000, limits=()))
-    places = [float(y) for y in re.findall(r'y="([\d.]+)" fill="#5c6877" text-anchor="end"', text)]
+    places = [float(y) for y in re.findall(r'y="([\d.]+)" fill="#566373" text-anchor="end"', text)]
     # A step is 0.19992 pixels, a moment 2: a name takes 12, and every seventh one, 14 below the one before, has room.
     assert places[:3] == [127.0, 141.0, 155.0]
     assert all(after - before >= 12 for before, after in pairwise(places))
@@ -123,4 +123,4 @@ def test_a_label_needs_a_line_of_13_pixels_and_a_section_with_its_bytes_more_tha
     for size, label in ((90, "tail"), (91, "tail 91 B")):
         block = Block("eval tensors", 984 - size, size, 0, 0, 10, "", 0)
         text = svg(small_picture(arena_bytes=984, residents=(), blocks=(block,), limits=()))
-        assert f'fill="#4f7942">{label}</text>' in text
+        assert f'fill="#1b222c">{label}</text>' in text

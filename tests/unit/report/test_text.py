@@ -27,7 +27,7 @@ from tflm_sim.report.size_answer import (
     arena_answer,
 )
 from tflm_sim.report.tables import table_lines
-from tflm_sim.report.text import answer_lines, failure_lines, size_lines
+from tflm_sim.report.text import NEVER_FITS, answer_lines, failure_lines, size_lines
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.targets.presets import preset
 
@@ -113,7 +113,7 @@ def test_an_operator_without_a_kernel_fails_in_any_arena(chain: Callable[..., Mo
     builder.custom("evil\x1b[31m", [tensor], [tensor])
     model = parse(builder.build(inputs=[tensor], outputs=[tensor]))
     assert failure(model, 1 << 16) == [
-        "AllocateTensors() fails in an arena of any size",
+        "no: AllocateTensors() fails in an arena of any size",
         "what fails, in 'registration of operator #0 in subgraph 0': TFLM has no kernel for 'evil\\x1b[31m'; "
         "`custom_ops=` adds one of your own",
         "the device prints:",
@@ -124,6 +124,7 @@ def test_an_operator_without_a_kernel_fails_in_any_arena(chain: Callable[..., Mo
         "`custom_ops=` adds one of your own",
         "the device prints:",
         "    Failed to get registration from op code CUSTOM",
+        NEVER_FITS,
     ]
 
 
@@ -281,13 +282,13 @@ def test_an_npu_with_and_without_a_memory_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("enough", "line"),
     [
-        (None, "AllocateTensors() fails in an arena of any size"),
-        (992, "993 B do not work, 992 B do: make the size a multiple of 16"),
-        (993, "993 B do not work, 993 B do: make the size a multiple of 16"),
+        (None, "no: AllocateTensors() fails in an arena of any size"),
+        (992, "no: 993 B do not work, 992 B do: make the size a multiple of 16"),
+        (993, "no: 993 B do not work, 993 B do: make the size a multiple of 16"),
         (994, "no, 993 B is too small, 994 B are needed"),
     ],
 )
 def test_an_arena_is_too_small_or_no_multiple_of_16(enough: int | None, line: str) -> None:
-    answer = ArenaAnswer(993, False, "ok", 0, None, None, ("a", "b"), (), enough)
+    answer = ArenaAnswer(993, "no", False, "ok", 0, None, None, ("a", "b"), (), None, enough)
     overwritten = "    bytes in use are overwritten: "
     assert failure_lines(answer) == [line, "the device does not notice", f"{overwritten}a", f"{overwritten}b"]

@@ -52,7 +52,7 @@ NEXT = "the smallest arena is 60 B; what is needed is the next multiple of 16"
         (verdict(1, None, fits=False, reason="r"), ["no: r", TOO_LARGE]),
         (verdict(1, 0, fits=False, reason="r"), ["no: r", TOO_LARGE]),
         (verdict(None, 1, fits=False, reason="r", smallest=5), ["no: r"]),
-        (verdict(fits=None, reason="r"), ["r"]),
+        (verdict(fits=None, reason="r"), ["cannot be told: r"]),
         (
             verdict(doubts=(Doubt("own() asks for no memory"),), settled_by="tflm-sim firmware a --run"),
             ["yes, if own() asks for no memory: needs 64 B of 100 B, 36 B to spare",

@@ -1,4 +1,4 @@
-"""``--bank`` of ``size``, ``check``, ``report`` and ``plan``."""
+"""``--bank`` of ``size``, ``check``, ``report``, ``plan`` and ``shrink``."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ _WITHOUT = {
     "check": ("limit", "ram_free", "external_ram", "executed", "baseline", "update_baseline", "firmware"),
     "report": ("arena_size", "executed", "split_arenas", "firmware"),
     "plan": ("planners", "all", "csv", "print_memory_plan", "write", "firmware"),
+    "shrink": ("goal", "offline_plan", "kernel_order", "loops", "executed", "firmware", "stream", "advise"),
 }
 """Options of a verb that answer another question than banks."""
 
@@ -29,7 +30,7 @@ def add_options(verb: str, parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME=SIZE[@ADDRESS]",
         help="a bank that tensors may have, the fastest first: --bank dtcm=64KiB --bank psram=2MiB; of a --board its "
-        "NAME is enough",
+        "NAME is enough" + ("; with it the slow banks' bytes are to become fewer" if verb == "shrink" else ""),
     )
     if verb == "plan":
         group.add_argument(
@@ -50,6 +51,9 @@ def answer(verb: str, args: argparse.Namespace) -> int | None:
         raise UsageError(f"--bank does not go with {option}; remove one of them")
     from tflm_sim.extensions.banks import cli  # Most who type these verbs have one bank.
 
+    if verb == "shrink":
+        args.minimised = cli.aim(args)
+        return None
     return cli.answer(verb, args)
 
 

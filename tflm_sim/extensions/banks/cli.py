@@ -6,11 +6,14 @@ import argparse
 from collections.abc import Mapping, Sequence
 
 from tflm_sim.answers.offline_plan import without_offline_plan
+from tflm_sim.answers.planned_problem import drawn_buffers
+from tflm_sim.checks.doubts import first_words
 from tflm_sim.checks.verdict import Verdict, baseline_key
 from tflm_sim.cli.options import assumed, configuration, header, simulated
 from tflm_sim.cli.terminal import say, say_json, say_verdict, show
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
+from tflm_sim.extensions.banks.aim import BankAim
 from tflm_sim.extensions.banks.bank import RamBank, parse_banks
 from tflm_sim.extensions.banks.curve import curve
 from tflm_sim.extensions.banks.document import BanksDocument, StockFacts, banks_document, stock_facts
@@ -31,6 +34,20 @@ from tflm_sim.targets.boards import board
 def banks_of(args: argparse.Namespace) -> tuple[RamBank, ...]:
     """Return the banks of ``--bank``, of ``--board``'s where one has no size."""
     return parse_banks(args.banks, board(args.board) if args.board else None)
+
+
+def aim(args: argparse.Namespace) -> BankAim:
+    """Return what ``shrink`` is to make smaller.
+
+    Raises:
+        UsageError: Several boards, whose banks differ.
+    """
+    boards = args.board or []
+    if len(boards) > 1:
+        raise UsageError("--bank goes with one --board, whose banks it names")
+    named = [f"--{name} {each}" for name in ("target", "board") for each in getattr(args, name) or ()]
+    banks = parse_banks(args.banks, board(boards[0]) if boards else None)
+    return BankAim(banks, options=" ".join((*named, *(f"--bank {text}" for text in args.banks))))
 
 
 def parts(args: argparse.Namespace, model: Model, config: Configuration) -> Mapping[str, object]:
@@ -71,7 +88,7 @@ def _plan(args: argparse.Namespace) -> int:
         say(*header(args, config))
     show(document, banks_lines, as_json=args.json)
     if args.picture is not None:
-        _draw(args.picture, document)
+        _draw(args.picture, question, document)
     if args.output is not None and placed.best is not None:
         with replacing(args.output) as file:
             write_header(file, question, document)
@@ -83,15 +100,16 @@ def _picture(args: argparse.Namespace) -> int:
     banks = banks_of(args)
     question = _question(args, args.model)
     document = banks_document(question, question.place(banks, time_limit=30), banks)
-    _draw(args.output, document)
+    _draw(args.output, question, document)
     return 0
 
 
-def _draw(path: str, document: BanksDocument) -> None:
+def _draw(path: str, question: BankQuestion, document: BanksDocument) -> None:
     if document.plan is None:
         raise UsageError(f"{path}: there is no plan to draw")
     with replacing(path) as file:
-        write_banks_svg(file, document)
+        infos = [planned.info for planned in question.own.buffers]
+        write_banks_svg(file, document, drawn_buffers(question.own.model, infos))
 
 
 def _check(args: argparse.Namespace) -> int:
@@ -107,7 +125,7 @@ def _check(args: argparse.Namespace) -> int:
         if args.json:
             say_json(verdict_document([(verdict, config)], assumed=assumed(args, config)), indent=None)
         else:
-            said = "yes" if verdict.fits else "no"
+            said = first_words(verdict.works)
             say_verdict(f"{f'{name}: ' if len(names) > 1 else ''}{said}: {verdict.reason}")
             say(*(stock_lines(facts) if isinstance(facts := verdict.parts.get("banks"), StockFacts) else []))
     if not args.json:
@@ -128,14 +146,14 @@ def _verdict(name: str, config: Configuration, banks: Sequence[RamBank], *, has_
     problem = roomy.invoke_problem
     if problem is not None:
         return Verdict(name, key, needed, None, False, None, str(problem), problem.log, model=model)
-    fits: bool | None = stock.better is not None
+    works: bool | None = stock.better is not None
     if stock.better is not None:
         way = stock.ways[stock.better]
         reason = "; ".join(f"{use.bank} holds {use.needed:,} B" for use in way.uses if use.needed)
     else:
         placed = question.place(banks, time_limit=30)
-        fits, reason = _with_planner(placed, banks, has_planner=has_planner)
-    return Verdict(name, key, needed, None, fits, None, reason, model=model, smallest=smallest, parts={"banks": stock})
+        works, reason = _with_planner(placed, banks, has_planner=has_planner)
+    return Verdict(name, key, needed, None, works, None, reason, model=model, smallest=smallest, parts={"banks": stock})
 
 
 def _with_planner(placed: BestPlacement, banks: Sequence[RamBank], *, has_planner: bool) -> tuple[bool | None, str]:

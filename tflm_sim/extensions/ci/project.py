@@ -27,7 +27,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,6 +45,7 @@ from tflm_sim.model.inputs import expand
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.names import meant
+from tflm_sim.ops.op_model import OpModel
 from tflm_sim.targets.boards import board
 
 PROJECT_FILE = "tflm-sim.toml"
@@ -241,8 +242,6 @@ def _configuration(firmware: ProjectFirmware, library: str | None, folder: Path)
 
 def _set_up(firmware: ProjectFirmware, folder: Path) -> dict[str, Any]:
     """Return the settings of a firmware beside its target, kernels and TFLM."""
-    from tflm_sim.cli.options import load_custom_ops
-
     return {
         "optimize_kernels_for": firmware.optimize_kernels_for,
         "ethos_u": firmware.ethos_u or None,
@@ -251,9 +250,17 @@ def _set_up(firmware: ProjectFirmware, folder: Path) -> dict[str, Any]:
         "planner": firmware.planner,
         "has_own_planner": firmware.own_planner,
         "resource_variable_count": firmware.resource_variables,
-        "custom_ops": [row for name in firmware.custom_ops for row in load_custom_ops(inside(folder, name))],
+        "custom_ops": _custom_ops(firmware.custom_ops, folder),
         "variable_arena_size": firmware.variable_arena,
     }
+
+
+def _custom_ops(names: Sequence[str], folder: Path) -> list[OpModel]:
+    if not names:
+        return []
+    from tflm_sim.cli.options import load_custom_ops  # The page in the browser names none, and has no command line.
+
+    return [row for name in names for row in load_custom_ops(inside(folder, name))]
 
 
 def cells(

@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import PurePath
 from typing import Annotated, Literal
 
+from tflm_sim.checks.doubts import Answer, answer_of
 from tflm_sim.document_types import Count, OneOf
 from tflm_sim.escape import printable
 from tflm_sim.extensions.eon.answer import EonAnswer
@@ -69,7 +70,8 @@ class EonDocument:
         needed_arena_bytes: The least multiple of 16 for kTensorArenaSize with which nothing goes to the heap.
         overflow: Buffers on the heap.
         scratch: Scratch buffers.
-        works: Whether the initialisation succeeds.
+        answer: Whether the initialisation succeeds.
+        works: The same as true or false.
         failure: Why it does not.
         interpreter_arena_bytes: The smallest arena for the model with TFLM's interpreter, a multiple of 16; None where
             AllocateTensors() fails, and with an SDK before August 2021, whose interpreter is not modelled.
@@ -91,6 +93,7 @@ class EonDocument:
     needed_arena_bytes: Count
     overflow: EonLimit
     scratch: EonLimit
+    answer: Answer
     works: bool
     failure: str | None
     interpreter_arena_bytes: Count | None
@@ -118,6 +121,7 @@ def eon_document(answer: EonAnswer, *, assumed: Sequence[str] = ()) -> EonDocume
         needed_arena_bytes=run.smallest_arena,
         overflow=EonLimit("EI_MAX_OVERFLOW_BUFFER_COUNT", len(run.on_heap), source.overflow_limit),
         scratch=EonLimit("EI_MAX_SCRATCH_BUFFER_COUNT", len(run.scratch), source.scratch_limit),
+        answer=answer_of(failure is None),
         works=failure is None,
         failure=failure,
         interpreter_arena_bytes=None if smallest is None else smallest.multiple_of_16,

@@ -39,7 +39,7 @@ def run_program(args: argparse.Namespace) -> int:
         interpreter=args.into,
     )
     compared = compare(execution, examine(image), model, args.into)
-    document = ExecutionDocument(execution=execution, compared=compared)
+    document = ExecutionDocument(execution=execution, compared=compared, answer=execution.answer)
     if not args.json:
         for line in verdicts(document):
             say_verdict(line)

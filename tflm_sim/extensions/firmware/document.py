@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tflm_sim.answers.smallest_arena import SplitArenaSizes
-from tflm_sim.checks.doubts import Answer, Doubt
+from tflm_sim.checks.doubts import Answer, Doubt, answer_of, fits_of, worst
 from tflm_sim.document_fields import HIDDEN
 from tflm_sim.document_types import Count
 from tflm_sim.extensions.firmware.judge import FirmwareVerdict
@@ -59,11 +59,13 @@ class CaseRow:
 
     Attributes:
         case: What is the case there: a version of TFLM, the size of enums, an arena.
-        fits: Whether it works there; null where the arena is not known.
+        works: Whether it works there if no doubt is right; None where the arena is not known.
+        fits: The same with every doubt: null where it hangs on one.
     """
 
     case: str
     smallest_arena: Count | None
+    works: bool | None = field(metadata=HIDDEN)
     fits: bool | None
 
 
@@ -73,7 +75,8 @@ class FirmwareVerdictRow:
 
     Attributes:
         answer: "if" where a doubt can turn it.
-        fits: Whether it works if no doubt is right; null where it cannot be told.
+        works: Whether it works if no doubt is right; None where it cannot be told.
+        fits: The answer as true or false; null where it is "if" or "cannot tell".
         model_size: Its bytes.
         place: Where it lies: a section and an address, or its file.
         arena_size: Bytes; of two arenas, of the one for what stays.
@@ -94,6 +97,7 @@ class FirmwareVerdictRow:
     other_arena_size: Count | None
     arena_address: Count | None
     answer: Answer
+    works: bool | None = field(metadata=HIDDEN)
     fits: bool | None
     smallest_arena: Count | None
     smallest_arena_multiple_of_16: Count | None
@@ -116,6 +120,8 @@ class FirmwareDocument:
         structs: Measured sizes by name.
         disagreeing: Structs that have several sizes in different source files.
         problem: Why there is no answer.
+        answer: Whether the models work: the worst of their answers.
+        fits: The same as true or false; null where it is "if" or "cannot tell".
         settled_by: The command that executes the program, where that would settle what its file leaves open; "" where
             it leaves nothing open, or no emulator has its core.
     """
@@ -136,6 +142,8 @@ class FirmwareDocument:
     compression: bool
     ram: tuple[RamFacts, ...]
     problem: str
+    answer: Answer
+    fits: bool | None
     verdicts: tuple[FirmwareVerdictRow, ...]
     settled_by: str = ""
 
@@ -150,6 +158,7 @@ def firmware_document(
 ) -> FirmwareDocument:
     """Return facts and answers; ``problem``: why there is no answer; ``settled_by``: the command that would tell."""
     used = used_models(firmware)
+    answer: Answer = "cannot tell" if problem else worst(verdict.answer for verdict in verdicts)
     grounds, mismatches = (found.grounds, found.mismatches) if found else ((), ())
     return FirmwareDocument(
         file=firmware.image.path,
@@ -167,6 +176,8 @@ def firmware_document(
         compression=firmware.has_compression,
         ram=tuple(map(_ram, firmware.regions)),
         problem=problem,
+        answer=answer,
+        fits=fits_of(answer),
         verdicts=tuple(map(_verdict_row, verdicts)),
         settled_by=settled_by,
     )
@@ -197,7 +208,8 @@ def _verdict_row(verdict: FirmwareVerdict) -> FirmwareVerdictRow:
         other_arena_size=None if arena is None else arena.rest_size,
         arena_address=None if arena is None else arena.address,
         answer=verdict.answer,
-        fits=verdict.fits,
+        works=verdict.fits,
+        fits=fits_of(verdict.answer),
         smallest_arena=verdict.needed,
         smallest_arena_multiple_of_16=verdict.multiple_of_16,
         smallest_split_arenas=verdict.split,
@@ -206,6 +218,9 @@ def _verdict_row(verdict: FirmwareVerdict) -> FirmwareVerdictRow:
         ram_free=None if arena is None else arena.free,
         reason=verdict.reason,
         doubts=verdict.doubts,
-        cases=tuple(CaseRow(row.case, row.needed, row.fits) for row in verdict.cases),
+        cases=tuple(
+            CaseRow(row.case, row.needed, row.fits, fits_of(answer_of(row.fits, verdict.doubts)))
+            for row in verdict.cases
+        ),
         log=tuple(verdict.log),
     )

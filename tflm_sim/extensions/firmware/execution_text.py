@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from tflm_sim.checks.doubts import Answer
 from tflm_sim.document_fields import INLINE
 from tflm_sim.escape import printable
 from tflm_sim.extensions.firmware.emulation.execution import (
@@ -27,10 +28,12 @@ class ExecutionDocument:
 
     Attributes:
         compared: Of each arena, in order; one of two that belong together.
+        answer: Whether the program works: that of all its arenas.
     """
 
     execution: Execution = field(metadata=INLINE)
     compared: tuple[Compared, ...]
+    answer: Answer
 
 
 def document_lines(document: ExecutionDocument) -> list[str]:

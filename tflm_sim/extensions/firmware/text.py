@@ -83,15 +83,15 @@ def _answer(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
         both = "" if row.other_arena_size is None else f", and another one of {_bytes(row.other_arena_size)}"
         where += f" in {printable(row.arena)} ({_bytes(row.arena_size)}{both})"
     doubts = [replace(doubt, text=printable(doubt.text, 200)) for doubt in row.doubts]
-    if row.fits is None:
+    if row.works is None:
         texts = [doubt.text for doubt in turning(doubts)]
         taken = f"; all of this, if {listed(texts)}" if texts else ""
         return f"{first_words(None)}: {where}: {_reason(row, document)}{taken}"
-    return f"{first_words(row.fits, doubts)}: {where}: {_reason(row, document)}"
+    return f"{first_words(row.works, doubts)}: {where}: {_reason(row, document)}"
 
 
 def _reason(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
-    if row.cases and row.fits is None and any(case.fits is not None for case in row.cases):
+    if row.cases and row.works is None and any(case.works is not None for case in row.cases):
         return f"the file does not say which of these it is: {_cases(row)}"
     most = f" (at most: {_cases(row)})" if row.cases else ""
     return _one_reason(row, document) + most
@@ -101,11 +101,11 @@ def _cases(row: FirmwareVerdictRow) -> str:
     """Return what is needed in each case that the file leaves open, those that need the same together."""
     groups: dict[tuple[int | None, bool | None], list[str]] = {}
     for each in row.cases:
-        groups.setdefault((each.smallest_arena, each.fits), []).append(printable(each.case, 120))
+        groups.setdefault((each.smallest_arena, each.works), []).append(printable(each.case, 120))
     verdicts = {None: "", True: ", which fits", False: ", which does not fit"}
     parts = []
     for (need, fits), cases in sorted(groups.items(), key=lambda group: -(group[0][0] or math.inf)):
-        verdict = verdicts[fits if row.fits is None else None]
+        verdict = verdicts[fits if row.works is None else None]
         parts.append(f"{_spans(cases)}: " + ("fails" if need is None else f"{_bytes(need)}{verdict}"))
     if len(parts) > _MAX_CASES:
         parts = [*parts[: _MAX_CASES - 1], f"{len(parts) - _MAX_CASES} more, which --json lists", parts[-1]]
@@ -159,11 +159,11 @@ def _fitting(needed: int, multiple_of_16: int, arena_size: int) -> str:
 
 def _in_some_arena(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
     """Say whether every arena has room, or that one has to be named."""
-    if row.fits is None:
+    if row.works is None:
         return "; which arena it gets is not said: name it with --arena-symbol, or its size with --limit"
     if not document.arenas:
-        return ", which the arena of each interpreter has" if row.fits else ", more than any interpreter's arena has"
-    held = "which each of them has" if row.fits else "more than any of them has"
+        return ", which the arena of each interpreter has" if row.works else ", more than any interpreter's arena has"
+    held = "which each of them has" if row.works else "more than any of them has"
     arenas = ", ".join(f"{printable(arena.symbol)} ({_bytes(arena.size)})" for arena in document.arenas)
     return f", {held}: {arenas}"
 
@@ -178,7 +178,7 @@ def _one_reason(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
         return _of_two(row, row.smallest_split_arenas, document)
     if row.arena_size is None:
         return f"needs {_bytes(multiple_of_16)}{_in_some_arena(row, document)}"
-    if row.fits:
+    if row.works:
         return _fitting(needed, multiple_of_16, row.arena_size)
     printed = _printed(row.log, document) if row.log or not row.cases else ""
     failure = f"too small by {_bytes(needed - row.arena_size)}: AllocateTensors() will fail{printed}"
@@ -188,7 +188,7 @@ def _one_reason(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
 def _of_two(row: FirmwareVerdictRow, needed: SplitArenaSizes, document: FirmwareDocument) -> str:
     """Return what each of two arenas needs, and of how much it is too small."""
     both = f"needs {_bytes(needed.persistent)} for what stays and {_bytes(needed.non_persistent)} for the rest"
-    if row.fits is not False or row.arena_size is None or row.other_arena_size is None:
+    if row.works is not False or row.arena_size is None or row.other_arena_size is None:
         return both
     missing = (needed.persistent - row.arena_size, needed.non_persistent - row.other_arena_size)
     words = ("the one for what stays", "the one for the rest")

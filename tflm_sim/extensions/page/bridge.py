@@ -10,23 +10,26 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import repeat
 from pathlib import PurePath
 from typing import Any, TextIO
 
 from tflm_sim import __version__
-from tflm_sim.answers.rows import cases, rows_of
+from tflm_sim.answers.planned_problem import category_of
+from tflm_sim.answers.rows import Row, cases, rows_of
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.checks.doubts import Answer, worst
+from tflm_sim.checks.doubts import Answer
 from tflm_sim.checks.judge import Room, judge
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.documents import as_json
-from tflm_sim.errors import FirmwareError, TflmSimError
+from tflm_sim.errors import FirmwareError, TflmSimError, UsageError
 from tflm_sim.escape import json_text, printable
 from tflm_sim.extensions.ci.project import ProjectFirmware, configurations_of
-from tflm_sim.extensions.firmware.document import firmware_document
+from tflm_sim.extensions.firmware.document import FirmwareDocument, firmware_document
 from tflm_sim.extensions.firmware.judge import judge as judge_firmware
 from tflm_sim.extensions.firmware.reading.firmware import Firmware, examine
 from tflm_sim.extensions.firmware.reading.image import parse_image
@@ -34,24 +37,30 @@ from tflm_sim.extensions.firmware.reading.target import FirmwareTarget, firmware
 from tflm_sim.extensions.firmware.rooms import embedded_subject, rooms_for, used_models
 from tflm_sim.extensions.firmware.text import fact_lines, verdict_lines
 from tflm_sim.extensions.page.answers import (
+    BoardTable,
     BoardVerdict,
     Choice,
     Choices,
     FirmwareAnswer,
+    ModelAnswer,
     OpenFirmware,
     OpenModel,
     ShrinkRow,
+    StripPart,
+    TableRow,
     Unanswered,
 )
 from tflm_sim.extensions.shrink.text import shrunk_lines
 from tflm_sim.model.inputs import unpack
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model
+from tflm_sim.names import with_options
+from tflm_sim.palette import CATEGORIES, DARK_MARK, EDGE, FREE, MARK
 from tflm_sim.planners import native
-from tflm_sim.report.circumstances import unnamed
-from tflm_sim.report.document import SizeDocument, size_document
+from tflm_sim.report.circumstances import assumed_text, unnamed
 from tflm_sim.report.page import write_page
 from tflm_sim.report.picture import Picture
+from tflm_sim.report.size_answer import SizeAnswer, size_answer
 from tflm_sim.report.svg import write_svg
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import sample_path
@@ -62,7 +71,6 @@ from tflm_sim.targets.presets import PRESETS
 Settings = Mapping[str, str]
 SETTINGS = ("board", "target", "library", "kernels", "interpreter", "planner")
 SAMPLE = "mobilenet_v1_025"
-_FITS: dict[Answer, bool | None] = {"yes": True, "no": False, "if": None, "cannot tell": None}
 _ELF = b"\x7fELF"
 _VERSION_OF_TFLM = re.compile(r"\d{4}-\d\d-\d\d|[0-9a-f]{7,40}")
 
@@ -73,7 +81,8 @@ def choices() -> str:
     boards = tuple(Choice(row.name, row.description, row.preset, row.flash or 0) for row in BOARDS.values())
     modelled = {row.label: row for row in LIBRARIES if row.is_modelled}
     libraries = tuple(Choice(label, f"TFLM of {row.runtime().day}") for label, row in modelled.items())
-    return _json(Choices(__version__, "C" if native.available() else "Python", targets, boards, libraries))
+    core = "C." if native.available() else "Python; models of thousands of operators take seconds."
+    return _json(Choices(f"tflm_sim {__version__}, memory planner in {core}", targets, boards, libraries))
 
 
 class OpenModels:
@@ -100,7 +109,7 @@ class OpenModels:
         return _answers(name, opened)
 
     def size(self, number: int, settings: str) -> str:
-        """Return the :class:`SizeDocument` of a model, and with a board the :class:`BoardVerdict`.
+        """Return the :class:`ModelAnswer` of a model.
 
         Args:
             number: The model.
@@ -108,12 +117,9 @@ class OpenModels:
         """
         name, model = self._models[number]
 
-        def sized() -> Iterable[SizeDocument | BoardVerdict]:
+        def sized() -> Iterable[ModelAnswer]:
             chosen: Settings = json.loads(settings)
-            simulation = configured(model, chosen)
-            yield size_document(simulation, assumed=_assumed(simulation.configuration, chosen))
-            if chosen.get("board") and (smallest := simulation.smallest) is not None:
-                yield _board_verdict(simulation, smallest.multiple_of_16, board(chosen["board"]))
+            yield _model_answer(configured(model, chosen), chosen)
 
         return _answers(name, sized)
 
@@ -135,9 +141,9 @@ class OpenModels:
         return self._drawn(number, settings, write_svg)
 
     def compare(self, number: int) -> str:
-        """Return a sweep's :class:`Row` for each board."""
+        """Return the :class:`BoardTable` of a model."""
         name, model = self._models[number]
-        return _answers(name, lambda: rows_of(name, model, cases(boards=["all"])))
+        return _answers(name, lambda: [_board_table(list(rows_of(name, model, cases(boards=["all"]))))])
 
     def page(self, number: int, settings: str) -> str:
         """Return the report page of a model.
@@ -169,7 +175,7 @@ class OpenModels:
             shrunk = shrink(model, configured(model, json.loads(settings)).configuration, progress=progress)
             label = f"{PurePath(name).stem}.small.tflite"
             smaller = self._opened(label, replace(shrunk.model, path=label)) if shrunk.has_gained else None
-            yield ShrinkRow(tuple(shrunk_lines(shrunk, goal=None, explain=False)), smaller)
+            yield ShrinkRow(tuple(map(with_options, shrunk_lines(shrunk, goal=None, explain=False))), smaller)
 
         return _answers(name, shrunken)
 
@@ -179,7 +185,8 @@ class OpenModels:
 
     def _opened(self, label: str, model: Model) -> OpenModel:
         self._models.append((label, model))
-        return OpenModel(len(self._models) - 1, printable(label, 200), len(model.source))
+        shown, size = printable(label, 200), len(model.source)
+        return OpenModel(len(self._models) - 1, shown, size, f"Save {shown} ({size:,} B)")
 
 
 def configured(model: Model, settings: Settings) -> Simulation:
@@ -205,28 +212,41 @@ def _judged(firmware: Firmware, settings: Settings) -> FirmwareAnswer:
         found = _target_of(firmware, settings)
     except FirmwareError as problem:
         document = firmware_document(firmware, None, [], problem=problem.message)
-        return FirmwareAnswer(None, tuple(verdict_lines(document)), tuple(fact_lines(document)))
+        return _firmware_answer(document)
     configurations = [configure(target) for target in found.alternatives]
     used = used_models(firmware)
     rooms = (rooms_for(firmware, model, is_named=False) for model in used)
     subjects = map(embedded_subject, repeat(firmware), used, rooms)
     verdicts = [judge_firmware(subject, firmware, configurations, found.conditions) for subject in subjects]
     document = firmware_document(firmware, found, verdicts)
-    return FirmwareAnswer(
-        _FITS[worst(verdict.answer for verdict in verdicts)],
-        tuple(verdict_lines(document)),
-        tuple(fact_lines(document)),
+    return _firmware_answer(document)
+
+
+def _firmware_answer(document: FirmwareDocument) -> FirmwareAnswer:
+    verdicts, facts = (tuple(map(with_options, lines)) for lines in (verdict_lines(document), fact_lines(document)))
+    tones = tuple(
+        "no" if re.match("no[,:]", line) else "yes" if re.match("yes[,:]", line) else "open" for line in verdicts
     )
+    return FirmwareAnswer(document.answer, document.fits, verdicts, tones, facts)
 
 
 def _target_of(firmware: Firmware, settings: Settings) -> FirmwareTarget:
-    """Return what a program was built for; what its file does not say, the settings say."""
+    """Return what a program was built for; what its file does not say, the settings say.
+
+    Of the versions of TFLM that the file leaves open, it is the one that was chosen, where that is among them.
+    """
+    version = _version_named(settings)
     try:
-        return firmware_target(firmware)
+        found = firmware_target(firmware)
     except FirmwareError:
-        version = _version_named(settings)
         named = {"named": settings.get("target"), "kernels": settings.get("kernels"), **version}
         return firmware_target(firmware, **{name: value for name, value in named.items() if value})
+    versions = {target.runtime.snapshot for target in found.alternatives}
+    if version and len(versions) > 1:
+        with suppress(UsageError, FirmwareError):
+            chosen = firmware_target(firmware, **version)
+            return chosen if chosen.target.runtime.snapshot in versions else found
+    return found
 
 
 def _version_named(settings: Settings) -> dict[str, str]:
@@ -244,20 +264,122 @@ def _assumed(configuration: Configuration, settings: Settings) -> tuple[str, ...
     )
 
 
+def _model_answer(simulation: Simulation, chosen: Settings) -> ModelAnswer:
+    answer, target = size_answer(simulation), simulation.configuration.target
+    needed = answer.smallest_arena_multiple_of_16
+    found = board(chosen["board"]) if chosen.get("board") else None
+    verdict = _board_verdict(simulation, needed, found) if found and needed is not None else None
+    operators = sum(map(len, answer.operators)) or sum(len(each.operators) for each in simulation.model.subgraphs)
+    if needed is None or answer.smallest_arena_bytes is None:
+        failure = printable(with_options(str(answer.failure)), 300)
+        says = f"no: AllocateTensors() fails in an arena of any size: {failure}"
+        log = "\n".join(printable(line, 200) for line in answer.log if line.strip())
+        row = TableRow(None, None, None, operators or None, None, "no", failure)
+        return ModelAnswer("no", "no", says, "", "", "", None, "", "", log, (), (), row)
+    says = "" if verdict is None else verdict.text
+    problem = "" if answer.invoke_problem is None else printable(with_options(str(answer.invoke_problem)), 300)
+    problem = "" if problem and problem in says else problem
+    judged: Answer | None = "no" if problem else None if verdict is None else verdict.answer
+    left = None if verdict is None else verdict.left
+    assumed = _assumed(simulation.configuration, chosen)
+    note = assumed_text(assumed, [target] if "kernels" in assumed else [])
+    words = "" if judged is None else judged if judged in ("yes", "no") else "if the rest leaves it"
+    return ModelAnswer(
+        answer=judged,
+        tone="yes" if judged == "yes" else "no" if judged == "no" else "open",
+        verdict=says,
+        number=f"{needed:,} B",
+        about=f" on {target.name}",
+        assumed=f" ({note})" if note else "",
+        smallest=answer.smallest_arena_bytes,
+        line=f"alignas(16) uint8_t tensor_arena[{needed}];",
+        problem=problem,
+        log="",
+        strip=_strip(simulation, answer, needed, left),
+        facts=(
+            ("smallest arena", f"{answer.smallest_arena_bytes:,} B"),
+            ("head", f"{answer.head_bytes or 0:,} B"),
+            ("tail", f"{answer.tail_bytes or 0:,} B"),
+            ("arena_used_bytes()", f"{answer.arena_used_bytes:,} B"),
+            ("operators", f"{operators:,}"),
+            ("kernels", str(target.kernel_library)),
+            ("TFLM", str(target.runtime)),
+        ),
+        row=TableRow(needed, answer.head_bytes, answer.tail_bytes, operators, left, words, problem or says),
+    )
+
+
+def _strip(simulation: Simulation, answer: SizeAnswer, needed: int, left: int | None) -> tuple[StripPart, ...]:
+    """Return the arena when its head is fullest: what is alive, gaps, the tail; then what the board has beside it."""
+    alive: Counter[str] = Counter()
+    peak = answer.peak
+    for index in peak.buffers if peak is not None else ():
+        planned = simulation.buffers[index]
+        alive[category_of(simulation.model, planned.info)] += planned.info.size
+    head, tail = answer.head_bytes or 0, answer.tail_bytes or 0
+    parts = [_segment(row.title, alive[key], key) for key, row in CATEGORIES.items() if alive[key] > 0]
+    parts.append(_segment("head, not alive at that moment", head - sum(alive.values()), "gap"))
+    parts.append(_segment("set-up and alignment", needed - head - tail, "temp"))
+    parts.append(_segment("tail, for good", tail, "kernel data"))
+    if left is not None:
+        parts.append(
+            _segment("left on the board", left, "free") if left > 0 else _segment("too many", -left, "missing")
+        )
+    return tuple(part for part in parts if part.bytes > 0)
+
+
+def _segment(title: str, size: int, category: str) -> StripPart:
+    colors = {"gap": (EDGE, "#2f3947"), "free": (FREE, "#151a21"), "missing": (MARK, DARK_MARK)}
+    row = CATEGORIES.get(category)
+    light, dark = (row.light, row.dark) if row else colors[category]
+    is_hatched = row is not None and row.is_hatched
+    return StripPart(f"{title}: {max(size, 0):,} B", max(size, 0), category, light, dark, is_hatched)
+
+
+def _board_table(rows: Sequence[Row]) -> BoardTable:
+    fitting = sorted((row for row in rows if row.fits), key=lambda row: (row.limit or 0, row.board))
+    smallest = ", ".join(row.board for row in fitting[:5])
+    summary = f"With the newest TFLM it fits {len(fitting)} of {len(rows)} boards; the smallest: {smallest}."
+    return BoardTable(
+        summary if fitting else "With the newest TFLM it fits none of the boards.",
+        tuple(map(_board_cells, rows)),
+        tuple("open" if row.fits is None else "yes" if row.fits else "no" for row in rows),
+        tuple(printable(with_options(row.error), 300) for row in rows),
+    )
+
+
+def _board_cells(row: Row) -> tuple[str, ...]:
+    needed, found = row.multiple_of_16, BOARDS[row.board]
+    why = f"no: {row.status}" if needed is None else "no: flash" if needed <= (row.limit or 0) else "no: RAM"
+    return (
+        row.board,
+        "none" if needed is None else f"{needed:,} B",
+        "not known" if row.fits is None else "if free" if row.fits else why,
+        _share(needed, row.limit),
+        _share(row.model_bytes, found.flash),
+        row.target,
+        found.description,
+    )
+
+
+def _share(part: int | None, whole: int | None) -> str:
+    return "not known" if part is None or not whole else f"{100 * part / whole:.1f} %"
+
+
 def _board_verdict(simulation: Simulation, needed: int, chosen: Board) -> BoardVerdict:
     """Judge an arena of ``needed`` bytes by the largest bank of a board, and the file by its flash."""
     verdict = judge("", simulation.model, simulation.configuration, Room(None, chosen))
     bank = chosen.largest_bank
     if bank is None:
-        return BoardVerdict(verdict.fits, verdict.reason)
+        return BoardVerdict(verdict.answer, verdict.reason)
     left = bank.size - needed
     if left < 0:
         too_many = f"does not fit: {-left:,} B too many for {bank.name} of {chosen.name} ({bank.size:,} B)"
-        return BoardVerdict(False, too_many, left)
-    if verdict.fits is False:
-        return BoardVerdict(False, f"does not fit: {verdict.reason}", left)
+        return BoardVerdict("no", too_many, left)
+    if verdict.answer == "no":
+        return BoardVerdict("no", f"does not fit: {verdict.reason}", left)
     rest = f"leaves {left:,} B of {bank.name} of {chosen.name} ({bank.size:,} B) to the rest of the firmware"
-    return BoardVerdict(None, rest, left)
+    return BoardVerdict("cannot tell", rest, left)
 
 
 def _json(document: object) -> str:
@@ -269,5 +391,6 @@ def _answers(name: str, answers: Callable[[], Iterable[object]]) -> str:
     try:
         rows.extend(answers())
     except (TflmSimError, RecursionError, MemoryError) as error:
-        rows.append(Unanswered(printable(name, 200), printable(str(error) or type(error).__name__, 500)))
+        said = with_options(str(error)) or type(error).__name__
+        rows.append(Unanswered(printable(name, 200), printable(said, 500)))
     return _json(rows)

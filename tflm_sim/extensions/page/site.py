@@ -22,9 +22,10 @@ from typing import Any
 
 import tflm_sim
 from tflm_sim.errors import TflmSimError, UsageError
+from tflm_sim.extensions.page.words import WORDS
 from tflm_sim.model.download import download
 from tflm_sim.planners.native import BROWSER_LIBRARY
-from tflm_sim.report.page import page_hashes
+from tflm_sim.report.page import embedded_json, page_hashes
 
 PYODIDE_VERSION = "0.29.5"
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
@@ -63,6 +64,7 @@ _LEFT_OUT = (
     "extensions/page/planners.py",
     "extensions/page/site",
     "extensions/page/site.py",
+    "extensions/page/words.py",
     "extensions/project",
 )
 """What the page does not run."""
@@ -243,6 +245,7 @@ def site_files(pyodide: Pyodide, planners: bytes | None = None) -> dict[str, byt
     """
     files = {path.name: path.read_bytes() for path in sorted(_SITE.iterdir()) if path.name != "sw.js"}
     files["index.html"] = files["index.html"].replace(b"@POLICY@", content_security_policy().encode())
+    files["index.html"] = files["index.html"].replace(b"@WORDS@", embedded_json(WORDS).encode())
     files["tflm_sim.zip"] = package_archive(planners)
     files |= {f"pyodide/{name}": data for name, data in pyodide.core.items()}
     wheel = None

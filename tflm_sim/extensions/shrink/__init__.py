@@ -51,5 +51,8 @@ Where to read on, in the order in which data flows:
     verify, machine, symbolic            the check: both files as expressions; plan_check runs the arena's bytes
     prove, wheel_worker, prove_program   the proof: both files in the real TFLM, or in a program of the user's
     windows, windows_text                ``--stream --advise``: what a window has in common with the one before
+    stream, stream_text                  ``--stream``: a model that takes the new frames of its window only
+    stream_rows, stream_rewrite          which rows recur, and the operators that run on new ones
+    stream_verify                        the check: invocation for invocation against whole windows
     io_quantization, conversions         ``--int8-io``: integer inputs and outputs, and what converts instead
 """

@@ -7,6 +7,7 @@ import contextlib
 import importlib.util
 import math
 import os
+import shlex
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,8 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.documents import as_json
 from tflm_sim.errors import FirmwareError, TflmSimError, UsageError
 from tflm_sim.extensions.shrink.shrunk import Shrunk
+from tflm_sim.extensions.shrink.stream_text import feeding_lines, streamed_document, streamed_lines
+from tflm_sim.extensions.shrink.streamed import Streamed
 from tflm_sim.extensions.shrink.text import (
     ExecutedGain,
     executed_gain_lines,
@@ -53,6 +56,7 @@ tflm-sim shrink model.tflite -o small.tflite --int8-io --time-limit 30s
 tflm-sim shrink sketch/model.h -o sketch/model.h --in-place --library ArduTFLite.h
 tflm-sim shrink model.tflite --explain
 tflm-sim shrink model.tflite --stream 2 --advise
+tflm-sim shrink model.tflite --stream 2 --for macs -o stream.tflite --prove 20
 """
 NO_GAIN = 1
 EXITS = {
@@ -88,6 +92,7 @@ def register(subparsers: options.Subparsers) -> None:
         help="run both models in the real TFLM (with --firmware: in that program) on N random inputs and the extremes, "
         "and reject the result if a byte differs",
     )
+    parser.set_defaults(minimised=None)  # An extension's options may ask for something else than one arena.
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one JSON document")
     form.add_argument(
@@ -124,7 +129,19 @@ def _add_limits(limits: argparse._ArgumentGroup) -> None:
 
 def _add_stream(stream: argparse._ArgumentGroup) -> None:
     stream.add_argument(
-        "--stream", type=options.typed(whole, least=1), metavar="S", help="frames by which the window moves on"
+        "--stream",
+        type=options.typed(whole, least=1),
+        metavar="S",
+        help="rewrite the model so that it takes the S new frames only, keeps what it made of the others, and gives "
+        "what it gives of the whole window",
+    )
+    stream.add_argument(
+        "--for",
+        dest="aim",
+        choices=("ram", "macs"),
+        default="ram",
+        help="with --stream: the smallest arena, which must be smaller than the window's (default), or the fewest "
+        "multiply-accumulates",
     )
     stream.add_argument(
         "--advise",
@@ -179,15 +196,21 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"shrink needs numpy: {install_command('numpy')}")
     from tflm_sim.extensions.shrink.shrink import shrink
 
-    if any(getattr(args, name) != args.parser.get_default(name) for name in _OF_WINDOWS):
+    if (code := options.answer_of_an_extension("shrink", args)) is not None:
+        return code
+    if args.stream is None:
+        _refuse_without_stream(args)
+    elif args.advise:
         return _advise_on_windows(args)
+    else:
+        return _stream(args)
     model = load(args.model)
     _refuse_output(args)
     settings = _settings(args, len(model.source))
     is_measured = options.is_executed(args)
     configurations, need = _configurations(args, model)
     with ProgressLine("shrinking", model) as status:
-        shrunk = shrink(model, configurations, **settings, progress=status.show)
+        shrunk = shrink(model, configurations, **settings, aim=args.minimised, progress=status.show)
     executed = _executed(args, shrunk, configurations) if is_measured and shrunk.has_gained else None
     has_gained = _fits(shrunk, executed, None)
     is_met = (has_gained or not is_measured) and _fits(shrunk, executed, settings.get("goal"))
@@ -202,23 +225,64 @@ def run(args: argparse.Namespace) -> int:
     return 0 if is_met else NO_GAIN
 
 
-_OF_WINDOWS = ("stream", "advise", "axis", "picture")
-"""Options whose answer is about windows, and needs no target."""
+_OF_WINDOWS = ("advise", "axis", "picture", "aim")
+"""Options that only ``--stream`` has."""
+_NOT_OF_STREAMS = (
+    "max_macs", "max_flash", "time_limit", "offline_plan", "kernel_order", "int8_io", "loops", "drop_names", "executed",
+)  # fmt: skip
+"""Options that ``--stream`` has not."""
+
+
+def _refuse_without_stream(args: argparse.Namespace) -> None:
+    """Refuse an option about windows where no window moves."""
+    for name in _OF_WINDOWS:
+        if getattr(args, name) != args.parser.get_default(name):
+            option = "--for" if name == "aim" else f"--{name}"
+            raise UsageError(f"{option} needs --stream S, the frames by which the window moves on")
+
+
+def _stream(args: argparse.Namespace) -> int:
+    """Rewrite a model that takes a window into one that takes its new frames, and print what that gives."""
+    from tflm_sim.extensions.shrink.stream import stream
+
+    if args.picture is not None:
+        raise UsageError("--picture needs --advise: it draws what windows have in common")
+    for name in _NOT_OF_STREAMS:
+        if getattr(args, name) != args.parser.get_default(name):
+            raise UsageError(f"--stream does not go with --{name.replace('_', '-')}; remove one of them")
+    model = load(args.model)
+    _refuse_output(args)
+    given = _settings(args, len(model.source))
+    names = ("goal", "operators", "replan", "force_float", "prove_runs", "prove_program", "prove_interpreter")
+    settings = {name: given[name] for name in names if name in given}
+    configurations, _ = _configurations(args, model)
+    with ProgressLine("streaming", model) as status:
+        result = stream(
+            model, args.stream, configurations, axis=args.axis, aim=args.aim, **settings, progress=status.show
+        )
+    if args.output is not None:
+        _write(args.output, result, args)
+    if args.json:
+        say_json(streamed_document(result, goal=settings.get("goal"), output=args.output))
+        return 0
+    shown = configurations[:1] if args.firmware else configurations
+    say(*(line for config in shown for line in options.header(args, config)))
+    say(*streamed_lines(result, explain=args.explain, width=fitting()))
+    say(f"{args.output} is written" if args.output is not None else "nothing is written; -o OUT.tflite writes it")
+    return 0
 
 
 def _advise_on_windows(args: argparse.Namespace) -> int:
     """Print how much of a window's work stands in the window before.
 
     Raises:
-        UsageError: ``--stream`` and ``--advise`` are not both there, or something else that does not go with them.
+        UsageError: Something else was asked for, too.
     """
     from tflm_sim.extensions.shrink.windows import window_work
     from tflm_sim.extensions.shrink.windows_picture import write_stream_svg
     from tflm_sim.extensions.shrink.windows_text import stream_document, stream_lines
 
-    if args.stream is None or not args.advise:
-        raise UsageError("--stream S and --advise go together: shrink tells what windows have in common, no more yet")
-    options.refuse_besides(args, "stream", *_OF_WINDOWS, "json", "model")
+    options.refuse_besides(args, "advise", "stream", "axis", "picture", "json", "model")
     model = load(args.model)
     with elapsing("comparing windows"):
         work = window_work(model, args.stream, args.axis)
@@ -288,6 +352,8 @@ def _print(
             say(*executed_gain_lines(executed))
         if output is not None:
             say(f"{output} is written")
+            if shrunk.aims:
+                say(f"next: {shrunk.aims[0].command.replace('FILE', shlex.quote(output))}")
         elif shrunk.has_gained and not _fits(shrunk, executed, None):
             say("nothing is written: the program itself does not need less")
         elif shrunk.has_gained:
@@ -368,7 +434,7 @@ def _file_of(model: str) -> str:
     return model if os.path.exists(model) else model.rpartition(":")[0]
 
 
-def _write(path: str, shrunk: Shrunk, args: argparse.Namespace) -> None:
+def _write(path: str, shrunk: Shrunk | Streamed, args: argparse.Namespace) -> None:
     """Write a file so that it is there as a whole or not at all, and read it again.
 
     Raises:
@@ -385,11 +451,12 @@ def _write(path: str, shrunk: Shrunk, args: argparse.Namespace) -> None:
         raise TflmSimError(f"{path}: reading the file again does not give what was written")
 
 
-def _as_source(path: str, shrunk: Shrunk, args: argparse.Namespace) -> tuple[bytes, str]:
+def _as_source(path: str, shrunk: Shrunk | Streamed, args: argparse.Namespace) -> tuple[bytes, str]:
     """Return the result as a C array in a source, and what to call it: in the file that is there, or in a new one."""
     methods, own = resolver_methods(shrunk.model)
     notes = [
-        *firmware_lines(shrunk),
+        *firmware_lines(shrunk, has_arena=isinstance(shrunk, Streamed) or not shrunk.aims),
+        *(feeding_lines(shrunk) if isinstance(shrunk, Streamed) else ()),
         f"MicroMutableOpResolver<{len(methods) + len(own)}>: {', '.join((*methods, *own))}",
     ]
     if not os.path.exists(path):

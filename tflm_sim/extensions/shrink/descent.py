@@ -117,7 +117,10 @@ class Descent:
         if self._looked_at is None or self._looked_at[0] is not search.model:
             draft = Draft(search.model)
             facts, spare = search.profile(draft), search.allowance.spare(draft)
-            splits, reason = search.allowance.allowed(peaks.all_splits(draft, facts, spare, search.stopping))
+            share = peaks.LOWEST_SHARE if search.sizer.aim is None else 0
+            splits, reason = search.allowance.allowed(
+                peaks.all_splits(draft, facts, spare, search.stopping, share=share)
+            )
             search.rejected += [Rejected(SPLITS, reason)] if reason else []
             self._looked_at = search.model, (facts, splits, spare)
         return self._looked_at[1]
@@ -163,4 +166,7 @@ class Descent:
             cheap += sorted(fits, key=lambda plan: (plan.macs, -plan.arena))[: MAX_SIMULATED // 2]
         if budget.max_flash is not None:
             cheap += sorted(found, key=lambda plan: plan.operators)[: MAX_SIMULATED // 2]
+        if self.search.sizer.aim is not None:
+            # The smallest head is not what an aim asks for: look at heads of all sizes, large and small.
+            return list(dict.fromkeys((*found[:2], *found[2 :: max(1, len(found) // MAX_SIMULATED)])))[:MAX_SIMULATED]
         return list(dict.fromkeys((*cheap, *found)))[:MAX_SIMULATED]

@@ -86,7 +86,7 @@ class Search:
 
     Attributes:
         model: The best so far.
-        arenas: Its smallest arena on each target.
+        arenas: Its smallest arena on each target, or what the sizer's aim counts there.
         steps: What was kept, in order.
         rejected: What was tried in vain.
         allowance: What each candidate may cost.
@@ -119,7 +119,7 @@ class Search:
 
     def __post_init__(self) -> None:
         self.model = self.origin
-        self.arenas = tuple(self.sizer.arena(self.origin, index) for index in range(len(self.sizer.configurations)))
+        self.arenas = tuple(self.sizer.size(self.origin, index) for index in range(len(self.sizer.configurations)))
         self.origin_arenas = self.arenas
         self._reported = max(self.arenas)
         self.allowance = Allowance(self.budget, self.origin)
@@ -179,7 +179,7 @@ class Search:
     def say(self, what: str) -> None:
         """Report what is tried now, and the best so far, also while the search has begun again from the start."""
         self._reported = min(self._reported, max(self.arenas))
-        self.progress(f"{what}: {self._reported:,} B so far")
+        self.progress(f"{what}: {self.sizer.said(self._reported)} so far")
 
     def state(self) -> SearchState:
         """Return the present state."""

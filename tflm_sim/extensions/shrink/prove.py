@@ -10,7 +10,7 @@ import importlib.util
 import json
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ class ProofFailed(TflmSimError):
     exit_code = 1
 
 
-def prove(original: Model, result: bytes, shrunk: Model, runs: int) -> Proof:
+def prove(original: Model, result: bytes, shrunk: Model, runs: int, stream: Mapping[str, Any] | None = None) -> Proof:
     """Run both models in the wheel and compare every output.
 
     Args:
@@ -52,6 +52,8 @@ def prove(original: Model, result: bytes, shrunk: Model, runs: int) -> Proof:
         result: The file after.
         shrunk: The same, parsed.
         runs: Random inputs, beside the extreme ones.
+        stream: Of a result that takes the new frames of the original's window: how that moves on, for
+            :func:`~tflm_sim.extensions.shrink.wheel_worker.stream_chunks`.
 
     Raises:
         UsageError: The wheel is not installed.
@@ -60,9 +62,10 @@ def prove(original: Model, result: bytes, shrunk: Model, runs: int) -> Proof:
     """
     if importlib.util.find_spec("tflite_micro") is None:
         raise UsageError(f"`prove=` runs both models in the real TFLM: {install_command('prove')}")
-    arena, ends = smallest_arena(shrunk, WHEEL_TARGET).size, conversions(original, shrunk)
+    arena = smallest_arena(shrunk, WHEEL_TARGET).size
+    ends = conversions(original, shrunk) if stream is None else ()
     count = max(runs, SEQUENCE) if has_state(shrunk) or has_state(original) else runs
-    answer = _run(original, result, arena, count, ends)
+    answer = _run(original, result, arena, count, ends, stream)
     if answer["status"] == "original_fails":
         says = answer["says"]
         raise ModelError(f"not proved: the wheel of TFLM cannot run the original model ({says})", path=original.path)
@@ -72,7 +75,7 @@ def prove(original: Model, result: bytes, shrunk: Model, runs: int) -> Proof:
     if answer["status"] == "different":
         where = f"output {answer['output']} of run {answer['run']}"
         raise ProofFailed(f"refused: {where} differs from the original's; nothing is written")
-    less = _run(original, result, arena - BUFFER_ALIGNMENT, 0, ends)
+    less = _run(original, result, arena - BUFFER_ALIGNMENT, 0, ends, stream)
     return Proof(int(answer["runs"]), int(answer["distinct"]), arena, less["status"] == "result_fails")
 
 
@@ -84,7 +87,9 @@ def has_state(model: Model) -> bool:
     )
 
 
-def _run(original: Model, result: bytes, arena: int, runs: int, ends: Sequence[Conversion]) -> dict[str, Any]:
+def _run(
+    original: Model, result: bytes, arena: int, runs: int, ends: Sequence[Conversion], stream: Mapping[str, Any] | None
+) -> dict[str, Any]:
     """Return the worker's answer; a process that dies is one of the two failing.
 
     Raises:
@@ -100,6 +105,7 @@ def _run(original: Model, result: bytes, arena: int, runs: int, ends: Sequence[C
         "inputs": len(main.input_tensors),
         "outputs": len(main.output_tensors),
         "conversions": as_json(ends),
+        "stream": stream,
     }
     with tempfile.TemporaryDirectory() as folder:
         paths = []
@@ -110,7 +116,7 @@ def _run(original: Model, result: bytes, arena: int, runs: int, ends: Sequence[C
             answer = _worker(paths[0], paths[1], settings)
             if "status" not in answer:
                 # It died: ask whether the original alone does.
-                alone = _worker(paths[0], paths[0], {**settings, "arena": ROOMY, "conversions": []})
+                alone = _worker(paths[0], paths[0], {**settings, "arena": ROOMY, "conversions": [], "stream": None})
                 status = "result_fails" if "status" in alone else "original_fails"
                 answer = {**answer, "status": status}
         except subprocess.TimeoutExpired:

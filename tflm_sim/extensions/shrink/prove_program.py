@@ -7,9 +7,9 @@ inverted runs on the same inputs every time, and has to give other outputs.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from tflm_sim.extensions.shrink.input_ranges import input_ranges
 from tflm_sim.extensions.shrink.interface import conversions
 from tflm_sim.extensions.shrink.prove import ProofFailed
 from tflm_sim.extensions.shrink.shrunk import Conversion, ProgramProof
-from tflm_sim.extensions.shrink.wheel_worker import ENDS, compiled, floats_of_steps, stimulus
+from tflm_sim.extensions.shrink.wheel_worker import ENDS, compiled, floats_of_steps, stimulus, stream_chunks
 from tflm_sim.model.element_types import STRUCT_CODES
 from tflm_sim.model.types import Model, Tensor
 from tflm_sim.registry import programs
@@ -34,7 +34,12 @@ _Compute: TypeAlias = Callable[[Model | bytes, Iterable[Sequence[bytes]]], _Outp
 
 
 def prove_in_program(
-    original: Model, shrunk: Model, runs: int, program: str | os.PathLike[str], interpreter: int = 0
+    original: Model,
+    shrunk: Model,
+    runs: int,
+    program: str | os.PathLike[str],
+    interpreter: int = 0,
+    stream: Mapping[str, Any] | None = None,
 ) -> ProgramProof:
     """Execute a program with each of the models and compare every output.
 
@@ -44,6 +49,8 @@ def prove_in_program(
         runs: Random inputs, beside the two extreme ones; a state goes on from each to the next.
         program: The linked program.
         interpreter: The number of its interpreter that gets them, from 1 on; 0 for each.
+        stream: Of a result that takes the new frames of the original's window: how that moves on, for
+            :func:`~tflm_sim.extensions.shrink.wheel_worker.stream_chunks`.
 
     Raises:
         ModelError: The program cannot run the original, or a damaged model would not be noticed: nothing is proved.
@@ -53,14 +60,17 @@ def prove_in_program(
     if reader is None:
         raise ModelError("not proved: no extension is installed that executes programs", path=path)
     compute = partial(reader.outputs, path, interpreter=interpreter)
-    ends = conversions(original, shrunk)
-    inputs = list(_inputs(original, runs, ends))
+    ends = conversions(original, shrunk) if stream is None else ()
+    inputs = list(_inputs(original, runs, ends)) if stream is None else []
+    given = _converted(inputs, ends, ENDS[0])
+    if stream is not None:
+        inputs, given = _windows_and_chunks(original, runs, stream)
     try:
         expected = compute(original, inputs)
     except FirmwareError as problem:
         raise ModelError(f"not proved: it does not run in {path} ({problem.message})", path=original.path) from None
     try:
-        found = compute(shrunk, _converted(inputs, ends, ENDS[0]))
+        found = compute(shrunk, given)[len(given) - len(inputs) :]
     except FirmwareError as problem:
         raise ProofFailed(f"refused: {path} does not run the result ({problem.message}); nothing is written") from None
     different = _first_difference(expected, _converted(found, ends, ENDS[1]))
@@ -96,14 +106,33 @@ def _inputs(model: Model, runs: int, ends: Sequence[Conversion]) -> Iterator[lis
     changed = {end.index: end for end in ends if end.what == ENDS[0]}
     random = np.random.default_rng(_SEED)
     tensors = [main.tensors[index] for index in main.input_tensors]
-    unknown = next((tensor.type for tensor in tensors if tensor.type not in STRUCT_CODES), None)
-    if unknown is not None:
-        raise ModelError(f"not proved: an input is of the type {unknown}, which has no values here", path=model.path)
+    _refuse_unknown(tensors, model)
     for run in range(runs + 2):
         yield [
             _values(random, tensor, run, within, changed.get(index)).tobytes()
             for index, (tensor, within) in enumerate(zip(tensors, ranges, strict=True))
         ]
+
+
+def _windows_and_chunks(
+    model: Model, runs: int, stream: Mapping[str, Any]
+) -> tuple[list[list[bytes]], list[tuple[bytes, ...]]]:
+    """Return the inputs of a model that takes a window, and of one that takes its frames, which begins before it.
+
+    Raises:
+        ModelError: The input is of a type whose values are not known here.
+    """
+    tensor = model.subgraphs[0].tensors[model.subgraphs[0].input_tensors[0]]
+    _refuse_unknown([tensor], model)
+    random, within = np.random.default_rng(_SEED), input_ranges(model)[0]
+    pairs = list(stream_chunks(random, np.dtype(STRUCT_CODES[tensor.type]), stream, runs, within))
+    return [[whole.tobytes()] for whole, _ in pairs if whole is not None], [(chunk.tobytes(),) for _, chunk in pairs]
+
+
+def _refuse_unknown(tensors: Sequence[Tensor], model: Model) -> None:
+    unknown = next((tensor.type for tensor in tensors if tensor.type not in STRUCT_CODES), None)
+    if unknown is not None:
+        raise ModelError(f"not proved: an input is of the type {unknown}, which has no values here", path=model.path)
 
 
 def _values(

@@ -11,6 +11,7 @@ from typing import TypedDict, Unpack
 from tflm_sim.device.cases import cases_of
 from tflm_sim.device.configuration import Configuration, Where, configure_each
 from tflm_sim.errors import ModelError, UsageError, each_of, expect
+from tflm_sim.extension_points import Aim
 from tflm_sim.extensions.shrink.budget import Budget, operator_names
 from tflm_sim.extensions.shrink.counted_loops import operators_run
 from tflm_sim.extensions.shrink.draft_facts import FLOATS, draft_multiplications
@@ -19,7 +20,7 @@ from tflm_sim.extensions.shrink.io_quantization import has_io_quantization, kept
 from tflm_sim.extensions.shrink.pass_search import Progress, Search
 from tflm_sim.extensions.shrink.pass_table import PASSES
 from tflm_sim.extensions.shrink.prove import prove
-from tflm_sim.extensions.shrink.shrunk import Cost, Gain, Shrunk, Sizes
+from tflm_sim.extensions.shrink.shrunk import AimGain, Cost, Gain, Shrunk, Sizes
 from tflm_sim.extensions.shrink.split import LOOP_OPERATORS
 from tflm_sim.extensions.shrink.states import refusals
 from tflm_sim.extensions.shrink.stopping import Stopping
@@ -77,6 +78,7 @@ def shrink(
     prove_program: str | os.PathLike[str] | None = None,
     prove_interpreter: int = 0,
     progress: Progress | None = None,
+    aim: Aim | None = None,
     **passes: Unpack[Passes],
 ) -> Shrunk:
     """Rewrite a model so that unmodified TFLM needs a smaller arena, every output byte the same.
@@ -96,6 +98,7 @@ def shrink(
             (:mod:`~tflm_sim.extensions.shrink.prove_program`).
         prove_interpreter: The number of its interpreter that gets them, from 1 on; 0 for each.
         progress: Called with what is being tried.
+        aim: What is to become smaller in the place of the arena; it goes with no goal and no offline plan.
         passes: What else it may do, such as ``offline_plan=True``; see :class:`Passes`.
 
     Raises:
@@ -106,10 +109,14 @@ def shrink(
     """
     if progress is not None:
         expect(progress, Callable, "progress that can be called with a line of text")
-    model, configurations, chosen = load(model), _configurations(targets), _chosen(passes)
+    model, configurations, chosen = load(model), shrink_configurations(targets), _chosen(passes)
     budget, stopping = _budget(goal, max_macs, max_flash, operators), _stopping(time_limit)
-    _refuse(model, configurations, chosen)
-    new_search = partial(Search, model, TargetSizer(configurations), budget, progress or (lambda _: None))
+    refuse_unshrinkable(model, configurations, chosen)
+    if aim is not None and (goal is not None or _is_planned(chosen)):
+        raise UsageError(
+            "an aim other than the arena goes with neither a goal nor an offline plan, which are of one arena"
+        )
+    new_search = partial(Search, model, TargetSizer(configurations, aim), budget, progress or (lambda _: None))
     limited = partial(new_search, stopping=stopping, **_search_settings(chosen, configurations))
     result = _shrunk(model, limited, int8_io=chosen["int8_io"], drop_names=chosen["drop_names"])
     if prove_runs is None or not result.has_gained:
@@ -137,7 +144,7 @@ def _search_settings(chosen: Mapping[str, bool], configurations: Sequence[Config
         "offline_plan": _is_planned(chosen),
         "kernel_order": chosen["kernel_order"],
         "loops": chosen["loops"],
-        "whole_layers": not chosen["force_float"] and _adds_by_shape(configurations),
+        "whole_layers": not chosen["force_float"] and adds_by_shape(configurations),
     }
 
 
@@ -173,7 +180,7 @@ def _shrunk(model: Model, new_search: Callable[..., Search], *, int8_io: bool, d
         result = replace(result, left_alone=(*result.left_alone, _WHOLE_LAYERS))
     if int8_io:
         return replace(result, left_alone=(*result.left_alone, *kept_io_quantization(Draft(model))))
-    if other is not None and not other.stopped and gains(other.arenas, search.arenas):
+    if other is not None and not (other.stopped or other.sizer.aim) and gains(other.arenas, search.arenas):
         return replace(result, with_int8_io=other.arenas)
     return result
 
@@ -221,14 +228,19 @@ def _verified(model: Model, search: Search) -> tuple[Model, bytes, str]:
     return replace(parse(data), path=model.path), data, ""
 
 
-def _configurations(targets: Where | Iterable[Where]) -> list[Configuration]:
+def shrink_configurations(targets: Where | Iterable[Where]) -> list[Configuration]:
+    """Return the configurations whose arenas count.
+
+    Raises:
+        UsageError: One has two arenas.
+    """
     found = configure_each(targets)
     if any(configuration.is_split for configuration in found):
         raise UsageError("shrink sizes one arena; two arenas are not modelled here")
     return found
 
 
-def _refuse(model: Model, configurations: Sequence[Configuration], chosen: Mapping[str, bool]) -> None:
+def refuse_unshrinkable(model: Model, configurations: Sequence[Configuration], chosen: Mapping[str, bool]) -> None:
     """Refuse what cannot be rewritten, or not as it was asked for."""
     refuse_unwritable(model)
     _refuse_plan(model, chosen["replan"])
@@ -281,7 +293,7 @@ _WHOLE_LAYERS = (
 )
 
 
-def _adds_by_shape(configurations: Sequence[Configuration]) -> bool:
+def adds_by_shape(configurations: Sequence[Configuration]) -> bool:
     """Return whether integers are added as floating point on a target, in an order that shapes decide.
 
     Source: use_parallel_mac in platform/compute/nn/mvp/src/sl_mvp_ml_conv2d.c @ SiliconLabs/gecko_sdk 911f6cdef: two
@@ -308,40 +320,59 @@ def _refuse_float(model: Model, configurations: Sequence[Configuration]) -> None
 def _result(model: Model, written: Model, data: bytes, search: Search) -> Shrunk:
     """Return the answer: both files measured on every target, as they are."""
     before, after = Draft(model), Draft(written)
-    gains = []
-    configurations = search.sizer.configurations
-    is_open = len({configuration.target.name for configuration in configurations}) == 1
-    cases = cases_of(configurations) if is_open else [""] * len(configurations)
-    for index, configuration in enumerate(configurations):
-        sizes: list[Sizes] = []
-        for each in (model, written):
-            found = search.sizer.measure(each, index)
-            smallest = found.smallest
-            assert smallest is not None, "both models work"
-            sizes.append(Sizes(smallest.size, smallest.multiple_of_16, found.head_bytes, found.tail_bytes))
-        assert sizes[1].arena == search.arenas[index], "the file read again is the model that was simulated"
-        was, now = sizes
-        percent = round(100 * (was.arena - now.arena) / max(1, was.arena), 2)
-        gains.append(Gain(configuration.target.name, cases[index], was, now, percent))
+    gains = target_gains(search.sizer, model, written)
+    configurations, sizer = search.sizer.configurations, search.sizer
+    assert sizer.arenas(written) == search.arenas, "the file read again is the one simulated"
+    steps, rejected, aims = tuple(search.steps), tuple(search.rejected), list[AimGain]()
+    if sizer.aim is not None:  # What the search minimised is no arena.
+        for configuration, first, last in zip(configurations, search.origin_arenas, search.arenas, strict=True):
+            old, new = (sizer.aim.figures(each, configuration) for each in (model, written))
+            figures = {name: (old.get(name), new.get(name)) for name in {**old, **new}}
+            said = sizer.aim.said(first), sizer.aim.said(last)
+            aims.append(AimGain(configuration.target.name, *said, last < first, figures, sizer.aim.command))
+        arenas = [tuple(sizer.arena(step.model, index) for index in range(len(configurations))) for step in steps]
+        steps = tuple(replace(step, arenas=row) for step, row in zip(steps, arenas, strict=True))
+        rejected = tuple(replace(row, arenas=None) for row in rejected)
     return Shrunk(
         data=data,
         model=written,
         origin=model,
-        gains=tuple(gains),
-        before=_cost(before, len(model.source)),
-        after=_cost(after, len(data)),
+        gains=gains,
+        before=cost_of(before, len(model.source)),
+        after=cost_of(after, len(data)),
         extra_operators=tuple(sorted(operator_names(written) - operator_names(model))),
-        steps=tuple(search.steps),
-        rejected=tuple(search.rejected),
+        steps=steps,
+        rejected=rejected,
         left_alone=tuple(_left_alone(before)),
         bound=search.bound(),
         simulations=search.sizer.runs,
         conversions=conversions(model, written),
         stopped=search.stopped,
+        aims=tuple(aims),
     )
 
 
-def _cost(draft: Draft, file_bytes: int) -> Cost:
+def target_gains(sizer: TargetSizer, model: Model, result: Model) -> tuple[Gain, ...]:
+    """Return what each target gains: both models measured, as they are."""
+    gains = []
+    configurations = sizer.configurations
+    is_open = len({configuration.target.name for configuration in configurations}) == 1
+    cases = cases_of(configurations) if is_open else [""] * len(configurations)
+    for index, configuration in enumerate(configurations):
+        sizes: list[Sizes] = []
+        for each in (model, result):
+            found = sizer.measure(each, index)
+            smallest = found.smallest
+            assert smallest is not None, "both models work"
+            sizes.append(Sizes(smallest.size, smallest.multiple_of_16, found.head_bytes, found.tail_bytes))
+        was, now = sizes
+        percent = round(100 * (was.arena - now.arena) / max(1, was.arena), 2)
+        gains.append(Gain(configuration.target.name, cases[index], was, now, percent))
+    return tuple(gains)
+
+
+def cost_of(draft: Draft, file_bytes: int) -> Cost:
+    """Return what a model costs beside its arena."""
     return Cost(draft_multiplications(draft), file_bytes, operators_run(draft))
 
 

@@ -47,6 +47,25 @@ class Gain:
 
 
 @dataclass(frozen=True, slots=True)
+class AimGain:
+    """What was to become smaller in the place of the arena, on one target.
+
+    Attributes:
+        before, after: In words.
+        has_gained: Whether it became smaller.
+        figures: Bytes before and after, by what they are; null where there is no figure.
+        command: What to type next, with ``FILE`` for the file that was written.
+    """
+
+    target: str
+    before: str
+    after: str
+    has_gained: bool
+    figures: dict[str, tuple[int | None, int | None]]
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
 class Cost:
     """What a model costs beside its arena: multiply-accumulates, bytes of the file, operators that run."""
 
@@ -227,6 +246,7 @@ class Shrunk:
         with_int8_io: The smallest arena on each target that ``--int8-io`` would give, in bytes, as the search found it;
             null where it was asked for, or gives nothing more.
         stopped: Why the search ended before all was tried, a sentence; empty where it ended by itself.
+        aims: What was to become smaller in the place of the arena, a target each; empty where that was the arena.
     """
 
     data: bytes = field(metadata=HIDDEN)
@@ -247,6 +267,7 @@ class Shrunk:
     conversions: tuple[Conversion, ...] = ()
     with_int8_io: tuple[Count, ...] | None = field(default=None, metadata=named("with_int8_io_bytes"))
     stopped: str = ""
+    aims: tuple[AimGain, ...] = ()
 
     def __repr__(self) -> str:
         arenas = ", ".join(f"{row.before.arena:,} B -> {row.after.arena:,} B on {row.target}" for row in self.gains[:2])
@@ -254,7 +275,9 @@ class Shrunk:
 
     @property
     def has_gained(self) -> bool:
-        """Whether any target needs less."""
+        """Whether any target needs less, or what was aimed at became smaller."""
+        if self.aims:
+            return any(aim.has_gained for aim in self.aims)
         return any(gain.after.arena < gain.before.arena for gain in self.gains)
 
     @property

@@ -1,4 +1,7 @@
-"""How large is the arena of a rewritten model on every target? The function that the search minimises."""
+"""How large is the arena of a rewritten model on every target? The function that the search minimises.
+
+With an aim (``extension_points.Aim``) the search minimises what that counts, in the place of the arena.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.answers.sizing import Sizer, Sizing
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import TflmSimError
+from tflm_sim.extension_points import Aim
 from tflm_sim.model.types import Model
 from tflm_sim.targets.kernel_library import KernelLibrary
 
@@ -22,10 +26,12 @@ class TargetSizer:
 
     Attributes:
         configurations: One a target.
+        aim: What is minimised; None for the smallest arena.
         runs: How many simulations there were.
     """
 
     configurations: Sequence[Configuration]
+    aim: Aim | None = None
     runs: int = 0
     _sizer: Sizer = field(default_factory=Sizer, init=False, repr=False, compare=False)
 
@@ -73,12 +79,27 @@ class TargetSizer:
         assert smallest is not None, "only where it fails there is none"
         return smallest.size
 
+    def size(self, model: Model, index: int) -> int:
+        """Return what is minimised on one target: the smallest arena in bytes, or what the aim counts.
+
+        Raises:
+            SimulatedFailure: AllocateTensors() fails in any arena.
+        """
+        if self.aim is None:
+            return self.arena(model, index)
+        self.runs += 1
+        return self.aim.cost(model, self.configurations[index])
+
     def arenas(self, model: Model) -> tuple[int, ...] | None:
-        """Return the smallest arena on each target in bytes, None where it fails on one of them."""
+        """Return what is minimised on each target, None where it fails on one of them."""
         try:
-            return tuple(self.arena(model, index) for index in range(len(self.configurations)))
+            return tuple(self.size(model, index) for index in range(len(self.configurations)))
         except TflmSimError:
             return None
+
+    def said(self, size: int) -> str:
+        """Return what is minimised in words."""
+        return f"{size:,} B" if self.aim is None else self.aim.said(size)
 
 
 def gains(after: Sequence[int], before: Sequence[int]) -> bool:

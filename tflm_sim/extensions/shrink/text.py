@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from tflm_sim.device.cases import range_of
 from tflm_sim.document_fields import INLINE, named
 from tflm_sim.document_types import Count
 from tflm_sim.errors import expect
 from tflm_sim.escape import printable
-from tflm_sim.extensions.shrink.shrunk import Conversion, ElementNumbers, Gain, Shrunk, Sizes
+from tflm_sim.extensions.shrink.shrunk import (
+    AimGain,
+    Conversion,
+    Cost,
+    ElementNumbers,
+    Gain,
+    ProgramProof,
+    Proof,
+    Shrunk,
+    Sizes,
+)
 from tflm_sim.ops.resolver import resolver_method
 from tflm_sim.registry import part_lines
 from tflm_sim.report.tables import fitting_columns, table_lines
@@ -43,6 +53,26 @@ class ExecutedGain:
         if self.arena_after is None or (self.arena_before is not None and self.arena_after >= self.arena_before):
             return False
         return goal is None or self.arena_after <= goal
+
+
+class _Placed(Protocol):
+    """A result, as far as the firmware has to know of it."""
+
+    @property
+    def gains(self) -> tuple[Gain, ...]: ...
+    @property
+    def extra_operators(self) -> tuple[str, ...]: ...
+
+
+class _Proved(Protocol):
+    """A result, as far as it was checked."""
+
+    @property
+    def verified(self) -> str: ...
+    @property
+    def proof(self) -> Proof | None: ...
+    @property
+    def program_proof(self) -> ProgramProof | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,20 +131,26 @@ def shrunk_lines(
         expect(width, int, "a width in columns")
     goal = as_size(goal, "goal")
     lines = [_headline(shrunk, goal), ""]
-    rows = list(_target_rows(shrunk))
+    rows = list(target_rows(shrunk.gains))
     shown = fitting_columns(rows, range(len(rows[0])), width=width)  # head and tail are left out first
     lines += table_lines([[row[column] for column in shown] for row in rows])
-    lines += ["", *table_lines(list(_cost_rows(shrunk)))]
+    for aim in shrunk.aims:
+        lines += ["", *table_lines(list(_aim_rows(aim, is_one=len(shrunk.aims) == 1)))]
+    lines += ["", *table_lines(list(cost_rows(shrunk.before, shrunk.after)))]
     if shrunk.has_gained:
         lines += ["", *_pass_lines(shrunk, width)]
     if shrunk.stopped:
         lines += ["", f"the search ended early: {shrunk.stopped}; this is the best until then"]
     bound = shrunk.bound
-    lines += [
-        "",
-        f"no rewriting of ours brings the head below {bound.head:,} B, the live bytes of {bound.operator} alone, "
-        f"or the arena below {bound.arena:,} B, as operators that are not split keep {bound.tail:,} B in the tail",
-    ]
+    lines += (
+        []
+        if shrunk.aims
+        else [
+            "",
+            f"no rewriting of ours brings the head below {bound.head:,} B, the live bytes of {bound.operator} alone, "
+            f"or the arena below {bound.arena:,} B, as operators that are not split keep {bound.tail:,} B in the tail",
+        ]
+    )
     lines += [f"left alone: {printable(sentence, 200)}" for sentence in shrunk.left_alone]
     lines += dict.fromkeys(_rejected_lines(shrunk))
     if explain:
@@ -123,9 +159,13 @@ def shrunk_lines(
         sizes = _sizes(shrunk.with_int8_io)
         lines.append(f"--int8-io would give {sizes}: integers at the inputs and outputs, which the firmware converts")
     if shrunk.has_gained:
-        lines += ["", "for the firmware:", *(f"    {line}" for line in firmware_lines(shrunk))]
+        lines += [
+            "",
+            "for the firmware:",
+            *(f"    {line}" for line in firmware_lines(shrunk, has_arena=not shrunk.aims)),
+        ]
         lines += _conversion_lines(shrunk.conversions)
-        lines += ["", *_trust_lines(shrunk)]
+        lines += ["", *trust_lines(shrunk)]
     return lines
 
 
@@ -141,6 +181,9 @@ def executed_gain_lines(gain: ExecutedGain) -> list[str]:
 def _headline(shrunk: Shrunk, goal: int | None) -> str:
     name = printable(PurePath(shrunk.origin.path or "model").name)
     gain = shrunk.gains[0]
+    if shrunk.aims and shrunk.has_gained:
+        aim = shrunk.aims[0]
+        return f"{name}: {aim.before} -> {aim.after} on {aim.target}, {shrunk.macs_in_words}"
     if not shrunk.has_gained:
         if goal is not None and shrunk.fits(goal):
             return f"{name}: {gain.before.arena:,} B on {gain.target} are within the goal of {goal:,} B as it is"
@@ -154,28 +197,37 @@ def _headline(shrunk: Shrunk, goal: int | None) -> str:
     )
 
 
-def _target_rows(shrunk: Shrunk) -> Iterator[list[str]]:
+def target_rows(gains: Sequence[Gain]) -> Iterator[list[str]]:
+    """Yield a table of arenas before and after; targets that gain the same are one row."""
     yield ["target", "arena", "saved", "head", "tail"]
     alike: dict[tuple[str, Sizes, Sizes], list[Gain]] = {}
-    for gain in shrunk.gains:
+    for gain in gains:
         alike.setdefault((gain.target, gain.before, gain.after), []).append(gain)
-    for (target, before, after), gains in alike.items():
-        case = range_of([gain.case for gain in gains])
+    for (target, before, after), same in alike.items():
+        case = range_of([gain.case for gain in same])
         label = f"{target}, {case}" if case else target
         parts = ((before.arena, after.arena), (before.head, after.head), (before.tail, after.tail))
         arena, head, tail = (f"{first:,} -> {last:,}" for first, last in parts)
-        yield [label, arena, f"{gains[0].percent:.1f} %", head, tail]
+        yield [label, arena, f"{same[0].percent:.1f} %", head, tail]
 
 
-def _cost_rows(shrunk: Shrunk) -> Iterator[list[str]]:
+def _aim_rows(aim: AimGain, *, is_one: bool) -> Iterator[list[str]]:
+    yield ["bytes" if is_one else f"bytes on {aim.target}", "before", "after", "change"]
+    for name, (before, after) in aim.figures.items():
+        change = f"{100 * (after - before) / before:+.1f} %" if before and after is not None else "-"
+        yield [name, *("-" if each is None else f"{each:,}" for each in (before, after)), change]
+
+
+def cost_rows(before: Cost, after: Cost) -> Iterator[list[str]]:
+    """Yield a table of what models cost beside their arenas."""
     yield ["cost", "before", "after", "change"]
-    for name, before, after in (
-        ("multiply-accumulates", shrunk.before.macs, shrunk.after.macs),
-        ("bytes of the file", shrunk.before.file_bytes, shrunk.after.file_bytes),
-        ("operators to run", shrunk.before.operators, shrunk.after.operators),
+    for name, was, now in (
+        ("multiply-accumulates", before.macs, after.macs),
+        ("bytes of the file", before.file_bytes, after.file_bytes),
+        ("operators to run", before.operators, after.operators),
     ):
-        change = f"{100 * (after - before) / before:+.1f} %" if before else "-"
-        yield [name, f"{before:,}", f"{after:,}", change]
+        change = f"{100 * (now - was) / was:+.1f} %" if was else "-"
+        yield [name, f"{was:,}", f"{now:,}", change]
 
 
 def _pass_lines(shrunk: Shrunk, width: int | None) -> list[str]:
@@ -219,16 +271,25 @@ def _part_lines(facts: dict[str, object]) -> list[str]:
     return lines
 
 
-def firmware_lines(shrunk: Shrunk) -> list[str]:
-    """Return what the firmware says for the result: an arena for each target, and the operators that it needs more."""
+def firmware_lines(shrunk: _Placed, *, has_arena: bool = True) -> list[str]:
+    """Return what the firmware says for the result: an arena for each target, and the operators that it needs more.
+
+    Args:
+        shrunk: The result.
+        has_arena: Whether there is one arena to declare; of banks, the planner's header has the arrays.
+    """
     sizes: dict[str, int] = {}
     for gain in shrunk.gains:
         sizes[gain.target] = max(gain.after.multiple_of_16, sizes.get(gain.target, 0))
     is_one = len({*sizes.values()}) == 1
-    lines = [
-        f"alignas(16) uint8_t tensor_arena[{size}];  // {f'on {target}: ' if not is_one else ''}{format_size(size)}"
-        for target, size in ([*sizes.items()][:1] if is_one else sizes.items())
-    ]
+    lines = (
+        [
+            f"alignas(16) uint8_t tensor_arena[{size}];  // {f'on {target}: ' if not is_one else ''}{format_size(size)}"
+            for target, size in ([*sizes.items()][:1] if is_one else sizes.items())
+        ]
+        if has_arena
+        else []
+    )
     if shrunk.extra_operators:
         lines.append(f"// {len(shrunk.extra_operators)} more in MicroMutableOpResolver<N>:")
         lines += [f"resolver.{resolver_method(name)}();" for name in shrunk.extra_operators]
@@ -262,7 +323,8 @@ def _distinct(outputs: int) -> str:
     return f"{outputs:,} distinct output{'s' * (outputs != 1)}"
 
 
-def _trust_lines(shrunk: Shrunk) -> list[str]:
+def trust_lines(shrunk: _Proved) -> list[str]:
+    """Return what was checked of a result, and what ran."""
     lines = []
     if shrunk.verified:
         lines.append(f"verified: {shrunk.verified}")

@@ -16,7 +16,7 @@ It reads both files and checks
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -26,6 +26,7 @@ from tflm_sim.answers.offline_plan import has_offline_plan
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.device.configuration import Configuration, Where, configure_each
 from tflm_sim.errors import ModelError, SimulatedFailure
+from tflm_sim.extensions.shrink.comparison import Verified, check_opaque, compare
 from tflm_sim.extensions.shrink.contracts import DENSE, NO_BIAS, promised_since
 from tflm_sim.extensions.shrink.counted_loops import counted_loops
 from tflm_sim.extensions.shrink.evaluators import EVALUATORS
@@ -35,7 +36,8 @@ from tflm_sim.extensions.shrink.kernel_use import Use, use_of
 from tflm_sim.extensions.shrink.machine import Machine, fresh_inputs
 from tflm_sim.extensions.shrink.plan_check import check_plan
 from tflm_sim.extensions.shrink.refusal import VerificationFailed, refuse
-from tflm_sim.extensions.shrink.symbolic import Call, Hashes, kind, operator_name, salt, symbols
+from tflm_sim.extensions.shrink.stream_verify import check_windows
+from tflm_sim.extensions.shrink.symbolic import NAMES_SUBGRAPH, Call, Hashes, kind, operator_name, salt, symbols
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model, Operator, Subgraph, Tensor
@@ -50,26 +52,14 @@ MAX_ELEMENTS = 1 << 26
 """Elements of all tensors of a model: 512 MiB of hashes for each of the two."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
-    """What was checked: output elements, state elements, operators of the result, and its plan if it has one."""
-
-    outputs: int
-    states: int
-    operators: int
-    has_plan: bool = False
-
-    def __str__(self) -> str:
-        states = f" and {self.states:,} of state" if self.states else ""
-        return (
-            f"{self.outputs:,} output elements{states} are the same expressions in both files "
-            f"({self.operators} operators read)"
-            + ("; the plan keeps every byte that is still to be read" if self.has_plan else "")
-        )
-
-
 def verify(
-    original: ModelLike, result: ModelLike, targets: Where | Iterable[Where] = ("cortex-m4",), *, int8_io: bool = False
+    original: ModelLike,
+    result: ModelLike,
+    targets: Where | Iterable[Where] = ("cortex-m4",),
+    *,
+    int8_io: bool = False,
+    stream: int | None = None,
+    axis: int | None = None,
 ) -> Verified:
     """Check that two files compute the same.
 
@@ -80,6 +70,10 @@ def verify(
             what may share bytes depends on their kernels. A result without a plan is the same everywhere.
         int8_io: Let inputs and outputs of the result be integers where the original converts those: its outputs
             are then what the original gives, before it converts them, on the inputs that convert to the result's.
+        stream: The frames that the result takes in each invocation, where the original takes a whole window of them;
+            its outputs are then those of the window that ends with them
+            (:mod:`~tflm_sim.extensions.shrink.stream_verify`).
+        axis: With ``stream``: the axis of the window along which the frames lie; None for the only possible one.
 
     Raises:
         ModelError, UsageError: A file cannot be read, or an argument has no meaning.
@@ -89,7 +83,7 @@ def verify(
     _allocated(original, configurations[0], "original")
     simulations = [_runs(result, configuration) for configuration in configurations]
     _check_kernels(original, result, configurations)
-    ends = _check_interface(original, result, int8_io=int8_io)
+    ends = _check_interface(original, result, int8_io=int8_io) if stream is None else []
     for model in (original, result):  # each element is a number of eight bytes
         elements = sum(prod(tensor.dims) for subgraph in model.subgraphs for tensor in subgraph.tensors)
         if elements > MAX_ELEMENTS:
@@ -98,8 +92,10 @@ def verify(
             )
     with np.errstate(over="ignore"):
         before, after = Machine(original), _Converted(result, ends)
-        pairs = _pair_states(before, after)
-        verified = _check_step(before, after, pairs)
+        if stream is None:
+            verified = _check_step(before, after, _pair_states(before, after))
+        else:
+            verified = check_windows(before, after, stream, axis)
         _check_unread(before, after)
     if not has_offline_plan(result):
         return verified
@@ -239,8 +235,10 @@ def _signature(machine: Machine, operator: Operator) -> tuple[object, ...]:
         [index if index < 0 else (kind(tensors[index]), tensors[index].shape) for index in indices]
         for indices in (operator.input_tensors, operator.output_tensors)
     ]
-    options = sorted((name, str(value)) for name, value in operator.options.items())
-    return machine.name(operator), str(options), str(operands)
+    options = sorted(
+        (name, str(value)) for name, value in operator.options.items() if not name.endswith(NAMES_SUBGRAPH)
+    )
+    return machine.name(operator), str(options), str(machine.nested(operator)), str(operands)
 
 
 def _signatures(model: Model, may_differ: Container[tuple[bool, int]]) -> Iterator[tuple[object, ...]]:
@@ -281,7 +279,7 @@ def _pair_states(before: Machine, after: Machine) -> list[tuple[StateKey, StateK
             outputs.append([_digest(output) for output in machine.run(fresh_inputs(machine, f"at {moment}"))])
             for key, value in machine.states.items():
                 history.setdefault(key, []).append(_digest(value))
-        _check_opaque(before, after)
+        check_opaque(before, after)
         if outputs[0] != outputs[1]:
             raise refuse(f"invocation {moment} from the start has other outputs")
         if not one and not other:
@@ -323,32 +321,10 @@ def _check_step(before: Machine, after: Machine, pairs: Sequence[tuple[StateKey,
         after.states[other] = symbols(f"state {number}", after.states[other].shape)
     expected = before.run(fresh_inputs(before, "any"))
     found = after.run(fresh_inputs(after, "any"))
-    _check_opaque(before, after)
+    check_opaque(before, after)
     for position, (a, b) in enumerate(zip(expected, found, strict=True)):
-        _compare(f"output {position}", a, b)
+        compare(f"output {position}", a, b)
     for one, other in pairs:
-        _compare(f"the next state '{one[1]}'", before.states[one], after.states[other])
+        compare(f"the next state '{one[1]}'", before.states[one], after.states[other])
     states = sum(before.states[one].size for one, _ in pairs)
     return Verified(sum(each.size for each in expected), states, len(after.model.subgraphs[0].operators))
-
-
-def _check_opaque(before: Machine, after: Machine) -> None:
-    """Refuse an operator of the result that is not understood, unless the original has it with the same operands.
-
-    Nobody may read what it writes, and yet it may write where it should not.
-    """
-    for call, name in after.opaque.items():
-        if call not in before.opaque:
-            raise refuse(f"{name} is used in a way that is not supported, and differently in the original")
-
-
-def _compare(what: str, expected: Hashes, found: Hashes) -> None:
-    if expected.size != found.size:
-        raise refuse(f"{what} has {found.size} elements instead of {expected.size}")
-    wrong = np.flatnonzero(expected.ravel() != found.ravel())
-    if wrong.size:
-        first = np.unravel_index(int(wrong[0]), expected.shape) if expected.ndim else ()
-        place = ", ".join(str(int(index)) for index in first)
-        raise refuse(
-            f"{wrong.size:,} of {expected.size:,} elements of {what} are computed differently, first [{place}]"
-        )

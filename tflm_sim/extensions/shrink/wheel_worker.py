@@ -12,13 +12,15 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod
 from operator import eq
 from typing import Any
 
 import numpy as np
 
 from tflm_sim.extensions.shrink.draft_facts import Array
+from tflm_sim.extensions.shrink.windows import in_window
 
 ROOMY = 64 << 20
 
@@ -102,7 +104,8 @@ def main() -> None:
         except (RuntimeError, ValueError) as error:
             print(json.dumps({"status": FAILS[len(pair)], "says": str(error)}), flush=True)
             return
-    print(json.dumps(_compare(pair, settings)), flush=True)
+    compare = _compare if settings["stream"] is None else _compare_stream
+    print(json.dumps(compare(pair, settings)), flush=True)
 
 
 def _compare(pair: list[Any], settings: dict[str, Any]) -> dict[str, Any]:
@@ -130,6 +133,58 @@ def _compare(pair: list[Any], settings: dict[str, Any]) -> dict[str, Any]:
         distinct.add(b"".join(data for _, _, data in first))
         run += 1
     return {"status": "identical", "runs": run, "distinct": len(distinct)}
+
+
+def _compare_stream(pair: list[Any], settings: dict[str, Any]) -> dict[str, Any]:
+    """Return what the comparison of a window's interpreter with one that takes its new frames says."""
+    rng, stream = np.random.default_rng(settings["seed"]), settings["stream"]
+    ranges, dtype = settings["ranges"][0], np.dtype(pair[0].get_input_details(0)["dtype"])
+    shapes = [tuple(interpreter.get_input_details(0)["shape"]) for interpreter in pair]
+    end, distinct, runs = time.monotonic() + settings["seconds"], set[bytes](), 0
+    for window, chunk in stream_chunks(rng, dtype, stream, settings["runs"], ranges):
+        if time.monotonic() >= end:
+            break
+        outputs: list[list[tuple[object, object, bytes]]] = []
+        try:
+            for interpreter, given, shape in zip(pair, (window, chunk), shapes, strict=True):
+                inputs = None if given is None else [given.reshape(shape)]
+                outputs.append([] if inputs is None else _outputs(interpreter, inputs, settings["outputs"], {}, {}))
+        except (RuntimeError, ValueError) as error:
+            return {"status": FAILS[len(outputs)], "run": runs, "says": str(error)}
+        if window is None:
+            continue
+        first, other = outputs
+        if first != other:
+            return {"status": "different", "run": runs, "output": [*map(eq, first, other)].index(False)}
+        distinct.add(b"".join(data for _, _, data in first))
+        runs += 1
+    return {"status": "identical", "runs": runs, "distinct": len(distinct)}
+
+
+def stream_chunks(
+    rng: np.random.Generator, dtype: np.dtype[Any], stream: Mapping[str, Any], runs: int, within: Sequence[int] | None
+) -> Iterator[tuple[Array | None, Array]]:
+    """Yield the frames of each invocation, with the window that they complete; None before there is a whole one.
+
+    All smallest and all largest frames fill a window each, then noise of several distributions does.
+
+    Args:
+        rng: Where the noise comes from.
+        dtype: The input's type.
+        stream: The window's ``layout``, the ``axis`` of it along which frames lie, the ``step``, the ``start_up``.
+        runs: Windows of noise.
+        within: The least and the greatest integer of the input; None for those of the type.
+    """
+    layout, axis, step, start_up = (stream[name] for name in ("layout", "axis", "step", "start_up"))
+    frames = np.zeros((0, prod(layout) // layout[axis]), dtype)
+    for invocation in range(1, 2 * start_up + runs + 1):
+        kind = (invocation - 1) // start_up
+        kind = kind if kind < 2 else invocation + 2
+        limits = (within[0], within[1]) if within else None
+        new = stimulus(rng, dtype, (step, frames.shape[1]), kind, limits)
+        frames = np.concatenate([frames, new])[-layout[axis] :]
+        whole = in_window(frames, layout, axis) if len(frames) == layout[axis] else None
+        yield whole, in_window(new, layout, axis)
 
 
 ENDS = ("input", "output")

@@ -14,8 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import lcm, prod
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.extensions.shrink.draft_facts import is_image, multiplications_by_operator, shape, window
@@ -107,11 +109,20 @@ def window_work(model: Model, step: int, axis: int | None = None) -> WindowWork:
         ModelError: The model has not one input, or an operator that reads what was never written, or whose operands do
             not fit together.
     """
+    layout, axis = window_of(model, step, axis)
+    return _compared(model, layout, axis, step, _steps(step, time_stride(Draft(model)), layout[axis]))
+
+
+def window_of(model: Model, step: int, axis: int | None) -> tuple[tuple[int, ...], int]:
+    """Return the shape of a model's window and the axis along which it moves: the one that is named, or the only one.
+
+    Raises:
+        UsageError, ModelError: As of :func:`window_work`.
+    """
     if not model.subgraphs or len(model.subgraphs[0].input_tensors) != 1:
         count = len(model.subgraphs[0].input_tensors) if model.subgraphs else 0
         raise ModelError(f"it has {count} inputs, and a window is one input", path=model.path)
-    draft = Draft(model)
-    layout = _layout(draft)
+    layout = _layout(Draft(model))
     axes = [index for index, size in enumerate(layout) if size > 1]
     if axis is None:
         found = axes if len(axes) == 1 else [each for each in axes if _recurs(model, layout, each, step)]
@@ -122,7 +133,13 @@ def window_work(model: Model, step: int, axis: int | None = None) -> WindowWork:
         raise UsageError(f"--axis {axis}: the window has the shape {list(layout)}; frames are along one of {axes}")
     if not 1 <= step < layout[axis]:
         raise UsageError(f"--stream {step}: a window of {layout[axis]} frames moves on by 1 to {layout[axis] - 1}")
-    return _compared(model, layout, axis, step, _steps(step, _stride(draft), layout[axis]))
+    return layout, axis
+
+
+def in_window(frames: NDArray[Any], layout: Sequence[int], axis: int) -> NDArray[Any]:
+    """Return frames, a row each, as they lie in a window of so many."""
+    rest = [size for index, size in enumerate(layout) if index != axis]
+    return np.moveaxis(frames.reshape(len(frames), *rest), 0, axis)
 
 
 def _none(layout: Sequence[int], step: int) -> str:
@@ -144,7 +161,7 @@ def _layout(draft: Draft) -> tuple[int, ...]:
     return dims
 
 
-def _stride(draft: Draft) -> int:
+def time_stride(draft: Draft) -> int:
     """Return the frames between two rows at the end of the model's longest chain of strides, a multiple at least."""
     strides: dict[int, int] = {}
     for operator in draft.operators:
@@ -168,7 +185,7 @@ def _recurs(model: Model, layout: tuple[int, ...], axis: int, step: int) -> bool
 
     An operator that takes each element by itself says nothing: it has the same ones again on every axis.
     """
-    stride = _stride(Draft(model))
+    stride = time_stride(Draft(model))
     steps = tuple(sorted({each for each in (step, stride) if 1 <= each < layout[axis]}))
     if not steps:
         return False
@@ -184,8 +201,7 @@ def _compared(model: Model, layout: tuple[int, ...], axis: int, step: int, steps
 
     def made(first: int) -> list[Hashes | None]:
         """Return what each operator makes of the window that begins with frame ``first``."""
-        rest = [size for index, size in enumerate(layout) if index != axis]
-        given = np.moveaxis(stream[first : first + frames].reshape(frames, *rest), 0, axis)
+        given = in_window(stream[first : first + frames], layout, axis)
         try:
             machine.run([given.reshape(main.tensors[main.input_tensors[0]].dims)])
         except VerificationFailed as problem:

@@ -9,10 +9,11 @@ from typing import TextIO
 
 from tflm_sim.escape import printable
 from tflm_sim.extensions.shrink.windows import OperatorWork, WindowWork
+from tflm_sim.palette import EDGE, SERIES, SOFT
 
 WIDTH = 900
 _LEFT, _RIGHT, _TOP, _ROW = 210, 210, 84, 24
-_DONE, _NEW, _SOFT = "#c9dcef", "#c8641e", "#5c6877"
+_DONE, _NEW = EDGE, SERIES[0]
 
 
 def write_stream_svg(file: TextIO, work: WindowWork, model: str | None) -> None:
@@ -29,14 +30,14 @@ def write_stream_svg(file: TextIO, work: WindowWork, model: str | None) -> None:
         f'<rect width="{WIDTH}" height="{height}" fill="white"/>\n'
     )
     file.write(f'<text x="20" y="30" font-size="16">{escape(f"{name}: {moved}")}</text>\n')
-    file.write(f'<text x="20" y="54" fill="{_SOFT}">{new}; TFLM does them all</text>\n')
+    file.write(f'<text x="20" y="54" fill="{SOFT}">{new}; TFLM does them all</text>\n')
     most = max((each.macs for each in rows), default=1)
     for number, each in enumerate(rows):
         file.writelines(_row(each, at, _TOP + _ROW * number, (WIDTH - _LEFT - _RIGHT) / most))
     y = height - 20
     for x, colour, text in ((_LEFT, _NEW, "new"), (_LEFT + 70, _DONE, "done for the window before")):
         file.write(f'<rect x="{x}" y="{y - 10}" width="12" height="12" fill="{colour}"/>\n')
-        file.write(f'<text x="{x + 18}" y="{y}" fill="{_SOFT}">{text}</text>\n')
+        file.write(f'<text x="{x + 18}" y="{y}" fill="{SOFT}">{text}</text>\n')
     file.write("</svg>\n")
 
 
@@ -47,4 +48,4 @@ def _row(work: OperatorWork, at: int, y: int, per_mac: float) -> Iterator[str]:
     whole = work.macs * per_mac
     yield f'<rect x="{_LEFT}" y="{y}" width="{whole:.1f}" height="16" fill="{_DONE}"/>\n'
     yield f'<rect x="{_LEFT}" y="{y}" width="{new * per_mac:.1f}" height="16" fill="{_NEW}"/>\n'
-    yield f'<text x="{_LEFT + whole + 8:.1f}" y="{y + 12}" fill="{_SOFT}">{new:,} of {work.macs:,}</text>\n'
+    yield f'<text x="{_LEFT + whole + 8:.1f}" y="{y + 12}" fill="{SOFT}">{new:,} of {work.macs:,}</text>\n'

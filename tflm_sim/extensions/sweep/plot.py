@@ -1,4 +1,4 @@
-"""A sweep as a picture: one dot a model, its arena against its size or work; the best of both are joined by a line."""
+"""A sweep as a picture: one dot a model, its arena to the right, its size or work upwards; the best are joined."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from html import escape
 
 from tflm_sim.answers.rows import Row
 from tflm_sim.escape import printable
+from tflm_sim.palette import EDGE, SERIES, SOFT
 
 WIDTH, HEIGHT = 860, 516
 _LEFT, _RIGHT, _TOP, _BOTTOM = 100, 44, 29, 60
 _LEGEND_COLUMNS, _LEGEND_LINE = 5, 15
 AXES = {"model_bytes": "file, bytes", "macs": "multiply-accumulates"}
-_COLORS = ("#1f6feb", "#c9510c", "#2f9e57", "#8250df", "#bf3989", "#0a7ea4", "#9a6700", "#57606a")
 
 
 def plot_svg(rows: Sequence[Row], *, against: str = "model_bytes") -> str:
@@ -23,7 +23,7 @@ def plot_svg(rows: Sequence[Row], *, against: str = "model_bytes") -> str:
         rows: Those with an arena are drawn, a colour for each target.
         against: "model_bytes" or "macs".
     """
-    drawn = [(x, y, row) for row in rows if (x := getattr(row, against)) and (y := row.multiple_of_16)]
+    drawn = [(x, y, row) for row in rows if (x := row.multiple_of_16) and (y := getattr(row, against))]
     targets: dict[str, list[tuple[int, int, Row]]] = {}
     for point in drawn:
         targets.setdefault(point[2].board or point[2].target, []).append(point)
@@ -57,8 +57,8 @@ def _dots(points: Sequence[tuple[int, int, Row]], xs: _LogScale, ys: _LogScale, 
 
 
 def _color(number: int, count: int) -> str:
-    if count <= len(_COLORS):
-        return _COLORS[number]
+    if count <= len(SERIES):
+        return SERIES[number]
     return f"hsl({360 * number // count},75%,{(38, 52)[number % 2]}%)"
 
 
@@ -93,18 +93,18 @@ def _grid(xs: _LogScale, ys: _LogScale, what: str) -> list[str]:
     lines = []
     for value in xs.ticks():
         x = f"{xs.at(value):.1f}"
-        lines.append(f'<line x1="{x}" x2="{x}" y1="{ys.end}" y2="{ys.start}" stroke="#d9dee6"/>')
+        lines.append(f'<line x1="{x}" x2="{x}" y1="{ys.end}" y2="{ys.start}" stroke="{EDGE}"/>')
         lines.append(f'<text x="{x}" y="{ys.start + 18}" text-anchor="middle">{value:,}</text>')
     for value in ys.ticks():
         y = ys.at(value)
-        lines.append(f'<line x1="{xs.start}" x2="{xs.end}" y1="{y:.1f}" y2="{y:.1f}" stroke="#d9dee6"/>')
+        lines.append(f'<line x1="{xs.start}" x2="{xs.end}" y1="{y:.1f}" y2="{y:.1f}" stroke="{EDGE}"/>')
         lines.append(f'<text x="{xs.start - 6}" y="{y + 4:.1f}" text-anchor="end">{value:,}</text>')
     note = "A line joins the models of a colour that no other one beats in both. Point at a dot for its name."
-    lines.append(f'<text x="{xs.end}" y="{ys.start + 55}" text-anchor="end" fill="#566373">{note}</text>')
+    lines.append(f'<text x="{xs.end}" y="{ys.start + 55}" text-anchor="end" fill="{SOFT}">{note}</text>')
     across, up = (xs.start + xs.end) / 2, (ys.start + ys.end) / 2
-    words = 'text-anchor="middle" fill="#566373"'
-    lines.append(f'<text x="{across}" y="{ys.start + 35}" {words}>{what}</text>')
-    lines.append(f'<text x="16" y="{up}" transform="rotate(-90 16 {up})" {words}>arena, bytes</text>')
+    words = f'text-anchor="middle" fill="{SOFT}"'
+    lines.append(f'<text x="{across}" y="{ys.start + 35}" {words}>arena, bytes</text>')
+    lines.append(f'<text x="16" y="{up}" transform="rotate(-90 16 {up})" {words}>{what}</text>')
     return lines
 
 

@@ -18,6 +18,13 @@ function printable(text, limit = 60) {
 
 const count = new Intl.NumberFormat("en-US");
 
+let WORDS = {};
+
+/** A sentence of page_text.py, with its gaps filled. */
+function words(key, values = {}) {
+  return WORDS[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
+}
+
 function bytes(n) {
   return count.format(n) + " B";
 }
@@ -56,9 +63,4 @@ function refill(host, children) {
 
 function byId(id) {
   return document.getElementById(id);
-}
-
-function luminance(color) {
-  const [red, green, blue] = [1, 3, 5].map((at) => (parseInt(color.slice(at, at + 2), 16) / 255) ** 2.2);
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }

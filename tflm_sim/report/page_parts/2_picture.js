@@ -5,18 +5,17 @@ const SPLIT = 0.34;
 const PEAK_SHARE = 0.06;
 
 class PictureView {
-  constructor(document, strings, categories) {
+  constructor(document, strings, categories, texts) {
+    this.texts = texts;
     const text = (column) => column.map((index) => strings[index]);
     this.source = document;
     this.title = document.title;
-    this.size = document.size;
     this.arena = document.arena_bytes;
     this.categories = categories;
     this.opNames = document.op_names.map(text);
     this.scopes = document.scopes;
     this.live = document.live_bytes;
-    this.limits = document.limits.map((row) => ({ ...row, need: row.floor + row.tail }));
-    this.remedies = document.remedies;
+    this.limits = document.limits;
     const key = new Map(categories.map((row, index) => [row.key, index]));
     const column = (names) => Uint8Array.from(names, (index) => key.get(strings[index]));
     const { moments, blocks, steps, residents } = document;
@@ -147,8 +146,8 @@ class PictureView {
   }
 
   operator(subgraph, operator) {
-    const where = subgraph > 0 ? ` of subgraph ${subgraph}` : "";
-    return operator < 0 ? "inputs" + where : `#${operator} ${printable(this.opNames[subgraph][operator], 40)}${where}`;
+    if (operator < 0) return words(subgraph > 0 ? "inputs of" : "inputs", { subgraph });
+    return words(subgraph > 0 ? "operator of" : "operator", { number: operator, name: printable(this.opNames[subgraph][operator], 40), subgraph });
   }
 
   opAt(scope) {
@@ -156,10 +155,15 @@ class PictureView {
   }
 
   momentName(moment) {
-    if (moment < 0) return "start";
+    if (moment < 0) return words("start");
     const name = this.moments.name[moment];
     if (this.moments.operator[moment] < 0) return name.replaceAll("_", " ");
-    return `${name.replace("op_", "")} of ${this.operator(this.moments.subgraph[moment], this.moments.operator[moment])}`;
+    return words("moment of", { moment: name.replace("op_", ""), operator: this.operator(this.moments.subgraph[moment], this.moments.operator[moment]) });
+  }
+
+  /** The same for the narrow column at the side. */
+  shortMoment(moment) {
+    return this.momentName(moment).replace(" of ", " ");
   }
 
   /** What a thing is called, harmless to show. */
@@ -167,7 +171,8 @@ class PictureView {
     if (thing.kind === "resident") {
       const rows = this.residents, i = thing.index;
       const name = printable(rows.name[i], limit);
-      return rows.operator[i] >= 0 ? `scratch ${rows.number[i]}${name ? ": " + name : ""}` : name || `tensor ${rows.number[i]}`;
+      if (rows.operator[i] >= 0) return words(name ? "scratch for" : "scratch", { number: rows.number[i], name });
+      return name || words("tensor", { number: rows.number[i] });
     }
     return printable(this.blocks.label[thing.index], limit) || this.category(thing).title;
   }
@@ -176,10 +181,10 @@ class PictureView {
   lifetime(thing) {
     if (thing.kind === "resident") {
       const { first, last } = this.residents, i = thing.index;
-      return first[i] === last[i] ? `in ${this.opAt(first[i])}` : `from ${this.opAt(first[i])} to ${this.opAt(last[i])}`;
+      return words(first[i] === last[i] ? "lives in" : "lives from", { first: this.opAt(first[i]), last: this.opAt(last[i]) });
     }
     const moment = this.momentName(this.blocks.moment[thing.index]);
-    return this.isTail(thing.index) ? `since ${moment}, for good` : `during ${moment}`;
+    return words(this.isTail(thing.index) ? "lives since" : "lives during", { moment });
   }
 
   /** The other residents that use some of the same bytes. */
@@ -251,22 +256,14 @@ class PictureView {
 
 /** What happens at a step, for people. */
 function stepText(view, index) {
-  const { kind, value, text } = view.steps, n = value[index], note = printable(text[index], 160);
-  const block = () => ({ kind: "block", index: n });
-  const { shortage, failure } = view.source;
-  if (shortage && index === shortage.step) return `AllocateTensors() fails: ${printable(failure, 160)}`;
-  const taken = () => `${bytes(view.blocks.size[n])} at ${count.format(view.blocks.offset[n])}`;
-  switch (kind[index]) {
-    case "enter": return "begins";
-    case "persist": return `${view.name(block())}, ${taken()}, for good`;
-    case "temp": return `a temp of ${taken()}`;
-    case "free": return `the temp of ${taken()} is given back`;
-    case "reset": return note ? "the reset of temp is refused" : `temp is emptied: free from ${count.format(n)} on`;
-    case "resize": return `the head becomes ${bytes(n)}${note ? " — refused" : ""}`;
-    case "request": return `asks for a scratch buffer of ${bytes(n)}${note ? ": " + note : ""}`;
-    case "place": return n < view.residents.offset.length ? `${view.name({ kind: "resident", index: n })}, ${bytes(view.residents.size[n])}, goes to ${count.format(view.residents.offset[n])}` : "places a buffer";
-    case "log": return `the device prints: ${note}`;
-    case "corruption": return `bytes in use are overwritten: ${note}`;
-    default: return `AllocateTensors() fails: ${note}`;
+  const { value, text } = view.steps, { shortage, failure } = view.source, { size: length, offset } = view.blocks;
+  const kind = shortage && index === shortage.step ? "fail" : view.steps.kind[index], n = value[index];
+  const note = printable(kind === "fail" ? failure || text[index] : text[index], 160);
+  if (kind === "place") {
+    const rows = view.residents, name = () => view.name({ kind: "resident", index: n });
+    return n < rows.offset.length ? words(kind, { name: name(), size: bytes(rows.size[n]), offset: count.format(rows.offset[n]) }) : words("place nothing");
   }
+  const block = ["persist", "temp", "free"].includes(kind) ? { name: view.name({ kind: "block", index: n }), size: bytes(length[n]), offset: count.format(offset[n]) } : {};
+  const key = { reset: "reset refused", resize: "resize refused", request: "request for" }[kind];
+  return words(note && key ? key : kind, { ...block, note, value: count.format(n), bytes: bytes(n) });
 }

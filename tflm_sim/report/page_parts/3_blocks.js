@@ -1,11 +1,18 @@
 // The lower canvas of a picture: coordinates and blocks, redrawn when the view changes.
 
-const TOP = 40, MARGIN = 10, FONT = '11px system-ui, "Segoe UI", "DejaVu Sans", sans-serif';
+const TOP = 40, MARGIN = 10, FONT = '11px/1 system-ui, "Segoe UI", "DejaVu Sans", sans-serif';
 
-function shade(color, amount) {
-  const parts = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
-  const to = amount < 0 ? 0 : 255;
-  return `rgb(${parts.map((part) => Math.round(part + (to - part) * Math.abs(amount))).join(",")})`;
+/** A colour with lines over it, as palette.py has it for the still pictures. */
+function hatched(color) {
+  const tile = make("canvas", { width: 8, height: 8 }), context = tile.getContext("2d");
+  context.fillStyle = color;
+  context.fillRect(0, 0, 8, 8);
+  context.strokeStyle = "rgba(255,255,255,.55)";
+  context.lineWidth = 1.6;
+  context.beginPath();
+  for (const x of [-8, 0, 8]) { context.moveTo(x, 8); context.lineTo(x + 8, 0); }
+  context.stroke();
+  return context.createPattern(tile, "repeat");
 }
 
 /** A text in so many pixels, with a mark where it was cut. */
@@ -29,7 +36,7 @@ class BlockCanvas {
     this.app = app;
     this.host = host;
     this.base = make("canvas", { "aria-hidden": "true" });
-    this.over = make("canvas", { class: "over", tabindex: "0", role: "application", "aria-label": `memory over time: ${printable(view.title)}` });
+    this.over = make("canvas", { class: "over", tabindex: "0", role: "application", "aria-label": words("memory", { title: printable(view.title) }) });
     host.append(this.base, this.over);
     this.hovered = null;
     this.resize();
@@ -53,9 +60,9 @@ class BlockCanvas {
     context.font = FONT;
     const longest = (names) => 30 + context.measureText(names.reduce((long, name) => (name.length > long.length ? name : long), "")).width;
     const operators = longest(view.scopes.map((_, scope) => view.opAt(scope)));
-    const phases = longest(view.moments.name.map((_, moment) => view.momentName(moment).replace(" of ", " ")));
+    const phases = longest(view.moments.name.map((_, moment) => view.shortMoment(moment)));
     this.isNarrow = phases > most;
-    this.gutter = Math.max(84, Math.min(this.isNarrow ? operators : phases, most));
+    this.gutter = Math.max(84, Math.min(this.isNarrow ? operators : Math.max(operators, phases), most));
   }
 
   // -- coordinates --------------------------------------------------------------------------------------------------
@@ -113,31 +120,38 @@ class BlockCanvas {
     return !this.app.hidden.has(this.view.categories[category].key);
   }
 
-  #paint(category, thing, variant) {
+  #paint(category, thing) {
     const faint = this.app.matched && !this.app.matched.get(this.view)[thing.kind].has(thing.index);
     this.context.globalAlpha = faint ? 0.16 : 1;
-    this.context.fillStyle = this.colors.fill[category][variant % 3];
+    this.context.fillStyle = this.colors.paint[category];
   }
 
-  #box(thing, category, variant, name) {
+  #box(thing, category, name) {
     const { from, to, start, end } = this.view.extent(thing);
     const x0 = this.x(from), x1 = this.x(to), y0 = this.y(start), y1 = this.y(end);
     if (x1 < this.gutter || x0 > this.width || y1 < TOP || y0 > this.height) return;
     const width = Math.max(x1 - x0, 0.6), height = Math.max(y1 - y0, 0.6);
-    this.#paint(category, thing, variant);
+    this.#paint(category, thing);
     const gapX = width > 4 ? 1 : 0, gapY = height > 4 ? 1 : 0;
     this.context.fillRect(x0, y0, width - gapX, height - gapY);
     this.drawn++;
     if (name && width > 46 && height > 13 && this.context.globalAlpha === 1)
-      this.labels.push({ name: name(), x0: Math.max(x0, this.gutter), x1: Math.min(x1, this.width), y0: Math.max(y0, TOP), y1: Math.min(y1, this.height), category });
+      this.labels.push({ name: name(), x0: Math.max(x0, this.gutter), x1: Math.min(x1, this.width), y0: Math.max(y0, TOP), y1: Math.min(y1, this.height), first: this.#firstOf(thing), category });
     this.context.globalAlpha = 1;
+  }
+
+  /** How tall the first scope of a planned buffer is: there its name is clear of the frame around the fullest one. */
+  #firstOf(thing) {
+    if (thing.kind !== "resident") return 120;
+    const scope = this.view.residents.first[thing.index];
+    return Math.max(this.y(this.view.scopeU(scope + 1)) - this.y(this.view.scopeU(scope)), 18);
   }
 
   #drawHead() {
     const { heads, blocks } = this.view;
     for (const block of heads) {
       if (!this.#visible(blocks.category[block])) continue;
-      this.#box({ kind: "block", index: block }, blocks.category[block], 0, () => this.view.categories[blocks.category[block]].title);
+      this.#box({ kind: "block", index: block }, blocks.category[block], () => this.view.categories[blocks.category[block]].title);
     }
   }
 
@@ -175,7 +189,7 @@ class BlockCanvas {
       if (!tall && row === rowDone && box.to <= reached) continue;
       if (row !== rowDone) { rowDone = row; reached = 0; }
       reached = Math.max(reached, box.to);
-      this.#box(thing, category[block], block, null);
+      this.#box(thing, category[block], null);
     }
   }
 
@@ -184,7 +198,7 @@ class BlockCanvas {
     for (let i = 0; i < offset.length; i++) {
       if (!this.#visible(category[i])) continue;
       const thing = { kind: "resident", index: i };
-      this.#box(thing, category[i], i, () => `${view.name(thing, 48)}  ${shortSize(length[i])}`);
+      this.#box(thing, category[i], () => `${view.name(thing, 48)}  ${shortSize(length[i])}`);
     }
   }
 
@@ -210,10 +224,10 @@ class BlockCanvas {
     if (!run) return;
     const { view } = this, category = view.blocks.category[run.block];
     if (run.count === 1) {
-      this.#box({ kind: "block", index: run.block }, category, run.narrow ? 0 : run.block, run.narrow ? null : () => printable(run.name, 40));
+      this.#box({ kind: "block", index: run.block }, category, run.narrow ? null : () => printable(run.name, 40));
       return;
     }
-    this.context.fillStyle = this.colors.fill[category][0];
+    this.context.fillStyle = this.colors.paint[category];
     const x = this.x(run.from), y = this.y(view.stepU(view.blocks.begin[run.block]));
     this.context.fillRect(x, y, Math.max(this.x(run.to) - x, 0.6), this.y(1) - y);
     this.drawn++;
@@ -226,14 +240,14 @@ class BlockCanvas {
     context.textBaseline = "middle";
     context.lineWidth = 4;
     context.lineJoin = "round";
-    for (const { x0, x1, y0, y1, name, category } of this.labels) {
+    for (const { x0, x1, y0, y1, first, name, category } of this.labels) {
       if (x1 - x0 < 40 || y1 - y0 < 12) continue;
       context.save();
       context.beginPath();
       context.rect(x0, y0, x1 - x0 - 4, y1 - y0);
       context.clip();
-      const shown = fitting(context, name, x1 - x0 - 10), y = Math.min((y0 + y1) / 2, y0 + 60);
-      context.strokeStyle = this.colors.fill[category][0];
+      const shown = fitting(context, name, x1 - x0 - 10), y = Math.min((y0 + y1) / 2, y0 + first / 2);
+      context.strokeStyle = this.colors.fill[category];
       context.strokeText(shown, x0 + 5, y);
       context.fillStyle = this.colors.text[category];
       context.fillText(shown, x0 + 5, y);

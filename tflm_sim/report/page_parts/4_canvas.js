@@ -28,7 +28,7 @@ class PictureCanvas extends BlockCanvas {
     if (view.peakScope >= 0 && !view.source.failure) {
       const y0 = this.y(view.scopeU(view.peakScope)), y1 = this.y(view.scopeU(view.peakScope + 1));
       context.strokeRect(this.x(0), y0, this.x(view.headEnd) - this.x(0), Math.max(y1 - y0 - 1, 2));
-      flags.push([[`fullest: ${shortSize(view.live[view.peakScope])} alive`, "fullest"], this.x(view.headEnd) + 6, y1 - y0 > 18 ? (y0 + y1) / 2 : y1 + 10]);
+      flags.push([[words("fullest", { size: shortSize(view.live[view.peakScope]) }), words("fullest, short")], this.x(view.headEnd) + 6, y1 - y0 > 18 ? (y0 + y1) / 2 : y1 + 10]);
     }
     const short = view.source.shortage;
     if (short) {
@@ -36,7 +36,7 @@ class PictureCanvas extends BlockCanvas {
       context.globalAlpha = 0.55;
       context.fillRect(x, y, Math.max(this.x(short.end) - x, 2), this.y(1) - y);
       context.globalAlpha = 1;
-      flags.push([[`${bytes(short.missing)} missing`, count.format(short.missing)], x + 6, (y + this.y(1)) / 2]);
+      flags.push([[words("missing", { bytes: bytes(short.missing) }), count.format(short.missing)], x + 6, (y + this.y(1)) / 2]);
     }
     // Of a run that failed, the tightest step is not what decides.
     const limit = view.source.failure ? undefined : view.limits[0];
@@ -48,7 +48,7 @@ class PictureCanvas extends BlockCanvas {
       context.lineTo(this.x(view.arena), y);
       context.stroke();
       context.setLineDash([]);
-      flags.push([["tightest: this decides the arena's size", "tightest"], this.x(limit.floor) + 6, y - 9]);
+      flags.push([[words("tightest"), words("tightest, short")], this.x(limit.floor) + 6, y - 9]);
     }
     return flags;
   }
@@ -92,8 +92,8 @@ class PictureCanvas extends BlockCanvas {
       if (x < this.width - 14) context.fillText(text, x, 10);
     }
     context.textAlign = "left";
-    this.#bracket(0, view.headEnd, "head", this.colors.head);
-    this.#bracket(view.tailStart, view.arena, "tail", this.colors.tail);
+    this.#bracket(0, view.headEnd, words("head"), this.colors.ink);
+    this.#bracket(view.tailStart, view.arena, words("tail"), this.colors.ink);
   }
 
   #bracket(from, to, name, color) {
@@ -115,8 +115,8 @@ class PictureCanvas extends BlockCanvas {
     context.beginPath();
     context.rect(0, TOP, this.gutter - 4, this.height - TOP);
     context.clip();
-    this.#side("AllocateTensors()", 0, view.split);
-    if (view.scopeCount) this.#side("Invoke()", view.split, 1);
+    this.#side(words("allocate"), 0, view.split);
+    if (view.scopeCount) this.#side(words("invoked"), view.split, 1);
     let free = TOP;
     for (let i = 0; i < view.moments.name.length; i++) {
       const u = view.stepU(view.moments.step[i]);
@@ -129,7 +129,7 @@ class PictureCanvas extends BlockCanvas {
   }
 
   #short(moment) {
-    const name = this.view.momentName(moment).replace(" of ", " ");
+    const name = this.view.shortMoment(moment);
     return this.isNarrow && this.view.moments.operator[moment] >= 0 ? name.slice(name.indexOf("#")) : name;
   }
 

@@ -1,18 +1,11 @@
 // State, events of the user, and what the panes share.
 
-const KEYS = [
-  ["← →", "one event back or on (Shift: a whole phase or operator)"], ["Home End", "first, last event"], ["space", "play"],
-  ["+ −", "closer, farther (wheel too; Shift+wheel: bytes alone)"], ["↑ ↓", "move the picture"], ["0", "show all"],
-  ["p", "the fullest moment of the head"], ["b", "what decides the size"],
-  ["o O", "what the operator at the cursor holds; all of them up to the cursor"], ["/", "search"], ["n", "next match"], ["t", "light or dark"], ["Esc", "let go"],
-];
-
 class App extends Panes {
   constructor(document) {
     super(Math.max(...document.pictures.map((picture) => picture.arena_bytes), 1));
     this.categories = document.categories;
-    this.boards = document.boards;
-    this.views = document.pictures.map((picture) => new PictureView(picture, document.strings, document.categories));
+    this.texts = document.page;
+    this.views = document.pictures.map((picture, at) => new PictureView(picture, document.strings, document.categories, document.page.pictures[at]));
     this.activeView = this.views[0];
     this.hidden = new Set();
     this.matched = null;
@@ -48,13 +41,12 @@ class App extends Panes {
     const style = getComputedStyle(document.documentElement);
     const read = (name) => style.getPropertyValue(`--${name}`).trim();
     const fills = this.categories.map((row) => row[theme]);
-    const base = (key) => fills[this.categories.findIndex((row) => row.key === key)];
     this.colors = {
       free: read("free"), sheet: read("sheet"), ink: read("ink"), soft: read("soft"), line: read("line"), mark: read("mark"),
-      markSoft: read("mark-soft"), accent: read("accent"), accentSoft: theme === "dark" ? "rgba(110,168,255,.20)" : "rgba(31,111,235,.16)",
-      fill: fills.map((color) => [color, shade(color, theme === "dark" ? -0.16 : 0.2), shade(color, theme === "dark" ? 0.14 : -0.12)]),
-      text: fills.map((color) => (luminance(color) > 0.27 ? "#10151c" : "#ffffff")),
-      tempSoft: theme === "dark" ? "rgba(245,180,95,.22)" : "rgba(240,161,60,.28)", head: base("activation"), tail: base("kernel data"),
+      markSoft: read("mark-soft"), accent: read("accent"), accentSoft: theme === "dark" ? "rgba(110,168,255,.20)" : "rgba(22,89,192,.16)",
+      fill: fills, paint: fills.map((color, index) => (this.categories[index].is_hatched ? hatched(color) : color)),
+      text: this.categories.map((row) => row[`${theme}_ink`]),
+      tempSoft: `${fills[this.categories.findIndex((row) => row.section === "temp")]}47`,
     };
   }
 
@@ -74,24 +66,21 @@ class App extends Panes {
   // -- building the page --------------------------------------------------------------------------------------------
 
   build() {
-    const { size: report } = this.views[0];
-    const path = report.model.path || "model";
-    byId("model").textContent = printable(path.split(/[\\/]/).pop(), 90);
-    byId("firmware").textContent = this.views.length === 1 ? printable(this.views[0].title, 200)
-      : `side by side: the figures are those of the first picture${this.views.length > 2 ? "; each has its own above it" : ", the differences those of the other"}`;
-    byId("advice").textContent = report.advice ? printable(report.advice, 200).replaceAll("`", "") : "";
-    byId("advice").hidden = !report.advice;
+    byId("model").textContent = this.texts.model;
+    byId("firmware").textContent = this.texts.about;
+    byId("advice").textContent = this.texts.advice;
+    byId("advice").hidden = !this.texts.advice;
     document.body.classList.toggle("compared", this.views.length > 1);
     document.body.classList.toggle("many", this.views.length > 2);
-    showFigures(byId("figures"), this.views.length > 2 ? this.views.slice(0, 1) : this.views);
+    showFigures(byId("figures"), this.texts.cards);
+    byId("to-peak").hidden = this.views.every((view) => view.peakScope < 0);
+    byId("to-tight").hidden = this.views.every((view) => !view.limits.length || view.source.failure);
     this.#showBanner();
     this.#showChips();
     this.panes = this.views.map((view) => {
       const host = make("div", { class: "canvas" });
-      const name = this.views.length > 1 ? `${printable(view.title, 200)} ` : "";
-      const note = view.source.split_at ? `arenas of ${size(view.source.split_at)} and ${size(view.arena - view.source.split_at)}` : `arena of ${size(view.arena)}`;
-      const need = this.views.length > 1 ? this.#need(view) : [];
-      byId("panes").append(make("div", { class: "pane" }, make("h2", {}, name, make("small", {}, note), ...need), host));
+      const { heading, note } = view.texts;
+      byId("panes").append(make("div", { class: "pane" }, make("h2", {}, heading, heading ? " " : "", make("small", {}, note)), host));
       return { view, host };
     });
     for (const pane of this.panes) pane.canvas = new PictureCanvas(pane.view, this, pane.host);
@@ -105,48 +94,23 @@ class App extends Panes {
     this.paint();
   }
 
-  /** The arena that a picture needs, and how much more than the first one that is. */
-  #need(view) {
-    const [first, own] = [this.views[0], view].map((each) => each.size.smallest_arena_multiple_of_16 ?? null);
-    if (own === null) return [];
-    const more = first === null || view === this.views[0] ? 0 : own - first;
-    const parts = [make("span", { class: "need", "data-need": own }, bytes(own))];
-    if (more) parts.push(make("span", { class: more > 0 ? "more" : "less" }, ` ${more > 0 ? "+" : "−"}${count.format(Math.abs(more))}`));
-    return [make("p", {}, "to put in the firmware: ", ...parts)];
-  }
-
   #showBanner() {
-    const failing = this.views.filter((view) => view.source.failure);
-    byId("banner").hidden = !failing.length;
-    byId("banner").textContent = failing.map((view) => `${this.views.length > 1 ? `${printable(view.title, 400)}: ` : ""}AllocateTensors() fails: ${printable(view.source.failure, 400)}${(view.source.advice || []).map((each) => `\n${printable(each, 400)}`).join("")}`).join("\n");
+    byId("banner").hidden = !this.texts.banner.length;
+    byId("banner").textContent = this.texts.banner.join("\n");
   }
 
   #showChips() {
-    const sums = new Map();
-    const { residents, blocks } = this.views[0];
-    const add = (category, n) => sums.set(category, Math.max(sums.get(category) || 0, n));
-    residents.category.forEach((category, i) => add(category, residents.size[i]));
-    const tail = new Map();
-    blocks.category.forEach((category, i) => {
-      if (this.categories[category].section === "tail") tail.set(category, (tail.get(category) || 0) + blocks.size[i] + blocks.padding[i]);
-      else add(category, blocks.size[i]);
-    });
-    const chips = [];
-    this.categories.forEach((category, index) => {
-      const isTail = category.section === "tail";
-      if (!(isTail ? tail : sums).has(index)) return;
-      const amount = isTail ? shortSize(tail.get(index)) : "";
-      const note = isTail ? "" : `largest: ${shortSize(sums.get(index))}`;
-      const chip = make("button", { type: "button", "data-category": category.key, "aria-pressed": String(!this.hidden.has(category.key)), title: `${category.section}${note ? ", " + note : ""}: click to hide or show` },
-        swatch(this, category), category.title, make("small", {}, amount));
-      chip.addEventListener("click", () => this.toggleCategory(category.key));
-      chips.push(chip);
-    });
-    refill(byId("chips"), chips);
+    refill(byId("chips"), this.views[0].texts.chips.map(({ key, amount, hint }) => {
+      const category = this.categories.find((one) => one.key === key);
+      const chip = make("button", { type: "button", "data-category": key, "aria-pressed": String(!this.hidden.has(key)), title: hint },
+        swatch(this, category), category.title, ...(amount ? [make("small", {}, amount)] : []));
+      chip.addEventListener("click", () => this.toggleCategory(key));
+      return chip;
+    }));
   }
 
   #showTabs() {
-    const names = { chosen: "Block", shrink: "Peak", buffers: "Buffers", tail: "Tail", ...(this.boards.length ? { boards: "Boards" } : {}) };
+    const names = { chosen: words("Block"), shrink: words("Peak"), buffers: words("Buffers"), tail: words("Tail"), ...(this.texts.boards.length ? { boards: words("Boards") } : {}) };
     refill(byId("tabs"), Object.entries(names).map(([key, name]) => make("button",
       { type: "button", role: "tab", id: `tab-${key}`, "aria-selected": String(this.tab === key), "aria-controls": "panel", onclick: () => { this.tab = key; this.#showTabs(); this.showPanel(); } }, name)));
   }
@@ -186,13 +150,13 @@ class App extends Panes {
     const index = this.cursor;
     if (index >= view.stepCount) {
       const scope = index - view.stepCount;
-      return [`Invoke(): ${view.opAt(scope)}`, `${size(view.live[scope])} alive in ${view.aliveAt(scope).length} buffers; operator ${scope} of ${view.scopeCount - 1}`];
+      return [words("invoke", { operator: view.opAt(scope) }), view.texts.scopes[scope]];
     }
     const { head, temp, tail } = view.states;
     const place = view.momentName(view.momentOf[index]);
-    const free = tail[index] - temp[index];
-    return [`${count.format(index + 1)}. ${place}: ${stepText(view, index)}`,
-      `head ${count.format(head[index])}, temp to ${count.format(temp[index])}, ${count.format(free)} free, tail ${count.format(view.arena - tail[index])}`];
+    const state = { head: head[index], temp: temp[index], free: tail[index] - temp[index], tail: view.arena - tail[index] };
+    return [words("event", { number: count.format(index + 1), place, what: stepText(view, index) }),
+      words("state", Object.fromEntries(Object.entries(state).map(([name, value]) => [name, count.format(value)])))];
   }
 
   step(direction, isWhole) {
@@ -263,8 +227,9 @@ class App extends Panes {
   }
 
   #showMatches() {
-    const place = this.foundAt >= 0 ? `${this.foundAt + 1} of ` : "";
-    byId("matches").textContent = this.matched ? `${place}${count.format(this.found.length)} match${this.found.length === 1 ? "" : "es"}` : "";
+    const all = words(this.found.length === 1 ? "match" : "matches", { count: count.format(this.found.length) });
+    const text = this.foundAt >= 0 ? words("match at", { place: this.foundAt + 1, count: all }) : all;
+    byId("matches").textContent = this.matched ? text : "";
   }
 
   nextMatch(direction = 1) {

@@ -18,8 +18,8 @@ Object.assign(App.prototype, {
     tip.hidden = !thing;
     if (!thing) return;
     const { view } = pane, table = thing.kind === "resident" ? view.residents : view.blocks;
-    const lines = [`${size(table.size[thing.index])} at ${count.format(table.offset[thing.index])}`, view.category(thing).title, view.lifetime(thing)];
-    if (thing.kind === "resident") lines.push(`shares bytes with ${count.format(view.residents.sharing[thing.index])} others`);
+    const lines = [words("at", { size: size(table.size[thing.index]), offset: count.format(table.offset[thing.index]) }), view.category(thing).title, view.lifetime(thing)];
+    if (thing.kind === "resident") lines.push(words("shares, short", { count: count.format(view.residents.sharing[thing.index]) }));
     tip.replaceChildren(make("b", {}, view.name(thing, 120)), ...lines.map((line) => make("span", {}, line)));
     const { width, height } = tip.getBoundingClientRect();
     tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, innerWidth - width - 8))}px`;
@@ -57,8 +57,8 @@ Object.assign(App.prototype, {
 
   /** Put on paper what the tabs hold, one after the other, without what only a click makes sense of. */
   layOut() {
-    const parts = { Peak: shrinkPanel, Tail: tailPanel, Buffers: buffersPanel, ...(this.boards.length ? { Boards: boardsPanel } : {}) };
-    const sections = Object.entries(parts).map(([title, panel]) => make("section", {}, make("h2", {}, title), ...panel(this)));
+    const parts = { Peak: shrinkPanel, Tail: tailPanel, Buffers: buffersPanel, ...(this.texts.boards.length ? { Boards: boardsPanel } : {}) };
+    const sections = Object.entries(parts).map(([title, panel]) => make("section", {}, make("h2", {}, words(title)), ...panel(this)));
     for (const section of sections) for (const element of section.querySelectorAll("[id]")) element.removeAttribute("id");
     byId("paper").replaceChildren(...sections);
     this.themeOnScreen = this.theme;
@@ -91,7 +91,7 @@ Object.assign(App.prototype, {
       const pace = Math.max(1, Math.round(this.activeView.count / 600));
       this.playing = setInterval(() => (this.cursor >= this.activeView.count - 1 ? this.play() : this.setCursor(this.cursor + pace)), 60);
     }
-    byId("play").textContent = this.playing ? "pause" : "play";
+    byId("play").textContent = words(this.playing ? "pause" : "play");
   },
 });
 
@@ -177,10 +177,11 @@ App.prototype.listenToControls = function listenToControls() {
   // In a page around it, a phone's has no scroll box within another: it is told how high this one is, 0 where it may choose.
   const height = () => (matchMedia("(max-width: 900px)").matches ? document.documentElement.offsetHeight : 0);
   if (window.parent !== window) new ResizeObserver(() => window.parent.postMessage({ height: height() }, "*")).observe(document.documentElement);
-  for (const [key, meaning] of KEYS) byId("key-list").append(make("dt", {}, make("kbd", {}, key)), make("dd", {}, meaning));
 };
 
-const app = new App(JSON.parse(byId("data").textContent));
+const data = JSON.parse(byId("data").textContent);
+WORDS = data.page.words;
+const app = new App(data);
 app.build();
 // For scripts that drive the page; the first paint, in ms since the page was asked for, is there to be measured.
 window.tflmSim = app;

@@ -55,7 +55,7 @@ def test_each_is_a_line_and_what_is_not_good_is_told_why() -> None:
         "yes   1,600  2,048       -  m      f",
         "-         -  2,048       -  m      f",
         "no    3,200  2,048  +1,600  m      f",
-        "m on f: r",
+        "m on f: cannot be told: r",
         "m on f: no: r",
         "m on f: +1,600 B since the baseline of 1,600 B",
         "m on f: 'tflm-sim shrink' looks for rewritings that need less, with the same outputs",

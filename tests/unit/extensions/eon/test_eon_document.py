@@ -25,6 +25,7 @@ DOCUMENT = EonDocument(
     needed_arena_bytes=1904,
     overflow=EonLimit("EI_MAX_OVERFLOW_BUFFER_COUNT", 0, 10),
     scratch=EonLimit("EI_MAX_SCRATCH_BUFFER_COUNT", 2, None),
+    answer="yes",
     works=True,
     failure=None,
     interpreter_arena_bytes=None,

@@ -15,10 +15,10 @@ from tflm_sim.extensions.firmware.text import _cases, _printed, _spans, fact_lin
 def row(count: int) -> SimpleNamespace:
     """A row whose cases need 1,100 B and 100 B more each."""
     cases = [
-        SimpleNamespace(case=f"c{number}", smallest_arena=1000 + 100 * number, fits=True)
+        SimpleNamespace(case=f"c{number}", smallest_arena=1000 + 100 * number, works=True)
         for number in range(1, 1 + count)
     ]
-    return SimpleNamespace(cases=cases, fits=True)
+    return SimpleNamespace(cases=cases, works=True)
 
 
 def test_six_cases_are_all_said_the_largest_first() -> None:
@@ -46,7 +46,7 @@ def test_the_first_line_is_said_where_the_program_prints_one(log: tuple[str, ...
 
 def verdict(**facts: Any) -> Any:
     known: dict[str, Any] = {
-        "model": "kws", "model_size": 5000, "place": "at 0x100", "arena": "a", "arena_size": 2048, "fits": True,
+        "model": "kws", "model_size": 5000, "place": "at 0x100", "arena": "a", "arena_size": 2048, "works": True,
         "other_arena_size": None, "smallest_split_arenas": None,
         "smallest_arena": 1600, "smallest_arena_multiple_of_16": 1600, "missing_operators": (), "ram_free": None,
         "reason": "", "doubts": (), "answer": "yes", "cases": (), "log": (),
@@ -63,7 +63,7 @@ def document(*verdicts: Any, **facts: Any) -> Any:
 
 
 ABOUT = "model kws (5,000 B at 0x100) in a (2,048 B)"
-TWO = (CaseRow("c", 1600, True), CaseRow("d", 3200, False))
+TWO = (CaseRow("c", 1600, True, True), CaseRow("d", 3200, False, False))
 
 
 @pytest.mark.parametrize(
@@ -77,48 +77,46 @@ TWO = (CaseRow("c", 1600, True), CaseRow("d", 3200, False))
             "needs 1,590 B of its 1,599 B (1,600 B as a multiple of 16)",
         ),
         (
-            {"fits": False, "smallest_arena": 3190, "smallest_arena_multiple_of_16": 3200},
+            {"works": False, "smallest_arena": 3190, "smallest_arena_multiple_of_16": 3200},
             f"no: {ABOUT}: too small by 1,142 B: AllocateTensors() will fail without a message; set 3,200 B",
         ),
         (
-            {"fits": False, "smallest_arena": 3200, "smallest_arena_multiple_of_16": 3200, "ram_free": 1152,
+            {"works": False, "smallest_arena": 3200, "smallest_arena_multiple_of_16": 3200, "ram_free": 1152,
              "log": ("l" * 201,)},
             f"no: {ABOUT}: too small by 1,152 B: AllocateTensors() will fail and print `…{'l' * 199}`; 1,152 B of RAM "
             "are free: set 3,200 B",
         ),
         (
-            {"fits": False, "smallest_arena": 3200, "smallest_arena_multiple_of_16": 3200, "ram_free": 1151},
+            {"works": False, "smallest_arena": 3200, "smallest_arena_multiple_of_16": 3200, "ram_free": 1151},
             f"no: {ABOUT}: too small by 1,152 B: AllocateTensors() will fail without a message; it needs 3,200 B, and "
             "only 1,151 B of RAM are free",
         ),
         (
-            {"fits": False, "cases": TWO, "smallest_arena": 3200, "smallest_arena_multiple_of_16": 3200},
+            {"works": False, "cases": TWO, "smallest_arena": 3200, "smallest_arena_multiple_of_16": 3200},
             f"no: {ABOUT}: too small by 1,152 B: AllocateTensors() will fail; set 3,200 B (at most: d: 3,200 B; c: "
             "1,600 B)",
         ),
-        ({"fits": None, "cases": TWO}, f"cannot be told: {ABOUT}: the file does not say which of these it is: d: "
-         f"3,200 B, "
-         "which does not fit; c: 1,600 B, which fits"),
-        ({"fits": None, "reason": "r" * 401}, f"cannot be told: {ABOUT}: …{'r' * 399}"),
-        ({"fits": None, "reason": "r", "cases": (CaseRow("c", None, None),)}, f"cannot be told: {ABOUT}: r (at most: "
-         f"c: "
-         "fails)"),
-        ({"fits": None, "reason": "r", "doubts": (Doubt("x"),)}, f"cannot be told: {ABOUT}: r; all of this, if x"),
+        ({"works": None, "cases": TWO}, f"cannot be told: {ABOUT}: the file does not say which of these it is: d: "
+         "3,200 B, which does not fit; c: 1,600 B, which fits"),
+        ({"works": None, "reason": "r" * 401}, f"cannot be told: {ABOUT}: …{'r' * 399}"),
+        ({"works": None, "reason": "r", "cases": (CaseRow("c", None, None, None),)}, "cannot be told: "
+         f"{ABOUT}: r (at most: c: fails)"),
+        ({"works": None, "reason": "r", "doubts": (Doubt("x"),)}, f"cannot be told: {ABOUT}: r; all of this, if x"),
         ({"doubts": (Doubt("a" * 201), Doubt("b"), Doubt("c"))},
          f"yes, if …{'a' * 199}, b and c: {ABOUT}: needs 1,600 B; you can give "
          "back 448 B"),
-        ({"missing_operators": ("ADD", "MUL"), "fits": False}, f"no: {ABOUT}: not registered: ADD, MUL; "
+        ({"missing_operators": ("ADD", "MUL"), "works": False}, f"no: {ABOUT}: not registered: ADD, MUL; "
          "AllocateTensors() will fail and print `Didn't find op for builtin opcode 'ADD'`; its arena would be 1,600 B"),
-        ({"missing_operators": ("ADD",), "reason": "r", "fits": None}, f"cannot be told: {ABOUT}: r"),
-        ({"smallest_arena": None, "smallest_arena_multiple_of_16": None, "reason": "r", "fits": False}, f"no: "
+        ({"missing_operators": ("ADD",), "reason": "r", "works": None}, f"cannot be told: {ABOUT}: r"),
+        ({"smallest_arena": None, "smallest_arena_multiple_of_16": None, "reason": "r", "works": False}, f"no: "
          f"{ABOUT}: r"),
         ({"arena": None, "arena_size": None}, "yes: model kws (5,000 B at 0x100): needs 1,600 B, which each of them "
          "has: "
          "a (2,048 B), b (16 B)"),
-        ({"arena": None, "arena_size": None, "fits": False}, "no: model kws (5,000 B at 0x100): needs 1,600 B, more "
+        ({"arena": None, "arena_size": None, "works": False}, "no: model kws (5,000 B at 0x100): needs 1,600 B, more "
          "than "
          "any of them has: a (2,048 B), b (16 B)"),
-        ({"arena": None, "arena_size": None, "fits": None}, "cannot be told: model kws (5,000 B at 0x100): needs "
+        ({"arena": None, "arena_size": None, "works": None}, "cannot be told: model kws (5,000 B at 0x100): needs "
          "1,600 B; "
          "which arena it gets is not said: name it with --arena-symbol, or its size with --limit"),
     ],
@@ -148,7 +146,9 @@ def test_versions_are_one_span(cases: list[str], text: str) -> None:
 
 
 def test_what_decides_a_case_is_told() -> None:
-    given: Any = SimpleNamespace(cases=[CaseRow("TFLM 1, short enums", 5, None), CaseRow("TFLM 2", 7, None)], fits=None)
+    given: Any = SimpleNamespace(
+        cases=[CaseRow("TFLM 1, short enums", 5, None, None), CaseRow("TFLM 2", 7, None, None)], works=None
+    )
     assert _cases(given).endswith("; say it with --runtime or --target")
 
 

@@ -29,12 +29,14 @@ def test_a_shrunk_model_is_one_more_of_the_visit_and_its_bytes_can_be_saved() ->
     (entry,) = json.loads(models.add("m.tflite", sample_path("mobilenet_v1_025").read_bytes()))
     (row,) = json.loads(models.shrink(entry["number"], M4, said.append))
     model = parse(models.data(1))
-    assert row["smaller"] == {"number": 1, "name": "m.small.tflite", "bytes": len(model.source)}
+    size = len(model.source)
+    save = f"Save m.small.tflite ({size:,} B)"
+    assert row["smaller"] == {"number": 1, "name": "m.small.tflite", "bytes": size, "save": save}
     assert said[-1] == "verifying"
     (sized,) = json.loads(models.size(1, M4))
     before = smallest_arena(parse(sample_path("mobilenet_v1_025").read_bytes()), "cortex-m4").size
-    assert smallest_arena(model, "cortex-m4").size == sized["smallest_arena_bytes"] < before
-    assert any(f"{before:,} B -> {sized['smallest_arena_bytes']:,} B" in line for line in row["lines"])
+    assert smallest_arena(model, "cortex-m4").size == sized["smallest"] < before
+    assert any(f"{before:,} B -> {sized['smallest']:,} B" in line for line in row["lines"])
 
 
 def test_programs_are_counted_apart_from_models_and_each_answers_under_its_number() -> None:
@@ -72,24 +74,53 @@ def test_a_model_that_shrink_refuses_is_an_answer() -> None:
 def test_every_board_says_what_the_command_line_says_of_its_target() -> None:
     models = OpenModels()
     models.add("sine.tflite", sample_path("sine").read_bytes())
-    rows = {row["board"]: row for row in json.loads(models.compare(0))}
-    row = rows["esp32-s3"]
+    (table,) = json.loads(models.compare(0))
+    at = [row[0] for row in table["rows"]].index("esp32-s3")
     size = smallest_arena(parse(sample_path("sine").read_bytes()), "esp32-s3").multiple_of_16
-    assert (row["target"], row["multiple_of_16"], row["fits"], row["error"]) == ("esp32-s3", size, True, "")
-    assert row["limit"] == 480 * 1024
+    share = f"{100 * size / (480 * 1024):.1f} %"
+    assert table["rows"][at][1:6] == [f"{size:,} B", "if free", share, "not known", "esp32-s3"]
+    assert (table["tones"][at], table["errors"][at]) == ("yes", "")
+    assert table["summary"].startswith("With the newest TFLM it fits 36 of 36 boards; the smallest: ")
 
 
 def test_with_a_board_the_verdict_on_it_follows_the_size() -> None:
     models = OpenModels()
     models.add("sine.tflite", sample_path("sine").read_bytes())
-    size, verdict = json.loads(models.size(0, json.dumps({"board": "nano33ble"})))
-    assert size["smallest_arena_multiple_of_16"] == 1152
-    assert verdict == {  # 256 KiB - 1,152 B
-        "fits": None,
-        "text": "leaves 260,992 B of RAM of nano33ble (262,144 B) to the rest of the firmware",
-        "left": 260_992,
-    }
-    assert len(json.loads(models.size(0, M4))) == 1
+    (answer,) = json.loads(models.size(0, json.dumps({"board": "nano33ble"})))
+    assert answer["number"] == "1,152 B"
+    assert answer["line"] == "alignas(16) uint8_t tensor_arena[1152];"
+    # 256 KiB - 1,152 B
+    assert answer["verdict"] == "leaves 260,992 B of RAM of nano33ble (262,144 B) to the rest of the firmware"
+    assert (answer["tone"], answer["row"]["left"], answer["row"]["fits"]) == ("open", 260_992, "if the rest leaves it")
+    (answer,) = json.loads(models.size(0, M4))
+    assert (answer["verdict"], answer["row"]["left"], answer["row"]["fits"]) == ("", None, "")
+
+
+def test_the_strip_is_the_whole_arena_and_what_the_board_has_beside_it() -> None:
+    models = OpenModels()
+    models.add("m.tflite", sample_path("mobilenet_v1_025").read_bytes())
+    (answer,) = json.loads(models.size(0, M4))
+    strip = [(part["title"], part["category"]) for part in answer["strip"]]
+    assert strip == [
+        ("activations: 55,296 B", "activation"),
+        ("set-up and alignment: 12 B", "temp"),
+        ("tail, for good: 26,980 B", "kernel data"),
+    ]
+    (answer,) = json.loads(models.size(0, json.dumps({"board": "nicla-sense-me", "target": "cortex-m4"})))
+    assert answer["strip"][-1]["title"] == "too many: 16,752 B"  # 82,288 - 65,536
+    assert (answer["tone"], answer["row"]["fits"]) == ("no", "no")
+    (answer,) = json.loads(models.size(0, json.dumps({"board": "nano33ble"})))
+    assert sum(part["bytes"] for part in answer["strip"]) == 262_144
+    (answer,) = json.loads(models.size(0, json.dumps({"target": "esp32-s3"})))
+    assert [part["is_hatched"] for part in answer["strip"] if part["category"] == "scratch"] == [True]
+
+
+def test_settings_are_spelled_as_options() -> None:
+    models = OpenModels()
+    models.add("m.tflite", sample_path("sine").read_bytes())
+    (row,) = json.loads(models.size(0, json.dumps({"target": "cortex-m4", "kernels": "esp_nn"})))
+    assert "`" not in row["error"]
+    assert "=" not in row["error"]
 
 
 def test_a_board_is_a_choice_with_its_target_and_its_flash() -> None:
@@ -106,14 +137,14 @@ def test_flash_that_differs_between_modules_is_0() -> None:
 def test_what_was_not_named_is_said_and_a_board_names_its_target() -> None:
     models = OpenModels()
     models.add("sine.tflite", sample_path("sine").read_bytes())
-    said = [json.loads(models.size(0, json.dumps(chosen)))[0]["assumed"] for chosen in (
+    said = [json.loads(models.size(0, json.dumps(chosen)))[0]["assumed"].strip() for chosen in (
         {}, {"board": "nano33ble"}, {"target": "cortex-m4"}, {"target": "cortex-m4", "kernels": "reference"},
     )]  # fmt: skip
     assert said == [
-        ["target", "library", "kernels"],
-        [],  # its own TFLM and kernels
-        ["library", "kernels"],
-        ["library"],
+        "(not named, so assumed: target, library, kernels)",
+        "",  # its own TFLM and kernels
+        "(not named, so assumed: library, kernels)",
+        "(not named, so assumed: library)",
     ]
 
 
@@ -124,15 +155,17 @@ def test_a_model_that_fits_no_arena_has_no_verdict_on_a_board() -> None:
     models = OpenModels()
     models.add("custom.tflite", builder.build(inputs=[source], outputs=[result]))
     (size,) = json.loads(models.size(0, json.dumps({"board": "nano33ble"})))
-    assert size["status"] == "error"
+    assert (size["tone"], size["smallest"], size["row"]["fits"]) == ("no", None, "no")
+    assert size["verdict"].startswith("no: AllocateTensors() fails in an arena of any size: ")
+    assert size["row"]["reason"] in size["verdict"]
 
 
 @pytest.mark.parametrize(
     ("bank", "verdict"),
     [
-        (1168, BoardVerdict(None, "leaves 0 B of RAM of b (1,168 B) to the rest of the firmware", 0)),
-        (1167, BoardVerdict(False, "does not fit: 1 B too many for RAM of b (1,167 B)", -1)),
-        (1169, BoardVerdict(None, "leaves 1 B of RAM of b (1,169 B) to the rest of the firmware", 1)),
+        (1168, BoardVerdict("cannot tell", "leaves 0 B of RAM of b (1,168 B) to the rest of the firmware", 0)),
+        (1167, BoardVerdict("no", "does not fit: 1 B too many for RAM of b (1,167 B)", -1)),
+        (1169, BoardVerdict("cannot tell", "leaves 1 B of RAM of b (1,169 B) to the rest of the firmware", 1)),
     ],
 )
 def test_an_arena_fits_a_bank_to_the_byte(bank: int, verdict: BoardVerdict) -> None:
@@ -145,8 +178,8 @@ def test_a_file_larger_than_the_flash_does_not_fit_and_unknown_ram_is_said_to_be
     run = simulate(load("sample:sine"), "cortex-m4")
     board = replace(BOARDS["nano33ble"], flash=len(run.model.source) - 1)
     verdict = bridge._board_verdict(run, 1168, board)
-    assert (verdict.fits, verdict.left) == (False, 262_144 - 1168)
+    assert (verdict.answer, verdict.left) == ("no", 262_144 - 1168)
     assert verdict.text.startswith("does not fit: the file alone has ")
     verdict = bridge._board_verdict(run, 1168, replace(board, flash=None, ram=()))
-    assert (verdict.fits, verdict.left) == (None, None)
+    assert (verdict.answer, verdict.left) == ("cannot tell", None)
     assert "has RAM that is not known" in verdict.text

@@ -51,12 +51,12 @@ def test_the_headline_is_the_first_target_and_the_goal(given: Shrunk, goal: int 
 
 def test_targets_that_gain_alike_are_a_row_and_costs_have_their_change() -> None:
     given = shrunk(gain(2000, 1500, case="a"), gain(2000, 1500, case="b"), gain(100, 50, "u"))
-    rows = list(module._target_rows(given))
+    rows = list(module.target_rows(given.gains))
     assert rows[0] == ["target", "arena", "saved", "head", "tail"]
     assert rows[1][1:] == ["2,000 -> 1,500", "25.0 %", "10 -> 1,000", "20 -> 20"]
     assert rows[1][0].startswith("t, ")
     assert rows[2] == ["u", "100 -> 50", "50.0 %", "10 -> 1,000", "20 -> 20"]
-    assert list(module._cost_rows(given)) == [
+    assert list(module.cost_rows(given.before, given.after)) == [
         ["cost", "before", "after", "change"],
         ["multiply-accumulates", "1,000", "1,500", "+50.0 %"],
         ["bytes of the file", "0", "5", "-"],
@@ -160,7 +160,7 @@ def test_an_interface_that_changed_is_told_with_lines_that_convert() -> None:
     ],
 )
 def test_what_vouches_for_it(facts: dict[str, Any], lines: list[str]) -> None:
-    assert module._trust_lines(shrunk(**facts)) == lines
+    assert module.trust_lines(shrunk(**facts)) == lines
 
 
 def executed(before: int | None, after: int | None) -> ExecutedGain:

@@ -110,12 +110,12 @@ class ArenaChecker:
                 raise _failed(verdict_lines(verdict))
             return
         if self.roomy.failure is not None:
-            raise _failed([f"{self.name} fails in an arena of any size: {self.roomy.failure}"])
+            raise _failed([f"no: {self.name} fails in an arena of any size: {self.roomy.failure}"])
         simulation = self.simulate(room)
         if not simulation.fits:
             raise _failed(self._too_large(room, simulation))
         if (problem := self.roomy.invoke_problem) is not None:
-            raise _failed([f"{self.name} {problem}", *(f"the device prints: {line}" for line in problem.log)])
+            raise _failed([f"no: {self.name} {problem}", *(f"the device prints: {line}" for line in problem.log)])
 
     def assert_alive(self, tensor: str | int, *, during: str | int) -> None:
         """Assert that a tensor's content is in memory while an operator runs (each time that it runs)."""
@@ -180,7 +180,7 @@ class ArenaChecker:
     def _too_large(self, room: int, simulation: Simulation) -> list[str]:
         needed = self.size()
         lines = [
-            f"{self.name} does not fit on {self.configuration.target.name}: it needs {format_size(needed)}, "
+            f"no: {self.name} does not fit on {self.configuration.target.name}: it needs {format_size(needed)}, "
             f"{format_size(needed - room)} more than {format_size(room)}"
         ]
         if simulation.failure is not None:

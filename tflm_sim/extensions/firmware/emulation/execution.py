@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from tflm_sim.checks.doubts import EXIT_CODES, Answer, answer_of
 from tflm_sim.document_types import Count
 from tflm_sim.extensions.firmware.emulation.stack_room import StackRoom
 from tflm_sim.short_repr import short_repr
@@ -257,9 +258,14 @@ class Execution:
         return arena.fits is False and bool(users) and all(last[one] > first for one in users)
 
     @property
-    def exit_code(self) -> int:
-        """0: every arena that counts works, 1: one does not, or a store goes out of bounds, 3: it cannot be told."""
+    def answer(self) -> Answer:
+        """Yes: every arena that counts works; no: one does not, or a store goes out of bounds."""
         answers = {arena.works for arena in self.arenas if not self.is_left(arena)}
-        if self.bad_stores:
-            return 1
-        return 1 if False in answers else 3 if None in answers or not answers else 0
+        if self.bad_stores or False in answers:
+            return "no"
+        return answer_of(None if None in answers or not answers else True)
+
+    @property
+    def exit_code(self) -> int:
+        """That of the answer."""
+        return EXIT_CODES[self.answer]

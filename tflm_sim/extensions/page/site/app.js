@@ -3,7 +3,10 @@ const SETTINGS = ["board", "library", "target", "kernels", "interpreter"];
 const DEFAULT_TARGET = "cortex-m4";
 const byId = (id) => document.getElementById(id);
 const count = new Intl.NumberFormat("en-US");
-const bytes = (value) => `${count.format(value)} B`;
+const WORDS = JSON.parse(byId("words").textContent);
+
+/** A sentence of words.py, with its gaps filled. */
+const words = (key, values = {}) => WORDS[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
 /** Python in a thread of its own: ``ask`` a call, ``askFor`` its JSON; ``end`` it in the middle of a call. */
 class Python {
@@ -11,13 +14,14 @@ class Python {
     this.waiting = new Map();
     this.calls = 0;
     this.worker = new Worker("worker.js", { type: "module" });
-    this.worker.onmessage = ({ data: { id, value, error, progress } }) => {
+    this.worker.onmessage = ({ data: { id, value, error, progress, started } }) => {
+      if (started !== undefined) { byId("loading").value = started; return; }
       const { resolve, reject, tell } = this.waiting.get(id);
       if (progress !== undefined) return tell(progress);
       this.waiting.delete(id);
       if (error === undefined) resolve(value); else reject(new Error(error));
     };
-    this.worker.onerror = (event) => this.end(`Python could not be started: ${event.message ?? "see the console"}`);
+    this.worker.onerror = (event) => this.end(words("failed to start", { reason: event.message ?? words("see console") }));
   }
 
   /** Calls are answered in order; ``tell`` hears how far one is. */
@@ -58,7 +62,7 @@ const boards = new Map();
 const STORE = "tflm_sim.settings";
 
 async function start() {
-  const { version, planner_core: core, targets, boards: known, libraries } = await askFor("choices");
+  const { version, targets, boards: known, libraries } = await askFor("choices");
   byId("target").append(...targets.map(({ name, description }) => make("option", { value: name, title: description }, name)));
   for (const board of known) {
     boards.set(board.name, board);
@@ -66,11 +70,12 @@ async function start() {
   }
   byId("known").append(...libraries.map(({ name, description }) => make("option", { value: name }, description)));
   readLink(location.hash.length > 1 ? location.hash.slice(1) : remembered());
-  byId("version").textContent = `tflm_sim ${version}, memory planner in ${core}${core === "C" ? "." : "; models of thousands of operators take seconds."}`;
+  byId("version").textContent = version;
+  byId("loading").hidden = true;
   byId("settings").addEventListener("change", changed);
   window.addEventListener("hashchange", () => { readLink(location.hash.slice(1)); resizeAll(); });
   document.documentElement.dataset.ready = "yes";
-  say("Ready.");
+  say(words("ready"));
 }
 
 const values = () => Object.fromEntries(SETTINGS.map((name) => [name, byId(name).value.trim()]));
@@ -111,7 +116,7 @@ function changed(event) {
   resizeAll();
 }
 
-byId("share").addEventListener("click", () => copy(link(), "The link is in the clipboard; it holds the settings and no model."));
+byId("share").addEventListener("click", () => copy(link(), words("link copied")));
 
 async function copy(text, done) {
   try {
@@ -125,10 +130,11 @@ async function copy(text, done) {
 // -- files ----------------------------------------------------------------------------------------------------------
 
 let models = [], programs = [];
+const FEW = 3;
 
 async function take(files) {
   for (const file of files) {
-    say(`Reading ${file.name}…`);
+    say(words("reading", { name: file.name }));
     await new Promise((painted) => setTimeout(painted));
     let found;
     try {
@@ -138,17 +144,17 @@ async function take(files) {
     }
     for (const entry of found) await show(entry);
   }
-  say(`${count.format(byId("answers").childElementCount)} answered.`);
+  say(words("answered", { count: count.format(byId("answers").childElementCount) }));
   await sayWhereTheyFit();
 }
 
 byId("sample").addEventListener("click", async () => {
   for (const entry of await askFor("sample")) await show(entry);
-  say("A MobileNet that comes with the package is answered.");
+  say(words("sample answered"));
   await sayWhereTheyFit();
 });
 
-/** Show a model: on top, or below the one that it comes from. */
+/** Show a model: on top, or below the one that it comes from. Of many models the table leads to each, and one is open. */
 async function show(entry, origin) {
   const box = make("article", { className: "answer", tabIndex: -1 }, make("h2", {}, entry.name));
   if (origin) origin.after(box); else byId("answers").prepend(box);
@@ -156,17 +162,23 @@ async function show(entry, origin) {
   const isProgram = entry.firmware !== undefined, isModel = entry.number !== undefined;
   box.append(model.answer, isModel ? buttons(model) : make("div", { className: "buttons" }, removal(model)), model.work, model.more);
   (isProgram ? programs : models).push(model);
+  openOnly(box);
   await (isProgram ? judge(model) : resize(model));
+}
+
+/** Where there are more than a few models, hide the others, but for one that is being worked on. */
+function openOnly(box) {
+  for (const model of models) model.box.hidden = models.length > FEW && model.box !== box && !model.work.childElementCount;
 }
 
 /** Say whether the models of a program fit its arenas. */
 async function judge(program) {
-  say(`Reading ${program.name}…`);
+  say(words("reading", program));
   const [row] = await askFor("firmware", program.firmware, settings());
-  const verdict = (text) => make("p", { className: /^no[,:]/.test(text) ? "verdict not" : "verdict" }, text);
+  const verdict = (text, at) => make("p", { className: `verdict ${row.tones[at]}` }, text);
   const open = program.answer.querySelector("details")?.open ?? false;
   program.answer.replaceChildren(...(row.error === undefined
-    ? [...row.verdicts.map(verdict), make("details", { open }, make("summary", {}, "What the file says"), make("pre", { tabIndex: 0 }, row.facts.join("\n")))]
+    ? [...row.verdicts.map(verdict), make("details", { open }, make("summary", {}, words("what the file says")), make("pre", { tabIndex: 0 }, row.facts.join("\n")))]
     : [failed({ message: row.error })]));
 }
 
@@ -180,15 +192,15 @@ async function resizeAll() {
   const { board, target, library } = values(), named = [board, target === board ? "" : target, library].filter(Boolean);
   const sizes = models.filter(({ error }) => error === undefined).map(({ facts }) => facts);
   if (sizes.length && sizes.every(({ failure }) => failure)) say(sizes[0].failure);
-  else if (models.length + programs.length) say(`Sized for ${named.join(", ") || DEFAULT_TARGET}.`);
+  else if (models.length + programs.length) say(words("sized for", { names: named.join(", ") || DEFAULT_TARGET }));
   await sayWhereTheyFit();
 }
 
 async function resize(model) {
-  say(`Sizing ${model.name}…`);
-  const [row, verdict] = model.error === undefined ? await askFor("size", model.number, settings()) : [model];
-  model.facts = row.error === undefined ? { ...row, verdict } : { failure: row.error };
-  model.answer.replaceChildren(...(row.error === undefined ? answer(row, verdict) : [failed({ message: row.error })]));
+  say(words("sizing", model));
+  const [row] = model.error === undefined ? await askFor("size", model.number, settings()).catch((error) => [{ error: error.message }]) : [model];
+  model.facts = row.error === undefined ? row : { failure: row.error, row: { fits: words("none"), reason: row.error } };
+  model.answer.replaceChildren(...(row.error === undefined ? answer(row) : [failed({ message: row.error })]));
   overview();
 }
 
@@ -197,55 +209,52 @@ let asked = 0;
 /** Name the smallest boards that a model fits under the "no" of its own, one model after another until all are sized anew. */
 async function sayWhereTheyFit() {
   const mine = ++asked;
-  for (const model of models.filter(({ facts }) => facts.verdict?.fits === false)) {
+  for (const model of models.filter(({ facts }) => facts.row?.left < 0)) {
     const no = model.answer.querySelector(".verdict");
     if (no.nextElementSibling.className === "elsewhere") continue;
-    const rows = await askFor("compare", model.number);
+    const [table] = await askFor("compare", model.number);
     if (mine !== asked) return;
-    no.after(make("p", { className: "elsewhere" }, whereItFits(rows)));
+    no.after(make("p", { className: "elsewhere" }, table.summary ?? table.error));
   }
-}
-
-function whereItFits(rows) {
-  const fits = rows.filter((row) => row.fits).sort((one, other) => (one.limit - other.limit) || (one.board < other.board ? -1 : 1));
-  const smallest = fits.slice(0, 5).map((row) => row.board).join(", ");
-  return smallest ? `With the newest TFLM it fits ${fits.length} of ${rows.length} boards; the smallest: ${smallest}.` : "With the newest TFLM it fits none of the boards.";
 }
 
 const failed = ({ message }) => make("p", { className: "error" }, message);
-const library = ({ name, version, variant }) => name + (version && `@${version}`) + (variant && ` (${variant})`);
 
-function stuck({ status, subgraph, operator, op, reason }) {
-  const ends = status === "error" ? "Invoke() fails" : "what Invoke() computes is undefined";
-  return `allocates, but ${ends}: #${operator} ${op}${subgraph ? ` of subgraph ${subgraph}` : ""}: ${reason}`;
-}
-
-function answer(row, verdict) {
-  if (row.smallest_arena_bytes === null) {
-    const log = row.log.join("\n").trim();
-    return [failed({ message: `AllocateTensors() fails in an arena of any size: ${row.failure}` }), ...(log ? [make("pre", {}, log)] : [])];
-  }
-  const { runtime, kernels, name } = row.target;
-  const facts = [
-    ["smallest arena", bytes(row.smallest_arena_bytes)], ["head", bytes(row.head_bytes)], ["tail", bytes(row.tail_bytes)],
-    ["arena_used_bytes()", bytes(row.arena_used_bytes)], ["operators", count.format(row.operators.flat().length)],
-    ["kernels", library(kernels)], ["TFLM", runtime.snapshot],
-  ];
-  const enough = row.smallest_arena_multiple_of_16;
-  const newer = row.assumed?.includes("kernels") && row.target.newer_kernels ? `; with ${kernels.name} ${row.target.newer_kernels} it may need more or less` : "";
-  const assumed = row.assumed?.length ? [make("small", { className: "assumed" }, ` (not named, so assumed: ${row.assumed.join(", ")}${newer})`)] : [];
-  const number = make("p", { className: "number" }, bytes(enough), make("small", {}, ` on ${name}`), ...assumed);
-  number.dataset.smallest = row.smallest_arena_bytes;
-  const line = `alignas(16) uint8_t tensor_arena[${enough}];`;
-  const toCopy = make("button", { type: "button", className: "quiet" }, "Copy");
-  toCopy.addEventListener("click", () => copy(line, "The line is in the clipboard."));
+function answer(row) {
+  const verdict = row.verdict ? [make("p", { className: `verdict ${row.tone}` }, row.verdict)] : [];
+  if (row.smallest === null) return [...verdict, ...(row.log ? [make("pre", {}, row.log)] : [])];
+  const assumed = row.assumed ? [make("small", { className: "assumed" }, row.assumed)] : [];
+  const number = make("p", { className: "number" }, row.number, make("small", {}, row.about), ...assumed);
+  number.dataset.smallest = row.smallest;
+  const toCopy = make("button", { type: "button", className: "quiet" }, words("copy"));
+  toCopy.addEventListener("click", () => copy(row.line, words("line copied")));
   return [
     number,
-    ...(row.invoke_problem && !verdict?.text.includes(stuck(row.invoke_problem)) ? [make("p", { className: "error" }, stuck(row.invoke_problem))] : []),
-    ...(verdict ? [make("p", { className: verdict.fits === false ? "verdict not" : "verdict" }, verdict.text)] : []),
-    make("div", { className: "line" }, make("pre", {}, line), toCopy),
-    make("dl", {}, ...facts.map(([title, value]) => make("div", {}, make("dt", {}, title), make("dd", {}, value)))),
+    ...(row.problem ? [make("p", { className: "error" }, row.problem)] : []),
+    ...verdict,
+    strip(row.strip),
+    make("div", { className: "line" }, make("pre", {}, row.line), toCopy),
+    make("dl", {}, ...row.facts.map(([title, value]) => make("div", {}, make("dt", {}, title), make("dd", {}, value)))),
   ];
+}
+
+/** The arena as a bar, and below it what each part is. */
+function strip(segments) {
+  const bar = make("div", { className: "strip" }), legend = make("ul", { className: "legend" });
+  bar.role = "img";
+  bar.ariaLabel = words("arena");
+  for (const { title, bytes, category, light, dark, is_hatched: isHatched } of segments) {
+    const colored = () => {
+      const part = make("i", { title, className: `${category} ${isHatched ? "hatched" : ""}` });
+      part.style.backgroundColor = `light-dark(${light}, ${dark})`;
+      return part;
+    };
+    const part = colored();
+    part.style.flexGrow = bytes;
+    bar.append(part);
+    legend.append(make("li", {}, colored(), title));
+  }
+  return make("div", {}, bar, legend);
 }
 
 /** Make the buttons of a model. While one works it is marked, keeps the focus and takes no second click. */
@@ -257,9 +266,9 @@ function buttons(model) {
       element.ariaDisabled = "true";
       if (place === model.more) model.panel = action;
       try {
-        say("Working…");
+        say(words("working"));
         place.replaceChildren(await action());
-        say("Done.");
+        say(words("done"));
       } catch (error) {
         place.replaceChildren(failed(error));
         say(error.message);
@@ -270,19 +279,20 @@ function buttons(model) {
     return element;
   };
   return make("div", { className: "buttons" },
-    button("Show every byte", () => picture(model), model.more),
-    button("Compare all boards", () => comparison(model), model.more),
-    button("Shrink", () => shrunk(model), model.work),
+    button(words("show every byte"), () => picture(model), model.more),
+    button(words("compare all boards"), () => comparison(model), model.more),
+    button(words("shrink"), () => shrunk(model), model.work),
     removal(model));
 }
 
 function removal(model) {
-  const remove = make("button", { type: "button", className: "quiet" }, "Remove");
+  const remove = make("button", { type: "button", className: "quiet" }, words("remove"));
   remove.addEventListener("click", () => {
     [models, programs] = [models, programs].map((open) => open.filter((other) => other !== model));
-    model.second?.end("Removed.");
+    model.second?.end(words("removed"));
     const next = model.box.nextElementSibling ?? byId("drop").querySelector("input");
     model.box.remove();
+    openOnly(next);
     overview();
     next.focus();
   });
@@ -292,31 +302,31 @@ function removal(model) {
 /** Shrink in a Python of its own, so that other models answer meanwhile and it can be ended. */
 async function shrunk(model) {
   if (!await ask("canShrink")) {
-    throw new Error("This copy of the page was made without numpy, which shrinking needs; 'tflm-sim serve --allow-download' makes one with it. In a terminal: tflm-sim shrink model.tflite -o small.tflite");
+    throw new Error(words("no numpy"));
   }
   const other = model.second = new Python();
-  const bar = make("p", { className: "progress" }, "Starting a second Python…");
-  const cancel = make("button", { type: "button" }, "Cancel");
-  cancel.addEventListener("click", () => other.end("Cancelled."));
+  const bar = make("p", { className: "progress" }, words("second python"));
+  const cancel = make("button", { type: "button" }, words("cancel"));
+  cancel.addEventListener("click", () => other.end(words("cancelled")));
   model.work.replaceChildren(make("div", { className: "working" }, bar, cancel));
   try {
     const data = await ask("data", model.number);
     const [opened] = JSON.parse(await other.ask("add", [model.file ?? model.name, data]));
     if (opened.error !== undefined) throw new Error(opened.error);
-    bar.textContent = "Looking for rewritings…";
-    const [row] = JSON.parse(await other.ask("shrink", [opened.number, settings()], (text) => { bar.textContent = `${text}…`; }));
+    bar.textContent = words("rewritings");
+    const [row] = JSON.parse(await other.ask("shrink", [opened.number, settings()], (text) => { bar.textContent = words("progress", { text }); }));
     if (row.error !== undefined) throw new Error(row.error);
     const found = make("div", {}, make("pre", { tabIndex: 0 }, row.lines.join("\n")));
     if (row.smaller !== null) {
       const small = await other.ask("data", [row.smaller.number]);
       const [entry] = await askFor("add", row.smaller.name, small);
-      found.prepend(saved(small, entry.name, `Save ${entry.name} (${bytes(entry.bytes)})`, "application/octet-stream"));
+      found.prepend(saved(small, entry.name, entry.save, "application/octet-stream"));
       await show(entry, model.box);
       sayWhereTheyFit();
     }
     return found;
   } finally {
-    other.end("It is done.");
+    other.end(words("is done"));
   }
 }
 
@@ -324,12 +334,12 @@ const saved = (data, name, text, type) => make("a", { className: "download", dow
 
 async function picture(model) {
   const html = await ask("page", model.number, settings());
-  const frame = make("iframe", { title: `the arena of ${model.name}, byte by byte`, srcdoc: html });
+  const frame = make("iframe", { title: words("every byte of", model), srcdoc: html });
   frame.setAttribute("sandbox", "allow-scripts");
   const svg = await ask("svg", model.number, settings());
   const toSave = make("div", { className: "buttons" },
-    saved(svg, `${model.name}.svg`, "Save the picture (SVG)", "image/svg+xml"),
-    saved(html, `${model.name}.html`, "Save this report (HTML)", "text/html"));
+    saved(svg, `${model.name}.svg`, words("save picture"), "image/svg+xml"),
+    saved(html, `${model.name}.html`, words("save report"), "text/html"));
   return make("div", {}, toSave, frame);
 }
 
@@ -340,78 +350,66 @@ window.addEventListener("message", ({ source, data }) => {
 });
 
 async function comparison(model) {
-  const rows = await askFor("compare", model.number);
-  const head = ["board", "arena", "fits", "of RAM", "of flash", "target", "what it is"];
+  const [table] = await askFor("compare", model.number);
+  if (table.error !== undefined) throw new Error(table.error);
+  const head = ["board", "column arena", "fits", "of RAM", "of flash", "target", "what it is"];
   const amounts = [1, 3, 4], wide = [4, 5, 6];
   const name = (index) => [amounts.includes(index) ? "amount" : "", wide.includes(index) ? "wide" : "", index === head.length - 1 ? "words" : ""].join(" ").trim();
-  const share = (part, whole) => (part === null || !whole ? "not known" : `${(100 * part / whole).toFixed(1)} %`);
-  const why = (row) => (row.multiple_of_16 === null ? `no: ${row.status}` : row.multiple_of_16 <= (row.limit ?? 0) ? "no: flash" : "no: RAM");
-  const line = (row) => {
-    const { flash, description } = boards.get(row.board);
-    const cells = [
-      row.board, row.multiple_of_16 === null ? "none" : bytes(row.multiple_of_16),
-      row.fits === null ? "not known" : row.fits ? "yes" : why(row),
-      share(row.multiple_of_16, row.limit), share(row.model_bytes, flash), row.target, description,
-    ].map((text, index) => make("td", { className: name(index) }, text));
-    cells[1].title = row.error;
-    cells[2].className = row.fits === null ? "" : row.fits ? "fits" : "not";
-    return make("tr", {}, ...cells);
+  const line = (cells, at) => {
+    const shown = cells.map((text, index) => make("td", { className: index === 2 ? `fits ${table.tones[at]}` : name(index) }, text));
+    shown[1].title = table.errors[at];
+    return make("tr", {}, ...shown);
   };
-  const table = make("table", {},
-    make("caption", { className: "skip" }, "the model on every board"),
-    make("thead", {}, make("tr", {}, ...head.map((text, index) => make("th", { scope: "col", className: name(index) }, text)))),
-    make("tbody", {}, ...rows.map((row) => row.board ? line(row) : make("tr", {}, make("td", { colSpan: 7, className: "error" }, row.error)))));
-  return make("div", {}, make("p", { className: "verdict" }, whereItFits(rows)), make("div", { className: "scroll", tabIndex: 0 }, table));
+  const drawn = make("table", {},
+    make("caption", { className: "skip" }, words("on every board")),
+    make("thead", {}, make("tr", {}, ...head.map((key, index) => make("th", { scope: "col", className: name(index) }, words(key))))),
+    make("tbody", {}, ...table.rows.map(line)));
+  return make("div", {}, make("p", { className: "verdict" }, table.summary), make("div", { className: "scroll", tabIndex: 0 }, drawn));
 }
 
 // -- many models ----------------------------------------------------------------------------------------------------
 
-/** Of a model that fails in any arena, head and tail are what it came to: it has none. */
-const sized = (name) => ({ facts }) => (facts.smallest_arena_bytes ?? null) === null ? null : facts[name];
-const COLUMNS = [
-  ["model", (model) => model.name],
-  ["arena", sized("smallest_arena_multiple_of_16")],
-  ["head", sized("head_bytes")],
-  ["tail", sized("tail_bytes")],
-  ["operators", ({ facts }) => facts.operators?.flat().length ?? null],
-  ["left on the board", ({ facts }) => facts.verdict?.left ?? null],
-];
-const WIDE = [2, 3, 4], LEFT = 5;
-const nameOf = (index) => `${index ? "amount" : ""} ${WIDE.includes(index) ? "wide" : ""}`.trim();
+const COLUMNS = ["name", "arena", "head", "tail", "operators", "left", "fits", "reason"], WIDE = ["head", "tail", "operators", "left"], WORDY = ["name", "fits", "reason"];
+const titleOf = (column) => words(column === "name" ? "model" : `column ${column}`);
+const cellOf = (model, column) => (column === "name" ? model.name : model.facts.row?.[column] ?? null);
+const nameOf = (column) => `${WORDY.includes(column) ? column : "amount"} ${WIDE.includes(column) ? "wide" : ""}`.trim();
 let order = { column: null, isDown: false };
 
 /** Show a table of the models, when there are several, in the order that was asked for. */
 function overview() {
   byId("overview").hidden = models.length < 2;
-  const shown = values().board ? COLUMNS : COLUMNS.slice(0, LEFT);
-  if (order.column === LEFT && shown.length === LEFT) order = { column: null, isDown: false };
+  const hasBoard = Boolean(values().board), isShown = (column) => column !== "left" || hasBoard;
+  if (order.column !== null && !isShown(order.column)) order = { column: null, isDown: false };
   const rows = [...models];
   if (order.column !== null) {
-    const of = COLUMNS[order.column][1], sign = order.isDown ? -1 : 1;
-    rows.sort((one, other) => sign * (order.column === 0 ? of(one).localeCompare(of(other)) : (of(one) ?? -Infinity) - (of(other) ?? -Infinity) || 0));
+    const of = (model) => cellOf(model, order.column), sign = order.isDown ? -1 : 1;
+    rows.sort((one, other) => sign * (WORDY.includes(order.column) ? String(of(one)).localeCompare(String(of(other))) : (of(one) ?? -Infinity) - (of(other) ?? -Infinity) || 0));
   }
   for (const [index, cell] of [...byId("overview").querySelectorAll("th")].entries()) {
-    cell.hidden = index >= shown.length;
-    cell.ariaSort = index !== order.column ? "none" : order.isDown ? "descending" : "ascending";
+    cell.hidden = !isShown(COLUMNS[index]);
+    cell.ariaSort = COLUMNS[index] !== order.column ? "none" : order.isDown ? "descending" : "ascending";
   }
   byId("overview").querySelector("tbody").replaceChildren(...rows.map((model) => {
     const go = make("button", { type: "button", className: "quiet" }, model.name);
-    go.addEventListener("click", () => { model.box.scrollIntoView(); model.box.focus(); });
-    const cells = shown.slice(1).map(([, of], index) => make("td", { className: nameOf(index + 1) }, of(model) === null ? "none" : count.format(of(model))));
-    if (model.facts.verdict?.fits === false) cells.at(-1).classList.add("not");
+    go.addEventListener("click", () => { openOnly(model.box); model.box.scrollIntoView(); model.box.focus(); });
+    const cells = COLUMNS.slice(1).filter(isShown).map((column) => {
+      const value = cellOf(model, column);
+      return make("td", { className: nameOf(column) }, typeof value === "string" ? value : value === null ? words("none") : count.format(value));
+    });
+    if (model.facts.tone) cells.at(-2).classList.add(model.facts.tone);
     return make("tr", {}, make("td", {}, go), ...cells);
   }));
 }
 
-for (const [index, [title]] of COLUMNS.entries()) {
-  const sort = make("button", { type: "button", className: "quiet" }, title);
-  sort.addEventListener("click", () => { order = { column: index, isDown: order.column === index ? !order.isDown : index > 0 }; overview(); });
-  byId("overview").querySelector("thead tr").append(make("th", { scope: "col", className: nameOf(index) }, sort));
+for (const column of COLUMNS) {
+  const sort = make("button", { type: "button", className: "quiet" }, titleOf(column));
+  sort.addEventListener("click", () => { order = { column, isDown: order.column === column ? !order.isDown : !WORDY.includes(column) }; overview(); });
+  byId("overview").querySelector("thead").rows[0].append(make("th", { scope: "col", className: nameOf(column) }, sort));
 }
 
 byId("csv").addEventListener("click", () => {
   const quoted = (value) => `"${String(value ?? "").replace(/^[=+@-]/, "'$&").replaceAll('"', '""')}"`;
-  const lines = [COLUMNS.map(([title]) => title), ...models.map((model) => COLUMNS.map(([, of]) => of(model)))];
+  const lines = [COLUMNS.map(titleOf), ...models.map((model) => COLUMNS.map((column) => cellOf(model, column)))];
   saved(lines.map((row) => row.map(quoted).join(",")).join("\n") + "\n", "arenas.csv", "", "text/csv").click();
 });
 
@@ -421,5 +419,5 @@ for (const type of ["dragenter", "dragover"]) window.addEventListener(type, (eve
 for (const type of ["dragleave", "drop"]) window.addEventListener(type, (event) => { event.preventDefault(); drop.classList.remove("over"); });
 window.addEventListener("drop", (event) => take([...event.dataTransfer.files]));
 
-start().catch((error) => say(`Python could not be started: ${error.message}`));
+start().catch((error) => say(words("failed to start", { reason: error.message })));
 if ("serviceWorker" in navigator) navigator.serviceWorker.register("sw.js").catch(() => {});

@@ -5,12 +5,17 @@ const NUMPY = "@NUMPY@";
 const ready = start();
 
 async function start() {
+  // How far the start is: by far the longest is Python itself.
+  const tell = (started) => self.postMessage({ started });
+  tell(0.05);
   const python = await loadPyodide({ indexURL: new URL("./pyodide/", import.meta.url).href });
   const archive = await (await fetch(new URL("./tflm_sim.zip", import.meta.url))).arrayBuffer();
+  tell(0.7);
   python.unpackArchive(archive, "zip");
   let numpy = NUMPY && await (await fetch(new URL(NUMPY, import.meta.url))).arrayBuffer();
   const bridge = python.pyimport("tflm_sim.extensions.page.bridge");
   const models = bridge.OpenModels();
+  tell(1);
   // From here on nothing can be sent: neither by the package nor by what a file might talk it into.
   for (const name of ["fetch", "XMLHttpRequest", "WebSocket", "EventSource", "WebTransport", "importScripts"]) {
     Object.defineProperty(self, name, { value: undefined, configurable: false, writable: false });

@@ -45,7 +45,7 @@ def test_a_model_fits_to_the_byte() -> None:
     checker(limit=NEEDED).assert_fits()
     checker(limit=16).assert_fits(NEEDED)
     lines = failure(checker(limit=NEEDED - 16).assert_fits)
-    assert lines[0] == "m does not fit on cortex-m4: it needs 1,168 B, 16 B more than 1,152 B"
+    assert lines[0] == "no: m does not fit on cortex-m4: it needs 1,168 B, 16 B more than 1,152 B"
     assert lines[1].startswith("in 1,152 B: ")
     assert lines[2].startswith("the device prints: ")
     with pytest.raises(UsageError, match="assert_fits\\(\\) needs a limit"):
@@ -60,7 +60,7 @@ def test_a_model_without_a_kernel_fails_in_an_arena_of_any_size() -> None:
     builder.custom("NOBODY_KNOWS", [source], [result])
     model = parse(builder.build(inputs=[source], outputs=[result]))
     (line,) = failure(ArenaChecker("m", model, configure("cortex-m4"), limit=4096).assert_fits)
-    assert line.startswith("m fails in an arena of any size: ")
+    assert line.startswith("no: m fails in an arena of any size: ")
 
 
 def test_who_needs_it_are_the_last_thing_the_tail_and_the_head() -> None:

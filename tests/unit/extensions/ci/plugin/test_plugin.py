@@ -97,7 +97,7 @@ def test_the_limit_of_the_marker_is_checked_without_the_fixture(pytester: pytest
     result = run(pytester)
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines([
-        "*sample:sine does not fit on cortex-m4: it needs 1,072 B, 16 B more than 1,056 B*",
+        "*no: sample:sine does not fit on cortex-m4: it needs 1,072 B, 16 B more than 1,056 B*",
         "*the device prints: Too many buffers (max is 3)*",
         "*does not fit in a byte less: *bytes of planner tables for 4 buffers*",
         "*head 32 B, fullest at *",

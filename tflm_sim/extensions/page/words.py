@@ -1,0 +1,56 @@
+"""What the page's script says: templates, whose gaps it fills.
+
+They are part of the page itself, which speaks before Python runs.
+"""
+
+from __future__ import annotations
+
+WORDS = {
+    "failed to start": "Python could not be started: {reason}",
+    "see console": "see the console",
+    "ready": "Ready.",
+    "link copied": "The link is in the clipboard; it holds the settings and no model.",
+    "line copied": "The line is in the clipboard.",
+    "reading": "Reading {name}…",
+    "sizing": "Sizing {name}…",
+    "answered": "{count} answered.",
+    "sample answered": "A MobileNet that comes with the package is answered.",
+    "sized for": "Sized for {names}.",
+    "what the file says": "What the file says",
+    "copy": "Copy",
+    "working": "Working…",
+    "done": "Done.",
+    "show every byte": "Show every byte",
+    "compare all boards": "Compare all boards",
+    "shrink": "Shrink",
+    "remove": "Remove",
+    "removed": "Removed.",
+    "no numpy": "This copy of the page was made without numpy, which shrinking needs; 'tflm-sim serve "
+    "--allow-download' makes one with it. In a terminal: tflm-sim shrink model.tflite -o small.tflite",
+    "second python": "Starting a second Python…",
+    "cancel": "Cancel",
+    "cancelled": "Cancelled.",
+    "rewritings": "Looking for rewritings…",
+    "progress": "{text}…",
+    "is done": "It is done.",
+    "every byte of": "the arena of {name}, byte by byte",
+    "save picture": "Save the picture (SVG)",
+    "save report": "Save this report (HTML)",
+    "on every board": "the model on every board",
+    "arena": "the arena, from its start to its end",
+    "none": "none",
+    "model": "model",
+    "column arena": "arena",
+    "column head": "head",
+    "column tail": "tail",
+    "column operators": "operators",
+    "column left": "left on the board",
+    "column fits": "fits",
+    "column reason": "why",
+    "board": "board",
+    "fits": "fits",
+    "of RAM": "of RAM",
+    "of flash": "of flash",
+    "target": "target",
+    "what it is": "what it is",
+}
