@@ -164,16 +164,18 @@ def look_at_others(
                 path = Path(newest) if newest.endswith(".whl") else download(newest, Path(folder), upstream.name)
                 report.say("")
                 report.take(lite_move.compared(path))
-                commands = [("lite_conditions", path, *write)]
+                commands: list[tuple[str, list[str | Path]]] = [("lite_conditions", [path, *write])]
             elif upstream.reader == "identify_library" and checkout and Path(newest).is_dir() and newest:
-                commands = [("identify_library", checkout, newest)]
+                commands = [("identify_library", [checkout, newest])]
             elif upstream.reader == "lite_tables" and Path(newest).is_dir() and newest:
-                commands = [("lite_tables", newest), *([("lite_tables", newest, *write)] if is_written else [])]
+                commands = [("lite_tables", [newest])]
+                if is_written:
+                    commands.append(("lite_tables", [newest, *write]))
             elif upstream.reader == "library_pins" and newest and is_written:
-                commands = [("library_pins", *write)]
+                commands = [("library_pins", [*write])]
             else:
                 continue
-            for name, *arguments in commands:
+            for name, arguments in commands:
                 report.say(f"{upstream.name}, {name}:")
                 lines = tool_output(str(name), *arguments)
                 if len(lines) > _LINES:
