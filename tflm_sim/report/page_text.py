@@ -16,6 +16,7 @@ from typing import Any
 from tflm_sim.device.configuration import planner_words
 from tflm_sim.escape import printable
 from tflm_sim.names import with_options
+from tflm_sim.numbers import as_whole
 from tflm_sim.palette import CATEGORIES
 from tflm_sim.report.circumstances import assumed_text
 from tflm_sim.report.document import SizeDocument
@@ -528,5 +529,4 @@ def _board_chart(rows: Sequence[Sequence[str]]) -> Part:
 def _bytes_of(text: str) -> int:
     """Return the bytes of a cell: ``4,096 B``, ``320 KiB``; 0 where it is no size."""
     number, _, unit = text.partition(" ")
-    digits = number.replace(",", "")
-    return int(digits) * {"B": 1, "KiB": 1024}.get(unit, 0) if digits.isdigit() else 0
+    return max(0, as_whole(number.replace(",", "")) or 0) * {"B": 1, "KiB": 1024}.get(unit, 0)
