@@ -97,6 +97,12 @@ class FirmwareVerdict:
         return self.reason
 
     @property
+    def is_size_unread(self) -> bool:
+        """Whether it is known what the model needs, and of none of its arenas how large it is."""
+        rooms = [case.room for case in self.all_cases]
+        return self.multiple_of_16 is not None and not self.reason and all(room and not room.whole for room in rooms)
+
+    @property
     def conditions(self) -> tuple[str, ...]:
         """The doubts that can turn the answer, as sentences that follow "if"."""
         return tuple(doubt.text for doubt in turning(self.doubts))
@@ -119,6 +125,7 @@ def judge(
     conditions: Iterable[Condition] = (),
     *,
     settled: frozenset[str] = frozenset(),
+    asks_for_room: bool = True,
 ) -> FirmwareVerdict:
     """Return the verdict about a model.
 
@@ -142,8 +149,19 @@ def judge(
     reason = "" if missing else _refusal(subject.model, firmware, settled) or _fault(subject, verdict)
     if missing or reason:
         return replace(verdict, fits=False, missing=missing, reason=reason or verdict.reason, log=(), cases=())
-    grounds = Conditions(subject, firmware, cases, settled, verdict.fits)
-    return replace(verdict, doubts=tuple(grounds.all(conditions)))
+    doubts = tuple(Conditions(subject, firmware, cases, settled, verdict.fits).all(conditions))
+    if asks_for_room and verdict.fits is None and verdict.is_size_unread:
+        return replace(verdict, fits=True, doubts=(Doubt(_has_room(verdict)), *doubts), arena=cases[0].room)
+    return replace(verdict, doubts=doubts)
+
+
+def _has_room(verdict: FirmwareVerdict) -> str:
+    """Return what an arena whose size the code does not say must have, in the most demanding case."""
+    name = "its arena" if verdict.arena is None else verdict.arena.name
+    if verdict.split is None:
+        return f"{name} has {verdict.multiple_of_16:,} B or more"
+    rest = align_up(verdict.split.non_persistent, BUFFER_ALIGNMENT)
+    return f"its arenas have {verdict.split.persistent:,} B or more for what stays, and {rest:,} B or more for the rest"
 
 
 def _unjudgeable(firmware: Firmware, missing: Sequence[str]) -> str:

@@ -456,7 +456,7 @@ def _as_source(path: str, shrunk: Shrunk | Streamed, args: argparse.Namespace) -
     """Return the result as a C array in a source, and what to call it: in the file that is there, or in a new one."""
     methods, own = resolver_methods(shrunk.model)
     notes = [
-        *firmware_lines(shrunk),
+        *firmware_lines(shrunk, has_arena=isinstance(shrunk, Streamed) or not shrunk.aims),
         *(feeding_lines(shrunk) if isinstance(shrunk, Streamed) else ()),
         f"MicroMutableOpResolver<{len(methods) + len(own)}>: {', '.join((*methods, *own))}",
     ]
