@@ -117,7 +117,8 @@ class Conditions:
         if any(call and call.has_own_planner and call.preserves_all_tensors is None for call in self._calls):
             own = self._firmware.own_planners
             if own:
-                yield f"its own planner ({', '.join(own)}) plans no more than TFLM's linear one, which shares nothing"
+                least = "no less" if self._fits is False else "no more"
+                yield f"its own planner ({', '.join(own)}) plans {least} than TFLM's linear one, which shares nothing"
             else:
                 yield "the planner that it makes is TFLM's greedy or linear one"
         elif not self._all_calls_say("preserves_all_tensors") and self._depends_on_planner():
@@ -176,7 +177,10 @@ class Conditions:
     def _of_kernels(self) -> Iterator[str]:
         firmware = self._firmware
         for name in firmware.own_kernels:
-            yield f"{name}(), which is not TFLM's, asks for no memory that TFLM's kernels do not ask for"
+            yield (
+                f"{name}(), which is not TFLM's, asks for no memory that TFLM's kernels do not ask for, and stores "
+                "nothing outside of its own"
+            )
         if self._fits is False:
             return
         for name in firmware.own_resolvers:
