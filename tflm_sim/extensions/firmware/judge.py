@@ -149,7 +149,10 @@ def judge(
     reason = "" if missing else _refusal(subject.model, firmware, settled) or _fault(subject, verdict)
     if missing or reason:
         return replace(verdict, fits=False, missing=missing, reason=reason or verdict.reason, log=(), cases=())
-    doubts = (*_own(unregistered, firmware), *Conditions(subject, firmware, cases, settled, verdict.fits).all(conditions))
+    doubts = (
+        *_own(unregistered, firmware),
+        *Conditions(subject, firmware, cases, settled, verdict.fits).all(conditions),
+    )
     if asks_for_room and verdict.fits is None and verdict.is_size_unread:
         return replace(verdict, fits=True, doubts=(Doubt(_has_room(verdict)), *doubts), arena=cases[0].room)
     return replace(verdict, doubts=doubts)
@@ -159,7 +162,9 @@ def _own(operators: Sequence[str], firmware: Firmware) -> Iterator[Doubt]:
     """Yield that operators without TFLM's kernel have one of the program's own, whose functions need not be named so."""
     if operators and firmware.own_kernels:
         are = "is" if len(operators) == 1 else "are"
-        yield Doubt(f"{', '.join(operators)} {are} registered, with a kernel of the program's own (`custom_ops=FILE.py`)")
+        yield Doubt(
+            f"{', '.join(operators)} {are} registered, with a kernel of the program's own (`custom_ops=FILE.py`)"
+        )
 
 
 def _has_room(verdict: FirmwareVerdict) -> str:
