@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from tflm_sim.checks.candidates import CandidateNeed
 from tflm_sim.checks.doubts import EXIT_CODES, Answer, Doubt, answer_of, fits_of
@@ -100,6 +100,8 @@ class Baseline:
         sizes: The smallest multiple of 16, bytes, by model and configuration:
             "models/kws.tflite on cortex-m4 (cmsis_nn, plain, greedy)"; a TFLM other than the newest is named, too.
     """
+
+    IS_KEPT: ClassVar = True
 
     schema_version: Literal[1]
     sizes: dict[str, Count]

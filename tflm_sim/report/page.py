@@ -14,6 +14,7 @@ from pathlib import Path, PurePath
 from typing import TextIO
 
 from tflm_sim.escape import json_text, printable
+from tflm_sim.provenance import made_by
 from tflm_sim.report.page_text import page_texts
 from tflm_sim.report.picture import Picture
 from tflm_sim.report.picture_document import picture_document
@@ -37,6 +38,7 @@ def write_page(file: TextIO, pictures: Sequence[Picture], boards: Sequence[Seque
     assert pictures, "a page shows at least one picture"
     style, script = _style(), _script()
     parts = {
+        "@MAKER@": f"tflm_sim {made_by()}",
         "@TITLE@": escape(f"{_model_name(pictures[0])}: memory arena"),
         "@SUMMARY@": escape("\n".join(map(_summary, pictures))),
         "@STYLE_HASH@": _hash(style),

@@ -214,7 +214,7 @@ def _told_apart(pictures: Sequence[Picture]) -> tuple[str, list[str]]:
     for picture, row in zip(pictures, facts, strict=True):
         own = ", ".join(text for key, text in row.items() if key not in same and text)
         is_named = not picture.title.startswith(row.get("target", "\n"))
-        headings.append(printable(picture.title, 200) if is_named or not own else own)
+        headings.append(printable(picture.title, 200) if is_named else own or row.get("target", row["model"]))
     common = ", ".join(facts[0][key] for key in same if key != "model" and facts[0][key])
     return common, headings
 

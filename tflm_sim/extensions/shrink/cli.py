@@ -21,6 +21,7 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.documents import as_json
 from tflm_sim.errors import FirmwareError, TflmSimError, UsageError
 from tflm_sim.extensions.shrink.shrunk import Shrunk
+from tflm_sim.extensions.shrink.stream_text import feeding_lines, streamed_document, streamed_lines
 from tflm_sim.extensions.shrink.streamed import Streamed
 from tflm_sim.extensions.shrink.text import (
     ExecutedGain,
@@ -243,7 +244,6 @@ def _refuse_without_stream(args: argparse.Namespace) -> None:
 def _stream(args: argparse.Namespace) -> int:
     """Rewrite a model that takes a window into one that takes its new frames, and print what that gives."""
     from tflm_sim.extensions.shrink.stream import stream
-    from tflm_sim.extensions.shrink.stream_text import streamed_document, streamed_lines
 
     if args.picture is not None:
         raise UsageError("--picture needs --advise: it draws what windows have in common")
@@ -455,7 +455,8 @@ def _as_source(path: str, shrunk: Shrunk | Streamed, args: argparse.Namespace) -
     """Return the result as a C array in a source, and what to call it: in the file that is there, or in a new one."""
     methods, own = resolver_methods(shrunk.model)
     notes = [
-        *firmware_lines(shrunk),
+        *firmware_lines(shrunk, has_arena=isinstance(shrunk, Streamed) or not shrunk.aims),
+        *(feeding_lines(shrunk) if isinstance(shrunk, Streamed) else ()),
         f"MicroMutableOpResolver<{len(methods) + len(own)}>: {', '.join((*methods, *own))}",
     ]
     if not os.path.exists(path):

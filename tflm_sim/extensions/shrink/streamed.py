@@ -8,20 +8,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tflm_sim.document_fields import HIDDEN
+from tflm_sim.document_fields import HIDDEN, named
 from tflm_sim.document_types import Count
 from tflm_sim.extensions.shrink.shrunk import Cost, Gain, ProgramProof, Proof
 from tflm_sim.model.types import Model
 
 
 @dataclass(frozen=True, slots=True)
-class Ring:
+class KeptRows:
     """Old rows that are kept from one invocation to the next.
 
     Attributes:
         tensor: Whose rows, by its name in the model or its number there.
-        rows: How many.
-        bytes: They take.
+        rows: That the state holds.
+        bytes: That they take.
         keep: "whole" (a variable tensor with the new rows, too), "old" (a variable tensor), "resource" (a resource
             variable).
     """
@@ -68,13 +68,13 @@ class Streamed:
     input_shape: tuple[Count, ...]
     frame_bytes: Count
     aim: str
-    gains: tuple[Gain, ...]
+    gains: tuple[Gain, ...] = field(metadata=named("targets"))
     before: Cost
     after: Cost
     start_up: Count
     operators: tuple[Count, ...]
     ends: tuple[str, ...]
-    rings: tuple[Ring, ...]
+    rings: tuple[KeptRows, ...]
     extra_operators: tuple[str, ...]
     simulations: Count
     verified: str = ""
