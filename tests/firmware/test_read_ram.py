@@ -4,8 +4,8 @@ Each script is text of ours with the sections and symbols of the vendor's, for 2
 
 Source: memmap_default.ld @ pico-sdk 2.0.0; STM32CubeMX's *_FLASH.ld; nrf_common.ld @ nRF5 SDK 17.1; mbed's GCC scripts;
 include/zephyr/arch/arm/cortex_m/scripts/linker.ld @ Zephyr 3.7; memory.ld.in of the ESP32 @ ESP-IDF 5.1;
-flash_with_bootloader.ld @ ArduinoCore-samd 1.8; fsp.ld @ Renesas FSP 4; *_flash.ld of MCUXpresso's SDK, and what its IDE
-generates.
+flash_with_bootloader.ld @ ArduinoCore-samd 1.8; fsp.ld @ Renesas FSP 4; *_flash.ld of MCUXpresso's SDK, and what its
+IDE generates.
 """
 
 from __future__ import annotations

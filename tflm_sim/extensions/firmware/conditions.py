@@ -62,11 +62,20 @@ class Conditions:
         yield from (Doubt(condition.text) for condition in of_targets if self._matters(condition))
 
     def _of_program(self) -> Iterator[str]:
+        yield from self._of_way()
         yield from self._of_arena()
         yield from self._of_planner()
         yield from self._of_variables()
         yield from self._of_allocator()
         yield from self._of_kernels()
+
+    def _of_way(self) -> Iterator[str]:
+        """Yield that the program comes to AllocateTensors(), where a loop before may keep it."""
+        for wait in self._firmware.set_up.waits if self._fits is not False else ():
+            why = f"by the device at {wait.address:#x}, it may stay in a loop before"
+            if wait.name:
+                why = f"it waits for {wait.name}, which nothing sets, before"
+            yield f"{wait.function}() comes to AllocateTensors() ({why})"
 
     def _matters(self, condition: Condition) -> bool:
         """Whether some answer would be another one without the condition, or there is no telling."""

@@ -159,7 +159,7 @@ def judge(
 
 
 def _own(operators: Sequence[str], firmware: Firmware) -> Iterator[Doubt]:
-    """Yield that operators without TFLM's kernel have one of the program's own, whose functions need not be named so."""
+    """Yield that operators without TFLM's kernel have one of the program's own."""
     if operators and firmware.own_kernels:
         are = "is" if len(operators) == 1 else "are"
         yield Doubt(
