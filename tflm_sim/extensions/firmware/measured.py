@@ -57,6 +57,18 @@ class MeasuredModel:
         return sum_if_known(arena.smallest_arena_multiple_of_16 for arena in self._arenas)
 
     @property
+    def invoke_works(self) -> bool | None:
+        """Whether its Invoke() stays within its bounds and succeeds; None where it does not come to a good end.
+
+        That proves nothing where another model was put in: it computes with whatever stands in its inputs. What is not
+        run, since AllocateTensors() fails in the program's own arena, has no fault.
+        """
+        runs = [run for one in self.arena.allocations for run in one.invocations] if self.arena.fits else []
+        if any(store.into != "data" for run in runs for store in run.stores or ()):
+            return False
+        return True if all(run.status == "ok" for run in runs) else None
+
+    @property
     def _arenas(self) -> list[ExecutedArena]:
         return [self.arena] if self.rest is None else [self.arena, self.rest]
 
@@ -83,7 +95,7 @@ def measure(
         FirmwareError: It cannot be executed, AllocateTensors() came to no end, or its own model is not in its file.
         UsageError: No emulator is installed.
     """
-    execution = execute(program, model=model, sizes=sizes, interpreter=0 if model is None else interpreter)
+    execution = execute(program, model=model, invokes=1, sizes=sizes, interpreter=0 if model is None else interpreter)
     pairs = _arenas_of_interpreter(execution, interpreter, program)
     arena, rest = max(pairs, key=lambda pair: (pair[0].smallest_arena is None, pair[0].smallest_arena or 0))
     if arena.fits is None:

@@ -138,15 +138,15 @@ class MeasuredProgram:
 
     @property
     def works(self) -> bool | None:
-        """Whether the model works in the first of the sizes that were to be tried."""
+        """Whether the model works in the first of the sizes that were to be tried, its Invoke() too."""
         tried, needed = self.found.arena.tried[0], self.multiple_of_16
-        if self.found.rest is None:
-            return tried.works
-        return needed is not None and needed <= tried.size  # The size is that of both arenas together.
+        # The size is that of both arenas together, where there are two.
+        is_enough = tried.works if self.found.rest is None else needed is not None and needed <= tried.size
+        return self.found.invoke_works if is_enough else is_enough
 
     @property
     def reason(self) -> str:
-        """Why no size is enough, "" where one is."""
+        """Why no size is enough, or why it does not work although one is; "" where it works."""
         return self.found.own.reason
 
     @property
