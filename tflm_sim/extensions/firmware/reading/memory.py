@@ -102,7 +102,7 @@ def regions(elf: Elf, *, ram: int | None = None) -> tuple[Region, ...]:
     """
     values = {symbol.name: symbol.value for symbol in elf.symbols}
     groups = [group for group in _grouped(_writable(elf)) if {one.type for one in group} - _CONSTRUCTOR_TABLES]
-    found = [_region(group, behind, values) for group, behind in zip(groups, [*groups[1:], None], strict=True)]
+    found = [_region(group, behind, values) for group, behind in zip(groups, (*groups[1:], None), strict=False)]
     if ram is not None and found:
         largest = max(range(len(found)), key=lambda i: found[i].data + found[i].zeroed)
         region = found[largest]
