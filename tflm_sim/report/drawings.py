@@ -271,11 +271,9 @@ def _legend(figure: Figure, keys: Sequence[str]) -> None:
 
     rows = [CATEGORIES[key] for key in keys]
     handles = [
-        Patch(
-            facecolor=row.light,
-            label=row.title,
-            **({"hatch": _HATCH, "edgecolor": "white", "linewidth": 0} if row.is_hatched else {}),
-        )
+        Patch(facecolor=row.light, label=row.title, hatch=_HATCH, edgecolor="white", linewidth=0)
+        if row.is_hatched
+        else Patch(facecolor=row.light, label=row.title)
         for row in rows
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=6, fontsize=7, frameon=False)

@@ -24,6 +24,7 @@ from tflm_sim.extensions.firmware.rooms import ArenaRoom, Subject
 from tflm_sim.model.schema import builtin_operator_name
 from tflm_sim.model.types import Model
 from tflm_sim.ops.registry import registrations
+from tflm_sim.ops.resolver import used_operators
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.units import align_up
 
@@ -316,7 +317,7 @@ def missing_operators(model: Model, firmware: Firmware, known: Collection[str] =
 
 def _used(model: Model, *, custom: bool = False) -> list[str]:
     """Return the builtin or the custom operators of a model, in the order in which the device looks for them."""
-    codes = (model.operator_codes[op.opcode_index] for subgraph in model.subgraphs for op in subgraph.operators)
+    codes = used_operators(model)
     if custom:
         return list(dict.fromkeys(code.custom_code for code in codes if code.custom_code is not None))
     return list(dict.fromkeys(builtin_operator_name(code.builtin_code) for code in codes if code.custom_code is None))

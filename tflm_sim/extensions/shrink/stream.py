@@ -21,8 +21,10 @@ from tflm_sim.extensions.shrink.shrink import (
     cost_of,
     refuse_unshrinkable,
     shrink_configurations,
+    stopping_after,
     target_gains,
 )
+from tflm_sim.extensions.shrink.stopping import Stopping
 from tflm_sim.extensions.shrink.stream_rewrite import Keep, NotRunnable, Ring, StreamPlan, streamed
 from tflm_sim.extensions.shrink.stream_rows import Moving, moving
 from tflm_sim.extensions.shrink.stream_verify import start_up
@@ -75,6 +77,7 @@ def stream(
     operators: Iterable[str] | None = None,
     replan: bool = False,
     force_float: bool = False,
+    time_limit: float | None = None,
     prove_runs: int | None = None,
     prove_program: str | os.PathLike[str] | None = None,
     prove_interpreter: int = 0,
@@ -90,7 +93,7 @@ def stream(
         aim: "ram" for the smallest arena, which must grow on no target; "macs" for the fewest multiply-accumulates.
         goal: Bytes of arena, or text ("64KiB"), that must be enough on every target.
         operators: Operators that may be needed in addition ("SLICE", ...); None for any.
-        replan, force_float: As for :func:`~tflm_sim.extensions.shrink.shrink.shrink`.
+        replan, force_float, time_limit: As for :func:`~tflm_sim.extensions.shrink.shrink.shrink`.
         prove_runs: Run both in the real TFLM, on so many windows of noise and the extreme ones; None for no run.
         prove_program, prove_interpreter: The linked program that runs both instead.
         progress: Called with what is being tried.
@@ -121,9 +124,11 @@ def stream(
     may_need = None if operators is None else frozenset(each_of(operators, str, "the names of operators"))
     allowance = Allowance(Budget(as_size(goal, "goal"), inf, None, may_need), model)
     facts = moving(Draft(model), axis, step)
-    search = _Search(model, facts, sizer, allowance, aim, before, progress or (lambda _: None))
-    best = search.found()
-    data = encode(best.model)
+    stopping = stopping_after(time_limit)
+    search = _Search(model, facts, sizer, allowance, aim, before, stopping, progress or (lambda _: None))
+    with stopping.noting_interrupts():
+        best = search.found()
+    data = allowance.appended.behind(encode(best.model))
     written = replace(parse(data), path=model.path)
     search.progress("verifying")
     verified = verify(model, written, configurations, stream=step, axis=axis)
@@ -147,6 +152,7 @@ def stream(
         rings=tuple(_rings(model, best)),
         extra_operators=tuple(sorted(operator_names(written) - operator_names(model))),
         simulations=search.sizer.runs,
+        stopped=stopping.reason,
         verified=str(verified),
     )
     if prove_runs is None:
@@ -191,6 +197,7 @@ class _Search:
     allowance: Allowance
     aim: str
     before: tuple[int, ...]
+    stopping: Stopping
     progress: Callable[[str], object]
     sized: dict[StreamPlan, _Candidate | None] = field(default_factory=dict)
 
@@ -256,7 +263,7 @@ class _Search:
     def _candidate(self, plan: StreamPlan) -> _Candidate | None:
         """Return what a plan gives; None where TFLM does not run it, or it may not be."""
         if plan not in self.sized:
-            if len(self.sized) >= MAX_CANDIDATES:
+            if self.sized and (self.stopping.reason or len(self.sized) >= MAX_CANDIDATES):
                 return None
             self.progress(f"streaming {len(plan.operators)} operators, {len(self.sized)} candidates")
             self.sized[plan] = self._new(plan)

@@ -24,6 +24,7 @@ from tflm_sim.extensions.shrink.split import add_integers
 from tflm_sim.extensions.shrink.stream_rows import Moving, MovingRows
 from tflm_sim.extensions.shrink.tile_rules import Rows as Range
 from tflm_sim.extensions.shrink.tile_rules import Rule, WindowRule
+from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import CONVOLUTIONS
 from tflm_sim.model.types import Model, Operator, TensorType
@@ -149,6 +150,7 @@ class _Rewriting:
     def run(self) -> None:
         """Rewrite the draft."""
         draft, before = self.draft, list(self.draft.operators)
+        draft.set_metadata(OFFLINE_MEMORY_ALLOCATION, None)  # It says where other tensors lie.
         self._collect()
         self._take_frames()
         order = sorted(self.plan.operators)

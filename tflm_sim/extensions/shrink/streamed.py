@@ -54,6 +54,7 @@ class Streamed:
         rings: The old rows that are kept.
         extra_operators: What the firmware's resolver must register in addition.
         simulations: How many models were simulated.
+        stopped: Why the search ended before all was tried, a sentence; empty where it ended by itself.
         verified: What was checked on the two files, unrolled, in a sentence.
         proof: What the real TFLM said; null unless asked for.
         program_proof: What the user's own program said; null unless asked for.
@@ -77,6 +78,7 @@ class Streamed:
     rings: tuple[KeptRows, ...]
     extra_operators: tuple[str, ...]
     simulations: Count
+    stopped: str = ""
     verified: str = ""
     proof: Proof | None = None
     program_proof: ProgramProof | None = None

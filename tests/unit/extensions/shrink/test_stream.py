@@ -11,7 +11,7 @@ import shrinking_models as models
 from moving_models import random_moving_model
 from test_windows import chain, dense, taps
 
-from tflm_sim import Streamed, load, smallest_arena, stream, streamed_lines, verify
+from tflm_sim import Streamed, load, smallest_arena, stream, streamed_lines, verify, with_offline_plan
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
 from tflm_sim.extensions.shrink.refusal import VerificationFailed
@@ -242,6 +242,21 @@ def test_limits_are_kept_or_refused_by_name() -> None:
         stream(model, 1, aim="macs", operators=())
     with pytest.raises(UsageError, match="`aim=speed`: a stream is for one of: ram, macs"):
         stream(model, 1, aim="speed")
+
+
+def test_a_plan_of_the_window_does_not_outlive_it() -> None:
+    planned = with_offline_plan(chain(taps(3), taps(2), dense), "cortex-m4", "greedy")
+    with pytest.raises(ModelError, match="the model has an offline plan"):
+        stream(planned, 1, aim="macs")
+    result = stream(planned, 1, aim="macs", replan=True)
+    assert not any(entry.name == "OfflineMemoryAllocation" for entry in result.model.metadata)
+
+
+def test_a_search_that_ends_early_gives_the_best_until_then() -> None:
+    result = stream(SPOTTER, 2, axis=1, aim="macs", time_limit=1e-6)
+    assert result.stopped == "the time was over"
+    assert result.operators == (0,)
+    assert "the search ended early: the time was over; this is the best until then" in streamed_lines(result)
 
 
 @pytest.fixture(scope="module")
