@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from tflm_sim.extensions.firmware.reading.elf import Elf, Section
 
@@ -102,7 +103,7 @@ def regions(elf: Elf, *, ram: int | None = None) -> tuple[Region, ...]:
     """
     values = {symbol.name: symbol.value for symbol in elf.symbols}
     groups = [group for group in _grouped(_writable(elf)) if {one.type for one in group} - _CONSTRUCTOR_TABLES]
-    found = [_region(group, behind, values) for group, behind in zip(groups, (*groups[1:], None), strict=False)]
+    found = [_region(group, behind, values) for group, behind in zip_longest(groups, groups[1:])]
     if ram is not None and found:
         largest = max(range(len(found)), key=lambda i: found[i].data + found[i].zeroed)
         region = found[largest]
