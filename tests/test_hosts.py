@@ -99,7 +99,7 @@ def _problem() -> tflm_sim.Problem:
 
 
 def _comparison() -> Any:
-    return tflm_sim.compare_planners(_problem().buffers, ("greedy", "exact"), time_limit=1)
+    return tflm_sim.compare_planners(_problem().buffers, names=("greedy", "exact"), time_limit=1)
 
 
 def _picture() -> Any:
@@ -257,6 +257,7 @@ OF_FILES = {
     "extensions/lite/flex.py": {"allowlist"},
     "extensions/lite/kernels/conditions.py": {"_rows"},
     "ops/places.py": {"_table"},
+    "provenance.py": {"commit"},
     "targets/history.py": {"commits", "main_line", "wheels"},
 }
 """Module -> functions that read a table which the package brings along, once."""

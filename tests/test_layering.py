@@ -20,7 +20,7 @@ PACKAGE = TESTS.parent / "tflm_sim"
 FLOORS = (
     {"errors", "limits"},
     {"registry"},
-    {"document_fields", "document_types", "names", "short_repr"},
+    {"document_fields", "document_types", "names", "provenance", "short_repr"},
     {"units", "sizes", "numbers", "escape", "files", "samples", "documents", "recorded", "child_python", "extras"},
     {"labels", "palette"},
     {"schemas"},

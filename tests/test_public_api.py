@@ -6,6 +6,7 @@ import ast
 import inspect
 import json
 import pickle
+import pydoc
 import re
 import subprocess
 import sys
@@ -148,6 +149,7 @@ EXPECTED = {
     "draw_tail": A_PICTURE,
     "draw_two_sets": "bytes by name, as a dictionary,",
     "execute": "the path of an ELF file",
+    "lite_pictures": "the name of the model",
     "open_port": "the name of a port",
     "parse": "the bytes of a .tflite file (load() takes a path)",
     "preset": "the name of a target",
@@ -266,7 +268,7 @@ FURTHER_ARGUMENTS: dict[str, tuple[Callable[[Any], object], str]] = {
     "assumed": (lambda given: tflm_sim.take_picture(SINE, M4, assumed=given), "assumed as names of options"),
     "count": (lambda given: tflm_sim.invoke(SINE, M4, count=given), "how many times, as a number,"),
     "offsets": (lambda given: tflm_sim.invoke(SINE, M4, offsets=given), "the offsets of a plan in bytes"),
-    "names": (lambda given: tflm_sim.compare_planners([], given), "the names of planners"),
+    "names": (lambda given: tflm_sim.compare_planners([], names=given), "the names of planners"),
     "planners": (lambda given: tflm_sim.compare_planners([], planners=given), "planners by name, as a dictionary,"),
     "planner_name": (lambda given: tflm_sim.with_offline_plan(SINE, M4, given), "the name of a planner"),
     "time_limit": (lambda given: tflm_sim.compare_planners([], time_limit=given), "a time limit in seconds"),
@@ -320,9 +322,19 @@ def test_planners_are_compared_on_what_head_problem_returns() -> None:
     comparison = tflm_sim.compare_planners(tflm_sim.head_problem(SINE, M4))
     assert [row.planner for row in comparison.outcomes] == ["greedy", "gpu_greedy_by_size", "vela_greedy", "hill_climb"]
     assert comparison.lower_bound == 32
-    assert [row.planner for row in tflm_sim.compare_planners(tflm_sim.head_problem(SINE, M4), "greedy").outcomes] == [
-        "greedy"
-    ]
+    assert [row.planner for row in tflm_sim.compare_planners(SINE, M4, names="greedy").outcomes] == ["greedy"]
+    assert tflm_sim.compare_planners(SINE, "cortex-m4").lower_bound == 32
+    with pytest.raises(tflm_sim.UsageError, match="planners are named by `names=`"):
+        tflm_sim.compare_planners(tflm_sim.head_problem(SINE, M4), "greedy")
+
+
+def test_the_help_of_every_public_function_is_a_screen() -> None:
+    for name in tflm_sim.__all__:
+        found = getattr(tflm_sim, name)
+        if inspect.isfunction(found):
+            lines = pydoc.plain(pydoc.render_doc(found)).splitlines()
+            shown = sum(-(-max(len(line), 1) // 80) for line in lines)
+            assert shown <= 48, name
 
 
 def _simulation() -> tflm_sim.Simulation:

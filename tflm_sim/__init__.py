@@ -14,7 +14,7 @@ from tflm_sim.registry import homes, public_names
 __version__ = "0.3.0"
 
 _NAMES = {
-    "answers.head_problem": "head_problem",
+    "answers.head_problem": "compare_planners head_problem",
     "answers.invoke_problem": "InvokeProblem",
     "answers.ledger": "TailLedger",
     "answers.offline_plan": "with_offline_plan",
@@ -43,7 +43,7 @@ _NAMES = {
     "ops.op_model": "Node OpModel",
     "ops.requests": "FreeTempBuffer FreeTempTensor Persistent Scratch ScratchBuffer Steps TempBuffer TempTensor",
     "planners.buffers": "Buffer Plan",
-    "planners.compare": "Comparison Outcome compare_planners=compare",
+    "planners.compare": "Comparison Outcome",
     "planners.problem": "Problem",
     "planners.validate": "PlanFault",
     "report.drawings": "draw_arena draw_live_bytes draw_planners draw_tail draw_two_sets",
@@ -54,7 +54,7 @@ _NAMES = {
     "targets.presets": "preset",
     "targets.target": "Target",
 }
-"""Module -> the public names of the core that it defines ("compare_planners=compare" is called compare there).
+"""Module -> the public names of the core that it defines ("run_shrink=shrink" would be called shrink there).
 
 Those of the extensions stand in ``registry.py``."""
 

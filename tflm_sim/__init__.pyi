@@ -1,5 +1,6 @@
 """The public names for editors and type checkers; ``__init__.py`` imports them on first use."""
 
+from tflm_sim.answers.head_problem import compare_planners as compare_planners
 from tflm_sim.answers.head_problem import head_problem as head_problem
 from tflm_sim.answers.invoke_problem import InvokeProblem as InvokeProblem
 from tflm_sim.answers.ledger import TailLedger as TailLedger
@@ -61,6 +62,7 @@ from tflm_sim.extensions.lite.answer import Answer as LiteAnswer
 from tflm_sim.extensions.lite.answer import LiteSettings as LiteSettings
 from tflm_sim.extensions.lite.answer import allocated as lite_allocated
 from tflm_sim.extensions.lite.answer import double_batch as double_batch
+from tflm_sim.extensions.lite.planned_picture import lite_pictures as lite_pictures
 from tflm_sim.extensions.lite.summary import Summary as LiteSummary
 from tflm_sim.extensions.lite.summary import summaries as lite_summaries
 from tflm_sim.extensions.shrink.shrink import shrink as shrink
@@ -101,7 +103,6 @@ from tflm_sim.planners.buffers import Buffer as Buffer
 from tflm_sim.planners.buffers import Plan as Plan
 from tflm_sim.planners.compare import Comparison as Comparison
 from tflm_sim.planners.compare import Outcome as Outcome
-from tflm_sim.planners.compare import compare as compare_planners
 from tflm_sim.planners.problem import Problem as Problem
 from tflm_sim.planners.validate import PlanFault as PlanFault
 from tflm_sim.report.drawings import draw_arena as draw_arena
@@ -215,6 +216,7 @@ __all__ = [
     "invoke",
     "lifetimes",
     "lite_allocated",
+    "lite_pictures",
     "lite_summaries",
     "load",
     "open_port",

@@ -15,6 +15,9 @@
 ``document_types.py`` say what its values are, and need not be imported at run time by who names them. Rows that come by
 the thousand may be named tuples; they are objects in JSON all the same. ``schemas/generate.py`` makes JSON Schemas of
 documents; one with ``IS_OPEN`` may get more keys without a new version.
+
+A document with ``schema_version`` also says which tflm_sim made it. One with ``IS_KEPT`` does not: users compare it by
+its text, or it is a row of many.
 """
 
 from __future__ import annotations
@@ -24,13 +27,14 @@ import re
 import reprlib
 import types
 import typing
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
 
 from tflm_sim import document_types
 from tflm_sim.document_types import OneOf, Pattern, Range
+from tflm_sim.provenance import maker
 from tflm_sim.registry import part_type, parts
 
 if TYPE_CHECKING:
@@ -101,7 +105,8 @@ def as_json(value: Any, strings: dict[str, int] | None = None) -> Any:
     kind: Any = type(value)
     fields = fields_of(kind)
     if fields is not None:
-        return dict(_members(value, fields, strings))
+        members = dict(_members(value, fields, strings))
+        return {**members, "tflm_sim": maker()} if names_its_maker(kind, members) else members
     if isinstance(value, Mapping):
         return {key: as_json(item, strings) for key, item in value.items()}
     if isinstance(value, Enum):
@@ -109,6 +114,11 @@ def as_json(value: Any, strings: dict[str, int] | None = None) -> Any:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return [as_json(item, strings) for item in value]
+
+
+def names_its_maker(kind: Any, keys: Iterable[str]) -> bool:
+    """Return whether a document says which tflm_sim made it: each with a version of its schema, if it is not kept."""
+    return "schema_version" in keys and not getattr(kind, "IS_KEPT", False)
 
 
 def _members(value: Any, fields: tuple[JsonField, ...], strings: dict[str, int] | None) -> Iterator[tuple[str, Any]]:

@@ -158,6 +158,7 @@ OWN: tuple[Extension, ...] = (
         planners="planning",
         names={
             "answer": "LiteAnswer=Answer LiteSettings double_batch lite_allocated=allocated",
+            "planned_picture": "lite_pictures",
             "summary": "LiteSummary=Summary lite_summaries=summaries",
         },
     ),

@@ -116,7 +116,9 @@ def test_json_has_what_keeping_costs_too(capsys: pytest.CaptureFixture[str]) -> 
     assert kept["after"] - kept["before"] == 8000
 
 
-@pytest.mark.parametrize("options", [("--invoke", "0"), ("--invoke", "-3"), ("--invoke", "1", "--json")])
+@pytest.mark.parametrize(
+    "options", [("--invoke", "0"), ("--invoke", "-3"), ("--invoke", "10001"), ("--invoke", "1", "--json")]
+)
 def test_invocations_that_mean_nothing(options: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, *KWS, *options)
     assert (code, out) == (2, "")

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from tflm_sim import __version__
 from tflm_sim.answers.sizing import Sizer, Sizing
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import FileError, ModelError, TflmSimError, UsageError, each_of
@@ -24,6 +23,7 @@ from tflm_sim.model.encode import encode
 from tflm_sim.model.inputs import read_input
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model
+from tflm_sim.provenance import made_by
 from tflm_sim.targets.boards import BOARDS, Board, board
 from tflm_sim.targets.presets import PRESETS, preset
 
@@ -117,7 +117,7 @@ class Row:
         limit: Bytes that the arena may have.
         fits: Whether the arena, and on a board the model in flash, fit; False for a model that never invokes.
         error: Why there is no figure, or why the model never invokes, in words.
-        version: Of this package.
+        version: Of this package, and its commit: "0.3.0 (34d7cf465)".
     """
 
     model: str
@@ -142,7 +142,7 @@ class Row:
     limit: int | None = None
     fits: bool | None = None
     error: str = ""
-    version: str = __version__
+    version: str = field(default_factory=made_by)
 
 
 NEVER_INVOKES = "never-invokes"

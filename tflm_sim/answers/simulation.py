@@ -115,6 +115,18 @@ class Simulation:
         return None if halted is None or halted.status != "abort" else str(halted)
 
     @cached_property
+    def release_build(self) -> str | None:
+        """What a build with NDEBUG, which has no debug checks, does where this one halts at one; None elsewhere."""
+        target = self.configuration.target
+        if not target.runtime.has_debug_checks or self.status != "abort":
+            return None
+        release = replace(target, runtime=replace(target.runtime, has_debug_checks=False))
+        goes_on = simulate(self.model, replace(self.configuration, target=release))
+        if goes_on.smallest is not None:
+            return f"needs {goes_on.smallest.size:,} B"
+        return None if str(goes_on.failure) == str(self.failure) else str(goes_on.failure)
+
+    @cached_property
     def log(self) -> tuple[str, ...]:
         """The lines that the device prints, in order."""
         return tuple(event.text for event in self.events if isinstance(event, LogLine))

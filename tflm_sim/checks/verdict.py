@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from tflm_sim.checks.candidates import CandidateNeed
 from tflm_sim.checks.doubts import EXIT_CODES, Answer, Doubt, answer_of, fits_of
@@ -101,12 +102,17 @@ class Baseline:
             "models/kws.tflite on cortex-m4 (cmsis_nn, plain, greedy)"; a TFLM other than the newest is named, too.
     """
 
+    IS_KEPT: ClassVar = True
+
     schema_version: Literal[1]
     sizes: dict[str, Count]
 
 
 def baseline_key(model: str, configuration: Configuration) -> str:
-    """Return the name of a model in a configuration; ``model`` is a path or "sample:NAME"."""
+    """Return the name of a model in a configuration; ``model`` is a path or "sample:NAME".
+
+    A path is written with slashes, so that a baseline is the same on every system.
+    """
     target = configuration.target
     variables, room = configuration.resource_variable_count, configuration.variable_arena_size
     snapshot = target.runtime.snapshot
@@ -121,6 +127,7 @@ def baseline_key(model: str, configuration: Configuration) -> str:
         *(["two arenas"] if configuration.is_split else []),
     )
     own = "".join(f", {setting}" for setting in settings)
+    model = model.replace(os.sep, "/")
     return (
         f"{model} on {target.name} ({target.kernel_library}, {configuration.interpreter}, {configuration.planner}{own})"
     )

@@ -160,19 +160,16 @@ class _Version(argparse.Action):
     """Prints the version; the planner core is looked up only then."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
-        from tflm_sim import __version__
         from tflm_sim.model.load import left_to_python, native_reader
         from tflm_sim.planners import native
+        from tflm_sim.provenance import made_by
         from tflm_sim.targets.runtime import Runtime
 
         words = {True: "C", False: "Python (no C compiler was there at installation)"}
         reader = words[native_reader() is not left_to_python]
         models = f"models {Runtime()} unless another is named; 'tflm-sim list libraries' has the others"
         say(
-            f"tflm-sim {__version__}",
-            models,
-            f"planner core: {words[native.available()]}",
-            f"reader of models: {reader}",
+            f"tflm-sim {made_by()}", models, f"planner core: {words[native.available()]}", f"reader of models: {reader}"
         )
         parser.exit()
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Literal
 
-from tflm_sim import __version__
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.cli.options import Subparsers, add_configuration, add_verb, configuration
 from tflm_sim.cli.terminal import say_json
@@ -24,6 +23,7 @@ from tflm_sim.model.load import parse
 from tflm_sim.model.schema import BUILTIN_OPERATORS
 from tflm_sim.model.types import Model
 from tflm_sim.planners import native
+from tflm_sim.provenance import made_by
 
 ABOUT = """
 Attach the output when you report a bug.
@@ -95,7 +95,7 @@ class BugReport:
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     report = BugReport(
-        tflm_sim=__version__,
+        tflm_sim=made_by(),
         planner_core="C" if native.available() else "Python",
         python=sys.version.split()[0],
         system=f"{platform.system()} {platform.release()} {platform.machine()}",

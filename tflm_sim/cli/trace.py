@@ -46,6 +46,8 @@ tflm-sim trace model.tflite --preserve conv1/Relu --preserve 5
 tflm-sim trace model.tflite --preserve-all
 tflm-sim trace model.tflite --invoke 10
 """
+MOST_INVOCATIONS = 10_000
+"""Of --invoke: what a second does not show, more do not either."""
 EXITS = {1: "--invoke: a byte is overwritten", 4: "AllocateTensors() fails"}
 
 
@@ -78,9 +80,9 @@ def register(subparsers: Subparsers) -> None:
     other.add_argument("--preserve-all", action="store_true", help="say what preserve_all_tensors costs")
     other.add_argument(
         "--invoke",
-        type=typed(whole),
+        type=typed(whole, least=1, most=MOST_INVOCATIONS),
         metavar="N",
-        help="run AllocateTensors() under the sanitizer, then invoke N times and check every byte",
+        help="run AllocateTensors() under the sanitizer, then invoke N times (10,000 at most) and check every byte",
     )
 
 

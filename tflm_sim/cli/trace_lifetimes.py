@@ -13,7 +13,7 @@ from tflm_sim.checks.sanitizer import findings_until_failure, sanitize
 from tflm_sim.cli.options import SETTINGS, assumed, configured, header, program_header, refuse_besides, simulated
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.errors import SimulatedFailure, UsageError
+from tflm_sim.errors import SimulatedFailure
 from tflm_sim.escape import printable
 from tflm_sim.invocation.findings import Finding
 from tflm_sim.model.load import load
@@ -52,8 +52,6 @@ def _costs(args: argparse.Namespace, lives: Lifetimes, config: Configuration) ->
 def run_sanitizer(args: argparse.Namespace) -> int:
     """Run the sanitizer; the exit code is 1 where a byte is overwritten."""
     refuse_besides(args, "invoke", "model", *SETTINGS)
-    if args.invoke < 1:
-        raise UsageError(f"--invoke {args.invoke}: the number of invocations must be 1 or more")
     model = load(args.model)
     config, need = configured(args, args.model, model)
     say(*program_header(need), *header(args, config))

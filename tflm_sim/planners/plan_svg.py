@@ -14,6 +14,7 @@ from tflm_sim.labels import fitted, short_names
 from tflm_sim.palette import CATEGORIES, EDGE, FREE, HATCH, HATCH_ID, INK, MARK, SOFT
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.problem import Problem
+from tflm_sim.provenance import made_by
 
 WIDTH, HEIGHT = 1000, 600
 _LEFT, _TOP, _RIGHT, _BOTTOM = 70, 74, 30, 46
@@ -44,7 +45,8 @@ def write_plan_svg(
     file.write(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" fill="{INK}" '
         f'font-family="system-ui, Segoe UI, DejaVu Sans, sans-serif" font-size="11">\n'
-        f'<title>{title}</title>\n{HATCH}<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>\n'
+        f"<title>{title}</title>\n<metadata>tflm_sim {made_by()}</metadata>\n{HATCH}"
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>\n'
         f'<text x="{_LEFT}" y="22" font-size="14">{title}</text>\n'
     )
     scale = _Scale(problem.buffers, plan)
@@ -54,10 +56,11 @@ def write_plan_svg(
         f'<rect x="{_LEFT}" y="{_TOP}" width="{scale.x(plan.peak) - _LEFT:.1f}" height="{HEIGHT - _TOP - _BOTTOM}" '
         f'fill="{FREE}"/>\n'
     )
-    for buffer, offset, row, label in zip(problem.buffers, plan.offsets, rows, labels, strict=True):
-        file.write(_rectangle(scale, buffer, offset, row, label))
+    placed = list(zip(problem.buffers, plan.offsets, rows, strict=True))
+    file.writelines(_rectangle(scale, *each) for each in placed)
     file.writelines(_axes(scale, plan.peak, lower_bound))
     file.writelines(_fullest(scale, problem.buffers, plan.peak))
+    file.writelines(_label(scale, *each, label) for each, label in zip(placed, labels, strict=True))
     file.writelines(_legend([key for key in CATEGORIES if any(row.category == key for row in rows)]))
     file.write("</svg>\n")
 
@@ -101,7 +104,7 @@ class _Scale:
         return _TOP + (time - self.first) * self.per_moment
 
 
-def _rectangle(scale: _Scale, buffer: Buffer, offset: int, row: Drawn, label: str) -> str:
+def _rectangle(scale: _Scale, buffer: Buffer, offset: int, row: Drawn) -> str:
     category, last = CATEGORIES[row.category], buffer.upper - 1
     x, y = scale.x(offset), scale.y(buffer.lower)
     width, height = scale.x(offset + buffer.size) - x, scale.y(buffer.upper) - y
@@ -109,23 +112,26 @@ def _rectangle(scale: _Scale, buffer: Buffer, offset: int, row: Drawn, label: st
     fact = f"{printable(row.name)}: {buffer.size:,} bytes at {offset:,}{fixed}, times {buffer.lower} to {last}"
     place = f'x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" height="{height:.2f}"'
     hatch = f'<rect {place} fill="url(#{HATCH_ID})"/>' if category.is_hatched else ""
-    text = escape(fitted(label, int((width - 8) / _CHARACTER_WIDTH)))
-    shown = "" if height < _LINE_HEIGHT or not text else _label(x, y, height, text, category.ink, category.light)
     return (
         f'<g><title>{escape(fact)}</title><rect {place} fill="{category.light}" stroke="#ffffff" '
-        f'stroke-width="0.8"/>{hatch}{shown}</g>\n'
+        f'stroke-width="0.8"/>{hatch}</g>\n'
     )
 
 
-def _label(x: float, y: float, height: float, text: str, ink: str, rim: str) -> str:
-    """Return a name near the upper edge of a tall rectangle, where the eye looks for it, or in the middle of a low one.
+def _label(scale: _Scale, buffer: Buffer, offset: int, row: Drawn, label: str) -> str:
+    """Return a name in the first moment of a buffer, clear of the frame; "" without room.
 
-    A rim of the rectangle's colour keeps the hatching out of the letters.
+    A rim of the rectangle's colour keeps the hatching and the frame out of the letters.
     """
-    middle = min(y + height / 2, y + 14)
+    category, top = CATEGORIES[row.category], scale.y(buffer.lower)
+    height = scale.y(buffer.upper) - top
+    text = escape(fitted(label, int((buffer.size * scale.per_byte - 8) / _CHARACTER_WIDTH)))
+    if height < _LINE_HEIGHT or not text:
+        return ""
+    middle = top + min(height, max(scale.per_moment, _LINE_HEIGHT + 2)) / 2
     return (
-        f'<text x="{x + 4:.1f}" y="{middle + 4:.1f}" fill="{ink}" stroke="{rim}" stroke-width="3" '
-        f'paint-order="stroke">{text}</text>'
+        f'<text x="{scale.x(offset) + 4:.1f}" y="{middle + 4:.1f}" fill="{category.ink}" stroke="{category.light}" '
+        f'stroke-width="3" paint-order="stroke">{text}</text>\n'
     )
 
 

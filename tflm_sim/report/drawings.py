@@ -19,6 +19,7 @@ from tflm_sim.names import with_options
 from tflm_sim.palette import CATEGORIES, EDGE, FREE, MARK, SERIES, SOFT
 from tflm_sim.planners.compare import Comparison
 from tflm_sim.planners.problem import Problem
+from tflm_sim.provenance import made_by
 from tflm_sim.report.picture import Picture
 from tflm_sim.report.shapes import invoke_start, label_u, scope_u, shapes, step_u
 from tflm_sim.units import format_size
@@ -164,7 +165,7 @@ def write_png(path: str, pictures: Sequence[Picture], *, dots_per_inch: int = 13
     """
     figure = draw_arena(pictures)
     with replacing_bytes(path) as file:
-        figure.savefig(file, dpi=dots_per_inch, format="png")
+        figure.savefig(file, dpi=dots_per_inch, format="png", metadata={"Software": f"tflm_sim {made_by()}"})
 
 
 def _figure(width: float, height: float, columns: int = 1) -> Figure:
@@ -270,11 +271,9 @@ def _legend(figure: Figure, keys: Sequence[str]) -> None:
 
     rows = [CATEGORIES[key] for key in keys]
     handles = [
-        Patch(
-            facecolor=row.light,
-            label=row.title,
-            **({"hatch": _HATCH, "edgecolor": "white", "linewidth": 0} if row.is_hatched else {}),
-        )
+        Patch(facecolor=row.light, label=row.title, hatch=_HATCH, edgecolor="white", linewidth=0)
+        if row.is_hatched
+        else Patch(facecolor=row.light, label=row.title)
         for row in rows
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=6, fontsize=7, frameon=False)

@@ -14,6 +14,7 @@ from pathlib import Path, PurePath
 from typing import TextIO
 
 from tflm_sim.escape import json_text, printable
+from tflm_sim.provenance import made_by
 from tflm_sim.report.page_text import page_texts
 from tflm_sim.report.picture import Picture
 from tflm_sim.report.picture_document import picture_document
@@ -26,24 +27,34 @@ _JSON_ESCAPES = str.maketrans(
 )
 
 
-def write_page(file: TextIO, pictures: Sequence[Picture], boards: Sequence[Sequence[str]] = ()) -> None:
+def write_page(
+    file: TextIO,
+    pictures: Sequence[Picture],
+    boards: Sequence[Sequence[str]] = (),
+    *,
+    room: tuple[str, int] | None = None,
+) -> None:
     """Write the page of one picture, or of two to be compared.
 
     Args:
         file: Where to.
         pictures: What it shows.
         boards: A table of the model on other boards, a head and rows of cells.
+        room: The bank of RAM that the arena shares with the rest of the firmware, and its bytes.
     """
     assert pictures, "a page shows at least one picture"
     style, script = _style(), _script()
     parts = {
+        "@MAKER@": f"tflm_sim {made_by()}",
         "@TITLE@": escape(f"{_model_name(pictures[0])}: memory arena"),
         "@SUMMARY@": escape("\n".join(map(_summary, pictures))),
         "@STYLE_HASH@": _hash(style),
         "@SCRIPT_HASH@": _hash(script),
         "@STYLE@": style,
         "@SCRIPT@": script,
-        "@DATA@": embedded_json({**picture_document(pictures, boards), "page": page_texts(pictures, boards)}),
+        "@DATA@": embedded_json(
+            {**picture_document(pictures, boards), "page": page_texts(pictures, boards, room=room)}
+        ),
     }
     rest = (_PARTS / "page.html").read_text("utf-8")
     while rest:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, TextIO
 
 from tflm_sim.escape import json_text, printable
+from tflm_sim.provenance import made_by
 from tflm_sim.report.picture import Picture, is_tail
 
 Row = dict[str, Any]
@@ -26,6 +27,7 @@ def write_perfetto(file: TextIO, picture: Picture) -> None:
 
 def _facts(picture: Picture) -> Row:
     return {
+        "tflm_sim": made_by(),
         "picture": printable(picture.title, 200),
         "arena_bytes": picture.arena_bytes,
         "head_bytes": picture.size.answer.head_bytes,

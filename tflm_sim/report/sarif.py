@@ -14,6 +14,7 @@ from urllib.parse import quote
 from tflm_sim import __version__
 from tflm_sim.checks.verdict import Verdict
 from tflm_sim.escape import json_text, printable
+from tflm_sim.provenance import made_by
 from tflm_sim.report.verdict_text import verdict_lines
 
 RULES = {
@@ -41,7 +42,7 @@ def sarif(verdicts: Iterable[Verdict]) -> str:
         {"id": name, "shortDescription": {"text": text}, "defaultConfiguration": {"level": level}}
         for name, level, text in RULES.values()
     ]
-    driver = {"name": "tflm-sim", "version": __version__, "rules": rules}
+    driver = {"name": "tflm-sim", "version": made_by(), "semanticVersion": __version__, "rules": rules}
     document: dict[str, Any] = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",

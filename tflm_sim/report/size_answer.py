@@ -120,6 +120,8 @@ class SizeAnswer:
             is known to.
         debug_build_halts: Where a build with debug checks would halt though this one goes on; omitted where it would
             not, and for a build that has them.
+        release_build: What a build without debug checks (NDEBUG) does where this one halts at one, in words; omitted
+            elsewhere.
     """
 
     status: Status
@@ -142,6 +144,7 @@ class SizeAnswer:
     passes_unnoticed_from_bytes: Count | None = None
     npu: tuple[NpuMemory, ...] = ()
     debug_build_halts: str | None = field(default=None, metadata=OPTIONAL)
+    release_build: str | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +243,7 @@ def size_answer(simulation: Simulation) -> SizeAnswer:
         peak=simulation.peak if allocation else None,
         invoke_problem=simulation.invoke_problem,
         debug_build_halts=simulation.debug_build_halts,
+        release_build=simulation.release_build,
         passes_unnoticed_from_bytes=simulation.unnoticed_from,
         npu=npu_memory(simulation.model),
     )

@@ -11,6 +11,7 @@ from tflm_sim.escape import printable
 from tflm_sim.labels import fitted
 from tflm_sim.names import with_options
 from tflm_sim.palette import CATEGORIES, FREE, HATCH, HATCH_ID, INK, MARK, SOFT
+from tflm_sim.provenance import made_by
 from tflm_sim.report.picture import Picture
 from tflm_sim.report.shapes import DrawnShape, invoke_start, label_u, scope_u, shapes, step_u
 from tflm_sim.units import format_size
@@ -32,7 +33,8 @@ def write_svg(file: TextIO, pictures: Sequence[Picture]) -> None:
     file.write(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {HEIGHT}" width="{width}" height="{HEIGHT}" '
         f'font-family="system-ui, Segoe UI, DejaVu Sans, sans-serif" font-size="11" fill="{INK}">\n'
-        f'<title>{title}</title>\n{HATCH}<rect width="{width}" height="{HEIGHT}" fill="#ffffff"/>\n'
+        f"<title>{title}</title>\n<metadata>tflm_sim {made_by()}</metadata>\n{HATCH}"
+        f'<rect width="{width}" height="{HEIGHT}" fill="#ffffff"/>\n'
         f'<text x="20" y="28" font-size="17" font-weight="600">{title}</text>\n'
     )
     for number, picture in enumerate(pictures):

@@ -216,8 +216,9 @@ def _residents(allocation: ModelAllocation, scratch_labels: Sequence[str]) -> tu
             operator=info.node,
             size=info.size,
             offset=offset,
-            first=info.first_created,
-            last=info.last_used,
+            # What no operator writes, such as the scratch of an Ethos-U, is there from the start.
+            first=max(info.first_created, 0),
+            last=max(info.last_used, 0),
             # Those that neither end before it starts nor start after it ends, less itself.
             sharing=bisect_left(starts, offset + info.size) - bisect_right(ends, offset) - 1 if info.size > 0 else 0,
         )

@@ -110,6 +110,8 @@ def _invoke_lines(answer: SizeAnswer) -> list[str]:
 
 def _failed_lines(answer: SizeAnswer) -> list[str]:
     lines = [f"AllocateTensors() fails in an arena of any size: {printable(answer.failure or '', 200)}"]
+    if answer.release_build is not None:
+        lines.append(f"a build with NDEBUG has no such check: {printable(answer.release_build, 300)}")
     if answer.log:
         lines += ["the device prints:", *_device_lines(answer.log)]
     return [*lines, NEVER_FITS]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from tflm_sim.document_types import OneOf, Pattern, Range
-from tflm_sim.documents import Json, fields_of, types_of
+from tflm_sim.documents import Json, fields_of, names_its_maker, types_of
 from tflm_sim.registry import part_type, parts
 
 
@@ -38,6 +38,8 @@ def schema_of(*kinds: Any, title: str) -> Json:
 def _object(kind: type, known: dict[str, Json]) -> Json:
     summary, _ = _documented(kind)
     properties, required = _properties(kind, known)
+    if names_its_maker(kind, properties):
+        properties["tflm_sim"] = _MAKER
     return {
         "type": "object",
         "description": summary,
@@ -45,6 +47,18 @@ def _object(kind: type, known: dict[str, Json]) -> Json:
         "required": required,
         "additionalProperties": getattr(kind, "IS_OPEN", False),
     }
+
+
+_MAKER: Json = {
+    "type": "object",
+    "description": "Which tflm_sim made the document; older ones do not say it.",
+    "properties": {
+        "version": {"type": "string"},
+        "commit": {"type": "string", "description": 'Nine digits of its commit, or "unknown".'},
+    },
+    "required": ["version", "commit"],
+    "additionalProperties": False,
+}
 
 
 def _properties(kind: type, known: dict[str, Json]) -> tuple[Json, list[str]]:

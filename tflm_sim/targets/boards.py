@@ -237,9 +237,10 @@ esp32-c3: ESP32C3 Dev Module; esp32:esp32:esp32c3; esp32-c3-devkitm-1; esp32c3_d
 esp32-c6: ESP32C6 Dev Module; esp32:esp32:esp32c6; esp32-c6-devkitc-1; esp32c6_devkitc
 esp32-p4: ESP32P4 Dev Module; esp32:esp32:esp32p4; esp32p4_function_ev_board
 pico: Raspberry Pi Pico; Raspberry Pi Pico W; rp2040:rp2040:rpipico; rp2040:rp2040:rpipicow;
-    arduino:mbed_rp2040:pico; rpi_pico
+    arduino:mbed_rp2040:pico; rpi_pico; pico_w
 xiao-rp2040: XIAO RP2040; Seeed XIAO RP2040; rp2040:rp2040:seeed_xiao_rp2040; seeed_xiao_rp2040; xiao_rp2040
-pico2: Raspberry Pi Pico 2; Raspberry Pi Pico 2W; rp2040:rp2040:rpipico2; rp2040:rp2040:rpipico2w; rpi_pico2
+pico2: Raspberry Pi Pico 2; Raspberry Pi Pico 2W; rp2040:rp2040:rpipico2; rp2040:rp2040:rpipico2w; rpi_pico2;
+    pico2_w
 nano33ble: Arduino Nano 33 BLE; Arduino Nano 33 BLE Sense; Nano 33 BLE Sense Rev2; arduino:mbed_nano:nano33ble;
     arduino:mbed:nano33ble; arduino_nano_33_ble; arduino_nano_33_ble_sense
 nrf52840dk: Nordic nRF52840-DK; nrf52840_dk; nrf52840dk_nrf52840

@@ -116,6 +116,12 @@ _ESP_TFLITE_MICRO = (
     _esp("1.4.0", "35b20c5c7", "096563546", 176),
 )
 
+# Who builds without TFLITE_DCHECK: the Pico SDK's build type is Release unless another is set
+# (cmake/pico_pre_load_toolchain.cmake), and so is coralmicro's (CMakeLists.txt @ c9f665b): CMake's -DNDEBUG. With them:
+# ESP-IDF (CONFIG_COMPILER_OPTIMIZATION_ASSERTIONS_ENABLE is its default, and CMakeLists.txt of esp-tflite-micro adds no
+# NDEBUG), so ESPHome; Arduino's core for Mbed (cflags.txt and defines.txt of its variants); arduino-pico, in whose menu
+# NDEBUG is a choice; PlatformIO's platforms, none of which adds it.
+
 _CHIRALE = """
 chirale 1.0.1, 1.1.0, 1.1.1, 2.0.0: e6ae16fa4 95660cae5
     target nano33ble-chirale
@@ -147,6 +153,7 @@ pico-tflmicro 2024-12: 87d5152c9 87d5152c9
     target cortex-m0plus
     kernels cmsis_nn
     source raspberrypi/pico-tflmicro
+    debug_checks no
     source_suffix .cpp
 tflite-micro-arduino-examples: 4e62ea7b8 a8c2ebf58
     target cortex-m4
@@ -204,6 +211,7 @@ coralmicro 2023-03-22: 24c08505d 24c08505d
     source google-coral/coralmicro
     fork {CORAL} 973
     static_memory no
+    debug_checks no
 Arduino_TensorFlowLite 1.15.0-ALPHA:
     nearest `library=Arduino_TensorFlowLite@2.4.0-ALPHA`; it holds tensorflow/lite/experimental/micro of 2019
     source the Arduino IDE's library manager
@@ -330,8 +338,7 @@ def _read(text: str) -> Iterator[Library]:
         known, _, commits = head.partition(":")
         name, _, versions = known.partition(" ")
         settings: dict[str, Any] = dict(line.strip().split(" ", 1) for line in lines)
-        if "static_memory" in settings:
-            settings["static_memory"] = settings["static_memory"] != "no"
+        settings |= {key: settings[key] != "no" for key in ("static_memory", "debug_checks") if key in settings}
         if "fork" in settings:
             tree, position = settings["fork"].split()
             settings["fork"] = (tree, int(position))

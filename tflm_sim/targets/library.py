@@ -30,6 +30,7 @@ class Library:
         nearest: What comes nearest, where it is not modelled under its own name, and why.
         source: Where its sources are.
         static_memory: Whether it is built with TF_LITE_STATIC_MEMORY.
+        debug_checks: Whether it is usually built with TFLITE_DCHECK: without NDEBUG.
         source_suffix: How the names of its C++ files end: the Arduino IDE compiles no ".cc".
         releases: All releases that are the same in every other attribute, the newest, ``version``, last; () for one.
         holds: The library whose TFLM it pins, as for ``--library``, "" where it brings its own.
@@ -47,6 +48,7 @@ class Library:
     nearest: str = ""
     source: str = ""
     static_memory: bool = True
+    debug_checks: bool = True
     source_suffix: str = ".cc"
     kernels_range: str = ""
     releases: tuple[str, ...] = ()
@@ -92,4 +94,5 @@ class Library:
             upstream=position,
             forks=forks,
             source_suffix=self.source_suffix,
+            has_debug_checks=self.debug_checks,
         )

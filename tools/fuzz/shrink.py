@@ -1,13 +1,14 @@
 """Shrink random models and compare every result with the original in the real TFLM (the pip wheel).
 
-    python tools fuzz shrink --count 300 --jobs 2 [--first SEED] [--elementwise | --state | --cheaper] [--all-options]
+    python tools fuzz shrink --count 300 --jobs 2 [--first SEED] [--elementwise | --state | --cheaper | --control-flow]
     python tools fuzz shrink --only 4711 --keep case.tflite      one case again, and its file
 
 A model is a graph of a few layers (shrinking_models.py in tests/), also with operands that can be left out
 and for reference kernels always, or of elementwise operators on int8, int16 and float32, or of queues, sums, SVDFs
-and LSTMs (stateful_models.py), both always with a plan; the targets, limits and options are drawn too. Each result
-must be verified, need what is predicted on every target, run in the wheel in exactly its predicted arena, fail there
-with 16 bytes less, and give the same bytes on a sequence of inputs. Exit code 1 at a difference.
+and LSTMs (stateful_models.py), both always with a plan, or with IF and WHILE, whose subgraphs may keep states; the
+targets, limits and options are drawn too. Each result must be verified, need what is predicted on every target, run in
+the wheel in exactly its predicted arena, fail there with 16 bytes less, and give the same bytes on a sequence of
+inputs. Exit code 1 at a difference.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import numpy as np
 from fuzz.fuzzer import DiffersError, Fuzzer
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "unit" / "extensions" / "shrink"))
+import control_flow_models
 import shrinking_models as models
 import stateful_models
 
@@ -41,6 +43,7 @@ MODELS = {
     "elementwise": models.random_elementwise,
     "state": stateful_models.random_state_model,
     "cheaper": models.random_cheaper_model,
+    "control_flow": control_flow_models.random_control_flow,
 }
 
 
@@ -144,6 +147,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cheaper", action="store_true", help="operators with cheaper forms (a bias of zeros), for reference kernels"
     )
+    parser.add_argument("--control-flow", action="store_true", help="IF and WHILE between layers")
     parser.add_argument("--all-options", action="store_true", help="each with every option that saves more")
 
 

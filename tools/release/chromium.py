@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +40,15 @@ def start(profile: Path) -> Any:
     return webdriver.Chrome(options=options, service=Service(shutil.which(PROGRAMS[1])))
 
 
-def emulate(driver: Any, *, width: int, height: int, theme: str) -> None:
-    """Set the window's size in CSS pixels (below 600: a phone) and the preferred theme, "light" or "dark"."""
-    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+def emulate(driver: Any, *, width: int, height: int, theme: str, scale: int = 1) -> None:
+    """Set the window's size in CSS pixels (below 600: a phone), pixels for each, and the theme, "light" or "dark"."""
+    metrics = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": width < 600}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     features = [{"name": "prefers-color-scheme", "value": theme}]
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+
+def drawn(driver: Any) -> None:
+    """Wait until a report is drawn."""
+    while not driver.execute_script("return document.documentElement.dataset.firstPaint"):
+        time.sleep(0.05)

@@ -1,15 +1,18 @@
-"""Execute the notebooks and write them as pages, with their pictures, for the site.
+"""Execute the notebooks and write them as pages, with their pictures, for the site; or keep their outputs in them.
 
 python tools release notebooks site/notebooks
+python tools release notebooks --keep             writes what they print and draw into the files of the repository
 
 The page of NAME.ipynb is NAME.ipynb/index.html, so that a link to the notebook in the repository leads there.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import frame
 
@@ -18,13 +21,29 @@ SECONDS = 600
 """For one cell."""
 
 
-def write_page(path: Path, out: Path) -> None:
-    """Execute a notebook from a clean kernel in its own folder and write its page."""
+def executed(path: Path) -> Any:
+    """Return a notebook with its outputs, from a clean kernel in its own folder."""
     # Not everybody has them, and none has types.
-    nbclient, nbconvert, nbformat = (import_module(name) for name in ("nbclient", "nbconvert", "nbformat"))
+    nbclient, nbformat = (import_module(name) for name in ("nbclient", "nbformat"))
     notebook = nbformat.read(path, as_version=4)
     resources = {"metadata": {"path": str(NOTEBOOKS), "name": path.stem}}
     nbclient.NotebookClient(notebook, timeout=SECONDS, kernel_name="python3", resources=resources).execute()
+    return notebook
+
+
+def keep(path: Path) -> None:
+    """Write what a notebook prints and draws into its file; what differs from one machine to another is left out."""
+    notebook = executed(path)
+    notebook.metadata = {key: value for key, value in notebook.metadata.items() if key != "language_info"}
+    for cell in notebook.cells:
+        cell.metadata = {}
+    text = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True)
+    path.write_text(f"{text}\n", "utf-8")
+
+
+def write_page(path: Path, out: Path) -> None:
+    """Execute a notebook and write its page."""
+    nbconvert, notebook = import_module("nbconvert"), executed(path)
     page, _ = nbconvert.HTMLExporter().from_notebook_node(notebook, resources={"metadata": {"name": path.stem}})
     folder = out / path.name
     folder.mkdir(parents=True, exist_ok=True)
@@ -34,13 +53,16 @@ def write_page(path: Path, out: Path) -> None:
 def main() -> int:
     """Write all of them, or those that are named."""
     parser = frame.parser(__doc__)
-    parser.add_argument("out", type=Path, metavar="FOLDER")
+    parser.add_argument("out", type=Path, nargs="?", metavar="FOLDER")
+    parser.add_argument("--keep", action="store_true", help="write the outputs into the notebooks instead")
     parser.add_argument("names", nargs="*", metavar="NAME", help="without .ipynb; default: all")
     args = parser.parse_args()
+    if args.keep == (args.out is not None):
+        parser.error("name a FOLDER, or --keep")
     for path in sorted(NOTEBOOKS.glob("*.ipynb")):
         if not args.names or path.stem in args.names:
             print(path.name, flush=True)
-            write_page(path, args.out)
+            keep(path) if args.keep else write_page(path, args.out)
     return 0
 
 

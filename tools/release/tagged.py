@@ -2,8 +2,9 @@
 
     python tools release tagged v0.3.0 > notes.md
 
-The tag alone says the version: it goes into the package and CITATION.cff, and towncrier makes a section of CHANGELOG.md
-of what is in newsfragments/, in front of what stands there as unreleased under the same version.
+The tag alone says the version: it goes into the package and CITATION.cff, with the commit and its day, and towncrier
+makes a section of CHANGELOG.md of what is in newsfragments/, in front of what stands there as unreleased under the same
+version.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ VERSIONS = {
     "CITATION.cff": re.compile(r"^(version: ).+()$", re.MULTILINE),
 }
 """Where the version stands."""
+CITATION = re.compile(r"^(?:date-released|commit): .*\n", re.MULTILINE)
 
 
 def version_of(tag: str) -> str | None:
@@ -36,6 +38,13 @@ def set_version(root: Path, version: str) -> None:
         text, count = pattern.subn(rf"\g<1>{version}\g<2>", (root / name).read_text("utf-8"))
         assert count == 1, f"{name} has {count} versions"
         (root / name).write_text(text, "utf-8")
+
+
+def set_citation(root: Path, commit: str, day: str) -> None:
+    """Write into CITATION.cff of which commit and day (YYYY-MM-DD) the release is."""
+    path = root / "CITATION.cff"
+    text = CITATION.sub("", path.read_text("utf-8"))
+    path.write_text(f"{text}date-released: {day}\ncommit: {commit}\n", "utf-8")
 
 
 def write_changelog(root: Path, version: str) -> str:
@@ -65,6 +74,8 @@ def main() -> int:
         print(f"{tag!r} names no version; v0.3.0 or v0.3.0rc1 would", file=sys.stderr)
         return 1
     set_version(ROOT, version)
+    commit, day = frame.git(ROOT, "log", "-1", "--format=%H %cs").split()
+    set_citation(ROOT, commit, day)
     print(write_changelog(ROOT, version))
     return 0
 

@@ -44,11 +44,15 @@ COMMANDS = (
     Command("tflm-sim shrink model.tflite --target cortex-m4 -o small.tflite --prove 20", 3, 4),
     Command("tflm-sim check small.tflite --target cortex-m4 --limit 64KiB", 2),
 )
-KEYS_A_SECOND = 30
-LONGEST_WAIT = 0.7
-TO_READ = 1.6
+FULL = 1.2
+"""Seconds at the beginning in which the whole recording is seen, as whoever opens the page has not waited for it."""
+KEYS_A_SECOND = 90
+LONGEST_WAIT = 0.25
+TO_READ = 0.7
 """Seconds before the next command is typed."""
-AT_THE_END = 7.0
+AT_THE_END = 2.0
+LONGEST = 12.0
+"""Seconds that the whole recording may take."""
 SHORTEST = 0.2
 """Seconds that a line of progress must have stood to be shown."""
 
@@ -113,11 +117,14 @@ def lines_of(pieces: Sequence[tuple[float, bytes]]) -> list[list[tuple[float, st
 def session(folder: Path) -> tuple[list[Shown], float]:
     """Return all lines of a recording of the commands, and the seconds that it takes."""
     shown: list[Shown] = []
-    now, row = 1.0, 0
+    now, row = FULL + 0.3, 0
     for command in COMMANDS:
         shown.append(Shown(row, f"$ {command.typed}", now, is_typed=True))
         now += len(command.typed) / KEYS_A_SECOND + 0.3
         lines = lines_of(list(recorded(command.typed, folder)))
+        # How old the TFLM is that was taken differs from day to day; it stands at the end.
+        old = next((at for at, versions in enumerate(lines) if " was taken, as nothing" in versions[-1][1]), len(lines))
+        lines = lines[:old]
         while not lines[-1][-1][1]:
             lines.pop()
         row += 1
@@ -150,7 +157,8 @@ def svg(shown: Sequence[Shown], seconds: float) -> str:
             width = (length - 2) * CHARACTER
             begin, end = (100 * at / seconds for at in (line.begin, line.begin + (length - 2) / KEYS_A_SECOND))
             styles.append(
-                f"@keyframes t{number}{{0%{{opacity:1}}{begin:.2f}%{{opacity:1;transform:none;"
+                f"@keyframes t{number}{{0%{{opacity:0}}{100 * FULL / seconds:.2f}%{{opacity:1}}"
+                f"{begin:.2f}%{{opacity:1;transform:none;"
                 f"animation-timing-function:steps({length - 2})}}"
                 f"{end:.2f}%{{opacity:1;transform:translateX({width:.1f}px)}}{end + 0.01:.2f}%,to{{opacity:0}}}}"
                 f"#t{number}{{animation-name:t{number}}}"
@@ -186,8 +194,9 @@ g {{ animation-duration: {seconds:.1f}s; animation-timing-function: step-end; an
 
 
 def _moments(line: Shown, seconds: float) -> str:
-    """Return the key frames of a line: not there, there, and, if it goes, not there."""
-    begin = f"0%{{opacity:0}}{100 * line.begin / seconds:.2f}%{{opacity:1}}"
+    """Return the key frames of a line: of the full frame, not there, there, and, if it goes, not there."""
+    full = f"0%{{opacity:{0 if line.end else 1}}}{100 * FULL / seconds:.2f}%{{opacity:0}}"
+    begin = f"{full}{100 * line.begin / seconds:.2f}%{{opacity:1}}"
     return begin + ("to{opacity:1}" if line.end is None else f"{100 * line.end / seconds:.2f}%,to{{opacity:0}}")
 
 
@@ -215,7 +224,12 @@ def main() -> int:
     frame.parser(__doc__).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(sample_path("mobilenet_v1_025"), Path(folder, "model.tflite"))
-        OUT.write_text(svg(*session(Path(folder))), "utf-8")
+        shown, seconds = session(Path(folder))
+    if seconds > LONGEST:
+        print(f"the recording takes {seconds:.1f} s, more than {LONGEST} s", file=sys.stderr)
+        return 1
+    OUT.write_text(svg(shown, seconds), "utf-8")
+    print(f"{OUT}: {seconds:.1f} s")
     return 0
 
 

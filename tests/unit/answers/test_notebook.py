@@ -84,7 +84,7 @@ def test_a_plan_shows_its_offsets_the_first_forty_of_many() -> None:
 
 
 def test_a_comparison_shows_a_row_a_planner() -> None:
-    texts = Seen(compare_planners(BUFFERS, ("greedy", "linear"))._repr_html_()).texts
+    texts = Seen(compare_planners(BUFFERS, names=("greedy", "linear"))._repr_html_()).texts
     assert texts.count("48 B") == 2
     assert {"lower bound 48 B", "greedy", "linear", "yes"} <= set(texts)
 

@@ -10,6 +10,7 @@ import pytest
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.plan_svg import HEIGHT, WIDTH, Drawn, fullest_moment, tick_step, write_plan_svg
 from tflm_sim.planners.problem import Problem
+from tflm_sim.provenance import made_by
 
 EDGE = 'stroke="#ffffff" stroke-width="0.8"'
 BUFFERS = (Buffer(160, 0, 2, name="t0"), Buffer(80, 1, 4, name="t1"), Buffer(40, 3, 5, offset=160, name="t2"))
@@ -31,6 +32,7 @@ def test_the_frame_holds_the_title_and_all_that_is_drawn() -> None:
     assert (WIDTH, HEIGHT) == (1000, 600)
     assert 'viewBox="0 0 1000 600"' in head
     assert lines[0] == f"<title>{title}</title>"
+    assert lines[1].startswith(f"<metadata>tflm_sim {made_by()}</metadata>")
     assert f'<text x="70" y="22" font-size="14">{title}</text>' in lines
     assert lines[-1] == "</svg>"
 
@@ -38,19 +40,21 @@ def test_the_frame_holds_the_title_and_all_that_is_drawn() -> None:
 def test_a_buffer_is_as_wide_as_it_is_large_and_as_high_as_it_lives() -> None:
     """Left 70, right 30: 900 for 240 bytes, 3.75 each. Above 74, below 46: 480 for 5 moments, 96 each.
 
-    A name's foot is 18 below the upper edge of what it names.
+    A name's foot is 4 below the middle of the first moment of what it names.
     """
     rim = 'fill="#ffffff" stroke="#005d96" stroke-width="3" paint-order="stroke"'
+    assert [line for line in picture(BUFFERS, 80, 0, 160) if rim in line] == [
+        f'<text x="374.0" y="126.0" {rim}>t0</text>',
+        f'<text x="74.0" y="222.0" {rim}>t1</text>',
+        f'<text x="674.0" y="414.0" {rim}>t2</text>',
+    ]
     assert [line for line in picture(BUFFERS, 80, 0, 160) if line.startswith("<g>")] == [
         "<g><title>t0: 160 bytes at 80, times 0 to 1</title>"
-        f'<rect x="370.00" y="74.00" width="600.00" height="192.00" fill="#005d96" {EDGE}/>'
-        f'<text x="374.0" y="92.0" {rim}>t0</text></g>',
+        f'<rect x="370.00" y="74.00" width="600.00" height="192.00" fill="#005d96" {EDGE}/></g>',
         "<g><title>t1: 80 bytes at 0, times 1 to 3</title>"
-        f'<rect x="70.00" y="170.00" width="300.00" height="288.00" fill="#005d96" {EDGE}/>'
-        f'<text x="74.0" y="188.0" {rim}>t1</text></g>',
+        f'<rect x="70.00" y="170.00" width="300.00" height="288.00" fill="#005d96" {EDGE}/></g>',
         "<g><title>t2: 40 bytes at 160, where the model fixes it, times 3 to 4</title>"
-        f'<rect x="670.00" y="362.00" width="150.00" height="192.00" fill="#005d96" {EDGE}/>'
-        f'<text x="674.0" y="380.0" {rim}>t2</text></g>',
+        f'<rect x="670.00" y="362.00" width="150.00" height="192.00" fill="#005d96" {EDGE}/></g>',
     ]
 
 
@@ -78,7 +82,7 @@ def test_the_colour_says_what_a_buffer_is_for_and_scratch_is_hatched() -> None:
     groups = [line for line in lines if line.startswith("<g>")]
     assert [re.findall(r' fill="([^"]*)"[ /]', group)[0] for group in groups] == ["#720e4f", "#9e84cd", "#892157"]
     assert [group.count("url(#hatch)") for group in groups] == [0, 1, 0]
-    assert ">image</text>" in groups[0]
+    assert ">image</text>" in "".join(lines)
     legend = [line.partition(">")[2].partition("<")[0] for line in lines[lines.index(groups[-1]) :]]
     assert [word for word in legend if word in ("inputs", "outputs", "activations", "scratch buffers")] == [
         "inputs",
@@ -94,7 +98,7 @@ def test_a_name_without_room_is_left_out() -> None:
         Buffer(900, 11, 23, name="enough"),
         Buffer(20, 23, 480, name="narrow"),  # 20 - 8 pixels are one letter
     )
-    names = re.findall(r">([a-z]+)</text></g>", "\n".join(picture(buffers, 0, 0, 0, lower_bound=900)))
+    names = re.findall(r'paint-order="stroke">([a-z]+)<', "\n".join(picture(buffers, 0, 0, 0, lower_bound=900)))
     assert names == ["enough"]
 
 

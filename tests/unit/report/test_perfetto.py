@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tflm_sim.provenance import made_by
 from tflm_sim.report.model_explorer import write_model_explorer
 from tflm_sim.report.perfetto import write_perfetto
 from tflm_sim.report.picture import Level, Limit, Moment, Picture, Resident
@@ -37,6 +38,7 @@ def trace(picture: Picture) -> dict[str, Any]:
 def test_the_trace_is_what_the_arithmetic_says(picture: Picture) -> None:
     document = trace(picture)
     assert document["otherData"] == {
+        "tflm_sim": made_by(),
         "picture": "…" + "t" * 199,
         "arena_bytes": 4096,
         "head_bytes": 1632,

@@ -48,7 +48,7 @@ def test_svg_shows_every_resident_and_runs_nothing(residual: Picture) -> None:
     for row in residual.residents:
         assert any(f"{row.size:,} bytes at {row.offset:,}" in fact for fact in facts)
     assert {element.tag.split("}")[1] for element in root.iter()} <= {
-        *("svg", "title", "rect", "text", "g", "line"),
+        *("svg", "title", "metadata", "rect", "text", "g", "line"),
         *("defs", "pattern"),
     }
 

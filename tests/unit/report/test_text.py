@@ -27,7 +27,7 @@ from tflm_sim.report.size_answer import (
     arena_answer,
 )
 from tflm_sim.report.tables import table_lines
-from tflm_sim.report.text import answer_lines, failure_lines, size_lines
+from tflm_sim.report.text import NEVER_FITS, answer_lines, failure_lines, size_lines
 from tflm_sim.samples import SAMPLES, sample_path
 from tflm_sim.targets.presets import preset
 
@@ -124,8 +124,7 @@ def test_an_operator_without_a_kernel_fails_in_any_arena(chain: Callable[..., Mo
         "`custom_ops=` adds one of your own",
         "the device prints:",
         "    Failed to get registration from op code CUSTOM",
-        "what to do: no arena is large enough; change the operator that it names, or take a library whose kernels accept "
-        "it ('tflm-sim explain' says what a message means)",
+        NEVER_FITS,
     ]
 
 

@@ -47,7 +47,10 @@ def test_the_tree_becomes_the_release_of_its_tag(tmp_path: Path) -> None:
     tagged.set_version(tmp_path, "9.9.9")
     notes = tagged.write_changelog(tmp_path, "9.9.9")
     assert '\n__version__ = "9.9.9"\n' in (tmp_path / "tflm_sim/__init__.py").read_text("utf-8")
-    assert (tmp_path / "CITATION.cff").read_text("utf-8").endswith("version: 9.9.9\n")
+    for commit, day in (("f" * 40, "2030-01-01"), ("a" * 40, "2030-01-02")):
+        tagged.set_citation(tmp_path, commit, day)
+    citation = yaml.safe_load((tmp_path / "CITATION.cff").read_text("utf-8"))
+    assert [str(citation[key]) for key in ("version", "date-released", "commit")] == ["9.9.9", "2030-01-02", "a" * 40]
     assert notes.index("- Structs of 2027 are smaller.") < notes.index("- Said before.")
     assert changelog.read_text("utf-8").count("## 9.9.9 (") == 1
 
@@ -70,7 +73,7 @@ def test_one_workflow_makes_all_of_the_tag_and_publishes_it_without_a_secret() -
     text = (ROOT / ".github/workflows/release.yml").read_text("utf-8")
     jobs = yaml.safe_load(text)["jobs"]
     assert "secrets." not in text
-    assert set(jobs) == {"tests", "source", "wheel", "image", "publish", "site", "changelog"}
+    assert set(jobs) == {"tests", "source", "wheel", "image", "pictures", "publish", "site", "changelog"}
     assert jobs["tests"]["uses"] == "./.github/workflows/nightly.yml"
     assert set(jobs["publish"]["needs"]) == {"tests", "source", "wheel", "image"}
     assert jobs["site"]["needs"] == jobs["changelog"]["needs"] == "publish"

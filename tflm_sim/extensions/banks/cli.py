@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 
 from tflm_sim.answers.offline_plan import without_offline_plan
+from tflm_sim.answers.planned_problem import drawn_buffers
 from tflm_sim.checks.doubts import first_words
 from tflm_sim.checks.verdict import Verdict, baseline_key
 from tflm_sim.cli.options import assumed, configuration, header, simulated
@@ -87,7 +88,7 @@ def _plan(args: argparse.Namespace) -> int:
         say(*header(args, config))
     show(document, banks_lines, as_json=args.json)
     if args.picture is not None:
-        _draw(args.picture, document)
+        _draw(args.picture, question, document)
     if args.output is not None and placed.best is not None:
         with replacing(args.output) as file:
             write_header(file, question, document)
@@ -99,15 +100,16 @@ def _picture(args: argparse.Namespace) -> int:
     banks = banks_of(args)
     question = _question(args, args.model)
     document = banks_document(question, question.place(banks, time_limit=30), banks)
-    _draw(args.output, document)
+    _draw(args.output, question, document)
     return 0
 
 
-def _draw(path: str, document: BanksDocument) -> None:
+def _draw(path: str, question: BankQuestion, document: BanksDocument) -> None:
     if document.plan is None:
         raise UsageError(f"{path}: there is no plan to draw")
     with replacing(path) as file:
-        write_banks_svg(file, document)
+        infos = [planned.info for planned in question.own.buffers]
+        write_banks_svg(file, document, drawn_buffers(question.own.model, infos))
 
 
 def _check(args: argparse.Namespace) -> int:

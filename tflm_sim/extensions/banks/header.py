@@ -11,6 +11,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.escape import printable
 from tflm_sim.extensions.banks.document import BanksDocument, PlanFacts
 from tflm_sim.extensions.banks.placement import BankQuestion
+from tflm_sim.provenance import made_by
 
 _MAX_SCOPE = (1 << 15) - 1
 
@@ -58,6 +59,7 @@ def _table(question: BankQuestion, document: BanksDocument, plan: PlanFacts) -> 
     ]
     ends = f"{head}" if head == tail else f"{head}, {tail}"
     return [
+        f"// Written by tflm-sim {made_by()}.",
         f"// {_comment(document.model.path or 'a model')}, sha256 {document.model.sha256}",
         f"// {_comment(str(target.runtime))}, {_comment(str(target.kernel_library))}, {target.name}",
         f"// {way.slow_bytes:,} bytes are loaded and stored in {', '.join(banks[1:])} for each Invoke().",

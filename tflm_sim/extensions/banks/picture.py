@@ -17,8 +17,8 @@ from tflm_sim.planners.problem import Problem
 _LEFT, _TOP, _BOTTOM = 110, 50, 60
 
 
-def write_banks_svg(file: TextIO, document: BanksDocument) -> None:
-    """Write the pictures; there must be a plan."""
+def write_banks_svg(file: TextIO, document: BanksDocument, drawn: Sequence[Drawn]) -> None:
+    """Write the pictures; there must be a plan, whose buffers are drawn as ``drawn`` says."""
     assert document.plan is not None, "there is a plan to draw"
     used = [use for use in document.plan.way.uses if use.needed]
     parts = len(used) + bool(document.curve)
@@ -28,7 +28,7 @@ def write_banks_svg(file: TextIO, document: BanksDocument) -> None:
     )
     for number, use in enumerate(used):
         file.write(f'<svg x="0" y="{HEIGHT * number}" width="{WIDTH}" height="{HEIGHT}">\n')
-        _write_bank(file, use, document.plan.buffers)
+        _write_bank(file, use, document.plan.buffers, drawn)
         file.write("</svg>\n")
     if document.curve:
         file.write(f'<svg x="0" y="{HEIGHT * len(used)}" width="{WIDTH}" height="{HEIGHT}">\n')
@@ -37,12 +37,12 @@ def write_banks_svg(file: TextIO, document: BanksDocument) -> None:
     file.write("</svg>\n")
 
 
-def _write_bank(file: TextIO, use: UseFacts, buffers: Sequence[BufferFacts]) -> None:
+def _write_bank(file: TextIO, use: UseFacts, buffers: Sequence[BufferFacts], looks: Sequence[Drawn]) -> None:
     """Draw the buffers of a bank, and its tail as one that is always alive, on top of them."""
     rows = [each for each in buffers if each.bank == use.bank]
     drawn = [Buffer(each.size, each.first_time_used, each.last_time_used + 1, name=each.name) for each in rows]
     offsets = [each.offset for each in rows]
-    shown = [Drawn("activation", each.name) for each in rows]
+    shown = [look for look, each in zip(looks, buffers, strict=True) if each.bank == use.bank]
     if use.tail:
         first = min(each.first_time_used for each in buffers) if buffers else 0
         end = max(each.last_time_used for each in buffers) + 1 if buffers else 1

@@ -87,6 +87,8 @@ class EventDocument:
     """
 
     IS_OPEN: ClassVar = True
+    IS_KEPT: ClassVar = True
+
     schema_version: Literal[1] = 1
     event: str
     facts: dict[str, Any] = field(metadata=INLINE)

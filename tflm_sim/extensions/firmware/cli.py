@@ -6,7 +6,6 @@ Exit code 0: all models fit, 1: one does not, 3: the answer is unknown, or a dou
 from __future__ import annotations
 
 import argparse
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -42,6 +41,7 @@ from tflm_sim.extensions.firmware.rooms import (
 )
 from tflm_sim.extensions.firmware.text import fact_lines, verdict_lines
 from tflm_sim.model.load import load
+from tflm_sim.names import command_line
 from tflm_sim.numbers import seconds, whole
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.sizes import as_limit, parse_size
@@ -197,7 +197,7 @@ def _execution_of(firmware: Firmware, args: argparse.Namespace) -> str:
     except FirmwareError:
         return ""
     is_inside = args.model in (None, *map(model_name, firmware.models))
-    return shlex.join(["tflm-sim", "firmware", args.elf, "--run", *([] if is_inside else ["--model", args.model])])
+    return command_line("tflm-sim", "firmware", args.elf, "--run", *([] if is_inside else ["--model", args.model]))
 
 
 def _subjects(firmware: Firmware, args: argparse.Namespace) -> list[Subject]:

@@ -82,7 +82,14 @@ class DescribedProgram:
         name = model.path or "the model"
         rooms = rooms_of(self.firmware, limit=limit, address=address)
         subject = Subject(name, len(model.source), "from its file", model, rooms)
-        verdict = judge(subject, self.firmware, configurations, self.found.conditions, settled=settled)
+        verdict = judge(
+            subject,
+            self.firmware,
+            configurations,
+            self.found.conditions,
+            settled=settled,
+            asks_for_room=limit is not None,
+        )
         settled_by = command if is_executable(self.firmware) else ""
         doubts = with_command(verdict.doubts, settled_by)
         works = _works(verdict, has_limit=limit is not None)

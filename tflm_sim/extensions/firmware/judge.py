@@ -8,7 +8,7 @@ verdict, and is named unless the answer is the same where it does not hold.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -98,6 +98,12 @@ class FirmwareVerdict:
         return self.reason
 
     @property
+    def is_size_unread(self) -> bool:
+        """Whether it is known what the model needs, and of none of its arenas how large it is."""
+        rooms = [case.room for case in self.all_cases]
+        return self.multiple_of_16 is not None and not self.reason and all(room and not room.whole for room in rooms)
+
+    @property
     def conditions(self) -> tuple[str, ...]:
         """The doubts that can turn the answer, as sentences that follow "if"."""
         return tuple(doubt.text for doubt in turning(self.doubts))
@@ -120,6 +126,7 @@ def judge(
     conditions: Iterable[Condition] = (),
     *,
     settled: frozenset[str] = frozenset(),
+    asks_for_room: bool = True,
 ) -> FirmwareVerdict:
     """Return the verdict about a model.
 
@@ -131,10 +138,10 @@ def judge(
         settled: Settings that the user named, which are not looked for in the file: "planner",
             "resource_variable_count".
     """
-    missing = missing_operators(subject.model, firmware, {kernel.op for kernel in configurations[0].custom_ops})
-    unjudged = _unjudgeable(firmware, missing)
-    unknown = unknown_operator(subject.model, configurations[0]) or unjudged
-    if unknown and missing and not unjudged:  # What the resolver lacks is certain, whatever another operator needs.
+    unregistered = missing_operators(subject.model, firmware, {kernel.op for kernel in configurations[0].custom_ops})
+    missing = () if firmware.own_kernels else unregistered
+    unknown = unknown_operator(subject.model, configurations[0])
+    if unknown and missing:  # What the resolver lacks is certain, whatever another operator needs.
         return replace(_undecided(subject, ""), fits=False, missing=missing)
     cases = [] if unknown else possible_cases(subject, firmware, configurations, settled)
     if not cases:
@@ -143,18 +150,31 @@ def judge(
     reason = "" if missing else _refusal(subject.model, firmware, settled) or _fault(subject, verdict)
     if missing or reason:
         return replace(verdict, fits=False, missing=missing, reason=reason or verdict.reason, log=(), cases=())
-    grounds = Conditions(subject, firmware, cases, settled, verdict.fits)
-    return replace(verdict, doubts=tuple(grounds.all(conditions)))
+    doubts = (
+        *_own(unregistered, firmware),
+        *Conditions(subject, firmware, cases, settled, verdict.fits).all(conditions),
+    )
+    if asks_for_room and verdict.fits is None and verdict.is_size_unread:
+        return replace(verdict, fits=True, doubts=(Doubt(_has_room(verdict)), *doubts), arena=cases[0].room)
+    return replace(verdict, doubts=doubts)
 
 
-def _unjudgeable(firmware: Firmware, missing: Sequence[str]) -> str:
-    """Return what prevents a verdict, such as kernels of the program's own; "" for nothing."""
-    if missing and firmware.own_kernels:
-        return (
-            f"Register_{missing[0]} is not in it: {missing[0]} is missing, or has a kernel of the program's own "
-            f"({firmware.own_kernels[0]}), whose memory is not known: `custom_ops=FILE.py`"
+def _own(operators: Sequence[str], firmware: Firmware) -> Iterator[Doubt]:
+    """Yield that operators without TFLM's kernel have one of the program's own."""
+    if operators and firmware.own_kernels:
+        are = "is" if len(operators) == 1 else "are"
+        yield Doubt(
+            f"{', '.join(operators)} {are} registered, with a kernel of the program's own (`custom_ops=FILE.py`)"
         )
-    return ""
+
+
+def _has_room(verdict: FirmwareVerdict) -> str:
+    """Return what an arena whose size the code does not say must have, in the most demanding case."""
+    name = "its arena" if verdict.arena is None else verdict.arena.name
+    if verdict.split is None:
+        return f"{name} has {verdict.multiple_of_16:,} B or more"
+    rest = align_up(verdict.split.non_persistent, BUFFER_ALIGNMENT)
+    return f"its arenas have {verdict.split.persistent:,} B or more for what stays, and {rest:,} B or more for the rest"
 
 
 def _undecided(subject: Subject, reason: str) -> FirmwareVerdict:

@@ -30,7 +30,8 @@ class MeasuredModel:
     Attributes:
         model: The model.
         facts: How that was found.
-        arena: What was seen, in the arena that needs most of those in which the model is.
+        own: What was seen as the program has it, in the arena that needs most of those in which the model is.
+        arena: The same, of which the figures are: that, or the smallest arena where the program's own is too small.
         rest: Where that is only for what stays: the one for the rest.
         configuration: Of those that its file leaves possible, the one whose simulation asks for the same; otherwise the
             one that does so longest.
@@ -39,6 +40,7 @@ class MeasuredModel:
 
     model: Model
     facts: ExecutedFacts
+    own: ExecutedArena
     arena: ExecutedArena
     rest: ExecutedArena | None
     configuration: Configuration
@@ -106,12 +108,22 @@ def measure(
     model = model or own_model(read_firmware(os.fspath(program)), arena.allocations[0])
     if model is None:
         raise FirmwareError("the program's file does not contain its model; name the model", path=os.fspath(program))
+    own, arena = arena, _of_figures(arena)
     judged = [(_agreement(arena, rest, model, each), each) for each in possible]
     found, configuration = max(judged, key=lambda row: (row[0].agrees, row[0].compared))
     configuration = replace(configuration, is_split=rest is not None)
-    facts = _facts(execution, arena, rest, program, found)
-    measured = MeasuredModel(model, facts, arena, rest, configuration, is_simulated=False)
+    facts = _facts(execution, own, rest, program, found)
+    measured = MeasuredModel(model, facts, own, arena, rest, configuration, is_simulated=False)
     return replace(measured, is_simulated=found.agrees and _smallest(model, configuration) == measured.smallest)
+
+
+def _of_figures(arena: ExecutedArena) -> ExecutedArena:
+    """Return an arena that is too small as the program has it with the smallest multiple of 16 that works."""
+    size, allocations = arena.smallest_arena_multiple_of_16, arena.allocations_at_smallest
+    if not allocations or size is None:
+        return arena
+    used = allocations[-1].arena_used_bytes
+    return replace(arena, size=size, fits=True, arena_used_bytes=used, allocations=allocations)
 
 
 _Pair: TypeAlias = tuple[ExecutedArena, ExecutedArena | None]

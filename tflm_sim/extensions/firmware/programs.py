@@ -134,7 +134,7 @@ class MeasuredProgram:
     @property
     def fits(self) -> bool:
         """Whether AllocateTensors() succeeds in the program's own arena."""
-        return bool(self.found.arena.fits)
+        return bool(self.found.own.fits)
 
     @property
     def works(self) -> bool | None:
@@ -147,12 +147,12 @@ class MeasuredProgram:
     @property
     def reason(self) -> str:
         """Why no size is enough, or why it does not work although one is; "" where it works."""
-        return self.found.arena.reason
+        return self.found.own.reason
 
     @property
     def log(self) -> tuple[str, ...]:
         """What the program prints in its own arena."""
-        return self.found.arena.allocations[0].log
+        return self.found.own.allocations[0].log
 
     @property
     def log_below(self) -> tuple[str, ...]:
@@ -181,4 +181,4 @@ class MeasuredProgram:
         """Yield the requests to the allocator."""
         from tflm_sim.extensions.firmware.execution import requests
 
-        return iter(requests(self.found.arena, self.found.rest, len(self.found.arena.allocations)))
+        return iter(requests(self.found.own, self.found.rest, len(self.found.own.allocations)))

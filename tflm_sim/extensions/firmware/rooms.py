@@ -17,6 +17,8 @@ from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 
 _HEAP_ADDRESSES = (0, 4, 8, 12)
 """Where an arena from a heap or on a stack may start, modulo 16."""
+_UNREAD = "the arena that it is given"
+"""What an arena is called of which the code does not say where it lies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +101,11 @@ def embedded_subject(firmware: Firmware, model: EmbeddedModel, rooms: tuple[Aren
 def rooms_for(
     firmware: Firmware, model: EmbeddedModel | None, *, is_named: bool, into: int = 0
 ) -> tuple[ArenaRoom, ...]:
-    """Return the arenas that a model of the firmware may get; None for a model that is to replace one.
+    """Return the arenas that a model of the firmware may get; one of unknown size where nothing says which.
 
     Args:
         firmware: What its file says.
-        model: The model.
+        model: The model; None for one that is to replace one.
         is_named: Whether the user named the arena, so that it is no assumption.
         into: The number of the interpreter that gets a model that is to replace one, from 1 on, in the order of the
             calls in the code; 0 for any.
@@ -114,10 +116,12 @@ def rooms_for(
     calls = None if is_named else firmware.set_up.arenas
     if into:
         return (_of_call(firmware, _numbered(firmware, calls, into), calls or (), None),)
-    if calls is None:
+    if calls is None and (firmware.arenas or is_named):
         return tuple(_by_name(firmware, arena, is_assumed=not is_named) for arena in firmware.arenas)
+    calls = firmware.set_up.interpreters if calls is None else calls
     own = [call for call in calls if model is None or call.model is None or _contains(model, call.model)]
-    return tuple(dict.fromkeys(_of_call(firmware, call, calls, model) for call in own or calls))
+    rooms = tuple(dict.fromkeys(_of_call(firmware, call, calls, model) for call in own or calls))
+    return rooms or (ArenaRoom(_UNREAD, None),)
 
 
 def used_models(firmware: Firmware) -> tuple[EmbeddedModel, ...]:
@@ -209,7 +213,7 @@ def _of_call(
     alone = not shared or [other.model for other in sharers] == [None]
     is_anywhere = call.arena is None or call.is_on_heap
     room = ArenaRoom(
-        "the heap" if call.is_on_heap else "the stack" if call.is_on_stack else "the arena that it is given",
+        "the heap" if call.is_on_heap else "the stack" if call.is_on_stack else _UNREAD,
         call.arena_size,
         addresses=_HEAP_ADDRESSES if is_anywhere and call.arena_size is not None else (0,),
         call=call,

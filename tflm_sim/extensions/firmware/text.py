@@ -159,7 +159,7 @@ def _fitting(needed: int, multiple_of_16: int, arena_size: int) -> str:
 
 def _in_some_arena(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
     """Say whether every arena has room, or that one has to be named."""
-    if row.works is None:
+    if row.works is None or row.arena is not None:
         return "; which arena it gets is not said: name it with --arena-symbol, or its size with --limit"
     if not document.arenas:
         return ", which the arena of each interpreter has" if row.works else ", more than any interpreter's arena has"

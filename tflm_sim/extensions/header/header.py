@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-from tflm_sim import __version__
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import SimulatedFailure
 from tflm_sim.escape import printable
 from tflm_sim.extensions.header.facts import resolver_facts
 from tflm_sim.model.types import Model
+from tflm_sim.provenance import made_by
 
 
 def header(model: Model, configuration: Configuration, path: str) -> str:
@@ -42,7 +42,7 @@ def header(model: Model, configuration: Configuration, path: str) -> str:
         for each in resolver.own
     ]
     unused = "" if calls else "  (void)resolver;\n"
-    return f"""// Written by tflm-sim {__version__} for {name}; it is written again when the model changes.
+    return f"""// Written by tflm-sim {made_by()} for {name}; it is written again when the model changes.
 // {target.name}: {target.runtime}, {target.kernel_library}
 #pragma once
 

@@ -5,6 +5,7 @@ What the planner placed are residents; the persistent arena is drawn behind the 
 
 from __future__ import annotations
 
+from tflm_sim.errors import expect
 from tflm_sim.extensions.lite.answer import Answer, LiteSettings
 from tflm_sim.extensions.lite.summary import Summary, summaries
 from tflm_sim.report.document import ModelFacts
@@ -17,7 +18,19 @@ _PERSISTENT = "variable tensors"
 
 
 def lite_pictures(path: str, answer: Answer, settings: LiteSettings) -> list[Picture]:
-    """Return a picture of each subgraph that was planned and has operators."""
+    """Return a picture of each subgraph that was planned and has operators.
+
+    Args:
+        path: What to call the model.
+        answer: What ``lite_allocated()`` returned.
+        settings: What it was asked with.
+
+    Raises:
+        UsageError: One of them is something else.
+    """
+    expect(path, str, "the name of the model")
+    expect(answer, Answer, "what lite_allocated() returns")
+    expect(settings, LiteSettings, "settings as LiteSettings")
     rows = [summary for summary in summaries(answer) if summary.ops]
     return [_picture(path, answer, settings, summary) for summary in rows]
 

@@ -152,12 +152,14 @@ class FirmwareAnswer:
 
     Attributes:
         answer: Whether all do: the worst of their answers.
+        fits: The same as true or false; null where it is "if" or "cannot tell".
         verdicts: A line for each model, or the one that says why there is no answer.
         tones: Of each verdict: "yes", "no" or "open".
         facts: What the file says, and how it is known.
     """
 
     answer: Answer
+    fits: bool | None
     verdicts: tuple[str, ...]
     tones: tuple[str, ...]
     facts: tuple[str, ...]

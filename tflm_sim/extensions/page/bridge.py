@@ -227,20 +227,26 @@ def _firmware_answer(document: FirmwareDocument) -> FirmwareAnswer:
     tones = tuple(
         "no" if re.match("no[,:]", line) else "yes" if re.match("yes[,:]", line) else "open" for line in verdicts
     )
-    return FirmwareAnswer(document.answer, verdicts, tones, facts)
+    return FirmwareAnswer(document.answer, document.fits, verdicts, tones, facts)
 
 
 def _target_of(firmware: Firmware, settings: Settings) -> FirmwareTarget:
     """Return what a program was built for; what its file does not say, the settings say.
 
-    A TFLM that the file contradicts is that of another program of the visit.
+    Of the versions of TFLM that the file leaves open, it is the one that was chosen, where that is among them.
     """
     version = _version_named(settings)
-    for known in (version, {}) if version else ({},):
+    try:
+        found = firmware_target(firmware)
+    except FirmwareError:
+        named = {"named": settings.get("target"), "kernels": settings.get("kernels"), **version}
+        return firmware_target(firmware, **{name: value for name, value in named.items() if value})
+    versions = {target.runtime.snapshot for target in found.alternatives}
+    if version and len(versions) > 1:
         with suppress(UsageError, FirmwareError):
-            return firmware_target(firmware, **known)
-    named = {"named": settings.get("target"), "kernels": settings.get("kernels"), **version}
-    return firmware_target(firmware, **{name: value for name, value in named.items() if value})
+            chosen = firmware_target(firmware, **version)
+            return chosen if chosen.target.runtime.snapshot in versions else found
+    return found
 
 
 def _version_named(settings: Settings) -> dict[str, str]:

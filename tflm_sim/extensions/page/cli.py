@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path, PurePosixPath
+from socket import SHUT_RDWR, socket
+from time import monotonic
 from typing import Any
 
 from tflm_sim.cli.options import Subparsers, add_verb, typed
@@ -28,6 +31,8 @@ tflm-sim serve --pyodide pyodide-{site.PYODIDE_VERSION}.tgz
 
 IDLE_SECONDS = 30
 """How long a client may say nothing; each has a thread."""
+REQUEST_SECONDS = 120
+"""How long a client may take for one request, however often it says something."""
 
 
 def register(subparsers: Subparsers) -> None:
@@ -130,17 +135,41 @@ def make_server(files: dict[str, bytes], port: int) -> ThreadingHTTPServer:
             self.send_header("Cross-Origin-Opener-Policy", "same-origin")
             self.send_header("Cache-Control", "no-cache")
             self.end_headers()
+            server.asked[self.connection] = monotonic()
             return data
 
         def log_message(self, *_: object) -> None:
             """Keep the terminal quiet."""
 
     class Server(ThreadingHTTPServer):
-        """Says nothing of a client that goes away in the middle of an answer."""
+        """Says nothing of a client that goes away in the middle of an answer, and ends one that takes too long."""
+
+        request_queue_size = 128
+
+        def __init__(self, *arguments: Any) -> None:
+            self.asked: dict[socket, float] = {}
+            super().__init__(*arguments)
+
+        def process_request(self, request: Any, client_address: Any) -> None:
+            """Serve a client in a thread of its own."""
+            self.asked[request] = monotonic()
+            super().process_request(request, client_address)
+
+        def shutdown_request(self, request: Any) -> None:
+            """Close a client's connection."""
+            self.asked.pop(request, None)
+            super().shutdown_request(request)
+
+        def service_actions(self) -> None:
+            """Hang up on clients whose request takes too long: twice a second, and without a thread for each."""
+            for request, since in list(self.asked.items()):
+                if monotonic() - since > REQUEST_SECONDS:
+                    with suppress(OSError):
+                        request.shutdown(SHUT_RDWR)
 
         def handle_error(self, request: Any, client_address: Any) -> None:
-            """Print what went wrong, unless the other side left."""
-            if not isinstance(sys.exception(), ConnectionError):
+            """Print what went wrong, unless the other side left or takes nothing."""
+            if not isinstance(sys.exception(), ConnectionError | TimeoutError):
                 super().handle_error(request, client_address)
 
     server = Server(("127.0.0.1", port), Handler)

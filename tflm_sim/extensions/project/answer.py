@@ -18,8 +18,9 @@ from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.extensions.project.constants import NotFoundError, origin, value
 from tflm_sim.extensions.project.cpp import Constant, Sources, line_of, of_model, read_sources
 from tflm_sim.extensions.project.facts import Found, ProjectFacts
-from tflm_sim.extensions.project.folder import read_text, source_files
+from tflm_sim.extensions.project.folder import MICROPYTHON, PICO, read_text, source_files
 from tflm_sim.extensions.project.manifests import Manifests, Named, read_manifests
+from tflm_sim.extensions.project.micropython import read_python
 from tflm_sim.extensions.project.patch import arena_edits, edited, number_edit, operator_edits, patch
 from tflm_sim.extensions.project.wake_word import KIND_OF_WAKE_WORD, WakeWord
 from tflm_sim.model.inputs import C_SUFFIXES, MODEL_SUFFIXES, Input, read_inputs, unpack
@@ -82,13 +83,16 @@ def answer_folder(folder: str, kind: str, args: argparse.Namespace, model_name: 
         model_name: The model, where the user names it; None for that of the sources.
     """
     files = list(source_files(folder))
+    suffixes = (".py",) if kind == MICROPYTHON else C_SUFFIXES
     texts = {
         os.path.relpath(path, folder): read_text(path).decode("latin-1")
         for path in files
-        if os.path.splitext(path)[1].lower() in C_SUFFIXES
+        if os.path.splitext(path)[1].lower() in suffixes
     }
     manifests = read_manifests(folder, files, texts.values())
-    sources = read_sources(texts, manifests.macros)
+    if kind == MICROPYTHON:
+        manifests = manifests._replace(libraries=(Named("", "microlite", "import microlite"),))
+    sources = read_python(texts) if kind == MICROPYTHON else read_sources(texts, manifests.macros)
     asked: list[str] = []
     doubts: list[Doubt] = []
     args, library, board, open_library = _with_manifests(args, manifests, doubts)
@@ -101,6 +105,9 @@ def answer_folder(folder: str, kind: str, args: argparse.Namespace, model_name: 
         why = f": {', '.join(dict.fromkeys(unmodelled))} is not modelled" if unmodelled else ""
         asked.append(f"the library (--library){why}")
         doubts.append(Doubt("it uses tensorflow/tflite-micro itself, the newest", settled_by=""))
+    is_default = kind == PICO and not (args.board or args.target)
+    if is_default:
+        args.board = "pico"
     config = options.configuration(args)
     if not args.board and not args.target:
         asked.append("the board (--board)")
@@ -125,9 +132,12 @@ def answer_folder(folder: str, kind: str, args: argparse.Namespace, model_name: 
     if several:
         can_turn = _fits_otherwise(verdict, (_with(args, library=each) for each in several))
         doubts.append(Doubt(f"its library is {several[0]}", can_turn=can_turn, settled_by=""))
+    if is_default:
+        can_turn = _fits_otherwise(verdict, (_with(args, board="pico2"),))
+        doubts.append(Doubt("its board is pico, the SDK's own choice (PICO_BOARD)", can_turn=can_turn, settled_by=""))
     doubts += _open_versions(args, open_library, verdict)
     doubts += _open_boards(args, config, verdict)
-    doubts += _open_macros(sources, manifests, reading, verdict, array)
+    doubts += [] if kind == MICROPYTHON else _open_macros(sources, manifests, reading, verdict, array)
     doubts += _alignment(sources, reading, verdict, args)
     new = [one for one in missing if one not in reading.registered]
     edits, removed = operator_edits(sources, new, superfluous)
@@ -254,16 +264,27 @@ def _with_manifests(
 
     The options are changed themselves, as if they had been typed: whoever asks what was named is told so.
     """
-    board = None if args.board or args.target else next(iter(manifests.boards), None)
-    if board is not None:
+    board = None if args.board or args.target else next(iter((*manifests.boards, *manifests.chips)), None)
+    if board is not None and board.name:
+        args.target = board.name
+    elif board is not None:
         args.board = board.text
     library, open_library = None, None
+    is_named = bool(args.library or args.runtime)
+    for commit in () if is_named else manifests.runtimes:
+        if _is_configurable(_with(args, runtime=commit.text)):
+            args.runtime, library = commit.text, Named(commit.text, "tflite-micro", commit.place)
+            break
     if not (args.library or args.runtime):
         named = next((one for one in manifests.libraries if one.text), next(iter(manifests.libraries), None))
         text = None if named is None else _usable(named, args)
         if named is not None and text is not None:
             args.library, library = text, named
             open_library = None if "@" in text else named
+    for kernels in manifests.kernels if library is not None and library.name == "zephyr" and not args.kernels else ():
+        if _is_configurable(_with(args, kernels=kernels.text)):
+            args.kernels = kernels.text
+            break
     if manifests.esp_nn and library is not None and not args.kernels and library.name == "esp-tflite-micro":
         args.kernels = f"esp_nn@{manifests.esp_nn}"
         if not _is_configurable(args):
@@ -280,7 +301,8 @@ def _with_manifests(
 def _usable(library: Named, args: argparse.Namespace) -> str | None:
     """Return the library as an option, with its version where that is one; None where it is not modelled here."""
     version = re.fullmatch(r"v?=*\s*(\d[\w.+-]*)", library.text)
-    names = (*([f"{library.name}@{version[1]}"] if version else []), library.name)
+    numbers = (version[1], f"v{version[1]}") if version else ()  # Zephyr's releases have a "v" in their names.
+    names = (*(f"{library.name}@{number}" for number in numbers), library.name)
     return next((text for text in names if _is_configurable(_with(args, library=text))), None)
 
 
@@ -364,7 +386,7 @@ def _model(name: str | None, files: Sequence[str], sources: Sources, asked: list
     candidates = {row.data: row for row in reversed(list(_models(files)))}
     rows = list(candidates.values())[::-1]
     loaded = {one.text for one in sources.models}
-    named = [row for row in rows if row.label.rpartition(":")[2] in loaded]
+    named = [row for row in rows if os.path.basename(row.label).rpartition(":")[2] in loaded]
     if len(rows) > 1 and len(named) == 1:
         rows = named
     if len(rows) == 1:

@@ -4,35 +4,65 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from fnmatch import fnmatch
 
 from tflm_sim.files import read
 from tflm_sim.limits import MAX_SOURCE_BYTES
 from tflm_sim.model.inputs import C_SUFFIXES
 
+MICROPYTHON, PICO = "a MicroPython project", "a Pico SDK project"
 _KINDS: tuple[tuple[str, str, bytes], ...] = (
     ("platformio.ini", "a PlatformIO project", b"["),
     ("sdkconfig", "an ESP-IDF project", b"CONFIG_"),
     ("CMakeLists.txt", "an ESP-IDF project", b"IDF_PATH"),
     ("idf_component.yml", "a component of ESP-IDF", b""),
+    ("CMakeLists.txt", "a Zephyr application", b"find_package(Zephyr"),
+    ("CMakeLists.txt", PICO, b"pico_sdk_init"),
+    ("CMakeLists.txt", PICO, b"pico_add_extra_outputs"),
+    ("*.ioc", "an STM32Cube project", b"Mcu."),
+    ("mbed_app.json", "an Mbed OS project", b"{"),
+    ("mbed-os.lib", "an Mbed OS project", b"mbed"),
+    ("*.ino", "an Arduino sketch", b""),
+    ("*.py", MICROPYTHON, b"microlite"),
 )
-"""A file at the top of a project, what the project is, and a text that the file has."""
+"""A file at the top of a project, what the project is, and a text that the file has; the first that is there counts."""
+SETTINGS = (os.path.join("build", "CMakeCache.txt"), os.path.join(".west", "config"), ".mbed")
+"""Files of a build, in folders that are not looked at otherwise, which name the board."""
 _NOT_ITS_OWN = frozenset(
-    ("build", "managed_components", "node_modules", "test", "tests", "third_party", "tensorflow", "flatbuffers")
+    (
+        *("build", "managed_components", "node_modules", "test", "tests", "third_party", "tensorflow", "flatbuffers"),
+        *("mbed-os", "drivers", "middlewares", "zephyr", "pico-sdk", "pico-tflmicro"),
+    )
 )
 """Folders with what is built, with tests, and with copies of libraries."""
-_OF_TFLM = (b"MicroInterpreter", b"MicroMutableOpResolver", b"odelInit(", b"eloquent_tinyml", b"EloquentTinyML")
+_OF_TFLM = (
+    b"MicroInterpreter",
+    b"MicroMutableOpResolver",
+    b"odelInit(",
+    b"eloquent_tinyml",
+    b"EloquentTinyML",
+    b"microlite",
+)
 MAX_FILES = 2000
 """Files of a project that are looked at."""
 
 
 def kind_of_project(folder: str) -> str:
     """Return what a folder is, "an Arduino sketch"; "" where it is no project, or nothing in it uses TFLM."""
-    kind = next((words for name, words, text in _KINDS if _has(os.path.join(folder, name), text)), "")
-    if not kind and any(name.endswith(".ino") for name in os.listdir(folder)):
-        kind = "an Arduino sketch"
+    names = sorted(os.listdir(folder))
+    kind = next(
+        (
+            words
+            for pattern, words, text in _KINDS
+            for name in names
+            if fnmatch(name, pattern) and _has(os.path.join(folder, name), text)
+        ),
+        "",
+    )
     if not kind:
         return ""
-    texts = (read_text(path) for path in source_files(folder) if os.path.splitext(path)[1].lower() in C_SUFFIXES)
+    suffixes = (".py",) if kind == MICROPYTHON else C_SUFFIXES
+    texts = (read_text(path) for path in source_files(folder) if os.path.splitext(path)[1].lower() in suffixes)
     return kind if any(name in text for text in texts for name in _OF_TFLM) else ""
 
 

@@ -7,7 +7,6 @@ import contextlib
 import importlib.util
 import math
 import os
-import shlex
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -21,6 +20,7 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.documents import as_json
 from tflm_sim.errors import FirmwareError, TflmSimError, UsageError
 from tflm_sim.extensions.shrink.shrunk import Shrunk
+from tflm_sim.extensions.shrink.stream_text import feeding_lines, streamed_document, streamed_lines
 from tflm_sim.extensions.shrink.streamed import Streamed
 from tflm_sim.extensions.shrink.text import (
     ExecutedGain,
@@ -35,7 +35,7 @@ from tflm_sim.model.c_array import is_source_name, new_source, with_array
 from tflm_sim.model.inputs import read_input
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
-from tflm_sim.names import meant
+from tflm_sim.names import command_line, meant
 from tflm_sim.numbers import multiple, seconds, share_of, whole
 from tflm_sim.ops.resolver import resolver_methods
 from tflm_sim.sizes import parse_size
@@ -227,7 +227,7 @@ def run(args: argparse.Namespace) -> int:
 _OF_WINDOWS = ("advise", "axis", "picture", "aim")
 """Options that only ``--stream`` has."""
 _NOT_OF_STREAMS = (
-    "max_macs", "max_flash", "time_limit", "offline_plan", "kernel_order", "int8_io", "loops", "drop_names", "executed",
+    "max_macs", "max_flash", "offline_plan", "kernel_order", "int8_io", "loops", "drop_names", "executed",
 )  # fmt: skip
 """Options that ``--stream`` has not."""
 
@@ -243,7 +243,6 @@ def _refuse_without_stream(args: argparse.Namespace) -> None:
 def _stream(args: argparse.Namespace) -> int:
     """Rewrite a model that takes a window into one that takes its new frames, and print what that gives."""
     from tflm_sim.extensions.shrink.stream import stream
-    from tflm_sim.extensions.shrink.stream_text import streamed_document, streamed_lines
 
     if args.picture is not None:
         raise UsageError("--picture needs --advise: it draws what windows have in common")
@@ -253,7 +252,8 @@ def _stream(args: argparse.Namespace) -> int:
     model = load(args.model)
     _refuse_output(args)
     given = _settings(args, len(model.source))
-    names = ("goal", "operators", "replan", "force_float", "prove_runs", "prove_program", "prove_interpreter")
+    names = ("goal", "operators", "replan", "force_float", "time_limit")
+    names += ("prove_runs", "prove_program", "prove_interpreter")
     settings = {name: given[name] for name in names if name in given}
     configurations, _ = _configurations(args, model)
     with ProgressLine("streaming", model) as status:
@@ -353,7 +353,7 @@ def _print(
         if output is not None:
             say(f"{output} is written")
             if shrunk.aims:
-                say(f"next: {shrunk.aims[0].command.replace('FILE', shlex.quote(output))}")
+                say(f"next: {shrunk.aims[0].command.replace('FILE', command_line(output))}")
         elif shrunk.has_gained and not _fits(shrunk, executed, None):
             say("nothing is written: the program itself does not need less")
         elif shrunk.has_gained:
@@ -455,7 +455,8 @@ def _as_source(path: str, shrunk: Shrunk | Streamed, args: argparse.Namespace) -
     """Return the result as a C array in a source, and what to call it: in the file that is there, or in a new one."""
     methods, own = resolver_methods(shrunk.model)
     notes = [
-        *firmware_lines(shrunk),
+        *firmware_lines(shrunk, has_arena=isinstance(shrunk, Streamed) or not shrunk.aims),
+        *(feeding_lines(shrunk) if isinstance(shrunk, Streamed) else ()),
         f"MicroMutableOpResolver<{len(methods) + len(own)}>: {', '.join((*methods, *own))}",
     ]
     if not os.path.exists(path):

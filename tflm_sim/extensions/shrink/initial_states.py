@@ -12,7 +12,14 @@ from collections.abc import Iterator
 from itertools import chain
 
 from tflm_sim.extensions.shrink.refusal import refuse
-from tflm_sim.extensions.shrink.symbolic import Hashes, constant, filled, operator_name, quantization_facts
+from tflm_sim.extensions.shrink.symbolic import (
+    Hashes,
+    constant,
+    filled,
+    operator_name,
+    quantization_facts,
+    subgraphs_run,
+)
 from tflm_sim.model.types import Model, Operator, Subgraph, Tensor
 
 StateKey = tuple[str, str]
@@ -38,8 +45,8 @@ def initial_states(model: Model, subgraph: Subgraph) -> dict[StateKey, Hashes]:
     return states
 
 
-def _resources(model: Model, subgraph: Subgraph) -> Iterator[tuple[StateKey, Tensor]]:
-    """Yield each resource variable that a subgraph reads or writes, with a tensor of its values."""
+def _resources(model: Model, subgraph: Subgraph, *, is_main: bool = True) -> Iterator[tuple[StateKey, Tensor]]:
+    """Yield each resource variable that a subgraph or one that it runs reads or writes, with a tensor of its values."""
     handles: dict[int, StateKey] = {}
     for operator in subgraph.operators:
         name, inputs, outputs = operator_name(model, operator), operator.input_tensors, operator.output_tensors
@@ -47,6 +54,15 @@ def _resources(model: Model, subgraph: Subgraph) -> Iterator[tuple[StateKey, Ten
             handles[outputs[0]] = resource_key(operator)
         elif name in ("READ_VARIABLE", "ASSIGN_VARIABLE") and inputs[0] in handles:
             yield handles[inputs[0]], subgraph.tensors[outputs[0] if name == "READ_VARIABLE" else inputs[1]]
+        elif is_main and name != "CALL_ONCE":
+            for run in subgraphs_run(model, operator):
+                yield from _resources(model, model.subgraphs[run], is_main=False)
+
+
+def resources_within(model: Model, operator: Operator) -> list[StateKey]:
+    """Return the resource variables that the subgraphs of an operator name."""
+    inside = (each for run in subgraphs_run(model, operator) for each in model.subgraphs[run].operators)
+    return list(dict.fromkeys(resource_key(each) for each in inside if operator_name(model, each) == "VAR_HANDLE"))
 
 
 def _assigned(model: Model, operator: Operator) -> Iterator[tuple[StateKey, Hashes]]:

@@ -3,8 +3,9 @@
     machine = Machine(model)
     outputs = machine.run(fresh_inputs(machine, "any"))      its states have moved on
 
-A loop of ``counted_loops`` runs iteration by iteration, its condition evaluated each time; any other WHILE, and IF,
-depend on everything that they read. Both ``verify`` (two files, no memory) and ``plan_check`` (one file, the arena's
+A loop of ``counted_loops`` runs iteration by iteration, its condition evaluated each time. Any other WHILE, and IF,
+depend on everything that they read, on what their subgraphs say, whatever their numbers are, and on the states there,
+all of which they change. Both ``verify`` (two files, no memory) and ``plan_check`` (one file, the arena's
 bytes) run models like this.
 """
 
@@ -21,19 +22,29 @@ from numpy.typing import NDArray
 
 from tflm_sim.extensions.shrink.counted_loops import CountedLoop, Place, counted_loops
 from tflm_sim.extensions.shrink.evaluators import EVALUATORS
-from tflm_sim.extensions.shrink.initial_states import StateKey, initial_states, resource_key, variable_key
+from tflm_sim.extensions.shrink.initial_states import (
+    StateKey,
+    initial_states,
+    resource_key,
+    resources_within,
+    variable_key,
+)
 from tflm_sim.extensions.shrink.known_numbers import computed
 from tflm_sim.extensions.shrink.refusal import refuse
 from tflm_sim.extensions.shrink.symbolic import (
+    NAMES_SUBGRAPH,
     Call,
     Hashes,
     bits_hash,
+    coefficients,
     constant,
     kind,
     mix,
     opaque,
     operator_name,
     salt,
+    subgraphs_named,
+    subgraphs_run,
     symbols,
 )
 from tflm_sim.model.draft import Draft
@@ -140,6 +151,7 @@ class Machine:
     _numbers: list[NDArray[Any] | None] = field(default_factory=list)
     _looped: dict[int, _Loop] = field(default_factory=dict)
     _unwritten: Iterator[int] = field(default_factory=count)
+    _hashes: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         tensors = self.subgraph.tensors
@@ -182,6 +194,12 @@ class Machine:
         names = [self.name(operator) for operator in subgraph.operators]
         return any(tensor.is_variable for tensor in subgraph.tensors) or any(
             name in STATEFUL or name.startswith(_STATEFUL_NAMES) for name in names
+        )
+
+    def _has_hidden_state(self, subgraph: Subgraph) -> bool:
+        """Return whether a subgraph itself keeps anything that no resource variable holds."""
+        return any(tensor.is_variable for tensor in subgraph.tensors) or any(
+            name.startswith((*_STATEFUL_NAMES, "CALL_ONCE")) for name in map(self.name, subgraph.operators)
         )
 
     def _as_numbers(self, tensor: Tensor) -> NDArray[Any] | None:
@@ -371,13 +389,22 @@ class Machine:
         """Return outputs that depend on all that is read, on the subgraphs that run, and on the kernel's own state."""
         tensors = self.subgraph.tensors
         between = [kind(tensors[index]) for index in call.operator.intermediate_tensors if 0 <= index < len(tensors)]
-        total = opaque(call, between, *self._nested(call.operator))
+        total = opaque(call, between, *self.nested(call.operator))
         self.opaque[int(total)] = name
+        changed = [*resources_within(self.model, call.operator)]
         if name.startswith(_STATEFUL_NAMES):
             seen[name] = seen.get(name, 0) + 1
-            key = (f"kernel {name}", str(seen[name]))
-            total = total + self.states.setdefault(key, symbols(f"first {key}", (1,)))[0]
-            self.states[key] = mix(np.array([total], np.uint64))
+            changed.append((f"kernel {name}", str(seen[name])))
+        for run in subgraphs_run(self.model, call.operator):
+            if self._has_hidden_state(self.model.subgraphs[run]):
+                # Two operators that run one subgraph share its state; the subgraph's number may change, its turn not.
+                changed.append(("subgraph", str(seen.setdefault(f"subgraph {run}", len(seen)))))
+        for key in changed:
+            state = self.states.setdefault(key, symbols(f"first {key}", (1,))).ravel()
+            read = (state * coefficients("state", state.size)).sum(dtype=np.uint64)
+            total = mix(np.array([total + read + salt(key)], np.uint64))[0]
+        for key in changed:
+            self.states[key] = symbols(f"next {key} {int(total)}", self.states[key].shape)
         for position, index in enumerate(variables):
             self._write(index, symbols(f"variable {position} {int(total)}", tensors[index].dims))
         return {
@@ -385,15 +412,14 @@ class Machine:
             for position, index in enumerate(outputs)
         }
 
-    def _nested(self, operator: Operator) -> list[int]:
-        """Return a hash of each subgraph that an operator runs, whatever its number is."""
-        found = []
-        for option, value in sorted(operator.options.items()):
-            if option.endswith("_subgraph_index") and isinstance(value, int) and 0 <= value < len(self.model.subgraphs):
-                found.append(int(self._subgraph_hash(value)))
-        return found
+    def nested(self, operator: Operator) -> list[tuple[str, int]]:
+        """Return for each option that names a subgraph a hash of what it says, whatever its number is."""
+        return [(option, self._subgraph_hash(index)) for option, index in subgraphs_named(self.model, operator)]
 
-    def _subgraph_hash(self, index: int) -> np.uint64:
+    def _subgraph_hash(self, index: int) -> int:
+        if index in self._hashes:
+            return self._hashes[index]
+        self._hashes[index] = index  # TFLM does not end where a subgraph runs itself; this does
         subgraph = self.model.subgraphs[index]
         tensors = [(t.shape, kind(t), t.is_variable, bytes(self.model.tensor_data(t) or b"")) for t in subgraph.tensors]
         operators = [
@@ -401,13 +427,14 @@ class Machine:
                 self.name(o),
                 o.inputs,
                 o.outputs,
-                sorted((k, str(v)) for k, v in o.options.items() if not k.endswith("_subgraph_index")),
+                sorted((k, str(v)) for k, v in o.options.items() if not k.endswith(NAMES_SUBGRAPH)),
                 bytes(o.custom_options or b""),
-                self._nested(o),
+                self.nested(o),
             )
             for o in subgraph.operators
         ]
-        return salt(tensors, operators, subgraph.inputs, subgraph.outputs)
+        self._hashes[index] = int(salt(tensors, operators, subgraph.inputs, subgraph.outputs))
+        return self._hashes[index]
 
 
 _OF_RESOURCES = frozenset({"VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE"})

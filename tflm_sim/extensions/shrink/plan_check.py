@@ -25,7 +25,7 @@ from tflm_sim.extensions.shrink.kernel_use import use_of
 from tflm_sim.extensions.shrink.machine import LoopCopy, Machine, OperatorRun, fresh_inputs
 from tflm_sim.extensions.shrink.overlap import reads_are_safe
 from tflm_sim.extensions.shrink.refusal import VerificationFailed, refuse
-from tflm_sim.extensions.shrink.symbolic import Hashes, mix, salt
+from tflm_sim.extensions.shrink.symbolic import Hashes, mix, salt, subgraphs_run
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.types import Model, Operator, Tensor
 from tflm_sim.targets.kernel_library import KernelLibrary
@@ -190,7 +190,7 @@ class _Arena:
     def _use_scratch(self, call: _Call) -> None:
         """Write over the scratch buffers of an operator, and over the tensors of the subgraphs that it runs."""
         rooms = [*self.scratch.get(call.place, ())]
-        for index in _subgraphs_run(self.model, call.operator):
+        for index in subgraphs_run(self.model, call.operator):
             rooms += self.nested.get(index, [])
         for room in rooms:
             self.bytes[room.start : room.end] = salt("scratch", call.place)
@@ -296,17 +296,3 @@ def _as_bytes(value: Hashes, room: _Room) -> NDArray[np.uint64]:
         np.arange(room.element, dtype=np.uint64), flat.size
     )
     return mix(spread)
-
-
-def _subgraphs_run(model: Model, operator: Operator) -> set[int]:
-    """Return the subgraphs that an operator runs, and those that their operators run."""
-    found: set[int] = set()
-    waiting = [operator]
-    while waiting:
-        for option, index in waiting.pop().options.items():
-            if not option.endswith("_subgraph_index") or not isinstance(index, int) or index in found:
-                continue
-            if 0 < index < len(model.subgraphs):
-                found.add(index)
-                waiting += model.subgraphs[index].operators
-    return found

@@ -110,7 +110,7 @@ def shrink(
     if progress is not None:
         expect(progress, Callable, "progress that can be called with a line of text")
     model, configurations, chosen = load(model), shrink_configurations(targets), _chosen(passes)
-    budget, stopping = _budget(goal, max_macs, max_flash, operators), _stopping(time_limit)
+    budget, stopping = _budget(goal, max_macs, max_flash, operators), stopping_after(time_limit)
     refuse_unshrinkable(model, configurations, chosen)
     if aim is not None and (goal is not None or _is_planned(chosen)):
         raise UsageError(
@@ -148,7 +148,7 @@ def _search_settings(chosen: Mapping[str, bool], configurations: Sequence[Config
     }
 
 
-def _stopping(time_limit: float | None) -> Stopping:
+def stopping_after(time_limit: float | None) -> Stopping:
     """Return what ends the search early."""
     if time_limit is not None:
         expect(time_limit, float, "a time limit in seconds")

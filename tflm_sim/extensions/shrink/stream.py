@@ -21,12 +21,14 @@ from tflm_sim.extensions.shrink.shrink import (
     cost_of,
     refuse_unshrinkable,
     shrink_configurations,
+    stopping_after,
     target_gains,
 )
-from tflm_sim.extensions.shrink.stream_rewrite import Keep, NotRunnable, StreamPlan, streamed
+from tflm_sim.extensions.shrink.stopping import Stopping
+from tflm_sim.extensions.shrink.stream_rewrite import Keep, NotRunnable, Ring, StreamPlan, streamed
 from tflm_sim.extensions.shrink.stream_rows import Moving, moving
 from tflm_sim.extensions.shrink.stream_verify import start_up
-from tflm_sim.extensions.shrink.streamed import Ring, Streamed
+from tflm_sim.extensions.shrink.streamed import KeptRows, Streamed
 from tflm_sim.extensions.shrink.symbolic import operator_name
 from tflm_sim.extensions.shrink.target_sizer import TargetSizer, gains
 from tflm_sim.extensions.shrink.verify import verify
@@ -59,7 +61,7 @@ class _Candidate:
 
     plan: StreamPlan
     model: Model = field(repr=False)
-    rings: dict[int, tuple[int, int]]
+    rings: dict[int, Ring]
     arenas: tuple[int, ...]
     macs: int
 
@@ -75,6 +77,7 @@ def stream(
     operators: Iterable[str] | None = None,
     replan: bool = False,
     force_float: bool = False,
+    time_limit: float | None = None,
     prove_runs: int | None = None,
     prove_program: str | os.PathLike[str] | None = None,
     prove_interpreter: int = 0,
@@ -90,7 +93,7 @@ def stream(
         aim: "ram" for the smallest arena, which must grow on no target; "macs" for the fewest multiply-accumulates.
         goal: Bytes of arena, or text ("64KiB"), that must be enough on every target.
         operators: Operators that may be needed in addition ("SLICE", ...); None for any.
-        replan, force_float: As for :func:`~tflm_sim.extensions.shrink.shrink.shrink`.
+        replan, force_float, time_limit: As for :func:`~tflm_sim.extensions.shrink.shrink.shrink`.
         prove_runs: Run both in the real TFLM, on so many windows of noise and the extreme ones; None for no run.
         prove_program, prove_interpreter: The linked program that runs both instead.
         progress: Called with what is being tried.
@@ -115,13 +118,17 @@ def stream(
             path=model.path,
         )
     _refuse_states(model)
+    sizer = TargetSizer(configurations)
+    before = tuple(sizer.arena(model, index) for index in range(len(configurations)))
     layout, axis = window_of(model, step, axis)
     may_need = None if operators is None else frozenset(each_of(operators, str, "the names of operators"))
     allowance = Allowance(Budget(as_size(goal, "goal"), inf, None, may_need), model)
-    facts, sizer = moving(Draft(model), axis, step), TargetSizer(configurations)
-    search = _Search(model, facts, sizer, allowance, aim, progress or (lambda _: None))
-    best = search.found()
-    data = encode(best.model)
+    facts = moving(Draft(model), axis, step)
+    stopping = stopping_after(time_limit)
+    search = _Search(model, facts, sizer, allowance, aim, before, stopping, progress or (lambda _: None))
+    with stopping.noting_interrupts():
+        best = search.found()
+    data = allowance.appended.behind(encode(best.model))
     written = replace(parse(data), path=model.path)
     search.progress("verifying")
     verified = verify(model, written, configurations, stream=step, axis=axis)
@@ -145,6 +152,7 @@ def stream(
         rings=tuple(_rings(model, best)),
         extra_operators=tuple(sorted(operator_names(written) - operator_names(model))),
         simulations=search.sizer.runs,
+        stopped=stopping.reason,
         verified=str(verified),
     )
     if prove_runs is None:
@@ -188,8 +196,9 @@ class _Search:
     sizer: TargetSizer
     allowance: Allowance
     aim: str
+    before: tuple[int, ...]
+    stopping: Stopping
     progress: Callable[[str], object]
-    before: tuple[int, ...] = ()
     sized: dict[StreamPlan, _Candidate | None] = field(default_factory=dict)
 
     def found(self) -> _Candidate:
@@ -198,7 +207,6 @@ class _Search:
         Raises:
             NotStreamed: None is worth it.
         """
-        self.before = tuple(sizing.smallest.size for sizing in self.sizer.measure_all(self.origin) if sizing.smallest)
         candidates = [each for each in map(self._candidate, self._uniform()) if each is not None]
         if not candidates:
             raise NotStreamed(f"nothing is won: {self._why_nothing()}")
@@ -241,7 +249,7 @@ class _Search:
 
     def _worth(self, candidate: _Candidate) -> tuple[int, ...]:
         """Return what is to be least; resource variables, which the firmware has to create, are the last choice."""
-        ways = [candidate.plan.kept(tensor) for tensor in candidate.rings]
+        ways = [ring.keep for ring in candidate.rings.values()]
         over = sum(max(0, now - self._limit(at)) for at, now in enumerate(candidate.arenas))
         arena, last = sum(candidate.arenas), (ways.count(Keep.RESOURCE), len(candidate.plan.operators))
         return (over, candidate.macs, arena, *last) if self.aim == MACS else (over, arena, candidate.macs, *last)
@@ -255,7 +263,7 @@ class _Search:
     def _candidate(self, plan: StreamPlan) -> _Candidate | None:
         """Return what a plan gives; None where TFLM does not run it, or it may not be."""
         if plan not in self.sized:
-            if len(self.sized) >= MAX_CANDIDATES:
+            if self.sized and (self.stopping.reason or len(self.sized) >= MAX_CANDIDATES):
                 return None
             self.progress(f"streaming {len(plan.operators)} operators, {len(self.sized)} candidates")
             self.sized[plan] = self._new(plan)
@@ -273,13 +281,17 @@ class _Search:
 
     def _why_nothing(self) -> str:
         """Say where streaming ends before it has begun."""
-        stride, step = time_stride(Draft(self.origin)), self.facts.rows[self.facts.source].step
         if self.facts.rules:
             return "no rewriting of it is allocated, or needs no more operators than it may"
-        ends = "; ".join(_ends(self.origin, self.facts, StreamPlan(frozenset()))) or "no operator reads the window"
-        if step % stride:
-            return f"{ends}; its strides make {stride} frames a row, so --stream needs a multiple of {stride}"
-        return ends
+        ends = "; ".join(_ends(self.origin, self.facts, StreamPlan(frozenset())))
+        return (ends or "no operator reads the window") + self._of_strides()
+
+    def _of_strides(self) -> str:
+        """Return what to do where the step is no multiple of the model's stride, "" where it is one."""
+        stride, step = time_stride(Draft(self.origin)), self.facts.rows[self.facts.source].step
+        return f"; its strides make a row of {stride} frames, so S should be a multiple of {stride}" * (
+            step % stride > 0
+        )
 
     def _refuse_loss(self, best: _Candidate, candidates: Sequence[_Candidate]) -> None:
         """Refuse a candidate that is not worth what was asked for."""
@@ -290,7 +302,8 @@ class _Search:
                 f"no stream needs {goal:,} B or less: the smallest that was found needs {max(best.arenas):,} B"
             )
         if self.aim == MACS and best.macs >= macs:
-            raise NotStreamed(f"nothing is won: a step takes {best.macs:,} multiply-accumulates, the window {macs:,}")
+            costs = f"a step takes {best.macs:,} multiply-accumulates, the window {macs:,}"
+            raise NotStreamed(f"nothing is won: {costs}{self._of_strides()}")
         if not has_grown:
             return
         targets = [configuration.target.name for configuration in self.sizer.configurations]
@@ -298,10 +311,9 @@ class _Search:
         sizes = ", ".join(f"{was:,} B -> {now:,} B on {target}" for target, was, now in rows)
         self.aim = MACS
         fewest = self._best(candidates)
-        raise NotStreamed(
-            f"the arena would not become smaller ({sizes}). --for macs takes that for fewer multiply-accumulates: "
-            f"{max(fewest.arenas):,} B, and {fewest.macs:,} a step instead of {macs:,}"
-        )
+        other = f". --for macs takes that for fewer multiply-accumulates: {max(fewest.arenas):,} B, and "
+        other = f"{other}{fewest.macs:,} a step instead of {macs:,}" if fewest.macs < macs else ""
+        raise NotStreamed(f"the arena would not become smaller ({sizes}){self._of_strides()}{other}")
 
 
 def _ends(model: Model, facts: Moving, plan: StreamPlan) -> Iterator[str]:
@@ -315,8 +327,8 @@ def _ends(model: Model, facts: Moving, plan: StreamPlan) -> Iterator[str]:
         yield f"#{number} {operator_name(model, operator)}: {reason}"
 
 
-def _rings(model: Model, best: _Candidate) -> Iterator[Ring]:
+def _rings(model: Model, best: _Candidate) -> Iterator[KeptRows]:
     draft = Draft(model)
-    for tensor, (rows, elements) in sorted(best.rings.items()):
-        name, size = draft.tensors[tensor].name, rows * elements * element_size(draft, tensor)
-        yield Ring(name or str(tensor), rows, size, best.plan.kept(tensor).value)
+    for tensor, ring in sorted(best.rings.items()):
+        size = ring.rows * ring.elements * element_size(draft, tensor)
+        yield KeptRows(draft.tensors[tensor].name or str(tensor), ring.rows, size, ring.keep.value)

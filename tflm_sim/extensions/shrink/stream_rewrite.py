@@ -19,11 +19,12 @@ from itertools import product
 import numpy as np
 
 from tflm_sim.errors import ModelError
-from tflm_sim.extensions.shrink.draft_facts import is_image, shape, window
+from tflm_sim.extensions.shrink.draft_facts import is_image, replace_all, shape, window
 from tflm_sim.extensions.shrink.split import add_integers
 from tflm_sim.extensions.shrink.stream_rows import Moving, MovingRows
 from tflm_sim.extensions.shrink.tile_rules import Rows as Range
 from tflm_sim.extensions.shrink.tile_rules import Rule, WindowRule
+from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import CONVOLUTIONS
 from tflm_sim.model.types import Model, Operator, TensorType
@@ -67,6 +68,15 @@ class StreamPlan:
         return dict(self.others).get(tensor, self.keep)
 
 
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """A state that holds so many rows of so many elements, in a way."""
+
+    rows: int
+    elements: int
+    keep: Keep
+
+
 class NotRunnable(ModelError):
     """An operator cannot run on just these rows."""
 
@@ -104,8 +114,8 @@ class _Need:
     is_whole: bool = False
 
 
-def streamed(model: Model, facts: Moving, plan: StreamPlan) -> tuple[Model, dict[int, tuple[int, int]]]:
-    """Return the rewritten model, and of each ring (old rows, elements of one) by the tensor whose rows it keeps.
+def streamed(model: Model, facts: Moving, plan: StreamPlan) -> tuple[Model, dict[int, Ring]]:
+    """Return the rewritten model, and its rings by the tensors whose rows they keep.
 
     Raises:
         NotRunnable: An operator cannot run on the rows that the plan gives it.
@@ -122,7 +132,7 @@ class _Rewriting:
     Attributes:
         needs: What is needed of each tensor that moves on.
         new: Of each, the rows that are computed, half-open.
-        rings: Of each that has a ring, the old rows, and the elements of one.
+        rings: Of each whose rows are kept.
         right, left: The tensors that stand for its rows: (tensor, the row that it begins with).
     """
 
@@ -131,7 +141,7 @@ class _Rewriting:
     plan: StreamPlan
     needs: dict[int, _Need] = field(default_factory=dict)
     new: dict[int, Range] = field(default_factory=dict)
-    rings: dict[int, tuple[int, int]] = field(default_factory=dict)
+    rings: dict[int, Ring] = field(default_factory=dict)
     right: dict[int, tuple[int, int]] = field(default_factory=dict)
     left: dict[int, int] = field(default_factory=dict)
     emitted: list[Operator] = field(default_factory=list)
@@ -140,6 +150,7 @@ class _Rewriting:
     def run(self) -> None:
         """Rewrite the draft."""
         draft, before = self.draft, list(self.draft.operators)
+        draft.set_metadata(OFFLINE_MEMORY_ALLOCATION, None)  # It says where other tensors lie.
         self._collect()
         self._take_frames()
         order = sorted(self.plan.operators)
@@ -158,7 +169,14 @@ class _Rewriting:
             elif output in self.needs:
                 self._keep(output, self._applied(number, self.new[output], is_left=False))
         draft.operators = self.emitted
-        draft.outputs = tuple(self.right[t][0] if t in self.right else t for t in draft.outputs)
+        for tensor in set(draft.outputs) & self.right.keys():
+            self._rename(self.right[tensor][0], tensor)
+
+    def _rename(self, made: int, output: int) -> None:
+        """Make what stands for an output of the model that output, whose name is part of the interface."""
+        for number, operator in enumerate(self.draft.operators):
+            inputs, outputs = (replace_all(each, made, output) for each in (operator.inputs, operator.outputs))
+            self.draft.operators[number] = replace(operator, inputs=inputs, outputs=outputs)
 
     def _collect(self) -> None:
         """Find from the end on which rows of each tensor are needed, and which of these are computed."""
@@ -252,8 +270,10 @@ class _Rewriting:
         dims = self._dims(tensor, old)
         next_old = sum(shape(draft, each)[rows.axis] for each in before) + rows.step
         new = shape(draft, fresh)[rows.axis]
-        self.rings[tensor] = old, int(np.prod(dims)) // old
-        if keep is Keep.WHOLE and tensor not in draft.outputs:
+        if keep is Keep.AGAIN or (keep is Keep.WHOLE and tensor in draft.outputs):
+            keep = Keep.OLD  # An output is no variable.
+        self.rings[tensor] = Ring(size if keep is Keep.WHOLE else old, int(np.prod(dims)) // old, keep)
+        if keep is Keep.WHOLE:
             ring = draft.add_tensor(
                 self._dims(tensor, size), like.type, quantization=like.quantization, is_variable=True
             )
@@ -313,8 +333,9 @@ class _Rewriting:
         """Return what an operator reads for rows of its output."""
         draft, operator, rule = self.draft, self.draft.operators[number], self.facts.rules[number]
         field = rule.receptive_field(wanted)
-        first, end = max(0, field[0]), min(rule.size, field[1])
-        if isinstance(rule, WindowRule):
+        # A row that is made of padding only reads the row beside it.
+        first, end = min(max(0, field[0]), rule.size - 1), max(min(rule.size, field[1]), 1)
+        if isinstance(rule, WindowRule) and field[0] < rule.size and field[1] > 0:
             padding = first - field[0], field[1] - end
             across = _padding_across(draft, operator, self._axis(number))
             if not any((*padding, *across)):

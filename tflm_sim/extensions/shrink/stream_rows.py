@@ -99,12 +99,14 @@ def _moved(draft: Draft, operator: Operator, rows: Mapping[int, MovingRows]) -> 
     """Return how an operator treats the rows, and the rows that it makes; or why it cannot run on new ones only."""
     activations = [tensor for tensor in operator.input_tensors if draft.is_activation(tensor)]
     given = [rows[tensor] for tensor in activations if tensor in rows]
-    if len(given) < len(activations):
+    if not given or len(given) < len(activations):
         return "it also reads what is new in every window"
     if len({(each.axis, each.size, each.step) for each in given}) > 1:
         return "its inputs move on by different steps"
     first = given[0]
     how = _rule(draft, operator, first.axis)
+    if how is None and draft.name(operator) in VIEWS:
+        return "in the shape that it makes, frames are no rows"
     if how is None:
         return "its outputs are made of all frames, or it is not known of which"
     own, axis = how

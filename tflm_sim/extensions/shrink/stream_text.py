@@ -88,6 +88,8 @@ def _what_streams(result: Streamed) -> Iterator[str]:
     held = sum(each.bytes for each in result.rings)
     numbers = ", ".join(f"#{number}" for number in result.operators)
     yield f"on new rows only: {numbers}; {held:,} B of old rows are kept in {len(result.rings)} states"
+    if result.stopped:
+        yield f"the search ended early: {result.stopped}; this is the best until then"
     yield from (f"on all rows: {printable(each, 200)}" for each in result.ends)
 
 

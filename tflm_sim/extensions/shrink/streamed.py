@@ -8,20 +8,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tflm_sim.document_fields import HIDDEN
+from tflm_sim.document_fields import HIDDEN, named
 from tflm_sim.document_types import Count
 from tflm_sim.extensions.shrink.shrunk import Cost, Gain, ProgramProof, Proof
 from tflm_sim.model.types import Model
 
 
 @dataclass(frozen=True, slots=True)
-class Ring:
+class KeptRows:
     """Old rows that are kept from one invocation to the next.
 
     Attributes:
         tensor: Whose rows, by its name in the model or its number there.
-        rows: How many.
-        bytes: They take.
+        rows: That the state holds.
+        bytes: That they take.
         keep: "whole" (a variable tensor with the new rows, too), "old" (a variable tensor), "resource" (a resource
             variable).
     """
@@ -54,6 +54,7 @@ class Streamed:
         rings: The old rows that are kept.
         extra_operators: What the firmware's resolver must register in addition.
         simulations: How many models were simulated.
+        stopped: Why the search ended before all was tried, a sentence; empty where it ended by itself.
         verified: What was checked on the two files, unrolled, in a sentence.
         proof: What the real TFLM said; null unless asked for.
         program_proof: What the user's own program said; null unless asked for.
@@ -68,15 +69,16 @@ class Streamed:
     input_shape: tuple[Count, ...]
     frame_bytes: Count
     aim: str
-    gains: tuple[Gain, ...]
+    gains: tuple[Gain, ...] = field(metadata=named("targets"))
     before: Cost
     after: Cost
     start_up: Count
     operators: tuple[Count, ...]
     ends: tuple[str, ...]
-    rings: tuple[Ring, ...]
+    rings: tuple[KeptRows, ...]
     extra_operators: tuple[str, ...]
     simulations: Count
+    stopped: str = ""
     verified: str = ""
     proof: Proof | None = None
     program_proof: ProgramProof | None = None

@@ -44,6 +44,8 @@ BITS: dict[int, str] = {
     TensorType.FLOAT64: "<u8",
 }
 """The bits of an element as a number."""
+NAMES_SUBGRAPH = "_subgraph_index"
+"""How options end that name a subgraph by its number."""
 FLOAT_TYPES = frozenset({TensorType.FLOAT32, TensorType.FLOAT16, TensorType.FLOAT64})
 
 
@@ -93,6 +95,27 @@ def operator_name(model: Model, operator: Operator) -> str:
     """Return an operator's name; custom operators have their own."""
     code = model.operator_codes[operator.opcode_index]
     return f"custom {code.custom_code}" if code.custom_code is not None else BUILTIN_OPERATORS[code.builtin_code]
+
+
+def subgraphs_named(model: Model, operator: Operator) -> list[tuple[str, int]]:
+    """Return (option, subgraph) of each option that names a subgraph beside the main one."""
+    return [
+        (option, value)
+        for option, value in sorted(operator.options.items())
+        if option.endswith(NAMES_SUBGRAPH) and isinstance(value, int) and 0 < value < len(model.subgraphs)
+    ]
+
+
+def subgraphs_run(model: Model, operator: Operator) -> list[int]:
+    """Return the subgraphs that an operator runs, and those that their operators run, each once."""
+    found: dict[int, None] = {}
+    waiting = [operator]
+    while waiting:
+        for _, index in subgraphs_named(model, waiting.pop()):
+            if index not in found:
+                found[index] = None
+                waiting += model.subgraphs[index].operators
+    return list(found)
 
 
 def constant(model: Model, tensor: Tensor) -> Hashes | None:
@@ -168,10 +191,11 @@ class Call:
 
 
 def opaque(call: Call, *facts: object) -> np.uint64:
-    """Return a hash of an operator and of all that it reads."""
-    shapes = [tensor.shape for tensor in call.outputs]
+    """Return a hash of an operator and of all that it reads, but for the numbers of subgraphs, which may change."""
+    shapes, options = [tensor.shape for tensor in call.outputs], call.operator.options
+    numbers = [option for option in options if option.endswith(NAMES_SUBGRAPH)]
     total = (
-        call.salt(*facts, shapes, bytes(call.operator.custom_options or b""))
+        call.salt(*facts, shapes, bytes(call.operator.custom_options or b""), without=numbers)
         if call.outputs
         else salt(call.name, facts)
     )

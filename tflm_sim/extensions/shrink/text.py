@@ -159,7 +159,11 @@ def shrunk_lines(
         sizes = _sizes(shrunk.with_int8_io)
         lines.append(f"--int8-io would give {sizes}: integers at the inputs and outputs, which the firmware converts")
     if shrunk.has_gained:
-        lines += ["", "for the firmware:", *(f"    {line}" for line in firmware_lines(shrunk))]
+        lines += [
+            "",
+            "for the firmware:",
+            *(f"    {line}" for line in firmware_lines(shrunk, has_arena=not shrunk.aims)),
+        ]
         lines += _conversion_lines(shrunk.conversions)
         lines += ["", *trust_lines(shrunk)]
     return lines
@@ -210,8 +214,7 @@ def target_rows(gains: Sequence[Gain]) -> Iterator[list[str]]:
 def _aim_rows(aim: AimGain, *, is_one: bool) -> Iterator[list[str]]:
     yield ["bytes" if is_one else f"bytes on {aim.target}", "before", "after", "change"]
     for name, (before, after) in aim.figures.items():
-        both = before is not None and after is not None
-        change = f"{100 * (after - before) / before:+.1f} %" if before and both else "-"
+        change = f"{100 * (after - before) / before:+.1f} %" if before and after is not None else "-"
         yield [name, *("-" if each is None else f"{each:,}" for each in (before, after)), change]
 
 
@@ -227,13 +230,21 @@ def cost_rows(before: Cost, after: Cost) -> Iterator[list[str]]:
         yield [name, f"{was:,}", f"{now:,}", change]
 
 
+_WATERFALL = 16
+"""Columns of the bar of a pass."""
+
+
 def _pass_lines(shrunk: Shrunk, width: int | None) -> list[str]:
-    rows = [["pass", "arena", "edits", ""]]
+    rows = [["pass", "arena", "", "edits", ""]]
+    most = before = shrunk.gains[0].before.arena if shrunk.steps else 0
     for step in shrunk.steps:
         first = step.edits[0]
         words = printable(f"{first.where} {first.what}" + (", ..." if len(step.edits) > 1 else ""), 400)
         beginning = words if len(words) <= 90 else f"{words[:89]}…"
-        rows.append([step.name, f"{step.arenas[0]:,}", str(len(step.edits)), beginning])
+        left, was = (max(1, _WATERFALL * size // max(most, 1)) for size in (step.arenas[0], before))
+        before = step.arenas[0]
+        # A waterfall: what is left, and what this pass took away.
+        rows.append([step.name, f"{before:,}", "█" * left + "░" * (was - left), str(len(step.edits)), beginning])
     return table_lines(rows, width=width)
 
 
@@ -268,19 +279,24 @@ def _part_lines(facts: dict[str, object]) -> list[str]:
     return lines
 
 
-def firmware_lines(shrunk: _Placed) -> list[str]:
-    """Return what the firmware says for the result: an arena for each target, and the operators that it needs more."""
+def firmware_lines(shrunk: _Placed, *, has_arena: bool = True) -> list[str]:
+    """Return what the firmware says for the result: an arena for each target, and the operators that it needs more.
+
+    Args:
+        shrunk: The result.
+        has_arena: Whether there is one arena to declare; of banks, the planner's header has the arrays.
+    """
     sizes: dict[str, int] = {}
     for gain in shrunk.gains:
         sizes[gain.target] = max(gain.after.multiple_of_16, sizes.get(gain.target, 0))
     is_one = len({*sizes.values()}) == 1
     lines = (
-        []
-        if shrunk.aims
-        else [  # With banks, the planner's header has the arrays.
+        [
             f"alignas(16) uint8_t tensor_arena[{size}];  // {f'on {target}: ' if not is_one else ''}{format_size(size)}"
             for target, size in ([*sizes.items()][:1] if is_one else sizes.items())
         ]
+        if has_arena
+        else []
     )
     if shrunk.extra_operators:
         lines.append(f"// {len(shrunk.extra_operators)} more in MicroMutableOpResolver<N>:")

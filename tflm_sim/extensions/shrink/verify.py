@@ -37,7 +37,7 @@ from tflm_sim.extensions.shrink.machine import Machine, fresh_inputs
 from tflm_sim.extensions.shrink.plan_check import check_plan
 from tflm_sim.extensions.shrink.refusal import VerificationFailed, refuse
 from tflm_sim.extensions.shrink.stream_verify import check_windows
-from tflm_sim.extensions.shrink.symbolic import Call, Hashes, kind, operator_name, salt, symbols
+from tflm_sim.extensions.shrink.symbolic import NAMES_SUBGRAPH, Call, Hashes, kind, operator_name, salt, symbols
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model, Operator, Subgraph, Tensor
@@ -235,8 +235,10 @@ def _signature(machine: Machine, operator: Operator) -> tuple[object, ...]:
         [index if index < 0 else (kind(tensors[index]), tensors[index].shape) for index in indices]
         for indices in (operator.input_tensors, operator.output_tensors)
     ]
-    options = sorted((name, str(value)) for name, value in operator.options.items())
-    return machine.name(operator), str(options), str(operands)
+    options = sorted(
+        (name, str(value)) for name, value in operator.options.items() if not name.endswith(NAMES_SUBGRAPH)
+    )
+    return machine.name(operator), str(options), str(machine.nested(operator)), str(operands)
 
 
 def _signatures(model: Model, may_differ: Container[tuple[bool, int]]) -> Iterator[tuple[object, ...]]:

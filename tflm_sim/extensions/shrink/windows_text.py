@@ -160,6 +160,9 @@ def _remarks(work: WindowWork) -> Iterator[str]:
         yield f"The least is new at a step of {best}: {_share(least, work.macs)} of the MACs."
     if work.is_stateful:
         yield "The model keeps a state, which moves on from one window to the next."
+    elif work.new_macs[work.steps.index(work.step)] < work.macs:
+        options = f"--stream {work.step} --axis {work.axis} --for macs -o OUT.tflite"
+        yield f"'tflm-sim shrink MODEL {options}' writes a model that keeps them."
     opaque = [printable(f"#{each.number} {each.operator}", 60) for each in work.operators if each.is_opaque]
     if opaque:
         yield f"Not looked into, so that all is new behind anything new: {', '.join(opaque)}."

@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from tflm_sim import __version__
 from tflm_sim.answers.rows import Case, Row, Source
 from tflm_sim.errors import TflmSimError
 from tflm_sim.extensions.sweep.engine import Item
@@ -16,6 +15,7 @@ from tflm_sim.extensions.sweep.urls import is_url, read_url
 from tflm_sim.model.encode import encode
 from tflm_sim.model.inputs import read_input
 from tflm_sim.model.types import Model
+from tflm_sim.provenance import made_by
 
 Key = tuple[str, str, str, str, int | None]
 # What may be otherwise the next time.
@@ -31,7 +31,7 @@ class EarlierRows:
     """
 
     def __init__(self, rows: Iterable[Row], cases: Sequence[Case]) -> None:
-        self._rows = {_key(row): row for row in rows if row.version == __version__ and row.status not in _TRIED_AGAIN}
+        self._rows = {_key(row): row for row in rows if row.version == made_by() and row.status not in _TRIED_AGAIN}
         self._cases = cases
         self._order: deque[list[Row] | None] = deque()
 

@@ -44,6 +44,8 @@ def _binding() -> Any:
 
 def _extension() -> Any:
     try:
+        # Where it is not there or refuses a sub-interpreter, the extension that needs it would end the process.
+        import_module("_cffi_backend")
         return import_module("tflm_sim.planners.native._native")
     except ImportError:
         return None

@@ -62,7 +62,7 @@ class BlockCanvas {
     const operators = longest(view.scopes.map((_, scope) => view.opAt(scope)));
     const phases = longest(view.moments.name.map((_, moment) => view.shortMoment(moment)));
     this.isNarrow = phases > most;
-    this.gutter = Math.max(84, Math.min(this.isNarrow ? operators : phases, most));
+    this.gutter = Math.max(84, Math.min(this.isNarrow ? operators : Math.max(operators, phases), most));
   }
 
   // -- coordinates --------------------------------------------------------------------------------------------------
@@ -136,8 +136,15 @@ class BlockCanvas {
     this.context.fillRect(x0, y0, width - gapX, height - gapY);
     this.drawn++;
     if (name && width > 46 && height > 13 && this.context.globalAlpha === 1)
-      this.labels.push({ name: name(), x0: Math.max(x0, this.gutter), x1: Math.min(x1, this.width), y0: Math.max(y0, TOP), y1: Math.min(y1, this.height), category });
+      this.labels.push({ name: name(), x0: Math.max(x0, this.gutter), x1: Math.min(x1, this.width), y0: Math.max(y0, TOP), y1: Math.min(y1, this.height), first: this.#firstOf(thing), category });
     this.context.globalAlpha = 1;
+  }
+
+  /** How tall the first scope of a planned buffer is: there its name is clear of the frame around the fullest one. */
+  #firstOf(thing) {
+    if (thing.kind !== "resident") return 120;
+    const scope = this.view.residents.first[thing.index];
+    return Math.max(this.y(this.view.scopeU(scope + 1)) - this.y(this.view.scopeU(scope)), 18);
   }
 
   #drawHead() {
@@ -233,13 +240,13 @@ class BlockCanvas {
     context.textBaseline = "middle";
     context.lineWidth = 4;
     context.lineJoin = "round";
-    for (const { x0, x1, y0, y1, name, category } of this.labels) {
+    for (const { x0, x1, y0, y1, first, name, category } of this.labels) {
       if (x1 - x0 < 40 || y1 - y0 < 12) continue;
       context.save();
       context.beginPath();
       context.rect(x0, y0, x1 - x0 - 4, y1 - y0);
       context.clip();
-      const shown = fitting(context, name, x1 - x0 - 10), y = Math.min((y0 + y1) / 2, y0 + 60);
+      const shown = fitting(context, name, x1 - x0 - 10), y = Math.min((y0 + y1) / 2, y0 + first / 2);
       context.strokeStyle = this.colors.fill[category];
       context.strokeText(shown, x0 + 5, y);
       context.fillStyle = this.colors.text[category];

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,19 @@ class TimeLayers(Layers):
     """Layers along one axis of an image (mutable)."""
 
     axis = 1
+
+    def activation(self, shape: Sequence[int], *, name: str = "") -> int:
+        """Return an activation with a name, as an output of the model has one."""
+        return super().activation(shape, name=name or f"tensor {len(self.shapes)}")
+
+    def time_pad(self, x: int, before: int, after: int) -> int:
+        """Return rows with padding before and behind them."""
+        widths, dims = [0] * 8, list(self.shapes[x])
+        widths[2 * self.axis : 2 * self.axis + 2] = before, after
+        dims[self.axis] += before + after
+        y = self.activation(dims)
+        self.b.operator("PAD", [x, self.b.tensor((4, 2), INT32, data=widths)], [y])
+        return y
 
     def sides(self, time: Any, across: Any) -> dict[str, Any]:
         """Return what belongs to rows and columns."""
@@ -86,6 +100,8 @@ def _layer(layers: TimeLayers, rng: random.Random, x: int, stride: int, same: bo
     """Return one layer, or several around a residual connection, with one stride along time."""
     name = rng.choice(("CONV_2D", "CONV_2D", "DEPTHWISE_CONV_2D", "MAX_POOL_2D", "AVERAGE_POOL_2D"))
     wide = layers.shapes[x][3 - layers.axis]
+    if rng.random() < 0.15:
+        x = layers.time_pad(x, rng.randint(0, 3), rng.randint(0, 3))
     dilation = 2 if stride == 1 and "CONV" in name and rng.random() < 0.2 else 1
     kernel = (rng.randint(1, 3 if dilation == 2 else 5), rng.choice((1, min(3, wide))) if same else 1)
     y = layers.windowed(name, x, kernel, stride, dilation, same, rng.choice((2, 5)))

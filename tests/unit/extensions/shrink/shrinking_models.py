@@ -362,7 +362,7 @@ def random_model(seed: int) -> Model:
         made.append(_ring(layers, x))
     for _ in range(rng.randint(4, 14)):
         source = made[-1] if rng.random() < 0.75 else rng.choice(made)
-        found = _random_step(layers, rng, source, made)
+        found = random_step(layers, rng, source, made)
         if found is not None:
             made.append(found)
     outputs = [made[-1]]
@@ -414,7 +414,7 @@ def random_converted_io(seed: int) -> Model:
         layers.b.operator("RESHAPE", [x, layers.integers(shape)], [source])
     made = [layers.converted(source, INT8, 0.5, POINT)]
     for _ in range(rng.randint(2, 6)):
-        found = _random_step(layers, rng, made[-1], made)
+        found = random_step(layers, rng, made[-1], made)
         made += [] if found is None else [found]
     y = made[-1] if len(made) > 1 else layers.conv(made[0], 4)
     end = rng.choice((TensorType.FLOAT32, INT16, TensorType.UINT8))
@@ -442,7 +442,7 @@ def _ring(layers: Layers, x: int) -> int:
     return both
 
 
-def _random_step(layers: Layers, rng: random.Random, x: int, made: Sequence[int]) -> int | None:
+def random_step(layers: Layers, rng: random.Random, x: int, made: Sequence[int]) -> int | None:
     """Return the output of a random layer on ``x``, None where the one that was drawn does not fit."""
     _, rows, columns, depth = layers.shapes[x]
     small = min(rows, columns)

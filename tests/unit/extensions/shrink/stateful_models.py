@@ -19,7 +19,7 @@ def random_state_model(seed: int) -> Model:
     made = [*inputs, layers.add(*inputs)] if len(inputs) == 2 else [*inputs]
     for number in range(rng.randint(1, 4)):
         source = made[-1] if rng.random() < 0.7 else rng.choice(made)
-        add_state = rng.choice((_queue, _queue, _sum, _svdf, _lstm))
+        add_state = rng.choice((queue, queue, running_sum, _svdf, _lstm))
         made.append(add_state(layers, rng, source, f"state{number}"))
         if rng.random() < 0.6:
             made.append(_stateless(layers, rng, made[-1]))
@@ -43,7 +43,7 @@ def _stateless(layers: Layers, rng: random.Random, x: int) -> int:
     return layers.reshape(flat, (1, 1, 1, 8))
 
 
-def _variable(layers: Layers, rng: random.Random, shape: tuple[int, ...], name: str) -> int:
+def resource_variable(layers: Layers, rng: random.Random, shape: tuple[int, ...], name: str) -> int:
     """Return the handle of a resource variable that begins at the zero point, or with other numbers."""
     b, options = layers.b, {"shared_name": name}
     init = b.add_subgraph(name)
@@ -65,11 +65,11 @@ def _read(layers: Layers, handle: int, shape: tuple[int, ...]) -> int:
     return found
 
 
-def _queue(layers: Layers, rng: random.Random, x: int, name: str) -> int:
+def queue(layers: Layers, rng: random.Random, x: int, name: str) -> int:
     """Return the last rows and the new ones; the variable keeps as many as before."""
     _, rows, columns, depth = layers.shapes[x]
     shape = (1, rng.randint(1, 4), columns, depth)
-    handle = _variable(layers, rng, shape, name)
+    handle = resource_variable(layers, rng, shape, name)
     whole = layers.concatenation([_read(layers, handle, shape), x], 1)
     kept = layers.activation(shape)
     end = shape[1] + rows
@@ -79,10 +79,10 @@ def _queue(layers: Layers, rng: random.Random, x: int, name: str) -> int:
     return layers.depthwise(whole, kernel=(end, 1), same=False) if rng.random() < 0.7 else whole
 
 
-def _sum(layers: Layers, rng: random.Random, x: int, name: str) -> int:
+def running_sum(layers: Layers, rng: random.Random, x: int, name: str) -> int:
     """Return the sum of all inputs, as it is computed or as it is read again."""
     shape = layers.shapes[x]
-    handle = _variable(layers, rng, shape, name)
+    handle = resource_variable(layers, rng, shape, name)
     total = layers.add(_read(layers, handle, shape), x)
     layers.b.operator("ASSIGN_VARIABLE", [handle, total], [])
     return total if rng.random() < 0.6 else _read(layers, handle, shape)

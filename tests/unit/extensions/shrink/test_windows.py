@@ -155,4 +155,5 @@ def test_operators_that_pass_on_what_is_there_are_no_rows_and_those_at_the_end_a
         "",
         "The window moves along axis 1 of [1, 8, 1, 4]. What is not new is the same expression of the same frames as "
         "in the window before; TFLM computes it again.",
+        "'tflm-sim shrink MODEL --stream 1 --axis 1 --for macs -o OUT.tflite' writes a model that keeps them.",
     ]

@@ -1,0 +1,54 @@
+"""What a MicroPython script says about arena and model: the call of ``microlite.interpreter``, by Python's own parser.
+
+    interpreter = microlite.interpreter(model, 8 * 1024, input_callback, output_callback)
+
+microlite registers its operators itself, so there is no resolver to compare.
+Source: src/tensorflow-microlite.c @ mocleiri/tensorflow-micropython-examples (main, 2025-01-26).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from tflm_sim.extensions.project.cpp import Constant, Sources
+
+_ARENA_ARGUMENT = 1
+
+
+def read_python(texts: Mapping[str, str]) -> Sources:
+    """Return what the scripts of a project say; a file that is no Python of today says nothing.
+
+    Args:
+        texts: By file, in Latin-1.
+    """
+    sources = Sources(texts=dict(texts))
+    for file, text in texts.items():
+        try:
+            tree = ast.parse(text.encode("latin-1"))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        starts = [0]
+        for line in text.encode("latin-1").splitlines(keepends=True):
+            starts.append(starts[-1] + len(line))
+
+        def constant(node: ast.expr, file: str = file, text: str = text, starts: list[int] = starts) -> Constant:
+            start = starts[node.lineno - 1] + node.col_offset
+            end = starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
+            return Constant(text[start:end], file, start, end)
+
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                sources.constants.setdefault(node.targets[0].id, []).append(constant(node.value))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.endswith(".tflite"):
+                sources.models.append(constant(node)._replace(text=node.value.rpartition("/")[2]))
+            elif isinstance(node, ast.Call) and _is_interpreter(node.func) and len(node.args) > _ARENA_ARGUMENT:
+                sources.arenas.append(constant(node.args[_ARENA_ARGUMENT]))
+    return sources
+
+
+def _is_interpreter(function: ast.expr) -> bool:
+    """Return whether ``microlite.interpreter`` is called, or the name that was imported from it."""
+    if isinstance(function, ast.Attribute):
+        return function.attr == "interpreter"
+    return isinstance(function, ast.Name) and function.id == "interpreter"
