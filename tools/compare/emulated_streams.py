@@ -44,8 +44,10 @@ def compared(result: Streamed, board: Board, folder: Path, windows: int) -> str:
     expected = board.run(folder, model.source, roomy, b"".join(whole), len(whole))
     chunks = b"".join(chunk.tobytes() for _, chunk in pairs)
     found = board.run(folder, result.data, arena, chunks, len(pairs))
-    if isinstance(expected, str) or isinstance(found, str):
-        return f"it says {expected if isinstance(expected, str) else found}"
+    if isinstance(expected, str):
+        return f"the window says {expected}"
+    if isinstance(found, str):
+        return f"it says {found}"
     less = board.run(folder, result.data, arena - 16, chunks, len(pairs))
     if not isinstance(less, str):
         return "it runs with 16 bytes less"
