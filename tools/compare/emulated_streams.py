@@ -45,7 +45,7 @@ def compared(result: Streamed, board: Board, folder: Path, windows: int) -> str:
     chunks = b"".join(chunk.tobytes() for _, chunk in pairs)
     found = board.run(folder, result.data, arena, chunks, len(pairs))
     if isinstance(expected, str):
-        return f"it says {expected}"
+        return f"the window says {expected}"
     if isinstance(found, str):
         return f"it says {found}"
     less = board.run(folder, result.data, arena - 16, chunks, len(pairs))

@@ -226,6 +226,10 @@ def run(args: argparse.Namespace) -> int:
 
 _OF_WINDOWS = ("advise", "axis", "picture", "aim")
 """Options that only ``--stream`` has."""
+_OF_STREAMS = (
+    "goal", "operators", "replan", "force_float", "time_limit", "prove_runs", "prove_program", "prove_interpreter",
+)  # fmt: skip
+"""Settings of ``shrink()`` that ``stream()`` has, too."""
 _NOT_OF_STREAMS = (
     "max_macs", "max_flash", "offline_plan", "kernel_order", "int8_io", "loops", "drop_names", "executed",
 )  # fmt: skip
@@ -252,9 +256,7 @@ def _stream(args: argparse.Namespace) -> int:
     model = load(args.model)
     _refuse_output(args)
     given = _settings(args, len(model.source))
-    names = ("goal", "operators", "replan", "force_float", "time_limit")
-    names += ("prove_runs", "prove_program", "prove_interpreter")
-    settings = {name: given[name] for name in names if name in given}
+    settings = {name: given[name] for name in _OF_STREAMS if name in given}
     configurations, _ = _configurations(args, model)
     with ProgressLine("streaming", model) as status:
         result = stream(
