@@ -180,6 +180,18 @@ LINES = [
         "alignas(16)"),
     ("E: ***** MPU FAULT *****", 1, "the program used an address that it may not", POINTER),
     ("FATAL ERROR: k_panic()", 1, "Zephyr stopped: k_panic() was called", "the lines before it say which"),
+    # Reports of other programs around TFLM.
+    ("RuntimeError: Failed to prepare for TPU. Failed precondition: Package requires runtime version (14), which is "
+     "newer than this runtime version (13).Node number 1 (EdgeTpuDelegateForCustomOp) failed to prepare.", 1,
+     "the model was compiled for a newer Edge TPU runtime than this one", "--min_runtime_version 13"),
+    ("AttributeError: 'module' object has no attribute 'load'", 1,
+     "the script is for an OpenMV firmware with another module for TFLM", "ml.Model"),
+    ("ImportError: no module named 'tf'", 1,
+     "the script is for an OpenMV firmware with another module for TFLM", "ml.Model"),
+    ("E (1240) BLE_INIT: ble controller init failed: ESP_ERR_NO_MEM", 1, "the heap of ESP-IDF is used up",
+     "before Wi-Fi, BLE"),
+    ("[1]    9967 segmentation fault (core dumped)  bin/hello_world", 1, "the program used an address that is none",
+     POINTER),
     # Ethos-U.
     ("[00:00:00.000,000] <err> ethos_u: Failed to initialize NPU with ethosu_init().", 1, "the Ethos-U was not "
                                                                                           "found", "FVP"),
@@ -325,7 +337,7 @@ def test_with_its_model_a_panic_is_what_the_simulation_says(capsys: pytest.Captu
     ("E: ***** USAGE FAULT *****\nE:   Illegal use of the EPSR\nE: r0/a1:  0x00000000  r1/a2:  0x2000afe4\n"
      "E: Faulting instruction address (r15/pc): 0x00000000\nE: >>> ZEPHYR FATAL ERROR 0: CPU exception on CPU 0\n"
      "E: Current thread: 0x20000188 (main)\nE: Halting system",
-     "the processor met an instruction or an address that it cannot use", "at        0x00000000"),
+     "the program jumped to an address that has no code", "at        0x00000000"),
     ("++ MbedOS Fault Handler ++\n\nFaultType: HardFault\n\nContext:\nR   0: 00000000\nPC  : 0001A2B4\nLR  : 00012345\n"
      "CFSR : 00008200\nBFAR : 00000004\n-- MbedOS Fault Handler --",
      "the processor stopped at a HardFault (Mbed OS)", "It used address 0x4, a null pointer."),
@@ -357,6 +369,43 @@ def test_a_log_has_its_cause(log: str, cause: str, op: str, capsys: pytest.Captu
     assert code == 1
     assert cause in text.splitlines()[0]
     assert op in text
+
+
+ZEPHYR_REPORTS = [
+    # The stack overflowed, so data were used where that is not allowed: the overflow is the cause.
+    ("Data Access Violation", "2: Stack overflow", "a thread's stack is too small (Zephyr)", "CONFIG_MAIN_STACK_SIZE"),
+    ("Stacking error (context area might be not valid)", "0: CPU exception", "a thread's stack is too small (Zephyr)",
+     "CONFIG_MAIN_STACK_SIZE"),
+    ("Unaligned memory access", "31: Unknown error", "the program used an address that is not aligned", "alignas(16)"),
+    ("Division by zero", "0: CPU exception", "the program divided by 0", "a scale that is 0"),
+    ("Illegal use of the EPSR", "35: Unknown error", "the program jumped to an address that has no code",
+     "a library built for another core"),
+    ("Precise data bus error", "0: CPU exception", "the program used an address that it may not", POINTER),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("detail", "reason", "cause", "remedy"), ZEPHYR_REPORTS)
+def test_a_whole_report_of_zephyr_has_the_cause_that_its_lines_name(
+    detail: str, reason: str, cause: str, remedy: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    lines = (
+        "***** MPU FAULT *****",
+        f"  {detail}",
+        "r0/a1:  0x20001234  r1/a2:  0x00000000  r2/a3:  0x00000000",
+        " xpsr:  0x61000000",
+        "Faulting instruction address (r15/pc): 0x0000a1b2",
+        f">>> ZEPHYR FATAL ERROR {reason} on CPU 0",
+        "Current thread: 0x20001f48 (main)",
+        "Halting system",
+    )
+    log = tmp_path / "zephyr.log"
+    log.write_text("".join(f"[00:00:00.301,000] <err> os: {line}\n" for line in lines))
+    code, said = explained(capsys, str(log))
+    assert code == 1
+    assert cause in said.splitlines()[0]
+    assert remedy in said
+    assert "0x0000a1b2" in said
+    assert "not known" not in said
 
 
 def test_a_line_that_speaks_of_an_error_is_never_passed_over(capsys: pytest.CaptureFixture[str]) -> None:

@@ -251,11 +251,21 @@ FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
     row("maix", _F, "", "MaixPy's KPU did not load the model", "MaixPy, CanMV", "[MAIXPY]kpu:",
         note="The K210 runs .kmodel files on its KPU, not TFLM: 'tflm-sim' does not compute its memory."),
     row("traceback", Role.NOTE, "", "a Python program stopped", "Python", "Traceback (most recent call last):"),
+    row("openmv_old", _F, "", "the script is for an OpenMV firmware with another module for TFLM",
+        "openmv/openmv pull request 2239", "no module named 'tf'", "'module' object has no attribute 'load'",
+        "'module' object has no attribute 'classify'",
+        note="The module tf, with tf.load() and tf.classify(), became ml in 2024: net = ml.Model(...), "
+             "net.predict(...). Or flash the firmware that the script was written for."),
     row("openmv_load", _P, "create", "OpenMV did not load the model {file}", "OpenMV py_tf.c, py_ml.c",
         "Failed to load network: %s", fields="file",
         note="The file is not there, is no .tflite file, or does not fit: tf.load(..., load_to_fb=True) or a model "
              "built "
              "into the firmware takes other memory; 'tflm-sim size MODEL' says what the arena takes."),
+    row("edgetpu_version", _F, "", "the model was compiled for a newer Edge TPU runtime than this one",
+        "google-coral/pycoral issue 50; coral.ai/docs/edgetpu/compiler",
+        "Package requires runtime version (%d), which is newer than this runtime version (%d)", fields="needed present",
+        note="It needs version {needed}, this is {present}: install that libedgetpu, or compile the model with "
+             "'edgetpu_compiler --min_runtime_version {present}'."),
     # Arm's Ethos-U driver, and what stands on it.
     row("npu_init", _F, "create", "the Ethos-U was not found", "ethos-u-core-driver ethosu_driver.c",
         "Failed to initialize Ethos-U device", "Failed to initialize NPU with ethosu_init()",

@@ -124,20 +124,20 @@ _RESETS: dict[int | str, tuple[str, str]] = {
     )
     for name in names.split()
 }
+_ZEPHYR_STACK = (
+    "Raise CONFIG_MAIN_STACK_SIZE, or the stack of the thread that runs AllocateTensors() and Invoke(); put no "
+    "arena on it. 'tflm-sim firmware zephyr.elf --run --invoke 1' measures the stack."
+)
 _ZEPHYR_REASONS: dict[int | str, tuple[str, str]] = {
     0: (
         "Zephyr stopped at a fault of the processor",
-        "The lines before it say which fault and where: give them all, with --firmware zephyr.elf for the function.",
+        "The line with FAULT says which; --firmware zephyr.elf says in which function.",
     ),
     1: (
         "Zephyr stopped at an interrupt that nobody handles",
         "A driver (of the Ethos-U, for instance) enabled an interrupt without connecting a handler.",
     ),
-    2: (
-        "a thread's stack is too small (Zephyr)",
-        "Raise CONFIG_MAIN_STACK_SIZE, or the stack of the thread that runs AllocateTensors() and Invoke(); put no "
-        "arena on it. 'tflm-sim firmware zephyr.elf --run --invoke 1' measures the stack.",
-    ),
+    2: ("a thread's stack is too small (Zephyr)", _ZEPHYR_STACK),
     3: (
         "Zephyr stopped a thread: k_oops() was called",
         "An assertion or a fault of the program; the lines before it say which.",
@@ -174,6 +174,7 @@ _ARM_FAULTS: dict[int | str, tuple[str, str]] = {
     "HARD": ("the processor stopped at a HardFault", _POINTER),
 }
 _CORTEX_M = "Cortex-M exceptions"
+_ZEPHYR_FAULT = "Zephyr arch/arm/core/cortex_m/fault.c @ 0183d02"
 _REPORT = "The lines before say which fault it was; --firmware ELF makes functions of the addresses."
 _FREE = (
     "This is the heap, not TFLM's arena being too small: the heap has no such piece in one. Make the arena static or "
@@ -347,13 +348,33 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
         note="The lines 'Error Status' and 'Error Message' say why."),
     row("mbed_end", _A, "", "the end of a report", "mbed-os", "-- MbedOS Fault Handler --", "-- MbedOS Error Info --"),
     row("mbed_location", _A, "", "an address", "mbed_error.c", "Location: 0x%x", fields="pc"),
+    row("mbed_fault_exception", _A, "", "a line of the report", "mbed_fault_handler.c",
+        "Error Message: Fault exception"),
     row("mbed_memory", _C, "", "the heap of Mbed OS is used up", "mbed_retarget.cpp",
         "Operator new out of memory", "Operator new[] out of memory", note=_MBED_CODES[287][1]),
     row("mbed_stack", _C, "", "a thread's stack is too small (Mbed OS)", "mbed_rtx_handlers.c",
         "CMSIS-RTOS error: Stack overflow", note=_STACK),
     # Zephyr, and bare Cortex-M.
-    row("zephyr_fault", _C, "", "the processor stopped at a fault", "Zephyr arch/arm/core/cortex_m/fault.c",
+    row("zephyr_fault", _S, "", "the processor stopped at a fault", _ZEPHYR_FAULT,
         "***** %s FAULT *****", fields="code", codes=_ARM_FAULTS),
+    # A stacking error of the MPU is what Zephyr itself takes for a stack that overflowed: fatal error 2.
+    row("zephyr_stack", _C, "", "a thread's stack is too small (Zephyr)", f"{_ZEPHYR_FAULT}; kernel/fatal.c",
+        "ZEPHYR FATAL ERROR 2: Stack overflow", "Stacking error (context area might be not valid)",
+        "Stack overflow (context area not valid)", note=_ZEPHYR_STACK),
+    row("zephyr_unaligned", _C, "", _MISALIGNED[0], _ZEPHYR_FAULT, "Unaligned memory access", note=_MISALIGNED[1]),
+    row("zephyr_division", _C, "", _DIVIDED[0], _ZEPHYR_FAULT, "Division by zero", note=_DIVIDED[1]),
+    row("zephyr_undefined", _C, "", _NO_CODE[0], _ZEPHYR_FAULT, "Attempt to execute undefined instruction",
+        note=_NO_CODE[1]),
+    row("zephyr_jump", _C, "", _JUMPED[0], _ZEPHYR_FAULT, "Illegal use of the EPSR",
+        "Illegal load of EXC_RETURN into PC", "Instruction Access Violation", "Instruction bus error",
+        note=_JUMPED[1]),
+    row("zephyr_fpu", _C, "", "the floating point unit is off", _ZEPHYR_FAULT, "No coprocessor instructions",
+        note="The library is built for a core with an FPU: set CONFIG_FPU=y, or build it for this one."),
+    row("zephyr_detail", _A, "", "a line of the report", _ZEPHYR_FAULT, "Data Access Violation",
+        "Precise data bus error", "Imprecise data bus error", "Unstacking error", "Stacking error",
+        "Halting system"),
+    row("zephyr_register", _A, "", "a register or a thread", "Zephyr arch/arm/core/fatal.c; kernel/fatal.c",
+        "r0/a1: 0x%x", "r3/a4: 0x%x", "xpsr: 0x%x", "Current thread: 0x%x", fields="value"),
     row("zephyr_fatal", _S, "", "Zephyr stopped at fatal error {code}", "Zephyr kernel/fatal.c",
         "ZEPHYR FATAL ERROR %d", fields="code", codes=_ZEPHYR_REASONS, note=_ZEPHYR_BEFORE),
     row("zephyr_fatal", _S, "", "Zephyr stopped at fatal error {code}", "Zephyr kernel/fatal.c, since 2.2",
@@ -362,7 +383,7 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
         "Kernel Panic", note=_ZEPHYR_REASONS[4][1]),
     row("zephyr_oops", _S, "", "Zephyr stopped a thread: k_oops() was called", "Zephyr", "Kernel oops", "k_oops",
         "Kernel OOPS", note=_ZEPHYR_REASONS[3][1]),
-    row("zephyr_address", _A, "", "the address that was used", "Zephyr arch/arm/core/cortex_m/fault.c",
+    row("zephyr_address", _A, "", "the address that was used", _ZEPHYR_FAULT,
         "MMFAR Address: 0x%x", "BFAR Address: 0x%x", fields="address"),
     row("zephyr_pc", _R, "", "the program was stopped at a fault", "Zephyr arch/arm/core/fatal.c",
         "Faulting instruction address (r15/pc): 0x%x", "Faulting instruction address = 0x%x", fields="pc",
@@ -388,6 +409,8 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
         "Stack Overflow", note=_STACK),
     row("freertos_heap", _C, "", "the heap of FreeRTOS is used up", "FreeRTOS", "vApplicationMallocFailedHook",
         "Malloc failed", "malloc failed", note=_FREE),
+    row("esp_no_memory", _C, "", "the heap of ESP-IDF is used up", "ESP-IDF esp_common/esp_err.h", "ESP_ERR_NO_MEM",
+        note=_FREE),
     row("pico_memory", _C, "", "the heap is used up (Pico SDK)", "pico-sdk pico_malloc",
         "Out of memory", "out of memory", note=_FREE),
     row("pico_panic", _R, "", "the program stopped itself: panic() was called (Pico SDK)", "pico-sdk pico_platform",
@@ -396,7 +419,8 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
         note="Memory that the DSP cannot reach in this mode: code, the arena or the model's array lie elsewhere (in "
              "low "
              "power island mode, all of them have to be in its own memory)."),
-    row("segfault", _S, "", "the program used an address that is none", "Linux", "Segmentation fault", "SIGSEGV",
+    row("segfault", _S, "", "the program used an address that is none", "Linux", "Segmentation fault",
+        "segmentation fault", "SIGSEGV",
         note=_POINTER),
     row("terminated", _S, "", "the program stopped at an exception that nobody catches", "libstdc++",
         "terminate called after throwing an instance of '%s'", fields="exception",
