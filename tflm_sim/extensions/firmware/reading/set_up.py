@@ -407,7 +407,7 @@ class _Program:
                     yield from (Wait(name, at, plain_name(self._names_at[at][0])) for at in self._never_written(places))
 
     def _devices(self, facts: CodeFacts, before: Set[int]) -> list[int]:
-        """Return places outside of the program's sections that a function, or the program's others that it calls, read."""
+        """Return places outside of all sections that a function, or one of the program's that it calls, reads."""
         places = {place for at, place in facts.reads.items() if at in before}
         own, work = (
             {one.start for one in self._own_functions},
