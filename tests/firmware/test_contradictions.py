@@ -1,4 +1,4 @@
-"""Where reading a program and executing it say different things, both figures are told."""
+"""What the file of an executed program adds: other figures, which are told, and whose bytes an arena lies in."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 from tflm_sim.extensions.firmware.contradictions import contradictions
 from tflm_sim.extensions.firmware.emulation.execution import ExecutedAllocation, ExecutedArena, Execution
+from tflm_sim.extensions.firmware.executed_places import answer_with, executed_places
 from tflm_sim.extensions.firmware.reading.firmware import read_firmware
 from tflm_sim.extensions.firmware.reading.target import firmware_target
 
@@ -74,3 +75,37 @@ def test_a_size_that_reading_does_not_say_is_told_beside_it(
     assert told(read, fits=None) == ()  # An execution that could not tell contradicts nothing.
     # In Invoke(), which is not simulated, it fails: that is no other size.
     assert told(read, works=False) == ()
+
+
+MEMBER = """
+static struct { alignas(16) unsigned char arena[2000]; unsigned char neighbour[5000]; } s;
+static unsigned char others[9000];
+int main() {
+  fill();
+  s.neighbour[chosen] = others[chosen];
+  static MicroInterpreter it(GetModel(g_model), resolver, AT, 4000);
+  it.AllocateTensors();
+  return it.state[1];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("at", "answer", "fault", "condition"),
+    [
+        ("s.arena", "no", "4,000 B are passed for s.arena, which has 2,000 B: the 2,000 B behind it belong to s", ""),
+        ("others + 4096", "if", "", "others is there for it (the arena begins 4,096 B behind its start)"),
+        ("others", "yes", "", ""),
+    ],
+)
+def test_an_execution_does_not_see_whose_bytes_an_arena_is_and_the_file_says_it(
+    at: str, answer: str, fault: str, condition: str, tmp_path: Path
+) -> None:
+    firmware = read_firmware(set_up_forms.program(tmp_path, MEMBER.replace("AT", at), "-g"))
+    [model], [call] = firmware.models, firmware.set_up.interpreters
+    execution = execution_of(call.arena or 0, model.address, 3000)
+    assert execution.answer == "yes"
+    places = executed_places(execution, firmware)
+    assert answer_with(execution, places) == answer
+    assert [one.fault for one in places] == ([fault] if answer != "yes" else [])
+    assert [one.conditions for one in places if one.conditions] == ([(condition,)] if condition else [])

@@ -20,7 +20,7 @@ import shlex
 import subprocess
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -377,7 +377,7 @@ def main() -> int:
     parser.add_argument("--form", action="append", choices=FORMS)
     given = parser.parse_args()
     counted: Counter[tuple[str, str]] = Counter()
-    seconds: Counter[str] = Counter()
+    seconds: defaultdict[str, float] = defaultdict(float)
     for core, flags in itertools.product(given.core or ["cortex-m4"], given.flags.split(",")):
         builder = Builder(given, core, flags)
         for own, form in itertools.product(given.program_flags.split(","), given.form or FORMS):

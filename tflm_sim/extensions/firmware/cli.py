@@ -197,6 +197,9 @@ def _execution_of(firmware: Firmware, args: argparse.Namespace) -> str:
     except FirmwareError:
         return ""
     is_inside = args.model in (None, *map(model_name, firmware.models))
+    if args.limit is not None and not is_inside:  # --run measures in the program's own arena.
+        asked = ("--limit", args.limit, "--executed")
+        return command_line("tflm-sim", "check", args.model, "--firmware", args.elf, *asked)
     return command_line("tflm-sim", "firmware", args.elf, "--run", *([] if is_inside else ["--model", args.model]))
 
 

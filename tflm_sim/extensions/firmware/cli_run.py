@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 import math
 import os.path
+from contextlib import suppress
 
+from tflm_sim.checks.doubts import EXIT_CODES
 from tflm_sim.cli.terminal import elapsing, say_verdict, show
 from tflm_sim.errors import TflmSimError, UsageError
-from tflm_sim.extensions.firmware.contradictions import contradictions
+from tflm_sim.extensions.firmware.contradictions import Contradiction, contradictions
 from tflm_sim.extensions.firmware.emulation.execute import execute
 from tflm_sim.extensions.firmware.emulation.execution import TIMEOUT_S
+from tflm_sim.extensions.firmware.executed_places import ExecutedPlace, answer_with, executed_places
 from tflm_sim.extensions.firmware.execution import compare
 from tflm_sim.extensions.firmware.execution_text import ExecutionDocument, document_lines, verdicts
 from tflm_sim.extensions.firmware.reading.firmware import examine
@@ -44,18 +47,20 @@ def run_program(args: argparse.Namespace) -> int:
             interpreter=args.into,
         )
     firmware = examine(image)
-    try:
+    places: tuple[ExecutedPlace, ...] = ()
+    found: tuple[Contradiction, ...] = ()
+    with suppress(TflmSimError):  # What cannot be read is said where requests are compared.
+        places = executed_places(execution, firmware, model, args.into)
         found = contradictions(execution, firmware, firmware_target(firmware), model, args.into)
-    except TflmSimError:  # What cannot be read is said where requests are compared.
-        found = ()
     document = ExecutionDocument(
         execution=execution,
         compared=compare(execution, firmware, model, args.into),
         contradictions=found,
-        answer=execution.answer,
+        places=places,
+        answer=answer_with(execution, places),
     )
     if not args.json:
         for line in verdicts(document):
             say_verdict(line)
     show(document, document_lines, as_json=args.json)
-    return execution.exit_code
+    return EXIT_CODES[document.answer]

@@ -61,9 +61,9 @@ def contradictions(
     configurations = [configure(each) for each in found.alternatives]
     for arena, rest in pairs(execution):
         smallest = sum_if_known(one.smallest_arena for one in (arena, rest) if one is not None)
-        for subject in _subjects(arena, firmware, other, interpreter):
+        for subject in subjects_of(arena, firmware, other, interpreter):
             verdict = judge(subject, firmware, configurations, found.conditions)
-            if _contradicts(verdict, arena, smallest):
+            if _contradicts(verdict, subject, arena, smallest):
                 row = Contradiction(
                     address=arena.address,
                     model=subject.name,
@@ -76,17 +76,19 @@ def contradictions(
     return tuple(rows)
 
 
-def _contradicts(verdict: FirmwareVerdict, arena: ExecutedArena, smallest: int | None) -> bool:
+def _contradicts(verdict: FirmwareVerdict, subject: Subject, arena: ExecutedArena, smallest: int | None) -> bool:
     if verdict.answer == "cannot tell" or arena.fits is None:
         return False
     sizes: Sequence[int | None] = [row.needed for row in verdict.cases] or [verdict.needed]
     # A model that does not work for another reason than its arena's size has no size to compare.
     differs = not verdict.why and smallest is not None and smallest not in sizes
+    if any(room.fault for room in subject.rooms):  # Where it lies is judged with what was executed.
+        return False
     return differs or (verdict.answer in ("yes", "no") and verdict.fits is not arena.fits and arena.works is not False)
 
 
-def _subjects(arena: ExecutedArena, firmware: Firmware, other: Model | None, interpreter: int) -> Iterator[Subject]:
-    """Yield the models of an arena as reading sees them, where it places them there, too."""
+def subjects_of(arena: ExecutedArena, firmware: Firmware, other: Model | None, interpreter: int) -> Iterator[Subject]:
+    """Yield the models of an executed arena as reading sees them, where it places them there, too."""
     seen = set()
     for allocation in arena.allocations:
         if other is not None and interpreter in (0, allocation.interpreter):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tflm_sim.checks.doubts import Answer, listed
 from tflm_sim.document_fields import INLINE
@@ -17,6 +17,7 @@ from tflm_sim.extensions.firmware.emulation.execution import (
     Execution,
 )
 from tflm_sim.extensions.firmware.emulation.stack_room import StackRoom
+from tflm_sim.extensions.firmware.executed_places import ExecutedPlace
 from tflm_sim.extensions.firmware.execution import Compared
 
 _INTO = {"nothing": "outside", "arena": "in arena", "behind": "behind", "data": "own data"}
@@ -30,12 +31,14 @@ class ExecutionDocument:
     Attributes:
         compared: Of each arena, in order; one of two that belong together.
         contradictions: Where the program's file says another size, or no where it works: what was measured stands.
+        places: What only the file says of where arenas lie.
         answer: Whether the program works: that of all its arenas.
     """
 
     execution: Execution = field(metadata=INLINE)
     compared: tuple[Compared, ...]
     contradictions: tuple[Contradiction, ...]
+    places: tuple[ExecutedPlace, ...]
     answer: Answer
 
 
@@ -47,7 +50,11 @@ def document_lines(document: ExecutionDocument) -> list[str]:
 
 def verdicts(document: ExecutionDocument) -> list[str]:
     """Return for each arena whether it works, and what is needed."""
-    return [_answer(printable(arena.symbol or "an arena"), arena) for arena in document.execution.arenas]
+    places = {place.address: place for place in document.places}
+    return [
+        _answer(printable(arena.symbol or "an arena"), arena, places.get(arena.address))
+        for arena in document.execution.arenas
+    ]
 
 
 def _compared_lines(document: ExecutionDocument) -> Iterator[str]:
@@ -189,8 +196,12 @@ def _beside(store: ExecutedStore) -> str:
     return f"{-store.offset:,} B before {name}" if store.offset < 0 else f"{name} + {store.offset:,}"
 
 
-def _answer(name: str, arena: ExecutedArena) -> str:
+def _answer(name: str, arena: ExecutedArena, place: ExecutedPlace | None) -> str:
     mark = {True: "yes", False: "no", None: "cannot be told"}[arena.works]
+    if place is not None and place.fault and arena.works is not False:
+        mark, arena = "no", replace(arena, reason=place.fault)
+    elif place is not None and place.conditions and arena.works:
+        mark = f"yes, if {printable(listed(place.conditions), 600)}"
     if arena.smallest_arena is None:
         return f"{mark}: {name} ({arena.size:,} B): {printable(arena.reason, 400)}"
     whose = "AllocateTensors()" if arena.fits else "it"
