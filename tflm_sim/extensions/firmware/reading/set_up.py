@@ -407,12 +407,19 @@ class _Program:
                     yield from (Wait(name, at, plain_name(self._names_at[at][0])) for at in self._never_written(places))
 
     def _devices(self, facts: CodeFacts, before: Set[int]) -> list[int]:
-        """Return places outside of the program's sections that a function, or one that it calls, reads."""
-        called = [call.target for call in facts.calls if call.site in before and call.target is not None]
-        functions = [self._graph.functions[target] for target in called if target in self._graph.functions]
-        own = [one for one in functions if one in self._own_functions]
+        """Return places outside of all sections that a function, or one of the program's that it calls, reads."""
         places = {place for at, place in facts.reads.items() if at in before}
-        places.update(place for one in own for place in self._facts(one).reads.values())
+        own, work = (
+            {one.start for one in self._own_functions},
+            {call.target for call in facts.calls if call.site in before},
+        )
+        while work:
+            target = work.pop()
+            if target is not None and target in own:
+                own.discard(target)
+                called = self._facts(self._graph.functions[target])
+                places.update(called.reads.values())
+                work |= {call.target for call in called.calls}
         sections = [one for one in self._graph.elf.sections if one.is_allocated]
         return sorted(
             place for place in places if not any(one.address <= place < one.address + one.size for one in sections)
