@@ -158,13 +158,13 @@ def look_at_others(
     for upstream in upstreams:
         newest = moved.get(upstream.name, "")
         write = ["--write"] if is_written else []
-        commands: list[tuple[str | Path, ...]]
+        commands: list[tuple[str, list[str | Path]]]
         with tempfile.TemporaryDirectory() as folder:
             if upstream.reader == "lite_conditions" and newest:
                 path = Path(newest) if newest.endswith(".whl") else download(newest, Path(folder), upstream.name)
                 report.say("")
                 report.take(lite_move.compared(path))
-                commands: list[tuple[str, list[str | Path]]] = [("lite_conditions", [path, *write])]
+                commands = [("lite_conditions", [path, *write])]
             elif upstream.reader == "identify_library" and checkout and Path(newest).is_dir() and newest:
                 commands = [("identify_library", [checkout, newest])]
             elif upstream.reader == "lite_tables" and Path(newest).is_dir() and newest:
@@ -177,7 +177,7 @@ def look_at_others(
                 continue
             for name, arguments in commands:
                 report.say(f"{upstream.name}, {name}:")
-                lines = tool_output(str(name), *arguments)
+                lines = tool_output(name, *arguments)
                 if len(lines) > _LINES:
                     lines[_LINES - 1 : -1] = [f"... {len(lines) - _LINES} more"]
                 for line in lines:
