@@ -86,6 +86,7 @@ class CodeFacts:
         returned: What it returns on every path; None where that is not known.
         reads: Addresses of instructions -> the place in memory that each loads from, where that is one place.
         following: Addresses of instructions -> those that may come next.
+        tests: Addresses of jumps that hang on whether two numbers are equal.
     """
 
     calls: tuple[CallSite, ...] = ()
@@ -95,6 +96,7 @@ class CodeFacts:
     returned: Value | None = None
     reads: Mapping[int, int] = field(default_factory=dict)
     following: Mapping[int, list[int]] = field(default_factory=dict)
+    tests: frozenset[int] = frozenset()
 
 
 @dataclass(slots=True)
@@ -140,6 +142,7 @@ class CodeReader:
         self._stored: set[str] = set()
         self._written: dict[int, set[Value | None]] = {}
         self._reads: dict[int, int] = {}
+        self._tests: set[int] = set()
         self._constants = {name: Value("", number) for name, number in self._convention.constants}
 
     def calls(self, function: Function) -> tuple[CallSite, ...]:
@@ -152,6 +155,7 @@ class CodeReader:
         found: dict[int, CallTo] = {}
         following: dict[int, list[int]] = {}
         self._stored, self._written, self._reads, ends = set(), {}, {}, set[Value | None]()
+        self._tests = set()
         work = [(function.start, self._at_entry())]
         left = _MAX_STEPS
         while work:
@@ -169,6 +173,7 @@ class CodeReader:
                 continue
             size, steps = decoded
             self._note_reads(address, state, steps)
+            self._tests.update(address for step in steps if isinstance(step, Branch) and step.equal is not None)
             ends.update(self._ends(address, state, steps, function))
             after = list(self._after(address, size, steps, state.copy(), found, function))
             following[address] = [next_one for next_one, _ in after]
@@ -182,6 +187,7 @@ class CodeReader:
             ends.pop() if len(ends) == 1 else None,
             self._reads,
             following,
+            frozenset(self._tests),
         )
 
     def _note_reads(self, address: int, state: _State, steps: list[Step]) -> None:
