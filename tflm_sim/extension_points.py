@@ -115,11 +115,14 @@ class ProgramFigures(Protocol):
 
     @property
     def works(self) -> bool | None:
-        """Whether the model works in the first of the sizes that were to be tried; None where that was not found."""
+        """Whether the model works in the first of the sizes that were to be tried, its Invoke() too.
+
+        None where that was not found.
+        """
 
     @property
     def reason(self) -> str:
-        """Why no size is enough, "" where one is."""
+        """Why no size is enough, or why it does not work although one is; "" where it works."""
 
     @property
     def log(self) -> tuple[str, ...]:

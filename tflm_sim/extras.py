@@ -6,14 +6,15 @@ The package may be in no registry, where ``pip install 'tflm_sim[run]'`` finds n
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from importlib.util import find_spec
+
+from tflm_sim.names import command_line
 
 
 def install_command(extra: str) -> str:
     """Return the command that installs what an extra names, such as ``.venv/bin/python -m pip install rich``."""
-    return f"{_installer()} {shlex.join(_requirements(extra))}"
+    return f"{_installer()} {command_line(*_requirements(extra))}"
 
 
 def _requirements(extra: str) -> list[str]:
@@ -33,8 +34,11 @@ def _requirements(extra: str) -> list[str]:
 
 def _installer() -> str:
     """Return the start of the command, by the Python's path from the current folder where it is below it."""
-    below = os.path.relpath(sys.executable)
-    python = shlex.quote(sys.executable if below.startswith(os.pardir) else below)
+    try:
+        below = os.path.relpath(sys.executable)
+    except ValueError:  # On Windows, from another drive.
+        below = os.pardir
+    python = command_line(sys.executable if below.startswith(os.pardir) else below)
     if find_spec("pip") is None:  # as in an environment that uv made
         return f"uv pip install --python {python}"
     return f"{python} -m pip install"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 
 from tflm_sim.errors import UsageError
@@ -96,3 +98,10 @@ def with_options(text: str) -> str:
         return shown if value in ("", "True") else f"{shown} {value}"
 
     return _SETTING.sub(option, text)
+
+
+def command_line(*words: str) -> str:
+    """Return words as they are typed into a shell: on Windows that takes double quotes only."""
+    if os.name == "posix":
+        return shlex.join(words)
+    return " ".join(word if re.fullmatch(r"[\w@+=:,./\\~-]+", word) else f'"{word}"' for word in words)

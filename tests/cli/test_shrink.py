@@ -257,7 +257,7 @@ def test_the_last_line_says_what_was_written(
 ) -> None:  # fmt: skip
     monkeypatch.setattr(module, "shrunk_lines", lambda *_, **__: ["lines"])
     monkeypatch.setattr(module, "_fits", lambda *_: fits)
-    shrunk: Any = SimpleNamespace(has_gained=has_gained)
+    shrunk: Any = SimpleNamespace(has_gained=has_gained, aims=())
     module._print(argparse.Namespace(json=False, explain=False), shrunk, None, None, output, None)
     assert capsys.readouterr().out.splitlines()[-1] == line
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import itertools
 import os
+import pty
+import re
 import subprocess
 import sys
+import termios
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -109,3 +112,33 @@ def test_a_closed_stream_does_not_give_its_number_to_a_file(tmp_path: Path) -> N
         [sys.executable, "-c", code], cwd=tmp_path, preexec_fn=lambda: os.close(2), stdout=subprocess.PIPE, check=False
     )
     assert int(result.stdout) > 2
+
+
+def on_a_terminal(command: tuple[str, ...], folder: Path, columns: int) -> tuple[int, str]:
+    """Return the exit code of a command on a terminal of its own, and what is on it at the end, colours taken out."""
+    screen, end = pty.openpty()
+    termios.tcsetwinsize(end, (24, columns))
+    root = str(Path(__file__).parents[2])
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR", "CI")}
+    argv = [sys.executable, "-P", "-m", "tflm_sim", *command]
+    process = subprocess.Popen(
+        argv, cwd=folder, env={**environment, "PYTHONPATH": root, "TERM": "xterm"}, stdin=end, stdout=end, stderr=end
+    )
+    os.close(end)
+    said = b""
+    with suppress(OSError):  # the other end is closed
+        while part := os.read(screen, 65536):
+            said += part
+    os.close(screen)
+    return process.wait(), re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", said).decode()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", [80, 20])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_terminal_however_narrow_changes_no_answer(name: str, columns: int, tmp_path: Path) -> None:
+    usual = run(COMMANDS[name], tmp_path)
+    code, said = on_a_terminal(COMMANDS[name], tmp_path, columns)
+    assert code == usual[0], said
+    assert "Traceback" not in said
+    assert bool(said) == bool(usual[1] + usual[2])

@@ -120,6 +120,16 @@ def test_what_the_terminal_cannot_encode_is_an_escape(tmp_path: Path) -> None:
             assert "\\u6a21\\u578b" in result.stdout or "--map" in argv or "\\u6e29" in result.stdout
 
 
+def test_the_bar_is_of_letters_that_a_pipe_on_windows_takes() -> None:
+    argv = ["size", "sample:mobilenet_v1_025", "--target", "cortex-m4"]
+    shown = {
+        encoding: tool(*argv, variables={"PYTHONIOENCODING": encoding}, stdout=subprocess.PIPE).stdout
+        for encoding in ("cp1252", "utf-8")
+    }
+    assert f"head {22 * '#'} 55,296 B  tail {10 * '#'} 26,980 B\n" in shown["cp1252"]
+    assert shown["utf-8"] == shown["cp1252"].replace("#" * 22, "█" * 22).replace("l " + "#" * 10, "l " + "█" * 10)
+
+
 def test_an_unforeseen_error_is_a_sentence_and_a_code_of_its_own(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

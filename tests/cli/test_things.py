@@ -109,3 +109,29 @@ def test_another_kind_of_file_is_answered_with_the_verb_for_it(
     err = capsys.readouterr().err
     assert err.startswith(f"tflm-sim {words.split()[0]}: {said}")
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [("size",), ("check", "--limit", "64KiB"), ("trace",), ("shrink",), ("lite",)])
+def test_a_log_in_a_models_place_is_named_with_the_verb_for_it(
+    words: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "boot.log"
+    log.write_text("Failed to resize buffer. Requested: 25344, available 6480, missing: 18864\n", "utf-8")
+    assert main([words[0], str(log), *words[1:]]) == 3
+    assert f"boot.log: this is a log: 'tflm-sim explain {log}'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "typed", "said"),
+    [
+        ("--library", "cmsis", "unknown library 'cmsis'; kernels have a setting of their own: --kernels cmsis_nn"),
+        ("--planner", "gredy", "unknown value of --planner 'gredy'; did you mean greedy?"),
+        ("--kernels", "cmsis", "did you mean cmsis_nn?"),
+        ("--board", "nano33", "did you mean nano33ble?"),
+    ],
+)
+def test_a_wrong_word_leads_to_the_nearest(
+    option: str, typed: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["size", "sample:sine", option, typed]) == 2
+    assert said in capsys.readouterr().err

@@ -99,6 +99,7 @@ def built(
     stray: str = "",
     other: bytes = b"",
     skipped: int = 0,
+    arena: int = 4096,
     namespaces: str = "2026-08-20",
 ) -> Path:
     """Return the program.
@@ -109,6 +110,7 @@ def built(
         shapes: Of its input and its output, of elements of a byte.
         stray: A statement of Invoke(), which may write where it should not.
         other: The model of a second interpreter, with an arena of its own; b"" for none.
+        arena: Bytes of each arena.
         skipped: Bytes between a multiple of 16 and its first model.
         namespaces: A day of :data:`elf_program.NAMESPACES`.
     """
@@ -117,7 +119,7 @@ def built(
     folder.mkdir(exist_ok=True)
     (folder / "own.tflite").write_bytes(model)
     dims = ["{" + ",".join(map(str, (len(shape), *shape))) + "}" for shape in shapes]
-    defined = [f"-DINPUT={dims[0]}", f"-DOUTPUT={dims[1]}", f"-DSTRAY={stray or '(void)0'}", "-DARENA=4096"]
+    defined = [f"-DINPUT={dims[0]}", f"-DOUTPUT={dims[1]}", f"-DSTRAY={stray or '(void)0'}", f"-DARENA={arena}"]
     flags = ["-O1", "-fno-inline", run_program.LAYOUT, *defined, f"-Wa,-I{folder}", f"-Wa,--defsym,SKIPPED={skipped}"]
     if other:
         (folder / "other.tflite").write_bytes(other)

@@ -137,6 +137,9 @@ def test_platformio_gets_a_header_for_each_model_of_its_file(tmp_path: Path) -> 
     platformio.arena_headers(env)
     assert env.code is None
     assert "kTensorArenaSize = 1168" in Path(env.paths[0], "net.h").read_text()
+    other = Environment(tmp_path, "net.tflite net.h --target x86_64")
+    platformio.arena_headers(other)
+    assert "kTensorArenaSize = 1616" in Path(env.paths[0], "net.h").read_text(), "other options, the same model"
     wrong = Environment(tmp_path, "net.tflite other.h --target nothing")
     platformio.arena_headers(wrong)
     assert wrong.code == 2

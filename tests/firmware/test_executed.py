@@ -125,6 +125,23 @@ def test_diff_compares_programs_with_their_own_models(
     assert (code, "after: measured: " in text) == (0, True)
 
 
+def test_diff_compares_the_smallest_arenas_run_of_a_program_that_fails_in_its_own(
+    program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """128 B are less than 164: with 176, the next multiple of 16, it asks for what it asks for in the other's 4,096."""
+    small = str(model_program.built(tmp_path / "small", sample_path("sine").read_bytes(), ((1, 1), (1, 1)), arena=128))
+    code, text = said(["diff", small, program, "--executed"], capsys)
+    assert (code, "before: it fails in its own arena of 128 B: the figures are of the smallest that works" in text) == (
+        0, True,
+    )  # fmt: skip
+    assert "after: it fails" not in text
+    document = json.loads(said(["diff", small, program, "--executed", "--json"], capsys)[1])
+    figures = {row["figure"]: (row["before"], row["after"]) for row in document["figures"]}
+    assert figures["tail_bytes"] == (NEEDED, NEEDED)
+    assert figures["head_bytes"] == (0, 0)
+    assert figures["arena_used_bytes"] == (NEEDED, NEEDED)
+
+
 def test_diff_of_a_simulation_and_a_program_has_only_what_is_seen_of_both(
     program: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -257,3 +257,41 @@ def test_of_an_arena_that_only_a_virtual_function_knows_it_is_said_what_it_must_
     _, verdict = judged(capsys, tmp_path, source, options=limit)
     assert (verdict["answer"], verdict["smallest_arena_multiple_of_16"]) == (answer, 1072)
     assert first in conditions(verdict) or first is None
+
+
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        (
+            "while (!ready) chosen++;",
+            "main() comes to AllocateTensors() (it waits for ready, which nothing sets, before)",
+        ),
+        ("while (!set) chosen++;", ""),
+        (
+            'if (answers() != 7) for (;;) __asm volatile("");',
+            "main() comes to AllocateTensors() (by the device at 0x40005400, it may stay in a loop before)",
+        ),
+        ("if (answers() != 7) chosen++;", ""),
+        ('if (chosen != 7) for (;;) __asm volatile("");', ""),
+        ("for (int i = 0; i < chosen; i++) answers();", ""),
+    ],
+)
+def test_a_loop_before_it_that_nothing_ends_is_a_doubt_about_all_that_comes_behind(
+    before: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = f"""
+    {ARENA}
+    volatile unsigned char ready, set;
+    extern "C" __attribute__((used)) void Interrupt() {{ set = 1; }}
+    QUIET int answers() {{ return *(volatile int *)0x40005400; }}
+    int main() {{
+      fill();
+      {before}
+      MicroInterpreter it(GetModel(g_model), resolver, tensor_arena, 4000);
+      it.AllocateTensors();
+      for (;;) if (!ready) chosen++;
+    }}
+    """
+    code, verdict = judged(capsys, tmp_path, source)
+    assert [text for text in conditions(verdict) if "comes to AllocateTensors()" in text] == [said] * bool(said)
+    assert code == (3 if said else 0)

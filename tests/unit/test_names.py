@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from tflm_sim.errors import UsageError
 from tflm_sim.model.schema import BUILTIN_OPERATORS
-from tflm_sim.names import likely, meant, unknown
+from tflm_sim.names import command_line, likely, meant, unknown
 from tflm_sim.targets.boards import board, described_boards
 from tflm_sim.targets.libraries import described_libraries
 from tflm_sim.targets.presets import PRESETS, preset
@@ -66,3 +68,10 @@ def test_a_target_that_is_like_a_board_or_a_library_is_one(target: str, says: st
 ])  # fmt: skip
 def test_a_board_is_known_by_what_is_printed_on_screens(printed: str, name: str) -> None:
     assert board(printed).name == name
+
+
+def test_a_command_is_typed_as_the_shell_of_the_system_takes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = (r"C:\Program Files\python.exe", "-m", "pip", "install", "matplotlib>=3.8", "numpy")
+    assert command_line("a b", "it's", "c") == "'a b' 'it'\"'\"'s' c"
+    monkeypatch.setattr("tflm_sim.names.os", SimpleNamespace(name="nt"))
+    assert command_line(*words) == r'"C:\Program Files\python.exe" -m pip install "matplotlib>=3.8" numpy'

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -22,6 +21,7 @@ from tflm_sim.device.configuration import Configuration, Settings, Where, config
 from tflm_sim.errors import UsageError
 from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
+from tflm_sim.names import command_line
 from tflm_sim.registry import programs
 from tflm_sim.sizes import as_limit
 
@@ -89,7 +89,7 @@ class LinkedProgram:
             limit=limit,
             address=self.address,
             settled=self.settled,
-            command=shlex.join(command),
+            command=command_line(*command),
             **self.named,
         )
         return found

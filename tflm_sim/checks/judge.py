@@ -168,7 +168,9 @@ def judge_measured(
         )
     works = measured.works
     reason = "" if works else _too_small(needed, limit)
-    if works is None:
+    if not works and needed <= limit and measured.reason:  # The size is enough; Invoke() is what does not work.
+        reason = f"needs {format_size(needed)}; {measured.reason}"
+    elif works is None:
         reason = f"needs {format_size(needed)}; in {format_size(limit)} the program came to no end"
     return Verdict(
         name, key, needed, limit, works, before, reason, () if works else measured.log_below, model=model,

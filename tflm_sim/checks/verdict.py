@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -108,7 +109,10 @@ class Baseline:
 
 
 def baseline_key(model: str, configuration: Configuration) -> str:
-    """Return the name of a model in a configuration; ``model`` is a path or "sample:NAME"."""
+    """Return the name of a model in a configuration; ``model`` is a path or "sample:NAME".
+
+    A path is written with slashes, so that a baseline is the same on every system.
+    """
     target = configuration.target
     variables, room = configuration.resource_variable_count, configuration.variable_arena_size
     snapshot = target.runtime.snapshot
@@ -123,6 +127,7 @@ def baseline_key(model: str, configuration: Configuration) -> str:
         *(["two arenas"] if configuration.is_split else []),
     )
     own = "".join(f", {setting}" for setting in settings)
+    model = model.replace(os.sep, "/")
     return (
         f"{model} on {target.name} ({target.kernel_library}, {configuration.interpreter}, {configuration.planner}{own})"
     )

@@ -27,7 +27,7 @@ from tflm_sim.cli.verbs import listing, verbs
 from tflm_sim.errors import EXIT_CODES, INTERRUPTED, UNFORESEEN, UNKNOWN, TflmSimError, UsageError
 from tflm_sim.escape import printable
 from tflm_sim.model.download import downloads
-from tflm_sim.names import meant
+from tflm_sim.names import meant, unknown
 
 MAX_ERROR_CHARACTERS = 2000
 """Characters; of a longer error the end is printed."""
@@ -40,6 +40,12 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise a UsageError."""
         raise UsageError(message)
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """Refuse a word that is none of an option's, with the nearest one."""
+        if action.choices is not None and action.option_strings and value not in action.choices:
+            raise unknown(f"value of {action.option_strings[0]}", str(value), map(str, action.choices))
+        super()._check_value(action, value)
 
     def options(self) -> Iterator[str]:
         """Yield the options, as they are typed, with those of commands below this one."""
@@ -168,9 +174,9 @@ class _Version(argparse.Action):
         words = {True: "C", False: "Python (no C compiler was there at installation)"}
         reader = words[native_reader() is not left_to_python]
         models = f"models {Runtime()} unless another is named; 'tflm-sim list libraries' has the others"
-        say(
-            f"tflm-sim {made_by()}", models, f"planner core: {words[native.available()]}", f"reader of models: {reader}"
-        )
+        cores = f"planner core: {words[native.available()]}", f"reader of models: {reader}"
+        cite = f"to cite it: The tflm_sim developers, tflm_sim {made_by()}; CITATION.cff is for reference managers"
+        say(f"tflm-sim {made_by()}", models, *cores, cite)
         parser.exit()
 
 
@@ -203,7 +209,9 @@ def _answer(verb: str | None, arguments: list[str]) -> int:
             say_age(args)
         return code
     except TflmSimError as error:
-        _complain(verb, str(error))
+        from tflm_sim.cli.things import other_kind  # only on the way out
+
+        _complain(verb, other_kind(error, verb) or str(error))
         return error.exit_code
     except OSError as error:
         # A verdict that nobody could read to its end is none: 0 would say "yes".

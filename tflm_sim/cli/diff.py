@@ -114,6 +114,8 @@ def run(args: argparse.Namespace) -> int:
     linked = [source for source in args.sources if _is_program(source)]
     if linked and not args.executed:
         raise UsageError(f"{linked[0]} is a linked program; add --executed to run it with its own model")
+    if args.executed and not args.firmware and not linked:
+        load(args.sources[0])  # It says what is wrong with a file that is no program either.
     is_executed(argparse.Namespace(**{**vars(args), "firmware": args.firmware or linked}), "split_arenas")
     before, after = pair(args)
     needs: list[ProgramNeed] = []

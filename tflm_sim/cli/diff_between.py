@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tflm_sim.answers.bisect import HistoryPoint, SizeChangePoint, bisect, commits_between, versions_between
@@ -14,6 +14,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.model.load import load
 from tflm_sim.report.circumstances import sentence_with_assumed, with_assumed
 from tflm_sim.report.tables import table_lines
+from tflm_sim.report.text import BAR
 from tflm_sim.targets.changes import UPSTREAM
 from tflm_sim.targets.history import is_commit, is_day
 from tflm_sim.targets.kernel_library import VERSIONS
@@ -98,10 +99,19 @@ def _lines(document: BetweenDocument) -> list[str]:
         f"smallest arena on {with_assumed(target.name, document.assumed, target)}, {target.kernel_library.name} kernels"
     )
     lines = [title, *table_lines([header, *map(_cells, steps)], width=fitting())]
+    lines += _time_line(steps)
     first, last = steps[0].before, steps[-1].after
     if first is not None and last is not None:
         lines.append(f"in all {last - first:+,}: from {format_size(first)} to {format_size(last)}")
     return lines
+
+
+def _time_line(steps: Sequence[SizeChangePoint]) -> list[str]:
+    """Return the smallest arena over time, a bar for each change and one for what was before."""
+    sizes = [("before", steps[0].before), *((step.state.date or step.state.name, step.after) for step in steps)]
+    most = max((size or 0 for _, size in sizes), default=0)
+    rows = [(when, "fails" if not size else f"{BAR * size // most * '█'} {size:,}") for when, size in sizes if most]
+    return ["", *table_lines(rows, width=fitting()), ""]
 
 
 def _cells(step: SizeChangePoint) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os.path
-import shlex
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
@@ -18,6 +17,7 @@ from tflm_sim.device.configuration import possible_configurations as configurati
 from tflm_sim.errors import EXIT_CODES, FirmwareError, UsageError
 from tflm_sim.extension_points import ProgramFigures, Programs
 from tflm_sim.model.types import Model
+from tflm_sim.names import command_line
 from tflm_sim.numbers import whole
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
@@ -366,7 +366,7 @@ def _executing(args: argparse.Namespace, name: str) -> str:
     words = [word for option, value in pairs if value for word in (option, str(value))]
     words += ["-o", args.output] if args.verb == "report" and args.output else []
     verb = args.verb if args.verb in ("check", "report") else "size"
-    return shlex.join(["tflm-sim", verb, name, *words, "--executed"])
+    return command_line("tflm-sim", verb, name, *words, "--executed")
 
 
 _OF_PROGRAM = ("target", "kernels", "runtime", "library", "interpreter")

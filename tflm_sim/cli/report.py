@@ -334,13 +334,19 @@ def _write(args: argparse.Namespace, form: str, pictures: Sequence[Picture], boa
         write_png(args.output, pictures)
         return
     writers: dict[str, Callable[[TextIO], object]] = {
-        "html": lambda file: write_page(file, pictures, boards),
+        "html": lambda file: write_page(file, pictures, boards, room=_room(args)),
         "svg": lambda file: write_svg(file, pictures),
         "json": lambda file: file.write(json_text(picture_document(pictures, boards))),
         "perfetto": lambda file: write_perfetto(file, pictures[0]),
         "model-explorer": lambda file: write_model_explorer(file, pictures[0], value=args.value),
     }
     _write_text(args.output, writers[form])
+
+
+def _room(args: argparse.Namespace) -> tuple[str, int] | None:
+    """Return the largest bank of the board that was named, and its bytes; None where none is known."""
+    bank = board(args.board).largest_bank if args.board else None
+    return None if bank is None else (f"{bank.name} of {args.board}", bank.size)
 
 
 def _write_text(output: str, write: Callable[[TextIO], object]) -> None:

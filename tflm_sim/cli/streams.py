@@ -9,6 +9,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TextIO
 
+_IN_ASCII = str.maketrans({"█": "#", "…": "..."})
+"""What a pipe cannot take whose encoding has no such letters, as on Windows."""
+
 _STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 """By file descriptor, with the mode in which Python opens each."""
 
@@ -41,8 +44,16 @@ def write(text: str, stream: TextIO) -> None:
         OSError: Another stream does not take it.
     """
     try:
-        stream.write(text)
+        stream.write(text if _takes(stream, text) else text.translate(_IN_ASCII))
     except OSError:
         if stream is not sys.stderr:
             raise
         discard(stream)
+
+
+def _takes(stream: TextIO, text: str) -> bool:
+    """Return whether a stream's encoding has all letters of a text."""
+    try:
+        return text.isascii() or bool(text.encode(stream.encoding or "utf-8"))
+    except UnicodeError:
+        return False

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tflm_sim.errors import FileError, UsageError
+from tflm_sim.errors import FileError, NoModelError, UsageError
 from tflm_sim.model.inputs import C_SUFFIXES, MODEL_SUFFIXES, is_model
 from tflm_sim.registry import project
 
@@ -126,6 +126,15 @@ def with_verb(arguments: Sequence[str], word: str) -> tuple[list[str], str] | No
     whole = [*arguments[:place], thing.verb, *names, *options, *given]
     shown = " ".join(f"'{each}'" if " " in each else each for each in whole[place:])
     return whole, f"{word} is {thing.words}, so this is: tflm-sim {shown}"
+
+
+def other_kind(error: Exception, verb: str | None) -> str:
+    """Return what a file is that is no model, and which verb answers about it; "" where that is not known."""
+    path = error.path if isinstance(error, NoModelError) else None
+    thing = kind_of(path) if path and os.path.isfile(path) else None
+    if path is None or thing is None or not thing.is_certain or thing.verb in (verb, "size", "firmware"):
+        return ""
+    return f"{path}: this is {thing.words}: 'tflm-sim {thing.verb} {path}'"
 
 
 def refuse_other_kind(name: str, verb: str) -> None:

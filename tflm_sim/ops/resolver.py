@@ -6,7 +6,7 @@ Source: tensorflow/lite/micro/micro_mutable_op_resolver.h @ tensorflow/tflite-mi
 from __future__ import annotations
 
 from tflm_sim.model.schema import builtin_operator_name
-from tflm_sim.model.types import Model
+from tflm_sim.model.types import Model, OperatorCode
 
 OTHERWISE_SPELLED = {
     "BATCH_MATMUL": "AddBatchMatMul",
@@ -45,6 +45,16 @@ def resolver_method(operator: str) -> str:
     return OTHERWISE_SPELLED.get(operator, "Add" + "".join(words))
 
 
+def used_operators(model: Model) -> tuple[OperatorCode, ...]:
+    """Return the codes of the operators that some subgraph uses, each once, in the order in which the device looks.
+
+    A code beyond the model's table is left out, since TFLM refuses such a model.
+    """
+    codes = dict(enumerate(model.operator_codes))
+    used = (codes.get(op.opcode_index) for subgraph in model.subgraphs for op in subgraph.operators)
+    return tuple(dict.fromkeys(code for code in used if code is not None))
+
+
 def resolver_methods(model: Model) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the methods that register a model's operators, and the custom operators that have none.
 
@@ -53,15 +63,11 @@ def resolver_methods(model: Model) -> tuple[tuple[str, ...], tuple[str, ...]]:
     subgraph uses needs none.
 
     Args:
-        model: The model; a code beyond its table is left out, since TFLM refuses such a model.
+        model: The model.
     """
-    codes = dict(enumerate(model.operator_codes))
-    used = dict.fromkeys(codes.get(op.opcode_index) for subgraph in model.subgraphs for op in subgraph.operators)
     methods: dict[str, None] = {}
     own: dict[str, None] = {}
-    for code in used:
-        if code is None:
-            continue
+    for code in used_operators(model):
         if code.custom_code is None:
             methods[resolver_method(builtin_operator_name(code.builtin_code))] = None
         elif code.custom_code in CUSTOM_METHODS:

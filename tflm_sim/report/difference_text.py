@@ -49,6 +49,20 @@ def difference_lines(document: Difference) -> list[str]:
     return lines
 
 
+def change_of_arena(document: Difference) -> str:
+    """Return what the arena's change consists of: head, tail, and what set-up and alignment need beside both.
+
+    The parts add up to the change; "" where it did not change, or a side has no arena.
+    """
+    changes = {row.figure: row.change.weight for row in document.figures}
+    whole = changes.get("smallest_arena_multiple_of_16")
+    head, tail = changes.get("head_bytes"), changes.get("tail_bytes")
+    if not whole or head is None or tail is None:
+        return ""
+    parts = {"head": head, "tail": tail, "set-up and alignment": whole - head - tail}
+    return f"{whole:+,} B = " + ", ".join(f"{name} {size:+,} B" for name, size in parts.items() if size)
+
+
 def changed_settings(document: Difference) -> list[str]:
     """Return a line for each setting that differs."""
     rows = document.changed_settings

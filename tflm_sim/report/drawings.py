@@ -270,12 +270,8 @@ def _legend(figure: Figure, keys: Sequence[str]) -> None:
     from matplotlib.patches import Patch
 
     rows = [CATEGORIES[key] for key in keys]
-    handles = [
-        Patch(
-            facecolor=row.light,
-            label=row.title,
-            **({"hatch": _HATCH, "edgecolor": "white", "linewidth": 0} if row.is_hatched else {}),
-        )
-        for row in rows
-    ]
+    handles = [Patch(facecolor=row.light, label=row.title) for row in rows]
+    for handle, row in zip(handles, rows, strict=True):
+        if row.is_hatched:
+            handle.set(hatch=_HATCH, edgecolor="white", linewidth=0)
     figure.legend(handles=handles, loc="outside lower center", ncols=6, fontsize=7, frameon=False)

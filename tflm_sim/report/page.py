@@ -27,13 +27,20 @@ _JSON_ESCAPES = str.maketrans(
 )
 
 
-def write_page(file: TextIO, pictures: Sequence[Picture], boards: Sequence[Sequence[str]] = ()) -> None:
+def write_page(
+    file: TextIO,
+    pictures: Sequence[Picture],
+    boards: Sequence[Sequence[str]] = (),
+    *,
+    room: tuple[str, int] | None = None,
+) -> None:
     """Write the page of one picture, or of two to be compared.
 
     Args:
         file: Where to.
         pictures: What it shows.
         boards: A table of the model on other boards, a head and rows of cells.
+        room: The bank of RAM that the arena shares with the rest of the firmware, and its bytes.
     """
     assert pictures, "a page shows at least one picture"
     style, script = _style(), _script()
@@ -45,7 +52,9 @@ def write_page(file: TextIO, pictures: Sequence[Picture], boards: Sequence[Seque
         "@SCRIPT_HASH@": _hash(script),
         "@STYLE@": style,
         "@SCRIPT@": script,
-        "@DATA@": embedded_json({**picture_document(pictures, boards), "page": page_texts(pictures, boards)}),
+        "@DATA@": embedded_json(
+            {**picture_document(pictures, boards), "page": page_texts(pictures, boards, room=room)}
+        ),
     }
     rest = (_PARTS / "page.html").read_text("utf-8")
     while rest:

@@ -16,6 +16,7 @@ from typing import Any
 from tflm_sim.device.configuration import planner_words
 from tflm_sim.escape import printable
 from tflm_sim.names import with_options
+from tflm_sim.numbers import as_whole
 from tflm_sim.palette import CATEGORIES
 from tflm_sim.report.circumstances import assumed_text
 from tflm_sim.report.document import SizeDocument
@@ -147,12 +148,15 @@ WORDS = {
 """Templates of what depends on a click; the page's script fills the gaps."""
 
 
-def page_texts(pictures: Sequence[Picture], boards: Sequence[Sequence[str]] = ()) -> dict[str, Any]:
+def page_texts(
+    pictures: Sequence[Picture], boards: Sequence[Sequence[str]] = (), *, room: tuple[str, int] | None = None
+) -> dict[str, Any]:
     """Return what the page of some pictures says, as JSON values.
 
     Args:
         pictures: What it shows.
         boards: A table of the model on other boards, a head and rows of cells.
+        room: A bank of RAM and its bytes, which the first picture's arena shares with the rest of the firmware.
     """
     first = pictures[0]
     common, headings = _told_apart(pictures)
@@ -163,18 +167,21 @@ def page_texts(pictures: Sequence[Picture], boards: Sequence[Sequence[str]] = ()
         "advice": _advice(first),
         "cards": _cards(pictures, headings),
         "banner": [line for row in zip(pictures, headings, strict=True) for line in _banner(*row)],
-        "pictures": [_texts(picture, heading) for picture, heading in zip(pictures, headings, strict=True)],
+        "pictures": [
+            _texts(picture, heading, room if picture is first else None)
+            for picture, heading in zip(pictures, headings, strict=True)
+        ],
         "boards": _board_parts(boards),
     }
 
 
-def _texts(picture: Picture, heading: str) -> dict[str, Any]:
+def _texts(picture: Picture, heading: str, room: tuple[str, int] | None) -> dict[str, Any]:
     return {
         "heading": heading,
         "note": _arena_note(picture),
         "chips": _chips(picture),
         "scopes": _scopes(picture),
-        "peak": list(_peak_parts(picture)),
+        "peak": [*_room_parts(picture, room), *_peak_parts(picture)],
         "tail": _tail_parts(picture),
     }
 
@@ -387,6 +394,21 @@ def _peak_parts(picture: Picture) -> Iterator[Part]:
         yield _part("hint", "Only what the program asked for was seen: which buffer is alive when, nothing says.")
 
 
+def _room_parts(picture: Picture, room: tuple[str, int] | None) -> list[Part]:
+    """Return the RAM of a board as a bar: head and tail of the arena, and what is left for the rest of the firmware."""
+    needed = picture.size.answer.smallest_arena_multiple_of_16
+    if room is None or needed is None:
+        return []
+    name, size = room
+    tail = picture.size.answer.tail_bytes or 0
+    left = size - needed
+    says = f"{left:,} B left for static data, heap and stack" if left >= 0 else f"{-left:,} B too many"
+    rows = [("activation", "head and set-up", needed - tail), ("kernel data", "tail", tail), ("", says, max(left, 0))]
+    segments = [{"category": key, "bytes": count, "text": f"{text}: {count:,} B"} for key, text, count in rows if count]
+    title = f"{name}, {size:,} B: the arena has {needed:,} B, {says}"
+    return [_part("h3", title), _part("bar", title, segments=segments)]
+
+
 def _limit_parts(picture: Picture) -> Iterator[Part]:
     first, *rest = picture.limits
     yield _part("h3", f"What decides the size: {_STAGES[first.stage]}")
@@ -507,5 +529,4 @@ def _board_chart(rows: Sequence[Sequence[str]]) -> Part:
 def _bytes_of(text: str) -> int:
     """Return the bytes of a cell: ``4,096 B``, ``320 KiB``; 0 where it is no size."""
     number, _, unit = text.partition(" ")
-    digits = number.replace(",", "")
-    return int(digits) * {"B": 1, "KiB": 1024}.get(unit, 0) if digits.isdigit() else 0
+    return max(0, as_whole(number.replace(",", "")) or 0) * {"B": 1, "KiB": 1024}.get(unit, 0)

@@ -65,6 +65,10 @@ class PictureDocument:
     strings: tuple[str, ...] = ()
 
 
+BOARD_COLUMNS = 8
+"""Cells of a row of the boards."""
+
+
 def picture_document(pictures: Sequence[Picture], boards: Sequence[Sequence[str]] = ()) -> Json:
     """Return one or several pictures of one model as JSON values.
 
@@ -101,6 +105,8 @@ def read_document(text: bytes | str, *, path: str = "") -> PictureDocument:
         saved = from_json(PictureDocument, document, strings)
         for picture in saved.pictures:
             _check(picture)
+        if any(len(row) != BOARD_COLUMNS for row in saved.boards):
+            raise ValueError(f"a row of the boards has not {BOARD_COLUMNS} cells")
         return saved
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise ModelError(f"cannot be read as a saved picture: {type(error).__name__}: {error}", path=path) from None

@@ -15,9 +15,9 @@ from functools import cache
 from typing import Any
 
 from tflm_sim.errors import UsageError
-from tflm_sim.names import plain, unknown
+from tflm_sim.names import likely, plain, unknown
 from tflm_sim.targets.changes import CORAL, EDGE_IMPULSE, ESP
-from tflm_sim.targets.kernel_library import EDGE_IMPULSE_CMSIS_NN, SILABS_CMSIS_NN
+from tflm_sim.targets.kernel_library import EDGE_IMPULSE_CMSIS_NN, SILABS_CMSIS_NN, VERSIONS
 from tflm_sim.targets.library import Library
 from tflm_sim.targets.library_names import ALSO_CALLED, HEADERS
 from tflm_sim.targets.library_pins import ESPHOME
@@ -438,7 +438,10 @@ def _name(text: str) -> tuple[str, str]:
     if found is None:
         if plain(text) in ("tflitemicro", "tensorflowtflitemicro", "upstream", "tflm"):
             raise UsageError("tensorflow/tflite-micro is what is taken without a library; `runtime=` names its version")
-        raise unknown("library", text, described_libraries())
+        described = described_libraries()
+        if not likely(text, described) and (kernels := likely(text, [*VERSIONS], most=1)):
+            raise UsageError(f"unknown library '{text}'; kernels have a setting of their own: `kernels={kernels[0]}`")
+        raise unknown("library", text, described)
     return found
 
 

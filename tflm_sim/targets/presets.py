@@ -249,7 +249,7 @@ def _with_build_flags(own: Runtime, found: Runtime) -> Runtime:
         found,
         compression=own.compression,
         optimize_kernels_for=own.optimize_kernels_for,
-        has_debug_checks=own.has_debug_checks,
+        has_debug_checks=own.has_debug_checks and found.has_debug_checks,
     )
     if runtime.compression and not runtime.has("compression"):
         raise UsageError(f"{runtime.snapshot} has no compression yet; it came on {CHANGES['compression'].date}")

@@ -3,7 +3,8 @@
     python tools fuzz documents --count 200000 --cpu-seconds 600
     python tools fuzz documents --seed 7 --only 4711 --keep case.json      one case again, and its file
 
-The corpus is what this package writes: sizes, pictures, the mobile runtime's answers, baselines, results of sweeps.
+The corpus is what this package writes: sizes, pictures, the mobile runtime's answers, baselines, results of sweeps as
+JSON, CSV and Parquet, and problems for planners.
 Case N of seed S is the same on every machine. Exit 1, with the cases' numbers, when a case raises something else, takes
 more than ``--limit`` seconds of CPU or more than ``--memory`` MiB of memory.
 """
@@ -33,8 +34,10 @@ from tflm_sim.extensions.lite.answer import LiteSettings, allocated, machine_doc
 from tflm_sim.extensions.lite.answer_difference import lite_difference, lite_difference_lines, read_lite_document
 from tflm_sim.extensions.sweep.difference import changes
 from tflm_sim.extensions.sweep.sweep import iterate_rows
-from tflm_sim.extensions.sweep.tables import read_rows
+from tflm_sim.extensions.sweep.tables import open_writer, read_rows
 from tflm_sim.model.load import load
+from tflm_sim.planners.by_name import planner
+from tflm_sim.planners.problem import read_csv, write_csv
 from tflm_sim.report.difference_text import difference_lines
 from tflm_sim.report.document import size_document
 from tflm_sim.report.model_explorer import write_model_explorer
@@ -45,6 +48,8 @@ from tflm_sim.report.size_difference import difference_document, growth, read_si
 from tflm_sim.report.svg import write_svg
 from tflm_sim.report.take_picture import take_picture
 
+BOARDS = [["board", "target", "arena", "of RAM", "RAM", "of flash", "flash", "fits"]]
+BOARDS += [["a", "cortex-m4", "1,024 B", "1 %", "320 KiB", "1 %", "1 MiB", fits] for fits in ("yes", "no: RAM")]
 VALUES: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 2, 15, 16, 1.5, -0.0, 1e300, 2**31, 2**63 - 1, 2**63, 10**4000, "", "x", "ok", "error",
     "\x1b[31m", "\ud800", "head", [], {}, [[]], [0], {"a": 1},
@@ -60,7 +65,7 @@ def corpus() -> dict[str, list[Any]]:
     rows = iterate_rows(["sample:sine", "absent.tflite"], cases(["cortex-m4"], ["nano33ble"]), jobs=1)
     return {
         "size": [as_json(size_document(simulation))],
-        "picture": [picture_document([take_picture(simulation.model, simulation.configuration)], [["a"], ["b"]])],
+        "picture": [picture_document([take_picture(simulation.model, simulation.configuration)], BOARDS)],
         "lite": [as_json(lite)],
         "baseline": [{"schema_version": 1, "sizes": {"a on b": 1024, "c": 0}}],
         "rows": [as_dict(row) for row in rows],
@@ -92,10 +97,39 @@ def change(document: Any, rng: random.Random) -> Any:
     return document
 
 
+PROBLEM = [["id", "lower", "upper", "size", "alignment", "offset"], ["a", 0, 3, 64, 16, ""], ["b,", 2, 9, 5, 1, 64]]
+"""Buffers for planners, as lines of cells."""
+
+
+@cache
+def parquet() -> bytes:
+    """Return the results of a sweep as a Parquet file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.parquet"
+        writer = open_writer(path)
+        writer.write(list(iterate_rows(["sample:sine", "absent"], cases(["cortex-m4"], ["nano33ble"]), jobs=1)))
+        writer.close()
+        return path.read_bytes()
+
+
+def damaged(kind: str, rng: random.Random) -> bytes:
+    """Return a damaged file of a kind that is no JSON."""
+    if kind == "problem":
+        lines = change(PROBLEM, rng)
+        return "\n".join(",".join(map(str, line)) if isinstance(line, list) else str(line) for line in lines).encode(
+            "utf-8", "backslashreplace"
+        )
+    data = bytearray(parquet())
+    rng.choice((flip_bits, truncate))(data, rng, None)
+    return bytes(data)
+
+
 def make_case(number: int, options: argparse.Namespace) -> tuple[str, bytes, str]:
     """Return case ``number``: its kind, its bytes, and its kind again."""
     rng = random.Random(f"{options.seed}:{number}")
-    kind = rng.choice(sorted(corpus()))
+    kind = rng.choice(sorted(READERS))
+    if kind not in corpus():
+        return kind, damaged(kind, rng), kind
     documents = [change(row, rng) if rng.randrange(3) else row for row in corpus()[kind]]
     text = "".join(f"{json.dumps(row)}\n" for row in documents)
     if kind == "rows" and rng.randrange(2):
@@ -141,12 +175,21 @@ def read_results(path: str) -> None:
     changes(rows, rows[:1])
 
 
+def read_problem(path: str) -> None:
+    """Plan a problem, and write it with its plan."""
+    with Path(path).open(encoding="utf-8", errors="surrogateescape", newline="") as file:
+        problem = read_csv(file)
+    write_csv(io.StringIO(), problem, planner("greedy")(problem.buffers))
+
+
 READERS: dict[str, Callable[[str], object]] = {
     "size": read_size,
     "picture": read_picture,
     "lite": read_lite,
     "baseline": lambda path: read_baseline(Path(path)),
     "rows": read_results,
+    "parquet": lambda path: changes(rows := list(read_rows(Path(path), ".parquet")), rows[:1]),
+    "problem": read_problem,
 }
 
 

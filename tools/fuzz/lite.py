@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import argparse
 import random
+import struct
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -52,7 +54,8 @@ def case(number: int, files: Sequence[Path], release: str = DEFAULT_RELEASE) -> 
     else:
         name, data = random_model(number)
     for fault in range(rng.randint(1, MOST_FAULTS)):
-        data = mutated(data, MOST_FAULTS * number + fault)
+        with suppress(struct.error):  # a number that no file can hold
+            data = mutated(data, MOST_FAULTS * number + fault)
     kernels = rng.choice(("optimized", "reference"))
     settings = LiteSettings(kernels, rng.random() < 0.2, rng.choice((1, 1, 4)), release)
     return Case(name, data, settings, rng.random() < 0.3)

@@ -158,23 +158,26 @@ def look_at_others(
     for upstream in upstreams:
         newest = moved.get(upstream.name, "")
         write = ["--write"] if is_written else []
+        commands: list[tuple[str | Path, ...]]
         with tempfile.TemporaryDirectory() as folder:
             if upstream.reader == "lite_conditions" and newest:
                 path = Path(newest) if newest.endswith(".whl") else download(newest, Path(folder), upstream.name)
                 report.say("")
                 report.take(lite_move.compared(path))
-                commands = [("lite_conditions", path, *write)]
+                commands: list[tuple[str, list[str | Path]]] = [("lite_conditions", [path, *write])]
             elif upstream.reader == "identify_library" and checkout and Path(newest).is_dir() and newest:
-                commands = [("identify_library", checkout, newest)]
+                commands = [("identify_library", [checkout, newest])]
             elif upstream.reader == "lite_tables" and Path(newest).is_dir() and newest:
-                commands = [("lite_tables", newest), *([("lite_tables", newest, *write)] if is_written else [])]
+                commands = [("lite_tables", [newest])]
+                if is_written:
+                    commands.append(("lite_tables", [newest, *write]))
             elif upstream.reader == "library_pins" and newest and is_written:
-                commands = [("library_pins", *write)]
+                commands = [("library_pins", [*write])]
             else:
                 continue
-            for name, *arguments in commands:
+            for name, arguments in commands:
                 report.say(f"{upstream.name}, {name}:")
-                lines = tool_output(name, *arguments)
+                lines = tool_output(str(name), *arguments)
                 if len(lines) > _LINES:
                     lines[_LINES - 1 : -1] = [f"... {len(lines) - _LINES} more"]
                 for line in lines:

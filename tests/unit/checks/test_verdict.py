@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,6 +13,13 @@ from tflm_sim.checks.verdict import Verdict, baseline_key, read_baseline, update
 from tflm_sim.device.configuration import Configuration, configure
 from tflm_sim.errors import UsageError
 from tflm_sim.targets.presets import preset
+
+
+def test_a_baseline_names_a_path_alike_on_every_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = baseline_key("models/kws.tflite", configure("cortex-m4"))
+    assert key.startswith("models/kws.tflite on cortex-m4 (")
+    monkeypatch.setattr("tflm_sim.checks.verdict.os", SimpleNamespace(sep="\\"))
+    assert baseline_key("models\\kws.tflite", configure("cortex-m4")) == key
 
 
 @pytest.mark.parametrize(

@@ -150,3 +150,18 @@ def test_boards_are_a_chart_with_the_arenas_end_and_a_table() -> None:
     assert [row["mark"] for row in chart["rows"]] == [13.66, 13.66]
     assert [cell["text"] for cell in table["rows"][0]] == ["one", "4,096 B", "1.3 %", "12.0 %", "if free"]
     assert table["titles"][0] == "esp32, RAM: 320 KiB, flash: 4,096 KiB"
+
+
+def test_the_ram_of_a_board_is_a_bar_of_the_arena_and_what_is_left() -> None:
+    picture = take_picture(load("sample:residual"), Configuration(preset("cortex-m4")))
+    (texts,) = page_texts([picture], room=("RAM of b", 65_536))["pictures"]
+    title, bar = texts["peak"][:2]
+    says = "10,528 B left for static data, heap and stack"  # 65,536 - 55,008
+    assert title["text"] == f"RAM of b, 65,536 B: the arena has 55,008 B, {says}"
+    assert [(part["category"], part["bytes"]) for part in bar["segments"]] == [
+        ("activation", 49_740),
+        ("kernel data", 5_268),
+        ("", 10_528),
+    ]
+    (texts,) = page_texts([picture], room=("RAM of b", 55_000))["pictures"]
+    assert texts["peak"][0]["text"].endswith("the arena has 55,008 B, 8 B too many")

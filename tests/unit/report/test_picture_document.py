@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import io
 import json
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +18,7 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import ModelError
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
+from tflm_sim.report.page import write_page
 from tflm_sim.report.picture_document import picture_document, read_document
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import SAMPLES, sample_path
@@ -85,3 +87,16 @@ def test_a_damaged_document_is_read_or_refused(data: st.DataObject) -> None:
         place = child
     with contextlib.suppress(ModelError):
         read_document(json.dumps(document))
+
+
+@pytest.mark.parametrize("row", [["board"], ["board"] * 9, []])
+def test_a_row_of_boards_that_is_none_is_refused(row: list[str]) -> None:
+    with pytest.raises(ModelError, match="a row of the boards has not 8 cells"):
+        read_document(json.dumps({**SINE, "boards": [["board"] * 8, row]}), path="saved.json")
+
+
+@pytest.mark.parametrize("size", ["9" * 5000 + " B", "² KiB", "-1 B", "1 TiB", "", "\u0663 B"])
+def test_a_size_of_a_board_that_is_none_is_no_error(size: str) -> None:
+    boards = [["board"] * 8, ["a", "b", size, "1 %", "320 KiB", "1 %", size, "yes"]]
+    saved = read_document(json.dumps({**SINE, "boards": boards}), path="saved.json")
+    write_page(io.StringIO(), saved.pictures, saved.boards)

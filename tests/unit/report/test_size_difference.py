@@ -58,6 +58,15 @@ def difference(before: Document, after: Document) -> Document:
     return document
 
 
+def test_a_change_of_the_arena_is_the_sum_of_head_tail_and_set_up() -> None:
+    found = from_json(Difference, difference(size("residual"), size("residual", "esp32-s3")))
+    # 55,008 -> 102,080; head 49,728 -> 96,832; tail 5,268 -> 5,244.
+    said = "+47,072 B = head +47,104 B, tail -24 B, set-up and alignment -8 B"
+    assert difference_text.change_of_arena(found) == said
+    same = from_json(Difference, difference(size("sine"), size("sine")))
+    assert difference_text.change_of_arena(same) == ""
+
+
 def growth(document: Document) -> int | None:
     return difference_growth(from_json(Difference, document))
 

@@ -73,7 +73,7 @@ def test_one_workflow_makes_all_of_the_tag_and_publishes_it_without_a_secret() -
     text = (ROOT / ".github/workflows/release.yml").read_text("utf-8")
     jobs = yaml.safe_load(text)["jobs"]
     assert "secrets." not in text
-    assert set(jobs) == {"tests", "source", "wheel", "image", "publish", "site", "changelog"}
+    assert set(jobs) == {"tests", "source", "wheel", "image", "pictures", "publish", "site", "changelog"}
     assert jobs["tests"]["uses"] == "./.github/workflows/nightly.yml"
     assert set(jobs["publish"]["needs"]) == {"tests", "source", "wheel", "image"}
     assert jobs["site"]["needs"] == jobs["changelog"]["needs"] == "publish"

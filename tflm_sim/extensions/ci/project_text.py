@@ -9,7 +9,7 @@ from tflm_sim.checks.verdict import Verdict
 from tflm_sim.escape import code_span, printable
 from tflm_sim.extensions.ci.project import Cell
 from tflm_sim.report.circumstances import sentence_with_assumed, unnamed
-from tflm_sim.report.difference_text import changed_settings, largest_changes
+from tflm_sim.report.difference_text import change_of_arena, changed_settings, largest_changes
 from tflm_sim.report.size_difference import Difference, SizeChange
 from tflm_sim.report.tables import table_lines
 from tflm_sim.report.verdict_text import MARKS, deciding, headline, verdict_lines
@@ -160,6 +160,7 @@ def _why(review: Review) -> Iterator[str]:
     reasons = [code_span(line) for line in verdict_lines(verdict)] if verdict.exit_code else []
     if review.difference is not None:
         reasons += [code_span(line) for line in changed_settings(review.difference)[:3]]
+        reasons += filter(None, [change_of_arena(review.difference)])
         reasons += [_moved(*each) for each in largest_changes(review.difference, 2)]
     if reasons:
         yield f"**{code_span(review.after.model)} on {code_span(review.after.firmware.label)}**"

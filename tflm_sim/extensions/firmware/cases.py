@@ -149,19 +149,19 @@ def _placed(case: FirmwareCase, model: Model, firmware: Firmware, settled: froze
             "is_split": case.call.has_two_arenas or case.configuration.is_split,
         }
     is_placed = "resource_variable_count" in settled or case.configuration.variable_arena_size is not None
-    planners = [case.configuration.planner] if "planner" in settled else _planners(case)
+    planners = [case.configuration.planner] if "planner" in settled else _planners(case, firmware)
     for settings, where in [({}, "")] if is_placed else _tables(case.call, model, firmware):
         for planner in planners:
             placed = case.at(**settings, **own, planner=planner)
             yield replace(placed, words={**case.words, "planner": f"a {planner} planner", "table": where})
 
 
-def _planners(case: FirmwareCase) -> list[str]:
-    """Return the planners that the call leaves possible."""
+def _planners(case: FirmwareCase, firmware: Firmware) -> list[str]:
+    """Return the planners that the call leaves possible; for one of the program's own TFLM's that shares nothing."""
     if case.call is None or case.call.is_recording:
         return [case.configuration.planner]
     if case.call.has_own_planner and case.call.preserves_all_tensors is None:
-        return ["greedy", "linear"]
+        return ["linear"] if firmware.own_planners else ["greedy", "linear"]
     return ["linear" if case.call.preserves_all_tensors else "greedy"]
 
 

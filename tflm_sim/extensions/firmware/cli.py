@@ -6,7 +6,6 @@ Exit code 0: all models fit, 1: one does not, 3: the answer is unknown, or a dou
 from __future__ import annotations
 
 import argparse
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -42,6 +41,7 @@ from tflm_sim.extensions.firmware.rooms import (
 )
 from tflm_sim.extensions.firmware.text import fact_lines, verdict_lines
 from tflm_sim.model.load import load
+from tflm_sim.names import command_line
 from tflm_sim.numbers import seconds, whole
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.sizes import as_limit, parse_size
@@ -50,7 +50,7 @@ ABOUT = """
 Use it after a build. It reads the version of TFLM, the kernels, the models and
 the arenas from the linked program, so that you need not name them. With --run
 it executes the program in an emulator and measures its arenas, with any
-kernels, and with --invoke also the stack and the instructions. That works for
+kernels, and the stack and the instructions of an Invoke(). That works for
 Cortex-M, 32-bit RISC-V and ESP32 programs.
 """
 EXAMPLES = """
@@ -60,7 +60,7 @@ tflm-sim firmware build/app.elf --arena-symbol g_buffer --ram 256KiB --json
 tflm-sim firmware app.bin --target esp32-s3 --limit 80KiB
 tflm-sim firmware build/app.elf --library esp-tflite-micro@1.3.5
 tflm-sim firmware build/app.elf --run
-tflm-sim firmware build/app.elf --run --model next_model.tflite --invoke 1
+tflm-sim firmware build/app.elf --run --model next_model.tflite
 """
 EXITS = {
     0: "every model works in its arena",
@@ -100,8 +100,7 @@ def register(subparsers: Subparsers) -> None:
         "--invoke",
         metavar="N",
         type=typed(whole),
-        default=0,
-        help="with --run: run N calls of Invoke(), and measure their stack and instructions (default: 0)",
+        help="with --run: run N calls of Invoke(), and measure their stack and instructions (default: 1)",
     )
     group.add_argument(
         "--emulator",
@@ -198,7 +197,10 @@ def _execution_of(firmware: Firmware, args: argparse.Namespace) -> str:
     except FirmwareError:
         return ""
     is_inside = args.model in (None, *map(model_name, firmware.models))
-    return shlex.join(["tflm-sim", "firmware", args.elf, "--run", *([] if is_inside else ["--model", args.model])])
+    if args.limit is not None and not is_inside:  # --run measures in the program's own arena.
+        asked = ("--limit", args.limit, "--executed")
+        return command_line("tflm-sim", "check", args.model, "--firmware", args.elf, *asked)
+    return command_line("tflm-sim", "firmware", args.elf, "--run", *([] if is_inside else ["--model", args.model]))
 
 
 def _subjects(firmware: Firmware, args: argparse.Namespace) -> list[Subject]:

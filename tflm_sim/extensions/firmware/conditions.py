@@ -62,11 +62,20 @@ class Conditions:
         yield from (Doubt(condition.text) for condition in of_targets if self._matters(condition))
 
     def _of_program(self) -> Iterator[str]:
+        yield from self._of_way()
         yield from self._of_arena()
         yield from self._of_planner()
         yield from self._of_variables()
         yield from self._of_allocator()
         yield from self._of_kernels()
+
+    def _of_way(self) -> Iterator[str]:
+        """Yield that the program comes to AllocateTensors(), where a loop before may keep it."""
+        for wait in self._firmware.set_up.waits if self._fits is not False else ():
+            why = f"by the device at {wait.address:#x}, it may stay in a loop before"
+            if wait.name:
+                why = f"it waits for {wait.name}, which nothing sets, before"
+            yield f"{wait.function}() comes to AllocateTensors() ({why})"
 
     def _matters(self, condition: Condition) -> bool:
         """Whether some answer would be another one without the condition, or there is no telling."""
@@ -117,7 +126,8 @@ class Conditions:
         if any(call and call.has_own_planner and call.preserves_all_tensors is None for call in self._calls):
             own = self._firmware.own_planners
             if own:
-                yield f"its own planner ({', '.join(own)}) plans no more than TFLM's linear one, which shares nothing"
+                least = "no less" if self._fits is False else "no more"
+                yield f"its own planner ({', '.join(own)}) plans {least} than TFLM's linear one, which shares nothing"
             else:
                 yield "the planner that it makes is TFLM's greedy or linear one"
         elif not self._all_calls_say("preserves_all_tensors") and self._depends_on_planner():
@@ -176,7 +186,10 @@ class Conditions:
     def _of_kernels(self) -> Iterator[str]:
         firmware = self._firmware
         for name in firmware.own_kernels:
-            yield f"{name}(), which is not TFLM's, asks for no memory that TFLM's kernels do not ask for"
+            yield (
+                f"{name}(), which is not TFLM's, asks for no memory that TFLM's kernels do not ask for, and stores "
+                "nothing outside of its own"
+            )
         if self._fits is False:
             return
         for name in firmware.own_resolvers:

@@ -63,14 +63,14 @@ def measured_picture(model: Model, measured: MeasuredModel) -> Picture:
     builder = PictureBuilder(measured.configuration.planner, split_at=split_at)
     for event in _events(measured):
         builder(event)
-    status = "ok" if measured.arena.fits else "error"
-    failure = "" if measured.arena.fits else measured.arena.reason
+    status = "ok" if measured.own.fits else "error"
+    failure = "" if measured.own.fits else measured.own.reason
     if failure:
         builder.fail(failure)
     return Picture(
         title=title,
         size=document,
-        arena_bytes=split_at + measured.arena.size - -measured.arena.address % BUFFER_ALIGNMENT,
+        arena_bytes=split_at + measured.own.size - -measured.own.address % BUFFER_ALIGNMENT,
         split_at=split_at,
         status=status,
         failure=failure,
@@ -94,7 +94,7 @@ def _limits(builder: PictureBuilder) -> tuple[Limit, ...]:
 
 
 def _events(measured: MeasuredModel) -> list[Event]:
-    return list(requests(measured.arena, measured.rest))
+    return list(requests(measured.own, measured.rest))
 
 
 def _ledger(measured: MeasuredModel, count: int) -> TailLedger:

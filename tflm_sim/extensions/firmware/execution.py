@@ -273,14 +273,24 @@ def _words(asked: RecordedRequest) -> str:
 
 
 def _place(one: RecordedRequest, other: RecordedRequest) -> str:
-    asker = other.asker or one.asker
+    asker = _earlier(one, other)
     turn = max(one.turn, other.turn)
     place = str(asker) if asker is not None else "the steps around the operators"
     return place if turn < 2 else f"{place}, AllocateTensors() {turn}"
 
 
+def _earlier(one: RecordedRequest, other: RecordedRequest) -> OpEvent | None:
+    """Return the operator whose kernel asks for more on one side than on the other, None where no operator asks.
+
+    Where the sides are at different operators, the one whose turn comes first asks for what the other side does not.
+    """
+    askers = [asker for asker in (one.asker, other.asker) if asker is not None]
+    order = tuple(Stage)
+    return min(askers, key=lambda asker: (order.index(asker.stage), asker.subgraph, asker.op), default=None)
+
+
 def _meaning(one: RecordedRequest, other: RecordedRequest) -> str:
-    asker = one.asker or other.asker
+    asker = _earlier(one, other)
     if asker is not None and asker.stage in KERNEL_STEPS:
         return f"the program has another kernel of {asker.name} than the simulation: its library, version or options"
     if isinstance(one.event, Persist) and isinstance(other.event, Persist):

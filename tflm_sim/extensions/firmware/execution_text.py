@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from tflm_sim.checks.doubts import Answer
+from tflm_sim.checks.doubts import Answer, listed
 from tflm_sim.document_fields import INLINE
 from tflm_sim.escape import printable
+from tflm_sim.extensions.firmware.contradictions import Contradiction
 from tflm_sim.extensions.firmware.emulation.execution import (
     ExecutedAllocation,
     ExecutedArena,
@@ -28,17 +29,20 @@ class ExecutionDocument:
 
     Attributes:
         compared: Of each arena, in order; one of two that belong together.
+        contradictions: Where the program's file says another size, or no where it works: what was measured stands.
         answer: Whether the program works: that of all its arenas.
     """
 
     execution: Execution = field(metadata=INLINE)
     compared: tuple[Compared, ...]
+    contradictions: tuple[Contradiction, ...]
     answer: Answer
 
 
 def document_lines(document: ExecutionDocument) -> list[str]:
     """Return how the program ran, what was seen, and how far the simulation agrees, one line each."""
-    return [*execution_lines(document.execution), "", *_compared_lines(document)]
+    found = (_row("finding", _contradiction(one)) for one in document.contradictions)
+    return [*execution_lines(document.execution), "", *_compared_lines(document), *found]
 
 
 def verdicts(document: ExecutionDocument) -> list[str]:
@@ -53,6 +57,17 @@ def _compared_lines(document: ExecutionDocument) -> Iterator[str]:
         yield _compared_line(one, name)
         if one.agreement is not None and one.reason:
             yield _row("", f"{name}{printable(one.reason, 300)}")
+
+
+def _contradiction(found: Contradiction) -> str:
+    """Return both figures, or both answers where the figures are the same."""
+    read, executed = (
+        "no size" if size is None else f"{size:,} B"
+        for size in (found.read_smallest_arena, found.executed_smallest_arena)
+    )
+    depends = f" {printable(listed(found.conditions), 600)}" if found.conditions else ""
+    name = printable(found.model, 200)
+    return f"{name} needs {executed}, as executed; reading the file says {read} ({found.read_answer}{depends})"
 
 
 def _compared_line(compared: Compared, name: str) -> str:

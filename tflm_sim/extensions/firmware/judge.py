@@ -8,7 +8,7 @@ verdict, and is named unless the answer is the same where it does not hold.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -24,6 +24,7 @@ from tflm_sim.extensions.firmware.rooms import ArenaRoom, Subject
 from tflm_sim.model.schema import builtin_operator_name
 from tflm_sim.model.types import Model
 from tflm_sim.ops.registry import registrations
+from tflm_sim.ops.resolver import used_operators
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.units import align_up
 
@@ -137,10 +138,10 @@ def judge(
         settled: Settings that the user named, which are not looked for in the file: "planner",
             "resource_variable_count".
     """
-    missing = missing_operators(subject.model, firmware, {kernel.op for kernel in configurations[0].custom_ops})
-    unjudged = _unjudgeable(firmware, missing)
-    unknown = unknown_operator(subject.model, configurations[0]) or unjudged
-    if unknown and missing and not unjudged:  # What the resolver lacks is certain, whatever another operator needs.
+    unregistered = missing_operators(subject.model, firmware, {kernel.op for kernel in configurations[0].custom_ops})
+    missing = () if firmware.own_kernels else unregistered
+    unknown = unknown_operator(subject.model, configurations[0])
+    if unknown and missing:  # What the resolver lacks is certain, whatever another operator needs.
         return replace(_undecided(subject, ""), fits=False, missing=missing)
     cases = [] if unknown else possible_cases(subject, firmware, configurations, settled)
     if not cases:
@@ -149,10 +150,22 @@ def judge(
     reason = "" if missing else _refusal(subject.model, firmware, settled) or _fault(subject, verdict)
     if missing or reason:
         return replace(verdict, fits=False, missing=missing, reason=reason or verdict.reason, log=(), cases=())
-    doubts = tuple(Conditions(subject, firmware, cases, settled, verdict.fits).all(conditions))
+    doubts = (
+        *_own(unregistered, firmware),
+        *Conditions(subject, firmware, cases, settled, verdict.fits).all(conditions),
+    )
     if asks_for_room and verdict.fits is None and verdict.is_size_unread:
         return replace(verdict, fits=True, doubts=(Doubt(_has_room(verdict)), *doubts), arena=cases[0].room)
     return replace(verdict, doubts=doubts)
+
+
+def _own(operators: Sequence[str], firmware: Firmware) -> Iterator[Doubt]:
+    """Yield that operators without TFLM's kernel have one of the program's own."""
+    if operators and firmware.own_kernels:
+        are = "is" if len(operators) == 1 else "are"
+        yield Doubt(
+            f"{', '.join(operators)} {are} registered, with a kernel of the program's own (`custom_ops=FILE.py`)"
+        )
 
 
 def _has_room(verdict: FirmwareVerdict) -> str:
@@ -162,16 +175,6 @@ def _has_room(verdict: FirmwareVerdict) -> str:
         return f"{name} has {verdict.multiple_of_16:,} B or more"
     rest = align_up(verdict.split.non_persistent, BUFFER_ALIGNMENT)
     return f"its arenas have {verdict.split.persistent:,} B or more for what stays, and {rest:,} B or more for the rest"
-
-
-def _unjudgeable(firmware: Firmware, missing: Sequence[str]) -> str:
-    """Return what prevents a verdict, such as kernels of the program's own; "" for nothing."""
-    if missing and firmware.own_kernels:
-        return (
-            f"Register_{missing[0]} is not in it: {missing[0]} is missing, or has a kernel of the program's own "
-            f"({firmware.own_kernels[0]}), whose memory is not known: `custom_ops=FILE.py`"
-        )
-    return ""
 
 
 def _undecided(subject: Subject, reason: str) -> FirmwareVerdict:
@@ -314,7 +317,7 @@ def missing_operators(model: Model, firmware: Firmware, known: Collection[str] =
 
 def _used(model: Model, *, custom: bool = False) -> list[str]:
     """Return the builtin or the custom operators of a model, in the order in which the device looks for them."""
-    codes = (model.operator_codes[op.opcode_index] for subgraph in model.subgraphs for op in subgraph.operators)
+    codes = used_operators(model)
     if custom:
         return list(dict.fromkeys(code.custom_code for code in codes if code.custom_code is not None))
     return list(dict.fromkeys(builtin_operator_name(code.builtin_code) for code in codes if code.custom_code is None))

@@ -30,7 +30,8 @@ class MeasuredModel:
     Attributes:
         model: The model.
         facts: How that was found.
-        arena: What was seen, in the arena that needs most of those in which the model is.
+        own: What was seen as the program has it, in the arena that needs most of those in which the model is.
+        arena: The same, of which the figures are: that, or the smallest arena where the program's own is too small.
         rest: Where that is only for what stays: the one for the rest.
         configuration: Of those that its file leaves possible, the one whose simulation asks for the same; otherwise the
             one that does so longest.
@@ -39,6 +40,7 @@ class MeasuredModel:
 
     model: Model
     facts: ExecutedFacts
+    own: ExecutedArena
     arena: ExecutedArena
     rest: ExecutedArena | None
     configuration: Configuration
@@ -53,6 +55,18 @@ class MeasuredModel:
     def multiple_of_16(self) -> int | None:
         """As ``smallest``, of arenas whose sizes are multiples of 16."""
         return sum_if_known(arena.smallest_arena_multiple_of_16 for arena in self._arenas)
+
+    @property
+    def invoke_works(self) -> bool | None:
+        """Whether its Invoke() stays within its bounds and succeeds; None where it does not come to a good end.
+
+        That proves nothing where another model was put in: it computes with whatever stands in its inputs. What is not
+        run, since AllocateTensors() fails in the program's own arena, has no fault.
+        """
+        runs = [run for one in self.arena.allocations for run in one.invocations] if self.arena.fits else []
+        if any(store.into != "data" for run in runs for store in run.stores or ()):
+            return False
+        return True if all(run.status == "ok" for run in runs) else None
 
     @property
     def _arenas(self) -> list[ExecutedArena]:
@@ -81,7 +95,7 @@ def measure(
         FirmwareError: It cannot be executed, AllocateTensors() came to no end, or its own model is not in its file.
         UsageError: No emulator is installed.
     """
-    execution = execute(program, model=model, sizes=sizes, interpreter=0 if model is None else interpreter)
+    execution = execute(program, model=model, invokes=1, sizes=sizes, interpreter=0 if model is None else interpreter)
     pairs = _arenas_of_interpreter(execution, interpreter, program)
     arena, rest = max(pairs, key=lambda pair: (pair[0].smallest_arena is None, pair[0].smallest_arena or 0))
     if arena.fits is None:
@@ -94,12 +108,22 @@ def measure(
     model = model or own_model(read_firmware(os.fspath(program)), arena.allocations[0])
     if model is None:
         raise FirmwareError("the program's file does not contain its model; name the model", path=os.fspath(program))
+    own, arena = arena, _of_figures(arena)
     judged = [(_agreement(arena, rest, model, each), each) for each in possible]
     found, configuration = max(judged, key=lambda row: (row[0].agrees, row[0].compared))
     configuration = replace(configuration, is_split=rest is not None)
-    facts = _facts(execution, arena, rest, program, found)
-    measured = MeasuredModel(model, facts, arena, rest, configuration, is_simulated=False)
+    facts = _facts(execution, own, rest, program, found)
+    measured = MeasuredModel(model, facts, own, arena, rest, configuration, is_simulated=False)
     return replace(measured, is_simulated=found.agrees and _smallest(model, configuration) == measured.smallest)
+
+
+def _of_figures(arena: ExecutedArena) -> ExecutedArena:
+    """Return an arena that is too small as the program has it with the smallest multiple of 16 that works."""
+    size, allocations = arena.smallest_arena_multiple_of_16, arena.allocations_at_smallest
+    if not allocations or size is None:
+        return arena
+    used = allocations[-1].arena_used_bytes
+    return replace(arena, size=size, fits=True, arena_used_bytes=used, allocations=allocations)
 
 
 _Pair: TypeAlias = tuple[ExecutedArena, ExecutedArena | None]

@@ -134,25 +134,25 @@ class MeasuredProgram:
     @property
     def fits(self) -> bool:
         """Whether AllocateTensors() succeeds in the program's own arena."""
-        return bool(self.found.arena.fits)
+        return bool(self.found.own.fits)
 
     @property
     def works(self) -> bool | None:
-        """Whether the model works in the first of the sizes that were to be tried."""
+        """Whether the model works in the first of the sizes that were to be tried, its Invoke() too."""
         tried, needed = self.found.arena.tried[0], self.multiple_of_16
-        if self.found.rest is None:
-            return tried.works
-        return needed is not None and needed <= tried.size  # The size is that of both arenas together.
+        # The size is that of both arenas together, where there are two.
+        is_enough = tried.works if self.found.rest is None else needed is not None and needed <= tried.size
+        return self.found.invoke_works if is_enough else is_enough
 
     @property
     def reason(self) -> str:
-        """Why no size is enough, "" where one is."""
-        return self.found.arena.reason
+        """Why no size is enough, or why it does not work although one is; "" where it works."""
+        return self.found.own.reason
 
     @property
     def log(self) -> tuple[str, ...]:
         """What the program prints in its own arena."""
-        return self.found.arena.allocations[0].log
+        return self.found.own.allocations[0].log
 
     @property
     def log_below(self) -> tuple[str, ...]:
@@ -181,4 +181,4 @@ class MeasuredProgram:
         """Yield the requests to the allocator."""
         from tflm_sim.extensions.firmware.execution import requests
 
-        return iter(requests(self.found.arena, self.found.rest, len(self.found.arena.allocations)))
+        return iter(requests(self.found.own, self.found.rest, len(self.found.own.allocations)))

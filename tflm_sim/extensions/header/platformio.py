@@ -15,7 +15,7 @@ def arena_headers(env: Any) -> None:
     """Write the headers of the models that ``platformio.ini`` names, and let the sources find them.
 
     Each line of ``custom_tflm_models`` is a model, the header's name, and options of ``tflm-sim size``:
-    ``data/net.tflite net.h --target cortex-m4``. A header that is newer than its model stays.
+    ``data/net.tflite net.h --target cortex-m4``. Sources are compiled again where a header says something else.
 
     Args:
         env: The environment of PlatformIO's script (``Import("env")``).
@@ -27,9 +27,6 @@ def arena_headers(env: Any) -> None:
         if not line.strip():
             continue
         model, header, *options = shlex.split(line)
-        source, written = root / model, folder / header
-        if written.is_file() and written.stat().st_mtime > source.stat().st_mtime:
-            continue
-        if code := main(["size", str(source), *options, "--header", str(written)]):
+        if code := main(["size", str(root / model), *options, "--header", str(folder / header)]):
             env.Exit(code)
     env.Append(CPPPATH=[str(folder)])

@@ -7,7 +7,6 @@ import contextlib
 import importlib.util
 import math
 import os
-import shlex
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -36,7 +35,7 @@ from tflm_sim.model.c_array import is_source_name, new_source, with_array
 from tflm_sim.model.inputs import read_input
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
-from tflm_sim.names import meant
+from tflm_sim.names import command_line, meant
 from tflm_sim.numbers import multiple, seconds, share_of, whole
 from tflm_sim.ops.resolver import resolver_methods
 from tflm_sim.sizes import parse_size
@@ -356,7 +355,7 @@ def _print(
         if output is not None:
             say(f"{output} is written")
             if shrunk.aims:
-                say(f"next: {shrunk.aims[0].command.replace('FILE', shlex.quote(output))}")
+                say(f"next: {shrunk.aims[0].command.replace('FILE', command_line(output))}")
         elif shrunk.has_gained and not _fits(shrunk, executed, None):
             say("nothing is written: the program itself does not need less")
         elif shrunk.has_gained:

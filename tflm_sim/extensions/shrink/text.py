@@ -230,13 +230,21 @@ def cost_rows(before: Cost, after: Cost) -> Iterator[list[str]]:
         yield [name, f"{was:,}", f"{now:,}", change]
 
 
+_WATERFALL = 16
+"""Columns of the bar of a pass."""
+
+
 def _pass_lines(shrunk: Shrunk, width: int | None) -> list[str]:
-    rows = [["pass", "arena", "edits", ""]]
+    rows = [["pass", "arena", "", "edits", ""]]
+    most = before = shrunk.gains[0].before.arena if shrunk.steps else 0
     for step in shrunk.steps:
         first = step.edits[0]
         words = printable(f"{first.where} {first.what}" + (", ..." if len(step.edits) > 1 else ""), 400)
         beginning = words if len(words) <= 90 else f"{words[:89]}…"
-        rows.append([step.name, f"{step.arenas[0]:,}", str(len(step.edits)), beginning])
+        left, was = (max(1, _WATERFALL * size // max(most, 1)) for size in (step.arenas[0], before))
+        before = step.arenas[0]
+        # A waterfall: what is left, and what this pass took away.
+        rows.append([step.name, f"{before:,}", "█" * left + "░" * (was - left), str(len(step.edits)), beginning])
     return table_lines(rows, width=width)
 
 

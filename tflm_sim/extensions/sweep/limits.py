@@ -42,12 +42,13 @@ def memory_limited(size: int) -> Iterator[None]:
         import resource
     except ImportError:
         size = 0
-    if not size:
+    used = _address_space()
+    if not size or not used:  # macOS refuses a limit below what is mapped, and does not say what that is.
         yield
         return
     before = resource.getrlimit(resource.RLIMIT_AS)
     most = [limit for limit in before if limit != resource.RLIM_INFINITY]
-    resource.setrlimit(resource.RLIMIT_AS, (min(_address_space() + size, sys.maxsize, *most), before[1]))
+    resource.setrlimit(resource.RLIMIT_AS, (min(used + size, sys.maxsize, *most), before[1]))
     try:
         yield
     finally:

@@ -7,6 +7,7 @@ where there is no C compiler the installation succeeds without it.
 from __future__ import annotations
 
 from pathlib import Path
+from sysconfig import get_platform
 
 from cffi import FFI
 
@@ -56,6 +57,8 @@ ffibuilder.set_source(
     sources=[str(HERE / name) for name in SOURCES],
     include_dirs=[str(HERE)],
     depends=[str(path) for path in HERE.glob("*.h")],
+    # MSVC takes C89 with extensions otherwise, which has no "restrict".
+    extra_compile_args=["/std:c11"] if get_platform().startswith("win") else [],
     optional=True,
 )
 

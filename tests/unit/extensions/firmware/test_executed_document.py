@@ -113,7 +113,7 @@ def test_a_picture_has_the_programs_own_arenas_from_their_first_multiple_of_16(
     configuration = SimpleNamespace(target=SimpleNamespace(name="t"), planner="greedy")
     for fits, status, failure in ((True, "ok", ""), (False, "error", "r")):
         measured: Any = SimpleNamespace(
-            is_simulated=False, arena=arena(fits=fits, reason="r"), rest=rest, configuration=configuration, facts=facts
+            is_simulated=False, own=arena(fits=fits, reason="r"), rest=rest, configuration=configuration, facts=facts
         )
         model: Any = SimpleNamespace(subgraphs=(SimpleNamespace(name="main"), SimpleNamespace(name="")))
         picture = module.measured_picture(model, measured)

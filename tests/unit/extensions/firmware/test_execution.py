@@ -49,6 +49,22 @@ def test_the_first_other_size_is_named_with_its_operator() -> None:
     assert "#0 in subgraph 0" in found.place
 
 
+@pytest.mark.parametrize("is_less", [True, False])
+def test_a_kernel_that_asks_for_more_or_less_is_named_and_not_the_next_one(is_less: bool) -> None:
+    events = seen()
+    asked = [
+        number for number, event in enumerate(events) if isinstance(event, OpEvent) and event.stage is Stage.OP_INIT
+    ]
+    at = next(number for number in asked if isinstance(events[number + 1], Persist)) + 1
+    if is_less:
+        del events[at]
+    else:
+        events.insert(at, events[at])
+    found = agreement(events, SIMULATION)
+    assert found.place == str(events[at - 1])
+    assert found.meaning.startswith("the program has another kernel of ")
+
+
 def test_a_request_that_was_not_seen_agrees_by_the_bytes_that_are_gone() -> None:
     events = seen()
     at = next(number for number, event in enumerate(events) if isinstance(event, Persist))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tflm_sim.extensions.firmware.contradictions import Contradiction
 from tflm_sim.extensions.firmware.emulation.execution import ExecutedInvoke, ExecutedOperator, ExecutedStore
 from tflm_sim.extensions.firmware.emulation.stack_room import StackRoom
 from tflm_sim.extensions.firmware.execution import Agreement
@@ -41,7 +42,7 @@ def execution(*arenas: Any, **facts: Any) -> Any:
 
 
 def document(*arenas: Any, compared: tuple[Any, ...] = ()) -> Any:
-    return SimpleNamespace(execution=execution(*arenas), compared=compared)
+    return SimpleNamespace(execution=execution(*arenas), compared=compared, contradictions=())
 
 
 ARENA = "arena     tensor_arena: 4,096 B at 0x00002000"
@@ -234,3 +235,14 @@ def test_how_far_the_simulation_agrees(agreement: Agreement | None, reason: str,
     assert found[found.index(RESULT) + 2 :] == lines
     several = document_lines(document(compared=(one, one)))
     assert several[-1].startswith(("simulated tensor_arena: ", "          tensor_arena: "))
+
+
+def test_what_reading_says_otherwise_is_a_finding_with_both_figures() -> None:
+    known: Any = {"address": 0x2000, "model": "g_kws", "executed_smallest_arena": 49396}
+    loops = Contradiction(**known, read_answer="if", read_smallest_arena=22772, conditions=("it has one arena",))
+    never = Contradiction(**known, read_answer="no", read_smallest_arena=None, conditions=())
+    shown = SimpleNamespace(execution=execution(), compared=(), contradictions=(loops, never))
+    assert [line for line in document_lines(shown) if line.startswith("finding")] == [  # type: ignore[arg-type]
+        "finding   g_kws needs 49,396 B, as executed; reading the file says 22,772 B (if it has one arena)",
+        "finding   g_kws needs 49,396 B, as executed; reading the file says no size (no)",
+    ]

@@ -388,10 +388,11 @@ def test_the_first_missing_operator_is_the_one_that_the_device_names() -> None:
 def test_an_operator_that_is_not_registered_may_have_a_kernel_of_the_program_s_own() -> None:
     own = {"operators": frozenset(IN_ORDER[1:]), "has_all_operators": False, "own_kernels": ("PrepareOwn",)}
     found = verdict(KEYWORDS, room(30_000), **own)
-    assert (found.fits, found.exit_code) == (None, 3)
-    assert found.reason == (
-        "Register_CONV_2D is not in it: CONV_2D is missing, or has a kernel of the program's own (PrepareOwn), whose "
-        "memory is not known: `custom_ops=FILE.py`"
+    assert (found.fits, found.exit_code, found.missing) == (True, 3, ())
+    assert found.conditions[0] == "CONV_2D is registered, with a kernel of the program's own (`custom_ops=FILE.py`)"
+    assert found.conditions[2] == (
+        "PrepareOwn(), which is not TFLM's, asks for no memory that TFLM's kernels do not ask for, and stores nothing "
+        "outside of its own"
     )
     described = configure("cortex-m4", kernels="reference", custom_ops=[OpModel("CONV_2D")])
     assert verdict(KEYWORDS, room(30_000), configurations=(described,), **own).fits is True

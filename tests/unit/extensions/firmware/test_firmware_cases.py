@@ -27,7 +27,7 @@ def models(chain: Callable[..., Model]) -> list[Model]:
 
 
 def firmware(*, has: bool | None = None, length: int | None = None) -> Any:
-    return SimpleNamespace(has_resource_variables=has, set_up=SimpleNamespace(table_length=length))
+    return SimpleNamespace(own_planners=(), has_resource_variables=has, set_up=SimpleNamespace(table_length=length))
 
 
 def cases(

@@ -23,7 +23,15 @@ SMALLEST = 1156
 def arena(smallest: int | None = SMALLEST, *interpreters: int, **facts: Any) -> Any:
     allocations = tuple(SimpleNamespace(interpreter=number) for number in interpreters or (1,))
     known = {"smallest_arena": smallest, "smallest_arena_multiple_of_16": smallest and -(-smallest // 16) * 16}
-    rest = {"fits": True, "reason": "r", "address": 0x20000004, "size": 4096, "symbol": "a", "allocations": allocations}
+    rest = {
+        "fits": True,
+        "reason": "r",
+        "address": 0x20000004,
+        "size": 4096,
+        "symbol": "a",
+        "allocations_at_smallest": (),
+        "allocations": allocations,
+    }
     return SimpleNamespace(**{**known, **rest, **facts})
 
 

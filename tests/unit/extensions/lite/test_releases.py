@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import lite_rare_models  # noqa: F401 - its recipes, too
 import pytest
@@ -12,6 +13,7 @@ from tflm_sim import sample_path
 from tflm_sim.cli import main
 from tflm_sim.extensions.lite.answer import LiteSettings, allocated
 from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.encode import encode
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import TensorType
 
@@ -75,3 +77,24 @@ def test_an_answer_names_the_release(options: list[str], runtime: str, capsys: p
 def test_an_unknown_release_is_refused_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lite", "sample:sine", "--release", "9.0"]) == 2
     assert "unknown release of LiteRT '9.0'; use one of: 2.3.0, 2.4.0.dev20261026" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("branches", "status"), [((1, 2), "ok"), ((1, -1), "reads"), ((-2,), "reads"), ((1, 3), "reads")]
+)
+def test_a_branch_that_is_not_there_is_read_all_the_same(branches: tuple[int, ...], status: str) -> None:
+    """The wheel dies of each of them."""
+    model = parse(random_model(0, "stablehlo_case")[1])
+    main = model.subgraphs[0]
+    case = replace(main.operators[0], options={"branch_subgraph_indices": branches})
+    data = encode(replace(model, subgraphs=(replace(main, operators=(case,)), *model.subgraphs[1:])))
+    assert status in said(data, OLD)
+
+
+@pytest.mark.parametrize(("kind", "answer"), [(TensorType.INT32, "ok"), (TensorType.INT64, "(the kernel reads")])
+def test_slice_takes_sizes_for_what_begins_are(kind: TensorType, answer: str) -> None:
+    builder = ModelBuilder()
+    value, begin = builder.tensor((2, 3), TensorType.FLOAT32), builder.tensor((2,), kind, data=[0, 0])
+    size, result = builder.tensor((2,), TensorType.INT32, data=[1, 2]), builder.tensor((), TensorType.FLOAT32)
+    builder.operator("SLICE", [value, begin, size], [result])
+    assert said(builder.build(inputs=[value], outputs=[result]), OLD).startswith(answer)

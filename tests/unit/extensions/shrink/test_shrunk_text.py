@@ -79,7 +79,11 @@ def step(*edits: Any) -> Any:
 
 def test_a_pass_is_its_first_edit_and_how_many_there_are() -> None:
     lines = module._pass_lines(shrunk(steps=(step(edit("#0", "x")), step(edit("#1", "a"), edit("#2", "b")))), None)
-    assert lines[1:] == ["pass  1,500      1  #0 x", "pass  1,500      2  #1 a, ..."]
+    # Of 2,000 B 1,500 are left, 12 columns of 16; what the first pass took away is light.
+    assert lines[1:] == [
+        "pass  1,500  ████████████░░░░      1  #0 x",
+        "pass  1,500  ████████████          2  #1 a, ...",
+    ]
 
 
 def test_explained_each_edit_has_its_parts() -> None:

@@ -98,6 +98,8 @@ def _encoded(model: ModelLike | None) -> str | None:
 
 def _answer(elf: str | os.PathLike[str] | Image, settings: dict[str, Any], given: dict[str, Any]) -> Any:
     expect(elf, (str, os.PathLike, Image), "the path of an ELF file")
+    if os.name != "posix":
+        raise UsageError("a program is executed on Linux or macOS only, where a process can be given limits")
     image = elf if isinstance(elf, Image) else load_image(elf)
     if image.elf is None:
         raise FirmwareError(

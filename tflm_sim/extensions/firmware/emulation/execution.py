@@ -178,6 +178,8 @@ class ExecutedArena:
         log_below: What TFLM prints with one byte less than the smallest arena.
         reason: Why it does not work, or why there is no smallest arena; "" where it works.
         allocations: Each AllocateTensors(), in order; of two arenas, with the one for what stays.
+        allocations_at_smallest: The same with ``smallest_arena_multiple_of_16``, where it does not fit as the program
+            has it; of one arena alone.
         trials: How many sizes were tried.
         tried: The sizes that were asked for; for one of more than 4 MiB, one of that order is tried that aligns alike.
     """
@@ -199,6 +201,7 @@ class ExecutedArena:
     allocations: tuple[ExecutedAllocation, ...]
     trials: Count
     tried: tuple[TriedSize, ...]
+    allocations_at_smallest: tuple[ExecutedAllocation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -233,9 +233,18 @@ def _answers(
     tried = [
         tuple(_tried(search, sizes)) if size.smallest else () for search, size in zip(searches, found, strict=True)
     ]
-    for arena, size, others in zip(arenas, found, tried, strict=True):
+    for arena, size, others, search in zip(arenas, found, tried, searches, strict=True):
         observed = [] if arena.part is Part.REST else _observed(machine, follower, arena, runs)
-        yield _answer(program, follower, arena, size, others, observed, not start.is_direct)
+        answer = _answer(program, follower, arena, size, others, observed, not start.is_direct)
+        if size.fits is False and answer.smallest_arena_multiple_of_16 is not None and arena.part is Part.ALL:
+            seen = search.observed(answer.smallest_arena_multiple_of_16)
+            again = (
+                ()
+                if seen is None
+                else tuple(_allocation(program, seen[0], one, not start.is_direct) for one in seen[1])
+            )
+            answer = replace(answer, allocations_at_smallest=again)
+        yield answer
 
 
 def _tried(search: SizeSearch, sizes: Sequence[int]) -> Iterator[TriedSize]:

@@ -13,6 +13,7 @@ import re
 import select
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -283,7 +284,9 @@ class GdbMachine:
         self._receive(_PATIENCE_S)
 
     def _spent(self) -> float:
-        """Return how long QEMU has had a processor, in seconds."""
+        """Return how long QEMU has had a processor, in seconds; without /proc (macOS), how late it is."""
+        if sys.platform != "linux":
+            return time.monotonic()
         fields = Path(f"/proc/{self._qemu.pid}/stat").read_text("ascii", "replace").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / _TICKS
 

@@ -208,6 +208,29 @@ class SizeSearch:
             self.move()
         return self._is_sound(size)
 
+    def observed(self, size: int) -> tuple[Arena, list[Result]] | None:
+        """Return the arena with a size that works, and each AllocateTensors() there with its operators.
+
+        The first run finds the operators, whose calls the second one notes. None where it came to no end.
+        """
+        arena = self._run_through(size, Purpose(keeps_points=True))
+        found = arena.results
+        if len(found) < self._wanted or any(one.status for one in found):
+            return None
+        arena = self._run_through(size, Purpose(operators=[one.operators for one in found]))
+        for first, second in zip(found, arena.results, strict=False):
+            second.operators, second.number = first.operators, first.number
+        return (arena, arena.results) if len(arena.results) == len(found) else None
+
+    def _run_through(self, size: int, interest: Purpose) -> Arena:
+        assert self._arena.point is not None, "an arena that is searched has its state kept"
+        self._machine.restore(self._arena.point)
+        follower = self._follower.restarted(self._arena, size, interest, self._moved, self._other)
+        arena = follower.arenas[0]
+        follower.is_over = lambda: len(arena.results) >= self._wanted or any(one.status for one in arena.results)
+        follower.run(self._limit)
+        return arena
+
     def _succeeds(self, size: int) -> bool:
         return self.attempt(size, is_brief=True).succeeds
 

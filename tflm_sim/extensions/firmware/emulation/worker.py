@@ -8,7 +8,7 @@ are wanted, if any: {"model": "...", "runs": [["...", ...], ...]}, all bytes in 
 
 LIFELINE is the number of a pipe that whoever started this process holds open: once that is gone, it ends, and QEMU.
 
-Nothing that the program does reaches further than this process, whose memory and time are bounded.
+Nothing that the program does reaches further than this process, whose time is bounded, and its memory on Linux.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ def main() -> int:
     path, settings, *lifeline = sys.argv[1], json.loads(sys.argv[2]), *map(int, sys.argv[3:])
     for number in lifeline:
         threading.Thread(target=_end_with_starter, args=(number,), daemon=True).start()
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    if sys.platform == "linux":  # macOS refuses a limit below what is mapped, of which it does not say how much.
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     seconds = settings["timeout"]
     # At the first of the two limits the system says why it ends the process, at the second it only kills.
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))

@@ -84,6 +84,8 @@ class CodeFacts:
         stored: Bases of the values that are written to memory of others: "call 0x81f4".
         written: Addresses of words that it writes to -> the values; None among them for one that is not known.
         returned: What it returns on every path; None where that is not known.
+        reads: Addresses of instructions -> the place in memory that each loads from, where that is one place.
+        following: Addresses of instructions -> those that may come next.
     """
 
     calls: tuple[CallSite, ...] = ()
@@ -91,6 +93,8 @@ class CodeFacts:
     stored: frozenset[str] = frozenset()
     written: Mapping[int, frozenset[Value | None]] = field(default_factory=dict)
     returned: Value | None = None
+    reads: Mapping[int, int] = field(default_factory=dict)
+    following: Mapping[int, list[int]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -135,6 +139,7 @@ class CodeReader:
         self._sections = [s for s in elf.sections if s.is_allocated and s.has_bits and s.size]
         self._stored: set[str] = set()
         self._written: dict[int, set[Value | None]] = {}
+        self._reads: dict[int, int] = {}
         self._constants = {name: Value("", number) for name, number in self._convention.constants}
 
     def calls(self, function: Function) -> tuple[CallSite, ...]:
@@ -146,7 +151,7 @@ class CodeReader:
         states: dict[int, _State] = {}
         found: dict[int, CallTo] = {}
         following: dict[int, list[int]] = {}
-        self._stored, self._written, ends = set(), {}, set[Value | None]()
+        self._stored, self._written, self._reads, ends = set(), {}, {}, set[Value | None]()
         work = [(function.start, self._at_entry())]
         left = _MAX_STEPS
         while work:
@@ -163,6 +168,7 @@ class CodeReader:
             if decoded is None:
                 continue
             size, steps = decoded
+            self._note_reads(address, state, steps)
             ends.update(self._ends(address, state, steps, function))
             after = list(self._after(address, size, steps, state.copy(), found, function))
             following[address] = [next_one for next_one, _ in after]
@@ -174,7 +180,19 @@ class CodeReader:
             frozenset(self._stored),
             {address: frozenset(values) for address, values in self._written.items()},
             ends.pop() if len(ends) == 1 else None,
+            self._reads,
+            following,
         )
+
+    def _note_reads(self, address: int, state: _State, steps: list[Step]) -> None:
+        """Note the place that an instruction loads from, if its first step is the load."""
+        for step in steps[:1]:
+            load = step.step if isinstance(step, ConditionalStep) else step
+            place = self._plus(self._value(state, load.base), load.offset) if isinstance(load, Load) else None
+            if place is not None and not place.base:
+                self._reads[address] = place.offset
+            else:
+                self._reads.pop(address, None)
 
     def _ends(self, address: int, state: _State, steps: list[Step], function: Function) -> Iterator[Value | None]:
         """Yield what a function returns behind an instruction that leaves it; None for a jump that is not followed."""

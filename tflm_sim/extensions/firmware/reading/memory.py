@@ -25,15 +25,32 @@ _MAX_REGION_BYTES = 64 * 1024**2
 _RESERVED = ("heap", "stack")
 """Sections whose names hold one of these are room for heap and stack, not data."""
 
+_STACK_TOPS = (
+    "_estack", "__StackTop", "__stack_top__", "_stack_top", "__stack", "_vStackTop", "_sp", "_stack_end"
+)  # fmt: skip
 _TOPS = (
-    "_estack", "__StackTop", "__stack_top__", "_stack_top", "__stack", "_ram_end", "__ram_end__", "__RAM_END__",
-    "_ram_end_", "__ram_end", "_eram", "_heap_end", "__heap_end__", "__heap_end", "__HeapLimit", "_sp", "_stack_end",
+    "_estack", "__StackTop", "__stack_top__", "_stack_top", "__stack", "_vStackTop", "_ram_end", "__ram_end__",
+    "__RAM_END__", "_ram_end_", "__ram_end", "_eram", "_heap_end", "__heap_end__", "__heap_end", "__HeapLimit", "_sp",
+    "_stack_end",
 )  # fmt: skip
 """Symbols for the end of RAM or of the stack that grows down from there. Sources: the linker scripts of CMSIS,
-STM32Cube, the Arduino cores, pico-sdk, Zephyr and RISC-V start-up code."""
-_STACK_BOTTOMS = ("__StackLimit", "__stack_limit__", "_stack_bottom", "__stack_bottom", "_sstack")
-_STACK_SIZES = ("_Min_Stack_Size", "__STACK_SIZE", "__stack_size", "_stack_size", "__stack_size__", "STACK_SIZE")
-_HEAP_SIZES = ("_Min_Heap_Size", "__HEAP_SIZE", "__heap_size", "_heap_size", "__heap_size__", "HEAP_SIZE")
+STM32Cube, the Arduino cores, pico-sdk, Zephyr, MCUXpresso and RISC-V start-up code."""
+_OTHER_CORE_STACK = "__StackOneTop"
+"""Where the stack of the second core begins: the Pico SDK's scripts, whose stacks lie in banks behind the RAM, have it.
+Source: src/rp2_common/pico_crt0/rp2040/memmap_default.ld @ pico-sdk 2.0.0."""
+_PICO_TOPS = ("__HeapLimit", "__StackTop")
+_STACK_BOTTOMS = (
+    "__StackBottom", "__StackLimit", "__stack_limit__", "_stack_bottom", "__stack_bottom", "_sstack"
+)  # fmt: skip
+"""The Pico SDK's script has the first two; the second one is the end of its RAM there."""
+_STACK_SIZES = (
+    "_Min_Stack_Size", "__STACK_SIZE", "__stack_size", "_stack_size", "__stack_size__", "STACK_SIZE", "_StackSize"
+)  # fmt: skip
+_HEAP_SIZES = (
+    "_Min_Heap_Size", "__HEAP_SIZE", "__heap_size", "_heap_size", "__heap_size__", "HEAP_SIZE", "_HeapSize"
+)  # fmt: skip
+_PADDING = 32
+"""Bytes between two sections that a linker leaves to align the second one."""
 _SRAM_BASE, _SRAM_KIBIBYTES = "CONFIG_SRAM_BASE_ADDRESS", "CONFIG_SRAM_SIZE"
 
 
@@ -85,7 +102,7 @@ def regions(elf: Elf, *, ram: int | None = None) -> tuple[Region, ...]:
     """
     values = {symbol.name: symbol.value for symbol in elf.symbols}
     groups = [group for group in _grouped(_writable(elf)) if {one.type for one in group} - _CONSTRUCTOR_TABLES]
-    found = [_region(group, values) for group in groups]
+    found = [_region(group, behind, values) for group, behind in zip(groups, (*groups[1:], None), strict=False)]
     if ram is not None and found:
         largest = max(range(len(found)), key=lambda i: found[i].data + found[i].zeroed)
         region = found[largest]
@@ -131,23 +148,50 @@ def _sizes(sections: list[Section]) -> Region:
     )
 
 
-def _region(sections: list[Section], values: Mapping[str, int]) -> Region:
+def _region(sections: list[Section], behind: list[Section] | None, values: Mapping[str, int]) -> Region:
+    """Return a region, which ends where the next one begins at the latest.
+
+    Args:
+        sections: Its sections.
+        behind: Those of the next region.
+        values: What symbols say.
+    """
     start, region = sections[0].address, _sizes(sections)
-    if _SRAM_KIBIBYTES in values and values.get(_SRAM_BASE, start) <= start:
-        return _ended(region, values.get(_SRAM_BASE, start) + 1024 * values[_SRAM_KIBIBYTES], _SRAM_KIBIBYTES, values)
-    tops = [name for name in _TOPS if region.static_end <= values.get(name, -1) <= start + _MAX_REGION_BYTES]
-    return _ended(region, values[tops[0]], tops[0], values) if tops else region
+    most = start + _MAX_REGION_BYTES if behind is None else min(start + _MAX_REGION_BYTES, behind[0].address)
+    base = values.get(_SRAM_BASE, start)
+    end = base + 1024 * values.get(_SRAM_KIBIBYTES, 0)
+    if _SRAM_KIBIBYTES in values and base <= start and region.static_end <= end <= most:
+        return _ended(region, end, _SRAM_KIBIBYTES, values)
+    least = max(section.address + section.size for section in sections)
+    names = _PICO_TOPS if _OTHER_CORE_STACK in values else _TOPS
+    tops = [name for name in names if least <= values.get(name, -1) <= most]
+    # A stack that lies directly behind the data, as in Renesas' scripts, does not say where the RAM ends.
+    tops = [name for name in tops if values[name] > least or not _is_behind_others(sections)]
+    if tops:
+        return _ended(region, values[tops[0]], tops[0], values)
+    if behind is not None and most == behind[0].address and all(map(_is_aside, behind)):
+        return _ended(region, most, behind[0].name, values)
+    return region
+
+
+def _is_behind_others(sections: list[Section]) -> bool:
+    """Whether the last section is room for heap or stack, and begins where the one before it ends."""
+    *others, last = sections
+    end = max((section.address + section.size for section in others), default=last.address - _PADDING)
+    return _is_aside(last) and last.address < end + _PADDING
 
 
 def _ended(region: Region, top: int, grounds: str, values: Mapping[str, int]) -> Region:
-    """Return the region with its end, and with the bytes that symbols reserve for stack and heap."""
-    stack = _first(_STACK_SIZES, values)
+    """Return the region with its end, and with the bytes that symbols reserve for stack and heap, if they lie there."""
+    tops = [values[name] for name in _STACK_TOPS if name in values]
+    is_here = not tops or any(region.static_end < one <= top for one in tops)
+    stack = _first(_STACK_SIZES, values) if is_here else None
     bottom = _first(_STACK_BOTTOMS, values)
     if stack is None and bottom is not None and region.static_end <= bottom < top:
         stack = top - bottom
     return Region(
         region.start, region.static_end, region.data, region.zeroed, region.reserved,
-        top=top, stack=stack, heap=_first(_HEAP_SIZES, values), grounds=grounds,
+        top=top, stack=stack, heap=_first(_HEAP_SIZES, values) if is_here else None, grounds=grounds,
     )  # fmt: skip
 
 

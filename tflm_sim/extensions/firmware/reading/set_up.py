@@ -29,6 +29,7 @@ from tflm_sim.extensions.firmware.reading.code_values import (
 )
 from tflm_sim.extensions.firmware.reading.elf import Elf
 from tflm_sim.extensions.firmware.reading.machine_code import decoder
+from tflm_sim.extensions.firmware.reading.symbol_names import function_name, plain_name
 
 _MAX_DEPTH = 4
 """How many callers up an argument is followed."""
@@ -132,6 +133,20 @@ class InterpreterCall(NamedTuple):
         return self.arena_size is not None and not (self.has_two_arenas and self.rest_size is None)
 
 
+class Wait(NamedTuple):
+    """A loop that a program may not leave, before it comes to AllocateTensors().
+
+    Attributes:
+        function: The function with the loop.
+        address: What it waits for: a variable that nothing writes to, or a device that it reads before.
+        name: The variable; "" for a device.
+    """
+
+    function: str
+    address: int
+    name: str
+
+
 @dataclass(frozen=True, slots=True)
 class SetUp:
     """What the code says.
@@ -146,6 +161,7 @@ class SetUp:
             may allocate its tensors twice, which takes more of the arena. Calls in a loop count once.
         allocates_in_loop: Whether AllocateTensors() is called in a loop that makes no new interpreter.
         makes_in_loop: Whether an interpreter is made in a loop, each time on the same allocator.
+        waits: Loops before AllocateTensors() that the program may not leave.
     """
 
     interpreters: tuple[InterpreterCall, ...] = ()
@@ -155,6 +171,7 @@ class SetUp:
     allocates_again: bool = False
     allocates_in_loop: bool = False
     makes_in_loop: bool = False
+    waits: tuple[Wait, ...] = ()
 
     @property
     def is_repeated(self) -> bool:
@@ -201,7 +218,16 @@ def read_set_up(elf: Elf, graph: CallGraph) -> SetUp:
     enums, lengths = _only_value(_enum_kinds(program, wanted)), _only_value(_table_lengths(program, wanted))
     in_loop, makes_again = program.repeats()
     again = _allocates_again(graph, len(calls))
-    return SetUp(calls, True, enums, lengths, again, allocates_in_loop=in_loop, makes_in_loop=makes_again)
+    return SetUp(
+        calls,
+        True,
+        enums,
+        lengths,
+        again,
+        allocates_in_loop=in_loop,
+        makes_in_loop=makes_again,
+        waits=tuple(dict.fromkeys(program.waits())),
+    )
 
 
 def _allocates_again(graph: CallGraph, found: int) -> bool:
@@ -358,6 +384,51 @@ class _Program:
                 again = again or bool(targets & allocate and not targets & make)
                 makes = makes or bool(targets & make_given and not targets & create)
         return again, makes
+
+    def waits(self) -> Iterator[Wait]:
+        """Yield loops before AllocateTensors(): without a way out, or whose only one hangs on what nothing writes."""
+        allocate = self._graph.leading_to(_starts_of(self._graph, _ALLOCATE), _starts_of(self._graph, _INVOKE))
+        for start in sorted(allocate):
+            function = self._graph.functions[start]
+            if any(map(tflm_names.is_of_tflm, function.names)):
+                continue
+            facts = self._facts(function)
+            before = _reached(facts, start, {call.site for call in facts.calls if call.target in allocate})
+            name = function_name(function.names[0]) if function.names else f"{start:#x}"
+            for number in {facts.loops[at] for at in before if at in facts.loops}:
+                loop = {at for at, one in facts.loops.items() if one == number}
+                ways_out = {(at, to) for at in loop for to in facts.following[at] if to not in loop}
+                if not loop <= before or any(to not in facts.following for _, to in ways_out):
+                    continue
+                if not ways_out:
+                    yield from (Wait(name, device, "") for device in self._devices(facts, before)[:1])
+                elif len(ways_out) == 1:
+                    places = {facts.reads[at] for at in loop if at in facts.reads}
+                    yield from (Wait(name, at, plain_name(self._names_at[at][0])) for at in self._never_written(places))
+
+    def _devices(self, facts: CodeFacts, before: Set[int]) -> list[int]:
+        """Return places outside of the program's sections that a function, or one that it calls, reads."""
+        called = [call.target for call in facts.calls if call.site in before and call.target is not None]
+        functions = [self._graph.functions[target] for target in called if target in self._graph.functions]
+        own = [one for one in functions if one in self._own_functions]
+        places = {place for at, place in facts.reads.items() if at in before}
+        places.update(place for one in own for place in self._facts(one).reads.values())
+        sections = [one for one in self._graph.elf.sections if one.is_allocated]
+        return sorted(
+            place for place in places if not any(one.address <= place < one.address + one.size for one in sections)
+        )
+
+    def _never_written(self, places: Set[int]) -> Iterator[int]:
+        """Yield those of some places that are variables which start as 0 and that no function names but to read it."""
+        zeroed = [one for one in self._graph.elf.sections if one.is_allocated and one.is_writable and not one.has_bits]
+        for place in sorted(places & self._names_at.keys()):
+            written = any(
+                place in self._facts(function).written
+                for function in self._own_functions
+                if self._may_name(function, place)
+            )
+            if not written and any(one.address <= place < one.address + one.size for one in zeroed):
+                yield place
 
     def _makers(self, constructor: re.Pattern[str]) -> frozenset[int]:
         """Return the constructors, and the functions that call them each time that they are called."""
@@ -566,6 +637,17 @@ class _Program:
             if value is not None and not value.base and value.offset in _TENSOR_SIZES
         }
         return sizes.pop() if len(sizes) == 1 else None
+
+
+def _reached(facts: CodeFacts, start: int, ends: Set[int]) -> Set[int]:
+    """Return the instructions that a function may carry out before one of ``ends``."""
+    found, work = set[int](), [start]
+    while work:
+        at = work.pop()
+        if at in facts.following and at not in found and at not in ends:
+            found.add(at)
+            work += facts.following[at]
+    return found
 
 
 def _numbers(facts: Mapping[str, Value | None]) -> dict[str, int]:

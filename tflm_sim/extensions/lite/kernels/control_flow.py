@@ -99,6 +99,8 @@ def _branches(call: PrepareCall, branches: list[TfLiteContext], *, lends_types: 
     if not are_dynamic:
         if lends_types:  # the option's subgraphs are compared, whichever were prepared
             indices = call.vector("branch_subgraph_indices")[: len(branches)]
+            if min(indices) < 0:
+                raise IndexError("the runtime reads in front of its list of subgraphs")
             branches = list(map(call.subgraph.siblings.__getitem__, indices))
         are_dynamic = _ever_true(call, _shapes_differ(branches))
     _size_outputs(call, _outputs(branches[0]), are_dynamic=are_dynamic)

@@ -51,7 +51,7 @@ def _sliced(call: PrepareCall, value: TfLiteTensor, begin: TfLiteTensor, size: T
     call.ensure_eq(begin.elements, value.rank, "NumElements(begin)", "input_dims")
     call.ensure_eq(size.elements, value.rank, "NumElements(size)", "input_dims")
     shape = []
-    for whole, first, count in zip(value.shape, values_of(begin), values_of(size), strict=True):
+    for whole, first, count in zip(value.shape, values_of(begin), values_of(size, TensorType(begin.type)), strict=True):
         if not 0 <= first <= whole:
             raise call.failure("Invalid begin.")
         if count < -1:

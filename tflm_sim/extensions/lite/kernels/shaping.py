@@ -192,8 +192,9 @@ def _tiled_size(call: PrepareCall, size: int, times: int) -> int:
 def tile(call: PrepareCall) -> None:
     """TILE."""
     call.counts(2)
-    value, output, multipliers = call.input(0), call.output(), call.input(1)
+    value, output = call.input(0), call.output()
     call.same_type(value, output)
+    multipliers = call.input(1)
     call.ensure_supported(multipliers.type, (t.INT32, t.INT64), "Multipliers of type '{}' are not supported by tile.")
     if not multipliers.is_known:
         call.dynamic(output)

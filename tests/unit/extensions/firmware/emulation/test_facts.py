@@ -33,6 +33,7 @@ from tflm_sim.extensions.firmware.emulation.seen import Arena
 def test_an_execution_exits_with_what_its_worst_arena_says(fits: list[Any], outside: int, code: int) -> None:
     arenas = [SimpleNamespace(works=False if one == "left" else one, is_left=one == "left") for one in fits]
     ran = SimpleNamespace(arenas=arenas, is_left=lambda arena: arena.is_left, bad_stores=outside)
+    ran.answer = Execution.answer.fget(ran)  # type: ignore[attr-defined]
     assert Execution.exit_code.fget(ran) == code  # type: ignore[attr-defined]
 
 
