@@ -2,10 +2,9 @@
 
 Each script is text of ours with the sections and symbols of the vendor's, for 256 KiB of RAM with 4,004 B of data.
 
-Source: memmap_default.ld @ pico-sdk 2.0.0; STM32CubeMX's *_FLASH.ld; nrf_common.ld @ nRF5 SDK 17.1; mbed's GCC scripts;
-include/zephyr/arch/arm/cortex_m/scripts/linker.ld @ Zephyr 3.7; memory.ld.in of the ESP32 @ ESP-IDF 5.1;
-flash_with_bootloader.ld @ ArduinoCore-samd 1.8; fsp.ld @ Renesas FSP 4; *_flash.ld of MCUXpresso's SDK, and what its
-IDE generates.
+The Pico SDK's symbols are those of memmap_default.ld @ pico-sdk 2.0.0. The other layouts are what such scripts have in
+common: STM32CubeMX's *_FLASH.ld, the nRF5 SDK's nrf_common.ld, Mbed's, Zephyr's linker.ld, ESP-IDF's memory.ld.in,
+ArduinoCore-samd's, Renesas' fsp.ld, and those of MCUXpresso's SDK and IDE. No version of them was read for this.
 """
 
 from __future__ import annotations
