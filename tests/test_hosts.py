@@ -130,6 +130,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "invoke": lambda: tflm_sim.invoke(tflm_sim.simulate(SINE, M4)),
     "lifetimes": lambda: tflm_sim.lifetimes(SINE, M4),
     "lite_allocated": _lite,
+    "lite_pictures": lambda: tflm_sim.lite_pictures("m", _lite(), tflm_sim.LiteSettings()),
     "lite_summaries": lambda: tflm_sim.lite_summaries(_lite()),
     "load": lambda: tflm_sim.load("sample:streaming"),
     "open_port": _open_port,

@@ -134,4 +134,4 @@ def test_the_page_takes_the_same_words() -> None:
     (opened,) = json.loads(models.add("sine.tflite", simulate(SINE, "cortex-m4").model.source))
     settings = json.dumps({"board": "Arduino Nano 33 BLE", "library": "ArduTFLite.h"})
     document, *_ = json.loads(models.size(opened["number"], settings))
-    assert document["smallest_arena_bytes"] == 1144
+    assert document["smallest"] == 1144

@@ -118,7 +118,7 @@ def test_buffers_that_collide_at_fixed_offsets_exit_with_1(tmp_path, capsys):
         (["missing.csv"], 3, "missing.csv: cannot be read"),
         (["missing.tflite"], 3, "missing.tflite"),
         (["{problem}", "--time-limit", "soon"], 2, "'soon' is not a time; write 60s, 500ms or 2m"),
-        (["{problem}", "--planner", "magic"], 2, "invalid choice: 'magic'"),
+        (["{problem}", "--planner", "magic"], 2, "unknown value of --planner 'magic'; use one of: greedy, "),
         (["{problem}", "--picture", "/no/such/directory/p.svg"], 2, "cannot be written"),
         (["{problem}", "--picture", "p.PNG"], 2, "argument --picture: 'p.PNG': the picture is an SVG; name it .svg"),
     ],

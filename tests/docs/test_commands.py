@@ -18,7 +18,6 @@ from tflm_sim.errors import UsageError
 NOT_RUN = {
     "tflm-sim serve": "runs until Ctrl-C; tests/browser opens what it serves",
     "tflm-sim sweep /shared/zoo": "needs a cluster; tests/cluster has one",
-    "tflm-sim shrink model.tflite --firmware build/app.elf --prove": "needs TFLM's kernels; tests/firmware has its own",
     "tflm-sim mcp": "answers until its client ends; tests/firmware asks it over the official client",
     "tflm-sim check FOLDER": "needs a project; tests/cli has several",
     "tflm-sim check okay_nabu.json": "needs ESPHome's manifest and its model",

@@ -95,7 +95,9 @@ def said(
         program = str(build(folder / day, day))
         code = main(arguments.replace("PROGRAM", program).split())
         out = capsys.readouterr()
-        texts[day] = f"exit code {code}\n{out.out}{out.err}".replace(program, "PROGRAM")
+        lines = f"exit code {code}\n{out.out}{out.err}".replace(program, "PROGRAM").splitlines(keepends=True)
+        # What reading would have said is of the TFLM of the day, whose structs differ.
+        texts[day] = "".join(line for line in lines if not line.startswith("finding "))
     assert set(texts.values()) == {texts["2026-08-20"]}
     return texts["2026-08-20"]
 
@@ -133,7 +135,7 @@ READ = {
     "own kernel": (
         with_structs(ARM, "-g"),
         f"firmware PROGRAM --model sample:mobilenet_v1_025 {AS_OF}",
-        "a kernel of the program's own (PrepareOwn)",
+        "registered, with a kernel of the program's own",
     ),
     "size": (with_structs(ARM, "-g"), f"size {SINE} --firmware PROGRAM {AS_OF}", "smallest arena"),
     "check": (

@@ -39,7 +39,7 @@ def test_who_imports_a_module_is_near_and_a_test_is_near_itself(tree: near.Tree)
 
 
 def test_pages_are_near_their_tests(tree: near.Tree) -> None:
-    assert "docs/test_docs.py" in names(tree, f"docs/{'evidence'}.md")
+    assert "docs/test_docs.py" in names(tree, f"docs/{'firmware'}.md")
 
 
 def test_every_module_has_near_tests_and_no_more_than_can_be_run_in_seconds(tree: near.Tree) -> None:
