@@ -176,6 +176,21 @@ def test_a_script_of_micropython_is_read_and_its_arena_changed(
     assert "-SIZE = 1 * 1024\n" in found["project"]["patch"]
 
 
+@pytest.mark.parametrize("name", ["../../x", "{outside}", "a/../../../x"])
+def test_a_submodule_leads_to_no_file_outside_of_the_project(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project, outside = tmp_path / "project", tmp_path / "x"
+    outside.mkdir()
+    (outside / "HEAD").write_text(f"{COMMIT}\n")
+    section = name.format(outside=outside)
+    modules = f'[submodule "{section}"]\n url = https://github.com/tensorflow/tflite-micro\n'
+    files = {"app.ioc": "Mcu.Name=STM32L476RGTx\n", ".gitmodules": modules, ".git/modules/a/HEAD": "0"}
+    found = checked(project, files, capsys)["project"]
+    assert isinstance(found, dict)
+    assert found["library"] is None
+
+
 def test_what_is_no_python_and_what_names_strange_folders_is_no_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

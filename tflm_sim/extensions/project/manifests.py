@@ -159,7 +159,7 @@ def _submodules(folder: str) -> list[Named]:
         return []
     found = []
     for section in parser.sections():
-        name = re.fullmatch(r'submodule "([^"]+)"', section)
+        name = re.fullmatch(r'submodule "([\w.-]+(?:/[\w.-]+)*)"', section)  # Below the folder: no "/" in front.
         is_tflm = re.search(
             r"github\.com[/:]tensorflow/tflite-micro(?:\.git)?/?$", parser.get(section, "url", fallback="")
         )
