@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tflm_sim.extensions.lite import planned_picture as lite_picture
-from tflm_sim.extensions.lite.answer import Answer, LiteSettings
+from tflm_sim.extensions.lite.answer import Answer, LiteSettings, allocated
 from tflm_sim.extensions.lite.summary import PlacedTensor, Summary
+from tflm_sim.model.load import load
+from tflm_sim.report.page_text import page_texts
 from tflm_sim.report.picture import Block, Moment, Picture, Resident, Step
 from tflm_sim.report.size_answer import TailGroup
 
@@ -74,3 +76,11 @@ def test_what_failed_says_what_it_reported(
     [found] = pictures(monkeypatch, summary(0), status=status)
     assert (found.status, found.failure) == (shown, failure)
     assert " kernels, main" in found.title
+
+
+def test_the_last_operator_of_litert_is_the_last_of_all() -> None:
+    settings = LiteSettings()
+    (picture,) = lite_picture.lite_pictures("m", allocated(load("sample:mobilenet_v1_025"), settings), settings)
+    scopes = page_texts([picture])["pictures"][0]["scopes"]
+    assert scopes[1].endswith("; operator 2 of 31")
+    assert scopes[-1].endswith("; operator 31 of 31")
