@@ -98,6 +98,15 @@ def test_report_draws_what_the_program_took(program: str, tmp_path: Path) -> Non
     assert picture["arena_bytes"] == 4096
 
 
+@pytest.mark.parametrize("form", ["html", "svg", "json"])
+def test_every_report_shows_what_the_program_took_before_tflms_own_steps(
+    form: str, program: str, tmp_path: Path
+) -> None:
+    out = tmp_path / f"report.{form}"
+    assert main(["report", "sample:residual", "--firmware", program, "--executed", "-o", str(out)]) == 0
+    assert "allocator objects" in out.read_text("utf-8")
+
+
 @pytest.mark.parametrize("model", [[], [MODEL]])
 def test_trace_prints_what_the_programs_allocator_was_asked_for(
     model: list[str], program: str, capsys: pytest.CaptureFixture[str]

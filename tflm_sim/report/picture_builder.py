@@ -103,7 +103,9 @@ class PictureBuilder(ArenaState):
 
     def _persisted(self, event: events.Persist) -> None:
         padding, offset = event.used - event.size, self._split_at + event.offset
-        block = self._take(self.stage.group, offset, event.size, event.label, padding=padding)
+        # A program that is executed may take memory outside of TFLM's steps: for what it sets up itself.
+        group = self.stage.group or Stage.CREATE.group
+        block = self._take(group, offset, event.size, event.label, padding=padding)
         self._need(self.floor_below(event))
         self._step("persist", block)
 
