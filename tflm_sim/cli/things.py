@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from tflm_sim.errors import FileError, NoModelError, UsageError
 from tflm_sim.model.inputs import C_SUFFIXES, MODEL_SUFFIXES, is_model
+from tflm_sim.names import command_line
 from tflm_sim.registry import project
 
 PROJECT_FILE = "tflm-sim.toml"
@@ -134,7 +135,7 @@ def other_kind(error: Exception, verb: str | None) -> str:
     thing = kind_of(path) if path and os.path.isfile(path) else None
     if path is None or thing is None or not thing.is_certain or thing.verb in (verb, "size", "firmware"):
         return ""
-    return f"{path}: this is {thing.words}: 'tflm-sim {thing.verb} {path}'"
+    return f"{path}: this is {thing.words}: '{command_line('tflm-sim', thing.verb, path)}'"
 
 
 def refuse_other_kind(name: str, verb: str) -> None:
@@ -147,4 +148,4 @@ def refuse_other_kind(name: str, verb: str) -> None:
     if thing is _MODEL and os.path.splitext(name)[1].lower() not in ("", *MODEL_SUFFIXES):
         return  # what is flashed may begin with a model
     if thing is not None and thing.is_certain and thing.verb not in (verb, "explain", "check"):
-        raise FileError(f"this is {thing.words}: 'tflm-sim {thing.verb} {name}'", path=name)
+        raise FileError(f"this is {thing.words}: '{command_line('tflm-sim', thing.verb, name)}'", path=name)

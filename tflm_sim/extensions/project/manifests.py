@@ -107,11 +107,12 @@ def read_manifests(folder: str, files: Iterable[str], sources: Iterable[str]) ->
     texts: dict[str, list[tuple[str, str]]] = {}
     more = [path for name in SETTINGS if os.path.isfile(path := os.path.join(folder, name))]
     for path in [*more, *files]:
-        name = next((name for name in _READERS if fnmatch(os.path.relpath(path, folder), name)), "")
-        name = name or next((name for name in _READERS if fnmatch(os.path.basename(path), name)), "")
-        if name:
+        place = os.path.relpath(path, folder)
+        spellings = (place, os.path.basename(path))
+        name = next((name for spelling in spellings for name in _READERS if fnmatch(spelling, name)), None)
+        if name is not None:
             with open(path, encoding="utf-8", errors="replace") as file:
-                texts.setdefault(name, []).append((os.path.relpath(path, folder), file.read(1 << 20)))
+                texts.setdefault(name, []).append((place, file.read(1 << 20)))
     libraries: list[Named] = []
     boards: list[Named] = []
     macros: dict[str, str] = {}

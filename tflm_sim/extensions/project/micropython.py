@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from itertools import accumulate
 
 from tflm_sim.extensions.project.cpp import Constant, Sources
 
@@ -28,23 +29,29 @@ def read_python(texts: Mapping[str, str]) -> Sources:
             tree = ast.parse(text.encode("latin-1"))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
-        starts = [0]
-        for line in text.encode("latin-1").splitlines(keepends=True):
-            starts.append(starts[-1] + len(line))
-
-        def constant(node: ast.expr, file: str = file, text: str = text, starts: list[int] = starts) -> Constant:
-            start = starts[node.lineno - 1] + node.col_offset
-            end = starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
-            return Constant(text[start:end], file, start, end)
-
+        source = _Source(file, text)
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-                sources.constants.setdefault(node.targets[0].id, []).append(constant(node.value))
+                sources.constants.setdefault(node.targets[0].id, []).append(source.constant(node.value))
             elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.endswith(".tflite"):
-                sources.models.append(constant(node)._replace(text=node.value.rpartition("/")[2]))
+                sources.models.append(source.constant(node)._replace(text=node.value.rpartition("/")[2]))
             elif isinstance(node, ast.Call) and _is_interpreter(node.func) and len(node.args) > _ARENA_ARGUMENT:
-                sources.arenas.append(constant(node.args[_ARENA_ARGUMENT]))
+                sources.arenas.append(source.constant(node.args[_ARENA_ARGUMENT]))
     return sources
+
+
+class _Source:
+    """A script, and where its lines begin."""
+
+    def __init__(self, file: str, text: str) -> None:
+        self._file, self._text = file, text
+        self._starts = [0, *accumulate(map(len, text.encode("latin-1").splitlines(keepends=True)))]
+
+    def constant(self, node: ast.expr) -> Constant:
+        """Return what is written there, with its place."""
+        start = self._starts[node.lineno - 1] + node.col_offset
+        end = self._starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
+        return Constant(self._text[start:end], self._file, start, end)
 
 
 def _is_interpreter(function: ast.expr) -> bool:

@@ -142,15 +142,12 @@ def shrunk_lines(
     if shrunk.stopped:
         lines += ["", f"the search ended early: {shrunk.stopped}; this is the best until then"]
     bound = shrunk.bound
-    lines += (
-        []
-        if shrunk.aims
-        else [
+    if not shrunk.aims:
+        lines += [
             "",
             f"no rewriting of ours brings the head below {bound.head:,} B, the live bytes of {bound.operator} alone, "
             f"or the arena below {bound.arena:,} B, as operators that are not split keep {bound.tail:,} B in the tail",
         ]
-    )
     lines += [f"left alone: {printable(sentence, 200)}" for sentence in shrunk.left_alone]
     lines += dict.fromkeys(_rejected_lines(shrunk))
     if explain:

@@ -402,7 +402,7 @@ class _Program:
                     continue
                 if not ways_out:
                     yield from (Wait(name, device, "") for device in self._devices(facts, before)[:1])
-                elif len(ways_out) == 1 and ways_out.copy().pop()[0] in facts.tests:  # others count
+                elif len(ways_out) == 1 and next(iter(ways_out))[0] in facts.tests:  # others count
                     places = {facts.reads[at] for at in loop if at in facts.reads}
                     yield from (Wait(name, at, plain_name(self._names_at[at][0])) for at in self._never_written(places))
 
