@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from tflm_sim.arena.events import Event
+from tflm_sim.checks.doubts import Doubt
 from tflm_sim.checks.program_need import ProgramNeed
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.logs.crashes import CodePlace
@@ -123,6 +124,10 @@ class ProgramFigures(Protocol):
     @property
     def reason(self) -> str:
         """Why no size is enough, or why it does not work although one is; "" where it works."""
+
+    @property
+    def doubts(self) -> tuple[Doubt, ...]:
+        """What is taken for granted of where the first of the sizes that were to be tried lies."""
 
     @property
     def log(self) -> tuple[str, ...]:

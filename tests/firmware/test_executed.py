@@ -11,13 +11,17 @@ from pathlib import Path
 import pytest
 
 from tflm_sim import ExecutedArena, Execution, load, simulate
+from tflm_sim.checks.doubts import Doubt
+from tflm_sim.checks.judge import judge_measured
 from tflm_sim.cli import main
 from tflm_sim.device.configuration import configure
 from tflm_sim.extensions.firmware import measured
 from tflm_sim.extensions.firmware.emulation.event_rows import rows_of
-from tflm_sim.extensions.firmware.emulation.execution import ExecutedAllocation
+from tflm_sim.extensions.firmware.emulation.execution import ExecutedAllocation, TriedSize
 from tflm_sim.extensions.firmware.executed_document import measured_document, measured_lines, measured_picture
+from tflm_sim.extensions.firmware.executed_places import ExecutedPlace
 from tflm_sim.extensions.firmware.execution_text import execution_lines
+from tflm_sim.extensions.firmware.programs import MeasuredProgram
 from tflm_sim.samples import sample_path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -346,3 +350,40 @@ def test_where_the_smallest_arena_is_another_one_only_what_was_seen_holds(monkey
     assert answer.smallest_arena_bytes == found.arena.smallest_arena
     assert answer.operators == (("FULLY_CONNECTED",) * 3,)
     assert (answer.buffers, answer.peak) == ((), None)
+
+
+PASSED = "8,192 B are passed for arena, which has 5,000 B there"
+PARTS = "8,192 B are passed for s.arena, which has 5,000 B: the 3,192 B behind it belong to s"
+MIDDLE = "the arena begins 64 B behind the start of pool"
+
+
+@pytest.mark.parametrize(
+    ("seen", "fault", "conditions", "limit", "answer", "reason"),
+    [
+        (PASSED, "", (), 8192, "no", f"needs 1,168 B; {PASSED}"),
+        ("", PARTS, (), 8192, "no", f"needs 1,168 B; {PARTS}"),
+        ("", "", (MIDDLE,), 8192, "if", ""),
+        # An arena of another size would be another object.
+        (PASSED, PARTS, (MIDDLE,), 4096, "yes", ""),
+    ],
+)
+def test_the_size_that_a_program_has_must_lie_where_nothing_else_does(
+    seen: str,
+    fault: str,
+    conditions: tuple[str, ...],
+    limit: int,
+    answer: str,
+    reason: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one = execution_of(8192)
+    arena = replace(one.arenas[0], works=not seen, reason=seen, tried=(TriedSize(limit, works=True),))
+    place = ExecutedPlace(address=arena.address, fault=fault, conditions=conditions)
+    monkeypatch.setattr(measured, "execute", lambda *_, **__: replace(one, arenas=(arena,)))
+    monkeypatch.setattr(measured, "read_firmware", lambda path: path)
+    monkeypatch.setattr(measured, "executed_places", lambda *_: (place,))
+    model = load(MODEL)
+    program = MeasuredProgram(measured.measure("app.elf", model, [configure("cortex-m4")], [limit]))
+    verdict = judge_measured(MODEL, model, program, limit, key="")
+    assert (verdict.answer, verdict.reason) == (answer, reason)
+    assert verdict.doubts == tuple(Doubt(text, settled_by="") for text in conditions if answer == "if")

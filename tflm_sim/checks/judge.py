@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.checks.candidates import candidate_text
+from tflm_sim.checks.doubts import Doubt
 from tflm_sim.checks.program_need import ProgramNeed
 from tflm_sim.checks.verdict import Verdict, baseline_key
 from tflm_sim.device.configuration import Configuration
@@ -150,6 +151,8 @@ class ExecutedFigures(Protocol):
     @property
     def reason(self) -> str: ...
     @property
+    def doubts(self) -> tuple[Doubt, ...]: ...
+    @property
     def log(self) -> tuple[str, ...]: ...
     @property
     def log_below(self) -> tuple[str, ...]: ...
@@ -174,7 +177,7 @@ def judge_measured(
         reason = f"needs {format_size(needed)}; in {format_size(limit)} the program came to no end"
     return Verdict(
         name, key, needed, limit, works, before, reason, () if works else measured.log_below, model=model,
-        smallest=measured.smallest, parts=measured.parts,
+        smallest=measured.smallest, parts=measured.parts, doubts=measured.doubts if works else (),
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -17,6 +18,7 @@ from tflm_sim.errors import FirmwareError, TflmSimError
 from tflm_sim.extensions.firmware.emulation.execute import execute
 from tflm_sim.extensions.firmware.emulation.execution import ExecutedArena, Execution
 from tflm_sim.extensions.firmware.executed_facts import ExecutedFacts
+from tflm_sim.extensions.firmware.executed_places import ExecutedPlace, executed_places
 from tflm_sim.extensions.firmware.execution import Agreement, agreement, own_model, pairs, requests, sum_if_known
 from tflm_sim.extensions.firmware.reading.firmware import read_firmware
 from tflm_sim.model.types import Model
@@ -36,6 +38,7 @@ class MeasuredModel:
         configuration: Of those that its file leaves possible, the one whose simulation asks for the same; otherwise the
             one that does so longest.
         is_simulated: Whether the simulation asks for the same, to the last request, and needs the same.
+        place: What the program's file says of where ``own`` lies.
     """
 
     model: Model
@@ -45,6 +48,7 @@ class MeasuredModel:
     rest: ExecutedArena | None
     configuration: Configuration
     is_simulated: bool
+    place: ExecutedPlace
 
     @property
     def smallest(self) -> int | None:
@@ -105,6 +109,7 @@ def measure(
             "this interpreter uses an arena that another one used before; use 'firmware APP.elf --run' instead",
             path=os.fspath(program),
         )
+    place = _place(execution, arena, program, model, interpreter)
     model = model or own_model(read_firmware(os.fspath(program)), arena.allocations[0])
     if model is None:
         raise FirmwareError("the program's file does not contain its model; name the model", path=os.fspath(program))
@@ -113,8 +118,19 @@ def measure(
     found, configuration = max(judged, key=lambda row: (row[0].agrees, row[0].compared))
     configuration = replace(configuration, is_split=rest is not None)
     facts = _facts(execution, own, rest, program, found)
-    measured = MeasuredModel(model, facts, own, arena, rest, configuration, is_simulated=False)
+    measured = MeasuredModel(model, facts, own, arena, rest, configuration, is_simulated=False, place=place)
     return replace(measured, is_simulated=found.agrees and _smallest(model, configuration) == measured.smallest)
+
+
+def _place(
+    execution: Execution, arena: ExecutedArena, program: str | os.PathLike[str], other: Model | None, interpreter: int
+) -> ExecutedPlace:
+    """Return what a program's file says of where an arena lies."""
+    places: tuple[ExecutedPlace, ...] = ()
+    with suppress(TflmSimError):  # What cannot be read can be executed all the same.
+        places = executed_places(execution, read_firmware(os.fspath(program)), other, interpreter)
+    nothing = ExecutedPlace(address=arena.address, fault="", conditions=())
+    return next((one for one in places if one.address == arena.address), nothing)
 
 
 def _of_figures(arena: ExecutedArena) -> ExecutedArena:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tflm_sim.checks.doubts import Doubt
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.types import Model
 
@@ -142,12 +143,27 @@ class MeasuredProgram:
         tried, needed = self.found.arena.tried[0], self.multiple_of_16
         # The size is that of both arenas together, where there are two.
         is_enough = tried.works if self.found.rest is None else needed is not None and needed <= tried.size
-        return self.found.invoke_works if is_enough else is_enough
+        does_work = self.found.invoke_works if is_enough else is_enough
+        # What runs all the same may lie where something else does.
+        is_misplaced = self._has_own_size and (self.found.own.works is False or bool(self.found.place.fault))
+        return False if does_work and is_misplaced else does_work
 
     @property
     def reason(self) -> str:
         """Why no size is enough, or why it does not work although one is; "" where it works."""
-        return self.found.own.reason
+        return self.found.own.reason or self.found.place.fault
+
+    @property
+    def doubts(self) -> tuple[Doubt, ...]:
+        """What is taken for granted of where the first of those sizes lies, and no execution settles."""
+        conditions = self.found.place.conditions if self._has_own_size else ()
+        return tuple(Doubt(text, settled_by="") for text in conditions)
+
+    @property
+    def _has_own_size(self) -> bool:
+        """Whether the first of those sizes is the one that the program has, of both arenas where there are two."""
+        own, rest, tried = self.found.own, self.found.rest, self.found.arena.tried
+        return bool(tried) and tried[0].size == own.size + (0 if rest is None else rest.size)
 
     @property
     def log(self) -> tuple[str, ...]:

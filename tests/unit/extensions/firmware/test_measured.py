@@ -59,6 +59,7 @@ def measure(monkeypatch: pytest.MonkeyPatch) -> Measure:
         monkeypatch.setattr(measured, "requests", lambda *_: ())
         monkeypatch.setattr(measured, "agreement", lambda *_: next(answers))
         monkeypatch.setattr(measured, "read_firmware", lambda path: path)
+        monkeypatch.setattr(measured, "executed_places", lambda *_: ())
         monkeypatch.setattr(measured, "own_model", lambda path, allocation: how.get("own"))
         given = {name: value for name, value in how.items() if name != "own"}
         answer = measured.measure("app.elf", model, possible, **given)
