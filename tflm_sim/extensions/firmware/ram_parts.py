@@ -1,7 +1,7 @@
 """What is in a program's RAM, part by part: its arenas, static data, heap, stack, and what is left.
 
-The parts lie in this order in the memory of most linker scripts. Their sizes are those of :class:`RamFacts`: the bars in
-the text and in the page say the same as the row of facts.
+The parts lie in this order in the memory of most linker scripts. Their sizes are those of :class:`RamFacts`: the bars
+in the text and in the page say the same as the row of facts.
 """
 
 from __future__ import annotations
