@@ -182,6 +182,7 @@ def _texts(picture: Picture, heading: str, room: Ram | None) -> dict[str, Any]:
         "note": _arena_note(picture),
         "chips": _chips(picture),
         "scopes": _scopes(picture),
+        "has_npu": bool(picture.size.answer.npu),
         "peak": [*_room_parts(picture, room), *_peak_parts(picture)],
         "tail": _tail_parts(picture),
     }
