@@ -372,3 +372,42 @@ def test_a_hostile_configuration_is_refused_or_asked_about(
     assert main(["check", str(tmp_path / "a.yaml")]) in (2, 3)
     shown = capsys.readouterr()
     assert words in (shown.out + shown.err).replace("\n", " ")
+
+
+KIT_MODEL = """bool Model::Init(uint8_t* arenaAddr, uint32_t arenaSize) {
+  auto* model = tflite::GetModel(g_model);
+  static tflite::MicroMutableOpResolver<1> resolver;
+  resolver.AddFullyConnected();
+  static tflite::MicroInterpreter interpreter(model, resolver, arenaAddr, arenaSize);
+}
+"""
+KIT_MAIN = (
+    "static uint8_t tensorArena[ACTIVATION_BUF_SZ];\nint main() { model.Init(tensorArena, sizeof(tensorArena)); }\n"
+)
+
+
+def test_an_arena_that_is_a_parameter_is_the_array_of_that_name_and_cmake_and_kconfig_say_its_size(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cmake = (
+        f"{ZEPHYR['CMakeLists.txt']}target_compile_definitions(app PRIVATE\n  ACTIVATION_BUF_SZ=${{CONFIG_ARENA}}\n)\n"
+    )
+    files = {
+        "src/main.cpp": KIT_MAIN,
+        "src/Model.cc": KIT_MODEL,
+        "CMakeLists.txt": cmake,
+        "Kconfig": 'config ARENA\n\tint "size"\n\tdefault 5000\n',
+        "prj.conf": SETTINGS,
+    }
+    found = checked(tmp_path, files, capsys)
+    assert (project_of(found)["arena_bytes"], found["limit"]) == (5000, 5000)
+    (tmp_path / "prj.conf").write_text(f"{SETTINGS}CONFIG_ARENA=6000\n")
+    assert main(["check", str(tmp_path), "--json"]) in (0, 3)
+    assert json.loads(capsys.readouterr().out)["limit"] == 6000
+
+
+def test_a_source_that_is_called_a_test_is_none_of_the_program(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {"src/main_test.cc": MAIN.replace("2 * 1024", "3 * 1024"), **ZEPHYR, "prj.conf": SETTINGS}
+    assert checked(tmp_path, files, capsys)["limit"] == 2048

@@ -286,6 +286,11 @@ def read_values(sources: Sources) -> Reading:
     count, count_value = only(sources.counts, "the resolver's N")
     asked.clear()  # It is named by the line with the resolver only where it is known: the operators count.
     arena, arena_bytes = only(sources.arenas, "the arena's size (--limit)")
+    if arena is None and all("is defined nowhere" in one for one in asked):  # A parameter, say; the array has a name.
+        kept = [*asked]
+        named = [size for name, size in sources.arrays.items() if "arena" in name.lower()]
+        arena, arena_bytes = only(named, "the arena's size (--limit)")
+        asked[:] = [] if arena is not None else kept or asked
     return Reading(arena, arena_bytes, count, count_value, tuple(call.method for call in sources.calls), tuple(asked))
 
 

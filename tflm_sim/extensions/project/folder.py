@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from fnmatch import fnmatch
 
@@ -51,6 +52,8 @@ _OF_TFLM = (
     b"tf.load(",
     b"tf.classify(",
 )
+_IS_TEST = re.compile(r"(?:^test_|[_-]tests?\.(?:c|cc|cpp|cxx)$)", re.IGNORECASE)
+"""Names of sources that are tests, in whatever folder."""
 MAX_FILES = 2000
 """Files of a project that are looked at."""
 
@@ -97,7 +100,12 @@ def source_files(folder: str) -> Iterator[str]:
         )
         for name in sorted(files):
             file = os.path.join(path, name)
-            if not name.startswith(".") and os.path.isfile(file) and os.path.realpath(file).startswith(inside):
+            if (
+                not name.startswith(".")
+                and not _IS_TEST.search(name)
+                and os.path.isfile(file)
+                and os.path.realpath(file).startswith(inside)
+            ):
                 count += 1
                 if count > MAX_FILES:
                     return

@@ -4,7 +4,7 @@
     idf_component.yml   dependencies: espressif/esp-tflite-micro: "^1.3.1"
     dependencies.lock   the versions that were chosen, and the chip
     sdkconfig           the chip, and macros; whether there is PSRAM, and the partition of the program
-    west.yml, prj.conf  the release of Zephyr, and whether its module of TFLM has CMSIS-NN
+    west.yml, prj.conf  the release of Zephyr, whether its module of TFLM has CMSIS-NN, and macros; Kconfig's defaults
     *.ioc, .cproject    the board or chip of an STM32, and symbols of the build
     *.ld, *.overlay     the regions of RAM
     *.lib, .gitmodules  the commit of tensorflow/tflite-micro; of a submodule, the one that is checked out
@@ -131,7 +131,7 @@ def read_manifests(folder: str, files: Iterable[str], sources: Iterable[str]) ->
                 if kind == "board":
                     boards.append(Named(first, "", place))
                 elif kind == "macro":
-                    macros[first] = second
+                    macros.setdefault(first, second)
                 elif kind in others:
                     others[kind].append(Named(first, second, place))
                 elif first == "espressif/esp-nn" and name == "dependencies.lock":
@@ -364,11 +364,33 @@ def _project_settings(text: str) -> Iterator[tuple[str, str, str]]:
             yield "kernels", "cmsis_nn", ""
 
 
+_SET = re.compile(r"^\s*set\s*\(\s*(\w+)\s+\"?([\w.+*() /-]+?)\"?\s*(?:CACHE\b[^)]*)?\)", re.MULTILINE)
+_DEFINITIONS = re.compile(
+    r"\b(?:(?:target|zephyr|zephyr_library|add)_compile_definitions|add_definitions)\s*\(([^)]{0,4000})\)"
+)
+
+
 def _cmake(text: str) -> Iterator[tuple[str, str, str]]:
     for board in re.findall(r"^\s*set\s*\(\s*(?:PICO_)?BOARD\s+\"?([\w/.@-]+)", text, re.MULTILINE):
         yield "board", board, ""
     if re.search(r"\bpico-tflmicro\b", text):
         yield "library", "pico-tflmicro", ""
+    values = dict(_SET.findall(text))
+    for row in _DEFINITIONS.findall(text):
+        known = re.sub(r"\$\{(\w+)\}", lambda found: values.get(found[1], found[1]), row)
+        for name, value in re.findall(r"(?<![\w$<>:])(?:-D)?([A-Za-z_]\w*)=([\w.()*+-]+)", known):
+            yield "macro", name, value
+
+
+def _kconfig(text: str) -> Iterator[tuple[str, str, str]]:
+    """Read the defaults of the project's own settings that hang on no condition."""
+    for block in re.split(r"^[ \t]*(?:menu)?config[ \t]+(?=\w+[ \t]*$)", text, flags=re.MULTILINE)[1:]:
+        name, _, rest = block.partition("\n")
+        found = re.search(
+            r"^[ \t]+default[ \t]+(0x[0-9a-fA-F]+|-?\d+|y|\"[^\"\n]*\")[ \t]*(?:#.*)?$", rest, re.MULTILINE
+        )
+        if found is not None:
+            yield "macro", f"CONFIG_{name.strip()}", "1" if found[1] == "y" else found[1]
 
 
 def _cache(text: str) -> Iterator[tuple[str, str, str]]:
@@ -459,6 +481,7 @@ _READERS = {
     "west.yml": _west,
     "prj.conf": _project_settings,
     "CMakeLists.txt": _cmake,
+    "Kconfig": _kconfig,
     "*.ioc": _cube,
     "*.ld": _linker_script,
     "*.overlay": _overlay,
