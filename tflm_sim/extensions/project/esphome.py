@@ -163,9 +163,9 @@ class _Reader:
         return config
 
     def _loaded(self, path: str) -> Any:
-        import yaml  # Of the extra 'project'.
+        import yaml  # type: ignore[import-untyped]  # Of the extra 'project'; it has no types.
 
-        class Loader(yaml.SafeLoader):
+        class Loader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML has no types.
             """Knows ESPHome's tags: of an include the file, of all others the value."""
 
         def tagged(loader: Any, tag: str, node: Any) -> Any:

@@ -375,9 +375,9 @@ def _cmake(text: str) -> Iterator[tuple[str, str, str]]:
         yield "board", board, ""
     if re.search(r"\bpico-tflmicro\b", text):
         yield "library", "pico-tflmicro", ""
-    values = dict(_SET.findall(text))
+    values: dict[str, str] = dict(_SET.findall(text))
     for row in _DEFINITIONS.findall(text):
-        known = re.sub(r"\$\{(\w+)\}", lambda found: values.get(found[1], found[1]), row)
+        known = re.sub(r"\$\{(\w+)\}", lambda found: values.get(str(found[1]), str(found[1])), row)
         for name, value in re.findall(r"(?<![\w$<>:])(?:-D)?([A-Za-z_]\w*)=([\w.()*+-]+)", known):
             yield "macro", name, value
 
