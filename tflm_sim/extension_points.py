@@ -219,6 +219,17 @@ class Programs(Protocol):
             FirmwareError: It cannot be executed, or does not come as far as AllocateTensors().
         """
 
+    def seen(self, path: str, model: Model | None) -> list[str]:
+        """Execute a program, and return what it did, a sentence each: results, stack, stores out of bounds.
+
+        Args:
+            path: The program.
+            model: The model in the place of its own; None for its own.
+
+        Raises:
+            FirmwareError: It cannot be executed.
+        """
+
     def outputs(
         self, path: str, model: Model | bytes, runs: Iterable[Sequence[bytes]], *, interpreter: int = 0
     ) -> list[tuple[bytes, ...]]:

@@ -261,6 +261,16 @@ def add_executed(parser: argparse._ActionsContainer) -> None:
     add_interpreter(parser, "--executed")
 
 
+def add_beside(parser: argparse._ActionsContainer) -> None:
+    """Add ``--beside``, which needs ``--board``."""
+    parser.add_argument(
+        "--beside",
+        metavar="WHAT",
+        help="with --board: what else is in its RAM: core (nothing), ble, wifi or ble,wifi; 'tflm-sim list boards B' "
+        "has the figures",
+    )
+
+
 def add_interpreter(parser: argparse._ActionsContainer, what: str) -> None:
     """Add ``--into``, which goes with the option ``what``."""
     parser.add_argument(

@@ -164,6 +164,33 @@ def _invoke_lines(invoke: ExecutedInvoke) -> Iterator[str]:
     yield from _store_lines(invoke.stores)
 
 
+MAX_PRINTED = 8
+"""Lines that a program prints while it is executed that are shown beside a log."""
+
+
+def seen_lines(arena: ExecutedArena) -> list[str]:
+    """Return what AllocateTensors() and Invoke() did in an arena: results, prints, stack, and stores out of bounds."""
+    name = printable(arena.symbol) or "the arena"
+    fits = {True: "works", False: "fails", None: "came to no end"}[arena.fits]
+    lines = [f"AllocateTensors() {fits} in {name} of {arena.size:,} B" + (f": {arena.reason}" if arena.reason else "")]
+    if arena.fits is not True:
+        lines += [f"it prints: {printable(line, 300)}" for one in arena.allocations for line in one.log[:MAX_PRINTED]]
+    for one in arena.allocations:
+        runs: list[tuple[str, ExecutedAllocation | ExecutedInvoke]] = [("AllocateTensors()", one)]
+        runs += [("Invoke()", run) for run in one.invocations]
+        for function, run in runs:
+            if run.status == "stopped":
+                lines.append(f"{function} is stopped: {printable(run.ending, 300)}")
+            elif run.stack is not None:
+                lines.append(f"{function} uses {run.stack:,} B of stack")
+            lines += [" ".join(line.split(maxsplit=1)) for line in _stack_lines(function, run.stack, run.stack_room)]
+            bad = [store for store in run.stores or () if store.into != "data"]
+            lines += [f"a store out of bounds, {' '.join(line.split())}" for line in _store_lines(tuple(bad))]
+        if one.stores is None and one.stack is not None:
+            lines.append("stores out of bounds are not watched in this emulator")
+    return list(dict.fromkeys(lines))
+
+
 def _stack_lines(function: str, used: int | None, room: StackRoom | None) -> Iterator[str]:
     """Return how much stack there is, and a warning where that is too little."""
     if used is None or room is None:

@@ -78,6 +78,15 @@ def measure(
     return MeasuredProgram(execute_and_compare(path, model, possible, sizes, interpreter=interpreter))
 
 
+def seen(path: str, model: Model | None) -> list[str]:
+    """Execute a program, and return what it did; see :class:`~tflm_sim.extension_points.Programs`."""
+    from tflm_sim.extensions.firmware.emulation.execute import execute
+    from tflm_sim.extensions.firmware.execution_text import seen_lines
+
+    found = execute(path, model=model, invokes=1)
+    return [line for arena in found.arenas for line in seen_lines(arena)] or [found.ending]
+
+
 def outputs(
     path: str, model: Model | bytes, runs: Iterable[Sequence[bytes]], *, interpreter: int = 0
 ) -> list[tuple[bytes, ...]]:
