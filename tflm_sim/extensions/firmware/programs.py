@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tflm_sim.answers.simulation import simulate
 from tflm_sim.checks.doubts import Doubt
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.types import Model
@@ -118,6 +119,16 @@ class MeasuredProgram:
         return self.found.configuration
 
     @property
+    def exact(self) -> Configuration | None:
+        """The configuration whose simulation asks for the very same; None where there is none."""
+        return self.found.exact if self.found.is_simulated else None
+
+    @property
+    def arena_size(self) -> int:
+        """Bytes of the program's own arena; of what stays, where there are two."""
+        return self.found.own.size
+
+    @property
     def smallest(self) -> int | None:
         """Bytes of the smallest arena; None where no size is enough."""
         return self.found.smallest
@@ -187,14 +198,18 @@ class MeasuredProgram:
 
         return measured_picture(self.model, self.found)
 
-    def lines(self) -> list[str]:
+    def lines(self, *, has_ledger: bool = True) -> list[str]:
         """Return the figures as text."""
         from tflm_sim.extensions.firmware.executed_document import measured_lines
 
-        return measured_lines(self.model, self.found)
+        return measured_lines(self.model, self.found, has_ledger=has_ledger)
 
     def events(self) -> Iterator[Event]:
-        """Yield the requests to the allocator."""
+        """Yield what happened in the program's own arena: the simulation's events where it asks for the very same."""
         from tflm_sim.extensions.firmware.execution import requests
 
-        return iter(requests(self.found.own, self.found.rest, len(self.found.own.allocations)))
+        own, rest = self.found.own, self.found.rest
+        if self.exact is None or own.fits is not True:
+            return iter(requests(own, rest, len(own.allocations)))
+        other = None if rest is None else rest.size
+        return iter(simulate(self.model, self.exact, arena_size=own.size, non_persistent_arena_size=other).events)

@@ -22,8 +22,10 @@ class ExecutedEvent(NamedTuple):
 
     ``kind`` is "persist" (tail bytes at ``offset``; ``used``: with what alignment skips), "temp" (``used``: the end of
     all temps), "temp_free", "temp_reset" (``size``: 1 where it was not refused; ``used``: the head), "resize" of the
-    head (``offset``: the head then; ``used``: 1 where it was not refused), "corruption", "phase", or a step of an
-    operator: "op_parse", "op_init", "op_prepare". ``name`` says which phase or operator.
+    head (``offset``: the head then; ``used``: 1 where it was not refused), "scratch" for a scratch buffer that a kernel
+    asks for (``offset``: how many it is for the model, from 0 on), "corruption", "phase", or a step of an operator:
+    "op_parse", "op_init", "op_prepare". ``name`` says which phase or operator, and of a kernel's request which function
+    makes it.
     """
 
     kind: str
