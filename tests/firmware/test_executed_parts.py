@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tflm_sim import ExecutedArena, ExecutedEvent, Execution, Node, OpModel, load, simulate
+from tflm_sim import ExecutedArena, ExecutedEvent, Execution, Lifetimes, Node, OpModel, load, measure, simulate
 from tflm_sim.arena.events import Event, OpEvent, Phase
 from tflm_sim.arena.stages import Stage
 from tflm_sim.cli import main
@@ -242,3 +243,19 @@ def test_diff_has_tensors_and_scratch_of_both_sides(program: str, capsys: pytest
     figures = {row["figure"]: row["bytes"] for row in document["figures"]}
     assert set(figures.values()) == {0}
     assert "head_bytes" in figures
+
+
+def test_in_python_a_measured_program_is_a_simulation_and_a_picture(program: str) -> None:
+    found = measure(program, MODEL)
+    assert found.simulation is not None
+    assert SMALLEST is not None
+    assert (found.smallest, found.simulation.arena_size) == (SMALLEST.size, 20_000)
+    assert found.simulation.peak is not None
+    assert {row.name for row in Lifetimes(found.simulation).buffers} >= {"own_prepare()"}
+    assert repr(found) == "<MeasuredProgram app.elf: 17,716 B>"
+    assert repr(pickle.loads(pickle.dumps(found)).simulation) == repr(found.simulation)
+    page = found._repr_html_()
+    assert "with the program&#x27;s own FULLY_CONNECTED as seen" in page
+    assert "<svg" in page
+    table = execution_of(20_000)._repr_html_()
+    assert "<td>20,000 B</td><td>17,716 B</td><td>works</td>" in table
