@@ -151,6 +151,7 @@ def test_without_a_library_each_that_people_use_on_the_board_has_a_line(capsys: 
     assert [row["fits"] for row in document["libraries"]] == [False, False, False, False, False, False, True, True]
 
 
+@pytest.mark.shared(PERSON)
 def test_libraries_of_2021_are_listed_and_do_not_turn_the_answer(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
