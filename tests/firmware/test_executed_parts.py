@@ -14,7 +14,7 @@ from tflm_sim import ExecutedArena, ExecutedEvent, Execution, Lifetimes, Node, O
 from tflm_sim.arena.events import Event, OpEvent, Phase
 from tflm_sim.arena.stages import Stage
 from tflm_sim.cli import main
-from tflm_sim.device.configuration import configure
+from tflm_sim.device.configuration import Settings, configure
 from tflm_sim.extensions.firmware import measured
 from tflm_sim.extensions.firmware.emulation.event_rows import rows_of
 from tflm_sim.extensions.firmware.emulation.execution import ExecutedAllocation
@@ -259,3 +259,29 @@ def test_in_python_a_measured_program_is_a_simulation_and_a_picture(program: str
     assert "<svg" in page
     table = execution_of(20_000)._repr_html_()
     assert [cell in table for cell in (">20,000 B<", ">17,716 B<", ">works<")] == [True] * 3
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"planner": "linear"}, {"planner": "linear", "has_own_planner": True}, {"own_requests": (1000,)}],
+    ids=["linear", "own linear", "takes memory itself"],
+)
+def test_what_a_program_sets_up_and_its_file_does_not_say_is_found(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulation = simulate("sample:keyword_spotter", TARGET, arena_size=200_000, custom_ops=[OWN], **settings)
+    assert simulation.smallest is not None
+    execution = execution_of(200_000)
+    (arena,) = execution.arenas
+    (allocation,) = arena.allocations
+    allocation = replace(allocation, events=tuple(rows_of(as_seen(simulation.events))))
+    arena = replace(arena, allocations=(allocation,), smallest_arena=simulation.smallest.size)
+    executed_as(monkeypatch, replace(execution, arenas=(arena,)))
+    found = measured.measure("app.elf", load("sample:keyword_spotter"), [configure(TARGET)])
+    assert (found.is_simulated, found.facts.kernels_as_seen) == (True, ("FULLY_CONNECTED",))
+    assert {name: getattr(found.configuration, name) for name in settings} == settings
+
+
+def test_a_program_may_stand_among_the_models(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["size", program, MODEL, "--executed"]) == 0
+    assert "sine.tflite on" in capsys.readouterr().out

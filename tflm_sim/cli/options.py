@@ -418,13 +418,15 @@ def asked_about(args: argparse.Namespace) -> tuple[Model, Configuration, list[st
 def named_models(args: argparse.Namespace, given: Sequence[str]) -> Sequence[str | None]:
     """Return the models that were named; with ``--executed`` None for the program's own, where none was.
 
-    A program in the place of a model is then the one of ``--firmware``.
+    A program among the models is then the one of ``--firmware``.
 
     Raises:
         UsageError: There is no model.
     """
-    if args.executed and not args.firmware and len(given) == 1 and program_reader().is_program(given[0]):
-        args.firmware, given = given[0], ()
+    if args.executed and not args.firmware:
+        linked = [name for name in given if program_reader().is_program(name)]
+        if len(linked) == 1:
+            args.firmware, given = linked[0], [name for name in given if name != linked[0]]
     if not given and not (args.executed and args.firmware):
         raise UsageError("no model is given; only with --firmware APP.elf --executed can it be left out")
     return given or (None,)

@@ -98,10 +98,10 @@ def run(args: argparse.Namespace) -> int:
     def possible() -> tuple[Configuration, ...]:  # Asked for with a model: a source needs no TFLM with an interpreter.
         return options.possible_configurations(args, is_split=args.split_arenas)
 
-    if named == (None,):
+    if None in named:
         options.is_executed(args, "split_arenas", "jsonl")
         return _executed(args, named, possible())
-    names = list(expand(args.models))
+    names = list(expand(name for name in named if name is not None))
     if args.jsonl and not args.executed:
         return _jsonl(args, names, possible)
     if args.json and len(names) > 1:

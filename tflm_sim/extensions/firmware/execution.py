@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from typing import NamedTuple
 
 from tflm_sim.answers.simulation import Simulation, simulate
@@ -174,7 +174,7 @@ def _rank(one: Agreement) -> tuple[bool, int]:
 
 
 def possible_settings(arena: ExecutedArena, target: Target) -> Iterator[Settings]:
-    """Yield what a program may have set up that its file does not say; of resource variables, by the arrays made."""
+    """Yield what a program may have set up that its file does not say; of what it takes itself, by the blocks made."""
     yield Settings(planner="linear")
     yield Settings(has_own_planner=True)
     yield Settings(planner="linear", has_own_planner=True)
@@ -182,12 +182,18 @@ def possible_settings(arena: ExecutedArena, target: Target) -> Iterator[Settings
     variable = target.sizeof(_VARIABLE)
     for count in dict.fromkeys(size // variable for size in made if size and size % variable == 0):
         yield Settings(resource_variable_count=count)
+    before_model = takewhile(lambda row: row.kind != "phase", arena.allocations[0].events)
+    own = tuple(row.size for row in before_model if row.kind == "persist" and row.alignment == BUFFER_ALIGNMENT)
+    if own:
+        yield Settings(own_requests=own)
 
 
 def _named(settings: Settings) -> str:
     count = settings.get("resource_variable_count")
     if count is not None:
         return f"room for {count} resource variables"
+    if own := settings.get("own_requests"):
+        return f"{sum(own):,} B that it takes of the allocator itself"
     is_own = settings.get("has_own_planner", False)
     return planner_words(settings.get("planner") or "greedy", is_own) if settings else ""
 
