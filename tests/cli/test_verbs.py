@@ -78,7 +78,7 @@ def test_the_help_and_the_version_of_the_whole_import_no_verb(option: str) -> No
     ("size m --quietly", "tflm-sim size: unknown option --quietly; see 'tflm-sim size --help'"),
     ("size m -q", "tflm-sim size: unknown option -q; see 'tflm-sim size --help'"),
     ("explain a b", "tflm-sim explain: 'b' is one argument too many; see 'tflm-sim explain --help'"),
-    ("size", "tflm-sim size: the following arguments are required: MODEL; see 'tflm-sim size --help'"),
+    ("size", "tflm-sim size: no model is given; only with --firmware APP.elf --executed can it be left out"),
     ("size --bord pico", "tflm-sim size: unknown option --bord; did you mean --board?"),
     ("size m --board", "tflm-sim size: argument --board: expected one argument; see 'tflm-sim size --help'"),
 ])  # fmt: skip

@@ -24,12 +24,15 @@ from tflm_sim.cli.options import (
     add_verb,
     answer_of_an_extension,
     arena_size,
+    asked_about,
     assumed,
     configuration,
     configured,
-    header,
+    exactly_measured,
+    first_given,
     is_executed,
     measured,
+    named_models,
     parts_of_extensions,
     possible_configurations,
     program_header,
@@ -102,7 +105,9 @@ EXITS = {
 
 def register(subparsers: Subparsers) -> None:
     parser = add_verb(subparsers, "report", EXAMPLES, about=ABOUT, exits=EXITS)
-    parser.add_argument("model", metavar="MODEL", help="a .tflite file, sample:NAME, or a picture saved as JSON")
+    parser.add_argument(
+        "model", nargs="?", metavar="MODEL", help="a .tflite file, sample:NAME, or a picture saved as JSON"
+    )
     parser.add_argument("-o", "--output", metavar="OUT", help="the file to write; - for the terminal")
     parser.add_argument(
         "--tensor",
@@ -166,6 +171,7 @@ def run(args: argparse.Namespace) -> int:
 
     It is 3 where a program leaves a doubt that can turn the figures.
     """
+    (args.model,) = named_models(args, [] if args.model is None else [args.model])
     if args.tensor:
         return _of_tensors(args)
     if args.output is None:
@@ -176,7 +182,7 @@ def run(args: argparse.Namespace) -> int:
     if args.boards and form not in ("html", "json"):
         raise UsageError("--boards adds a table to the page and to JSON only: -o report.html")
     program = None
-    if args.model.lower().endswith(".json"):
+    if args.model is not None and args.model.lower().endswith(".json"):
         pictures, boards = _saved(args)
     else:
         (pictures, program), boards = _pictures(args), _boards(args)
@@ -195,19 +201,18 @@ def _of_tensors(args: argparse.Namespace) -> int:
     """Say where tensors are and when, and who shares their bytes: as text, or with ``-o`` as JSON."""
     from tflm_sim.report.lifetime_text import lifetimes_document, tensor_lines
 
-    refuse_besides(args, "tensor", "model", "output", "format", *SETTINGS)
+    refuse_besides(args, "tensor", "model", "output", "format", "executed", "into", *SETTINGS)
     is_json = args.output is not None and (args.format or _form(args.output)) == "json"
     if not is_json and (args.output or args.format):
         raise UsageError("--tensor answers as text, or as JSON: -o OUT.json")
-    model = load(args.model)
-    config, need = configured(args, args.model, model)
+    model, config, about = asked_about(args)
     found = Lifetimes(simulated(model, config))
     asked = [found.find(what) for what in args.tensor]
     if is_json:
         document = lifetimes_document(found, asked, assumed=assumed(args, config))
         _write_text(args.output, lambda file: file.write(f"{json_text(as_json(document), indent=1)}\n"))
         return 0
-    say(*program_header(need), *header(args, config))
+    say(*about)
     for life in asked:
         say(*tensor_lines(found, life), "")
     return 0
@@ -238,9 +243,9 @@ def _refuse(args: argparse.Namespace) -> None:
 
 def _pictures(args: argparse.Namespace) -> tuple[list[Picture], ProgramNeed | None]:
     """Return the pictures, and what a program's file says the model needs, where one is given and only read."""
+    if is_executed(args, "split_arenas", "candidates"):
+        return _executed(args), None
     model = load(args.model)
-    if is_executed(args, "arena_size", "split_arenas", "candidates", *_SIDE_BY_SIDE):
-        return [measured(args, model, possible_configurations(args)).picture()], None
     _refuse(args)
     config, needs, candidates, program = _chosen(args, model)
     cases = [*(candidates if args.candidates else [(model, config, "")]), *_comparisons(args, model, config)]
@@ -262,6 +267,20 @@ def _pictures(args: argparse.Namespace) -> tuple[list[Picture], ProgramNeed | No
     assert isinstance(report, SizeDocument), "these are pictures of TFLM"
     parts = {**program_parts(program), **parts_of_extensions("report", args, model, config)}
     return [replace(first, size=replace(report, candidates=tuple(needs) or None, parts=parts)), *others], program
+
+
+def _executed(args: argparse.Namespace) -> list[Picture]:
+    """Return the picture of what was measured, and of what it is compared with."""
+    own = None if args.model is None else load(args.model)
+    if args.arena_size is None and first_given(args, _SIDE_BY_SIDE) is None:
+        return [measured(args, own, possible_configurations(args)).picture()]
+    found, exact = exactly_measured(args, own)
+    first = found.picture()
+    if args.arena_size is not None:
+        sized = take_picture(found.model, exact, arena_size=arena_size(args), title=first.title)
+        first = replace(sized, size=first.size)
+    others = _comparisons(args, found.model, exact)
+    return [first, *(take_picture(model, config, title=title) for model, config, title in others)]
 
 
 _Case: TypeAlias = tuple[Model, Configuration, str]
@@ -294,8 +313,9 @@ def _chosen(
 
 
 def _of_target(args: argparse.Namespace, name: str) -> argparse.Namespace:
-    """Return the options for another target: it has its own kernels and interpreter."""
-    return argparse.Namespace(**{**vars(args), "target": name, "kernels": None, "interpreter": None})
+    """Return the options for another target: it has its own kernels and interpreter, and is of no program."""
+    own = {"target": name, "kernels": None, "interpreter": None, "firmware": None}
+    return argparse.Namespace(**{**vars(args), **own})
 
 
 def _comparisons(args: argparse.Namespace, model: Model, config: Configuration) -> Iterator[_Case]:

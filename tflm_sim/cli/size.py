@@ -68,7 +68,7 @@ EXITS = {
 
 def register(subparsers: options.Subparsers) -> None:
     parser = options.add_verb(subparsers, "size", EXAMPLES, about=ABOUT, exits=EXITS)
-    parser.add_argument("models", nargs="+", metavar="MODEL", help=options.MODELS_HELP)
+    parser.add_argument("models", nargs="*", metavar="MODEL", help=options.MODELS_HELP)
     options.add_configuration(parser)
     parser.add_argument(
         "--arena-size", metavar="N", help="say what happens in an arena of N bytes instead (64KiB, 65536)"
@@ -91,6 +91,7 @@ def register(subparsers: options.Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
+    named = options.named_models(args, args.models)
     if args.boards or args.targets:
         from tflm_sim.cli import size_boards  # Many boards are slow to import.
 
@@ -103,12 +104,15 @@ def run(args: argparse.Namespace) -> int:
     def possible() -> tuple[Configuration, ...]:  # Asked for with a model: a source needs no TFLM with an interpreter.
         return options.possible_configurations(args, is_split=args.split_arenas)
 
-    names = list(expand(args.models))
+    if None in named:
+        options.is_executed(args, "split_arenas", "jsonl")
+        return _executed(args, named, possible())
+    names = list(expand(name for name in named if name is not None))
     if args.jsonl and not args.executed:
         return _jsonl(args, names, possible)
     if args.json and len(names) > 1:
         raise UsageError("--json takes one model; use --jsonl for several")
-    if options.is_executed(args, "map", "split_arenas", "jsonl"):
+    if options.is_executed(args, "split_arenas", "jsonl"):
         return _executed(args, names, possible())
     code = 0
     for position, name in enumerate(names):
@@ -196,18 +200,23 @@ def _program_document(
     return replace(arena_document(sized, parts=parts, answer=need.answer), model=model_facts(model))
 
 
-def _executed(args: argparse.Namespace, names: Sequence[str], possible: Sequence[Configuration]) -> int:
-    """Print what was measured in the program with each model."""
+def _executed(args: argparse.Namespace, names: Sequence[str | None], possible: Sequence[Configuration]) -> int:
+    """Print what was measured in the program with each model; None is its own."""
     code, limit = 0, options.arena_size(args)
     for position, name in enumerate(names):
-        model = load(name)
+        model = None if name is None else load(name)
+        if args.map:
+            found, exact = options.exactly_measured(args, model)
+            code = max(code, _map(args, found.model, exact))
+            continue
         measured = options.measured(args, model, possible, [] if limit is None else [limit])
         if limit is not None:
-            code = max(code, _say_in_arena(args, name, measured, limit))
+            code = max(code, _say_in_arena(args, name or args.firmware, measured, limit))
         elif args.json:
             say_json(measured.document())
         else:
-            say(*([""] if position else []), *measured.lines())
+            say(*([""] if position else []), *measured.lines(has_ledger=args.all))
+            say(*([] if args.all or measured.smallest is None else [EVERY_BYTE]))
         if limit is None and measured.smallest is None:
             code = SimulatedFailure.exit_code
     return code

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from tflm_sim.checks.doubts import EXIT_CODES, Answer, answer_of
 from tflm_sim.document_types import Count
+from tflm_sim.escape import html_table
 from tflm_sim.extensions.firmware.emulation.stack_room import StackRoom
 from tflm_sim.short_repr import short_repr
 
@@ -22,8 +23,10 @@ class ExecutedEvent(NamedTuple):
 
     ``kind`` is "persist" (tail bytes at ``offset``; ``used``: with what alignment skips), "temp" (``used``: the end of
     all temps), "temp_free", "temp_reset" (``size``: 1 where it was not refused; ``used``: the head), "resize" of the
-    head (``offset``: the head then; ``used``: 1 where it was not refused), "corruption", "phase", or a step of an
-    operator: "op_parse", "op_init", "op_prepare". ``name`` says which phase or operator.
+    head (``offset``: the head then; ``used``: 1 where it was not refused), "scratch" for a scratch buffer that a kernel
+    asks for (``offset``: how many it is for the model, from 0 on), "corruption", "phase", or a step of an operator:
+    "op_parse", "op_init", "op_prepare". ``name`` says which phase or operator, and of a kernel's request which function
+    makes it.
     """
 
     kind: str
@@ -232,6 +235,20 @@ class Execution:
     arenas: tuple[ExecutedArena, ...]
 
     __repr__ = short_repr
+
+    def _repr_html_(self) -> str:
+        """For notebooks: each arena, and what it needs."""
+        rows = [
+            (
+                one.symbol or f"{one.address:#x}",
+                f"{one.size:,} B",
+                "not known" if one.smallest_arena is None else f"{one.smallest_arena:,} B",
+                {True: "works", False: one.reason or "fails", None: one.reason or "cannot be told"}[one.works],
+            )
+            for one in self.arenas
+        ]
+        title = f"{self.file or 'a program'}, executed for a {self.core} in {self.emulator}: {self.answer}"
+        return html_table(title, rows, head=("arena", "size", "needs", "result"))
 
     @property
     def bad_stores(self) -> tuple[ExecutedStore, ...]:

@@ -7,9 +7,10 @@ from dataclasses import replace
 from time import process_time
 from typing import Literal, NamedTuple
 
+from tflm_sim.arena.stages import Stage
 from tflm_sim.errors import FirmwareError
 from tflm_sim.extensions.firmware.emulation.emulator import Emulator
-from tflm_sim.extensions.firmware.emulation.event_rows import HeldAddress, rows_of, with_parse
+from tflm_sim.extensions.firmware.emulation.event_rows import HeldAddress, rows_of, with_askers
 from tflm_sim.extensions.firmware.emulation.execution import (
     ExecutedAllocation,
     ExecutedArena,
@@ -435,7 +436,9 @@ def _allocation(program: Program, arena: Arena, result: Result, is_called: bool)
         log=tuple(result.log),
         stack=result.stack,
         model=result.model,
-        events=tuple(rows_of(with_parse(result.events, dict(_owners(result, arena.head))))),
+        events=tuple(
+            rows_of(with_askers(result.events, dict(_owners(result, arena.head)), _functions(program, result)))
+        ),
         invocations=tuple(_invocation(program, one, is_called) for one in result.invocations),
         stores=_stores(program, result.stores),
         stack_room=program.stack_room(result.pointer, is_called=is_called),
@@ -448,6 +451,17 @@ def _owners(result: Result, head: int) -> Iterator[tuple[int, HeldAddress]]:
         for value in operator.holds:
             if value >= head:
                 yield value - head, HeldAddress(operator.subgraph, operator.index, operator.name)
+
+
+def _functions(program: Program, result: Result) -> dict[tuple[Stage, int, int], str]:
+    """Return the name of each operator's Init and Prepare, where a symbol says it."""
+    found = {
+        (stage, operator.subgraph, operator.index): program.name_at(address)
+        for operator in result.operators
+        for stage, address in ((Stage.OP_INIT, operator.init), (Stage.OP_PREPARE, operator.prepare))
+        if address is not None
+    }
+    return {key: f"{name}()" for key, name in found.items() if name}
 
 
 def _invocation(program: Program, invocation: InvokeSeen, is_called: bool) -> ExecutedInvoke:
