@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +39,25 @@ def test_the_list_of_verbs_has_a_line_for_each_below_its_heading(capsys: pytest.
     names = [line.split()[0] for line in listing.splitlines() if line.startswith("  ") and line[2] != " "]
     assert sorted(names) == sorted({*VERBS} - {"bug-report", "completion"})
     assert names[:2] == ["size", "check"]
+
+
+@pytest.mark.parametrize("verb", [*VERBS, "board listen", "board replay", "list libraries"])
+def test_a_help_is_no_wider_than_the_terminal_and_its_commands_can_be_pasted(
+    verb: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = {}
+    for width in (80, 200):
+        monkeypatch.setenv("COLUMNS", str(width))
+        with pytest.raises(SystemExit, match="0"):
+            main([*verb.split(), "--help", "all"])
+        text = capsys.readouterr().out
+        lines = [
+            line for line in text.splitlines() if not line.lstrip().startswith('"')
+        ]  # a message stays in one piece
+        assert max(map(len, lines)) <= width
+        pasted = re.sub(r"\\\n\s+", "", text.split("examples:\n")[1] if "examples:" in text else "")
+        shown[width] = re.findall(r"^  tflm-sim .*", pasted, re.MULTILINE)
+    assert shown[80] == shown[200]
 
 
 @pytest.mark.parametrize("option", ["--help", "--version"])

@@ -13,6 +13,21 @@ from tflm_sim.checks.doubts import Answer, Doubt, answer_of
 from tflm_sim.device.configuration import Configuration
 
 
+@dataclass(frozen=True, slots=True)
+class Ram:
+    """The RAM in which an arena lies.
+
+    Attributes:
+        name: What to call it.
+        size: Its bytes.
+        others: What else is in it, and its bytes.
+    """
+
+    name: str
+    size: int
+    others: tuple[tuple[str, int], ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramNeed:
     """What a model needs in a program, and whether it works there.
@@ -34,6 +49,7 @@ class ProgramNeed:
         settled_by: The command that executes the program with the model; "" where nothing here can.
         candidates: What the model needs in each case that the file leaves open, where they differ.
         parts: The same as parts of a document.
+        ram: The RAM of the program's arena; None where the file does not say where it ends.
     """
 
     configuration: Configuration
@@ -49,6 +65,7 @@ class ProgramNeed:
     settled_by: str
     candidates: tuple[CandidateNeed, ...]
     parts: Mapping[str, Any] = field(default_factory=dict)
+    ram: Ram | None = None
 
     @property
     def answer(self) -> Answer:

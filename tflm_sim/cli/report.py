@@ -14,7 +14,7 @@ from tflm_sim.answers.offline_plan import with_offline_plan
 from tflm_sim.checks.candidates import CandidateNeed, candidate_text, most_demanding
 from tflm_sim.checks.doubts import EXIT_CODES, settling_lines
 from tflm_sim.checks.lifetime_answers import Lifetimes
-from tflm_sim.checks.program_need import ProgramNeed
+from tflm_sim.checks.program_need import ProgramNeed, Ram
 from tflm_sim.cli.options import (
     SETTINGS,
     TENSOR_HELP,
@@ -180,7 +180,7 @@ def run(args: argparse.Namespace) -> int:
         pictures, boards = _saved(args)
     else:
         (pictures, program), boards = _pictures(args), _boards(args)
-    _write(args, form, pictures, boards)
+    _write(args, form, pictures, boards, _room(args) if program is None else program.ram)
     if args.output != "-":
         say(*part_lines("SizeDocument", getattr(pictures[0].size, "parts", {})), file=sys.stderr)
         say(f"for {pictures[0].title}", f"{args.output}: {_answer(pictures[0])}", file=sys.stderr)
@@ -325,7 +325,7 @@ def _boards(args: argparse.Namespace) -> Table:
     return board_table(rows_of(args.model, load(args.model), over))
 
 
-def _write(args: argparse.Namespace, form: str, pictures: Sequence[Picture], boards: Table) -> None:
+def _write(args: argparse.Namespace, form: str, pictures: Sequence[Picture], boards: Table, room: Ram | None) -> None:
     if form == "png":
         from tflm_sim.report.drawings import write_png
 
@@ -334,7 +334,7 @@ def _write(args: argparse.Namespace, form: str, pictures: Sequence[Picture], boa
         write_png(args.output, pictures)
         return
     writers: dict[str, Callable[[TextIO], object]] = {
-        "html": lambda file: write_page(file, pictures, boards, room=_room(args)),
+        "html": lambda file: write_page(file, pictures, boards, room=room),
         "svg": lambda file: write_svg(file, pictures),
         "json": lambda file: file.write(json_text(picture_document(pictures, boards))),
         "perfetto": lambda file: write_perfetto(file, pictures[0]),
@@ -343,10 +343,10 @@ def _write(args: argparse.Namespace, form: str, pictures: Sequence[Picture], boa
     _write_text(args.output, writers[form])
 
 
-def _room(args: argparse.Namespace) -> tuple[str, int] | None:
-    """Return the largest bank of the board that was named, and its bytes; None where none is known."""
+def _room(args: argparse.Namespace) -> Ram | None:
+    """Return the largest bank of the board that was named; None where none is known."""
     bank = board(args.board).largest_bank if args.board else None
-    return None if bank is None else (f"{bank.name} of {args.board}", bank.size)
+    return None if bank is None else Ram(f"{bank.name} of {args.board}", bank.size)
 
 
 def _write_text(output: str, write: Callable[[TextIO], object]) -> None:

@@ -169,12 +169,12 @@ def firmware_document(
         disagreeing=dict(firmware.debug.disagreeing) if firmware.debug else {},
         mismatches=mismatches,
         models=tuple(Placed(row.symbol, row.piece, row.address, row.extent, row in used) for row in firmware.models),
-        arenas=tuple(Placed(row.name, row.section, row.address, row.size) for row in firmware.arenas),
+        arenas=placed_arenas(firmware),
         arena_pointers=tuple(firmware.arena_pointers),
         operators=tuple(sorted(firmware.operators)) if firmware.operators is not None else None,
         prints_messages=firmware.prints_messages,
         compression=firmware.has_compression,
-        ram=tuple(map(_ram, firmware.regions)),
+        ram=tuple(map(ram_facts, firmware.regions)),
         problem=problem,
         answer=answer,
         fits=fits_of(answer),
@@ -183,7 +183,13 @@ def firmware_document(
     )
 
 
-def _ram(region: Region) -> RamFacts:
+def placed_arenas(firmware: Firmware) -> tuple[Placed, ...]:
+    """Return the arenas of a program, and where they lie."""
+    return tuple(Placed(row.name, row.section, row.address, row.size) for row in firmware.arenas)
+
+
+def ram_facts(region: Region) -> RamFacts:
+    """Return what the document says of a region."""
     return RamFacts(
         start=region.start,
         initialised=region.data,
