@@ -433,3 +433,13 @@ def test_a_figure_for_the_arena_in_use_is_compared_with_the_model_s(
     given = ["explain", f"{KIT}{printed}", "--model", "sample:keyword_spotter", "--target", "cortex-m55"]
     assert main(given) == 0
     assert said in capsys.readouterr().out.replace("\n", " ")
+
+
+def test_a_line_that_names_allocate_tensors_and_an_error_is_no_success(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "kTfLiteError returned by AllocateTensors"]) == 3
+    assert "no failure" not in capsys.readouterr().out.replace("and no failure that is known", "")
+
+
+def test_an_arena_that_the_heap_does_not_give_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "E (407) app: Tensor arena allocation failed"]) == 1
+    assert "could not allocate the arena from the heap" in capsys.readouterr().out
