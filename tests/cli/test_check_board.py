@@ -181,8 +181,7 @@ def test_an_esp32_s3_says_which_esp_nn_was_taken(capsys: pytest.CaptureFixture[s
     assert lines[0].endswith("; with esp_nn 1.3.2 to 1.5.0 it may need more or less")
     assert lines[-1] == (
         "esp-tflite-micro@1.4.0 asks for esp_nn >=1.1.1; esp_nn 1.3.1 is taken by default (newer: 1.3.2 to 1.5.0); "
-        "another is named so: --kernels esp_nn@1.3.0; the newest text at hand, of what release is not known: "
-        "--kernels esp_nn@25cae54"
+        "another is named so: --kernels esp_nn@1.3.0; the newest that is modelled: --kernels esp_nn@25cae54"
     )
     named = ["--library", "esp-tflite-micro@1.3.5", "--kernels", "esp_nn@1.1.2", "--board", "esp32-s3"]
     assert main(["size", PERSON_FILE, *named]) == 0
