@@ -112,7 +112,11 @@ class Builder:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._gcc = compiler == "gcc"
         kernels = library.kernels_from
-        includes = [library.tflm, *library.includes, *([kernels, kernels / "include", kernels / "Include"] if kernels else [])]
+        includes = [
+            library.tflm,
+            *library.includes,
+            *([kernels, kernels / "include", kernels / "Include"] if kernels else []),
+        ]
         self._flags = [
             *shlex.split(self.core.flags), *shlex.split(flags), *COMMON, *DEFINES, "-mthumb",
             *(f"-I{place}" for place in includes),
@@ -148,7 +152,9 @@ class Builder:
 
     def _compiler(self, source: Path) -> list[str | Path]:
         is_c = source.suffix == ".c"
-        program = ("arm-none-eabi-gcc" if is_c else "arm-none-eabi-g++") if self._gcc else "clang" if is_c else "clang++"
+        program = (
+            ("arm-none-eabi-gcc" if is_c else "arm-none-eabi-g++") if self._gcc else "clang" if is_c else "clang++"
+        )
         headers = () if is_c else ("-include", self._all_headers)
         return [program, *self._flags, *(() if is_c else CXX), *headers]
 
@@ -228,16 +234,9 @@ class Builder:
             return False
         return ran.returncode == 0
 
-    def smallest(self, program: Path, near: int | None) -> int | None:
-        """Return the smallest arena in which a truth's program works, None where ANY_ARENA is too small.
-
-        Args:
-            program: The program.
-            near: The smallest arena of another program, which is tried first.
-        """
+    def smallest(self, program: Path) -> int | None:
+        """Return the smallest arena in which a truth's program works, None where ANY_ARENA is too small."""
         low, high = 0, ANY_ARENA
-        if near and self.works(program, near) and not self.works(program, near - 1):
-            return near
         if not self.works(program, high):
             return None
         while high - low > 1:

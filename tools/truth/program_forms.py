@@ -78,7 +78,9 @@ FORMS = {
         f"{_ARENA}static std::unique_ptr<tflite::MicroInterpreter> i; "
         "i = std::make_unique<tflite::MicroInterpreter>(M, r, arena, SIZE); RUN(*i)"
     ),
-    "optional": Form(f"{_ARENA}static std::optional<tflite::MicroInterpreter> i; i.emplace(M, r, arena, SIZE); RUN(*i)"),
+    "optional": Form(
+        f"{_ARENA}static std::optional<tflite::MicroInterpreter> i; i.emplace(M, r, arena, SIZE); RUN(*i)"
+    ),
     "setup and loop": Form(
         "setup(); for (;;) loop();",
         "namespace { const tflite::Model *model = nullptr; tflite::MicroInterpreter *interpreter = nullptr; "
@@ -247,7 +249,9 @@ FORMS = {
     ),
     "twice": Form(f"{_ARENA}{_ON_ARENA}{_CHECKED}RUN(i)"),
     "three times": Form(f"{_ARENA}{_ON_ARENA}for (int n = 0; n < 2; n++) {_CHECKED}RUN(i)"),
-    "made again": Form(f"{_ALLOCATOR}{{ tflite::MicroInterpreter i(M, r, a); {_CHECKED}}} tflite::MicroInterpreter i(M, r, a); RUN(i)"),
+    "made again": Form(
+        f"{_ALLOCATOR}{{ tflite::MicroInterpreter i(M, r, a); {_CHECKED}}} tflite::MicroInterpreter i(M, r, a); RUN(i)"
+    ),
     "two after each other in one arena": Form(
         f"{_ARENA}{{ tflite::MicroInterpreter i(M, r, arena, SIZE); {_CHECKED}}} "
         "tflite::MicroInterpreter i(M, r, arena, SIZE); RUN(i)"

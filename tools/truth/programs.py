@@ -7,7 +7,7 @@ r"""Build programs with real TFLM in many forms, run them in QEMU, and ask each 
 
 It is given all sources and fetches nothing. Each program is a row of {form x core x flags x flags of the program x
 TFLM x kernels}; the library is built once for each but the first and fourth. The smallest arena is found by bisection
-in QEMU, then the program is built with that arena, and with 16 bytes less, and asked about; a form that works in no
+in QEMU, then the program is built with that arena, and with a byte less, and asked about; a form that works in no
 arena is asked about with a large one. Rows stand in programs.jsonl in the folder --work, and one that is there is not
 made again. Without --tflm those rows are counted; --ask-again asks each once more.
 
@@ -101,7 +101,9 @@ def asked(row: dict[str, Any]) -> dict[str, dict[str, Any]]:
                 parts = [document.get("program"), *document.get("verdicts", ()), document]
                 if verb == "firmware --run":
                     parts += document.get("arenas", ())[:1]
-                answer = document.get("answer") or next((each["answer"] for each in parts if each and "answer" in each), "")
+                answer = document.get("answer") or next(
+                    (each["answer"] for each in parts if each and "answer" in each), ""
+                )
                 doubts = [doubt["text"] for each in parts if each for doubt in each.get("doubts") or ()]
                 sizes = [each.get("smallest_arena") or each.get("smallest_arena_bytes") for each in parts if each]
                 size = next((each for each in sizes if each), None)
@@ -159,7 +161,7 @@ def table(rows: Iterable[dict[str, Any]]) -> bool:
 
 
 def rows_of(builder: Builder, model: Path, name: str, own: str, near: int | None) -> Iterable[dict[str, Any]]:
-    """Yield a form's programs, built and run: with the smallest arena, and with 16 bytes less.
+    """Yield a form's programs, built and run: with the smallest arena, and with a byte less.
 
     Args:
         builder: What builds them.
@@ -172,10 +174,16 @@ def rows_of(builder: Builder, model: Path, name: str, own: str, near: int | None
         subprocess.CalledProcessError: They do not compile or link.
     """
     form = FORMS[name]
-    truth = builder.program(name, ANY_ARENA, own, is_truth=True)
-    smallest = None if form.fails else builder.smallest(truth, near)
-    for arena in [ANY_ARENA] if smallest is None else [smallest, smallest - 16]:
-        program = builder.program(name, arena, own)
+    smallest: int | None = None
+    known: dict[int, Path] = {}
+    if near and form.invokes and not form.fails:
+        known = {arena: builder.program(name, arena, own) for arena in (near, near - 1)}
+        if builder.works(known[near]) and not builder.works(known[near - 1]):
+            smallest = near
+    if smallest is None and not form.fails:
+        smallest = builder.smallest(builder.program(name, ANY_ARENA, own, is_truth=True))
+    for arena in [ANY_ARENA] if smallest is None else [smallest, smallest - 1]:
+        program = known.get(arena) or builder.program(name, arena, own)
         works = not form.fails and (builder.works(program) if form.invokes else arena == smallest)
         yield {
             "program": str(program), "model": str(model), "form": name, "arena": arena, "works": works,
