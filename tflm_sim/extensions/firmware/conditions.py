@@ -11,6 +11,7 @@ from dataclasses import replace
 from tflm_sim.checks.doubts import Doubt
 from tflm_sim.device.resources import resource_variable_names
 from tflm_sim.extensions.firmware.cases import PLACES, FirmwareCase, sharers_of
+from tflm_sim.extensions.firmware.placement import copy_of
 from tflm_sim.extensions.firmware.reading.firmware import Firmware
 from tflm_sim.extensions.firmware.reading.grounds import Condition
 from tflm_sim.extensions.firmware.rooms import Subject
@@ -108,6 +109,11 @@ class Conditions:
             if self._fits is not False:
                 odd = f"addresses that are {place % _LARGEST_NUMBER} modulo {_LARGEST_NUMBER}"
                 yield f"the processor loads words, pairs of words too, from {odd} (its model lies at {place:#x})"
+        if self._fits is not False and any(call and call.model is None is call.model_copy for call in self._calls):
+            rooms = {room.address for room in self._rooms}
+            name = copy_of(self._firmware, self._subject.size, rooms)
+            if name:
+                yield f"it uses the model where the file has it, or an aligned copy ({name} has room for one)"
 
     def _which_arena(self) -> str:
         whole = "all of " if any(one.arena_size is None for one in self._firmware.set_up.interpreters) else ""

@@ -210,6 +210,9 @@ def _of_call(
     # A model that replaces one stands in its place, not beside it: only the other interpreters' models are there too.
     beside = sharers if model is not None else [other for other in sharers if other is not call]
     shared = tuple(each.model for each in _models_on(beside, firmware.models) if each is not model)
+    if model is not None:  # Another interpreter of the same model takes as much once more.
+        again = [one for one in sharers if one is not call and one.model is not None and _contains(model, one.model)]
+        shared += (model.model,) * len(again)
     alone = not shared or [other.model for other in sharers] == [None]
     is_anywhere = call.arena is None or call.is_on_heap
     room = ArenaRoom(
