@@ -155,6 +155,8 @@ def judge_in_program(
         smallest=need.smallest, candidates=need.candidates, parts=need.parts, doubts=need.doubts,
         settled_by=need.settled_by,
     )  # fmt: skip
+    if need.banks:
+        return replace(found, limit=None, reason=need.reason or f"needs {need.bank_words}")
     if need.reason or needed is None:
         return found
     if limit is None:

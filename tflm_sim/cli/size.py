@@ -174,7 +174,7 @@ def _in_program(args: argparse.Namespace, name: str, model: Model, possible: Seq
         say_verdict(first)
     if args.map:
         _map(args, model, need.configuration)
-    elif need.simulation is not None and limit is None and need.works is not False:
+    elif need.simulation is not None and limit is None and need.works is not False and not need.banks:
         say(*size_lines(need.simulation, has_ledger=args.all))
     say("", *part_lines("SizeDocument", parts), *last_lines(need))
     return code

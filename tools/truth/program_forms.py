@@ -134,7 +134,8 @@ FORMS = {
     ),
     "passes more than it has": Form(
         "static struct { alignas(16) uint8_t arena[ARENA - 1600]; uint8_t neighbour[1600]; } s; "
-        "static tflite::MicroInterpreter i(M, r, s.arena, SIZE); END(i); for (auto b : s.neighbour) if (b) end(1); end(0);",
+        "static tflite::MicroInterpreter i(M, r, s.arena, SIZE); END(i); "
+        "for (auto b : s.neighbour) if (b) end(1); end(0);",
         has_own_size=True,
         fails=True,
     ),
@@ -228,9 +229,11 @@ FORMS = {
     ),
     "in a task whose stack is small": Form(
         "SWITCH_STACK(tasks.stack + sizeof(tasks.stack), task)",
-        "alignas(16) static uint8_t arena[ARENA]; static struct { alignas(16) uint8_t guard[4096]; uint8_t stack[256]; } tasks; "
+        "alignas(16) static uint8_t arena[ARENA]; static struct { alignas(16) uint8_t guard[4096]; "
+        "uint8_t stack[256]; } tasks; "
         'extern "C" __attribute__((noinline, used)) void task() { static Resolver r; ADD_ALL(r) '
-        "static tflite::MicroInterpreter i(M, r, arena, SIZE); END(i) for (auto b : tasks.guard) if (b) end(1); end(0); }",
+        "static tflite::MicroInterpreter i(M, r, arena, SIZE); "
+        "END(i) for (auto b : tasks.guard) if (b) end(1); end(0); }",
         has_own_size=True,
         fails=True,
     ),
@@ -269,7 +272,8 @@ FORMS = {
         "static tflite::MicroInterpreter i(M, r, a, v); RUN(i)"
     ),
     "variables elsewhere": Form(
-        f"{_ARENA}alignas(16) static uint8_t other[1024]; auto *a = tflite::MicroAllocator::Create(other, sizeof(other)); "
+        f"{_ARENA}alignas(16) static uint8_t other[1024]; auto *a = tflite::MicroAllocator::Create(other, "
+        "sizeof(other)); "
         "auto *v = tflite::MicroResourceVariables::Create(a, 7); "
         "static tflite::MicroInterpreter i(M, r, arena, SIZE, v); RUN(i)"
     ),
@@ -289,7 +293,8 @@ FORMS = {
         f"{_ARENA}static int mine; {_ON_ARENA}if (i.SetMicroExternalContext(&mine) != kTfLiteOk) end(1); RUN(i)"
     ),
     "invoked often": Form(
-        f"{_ARENA}{_ON_ARENA}{_CHECKED}if (TRUTH_NOW) end(0); for (int n = 0; n < 3; n++) {{ memset(i.input(0)->data.raw, n, i.input(0)->bytes); "
+        f"{_ARENA}{_ON_ARENA}{_CHECKED}if (TRUTH_NOW) end(0); for (int n = 0; n < 3; "
+        f"n++) {{ memset(i.input(0)->data.raw, n, i.input(0)->bytes); "
         "if (i.Invoke() != kTfLiteOk) end(1); } i.Reset(); end(0);"
     ),
     "filled before": Form(f"{_ARENA}memset(arena, 0xa5, ARENA); {_ON_ARENA}RUN(i)"),
@@ -300,10 +305,12 @@ FORMS = {
     "a virtual getter": Form(
         "struct Base { virtual uint8_t *arena() = 0; }; "
         "struct Own : Base { uint8_t *arena() override { alignas(16) static uint8_t a[ARENA]; return a; } }; "
-        "static Own own; Base *volatile base = &own; static tflite::MicroInterpreter i(M, r, base->arena(), SIZE); RUN(i)"
+        "static Own own; Base *volatile base = &own; static tflite::MicroInterpreter i(M, r, base->arena(), "
+        "SIZE); RUN(i)"
     ),
     "grows until it fits": Form(
-        f"{_ARENA}for (size_t size = 4096; size <= SIZE; size += 1024) {{ tflite::MicroInterpreter i(M, r, arena, size); "
+        f"{_ARENA}for (size_t size = 4096; size <= SIZE; size += 1024) {{ tflite::MicroInterpreter i(M, r, "
+        "arena, size); "
         "if (i.AllocateTensors() == kTfLiteOk) { RUN(i) } } end(1);",
         has_own_size=True,
     ),
@@ -350,7 +357,8 @@ FORMS = {
     ),
     "softmax is missing": Form(f"static Resolver r; ADD_OTHERS(r) {_ARENA}{_ON_ARENA}RUN(i)"),
     "spoils its arena": Form(
-        f"{_ARENA}{_ON_ARENA}{_CHECKED}if (TRUTH_NOW) end(0); memset(arena + SIZE - 4000, 0xff, 4000); end(i.Invoke() != kTfLiteOk);"
+        f"{_ARENA}{_ON_ARENA}{_CHECKED}if (TRUTH_NOW) end(0); memset(arena + SIZE - 4000, 0xff, 4000); "
+        "end(i.Invoke() != kTfLiteOk);"
     ),
     "waits for a port": Form(f"{_ARENA}volatile bool port = false; while (!port) {{}} {_ON_ARENA}RUN(i)"),
     "never invokes": Form(

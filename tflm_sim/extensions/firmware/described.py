@@ -106,6 +106,7 @@ class DescribedProgram:
             works=works,
             reason=verdict.why,
             log=verdict.log,
+            banks=verdict.banks,
             doubts=doubts,
             settled_by=settled_by,
             candidates=tuple(CandidateNeed(row.case, row.needed) for row in verdict.cases),

@@ -33,6 +33,7 @@ _FIRST_EVENTS = 16
 """In which resource variables are made: they come before the model."""
 _COMPARED = (Persist, Temp, TempFree, TempReset, Resize, ScratchRequest)
 _WITHOUT_OPERATOR = "its AllocateTensors() ends there, as where its resolver lacks the operator: its log says why"
+_NOTHING = "nothing more"
 _WITHOUT_CHECKS = "the program was built without TFLITE_DCHECK (NDEBUG), and goes on where others halt"
 _STEPS = {Stage.OP_PARSE, Stage.OP_INIT, Stage.OP_PREPARE}
 
@@ -138,6 +139,8 @@ def _compare(
     firmware: Firmware,
     model_of: Callable[[ExecutedAllocation], Model | None],
 ) -> Compared:
+    if arena.banks and not any(bank.is_head and bank.is_tail for bank in arena.banks):
+        return Compared(arena.address, None, "head and tail have a bank each, by the plan of banks.h")
     models = []
     for allocation in arena.allocations:
         model = model_of(allocation)
@@ -154,11 +157,17 @@ def _compare(
         given["arena_address"] = arena.address % BUFFER_ALIGNMENT
         other = None if rest is None else rest.size
         simulation = simulate(models, target, arena_size=arena.size, non_persistent_arena_size=other, **given)
-        return replace(agreement(requests(arena, rest, len(models)), simulation), settings=_named(settings))
+        found = agreement(requests(arena, rest, len(models)), simulation)
+        of_plan = {_NOTHING, *(_head_words(bank.planned) for bank in arena.banks if bank.is_head)}
+        if arena.banks and found.executed in of_plan:
+            # TFLM's planner has another plan than the one of banks.h, which may refuse; before, it did not matter.
+            return Agreement(found.compared, settings="the planner of banks.h, up to its plan")
+        return replace(found, settings=_named(settings))
 
     try:
         targets = firmware_target(firmware).alternatives
-        best = max((judged(target, {}) for target in targets), key=_rank)
+        own: Settings = {"has_own_planner": True} if arena.banks else {}
+        best = max((judged(target, own) for target in targets), key=_rank)
     except TflmSimError as problem:
         return Compared(arena.address, None, str(problem))
     for settings in possible_settings(arena, targets[0]):
@@ -239,10 +248,9 @@ def agreement(executed: Iterable[Event], simulation: Simulation) -> Agreement:
     if len(seen) > shorter and simulation.status == "abort":
         halt = f"a halt ({simulation.failure})"
         return Agreement(shorter, _words(more), halt, _place(more, more), _WITHOUT_CHECKS, op=refusing)
-    nothing = "nothing more"
     if len(seen) == shorter and more.asker is not None and more.asker.stage not in KERNEL_STEPS:
-        return Agreement(shorter, nothing, _words(more), _place(more, more), _WITHOUT_OPERATOR)
-    said = (_words(more), nothing) if len(seen) > shorter else (nothing, _words(more))
+        return Agreement(shorter, _NOTHING, _words(more), _place(more, more), _WITHOUT_OPERATOR)
+    said = (_words(more), _NOTHING) if len(seen) > shorter else (_NOTHING, _words(more))
     return Agreement(shorter, *said, _place(more, more), _meaning(more, more), op=refusing or _kernel(more, more))
 
 
@@ -286,10 +294,14 @@ def _words(asked: RecordedRequest) -> str:
     if isinstance(event, Temp):
         return f"{event.size:,} B of temp (align {event.alignment}) at {event.offset:,}"
     if isinstance(event, Resize):
-        return f"the head resized to {event.size:,} B" + ("" if event.ok else ", refused")
+        return _head_words(event.size) + ("" if event.ok else ", refused")
     if isinstance(event, TempFree):
         return f"the temp at {event.offset:,} given back"
     return "temps reset"
+
+
+def _head_words(size: int) -> str:
+    return f"the head resized to {size:,} B"
 
 
 def _place(one: RecordedRequest, other: RecordedRequest) -> str:

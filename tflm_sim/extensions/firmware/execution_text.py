@@ -127,6 +127,11 @@ def _result(one: ExecutedAllocation) -> str:
 def _arena_lines(arena: ExecutedArena, *, several: bool) -> Iterator[str]:
     name = printable(arena.symbol) if arena.symbol else "an arena"
     yield ""
+    for bank in arena.banks:
+        parts = [text for text, is_so in (("the head", bank.is_head), ("the tail", bank.is_tail)) if is_so]
+        holds = f", with {listed(parts)}" if parts else ""
+        size = f"{bank.size:,} B at {bank.address:#010x}"
+        yield _row("bank", f"{printable(bank.name)}: {size}, of which {bank.planned:,} B are planned{holds}")
     yield _row("arena", f"{name}{_PARTS[arena.part]}: {arena.size:,} B at {arena.address:#010x}")
     if not arena.is_exact:
         yield _row("caution", "what alignment skips at its start, less than 16 B, was not seen: add it to all sizes")
@@ -229,6 +234,11 @@ def _answer(name: str, arena: ExecutedArena, place: ExecutedPlace | None) -> str
         mark, arena = "no", replace(arena, reason=place.fault)
     elif place is not None and place.conditions and arena.works:
         mark = f"yes, if {printable(listed(place.conditions), 600)}"
+    if arena.banks:
+        held = listed(
+            [f"{printable(bank.name)} ({bank.size:,} B) needs {bank.needed:,} B" for bank in arena.banks if bank.needed]
+        )
+        return f"{mark}: {printable(arena.reason, 400)}; {held}" if arena.reason else f"{mark}: {held}"
     if arena.smallest_arena is None:
         return f"{mark}: {name} ({arena.size:,} B): {printable(arena.reason, 400)}"
     whose = "AllocateTensors()" if arena.fits else "it"

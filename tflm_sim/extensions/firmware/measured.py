@@ -106,6 +106,12 @@ def measure(
     arena, rest = max(pairs, key=lambda pair: (pair[0].smallest_arena is None, pair[0].smallest_arena or 0))
     if arena.fits is None:
         raise FirmwareError(arena.reason, path=os.fspath(program))
+    if arena.banks:
+        raise FirmwareError(
+            "its tensors lie in several banks of RAM, by the plan of banks.h: 'firmware APP.elf --run' tells what each "
+            "bank needs",
+            path=os.fspath(program),
+        )
     if interpreter not in (0, arena.allocations[0].interpreter):
         raise FirmwareError(
             "this interpreter uses an arena that another one used before; use 'firmware APP.elf --run' instead",

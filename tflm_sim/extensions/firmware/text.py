@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from tflm_sim.answers.smallest_arena import SplitArenaSizes
 from tflm_sim.checks.doubts import first_words, listed, turning
+from tflm_sim.checks.program_need import bank_words
 from tflm_sim.escape import printable
 from tflm_sim.extensions.firmware.document import FirmwareDocument, FirmwareVerdictRow, Placed, RamFacts
 from tflm_sim.extensions.firmware.ram_parts import ram_parts
@@ -192,6 +193,8 @@ def _one_reason(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
         return _not_registered(row, document)
     if row.reason or needed is None or multiple_of_16 is None:
         return printable(row.reason, 400)
+    if row.banks:
+        return f"needs {bank_words(row.banks)}"
     if row.smallest_split_arenas is not None:
         return _of_two(row, row.smallest_split_arenas, document)
     if row.arena_size is None:

@@ -155,6 +155,28 @@ class TriedSize(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutedBank:
+    """A bank of RAM that the program gives to a plan of banks.h; sizes are bytes.
+
+    Attributes:
+        name: What the plan calls it.
+        size: As the program gives it.
+        needed: What the plan's planner asks for; with less it refuses to plan.
+        planned: From the bank's start to the end of the plan there.
+        is_head: Whether it holds the head.
+        is_tail: Whether it holds what stays.
+    """
+
+    name: str
+    address: Count
+    size: Count
+    needed: Count
+    planned: Count
+    is_head: bool
+    is_tail: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutedArena:
     """An arena that the program made, and what was seen in it; sizes and addresses are bytes.
 
@@ -185,6 +207,7 @@ class ExecutedArena:
             has it; of one arena alone.
         trials: How many sizes were tried.
         tried: The sizes that were asked for; for one of more than 4 MiB, one of that order is tried that aligns alike.
+        banks: Where the planner is that of banks.h, its banks; no other sizes are tried then.
     """
 
     symbol: str
@@ -205,6 +228,7 @@ class ExecutedArena:
     trials: Count
     tried: tuple[TriedSize, ...]
     allocations_at_smallest: tuple[ExecutedAllocation, ...] = ()
+    banks: tuple[ExecutedBank, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,11 +9,13 @@ from typing import Literal, NamedTuple
 
 from tflm_sim.arena.stages import Stage
 from tflm_sim.errors import FirmwareError
+from tflm_sim.extensions.firmware.emulation.banks import banks_around, given_banks, lacks
 from tflm_sim.extensions.firmware.emulation.emulator import Emulator
 from tflm_sim.extensions.firmware.emulation.event_rows import HeldAddress, rows_of, with_askers
 from tflm_sim.extensions.firmware.emulation.execution import (
     ExecutedAllocation,
     ExecutedArena,
+    ExecutedBank,
     ExecutedInvoke,
     ExecutedOperator,
     ExecutedStore,
@@ -225,18 +227,24 @@ def _answers(
 ) -> Iterator[ExecutedArena]:
     """Yield what is known of each arena. Sizes are searched first: what counts instructions slows the machine down."""
     machine = start.machine
+    given = given_banks(machine, program)
     arenas = [arena for arena in follower.arenas if arena.results]
+    banks = [banks_around(arena, given) for arena in arenas]
     searches = [SizeSearch(machine, program, follower, arena, _TRIAL_S) for arena in arenas]
     found = [
-        _size_found(machine, search, arena, is_misplaced=bool(follower.misplacement(arena, arena.results)))
-        for search, arena in zip(searches, arenas, strict=True)
+        _in_banks(arena, held)
+        if held
+        else _size_found(machine, search, arena, is_misplaced=bool(follower.misplacement(arena, arena.results)))
+        for search, arena, held in zip(searches, arenas, banks, strict=True)
     ]
     tried = [
         tuple(_tried(search, sizes)) if size.smallest else () for search, size in zip(searches, found, strict=True)
     ]
-    for arena, size, others, search in zip(arenas, found, tried, searches, strict=True):
+    for arena, size, others, search, held in zip(arenas, found, tried, searches, banks, strict=True):
         observed = [] if arena.part is Part.REST else _observed(machine, follower, arena, runs)
         answer = _answer(program, follower, arena, size, others, observed, not start.is_direct)
+        if held:
+            answer = replace(answer, part="all", is_exact=True, banks=held)
         if size.fits is False and answer.smallest_arena_multiple_of_16 is not None and arena.part is Part.ALL:
             seen = search.observed(answer.smallest_arena_multiple_of_16)
             again = (
@@ -246,6 +254,15 @@ def _answers(
             )
             answer = replace(answer, allocations_at_smallest=again)
         yield answer
+
+
+def _in_banks(arena: Arena, banks: Sequence[ExecutedBank]) -> _SizeFound:
+    """Return what is known of an arena in banks of banks.h: their planner says itself what each must have."""
+    fits = _fits(arena.results)
+    if fits:
+        return _SizeFound(fits, "")
+    said = [line.strip() for one in arena.results for line in one.log if line.strip()]
+    return _SizeFound(fits, " and ".join(lacks(banks)) or (said[0] if said else _reason(arena.results)))
 
 
 def _tried(search: SizeSearch, sizes: Sequence[int]) -> Iterator[TriedSize]:
