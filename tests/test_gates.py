@@ -156,7 +156,7 @@ NAMES_OF_OUR_OWN = {
     "extensions/page/cli.py": {"Path(args.write) / name"},
     "extensions/project/answer.py": {"os.path.join(folder, file)"},  # found by walking the folder
     "extensions/project/manifests.py": {  # a folder's own files: .cproject's linker script, Kconfig's sources
-        "os.path.join(folder, name.strip('\"''))",
+        """os.path.join(folder, name.strip('"'))""",
         "os.path.join(folder, pattern)",
     },
     "extensions/shrink/prove.py": {"Path(folder) / name"},
