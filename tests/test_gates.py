@@ -155,10 +155,6 @@ NAMES_OF_OUR_OWN = {
     "extensions/mcp/tools.py": {"files('tflm_sim').joinpath('schemas', f'{tool.schema}.json')"},
     "extensions/page/cli.py": {"Path(args.write) / name"},
     "extensions/project/answer.py": {"os.path.join(folder, file)"},  # found by walking the folder
-    "extensions/project/manifests.py": {  # a folder's own files: .cproject's linker script, Kconfig's sources
-        """os.path.join(folder, name.strip('"'))""",
-        "os.path.join(folder, pattern)",
-    },
     "extensions/shrink/prove.py": {"Path(folder) / name"},
     "extensions/sweep/results.py": {  # beside the file that the option names
         "real.with_name(f'.{real.name}.lock')",
