@@ -160,7 +160,7 @@ class Builder:
 
     def _build_headers(self) -> None:
         """Compile once what nearly all sources include: that is most of the time that each takes."""
-        names = ("micro_interpreter.h", "micro_mutable_op_resolver.h", "micro_resource_variable.h", "micro_utils.h")
+        names = ("micro_interpreter.h", "micro_resource_variable.h", "micro_utils.h")
         self._all_headers.write_text("".join(f'#include "tensorflow/lite/micro/{name}"\n' for name in names), "utf-8")
         compiled = self._all_headers.with_suffix(".h.gch" if self._gcc else ".h.pch")
         command = [*self._compiler(self._all_headers)[:-2], "-x", "c++-header", self._all_headers, "-o", compiled]

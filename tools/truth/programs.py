@@ -114,7 +114,10 @@ def asked(row: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def kind_of(verb: str, answer: dict[str, Any], row: dict[str, Any]) -> str:
-    """Return whether an answer is exact, hangs on a condition, is refused, or is wrong."""
+    """Return whether an answer is exact, hangs on a condition, is refused, is wrong, or of something else ("")."""
+    form = FORMS[row["form"]]
+    if form.is_of_program and not verb.startswith("firmware"):
+        return ""
     code, words, size = answer["code"], answer["answer"], answer["size"]
     if code not in (0, 1, 3) or "Traceback" in words:
         return "wrong"
@@ -127,7 +130,13 @@ def kind_of(verb: str, answer: dict[str, Any], row: dict[str, Any]) -> str:
         does_work = row["works"]
     if code == (1 if does_work else 0):
         return "wrong"
-    if None not in (size, row["smallest"]) and size != row["smallest"] and not row["has_own_size"]:
+    is_no_when_read = code == 1 and "run" not in verb and "executed" not in verb  # the most of four addresses
+    if (
+        None not in (size, row["smallest"])
+        and size != row["smallest"]
+        and not form.has_own_size
+        and not is_no_when_read
+    ):
         return "wrong" if code != 3 else "condition, other size" if is_condition else "refused"
     return "exact" if code != 3 else "condition" if is_condition else "refused"
 
@@ -142,6 +151,8 @@ def table(rows: Iterable[dict[str, Any]]) -> bool:
         programs[Path(row["program"]).parent.name] += 1
         for verb, answer in row["answers"].items():
             kind = kind_of(verb, answer, row)
+            if not kind:
+                continue
             counted[verb][kind] += 1
             seconds[verb] += answer["seconds"]
             conditions.update(answer["doubts"] if kind.startswith("condition") else ())
@@ -187,7 +198,7 @@ def rows_of(builder: Builder, model: Path, name: str, own: str, near: int | None
         works = not form.fails and (builder.works(program) if form.invokes else arena == smallest)
         yield {
             "program": str(program), "model": str(model), "form": name, "arena": arena, "works": works,
-            "smallest": smallest, "has_own_size": form.has_own_size,
+            "smallest": smallest,
         }  # fmt: skip
 
 
