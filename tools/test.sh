@@ -7,8 +7,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ "$*" = "" ] || [ "$*" = nightly ] || { sed -n '2,6s/^# //p' "$0" >&2; exit 2; }
-export APT_PACKAGES="make cmake gcc g++ libc6-dev python3-dev gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm
-  gcc-riscv64-unknown-elf qemu-system-misc gcc-xtensa-lx106 gcc-avr avr-libc"
+export APT_PACKAGES="make cmake gcc g++ libc6-dev python3-dev gcc-arm-none-eabi libnewlib-arm-none-eabi
+  libstdc++-arm-none-eabi-newlib qemu-system-arm gcc-riscv64-unknown-elf qemu-system-misc gcc-xtensa-lx106 gcc-avr avr-libc"
 [ "$*" = "" ] || APT_PACKAGES+=" clang lld chromium chromium-driver"
 # Thousands of processes would compile anew what they import.
 unset PYTHONDONTWRITEBYTECODE

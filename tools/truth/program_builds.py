@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from tools.truth.program_forms import ANY_ARENA, FORMS, source_of
+from truth.program_forms import ANY_ARENA, FORMS, source_of
 
 KERNELS = (
     "conv", "depthwise_conv", "pooling", "reshape", "fully_connected", "softmax", "reduce", "quantize", "dequantize",
@@ -207,7 +207,7 @@ class Builder:
         source, built = self.folder / f"{stem}.cc", self.folder / f"{stem}.elf"
         source.write_text(source_of(FORMS[name]))
         defined = [f"-DARENA={arena}", *(["-DTRUTH"] if is_truth else []), *self._program_flags]
-        link = ["-T", self.folder / "layout.ld", "-nostartfiles"]
+        link = ["-T", str(self.folder / "layout.ld"), "-nostartfiles"]
         link += [] if "--no-gc-sections" in flags else ["-Wl,--gc-sections"]
         end = ["--specs=nosys.specs", "-lm"]
         if not self._gcc:

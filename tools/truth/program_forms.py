@@ -281,7 +281,7 @@ FORMS = {
     ),
     "variables elsewhere": Form(
         f"{_ARENA}alignas(16) static uint8_t other[1024]; auto *a = tflite::MicroAllocator::Create(other, "
-        f"sizeof(other)); "
+        "sizeof(other)); "
         "auto *v = tflite::MicroResourceVariables::Create(a, 7); "
         "static tflite::MicroInterpreter i(M, r, arena, SIZE, v); RUN(i)"
     ),
@@ -302,7 +302,7 @@ FORMS = {
     ),
     "invoked often": Form(
         f"{_ARENA}{_ON_ARENA}{_CHECKED}if (TRUTH_NOW) end(0); for (int n = 0; n < 3; n++) {{ "
-        f"memset(i.input(0)->data.raw, n, i.input(0)->bytes); "
+        "memset(i.input(0)->data.raw, n, i.input(0)->bytes); "
         "if (i.Invoke() != kTfLiteOk) end(1); } i.Reset(); end(0);"
     ),
     "filled before": Form(f"{_ARENA}memset(arena, 0xa5, ARENA); {_ON_ARENA}RUN(i)"),

@@ -33,9 +33,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from truth.program_builds import CORES, Builder, Library
+from truth.program_forms import ANY_ARENA, FORMS
+
 from tflm_sim.cli import main as tflm_sim
-from tools.truth.program_builds import CORES, Builder, Library
-from tools.truth.program_forms import ANY_ARENA, FORMS
 
 _OTHERS = 2
 """Verbs that are asked of a program besides ``firmware`` and ``firmware --run``, others of each program: all of them

@@ -186,9 +186,12 @@ def test_facts_are_a_line_each() -> None:
         "operators   2 registered: ADD, MUL",
         "RAM         0x20000000: 1,100 B initialised, 1,200 B zeroed; where it ends is not said: give its size with "
         "--ram",
+        "            arena ██████████████████████ 2,064 B  static data ██ 236 B",
         "RAM         0x20000000: 1,100 B initialised, 1,200 B zeroed, 1,300 B set aside in sections, 1,400 B stack, "
         "1,500 "
         "B heap; 0 B free up to g",
+        "            arena ██████████ 2,064 B  static data █ 236 B  heap ███████ 1,500 B",
+        "            stack ██████ 1,400 B",
     ]
     assert list(fact_lines(document(file="", arena_pointers=("p",)))) == [
         "file        -: ELF, Cortex-M4",
