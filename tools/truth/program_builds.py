@@ -187,7 +187,8 @@ class Builder:
         ]
         if library.kernels_from:
             found = [*library.kernels_from.glob("Source/*/*.c"), *library.kernels_from.glob("src/*/*.c")]
-            sources += [path for path in sorted(found) if not path.stem.endswith(("esp32s3", "esp32p4"))]
+            # Without the kernels for other chips, and those for floats, which want flags of their own.
+            sources += [path for path in sorted(found) if not path.stem.endswith(("esp32s3", "esp32p4", "f16", "f32"))]
         objects = []
         for source in sources:
             built = self.folder / (source.as_posix().strip("/").replace("/", "_") + ".o")

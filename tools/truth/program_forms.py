@@ -320,6 +320,7 @@ FORMS = {
         f"{_ARENA}for (size_t size = 4096; size <= SIZE; size += 1024) {{ tflite::MicroInterpreter i(M, r, arena, "
         f"size); "
         "if (i.AllocateTensors() == kTfLiteOk) { RUN(i) } } end(1);",
+        is_of_program=True,
         has_own_size=True,
     ),
     "the model in RAM": Form(
