@@ -142,7 +142,7 @@ def read_baseline(path: Path) -> dict[str, int]:
     Raises:
         UsageError: The file is not a baseline.
     """
-    if not path.exists():
+    if not os.path.exists(path):
         return {}
     try:
         return from_json(Baseline, read_json(path)).sizes

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os.path
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -271,7 +270,7 @@ def _explained(
 
 def _read(log: str) -> bytes:
     if log == "-":
-        return as_utf8(sys.stdin.buffer.read())
+        return as_utf8(read(log, most=MAX_LOG_BYTES))
     if os.path.exists(log):
         refuse_other_kind(log, "explain")
         return as_utf8(read(log, most=MAX_LOG_BYTES))

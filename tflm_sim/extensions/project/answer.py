@@ -227,7 +227,7 @@ def answer_wake_word(
     text, changed = "" if manifest is None else manifest.text, {}
     if (
         manifest is not None
-        and size is not None
+        and manifest.end
         and args.limit is None
         and verdict.works is False
         and _is_too_small(verdict)
@@ -391,7 +391,7 @@ def _open_versions(args: argparse.Namespace, library: Named | None, verdict: Ver
         return
     all_rows = [row for row in libraries_like(library.name) if row.name == library.name]
     rows = [row for row in all_rows if row.is_modelled]
-    least = re.fullmatch(r"[\^~>= v]*(\d+)\.(\d+)[\d.]*", library.text)
+    least = re.fullmatch(r"[\^~>= v]*(\d{1,9})\.(\d{1,9})[\d.]*", library.text)
     if least is not None and library.text[0] in "^~":
         first = (int(least[1]), int(least[2]))
         of_range = [row for row in rows if row.version.startswith(f"{least[1]}.") and _numbers(row.version) >= first]

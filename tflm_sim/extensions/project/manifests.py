@@ -29,7 +29,8 @@ from glob import glob
 from typing import NamedTuple
 
 from tflm_sim.errors import UsageError
-from tflm_sim.extensions.project.folder import SETTINGS
+from tflm_sim.extensions.project.folder import SETTINGS, read_text
+from tflm_sim.files import inside
 from tflm_sim.targets.boards import known_board
 from tflm_sim.targets.libraries import known_library
 
@@ -214,24 +215,28 @@ def _submodules(folder: str) -> list[Named]:
     """Return the commits of tensorflow/tflite-micro that submodules of the project have checked out."""
     parser = configparser.ConfigParser(strict=False, interpolation=None)
     try:
-        parser.read(os.path.join(folder, ".gitmodules"), encoding="utf-8")
-    except (configparser.Error, UnicodeDecodeError, OSError):
+        parser.read_string(_text_below(folder, ".gitmodules"))
+    except configparser.Error:
         return []
     found = []
     for section in parser.sections():
-        name = re.fullmatch(r'submodule "([\w.-]+(?:/[\w.-]+)*)"', section)  # Below the folder: no "/" in front.
+        name = re.fullmatch(r'submodule "(.+)"', section)
         is_tflm = re.search(
             r"github\.com[/:]tensorflow/tflite-micro(?:\.git)?/?$", parser.get(section, "url", fallback="")
         )
-        if name is None or is_tflm is None or ".." in name[1]:
+        if name is None or is_tflm is None:
             continue
-        with (
-            suppress(OSError, UnicodeDecodeError),
-            open(os.path.join(folder, ".git", "modules", name[1], "HEAD")) as head,
-        ):
-            commit = head.read(60).strip()
-            found += [Named(commit, "", ".gitmodules")] if re.fullmatch(r"[0-9a-f]{40}", commit) else []
+        commit = _text_below(folder, f".git/modules/{name[1]}/HEAD").strip()
+        found += [Named(commit, "", ".gitmodules")] if re.fullmatch(r"[0-9a-f]{40}", commit) else []
     return found
+
+
+def _text_below(folder: str, name: str) -> str:
+    """Return the text of a file that a project names; "" where there is no such file in its folder."""
+    with suppress(UsageError):
+        path = inside(folder, name)
+        return read_text(path).decode("utf-8", "replace") if os.path.isfile(path) else ""
+    return ""
 
 
 def _known(name: str, version: str, place: str) -> list[Named]:

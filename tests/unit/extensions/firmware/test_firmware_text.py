@@ -47,7 +47,7 @@ def test_the_first_line_is_said_where_the_program_prints_one(log: tuple[str, ...
 def verdict(**facts: Any) -> Any:
     known: dict[str, Any] = {
         "model": "kws", "model_size": 5000, "place": "at 0x100", "arena": "a", "arena_size": 2048, "works": True,
-        "other_arena_size": None, "smallest_split_arenas": None,
+        "other_arena_size": None, "smallest_split_arenas": None, "banks": (),
         "smallest_arena": 1600, "smallest_arena_multiple_of_16": 1600, "missing_operators": (), "ram_free": None,
         "reason": "", "doubts": (), "answer": "yes", "cases": (), "log": (),
     }  # fmt: skip

@@ -31,6 +31,7 @@ def arena(smallest: int | None = SMALLEST, *interpreters: int, **facts: Any) -> 
         "symbol": "a",
         "allocations_at_smallest": (),
         "allocations": allocations,
+        "banks": (),
     }
     return SimpleNamespace(**{**known, **rest, **facts})
 
