@@ -12,8 +12,9 @@ arena is asked about with a large one. Rows stand in programs.jsonl in the folde
 made again. Without --tflm those rows are counted; --ask-again asks each once more.
 
 An answer is wrong where it says yes (exit code 0) of what fails, or no (1) of what works, or where its size is another
-one (read, it may be that of another address of the arena: up to 12 bytes more). Right is a yes or a no, or a condition with the right size; the others are refused. The table has them by verb,
-with the mean seconds (without the start of Python). The model's operators must be among RESOLVER's (program_forms).
+one (read, it may be that of another address of the arena: up to 12 bytes more). Right is a yes or a no, or a condition
+with the right size; the others are refused. The table has them by verb, with the mean seconds (without the start of
+Python). The model's operators must be among RESOLVER's (program_forms).
 """
 
 from __future__ import annotations
