@@ -91,6 +91,11 @@ class Processes:
 def _end(pool: ProcessPool) -> None:
     with _uninterrupted():
         pool.stop()  # type: ignore[no-untyped-call]
+        # pebble closes the pool's channel before it ends the processes: one that is only just starting would look for
+        # the channel's locks in vain, and print a traceback. So the processes end first, once no more are started.
+        if pool._pool_manager_loop is not None:
+            pool._pool_manager_loop.join()
+        pool._pool_manager.worker_manager.force_stop_workers()  # type: ignore[no-untyped-call]
         pool.join()
 
 
