@@ -220,7 +220,7 @@ def test_of_several_models_one_is_replaced_that_is_named(with_two: str, capsys: 
 
 
 @pytest.mark.parametrize(
-    "arguments", [["firmware", "APP", "--run", "--into", "1"], ["size", MODEL, "--firmware", "APP", "--into", "1"]]
+    "arguments", [["firmware", "APP", "--run", "--into", "1"], ["size", MODEL, "--into", "1"]]
 )
 def test_an_interpreter_is_named_only_for_a_model_that_is_put_into_it(
     arguments: list[str], with_two: str, capsys: pytest.CaptureFixture[str]
