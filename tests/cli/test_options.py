@@ -59,8 +59,13 @@ def test_executed_and_into_need_a_program() -> None:
     assert options.is_executed(given(executed=True, firmware="f")) is True
     assert options.is_executed(given(executed=True, firmware="f", into=2), "board") is True
     assert options.is_executed(given(into=1, firmware="f")) is False
-    for how in ({"into": 1}, {"into": -1}, {"into": -1, "executed": True, "firmware": "f"}, {"into": -1, "firmware": "f"}):
-        with pytest.raises(UsageError, match="--into N needs --firmware APP.elf, and N starts at 1"):
+    for how in (
+        {"into": 1},
+        {"into": -1},
+        {"into": -1, "executed": True, "firmware": "f"},
+        {"into": -1, "firmware": "f"},
+    ):
+        with pytest.raises(UsageError, match=r"--into N needs --firmware APP\.elf, and N starts at 1"):
             options.is_executed(given(**how))
     with pytest.raises(UsageError, match=r"--executed needs --firmware APP\.elf"):
         options.is_executed(given(executed=True))

@@ -268,8 +268,8 @@ def add_interpreter(parser: argparse._ActionsContainer, what: str) -> None:
         type=typed(whole),
         default=0,
         metavar="N",
-        help=f"with {what}: the interpreter that gets the model, in the order of the calls in the code that make them, or as "
-        "'firmware --run' numbers them where it is executed (default: all)",
+        help=f"with {what}: the interpreter that gets the model, in the order of the calls in the code that make them, "
+        "or as 'firmware --run' numbers them where it is executed (default: all)",
     )
 
 

@@ -119,7 +119,7 @@ class DescribedProgram:
             smallest_split_arenas=need.split,
             reason=need.reason,
             doubts=need.doubts,
-            interpreters=self.interpreters[number - 1 : number] if (number := interpreter_number) else self.interpreters,
+            interpreters=self.interpreters[max(interpreter_number - 1, 0) : interpreter_number or None],
         )
         return replace(need, parts={"program": facts})
 
