@@ -6,6 +6,7 @@ A module that does it beside the gate is found in its syntax tree, by what it ca
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -134,3 +135,113 @@ def test_two_names_are_never_alike_in_a_table(text: str) -> None:
     assert one_line(csv_cell(text)) == csv_cell(text)
     assert not csv_cell(text).startswith(("=", "+", "-", "@"))
     assert code_span(text).count("`") == 2
+
+
+NAMES_OF_OUR_OWN = {
+    "extensions/ci/cli_diff.py": {"tree / prefix"},  # what git says of the work tree
+    "extensions/ci/pytest_plugin/__init__.py": {  # what a test and the command line say
+        "item.path.parent / name",
+        "item.config.rootpath / name",
+        "Path(item.config.invocation_params.dir, path)",
+        "Path(item.config.rootpath, item.config.getoption('arena_baseline'))",
+    },
+    "extensions/firmware/emulation/backends.py": {"folder / chip.rom"},  # a table's
+    "extensions/header/platformio.py": {"root / model", "folder / header"},  # options of a build, which executes more
+    "extensions/mcp/folders.py": {"self.readable[0] / text"},  # a gate of its own: what the server was allowed
+    "extensions/mcp/pages.py": {  # names of a table
+        "files('tflm_sim.extensions.mcp').joinpath('pages', name)",
+        "Path(__file__).parents[3] / 'docs' / name",
+    },
+    "extensions/mcp/tools.py": {"files('tflm_sim').joinpath('schemas', f'{tool.schema}.json')"},
+    "extensions/page/cli.py": {"Path(args.write) / name"},
+    "extensions/project/answer.py": {"os.path.join(folder, file)"},  # found by walking the folder
+    "extensions/shrink/prove.py": {"Path(folder) / name"},
+    "extensions/sweep/results.py": {  # beside the file that the option names
+        "real.with_name(f'.{real.name}.lock')",
+        "path.with_name(f'.{path.name}.part')",
+        "self._path.with_name(f'.{self._path.name}.new')",
+    },
+    "files.py": {  # the gate; a temporary file
+        "os.path.join(folder, name)",
+        "os.path.join(folder, f'.{name[:64]}.{os.urandom(8).hex()}.tmp')",
+    },
+    "provenance.py": {  # git's own files of the clone in which this package lies
+        "root / git.read_text('utf-8').partition(': ')[2].strip()",
+        "git / common.read_text('utf-8').strip()",
+        "folder / reference",
+    },
+    "samples/__init__.py": {"Path(__file__).with_name(f'{name}.tflite')"},
+    "schemas/generate.py": {"Path(__file__).with_name(f'{name}.json')"},
+}
+"""Paths that are joined beside the gate, by module, and whose the name is."""
+A_PATH = re.compile(r"(?i)path|folder|root|tree|here|git|parent|files\(|dir|readable|tmp")
+ON_THE_DISK = re.compile(r"\b(?:os\.walk|listdir|scandir|iterdir|r?glob)\(")
+
+
+def names_on_the_disk(tree: ast.AST) -> set[str]:
+    """Return the variables that go over what a folder holds, or over a constant, or over such a variable."""
+    loops = [node for node in ast.walk(tree) if isinstance(node, ast.For | ast.comprehension)]
+    names: set[str] = set()
+    for _ in loops:
+        for loop in loops:
+            over = {node.id for node in ast.walk(loop.iter) if isinstance(node, ast.Name)}
+            if over & names or any(map(str.isupper, over)) or ON_THE_DISK.search(ast.unparse(loop.iter)):
+                names |= {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    return names
+
+
+def joined(tree: ast.AST) -> Iterator[str]:
+    """Yield the paths that are made of a name which is neither written there, a constant, nor told by the disk."""
+    told = names_on_the_disk(tree)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(ast.Attribute(_, "join"), [_, *names]) if ast.unparse(node.func).endswith("path.join"):
+                pass
+            case ast.Call(ast.Attribute(_, "joinpath" | "with_name" | "with_segments"), names):
+                pass
+            case ast.Call(ast.Name("Path" | "PurePath"), [_, *names]):
+                pass
+            case ast.BinOp(left, ast.Div(), right) if A_PATH.search(ast.unparse(left)):
+                names = [right]
+            case _:
+                continue
+        if any(
+            not isinstance(name, ast.Constant)
+            and not (isinstance(name, ast.Name) and (name.id.isupper() or name.id in told))
+            for name in names
+        ):
+            yield ast.unparse(node)
+
+
+def test_a_documents_path_is_joined_only_in_the_gate() -> None:
+    found = {
+        str(path.relative_to(PACKAGE)): names
+        for path in PACKAGE.rglob("*.py")
+        if (names := set(joined(ast.parse(path.read_text("utf-8")))))
+    }
+    assert found == NAMES_OF_OUR_OWN
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "os.path.join(folder, document['model'])",
+        "path.join(folder, 'models', name)",
+        "folder.joinpath(row.path)",
+        "Path(folder, name)",
+        "path.with_name(text)",
+        "self.folder / row['model']",
+        "project.path.parent / f'{name}.json'",
+        "[os.path.join(folder, one) for one in document['models']]",
+    ],
+)
+def test_a_path_joined_beside_the_gate_is_found(source: str) -> None:
+    assert list(joined(ast.parse(source))) == [source.strip("[").split(" for ")[0]]
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["[os.path.join(folder, one) for one in os.listdir(folder)]", "folder / PROJECT_FILE", "100 * part / whole"],
+)
+def test_what_no_document_names_is_not_found(source: str) -> None:
+    assert list(joined(ast.parse(source))) == []

@@ -58,6 +58,8 @@ from tflm_sim.extensions.firmware.emulation.execution import ExecutedInvoke as E
 from tflm_sim.extensions.firmware.emulation.execution import ExecutedOperator as ExecutedOperator
 from tflm_sim.extensions.firmware.emulation.execution import ExecutedStore as ExecutedStore
 from tflm_sim.extensions.firmware.emulation.execution import Execution as Execution
+from tflm_sim.extensions.firmware.programs import MeasuredProgram as MeasuredProgram
+from tflm_sim.extensions.firmware.programs import measure_program as measure
 from tflm_sim.extensions.lite.answer import Answer as LiteAnswer
 from tflm_sim.extensions.lite.answer import LiteSettings as LiteSettings
 from tflm_sim.extensions.lite.answer import allocated as lite_allocated
@@ -149,6 +151,7 @@ __all__ = [
     "LiteAnswer",
     "LiteSettings",
     "LiteSummary",
+    "MeasuredProgram",
     "Model",
     "ModelBuilder",
     "ModelError",
@@ -219,6 +222,7 @@ __all__ = [
     "lite_pictures",
     "lite_summaries",
     "load",
+    "measure",
     "open_port",
     "parse",
     "preset",

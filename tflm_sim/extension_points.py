@@ -99,6 +99,17 @@ class ProgramFigures(Protocol):
         """Of those that the program leaves possible, the one whose simulation comes nearest."""
 
     @property
+    def exact(self) -> Configuration | None:
+        """The configuration whose simulation asks for the very same, so that all its answers are the program's.
+
+        It has the program's own kernels as they were seen. None where there is no such simulation.
+        """
+
+    @property
+    def arena_size(self) -> int:
+        """Bytes of the program's own arena; of what stays, where there are two."""
+
+    @property
     def smallest(self) -> int | None:
         """Bytes of the smallest arena, of both where there are two; None where no size is enough."""
 
@@ -143,11 +154,11 @@ class ProgramFigures(Protocol):
     def picture(self) -> Picture:
         """Return what happened in the arena."""
 
-    def lines(self) -> list[str]:
-        """Return the figures as text."""
+    def lines(self, *, has_ledger: bool = True) -> list[str]:
+        """Return the figures as text; ``has_ledger``: with a list of what every byte is used for."""
 
     def events(self) -> Iterator[Event]:
-        """Yield the requests to the allocator, as events of the arena."""
+        """Yield what happened in the program's own arena."""
 
 
 class Programs(Protocol):
@@ -220,6 +231,17 @@ class Programs(Protocol):
 
         Raises:
             FirmwareError: It cannot be executed, or does not come as far as AllocateTensors().
+        """
+
+    def seen(self, path: str, model: Model | None) -> list[str]:
+        """Execute a program, and return what it did, a sentence each: results, stack, stores out of bounds.
+
+        Args:
+            path: The program.
+            model: The model in the place of its own; None for its own.
+
+        Raises:
+            FirmwareError: It cannot be executed.
         """
 
     def outputs(

@@ -115,14 +115,15 @@ OWN: tuple[Extension, ...] = (
                 ("SizeDocument", "Verdict", "SideFacts"),
                 "executed_facts:ExecutedFacts",
                 "executed_text:facts_lines",
-                "With --executed: how the figures were measured. Where the simulation asks for something else, what "
-                "was not seen is empty: buffers, peak, binding, recorded.",
+                "With --executed: how the figures were measured. Where the simulation asks for something else, even "
+                "with the program's own kernels as seen, what was not seen is empty: buffers, peak, binding, recorded.",
             ),
         },
         names={
             "emulation.execute": "execute",
             "emulation.execution": "ExecutedAllocation ExecutedArena ExecutedEvent ExecutedInvoke ExecutedOperator "
             "ExecutedStore Execution",
+            "programs": "MeasuredProgram measure=measure_program",
         },
     ),
     Extension(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import tflm_sim
 from tflm_sim.cli import main
 from tflm_sim.samples import sample_path
 
@@ -180,8 +181,7 @@ def test_an_esp32_s3_says_which_esp_nn_was_taken(capsys: pytest.CaptureFixture[s
     assert lines[0].endswith("; with esp_nn 1.3.2 to 1.5.0 it may need more or less")
     assert lines[-1] == (
         "esp-tflite-micro@1.4.0 asks for esp_nn >=1.1.1; esp_nn 1.3.1 is taken by default (newer: 1.3.2 to 1.5.0); "
-        "another is named so: --kernels esp_nn@1.3.0; the newest text at hand, of what release is not known: "
-        "--kernels esp_nn@25cae54"
+        "another is named so: --kernels esp_nn@1.3.0; the newest that is modelled: --kernels esp_nn@25cae54"
     )
     named = ["--library", "esp-tflite-micro@1.3.5", "--kernels", "esp_nn@1.1.2", "--board", "esp32-s3"]
     assert main(["size", PERSON_FILE, *named]) == 0
@@ -246,3 +246,47 @@ def test_a_folder_is_every_model_in_it(tmp_path: Path, capsys: pytest.CaptureFix
         "outputs",
         f"{tmp_path}/sine.tflite: yes: needs 1,072 B of 2,048 B, 976 B to spare",
     ]
+
+
+def test_next_to_bluetooth_the_answer_hangs_on_the_rest_of_the_firmware(capsys: pytest.CaptureFixture[str]) -> None:
+    given = ("--board", "nano33ble", "--library", "chirale", "--beside", "ble")
+    code, out = run(capsys, *given)
+    assert (code, out.split(" (", 1)[0]) == (
+        3,
+        "yes, if the rest of your firmware takes at most 168,336 B of RAM: needs 1,152 B of 169,488 B",
+    )
+    assert "44,552 B static data of an empty sketch" in out
+    assert "(published: arduino/nicla-sense-me-fw#109)" in out
+    document = json.loads(run(capsys, *given, "--json")[1])
+    assert (document["answer"], document["ram"]["left"], document["ram"]["parts"][2]["bytes"]) == (
+        "if",
+        169_488,
+        16_056,
+    )
+    found = tflm_sim.check("sample:sine", board="nano33ble", library="chirale", beside="ble")
+    assert (found.answer, found.limit, found.fits) == ("if", 169_488, None)
+
+
+def test_what_the_figures_do_not_leave_does_not_fit_if_they_are_right(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(
+        ["check", "sample:keyword_spotter", "--board", "nicla-sense-me", "--library", "chirale", "--beside", "ble"]
+    )
+    assert (code, capsys.readouterr().out.split(":")[0]) == (
+        3,
+        "no, if Arduino's Mbed core with Bluetooth LE takes what the figures say",
+    )
+
+
+def test_a_board_without_a_figure_says_so_and_asks_for_what_is_free(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out = run(capsys, "--board", "portenta-h7", "--library", "chirale", "--beside", "ble")
+    assert code == 3
+    assert "there is no figure of what portenta-h7 has left beside Bluetooth LE" in out.replace("\n", " ")
+
+
+def test_size_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["size", "sample:sine", "--board", "nano33ble", "--library", "chirale", "--beside", "ble"]
+    assert main(given) == 0
+    assert "fits: yes, if the rest of your firmware takes at most 168,336 B of RAM" in capsys.readouterr().out
+    assert main([*given, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["ram"]["left"] == 169_488
+    assert main([*given, "--map"]) == 2

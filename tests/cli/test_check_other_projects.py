@@ -200,3 +200,214 @@ def test_what_is_no_python_and_what_names_strange_folders_is_no_error(
     )
     assert main(["check", str(tmp_path), "--json"]) == 3
     assert "the arena's size (--limit)" in json.loads(capsys.readouterr().out)["project"]["asked"]
+
+
+def project_of(found: dict[str, object]) -> dict[str, Any]:
+    """Return what was read of a project."""
+    project = found["project"]
+    assert isinstance(project, dict)
+    return project
+
+
+def test_platformio_s_extends_and_extra_configs_and_references_are_followed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {
+        "platformio.ini": "[platformio]\nextra_configs = more/*.ini\ndefault_envs = a\n"
+        "[common]\nlibs = spaziochirale/Chirale_TensorFLowLite@2.0.0\n[env:a]\nextends = base\n",
+        "more/base.ini": "[base]\nboard = nano33ble\nlib_deps =\n  ${common.libs}\n",
+    }
+    found = project_of(checked(tmp_path, files, capsys))
+    assert (found["library"]["text"], found["board"]["text"]) == ("chirale 2.0.0", "nano33ble")
+
+
+def test_a_sketch_s_default_profile_counts_and_not_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    profiles = (
+        "profiles:\n  uno:\n    fqbn: arduino:renesas_uno:unor4wifi\n    libraries:\n      - MicroTFLite (1.0.2)\n"
+        "  nano:\n    fqbn: arduino:mbed_nano:nano33ble\n    libraries:\n      - Chirale_TensorFLowLite (2.0.0)\n"
+        "\ndefault_profile: nano\n"
+    )
+    found = project_of(checked(tmp_path, {"a.ino": "void setup() {}\n", "sketch.yaml": profiles}, capsys))
+    assert (found["library"]["text"], found["board"]["text"]) == ("chirale 2.0.0", "arduino:mbed_nano:nano33ble")
+
+
+LARGE = MAIN.replace("2 * 1024", "400 * 1024")
+CUBE = (
+    '<option superClass="com.st.stm32cube.ide.mcu.gnu.managedbuild.option.target_mcu" value="STM32F746ZGTx"/>'
+    '<listOptionValue builtIn="false" value="ARENA=400"/>'
+)
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        (
+            {
+                "src/main.cpp": LARGE.replace("400 *", "ARENA *"),
+                ".cproject": CUBE,
+                "STM32F746_FLASH.ld": "MEMORY\n{\n  RAM (xrw) : ORIGIN = 0x20000000, LENGTH = 320K\n"
+                "  FLASH (rx) : ORIGIN = 0x8000000, LENGTH = 1024K\n}\n",
+            },
+            "the arena has 409,600 B (400.0 KiB), RAM 327,680 B (320.0 KiB) (STM32F746_FLASH.ld)",
+        ),
+        (
+            {
+                **ZEPHYR,
+                "src/main.cpp": MAIN.replace("2 * 1024", "100 * 1024"),
+                "prj.conf": SETTINGS,
+                "build/CMakeCache.txt": "BOARD:STRING=nrf52840dk/nrf52840\n",
+                "boards/nrf52840dk_nrf52840.overlay": "&sram0 { reg = <0x20000000 DT_SIZE_K(64)>; };\n",
+                "boards/other.overlay": "&sram0 { reg = <0x20000000 DT_SIZE_K(32)>; };\n",
+            },
+            "the arena has 102,400 B (100.0 KiB), sram0 65,536 B (64.0 KiB) (boards/nrf52840dk_nrf52840.overlay)",
+        ),
+        (
+            {
+                "CMakeLists.txt": "include($ENV{IDF_PATH}/tools/cmake/project.cmake)\n",
+                "sdkconfig": 'CONFIG_IDF_TARGET="esp32s3"\nCONFIG_PARTITION_TABLE_CUSTOM=y\n'
+                'CONFIG_PARTITION_TABLE_CUSTOM_FILENAME="p.csv"\n',
+                "p.csv": "nvs, data, nvs, , 0x6000,\nfactory, app, factory, , 2K,\n",
+            },
+            "the model alone has 2,136 B, the partition of the program 2,048 B (p.csv)",
+        ),
+        (
+            {
+                "CMakeLists.txt": "include($ENV{IDF_PATH}/tools/cmake/project.cmake)\n",
+                "sdkconfig": 'CONFIG_IDF_TARGET="esp32s3"\n',
+                "src/main.cpp": MAIN.replace(
+                    "alignas(16) uint8_t tensor_arena[kTensorArenaSize];",
+                    "auto* tensor_arena = (uint8_t*)heap_caps_malloc(kTensorArenaSize, MALLOC_CAP_SPIRAM);",
+                ),
+            },
+            "MALLOC_CAP_SPIRAM gets no memory, as sdkconfig does not set CONFIG_SPIRAM",
+        ),
+    ],
+)  # fmt: skip
+def test_memory_that_the_project_s_own_files_do_not_give_is_a_no(
+    files: dict[str, str], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = checked(tmp_path, files, capsys)
+    assert (found["answer"], found["reason"]) == ("no", reason)
+
+
+def test_an_overlay_that_chooses_another_ram_counts_with_its_size(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    overlay = (
+        "/ { chosen { zephyr,sram = &sram1; }; };\n&sram0 { reg = <0x20000000 0x100>; };\n"
+        "&sram1 { reg = <0x30000000 0x100000>; };\n"
+    )
+    found = checked(tmp_path, {**ZEPHYR, "prj.conf": SETTINGS, "app.overlay": overlay}, capsys, "--board", "nrf52840dk")
+    assert found["answer"] == "yes"
+
+
+def test_a_script_for_openmv_has_no_arena_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "sine.tflite").write_bytes(SINE)
+    (tmp_path / "main.py").write_text("import sensor, ml\nnet = ml.Model('/rom/sine.tflite', load_to_fb=True)\n")
+    assert main(["check", str(tmp_path), "--json"]) == 3
+    found = json.loads(capsys.readouterr().out)
+    assert found["reason"] == "OpenMV takes the arena from its heap when it loads the model: 1,632 B"
+    assert project_of(found)["asked"] == ["the board (--board)"]
+    assert target_of(found)["runtime"]["snapshot"].startswith("openmv@")
+
+
+WAKE_WORD = '{"type": "micro", "model": "m.tflite", "version": 2, "micro": {"tensor_arena_size": %d}}'
+DEVICE = """substitutions:
+  chip: esp32s3
+packages:
+  base: !include {file: common/base.yaml, vars: {board: esp32-s3-devkitc-1}}
+  far: github://someone/else@main
+esphome:
+  name: kitchen
+micro_wake_word:
+  models:
+    - model: words/ours.json
+    - okay_nabu
+  vad:
+wifi:
+  password: !secret wifi
+script:
+  - lambda: !lambda "return 1;"
+"""
+
+
+def test_a_device_of_esphome_is_its_wake_words_and_what_is_downloaded_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "common").mkdir()
+    (tmp_path / "words").mkdir()
+    (tmp_path / "kitchen.yaml").write_text(DEVICE)
+    (tmp_path / "common/base.yaml").write_text("esp32:\n  board: ${board}\n  variant: ${chip}\n")
+    (tmp_path / "words/ours.json").write_text(WAKE_WORD % 1024)
+    (tmp_path / "words/m.tflite").write_bytes(SINE)
+    for thing in (tmp_path, tmp_path / "kitchen.yaml"):
+        assert main(["check", str(thing), "--library", "esphome@2026.6.5", "--json"]) == 1
+        found = json.loads(capsys.readouterr().out)
+        assert (found["answer"], found["limit"]) == ("no", 1024)
+        project = project_of(found)
+        assert (project["kind"], project["board"]["text"]) == ("a configuration of ESPHome", "esp32-s3-devkitc-1")
+        assert project["asked"] == [
+            "the wake word okay_nabu: give its manifest, tflm-sim check okay_nabu.json",
+            "the wake word vad: give its manifest, tflm-sim check vad.json",
+            "the package github://someone/else@main, which ESPHome downloads: what it says was not read",
+        ]
+        assert '"tensor_arena_size": 1' in project["patch"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("esphome:\nmicro_wake_word: [unclosed\n", "is no YAML"),
+        ("esphome:\nmicro_wake_word:\npackages:\n  a: !include a.yaml\n", "is larger than any configuration"),
+        ("esphome:\nmicro_wake_word:\n  models: !include ../../etc/passwd.yaml\n", "which lies outside"),
+        ("esphome:\nmicro_wake_word:\n  models: [../../etc/x.json, '\\0', {a: b}, 3, null]\n", "the wake word"),
+    ],
+)
+def test_a_hostile_configuration_is_refused_or_asked_about(
+    text: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.yaml").write_text(text)
+    assert main(["check", str(tmp_path / "a.yaml")]) in (2, 3)
+    shown = capsys.readouterr()
+    assert words in (shown.out + shown.err).replace("\n", " ")
+
+
+KIT_MODEL = """bool Model::Init(uint8_t* arenaAddr, uint32_t arenaSize) {
+  auto* model = tflite::GetModel(g_model);
+  static tflite::MicroMutableOpResolver<1> resolver;
+  resolver.AddFullyConnected();
+  static tflite::MicroInterpreter interpreter(model, resolver, arenaAddr, arenaSize);
+}
+"""
+KIT_MAIN = (
+    "static uint8_t tensorArena[ACTIVATION_BUF_SZ];\nint main() { model.Init(tensorArena, sizeof(tensorArena)); }\n"
+)
+
+
+def test_an_arena_that_is_a_parameter_is_the_array_of_that_name_and_cmake_and_kconfig_say_its_size(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cmake = (
+        f"{ZEPHYR['CMakeLists.txt']}target_compile_definitions(app PRIVATE\n  ACTIVATION_BUF_SZ=${{CONFIG_ARENA}}\n)\n"
+    )
+    files = {
+        "src/main.cpp": KIT_MAIN,
+        "src/Model.cc": KIT_MODEL,
+        "CMakeLists.txt": cmake,
+        "Kconfig": 'config ARENA\n\tint "size"\n\tdefault 5000\n',
+        "prj.conf": SETTINGS,
+    }
+    found = checked(tmp_path, files, capsys)
+    assert (project_of(found)["arena_bytes"], found["limit"]) == (5000, 5000)
+    (tmp_path / "prj.conf").write_text(f"{SETTINGS}CONFIG_ARENA=6000\n")
+    assert main(["check", str(tmp_path), "--json"]) in (0, 3)
+    assert json.loads(capsys.readouterr().out)["limit"] == 6000
+
+
+def test_a_source_that_is_called_a_test_is_none_of_the_program(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {"src/main_test.cc": MAIN.replace("2 * 1024", "3 * 1024"), **ZEPHYR, "prj.conf": SETTINGS}
+    assert checked(tmp_path, files, capsys)["limit"] == 2048

@@ -414,3 +414,32 @@ def test_a_line_that_speaks_of_an_error_is_never_passed_over(capsys: pytest.Capt
     assert "line 2 is not known: Failed to get the frame on time!" in text
     assert "no failure is in this log" not in text
     assert explained(capsys, "arena_used_bytes = 1200\ndone, 0 errors")[0] == 0
+
+
+KIT = "INFO - Activation buffer (a.k.a tensor arena) size used: "
+
+
+@pytest.mark.parametrize(
+    ("printed", "said"),
+    [
+        (27_348, "27,348 B in use, as the simulation has"),
+        (22_772, "22,772 B in use, the simulation 27,348 B; it comes with --kernels reference"),
+        (112_896, "112,896 B in use, the simulation 27,348 B: another model, or a setting that was not tried"),
+    ],
+)
+def test_a_figure_for_the_arena_in_use_is_compared_with_the_model_s(
+    printed: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ["explain", f"{KIT}{printed}", "--model", "sample:keyword_spotter", "--target", "cortex-m55"]
+    assert main(given) == 0
+    assert said in capsys.readouterr().out.replace("\n", " ")
+
+
+def test_a_line_that_names_allocate_tensors_and_an_error_is_no_success(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "kTfLiteError returned by AllocateTensors"]) == 3
+    assert "no failure" not in capsys.readouterr().out.replace("and no failure that is known", "")
+
+
+def test_an_arena_that_the_heap_does_not_give_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "E (407) app: Tensor arena allocation failed"]) == 1
+    assert "could not allocate the arena from the heap" in capsys.readouterr().out

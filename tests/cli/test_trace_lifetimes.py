@@ -128,7 +128,7 @@ def test_invocations_that_mean_nothing(options: tuple[str, ...], capsys: pytest.
 @pytest.mark.parametrize(("argv", "said"), [
     ((*KWS, "--json"), "--json goes with --lifetimes; --jsonl prints the events"),
     ((*KWS, "--lifetimes", "--jsonl"), "--lifetimes does not go with --jsonl; remove one of them"),
-    ((*KWS, "--lifetimes", "--executed"), "--lifetimes does not go with --executed; remove one of them"),
+    ((*KWS, "--lifetimes", "--executed"), "--executed needs --firmware APP.elf, the program to execute"),
     ((*KWS, "--invoke", "1", "--preserve-all"), "--invoke does not go with --preserve-all; remove one of them"),
     (("trace", "--lifetimes"), "no model is given; only with --firmware APP.elf --executed can it be left out"),
     ((*TENSOR, "input", "-o", "page.html"), "--tensor answers as text, or as JSON: -o OUT.json"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -40,6 +41,25 @@ def test_the_list_of_verbs_has_a_line_for_each_below_its_heading(capsys: pytest.
     assert names[:2] == ["size", "check"]
 
 
+@pytest.mark.parametrize("verb", [*VERBS, "board listen", "board replay", "list libraries"])
+def test_a_help_is_no_wider_than_the_terminal_and_its_commands_can_be_pasted(
+    verb: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = {}
+    for width in (80, 200):
+        monkeypatch.setenv("COLUMNS", str(width))
+        with pytest.raises(SystemExit, match="0"):
+            main([*verb.split(), "--help", "all"])
+        text = capsys.readouterr().out
+        lines = [
+            line for line in text.splitlines() if not line.lstrip().startswith('"')
+        ]  # a message stays in one piece
+        assert max(map(len, lines)) <= width
+        pasted = re.sub(r"\\\n\s+", "", text.split("examples:\n")[1] if "examples:" in text else "")
+        shown[width] = re.findall(r"^  tflm-sim .*", pasted, re.MULTILINE)
+    assert shown[80] == shown[200]
+
+
 @pytest.mark.parametrize("option", ["--help", "--version"])
 def test_the_help_and_the_version_of_the_whole_import_no_verb(option: str) -> None:
     done = tool(option, code="print(sorted(sys.modules), file=sys.stderr)")
@@ -58,7 +78,7 @@ def test_the_help_and_the_version_of_the_whole_import_no_verb(option: str) -> No
     ("size m --quietly", "tflm-sim size: unknown option --quietly; see 'tflm-sim size --help'"),
     ("size m -q", "tflm-sim size: unknown option -q; see 'tflm-sim size --help'"),
     ("explain a b", "tflm-sim explain: 'b' is one argument too many; see 'tflm-sim explain --help'"),
-    ("size", "tflm-sim size: the following arguments are required: MODEL; see 'tflm-sim size --help'"),
+    ("size", "tflm-sim size: no model is given; only with --firmware APP.elf --executed can it be left out"),
     ("size --bord pico", "tflm-sim size: unknown option --bord; did you mean --board?"),
     ("size m --board", "tflm-sim size: argument --board: expected one argument; see 'tflm-sim size --help'"),
 ])  # fmt: skip

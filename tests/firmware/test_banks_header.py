@@ -120,7 +120,7 @@ def test_the_table_is_the_plan(tmp_path: Path) -> None:
     rows = re.findall(r"^    \{(\d), (\d+)u, (\d+)u, (\d+), (\d+)\},", path.read_text(), re.MULTILINE)
     assert rows[:3] == [("0", "0", "31", "0", "1"), ("1", "0", "500", "1", "2"), ("0", "0", "500", "2", "3")]
     assert len(rows) == 14
-    assert "{psram_base, psram_size, 14656, 8000}," in path.read_text()
+    assert '    {"psram", 14656u, 8000u},' in path.read_text()
 
 
 def test_an_old_tflm_gets_no_header(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

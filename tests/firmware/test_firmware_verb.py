@@ -88,6 +88,13 @@ def test_an_arena_that_is_too_small_is_told_with_what_the_device_prints(
     assert "AllocateTensors() will fail and print `" in answer(text)
     assert answer(text).endswith(f"set {size:,} B")
     assert "B of RAM are free" in answer(text)
+    row, *lines = text[text.index("RAM  ") :].splitlines()
+    bar = " ".join(lines[:2])
+    assert bar.startswith(f"            arena █ {size - 160:,} B  static data █ ")
+    parts = [int(number.replace(",", "")) for number in re.findall(r"█ ([\d,]+) B", bar)]
+    start = int(re.findall(r"0x[0-9a-f]+", row)[0], 16)
+    assert parts[2] == 1024  # the stack
+    assert 0 <= 0x80000 - start - sum(parts) < 32  # but for the gap that aligns the heap's start
 
 
 def test_the_page_says_of_the_file_what_the_verb_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -172,28 +172,6 @@ def test_a_planner_or_a_resolver_of_the_programs_own_is_named(
     ]
 
 
-def test_the_planner_of_banks_puts_tensors_elsewhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = f"""
-    {ARENA}
-    namespace tflm_banks {{
-    template <int kBanks>
-    struct Planner : MicroMemoryPlanner {{ QUIET int GetOffsetForBuffer(int, int *) override {{ return chosen; }} }};
-    }}
-    int main() {{
-      fill();
-      static tflm_banks::Planner<2> planner;
-      MicroInterpreter it(GetModel(g_model), resolver, MicroAllocator::Create(tensor_arena, 4000, &planner));
-      return it.AllocateTensors();
-    }}
-    """
-    code, verdict = judged(capsys, tmp_path, source)
-    assert code == 3
-    assert conditions(verdict) == [
-        "its tensors lie in this arena, and not in the banks that a table of its own names (banks.h, tflm_banks; "
-        "'tflm-sim plan --bank' says what each bank must hold)"
-    ]
-
-
 def test_a_copy_of_the_model_at_an_odd_address_is_a_doubt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = f"""
     {ARENA}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -219,3 +220,13 @@ def test_a_qemu_that_loads_no_plugin_watches_no_stores_and_that_is_told(
     assert seen(tflm_sim.execute(program, invokes=1, emulator="qemu")) == (None, None)
     assert main(["firmware", str(program), "--run", "--emulator", "qemu"]) == 0
     assert "stores are not watched in this emulator" in capsys.readouterr().out
+
+
+def test_explain_executes_the_program_and_tells_its_stack_and_its_stores_out_of_bounds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = operators_program.built(tmp_path, in_eval=f"fill((uint8_t *){NOWHERE}, 4)")
+    assert main(["explain", "CORRUPT HEAP", "--firmware", str(program), "--json"]) == 1
+    executed = json.loads(capsys.readouterr().out)["executed"]
+    assert any("B of stack" in line for line in executed), executed
+    assert any("a store out of bounds" in line and f"{NOWHERE:#010x}" in line for line in executed), executed

@@ -6,6 +6,7 @@ here. All that differs for QEMU are the core's name and which registers it tells
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -77,6 +78,19 @@ def test_the_smallest_arena_is_exact_and_each_request_is_seen(day: str, tmp_path
     # It ends early unless a constructor ran before, and a function of ESP-IDF that returns 7 returned 0.
     assert (answer.core, answer.is_guessed) == ("ESP32", True)
     assert answer.start == "started in app_main(), functions of vendors answered"
+
+
+def test_no_emulator_is_left_behind(tmp_path: Path) -> None:
+    executed(xtensa_program.built(tmp_path, 1024))
+    gc.collect()
+    assert [row for row in children() if "qemu-system" in row] == []
+
+
+def children() -> list[str]:
+    """Return the names of the processes that this one started and that are there, those included that ended."""
+    stats = (path.read_text("utf-8", "replace") for path in Path("/proc").glob("[0-9]*/stat"))
+    rows = (stat.rpartition(")") for stat in stats)
+    return [name for name, _, rest in rows if int(rest.split()[1]) == os.getpid()]
 
 
 def test_an_arena_that_is_too_small_is_seen_with_what_is_printed(tmp_path: Path) -> None:

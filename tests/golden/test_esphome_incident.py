@@ -57,9 +57,7 @@ def test_a_command_of_the_page(command: str, output: str, capsys: pytest.Capture
 
 
 @pytest.mark.parametrize(("command", "lines"), BESIDE, ids=lambda text: text[:60])
-def test_a_figure_that_the_page_speaks_of(
-    command: str, lines: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_figure_that_the_page_speaks_of(command: str, lines: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(command.split()) == 1
     printed = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line not in printed] == []

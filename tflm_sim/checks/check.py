@@ -14,7 +14,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
-from tflm_sim.checks.judge import Room, judge, judge_in_program, judge_measured
+from tflm_sim.checks.judge import Room, judge, judge_in_program, judge_measured, room_on
 from tflm_sim.checks.program_need import ProgramNeed
 from tflm_sim.checks.verdict import Verdict, baseline_key
 from tflm_sim.device.configuration import Configuration, Settings, Where, configure
@@ -135,14 +135,21 @@ def linked_program(
 
 
 def check(
-    model: ModelLike, target: Where | None = None, *, limit: int | str, run: bool = False, **settings: Unpack[Settings]
+    model: ModelLike,
+    target: Where | None = None,
+    *,
+    limit: int | str | None = None,
+    beside: str | None = None,
+    run: bool = False,
+    **settings: Unpack[Settings],
 ) -> Verdict:
-    """Return the verdict on a model in an arena of a given size, as ``tflm-sim check`` says it.
+    """Return the verdict on a model in an arena of a given size, or on a board, as ``tflm-sim check`` says it.
 
     Args:
         model: A Model, a path, bytes, ``sample:NAME``.
         target: What it runs on; default "cortex-m4", or what a board, a library or a program of the settings says.
-        limit: Bytes of the arena, or text: "64KiB".
+        limit: Bytes of the arena, or text: "64KiB"; or else ``beside``.
+        beside: With ``board=``: what else is in its RAM: "core" (nothing), "ble", "wifi" or "ble,wifi".
         run: Whether the program that is named (``firmware``) is executed, in an emulator, instead of read.
         settings: See :class:`~tflm_sim.device.configuration.Settings`.
 
@@ -155,14 +162,21 @@ def check(
     """
     loaded = load(model)
     name = loaded.path or "model"
-    room = Room(as_limit(limit, "limit"), None)
     given: dict[str, Any] = dict(settings)
+    if limit is None and beside is None:
+        raise UsageError("give `limit=`, the arena's size, or `board=` with `beside=`")
+    if beside is None:
+        room = Room(None if limit is None else as_limit(limit, "limit"), None)
+    else:
+        room = room_on(given.get("board"), limit=limit, ram_free=None, has_external_ram=False, beside=beside)
     firmware = given.pop("firmware", None)
     if firmware is None:
         if run:
             raise UsageError("`run=` needs `firmware=`, the program that is executed")
         is_named = given.get("board") or given.get("library")
         return judge(name, loaded, configure(target or (None if is_named else "cortex-m4"), **given), room)
+    if beside is not None:
+        raise UsageError("`beside=` is for a board alone: a linked program's own RAM is what `firmware()` says")
     if target is not None and not isinstance(target, str):
         raise UsageError("with `firmware=` a target is a name, for what its file does not say")
     program = linked_program(firmware, target, run=run, **given)

@@ -17,6 +17,8 @@ _MOST_NAMES = 4
 
 def with_operators(places: Iterable[CodePlace], target: Target) -> tuple[CodePlace, ...]:
     """Return places of code with the operators that a target's kernel library has in their files."""
+    if not (places := tuple(places)):
+        return ()
     by_stem: dict[str, list[str]] = {}
     for op, row in registrations(target).items():
         if stem := _stem(row.file):

@@ -17,6 +17,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.sizes import as_limit
 from tflm_sim.targets.boards import Board, board
+from tflm_sim.targets.ram_beside import BESIDE, RamBeside, beside_of, figures_of, ram_beside
 from tflm_sim.units import format_size
 
 Simulate = Callable[[Model, Configuration, int | None], Simulation]
@@ -26,17 +27,31 @@ Simulate = Callable[[Model, Configuration, int | None], Simulation]
 class Room(NamedTuple):
     """The limits for an arena, and the board that they come from.
 
-    ``limit`` is its bytes, None where nobody knows; ``board`` is the board that has it, None where none was named.
+    ``limit`` is its bytes, None where nobody knows; ``board`` is the board that has it, None where none was named;
+    ``beside`` is what there is on it beside the arena (``targets/ram_beside.py``), "" where that was not said.
     """
 
     limit: int | None
     board: Board | None
+    beside: str = ""
 
 
 def room_on(
-    board_name: str | None, *, limit: int | str | None, ram_free: int | str | None, has_external_ram: bool
+    board_name: str | None,
+    *,
+    limit: int | str | None,
+    ram_free: int | str | None,
+    has_external_ram: bool,
+    beside: str | None = None,
 ) -> Room:
     """Return the room that a limit says, the size of an arena, or a board and the RAM that a firmware leaves of it.
+
+    Args:
+        board_name: The board, None without one.
+        limit: The arena's size.
+        ram_free: What the firmware leaves free of the board.
+        has_external_ram: Whether that is outside of the chip.
+        beside: What there is on the board beside the arena: "ble"; its RAM is then what the figures that are known say.
 
     Raises:
         UsageError: There is no such board, or what is said does not go together.
@@ -44,6 +59,10 @@ def room_on(
     if limit is not None and ram_free is not None:
         raise UsageError("`limit=` is the arena's size, `ram_free=` what there is for it: give one of them")
     name, given = ("ram_free", ram_free) if limit is None else ("limit", limit)
+    if beside is not None and given is not None:
+        raise UsageError(f"`beside=` says what is left of a board's RAM, and so does `{name}=`: give one of them")
+    if beside is not None and not board_name:
+        raise UsageError("`beside=` needs `board=`: what is taken of its RAM beside the arena")
     if has_external_ram and (given is None or not board_name):
         raise UsageError("`external_ram=` needs `ram_free=`, which says how much of it is free")
     if not board_name:
@@ -52,7 +71,7 @@ def room_on(
         return Room(as_limit(limit, "limit"), None)
     chosen = board(board_name)
     if given is None:
-        return Room(None, chosen)
+        return Room(None, chosen, "" if beside is None else beside_of(beside))
     free, bank = as_limit(given, name), chosen.largest_bank
     if bank is not None and free > bank.size and not has_external_ram:
         raise UsageError(
@@ -86,7 +105,7 @@ def judge(
         before: What it needed by the baseline, bytes; None without one.
         simulate: Runs it; another one may show progress.
     """
-    limit, chosen = room
+    limit, chosen, beside = room
     key = baseline_key(name, configuration)
     roomy = simulate(model, configuration, None)
     if roomy.smallest is None:
@@ -98,13 +117,21 @@ def judge(
         return Verdict(name, key, needed, limit, False, before, str(problem), problem.log, model=model, board=chosen)
     log: tuple[str, ...] = ()
     fits: bool | None
+    ram: RamBeside | None = None
+    doubts: tuple[Doubt, ...] = ()
     if limit is not None:
         fits, reason, log = _in_an_arena(roomy, limit, simulate)
+    elif chosen is not None and beside:
+        ram = ram_beside(chosen, beside, configuration.target.runtime.snapshot)
+        limit, fits, reason, doubts = in_what_is_left(chosen, beside, ram, needed)
     else:
         assert chosen is not None, "there is a limit or a board"
         limit, fits, reason = _on_the_chip(chosen, needed)
     smallest = roomy.smallest.size
-    found = Verdict(name, key, needed, limit, fits, before, reason, log, model=model, board=chosen, smallest=smallest)
+    found = Verdict(
+        name, key, needed, limit, fits, before, reason, log, model=model, board=chosen, smallest=smallest, ram=ram,
+        doubts=doubts,
+    )  # fmt: skip
     return _in_flash(found)
 
 
@@ -121,13 +148,15 @@ def judge_in_program(
         key: Its name and configuration in baselines.
         before: What it needed by the baseline, bytes; None without one.
     """
-    limit, chosen = room
+    limit, chosen, _ = room
     needed = need.multiple_of_16
     found = Verdict(
         name, key, needed, limit, need.works, before, need.reason, need.log, model=model, board=chosen,
         smallest=need.smallest, candidates=need.candidates, parts=need.parts, doubts=need.doubts,
         settled_by=need.settled_by,
     )  # fmt: skip
+    if need.banks:
+        return replace(found, limit=None, reason=need.reason or f"needs {need.bank_words}")
     if need.reason or needed is None:
         return found
     if limit is None:
@@ -207,6 +236,27 @@ def _too_small(needed: int, limit: int) -> str:
     return f"needs {format_size(needed)}, {format_size(needed - limit)} more than {format_size(limit)}"
 
 
+def in_what_is_left(
+    chosen: Board, beside: str, ram: RamBeside | None, needed: int
+) -> tuple[int | None, bool | None, str, tuple[Doubt, ...]]:
+    """Judge an arena in what a board's software leaves; return the limit, whether it fits, why not, and doubts."""
+    if chosen.largest_bank is not None and needed > chosen.largest_bank.size:
+        bank, fits, reason = _on_the_chip(chosen, needed)
+        return bank, fits, reason, ()
+    if ram is None:
+        known = ", ".join(dict.fromkeys(one.beside for one in figures_of(chosen))) or "nothing"
+        reason = (
+            f"needs {format_size(needed)}; there is no figure of what {chosen.name} has left beside {BESIDE[beside]} "
+            f"(there are some for: {known}); say it with `ram_free=`"
+        )
+        return None, None, reason, ()
+    if needed > ram.left:
+        reason = f"{_too_small(needed, ram.left)}, which {ram.name} leaves"
+        return ram.left, False, reason, (Doubt(f"{ram.name} takes what the figures say", settled_by=""),)
+    rest = Doubt(f"the rest of your firmware takes at most {ram.left - needed:,} B of RAM", settled_by="")
+    return ram.left, True, "", (rest,)
+
+
 def _on_the_chip(chosen: Board, needed: int) -> tuple[int | None, bool | None, str]:
     """Judge without ``--ram-free``: an arena that no bank holds does not fit, for any other only the firmware knows."""
     bank = chosen.largest_bank
@@ -218,6 +268,6 @@ def _on_the_chip(chosen: Board, needed: int) -> tuple[int | None, bool | None, s
         return bank.size, False, reason
     reason = (
         f"needs {format_size(needed)}; {chosen.name} has {chosen.ram_text}; how much of it is free only your firmware "
-        "knows: say it with `ram_free=`"
+        f"knows: say it with `ram_free=`{', or what else is on it with `beside=`' if figures_of(chosen) else ''}"
     )
     return bank.size if bank is not None else None, None, reason

@@ -2,15 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.answers.smallest_arena import SplitArenaSizes
 from tflm_sim.checks.candidates import CandidateNeed
-from tflm_sim.checks.doubts import Answer, Doubt, answer_of
+from tflm_sim.checks.doubts import Answer, Doubt, answer_of, listed
 from tflm_sim.device.configuration import Configuration
+from tflm_sim.document_types import Count
+from tflm_sim.escape import printable
+
+
+@dataclass(frozen=True, slots=True)
+class BankNeed:
+    """What a model needs of a bank of RAM, by the plan of banks.h.
+
+    Attributes:
+        name: What the plan calls the bank.
+        address: Where it begins; None where the file does not say.
+        size: Bytes that the program gives; None where the file does not say.
+        needed: Bytes that it must have.
+    """
+
+    name: str
+    address: Count | None
+    size: Count | None
+    needed: Count
+
+
+@dataclass(frozen=True, slots=True)
+class Ram:
+    """The RAM in which an arena lies.
+
+    Attributes:
+        name: What to call it.
+        size: Its bytes.
+        others: What else is in it, and its bytes.
+    """
+
+    name: str
+    size: int
+    others: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +67,9 @@ class ProgramNeed:
         doubts: What all this takes for granted.
         settled_by: The command that executes the program with the model; "" where nothing here can.
         candidates: What the model needs in each case that the file leaves open, where they differ.
+        banks: Where the program has a plan over several banks of RAM, what each needs; sizes above are their sum.
         parts: The same as parts of a document.
+        ram: The RAM of the program's arena; None where the file does not say where it ends.
     """
 
     configuration: Configuration
@@ -48,9 +84,26 @@ class ProgramNeed:
     doubts: tuple[Doubt, ...]
     settled_by: str
     candidates: tuple[CandidateNeed, ...]
+    banks: tuple[BankNeed, ...] = ()
     parts: Mapping[str, Any] = field(default_factory=dict)
+    ram: Ram | None = None
+
+    @property
+    def bank_words(self) -> str:
+        """What is needed in each bank, "" where there are none."""
+        return bank_words(self.banks)
 
     @property
     def answer(self) -> Answer:
         """Whether it works, with every doubt about that."""
         return answer_of(self.works, self.doubts)
+
+
+def bank_words(banks: Iterable[BankNeed]) -> str:
+    """Return what is needed in each bank."""
+    return listed([_bank_words(bank) for bank in banks if bank.needed])
+
+
+def _bank_words(bank: BankNeed) -> str:
+    of = "" if bank.size is None else f" (of {bank.size:,} B)"
+    return f"{bank.needed:,} B in {printable(bank.name)}{of}"

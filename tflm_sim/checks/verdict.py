@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 from tflm_sim.checks.candidates import CandidateNeed
 from tflm_sim.checks.doubts import EXIT_CODES, Answer, Doubt, answer_of, fits_of
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.document_fields import HIDDEN, PARTS, named
+from tflm_sim.document_fields import HIDDEN, OPTIONAL, PARTS, named
 from tflm_sim.document_types import Count
 from tflm_sim.documents import as_json, from_json
 from tflm_sim.errors import UsageError
@@ -19,6 +19,7 @@ from tflm_sim.escape import json_text, printable
 from tflm_sim.files import read_json, replacing
 from tflm_sim.model.types import Model
 from tflm_sim.targets.boards import Board
+from tflm_sim.targets.ram_beside import RamBeside
 from tflm_sim.targets.reference import REFERENCE_SNAPSHOT
 
 
@@ -43,6 +44,7 @@ class Verdict:
         smallest: The smallest arena, bytes, of which ``needed`` is the multiple of 16; null when no size is enough.
         missing_baseline: Why the baseline that was named says nothing about it, "" where it does or none was named.
         candidates: With --firmware: what each target needs that the file leaves possible, where they differ.
+        ram: With a board and what there is beside the arena: what its software leaves, and the source of each figure.
         parts: What extensions say beside it, by key.
     """
 
@@ -61,6 +63,7 @@ class Verdict:
     candidates: tuple[CandidateNeed, ...] = ()
     doubts: tuple[Doubt, ...] = ()
     settled_by: str = ""
+    ram: RamBeside | None = field(default=None, metadata=OPTIONAL)
     parts: Mapping[str, Any] = field(default_factory=dict, metadata=PARTS)
 
     def __repr__(self) -> str:
@@ -139,7 +142,7 @@ def read_baseline(path: Path) -> dict[str, int]:
     Raises:
         UsageError: The file is not a baseline.
     """
-    if not path.exists():
+    if not os.path.exists(path):
         return {}
     try:
         return from_json(Baseline, read_json(path)).sizes

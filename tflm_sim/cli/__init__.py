@@ -187,20 +187,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: The arguments after the program's name; by default the process's own.
     """
     _show_what_cannot_be_encoded()
-    arguments = _with_implied_verb(list(sys.argv[1:] if argv is None else argv))
-    verb = _verb(arguments)
     try:
-        code = _answer(verb, arguments)
+        code = _answer(list(sys.argv[1:] if argv is None else argv))
     except SystemExit as end:  # argparse: help, version
         raise SystemExit(end.code or _flush()) from None
     flushed = _flush()
     return code or flushed
 
 
-def _answer(verb: str | None, arguments: list[str]) -> int:
+def _answer(arguments: list[str]) -> int:
     """Run the verb; every error becomes one sentence and an exit code."""
-    has_verdict = False
+    verb, has_verdict = None, False
     try:
+        arguments = _with_implied_verb(arguments)
+        verb = _verb(arguments)
         args = parsed(arguments)
         has_verdict = getattr(args, "has_verdict", False)
         with downloads(allowed=args.allow_download), readable_again(args):

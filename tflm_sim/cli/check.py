@@ -42,6 +42,7 @@ tflm-sim check model.tflite --target cortex-m4 --limit 64KiB
 tflm-sim check models/ --target esp32 --limit 80K --json
 tflm-sim check model.tflite --board nano33ble --ram-free 180KiB
 tflm-sim check model.tflite --board nano33ble --library chirale --ram-free 180KiB
+tflm-sim check model.tflite --board nano33ble --beside ble
 tflm-sim check model.tflite --board portenta-h7 --ram-free 8MiB --external-ram
 tflm-sim check model.tflite --limit 64KiB --baseline arena_baseline.json
 tflm-sim check model.tflite --limit 64KiB --firmware build/app.elf --executed
@@ -70,6 +71,7 @@ def register(subparsers: options.Subparsers) -> None:
     parser.add_argument(
         "--external-ram", action="store_true", help="with --ram-free: this RAM is outside the chip (PSRAM, SDRAM)"
     )
+    options.add_beside(parser)
     parser.add_argument("--baseline", metavar="FILE", help="also fail if a model needs more than this file says")
     parser.add_argument(
         "--update-baseline", action="store_true", help="write the sizes into the baseline instead of comparing"
@@ -86,7 +88,9 @@ def run(args: argparse.Namespace) -> int:
     if (code := options.answer_of_an_extension("check", args)) is not None:
         return code
     _refuse(args)
-    room = room_on(args.board, limit=args.limit, ram_free=args.ram_free, has_external_ram=args.external_ram)
+    room = room_on(
+        args.board, limit=args.limit, ram_free=args.ram_free, has_external_ram=args.external_ram, beside=args.beside
+    )
     possible = options.possible_configurations(args)
     configurations = _configurations(args, room.board, possible[0])
     judged = _judged_all(args, room, possible, configurations)
@@ -113,6 +117,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _refuse(args: argparse.Namespace) -> None:
+    if args.beside is not None and args.firmware:
+        raise UsageError("--beside is for a board alone: a linked program's own RAM is what 'tflm-sim firmware' lists")
     options.is_executed(args, "board")  # It refuses what does not go with it, before a board is looked at.
     if not args.models:
         raise UsageError("no model is given, and --limit and --board are for models that are named")

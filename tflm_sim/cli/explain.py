@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 import os.path
 import re
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tflm_sim.answers.npu import npu_memory
 from tflm_sim.answers.smallest_arena import SmallestArena
+from tflm_sim.checks.alternatives import explaining
 from tflm_sim.checks.crash_places import with_operators
+from tflm_sim.checks.device_report import compare_report
 from tflm_sim.checks.doubts import EXIT_CODES, Answer, answer_of
 from tflm_sim.checks.explain_failure import (
     ExactExplanation,
@@ -30,7 +31,6 @@ from tflm_sim.cli.options import (
     assumed,
     configuration,
     header,
-    possible_configurations,
     program_reader,
 )
 from tflm_sim.cli.terminal import elapsing, say, say_json
@@ -43,7 +43,7 @@ from tflm_sim.files import read
 from tflm_sim.logs.crashes import CodePlace
 from tflm_sim.logs.diagnosis import Diagnosis, diagnose
 from tflm_sim.logs.encodings import as_utf8
-from tflm_sim.logs.log_events import ArenaConfigured, Damaged, LogEvent, Message
+from tflm_sim.logs.log_events import ArenaConfigured, ArenaUsed, Damaged, LogEvent, Message
 from tflm_sim.logs.parser import parse_log
 from tflm_sim.logs.tflm_messages import BY_KIND
 from tflm_sim.logs.unknown_errors import UnknownError, unknown_errors
@@ -60,10 +60,10 @@ tflm-sim explain boot.log
 tflm-sim explain "Failed to resize buffer. Requested: 33488, available 20472, missing: 13016"
 tflm-sim explain boot.log --arena-size 26080 --model okay_nabu.tflite --target esp32-s3
 """
-MAX_PRINTED = 8
-"""Lines that a program prints while it is executed that are shown."""
 MAX_LOG_BYTES = 1 << 30
 """Bytes; 'board read' reads a longer one piece by piece."""
+MAX_FIGURES = 4
+"""Figures of a log for the arena in use that are compared."""
 MAX_SHOWN = 50
 """Failures of a log that are printed."""
 
@@ -93,6 +93,24 @@ class FailureRow:
     exact: ExactExplanation | None
 
 
+@dataclass(frozen=True, slots=True)
+class PrintedUse:
+    """What a log says that the arena has in use, beside what the simulation says.
+
+    Attributes:
+        line: Where it stands.
+        printed_least, printed_most: The figure, bytes; they differ where the firmware rounded.
+        simulated: What ``arena_used_bytes()`` says with the model and these options; null where setup fails.
+        with_options: Options with which the figure comes, where it is another one.
+    """
+
+    line: Count
+    printed_least: Count
+    printed_most: Count
+    simulated: Count | None
+    with_options: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplanationDocument:
     """The failures of a log.
@@ -102,6 +120,8 @@ class ExplanationDocument:
             understood.
         unknown: Lines that speak of an error and that are not known.
         simulated: With a model, where no failure of the log is explained: what the simulation says.
+        used: With a model: each figure of the log for the arena in use, beside the simulation's.
+        executed: With --firmware: what the program did when it was executed, or why it cannot be, a sentence each.
         assumed: With a model: the options that the answer depends on and that were not given.
     """
 
@@ -111,6 +131,8 @@ class ExplanationDocument:
     failures: tuple[FailureRow, ...]
     unknown: tuple[UnknownError, ...] = ()
     simulated: ExactExplanation | None = None
+    used: tuple[PrintedUse, ...] = ()
+    executed: tuple[str, ...] = ()
     assumed: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
 
 
@@ -145,16 +167,19 @@ def run(args: argparse.Namespace) -> int:
     places = [_places(args, diagnosis, config) for diagnosis in found]
     is_understood = bool(events) and not (unknown or any(isinstance(event, Damaged) for event in events))
     answer: Answer = "no" if found else answer_of(is_understood or None)
+    used = () if model is None else tuple(_used(events, model, config))
+    executed = _executed(args, model) if args.firmware else ()
     if args.json:
         missing = None if args.model is None else assumed(args, config)
-        say_json(_document(answer, found, places, exact, unknown, simulated, missing))
+        document = _document(answer, found, places, exact, unknown, simulated, missing)
+        say_json(replace(document, used=used, executed=executed))
         return EXIT_CODES[answer]
     if args.model is not None:
         say(*header(args, config))
     _say(events, found, places, exact)
     say(*(f"line {each.line} is not known: {each.text}" for each in unknown))
-    if args.firmware:
-        say(*_executed(args, model))
+    say(*(line for each in used for line in _used_lines(each)))
+    say(*(f"  executed  {line}" for line in executed))
     if not found:
         say("no failure is in this log" if is_understood else _not_understood(events, unknown))
         say(*([] if is_understood else [f"  give      {what}" for what in _SEND]))
@@ -187,16 +212,37 @@ def _executed(args: argparse.Namespace, model: Model | None) -> tuple[str, ...]:
     """Return what the program of ``--firmware`` does where its core can be executed, or why that cannot be."""
     try:
         with elapsing(f"executing {os.path.basename(args.firmware)}"):
-            figures = program_reader().measure(args.firmware, model, possible_configurations(args))
+            return tuple(program_reader().seen(args.firmware, model))
     except (FirmwareError, UsageError) as error:
-        return (f"  executed  not: {error}; sizes, symbols and the simulation remain",)
-    ends = "AllocateTensors() works in the program's own arena" if figures.fits else figures.reason
-    more = "'tflm-sim firmware {} --run --invoke 1' measures the stack, and finds stores beyond the arena"
-    return (
-        f"  executed  {ends or 'AllocateTensors() fails in its own arena'}",
-        *(f"  it prints {line}" for line in figures.log[:MAX_PRINTED]),
-        f"  more      {more.format(args.firmware)}",
+        return (f"not: {error}; sizes, symbols and the simulation remain",)
+
+
+def _used(events: Sequence[LogEvent], model: Model, config: Configuration) -> Iterator[PrintedUse]:
+    """Yield the log's figures for the arena in use, each once, beside those of the simulation."""
+    seen: set[tuple[int, int]] = set()
+    for event in events:
+        if not isinstance(event, ArenaUsed) or (event.low, event.high) in seen or len(seen) == MAX_FIGURES:
+            continue
+        seen.add((event.low, event.high))
+        compared = compare_report(event, model, config)
+        simulated = compared.figures[0].simulated if compared.figures else None
+        others = [] if compared.is_equal else explaining(event, model, config)
+        yield PrintedUse(event.line, event.low, event.high, simulated, tuple(one.options for one, _ in others))
+
+
+def _used_lines(used: PrintedUse) -> list[str]:
+    """Return whether a figure of the log is the simulation's, and with what else it comes."""
+    printed = (
+        f"{used.printed_most:,} B" if used.printed_least == used.printed_most else f"about {used.printed_most:,} B"
     )
+    if used.simulated is None:
+        return [f"  compared  line {used.line} has {printed} in use; the simulation's setup fails"]
+    if used.printed_least <= used.simulated <= used.printed_most:
+        return [f"  compared  line {used.line} has {printed} in use, as the simulation has"]
+    first = f"  compared  line {used.line} has {printed} in use, the simulation {used.simulated:,} B"
+    if used.with_options:
+        return [f"{first}; it comes with {' or '.join(used.with_options)}"]
+    return [f"{first}: another model, or a setting that was not tried"]
 
 
 def _arena_of(events: Sequence[LogEvent]) -> int | None:
@@ -224,7 +270,7 @@ def _explained(
 
 def _read(log: str) -> bytes:
     if log == "-":
-        return as_utf8(sys.stdin.buffer.read())
+        return as_utf8(read(log, most=MAX_LOG_BYTES))
     if os.path.exists(log):
         refuse_other_kind(log, "explain")
         return as_utf8(read(log, most=MAX_LOG_BYTES))

@@ -10,8 +10,9 @@ from tflm_sim.document_types import Count
 from tflm_sim.names import names_with
 from tflm_sim.targets.boards import BOARDS, Board, board
 from tflm_sim.targets.presets import preset
+from tflm_sim.targets.ram_beside import RamBeside, figures_of
 
-HEADER = ("board", "target", "RAM", "flash", "kernels", "what it is", "all banks", "source of the sizes")
+HEADER = ("board", "target", "RAM", "flash", "kernels", "what it is", "all banks", "source of the sizes", "left beside")
 ORDER = ("board", "RAM", "flash", "target", "kernels", "what it is")
 
 
@@ -25,7 +26,7 @@ class BankFacts:
 
 @dataclass(frozen=True, slots=True)
 class BoardRow:
-    """A board; ``source`` says where its figures are from."""
+    """A board; ``source`` says where its figures are from, ``left_beside`` what its software leaves of its RAM."""
 
     name: str
     description: str
@@ -34,6 +35,7 @@ class BoardRow:
     ram: tuple[BankFacts, ...]
     flash_bytes: Count | None
     source: str
+    left_beside: tuple[RamBeside, ...]
 
 
 def run(args: argparse.Namespace) -> int:
@@ -56,6 +58,7 @@ def board_row(found: Board) -> BoardRow:
         ram=tuple(BankFacts(bank.name, bank.size) for bank in found.ram),
         flash_bytes=found.flash,
         source=found.source,
+        left_beside=figures_of(found),
     )
 
 
@@ -65,4 +68,5 @@ def _cells(row: BoardRow) -> tuple[str, ...]:
     ram = "not known" if bank is None else f"{bank.size // 1024:,} KiB"
     flash = "differs" if row.flash_bytes is None else f"{row.flash_bytes // 1024:,} KiB"
     kernels = row.kernels.partition(" ")[0]
-    return row.name, row.target, ram, flash, kernels, row.description, found.ram_text, row.source
+    left = "; ".join(f"{one.name} {one.left:,} B" for one in row.left_beside) or "no figure"
+    return row.name, row.target, ram, flash, kernels, row.description, found.ram_text, row.source, left

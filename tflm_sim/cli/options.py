@@ -16,12 +16,13 @@ from tflm_sim.device.configuration import INTERPRETERS, NAMING, PLANNER_NAMES, C
 from tflm_sim.device.configuration import possible_configurations as configurations_of
 from tflm_sim.errors import EXIT_CODES, FirmwareError, UsageError
 from tflm_sim.extension_points import ProgramFigures, Programs
+from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.names import command_line
 from tflm_sim.numbers import whole
 from tflm_sim.ops.op_model import OpModel
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
-from tflm_sim.registry import has_programs, programs
+from tflm_sim.registry import has_programs, part_lines, programs
 from tflm_sim.report.circumstances import open_kernels, target_lines, unnamed
 from tflm_sim.report.program_text import need_line
 from tflm_sim.sizes import parse_size
@@ -256,9 +257,20 @@ def add_executed(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--executed",
         action="store_true",
-        help="with --firmware: execute the program with this model, and measure instead of simulating",
+        help="with --firmware: execute the program with this model, or with its own where none is named, and measure "
+        "instead of simulating",
     )
     add_interpreter(parser, "--firmware")
+
+
+def add_beside(parser: argparse._ActionsContainer) -> None:
+    """Add ``--beside``, which needs ``--board``."""
+    parser.add_argument(
+        "--beside",
+        metavar="WHAT",
+        help="with --board: what else is in its RAM: core (nothing), ble, wifi or ble,wifi; 'tflm-sim list boards B' "
+        "has the figures",
+    )
 
 
 def add_interpreter(parser: argparse._ActionsContainer, what: str) -> None:
@@ -387,6 +399,50 @@ def measured(
     """Return what was measured in the program of ``--firmware`` with a model, None for the program's own."""
     with elapsing(f"executing {os.path.basename(args.firmware)}"):
         return program_reader().measure(args.firmware, model, possible, sizes, interpreter=args.into)
+
+
+def exactly_measured(args: argparse.Namespace, model: Model | None) -> tuple[ProgramFigures, Configuration]:
+    """Return what was measured in the program, and the configuration whose simulation asks for the very same.
+
+    Raises:
+        FirmwareError: No simulation does, so that only what was measured is known.
+    """
+    found = measured(args, model, possible_configurations(args))
+    if found.exact is None:
+        raise FirmwareError(
+            "it asks its allocator for something else than any simulation, so that this is not known of it; "
+            f"{args.verb} without further options shows what was measured",
+            path=args.firmware,
+        )
+    return found, found.exact
+
+
+def asked_about(args: argparse.Namespace) -> tuple[Model, Configuration, list[str]]:
+    """Return the model of the options, what it runs on, and the first lines of what is said of it."""
+    model = None if args.model is None else load(args.model)
+    if is_executed(args):
+        found, config = exactly_measured(args, model)
+        return found.model, config, part_lines("SizeDocument", found.parts)
+    assert model is not None, "without a program that is executed, one was named"
+    config, need = configured(args, args.model, model)
+    return model, config, [*program_header(need), *header(args, config)]
+
+
+def named_models(args: argparse.Namespace, given: Sequence[str]) -> Sequence[str | None]:
+    """Return the models that were named; with ``--executed`` None for the program's own, where none was.
+
+    A program among the models is then the one of ``--firmware``.
+
+    Raises:
+        UsageError: There is no model.
+    """
+    if args.executed and not args.firmware:
+        linked = [name for name in given if program_reader().is_program(name)]
+        if len(linked) == 1:
+            args.firmware, given = linked[0], [name for name in given if name != linked[0]]
+    if not given and not (args.executed and args.firmware):
+        raise UsageError("no model is given; only with --firmware APP.elf --executed can it be left out")
+    return given or (None,)
 
 
 def first_given(args: argparse.Namespace, names: Iterable[str]) -> str | None:

@@ -14,7 +14,7 @@ from tflm_sim.answers.offline_plan import with_offline_plan
 from tflm_sim.checks.candidates import CandidateNeed, candidate_text, most_demanding
 from tflm_sim.checks.doubts import EXIT_CODES, settling_lines
 from tflm_sim.checks.lifetime_answers import Lifetimes
-from tflm_sim.checks.program_need import ProgramNeed
+from tflm_sim.checks.program_need import ProgramNeed, Ram
 from tflm_sim.cli.options import (
     SETTINGS,
     TENSOR_HELP,
@@ -24,12 +24,15 @@ from tflm_sim.cli.options import (
     add_verb,
     answer_of_an_extension,
     arena_size,
+    asked_about,
     assumed,
     configuration,
     configured,
-    header,
+    exactly_measured,
+    first_given,
     is_executed,
     measured,
+    named_models,
     parts_of_extensions,
     possible_configurations,
     program_header,
@@ -102,7 +105,9 @@ EXITS = {
 
 def register(subparsers: Subparsers) -> None:
     parser = add_verb(subparsers, "report", EXAMPLES, about=ABOUT, exits=EXITS)
-    parser.add_argument("model", metavar="MODEL", help="a .tflite file, sample:NAME, or a picture saved as JSON")
+    parser.add_argument(
+        "model", nargs="?", metavar="MODEL", help="a .tflite file, sample:NAME, or a picture saved as JSON"
+    )
     parser.add_argument("-o", "--output", metavar="OUT", help="the file to write; - for the terminal")
     parser.add_argument(
         "--tensor",
@@ -166,6 +171,7 @@ def run(args: argparse.Namespace) -> int:
 
     It is 3 where a program leaves a doubt that can turn the figures.
     """
+    (args.model,) = named_models(args, [] if args.model is None else [args.model])
     if args.tensor:
         return _of_tensors(args)
     if args.output is None:
@@ -176,11 +182,11 @@ def run(args: argparse.Namespace) -> int:
     if args.boards and form not in ("html", "json"):
         raise UsageError("--boards adds a table to the page and to JSON only: -o report.html")
     program = None
-    if args.model.lower().endswith(".json"):
+    if args.model is not None and args.model.lower().endswith(".json"):
         pictures, boards = _saved(args)
     else:
         (pictures, program), boards = _pictures(args), _boards(args)
-    _write(args, form, pictures, boards)
+    _write(args, form, pictures, boards, _room(args) if program is None else program.ram)
     if args.output != "-":
         say(*part_lines("SizeDocument", getattr(pictures[0].size, "parts", {})), file=sys.stderr)
         say(f"for {pictures[0].title}", f"{args.output}: {_answer(pictures[0])}", file=sys.stderr)
@@ -195,19 +201,18 @@ def _of_tensors(args: argparse.Namespace) -> int:
     """Say where tensors are and when, and who shares their bytes: as text, or with ``-o`` as JSON."""
     from tflm_sim.report.lifetime_text import lifetimes_document, tensor_lines
 
-    refuse_besides(args, "tensor", "model", "output", "format", *SETTINGS)
+    refuse_besides(args, "tensor", "model", "output", "format", "executed", "into", *SETTINGS)
     is_json = args.output is not None and (args.format or _form(args.output)) == "json"
     if not is_json and (args.output or args.format):
         raise UsageError("--tensor answers as text, or as JSON: -o OUT.json")
-    model = load(args.model)
-    config, need = configured(args, args.model, model)
+    model, config, about = asked_about(args)
     found = Lifetimes(simulated(model, config))
     asked = [found.find(what) for what in args.tensor]
     if is_json:
         document = lifetimes_document(found, asked, assumed=assumed(args, config))
         _write_text(args.output, lambda file: file.write(f"{json_text(as_json(document), indent=1)}\n"))
         return 0
-    say(*program_header(need), *header(args, config))
+    say(*about)
     for life in asked:
         say(*tensor_lines(found, life), "")
     return 0
@@ -238,9 +243,9 @@ def _refuse(args: argparse.Namespace) -> None:
 
 def _pictures(args: argparse.Namespace) -> tuple[list[Picture], ProgramNeed | None]:
     """Return the pictures, and what a program's file says the model needs, where one is given and only read."""
+    if is_executed(args, "split_arenas", "candidates"):
+        return _executed(args), None
     model = load(args.model)
-    if is_executed(args, "arena_size", "split_arenas", "candidates", *_SIDE_BY_SIDE):
-        return [measured(args, model, possible_configurations(args)).picture()], None
     _refuse(args)
     config, needs, candidates, program = _chosen(args, model)
     cases = [*(candidates if args.candidates else [(model, config, "")]), *_comparisons(args, model, config)]
@@ -262,6 +267,20 @@ def _pictures(args: argparse.Namespace) -> tuple[list[Picture], ProgramNeed | No
     assert isinstance(report, SizeDocument), "these are pictures of TFLM"
     parts = {**program_parts(program), **parts_of_extensions("report", args, model, config)}
     return [replace(first, size=replace(report, candidates=tuple(needs) or None, parts=parts)), *others], program
+
+
+def _executed(args: argparse.Namespace) -> list[Picture]:
+    """Return the picture of what was measured, and of what it is compared with."""
+    own = None if args.model is None else load(args.model)
+    if args.arena_size is None and first_given(args, _SIDE_BY_SIDE) is None:
+        return [measured(args, own, possible_configurations(args)).picture()]
+    found, exact = exactly_measured(args, own)
+    first = found.picture()
+    if args.arena_size is not None:
+        sized = take_picture(found.model, exact, arena_size=arena_size(args), title=first.title)
+        first = replace(sized, size=first.size)
+    others = _comparisons(args, found.model, exact)
+    return [first, *(take_picture(model, config, title=title) for model, config, title in others)]
 
 
 _Case: TypeAlias = tuple[Model, Configuration, str]
@@ -294,8 +313,9 @@ def _chosen(
 
 
 def _of_target(args: argparse.Namespace, name: str) -> argparse.Namespace:
-    """Return the options for another target: it has its own kernels and interpreter."""
-    return argparse.Namespace(**{**vars(args), "target": name, "kernels": None, "interpreter": None})
+    """Return the options for another target: it has its own kernels and interpreter, and is of no program."""
+    own = {"target": name, "kernels": None, "interpreter": None, "firmware": None}
+    return argparse.Namespace(**{**vars(args), **own})
 
 
 def _comparisons(args: argparse.Namespace, model: Model, config: Configuration) -> Iterator[_Case]:
@@ -325,7 +345,7 @@ def _boards(args: argparse.Namespace) -> Table:
     return board_table(rows_of(args.model, load(args.model), over))
 
 
-def _write(args: argparse.Namespace, form: str, pictures: Sequence[Picture], boards: Table) -> None:
+def _write(args: argparse.Namespace, form: str, pictures: Sequence[Picture], boards: Table, room: Ram | None) -> None:
     if form == "png":
         from tflm_sim.report.drawings import write_png
 
@@ -334,7 +354,7 @@ def _write(args: argparse.Namespace, form: str, pictures: Sequence[Picture], boa
         write_png(args.output, pictures)
         return
     writers: dict[str, Callable[[TextIO], object]] = {
-        "html": lambda file: write_page(file, pictures, boards, room=_room(args)),
+        "html": lambda file: write_page(file, pictures, boards, room=room),
         "svg": lambda file: write_svg(file, pictures),
         "json": lambda file: file.write(json_text(picture_document(pictures, boards))),
         "perfetto": lambda file: write_perfetto(file, pictures[0]),
@@ -343,10 +363,10 @@ def _write(args: argparse.Namespace, form: str, pictures: Sequence[Picture], boa
     _write_text(args.output, writers[form])
 
 
-def _room(args: argparse.Namespace) -> tuple[str, int] | None:
-    """Return the largest bank of the board that was named, and its bytes; None where none is known."""
+def _room(args: argparse.Namespace) -> Ram | None:
+    """Return the largest bank of the board that was named; None where none is known."""
     bank = board(args.board).largest_bank if args.board else None
-    return None if bank is None else (f"{bank.name} of {args.board}", bank.size)
+    return None if bank is None else Ram(f"{bank.name} of {args.board}", bank.size)
 
 
 def _write_text(output: str, write: Callable[[TextIO], object]) -> None:

@@ -10,7 +10,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.checks.doubts import EXIT_CODES
+from tflm_sim.checks.doubts import EXIT_CODES, first_words
+from tflm_sim.checks.judge import in_what_is_left, room_on
 from tflm_sim.cli import options
 from tflm_sim.cli.terminal import ProgressLine, say, say_json, say_verdict, terminal_width, wants_color
 from tflm_sim.device.configuration import Configuration, planner_words
@@ -21,7 +22,10 @@ from tflm_sim.model.types import Model
 from tflm_sim.registry import part_lines, sources
 from tflm_sim.report.size_answer import arena_answer
 from tflm_sim.report.text import failure_lines, size_lines
+from tflm_sim.report.verdict_text import ram_lines
 from tflm_sim.sizes import parse_size
+from tflm_sim.targets.boards import board
+from tflm_sim.targets.ram_beside import RamBeside, beside_of, ram_beside
 from tflm_sim.units import format_size
 
 if TYPE_CHECKING:
@@ -39,6 +43,7 @@ EXAMPLES = """
 tflm-sim size model.tflite --target cortex-m4
 tflm-sim size sample:mobilenet_v1_025 --target esp32-s3 --json
 tflm-sim size model.tflite --board nano33ble --library chirale
+tflm-sim size model.tflite --board nano33ble --library chirale --beside ble
 tflm-sim size model.tflite --arena-size 64KiB
 tflm-sim size model.tflite --firmware build/app.elf --executed
 tflm-sim size model.tflite --all
@@ -63,11 +68,12 @@ EXITS = {
 
 def register(subparsers: options.Subparsers) -> None:
     parser = options.add_verb(subparsers, "size", EXAMPLES, about=ABOUT, exits=EXITS)
-    parser.add_argument("models", nargs="+", metavar="MODEL", help=options.MODELS_HELP)
+    parser.add_argument("models", nargs="*", metavar="MODEL", help=options.MODELS_HELP)
     options.add_configuration(parser)
     parser.add_argument(
         "--arena-size", metavar="N", help="say what happens in an arena of N bytes instead (64KiB, 65536)"
     )
+    options.add_beside(parser)
     options.add_executed(parser)
     parser.add_argument(
         "--split-arenas", action="store_true", help="use two arenas: one for persistent memory, one for everything else"
@@ -85,6 +91,7 @@ def register(subparsers: options.Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
+    named = options.named_models(args, args.models)
     if args.boards or args.targets:
         from tflm_sim.cli import size_boards  # Many boards are slow to import.
 
@@ -97,12 +104,15 @@ def run(args: argparse.Namespace) -> int:
     def possible() -> tuple[Configuration, ...]:  # Asked for with a model: a source needs no TFLM with an interpreter.
         return options.possible_configurations(args, is_split=args.split_arenas)
 
-    names = list(expand(args.models))
+    if None in named:
+        options.is_executed(args, "split_arenas", "jsonl")
+        return _executed(args, named, possible())
+    names = list(expand(name for name in named if name is not None))
     if args.jsonl and not args.executed:
         return _jsonl(args, names, possible)
     if args.json and len(names) > 1:
         raise UsageError("--json takes one model; use --jsonl for several")
-    if options.is_executed(args, "map", "split_arenas", "jsonl"):
+    if options.is_executed(args, "split_arenas", "jsonl"):
         return _executed(args, names, possible())
     code = 0
     for position, name in enumerate(names):
@@ -124,6 +134,10 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
         (
             is_sized and args.split_arenas,
             "--arena-size is for one arena and --split-arenas for two; remove one of them",
+        ),
+        (
+            args.beside is not None and (is_sized or args.map or args.jsonl or args.split_arenas or args.firmware),
+            "--beside says what a board's software leaves for the smallest arena; remove the other option",
         ),
         (is_sized and args.jsonl, "--jsonl reports smallest arenas; --arena-size goes with --json, a model at a time"),
     ):
@@ -160,7 +174,7 @@ def _in_program(args: argparse.Namespace, name: str, model: Model, possible: Seq
         say_verdict(first)
     if args.map:
         _map(args, model, need.configuration)
-    elif need.simulation is not None and limit is None and need.works is not False:
+    elif need.simulation is not None and limit is None and need.works is not False and not need.banks:
         say(*size_lines(need.simulation, has_ledger=args.all))
     say("", *part_lines("SizeDocument", parts), *last_lines(need))
     return code
@@ -186,18 +200,23 @@ def _program_document(
     return replace(arena_document(sized, parts=parts, answer=need.answer), model=model_facts(model))
 
 
-def _executed(args: argparse.Namespace, names: Sequence[str], possible: Sequence[Configuration]) -> int:
-    """Print what was measured in the program with each model."""
+def _executed(args: argparse.Namespace, names: Sequence[str | None], possible: Sequence[Configuration]) -> int:
+    """Print what was measured in the program with each model; None is its own."""
     code, limit = 0, options.arena_size(args)
     for position, name in enumerate(names):
-        model = load(name)
+        model = None if name is None else load(name)
+        if args.map:
+            found, exact = options.exactly_measured(args, model)
+            code = max(code, _map(args, found.model, exact))
+            continue
         measured = options.measured(args, model, possible, [] if limit is None else [limit])
         if limit is not None:
-            code = max(code, _say_in_arena(args, name, measured, limit))
+            code = max(code, _say_in_arena(args, name or args.firmware, measured, limit))
         elif args.json:
             say_json(measured.document())
         else:
-            say(*([""] if position else []), *measured.lines())
+            say(*([""] if position else []), *measured.lines(has_ledger=args.all))
+            say(*([] if args.all or measured.smallest is None else [EVERY_BYTE]))
         if limit is None and measured.smallest is None:
             code = SimulatedFailure.exit_code
     return code
@@ -235,17 +254,36 @@ def _other_source(args: argparse.Namespace, name: str, problem: NoModelError) ->
 
 def _say(args: argparse.Namespace, simulation: Simulation, parts: Mapping[str, object]) -> None:
     config = simulation.configuration
+    ram = _ram_of(args, config)
     if args.json:
         from tflm_sim.report.document import size_document
 
-        say_json(size_document(simulation, parts=parts, assumed=options.assumed(args, config)))
+        say_json(size_document(simulation, parts=parts, assumed=options.assumed(args, config), ram=ram))
         return
     assumed, remarks = options.assumed(args, config), options.kernels_remark(args, config)
     say(*size_lines(simulation, assumed=assumed, remarks=remarks, has_ledger=args.all))
+    if args.beside is not None and simulation.smallest is not None:
+        say("", *_left_lines(args, ram, simulation.smallest.multiple_of_16))
     if not args.all and simulation.failure is None:
         say(EVERY_BYTE)
     if told := part_lines("SizeDocument", parts):
         say("", *told)
+
+
+def _ram_of(args: argparse.Namespace, config: Configuration) -> RamBeside | None:
+    """Return what the software of ``--beside`` leaves of the board; None without the option, or without a figure."""
+    if args.beside is None:
+        return None
+    room = room_on(args.board, limit=None, ram_free=None, has_external_ram=False, beside=args.beside)
+    assert room.board is not None, "what is beside needs a board"
+    return ram_beside(room.board, room.beside, config.target.runtime.snapshot)
+
+
+def _left_lines(args: argparse.Namespace, ram: RamBeside | None, needed: int) -> list[str]:
+    """Return whether the arena fits in what is left of the board, on what that hangs, and the figures."""
+    limit, works, reason, doubts = in_what_is_left(board(args.board), beside_of(args.beside), ram, needed)
+    fits = reason or f"needs {format_size(needed)} of {limit:,} B"
+    return [f"fits: {first_words(works, doubts)}: {fits}", *(ram_lines(ram) if ram is not None else [])]
 
 
 def _map(args: argparse.Namespace, model: Model, config: Configuration) -> int:

@@ -174,6 +174,17 @@ class HelpText(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=terminal_width() - 2)
 
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Wrap what is wider than the terminal: paragraphs, exit codes, and commands so that one can paste them."""
+        lines: list[str] = []
+        limit = terminal_width()
+        for paragraph in text.split("\n\n"):
+            rows = paragraph.splitlines()
+            if any(len(row) > limit for row in rows) and not any(row.startswith(" ") for row in rows):
+                rows = [" ".join(rows)]
+            lines += [part for row in rows for part in (wrapped(row, limit) if len(row) > limit else [row])] + [""]
+        return "\n".join(lines[:-1])
+
     def add_argument(self, action: argparse.Action) -> None:
         """Add an option, unless it is folded."""
         if self.shows_all or not is_folded(action):
@@ -188,6 +199,22 @@ class HelpText(argparse.RawDescriptionHelpFormatter):
     ) -> None:
         """Add the first lines, without the options that are folded."""
         super().add_usage(usage, [each for each in actions if self.shows_all or not is_folded(each)], groups, prefix)
+
+
+def wrapped(line: str, width: int) -> list[str]:
+    """Return a line of a help in lines of a width, as far as its words allow it."""
+    is_command = re.match(r"  (?:tflm-sim|find) ", line)
+    start = re.match(r"  \d+ +| *", line)
+    assert start is not None
+    lines = [start[0]]
+    for word in re.findall(
+        r"""(?:--?[\w-]+ (?!-))?(?:"[^"]*"|'[^']*'|\S)+""" if is_command else r"\S+", line[len(start[0]) :]
+    ):
+        if len(lines[-1]) + len(word) + 2 * bool(is_command) > width and lines[-1].strip():
+            lines[-1] += "\\" if is_command else ""
+            lines.append(" " * (6 if is_command else len(start[0])))
+        lines[-1] += f"{word} "
+    return [each.rstrip() for each in lines]
 
 
 class WholeHelpText(HelpText):

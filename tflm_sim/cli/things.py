@@ -21,8 +21,8 @@ from tflm_sim.names import command_line
 from tflm_sim.registry import project
 
 PROJECT_FILE = "tflm-sim.toml"
-_BEGINNING = 1 << 20
-"""Bytes of a file that are looked at."""
+_BEGINNING, _PIECE = 1 << 20, 4096
+"""Bytes of a file that are looked at, and how many at a time."""
 _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"]([\w./-]+\.h)[>\"]", re.MULTILINE)
 
 
@@ -83,9 +83,11 @@ def kind_of(name: str) -> Thing | None:
 
 def _is_log(data: bytes) -> bool:
     from tflm_sim.logs.encodings import as_utf8
-    from tflm_sim.logs.parser import parse_log  # All the messages of TFLM are slow to import.
+    from tflm_sim.logs.parser import LogParser  # All the messages of TFLM are slow to import.
 
-    return bool(parse_log(as_utf8(data)))
+    parser, text = LogParser(), as_utf8(data)
+    pieces = (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
+    return any(map(parser.feed, pieces)) or bool(parser.close())  # The first line of TFLM's decides.
 
 
 def _folder(name: str) -> Thing:
@@ -94,14 +96,16 @@ def _folder(name: str) -> Thing:
         return Thing("check", "a project", is_named=False)
     if words := project(name):
         return Thing("check", words)
-    sketches = sorted(Path(name).glob("*.ino"))
+    sketches = [path for path in sorted(Path(name).glob("*.ino")) if path.is_file()]
     if not sketches:
         return Thing("size", "a folder")
     from tflm_sim.targets.libraries import known_library
 
     found: set[str] = set()
     for sketch in sketches:
-        for header in _INCLUDE.findall(sketch.read_bytes()[:_BEGINNING]):
+        with sketch.open("rb") as file:
+            beginning = file.read(_BEGINNING)
+        for header in _INCLUDE.findall(beginning):
             try:
                 library = known_library(header.decode())
             except UsageError:  # Several libraries have this header.

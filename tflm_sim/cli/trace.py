@@ -18,6 +18,7 @@ from tflm_sim.cli.options import (
     header,
     is_executed,
     measured,
+    named_models,
     possible_configurations,
     program_header,
     simulated,
@@ -91,10 +92,9 @@ def run(args: argparse.Namespace) -> int:
     is_of_events = not (args.lifetimes or args.preserve or args.preserve_all) and args.invoke is None
     if is_of_events and args.json:
         raise UsageError("--json goes with --lifetimes; --jsonl prints the events")
+    (args.model,) = named_models(args, [] if args.model is None else [args.model])
     if is_of_events and is_executed(args, "arena_size"):
         return _executed(args)
-    if args.model is None:
-        raise UsageError("no model is given; only with --firmware APP.elf --executed can it be left out")
     if not is_of_events:
         from tflm_sim.cli.trace_lifetimes import run_sanitizer, say_lifetimes
 

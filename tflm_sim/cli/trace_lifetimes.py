@@ -10,27 +10,25 @@ from collections.abc import Iterable
 
 from tflm_sim.checks.lifetime_answers import Lifetimes, Preservation, cost_of_preserving
 from tflm_sim.checks.sanitizer import findings_until_failure, sanitize
-from tflm_sim.cli.options import SETTINGS, assumed, configured, header, program_header, refuse_besides, simulated
+from tflm_sim.cli.options import SETTINGS, asked_about, assumed, refuse_besides, simulated
 from tflm_sim.cli.terminal import say, say_json
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import SimulatedFailure
 from tflm_sim.escape import printable
 from tflm_sim.invocation.findings import Finding
-from tflm_sim.model.load import load
 from tflm_sim.report import lifetime_text
 
 
 def say_lifetimes(args: argparse.Namespace) -> int:
     """Print when the largest buffers are alive, or what it costs to keep those that are named."""
-    refuse_besides(args, "lifetimes", "model", "preserve", "preserve_all", "json", *SETTINGS)
-    model = load(args.model)
-    config, need = configured(args, args.model, model)
+    refuse_besides(args, "lifetimes", "model", "preserve", "preserve_all", "json", "executed", "into", *SETTINGS)
+    model, config, about = asked_about(args)
     found = Lifetimes(simulated(model, config))
     costs = _costs(args, found, config)
     if args.json:
         say_json(lifetime_text.lifetimes_document(found, costs=costs, assumed=assumed(args, config)))
         return 0
-    say(*program_header(need), *header(args, config))
+    say(*about)
     for what, cost in costs.items():
         say(lifetime_text.preservation_line(what, cost))
     if not costs:
@@ -51,10 +49,9 @@ def _costs(args: argparse.Namespace, lives: Lifetimes, config: Configuration) ->
 
 def run_sanitizer(args: argparse.Namespace) -> int:
     """Run the sanitizer; the exit code is 1 where a byte is overwritten."""
-    refuse_besides(args, "invoke", "model", *SETTINGS)
-    model = load(args.model)
-    config, need = configured(args, args.model, model)
-    say(*program_header(need), *header(args, config))
+    refuse_besides(args, "invoke", "model", "executed", "into", *SETTINGS)
+    model, config, about = asked_about(args)
+    say(*about)
     try:
         findings = sanitize(model, config, invocations=args.invoke)
     except SimulatedFailure:

@@ -110,7 +110,7 @@ class MicroAllocator:
         Raises:
             ArenaOverflowError: It does not fit; where upstream does not check, it writes through a null pointer.
         """
-        layout = self.target.structs[struct]
+        layout = self.target.layout(struct)
         size, alignment = layout.size, layout.alignment
         if message:
             return take_persistent(self.arena, size, alignment, label=struct, message=message)

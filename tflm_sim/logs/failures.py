@@ -8,7 +8,7 @@ from tflm_sim.logs.kernel_texts import find_kernel_text
 from tflm_sim.logs.log_events import Damaged, LogEvent, Message
 from tflm_sim.logs.message_kinds import MessageKind, Role, Values
 from tflm_sim.logs.prefixes import TextLine
-from tflm_sim.logs.tflm_messages import BY_HEAD, MESSAGES
+from tflm_sim.logs.tflm_messages import BY_ANCHOR, BY_HEAD, MESSAGES
 
 # The smallest print buffer of upstream's debug_log ports; a longer line has lost its end there.
 DEVICE_LINE_LIMIT = 255
@@ -26,14 +26,15 @@ _Found = tuple[int, int, MessageKind, Values | None]
 def _longest_messages(text: str) -> list[_Found]:
     """Return the messages of a text: of those that overlap the longest, in any order."""
     found = [
-        (-len(template.format), values is None, (start, end, row, values))
-        for row in MESSAGES
-        for template in row.templates
+        ((-len(template.format), values is None, place), (start, end, row, values))
+        for anchor, templates in BY_ANCHOR.items()
+        if anchor in text
+        for place, row, template in templates
         for read, start, end in template.find_all(text)
         for values in [read if row.reads is None else row.reads(read)]
     ]
     chosen: list[_Found] = []
-    for *_, one in sorted(found, key=lambda each: each[:2]):
+    for _, one in sorted(found, key=lambda each: each[0]):
         if all(one[1] <= other[0] or one[0] >= other[1] for other in chosen):
             chosen.append(one)
     return chosen
@@ -73,7 +74,7 @@ _CUT, _TORN = "it is cut before it says what failed", "it begins like a TFLM mes
 def _read_cut(line: TextLine) -> LogEvent | None:
     """Read a line that begins like a message: cut at its end, or torn by another task."""
     candidates = chain.from_iterable(rows for head, rows in BY_HEAD.items() if head in line.text)
-    found = [(*cut, row) for row, template in candidates if (cut := template.find_cut(line.text))]
+    found = [(*cut, row) for _, row, template in candidates if (cut := template.find_cut(line.text))]
     if not found:
         return None
     values, length, at_end, row = max(found, key=lambda each: each[1])

@@ -220,6 +220,9 @@ FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
         "Streaming Interpreter Invoke failed", "Failed to preprocess audio for local wake word.",
         note="An operator refused while it ran: TFLM's line before it says which. A model without VAR_HANDLE's first "
              "subgraph, or of another version, does so."),
+    row("arena_not_had", _F, "create", "the program could not allocate the arena from the heap", "programs of users",
+        "Tensor arena allocation failed", "tensor arena allocation failed", "Failed to allocate arena",
+        "Failed to allocate memory for tensor arena", "arena allocation failed", note=_HEAP),
     row("wake_word_buffer", _F, "create", "a buffer of micro_wake_word, from the heap", "ESPHome micro_wake_word.cpp",
         "Could not allocate input buffer", "Could not allocate the audio preprocessor's buffer.",
         "Could not allocate ring buffer",

@@ -7,6 +7,7 @@ Sources are files under tensorflow/lite/micro (or tensorflow/lite) at 90b983c, w
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 
 from tflm_sim.logs.framework_messages import FRAMEWORK_MESSAGES
 from tflm_sim.logs.message_kinds import MessageKind, Role, Values
@@ -382,14 +383,17 @@ MESSAGES: tuple[MessageKind, ...] = (*_TFLM, *PLATFORM_MESSAGES, *FRAMEWORK_MESS
 BY_KIND: dict[str, MessageKind] = {row.kind: row for row in reversed(MESSAGES)}
 
 
-def _by_head() -> dict[str, tuple[tuple[MessageKind, Template], ...]]:
-    """Group the templates that begin with text by that text: the candidates for a cut line."""
-    groups: defaultdict[str, list[tuple[MessageKind, Template]]] = defaultdict(list)
-    for row in MESSAGES:
+def _grouped(key: Callable[[Template], str]) -> dict[str, tuple[tuple[int, MessageKind, Template], ...]]:
+    """Group the templates by a text of theirs, each with its place in ``MESSAGES``; those without one are left out."""
+    groups: defaultdict[str, list[tuple[int, MessageKind, Template]]] = defaultdict(list)
+    for place, row in enumerate(MESSAGES):
         for template in row.templates:
-            if template.head:
-                groups[template.head].append((row, template))
-    return {head: tuple(rows) for head, rows in groups.items()}
+            if text := key(template):
+                groups[text].append((place, row, template))
+    return {text: tuple(rows) for text, rows in groups.items()}
 
 
-BY_HEAD = _by_head()
+BY_HEAD = _grouped(lambda template: template.head)
+"""The candidates for a cut line, by the text that it begins with."""
+BY_ANCHOR = _grouped(lambda template: template.anchor)
+"""The candidates for a whole line, by a text that it contains."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tflm_sim.document_types import Count
 from tflm_sim.logs.lines import LineAssembler
-from tflm_sim.logs.log_events import AllocationReport, LogEvent, PlanReport, TicksTable
+from tflm_sim.logs.log_events import AllocationReport, LogEvent, Message, PlanReport, TicksTable
 from tflm_sim.logs.prefixes import read_line
 
 MAX_UNKNOWN = 8
@@ -45,7 +45,7 @@ def unknown_errors(data: bytes, events: Iterable[LogEvent]) -> tuple[list[Unknow
         data: The log.
         events: What was read in it.
     """
-    known = {number for event in events for number in _lines(event)}
+    known = {number for event in events if not _only_speaks(event) for number in _lines(event)}
     assembler = LineAssembler()
     found: dict[str, UnknownError] = {}
     lines = [*assembler.feed(data), *assembler.close()]
@@ -57,6 +57,11 @@ def unknown_errors(data: bytes, events: Iterable[LogEvent]) -> tuple[list[Unknow
         if says_so and not _HARMLESS.search(line.text) and line.text.strip():
             found.setdefault(line.text, UnknownError(raw.number, line.text))
     return list(found.values()), len(lines)
+
+
+def _only_speaks(event: LogEvent) -> bool:
+    """Whether a line is known as one that names AllocateTensors(), which says nothing of how that ended."""
+    return isinstance(event, Message) and event.kind == "allocate_called"
 
 
 def _lines(event: LogEvent) -> Iterable[int]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
+from tflm_sim.errors import TflmSimError
 from tflm_sim.ops.op_model import OpModel
 
 
@@ -52,6 +53,10 @@ class OpTable(Mapping[str, OpModel]):
                 return self._base[op]
             rows = self.of_family(op, self._rows)
             self._models |= {model.op: model for model in rows if self._family.get(model.op) == family}
+            if op not in self._models:
+                raise TflmSimError(
+                    f"{self._rows} of {self.package}.{family} has no row of {op}, which should stand there"
+                )
         return self._models[op]
 
     def of_family(self, op: str, name: str) -> tuple[Any, ...]:

@@ -93,9 +93,7 @@ def open_kernels(configuration: Configuration, *, library: str | None, kernels: 
     asks = "" if found is None else f"{found.label} asks for {taken.name} {found.kernels_range}; "
     others = versions_of(taken.name, taken.variant)
     place = others.index(taken.version)
-    text = (
-        f"; the newest text at hand, of what release is not known: `kernels={taken.name}@{others[0]}`" if place else ""
-    )
+    text = f"; the newest that is modelled: `kernels={taken.name}@{others[0]}`" if place else ""
     return [
         f"{asks}{taken.name} {taken.version} is taken by default (newer: {target.newer_kernels}); "
         f"another is named so: `kernels={taken.name}@{others[place + 1]}`{text}"

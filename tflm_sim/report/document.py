@@ -18,6 +18,7 @@ from tflm_sim.document_types import Count, OneOf, Sha256
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.types import Model
 from tflm_sim.report.size_answer import ArenaAnswer, SizeAnswer, arena_answer, size_answer
+from tflm_sim.targets.ram_beside import RamBeside
 from tflm_sim.targets.target import Target
 
 
@@ -66,6 +67,7 @@ class SizeDocument:
         assumed: The options that the answer depends on and that were not given.
         candidates: With --firmware: what each target needs that the file leaves possible, where they differ; the rest
             is about the one that needs most.
+        ram: With --beside: what the board's software leaves of its RAM, and the source of each figure.
         parts: What extensions say beside it, by key.
     """
 
@@ -76,6 +78,7 @@ class SizeDocument:
     answer: SizeAnswer = field(metadata=INLINE)
     candidates: tuple[CandidateNeed, ...] | None = field(default=None, metadata=OPTIONAL)
     assumed: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
+    ram: RamBeside | None = field(default=None, metadata=OPTIONAL)
     parts: Mapping[str, Any] = field(default_factory=dict, metadata=PARTS)
 
 
@@ -113,8 +116,17 @@ def size_document(
     parts: Mapping[str, object] | None = None,
     candidates: Sequence[CandidateNeed] = (),
     assumed: tuple[str, ...] | None = None,
+    ram: RamBeside | None = None,
 ) -> SizeDocument:
-    """Return the report of one model; ``assumed`` are the options not given, None where no options were asked for."""
+    """Return the report of one model.
+
+    Args:
+        simulation: Of it.
+        parts: What extensions say beside it.
+        candidates: What each possible target of a program needs.
+        assumed: The options that were not given, None where no options were asked for.
+        ram: What a board's software leaves of its RAM.
+    """
     return SizeDocument(
         model=model_facts(simulation.model),
         configuration=configuration_facts(simulation.configuration),
@@ -122,6 +134,7 @@ def size_document(
         parts=parts or {},
         candidates=tuple(candidates) or None,
         assumed=assumed,
+        ram=ram,
     )
 
 

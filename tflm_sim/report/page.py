@@ -13,6 +13,7 @@ from html import escape
 from pathlib import Path, PurePath
 from typing import TextIO
 
+from tflm_sim.checks.program_need import Ram
 from tflm_sim.escape import json_text, printable
 from tflm_sim.provenance import made_by
 from tflm_sim.report.page_text import page_texts
@@ -28,11 +29,7 @@ _JSON_ESCAPES = str.maketrans(
 
 
 def write_page(
-    file: TextIO,
-    pictures: Sequence[Picture],
-    boards: Sequence[Sequence[str]] = (),
-    *,
-    room: tuple[str, int] | None = None,
+    file: TextIO, pictures: Sequence[Picture], boards: Sequence[Sequence[str]] = (), *, room: Ram | None = None
 ) -> None:
     """Write the page of one picture, or of two to be compared.
 
@@ -40,7 +37,7 @@ def write_page(
         file: Where to.
         pictures: What it shows.
         boards: A table of the model on other boards, a head and rows of cells.
-        room: The bank of RAM that the arena shares with the rest of the firmware, and its bytes.
+        room: The RAM that the arena shares with the rest of the firmware.
     """
     assert pictures, "a page shows at least one picture"
     style, script = _style(), _script()

@@ -13,6 +13,7 @@ from math import log
 from pathlib import PurePath
 from typing import Any
 
+from tflm_sim.checks.program_need import Ram
 from tflm_sim.device.configuration import planner_words
 from tflm_sim.escape import printable
 from tflm_sim.names import with_options
@@ -149,14 +150,14 @@ WORDS = {
 
 
 def page_texts(
-    pictures: Sequence[Picture], boards: Sequence[Sequence[str]] = (), *, room: tuple[str, int] | None = None
+    pictures: Sequence[Picture], boards: Sequence[Sequence[str]] = (), *, room: Ram | None = None
 ) -> dict[str, Any]:
     """Return what the page of some pictures says, as JSON values.
 
     Args:
         pictures: What it shows.
         boards: A table of the model on other boards, a head and rows of cells.
-        room: A bank of RAM and its bytes, which the first picture's arena shares with the rest of the firmware.
+        room: The RAM that the first picture's arena shares with the rest of the firmware.
     """
     first = pictures[0]
     common, headings = _told_apart(pictures)
@@ -175,12 +176,13 @@ def page_texts(
     }
 
 
-def _texts(picture: Picture, heading: str, room: tuple[str, int] | None) -> dict[str, Any]:
+def _texts(picture: Picture, heading: str, room: Ram | None) -> dict[str, Any]:
     return {
         "heading": heading,
         "note": _arena_note(picture),
         "chips": _chips(picture),
         "scopes": _scopes(picture),
+        "has_npu": bool(picture.size.answer.npu),
         "peak": [*_room_parts(picture, room), *_peak_parts(picture)],
         "tail": _tail_parts(picture),
     }
@@ -394,18 +396,21 @@ def _peak_parts(picture: Picture) -> Iterator[Part]:
         yield _part("hint", "Only what the program asked for was seen: which buffer is alive when, nothing says.")
 
 
-def _room_parts(picture: Picture, room: tuple[str, int] | None) -> list[Part]:
-    """Return the RAM of a board as a bar: head and tail of the arena, and what is left for the rest of the firmware."""
+def _room_parts(picture: Picture, room: Ram | None) -> list[Part]:
+    """Return a RAM as a bar: head and tail of the arena, what else is known to be in it, and what is left."""
     needed = picture.size.answer.smallest_arena_multiple_of_16
     if room is None or needed is None:
         return []
-    name, size = room
     tail = picture.size.answer.tail_bytes or 0
-    left = size - needed
-    says = f"{left:,} B left for static data, heap and stack" if left >= 0 else f"{-left:,} B too many"
-    rows = [("activation", "head and set-up", needed - tail), ("kernel data", "tail", tail), ("", says, max(left, 0))]
+    left = room.size - needed - sum(size for _, size in room.others)
+    of_whom = "" if room.others else " for static data, heap and stack"
+    says = f"{left:,} B left{of_whom}" if left >= 0 else f"{-left:,} B too many"
+    rows = [("activation", "head and set-up", needed - tail), ("kernel data", "tail", tail)]
+    rows += [("other", name, size) for name, size in room.others]
+    rows += [("", says, max(left, 0))]
     segments = [{"category": key, "bytes": count, "text": f"{text}: {count:,} B"} for key, text, count in rows if count]
-    title = f"{name}, {size:,} B: the arena has {needed:,} B, {says}"
+    others = "".join(f"{name} {size:,} B, " for name, size in room.others)
+    title = f"{room.name}, {room.size:,} B: the arena has {needed:,} B, {others}{says}"
     return [_part("h3", title), _part("bar", title, segments=segments)]
 
 

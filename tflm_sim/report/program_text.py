@@ -22,6 +22,8 @@ def need_line(need: ProgramNeed, limit: int | None = None) -> str | None:
     begin = first_words(need.works, doubts)
     if need.reason or need.works is None or need.multiple_of_16 is None:
         return f"{begin}: {printable(need.reason or candidate_text(need.candidates), 400)}"
+    if need.banks:
+        return f"{begin}: needs {need.bank_words}"
     if limit is not None:
         return f"{begin}: {_needed(need)} of {format_size(limit)}"
     texts = [doubt.text for doubt in turning(doubts)]

@@ -14,6 +14,8 @@ from tflm_sim.labels import short_names
 from tflm_sim.report.picture import Block, Picture, is_tail
 
 SPLIT = 0.34
+STEP_SHARE = 0.06
+"""The most that one step of AllocateTensors() has of the picture's height: LiteRT has but one."""
 ROWS = 700
 """How many rows of time can be told apart."""
 PEAK_SHARE = 0.06
@@ -37,7 +39,7 @@ class DrawnShape(NamedTuple):
 
 def invoke_start(picture: Picture) -> float:
     """Return where Invoke() starts on the time axis; 1 when nothing was planned, 0 of a plan alone."""
-    return (SPLIT if picture.steps else 0.0) if picture.scopes else 1.0
+    return min(SPLIT, STEP_SHARE * len(picture.steps)) if picture.scopes else 1.0
 
 
 def label_u(picture: Picture, shape: DrawnShape) -> float:

@@ -18,6 +18,7 @@ from tflm_sim.report.circumstances import sentence_with_assumed
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, configuration_facts, model_facts
 from tflm_sim.report.tables import table_lines
 from tflm_sim.targets.history import is_commit
+from tflm_sim.targets.ram_beside import RamBeside
 from tflm_sim.targets.target import Target
 from tflm_sim.units import format_size
 
@@ -114,6 +115,7 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     is_decided_by_size = verdict.works is not None and (verdict.works is not _is_too_large(verdict))
     if verdict.smallest not in (None, verdict.needed) and is_decided_by_size:
         lines.append(f"the smallest arena is {verdict.smallest:,} B; what is needed is the next multiple of 16")
+    lines += ram_lines(verdict.ram) if verdict.ram is not None else []
     lines += part_lines("Verdict", verdict.parts)
     if verdict.missing_baseline:
         lines.append(f"not compared: {printable(verdict.missing_baseline, 400)}")
@@ -123,6 +125,12 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     if verdict.works is False and _is_too_large(verdict):
         lines.append("'tflm-sim shrink' looks for rewritings that need less, with the same outputs")
     return lines + settling_lines(verdict.answer, verdict.settled_by)
+
+
+def ram_lines(ram: RamBeside) -> list[str]:
+    """Return what a board's software leaves of its RAM, and a line for each figure with its source."""
+    title = f"{ram.name} leaves {ram.left:,} B" + ("" if ram.is_left else f" of {ram.ram:,} B")
+    return [f"{title}:", *(f"  {part.bytes:>9,} B {part.what} ({part.how}: {part.source})" for part in ram.parts)]
 
 
 def library_lines(judged: Judged, board_name: str) -> list[str]:

@@ -71,13 +71,14 @@ class Target:
 
     def sizeof(self, struct: str) -> int:
         """Return the size of a struct in bytes; a UsageError where its TFLM has no such struct."""
-        return self._layout(struct).size
+        return self.layout(struct).size
 
     def alignof(self, struct: str) -> int:
         """Return the alignment of a struct in bytes; a UsageError where its TFLM has no such struct."""
-        return self._layout(struct).alignment
+        return self.layout(struct).alignment
 
-    def _layout(self, struct: str) -> StructLayout:
+    def layout(self, struct: str) -> StructLayout:
+        """Return how a struct lies in memory; a UsageError where its TFLM has no such struct."""
         try:
             return self.structs[struct]
         except KeyError as missing:

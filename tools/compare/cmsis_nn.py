@@ -5,6 +5,8 @@
     python tools compare cmsis_nn --checkout CLONE CLONE5
                                                           every version that TFLM ever fetched, compiled from clones of
                                                           ARM-software/CMSIS-NN and CMSIS_5
+    python tools compare cmsis_nn --checkout CLONE --version 4ab83cc
+                                                          one row of BUFFER_SIZES
 
 CMSIS-NN's functions come from the binding inside the executorch wheel, which imports without torch
 (``pip install --no-deps executorch``). It was built from ad95bdf (2026-04-08) or later, whose sizes are those of
@@ -18,7 +20,7 @@ import importlib.util
 import random
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -217,16 +219,16 @@ def differing(compiled: CompiledCmsisNn, version: str, name: str, *, cases: int,
     return answered, differ
 
 
-def compare_versions(checkouts: Sequence[str], *, cases: int, seed: int) -> int:
-    """Print a row for each version that TFLM ever fetched, compiled from clones; return the exit code."""
+def compare_versions(checkouts: Sequence[str], versions: Iterable[str], *, cases: int, seed: int) -> int:
+    """Print a row for each version, compiled from clones; return the exit code."""
     failed = False
-    table = frame.Table({"version": "<9", "date": "<11", "layers": ">8,", "differ": ">7,"})
+    table = frame.Table({"version": "<9", "layers": ">8,", "differ": ">7,"})
     with tempfile.TemporaryDirectory() as folder:
-        for version, pin in CMSIS_NN_PINS.items():
+        for version in versions:
             compiled = CompiledCmsisNn(checkouts, version, Path(folder))
             found = [differing(compiled, version, name, cases=cases, seed=seed) for name in FUNCTIONS]
             differ = [layer for _, layers in found for layer in layers]
-            table.row(version, pin.date, sum(count for count, _ in found), len(differ))
+            table.row(version, sum(count for count, _ in found), len(differ))
             for layer in differ[:3]:
                 print(f"    {vars(layer)}")
             failed |= bool(differ)
@@ -240,19 +242,21 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=4, metavar="N", help="of the layers (%(default)s)")
     parser.add_argument(
         "--checkout",
-        nargs=2,
-        metavar=("CLONE", "CLONE5"),
-        help="of ARM-software/CMSIS-NN and CMSIS_5: all versions, compiled with gcc",
+        nargs="+",
+        metavar="CLONE",
+        help="of ARM-software/CMSIS-NN, and of CMSIS_5 for versions before e98ee09: compiled with gcc",
     )
+    parser.add_argument("--version", choices=BUFFER_SIZES, metavar="V", help="only that row (all that TFLM fetched)")
     args = parser.parse_args(arguments)
     if args.checkout:
-        return compare_versions(args.checkout, cases=args.cases, seed=args.seed)
+        versions = [args.version] if args.version else CMSIS_NN_PINS
+        return compare_versions(args.checkout, versions, cases=args.cases, seed=args.seed)
     binding = load_binding()
     if binding is None:
         print("CMSIS-NN's binding is not here: pip install --no-deps executorch", file=sys.stderr)
         return 2
-    versions = {f"{NEWEST} differs": ">16,", f"{BEFORE} differs": ">16,"}
-    table = frame.Table({"function": "<28", "layers": ">7,", **versions, "unexplained": ">11,", "change": "<"})
+    both = {f"{NEWEST} differs": ">16,", f"{BEFORE} differs": ">16,"}
+    table = frame.Table({"function": "<28", "layers": ">7,", **both, "unexplained": ">11,", "change": "<"})
     failed = False
     for name, function in FUNCTIONS.items():
         tally = compare(binding, name, cases=args.cases, seed=args.seed)

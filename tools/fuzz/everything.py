@@ -21,6 +21,7 @@ FUZZERS: tuple[tuple[str, ...], ...] = (
     ("inputs", "--kind", "source"),
     ("inputs", "--kind", "archive"),
     ("documents",),
+    *(("texts", "--kind", kind) for kind in ("log", "project", "toml", "problem")),
     ("firmware",),
     ("lite",),
     ("verify",),

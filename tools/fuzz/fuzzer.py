@@ -10,7 +10,8 @@ import signal
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -20,7 +21,9 @@ import frame
 
 ALARM_SECONDS = 20
 """Of CPU, above those that a case may take: then it is ended. Wall time says nothing on a busy machine."""
-CASES_AT_ONCE = 250
+CASES_AT_ONCE = 20
+PROGRESS_SECONDS = 60
+"""Of CPU, between two lines about what was counted so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +82,14 @@ class Fuzzer:
             bug = f"{seconds:.2f} s of CPU"
         return Result(number, name, outcome, seconds, bug)
 
-    def chunk(self, arguments: tuple[range, argparse.Namespace]) -> list[Result]:
-        """Run several cases in one process."""
+    def chunk(self, arguments: tuple[range, argparse.Namespace]) -> tuple[list[Result], float]:
+        """Run several cases in one process; return their results, and the seconds of CPU with all that made them."""
         signal.signal(signal.SIGPROF, _interrupt)
         numbers, options = arguments
         if options.memory is not None:
             resource.setrlimit(resource.RLIMIT_AS, (options.memory << 20,) * 2)
-        return [self.case(number, options) for number in numbers]
+        start = _cpu_seconds()
+        return [self.case(number, options) for number in numbers], _cpu_seconds() - start
 
     def main(self, arguments: Sequence[str] | None = None) -> int:
         """Run the cases; return the exit code."""
@@ -110,38 +114,45 @@ class Fuzzer:
                 options.keep.write_bytes(self.make_case(options.only, options)[1])
         end = options.first + options.count
         starts = range(options.first, end, CASES_AT_ONCE)
-        chunks = [(range(start, min(start + CASES_AT_ONCE, end)), options) for start in starts]
+        chunks = ((range(start, min(start + CASES_AT_ONCE, end)), options) for start in starts)
         if options.jobs == 1:
-            return report(until(map(self.chunk, chunks), options.cpu_seconds), options.seed)
+            return report(map(self.chunk, chunks), options.seed, options.cpu_seconds)
         with multiprocessing.Pool(options.jobs) as pool:
-            return report(until(pool.imap_unordered(self.chunk, chunks), options.cpu_seconds), options.seed)
+            return report(pool.imap_unordered(self.chunk, chunks), options.seed, options.cpu_seconds)
 
 
-def until(chunks: Iterable[list[Result]], most: float | None) -> Iterator[Result]:
-    """Yield the results of chunks, until they took as many seconds together."""
-    seconds = 0.0
-    for chunk in chunks:
-        yield from chunk
-        seconds += sum(result.seconds for result in chunk)
-        if most is not None and seconds >= most:
-            return
+def _cpu_seconds() -> float:
+    """Return what this process has taken, and the processes of cases that have ended."""
+    taken = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in taken)
 
 
-def report(results: Iterable[Result], seed: int) -> int:
-    """Print the counts, the slowest case and the bugs; return the exit code."""
+def report(chunks: Iterable[tuple[list[Result], float]], seed: int, most: float | None = None) -> int:
+    """Print the counts, the slowest case and the bugs; return the exit code.
+
+    It ends after ``most`` seconds of CPU, or when the process is asked to: what was counted until then is printed.
+    """
     outcomes: Counter[str] = Counter()
     slowest: Result | None = None
-    seconds = 0.0
+    seconds, shown = 0.0, 0.0
     bugs: Counter[str] = Counter()
-    for result in results:
-        outcomes[result.outcome] += 1
-        seconds += result.seconds
-        slowest = result if slowest is None or result.seconds > slowest.seconds else slowest
-        if result.bug:
-            kind = result.bug.strip().splitlines()[-1]
-            bugs[kind] += 1
-            if bugs[kind] == 1:
-                print(f"case {result.number} ({result.seed_name}): {result.bug}", flush=True)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with suppress(KeyboardInterrupt):
+        for results, taken in chunks:
+            seconds += taken
+            for result in results:
+                outcomes[result.outcome] += 1
+                slowest = result if slowest is None or result.seconds > slowest.seconds else slowest
+                if result.bug:
+                    kind = result.bug.strip().splitlines()[-1]
+                    bugs[kind] += 1
+                    if bugs[kind] == 1:
+                        print(f"case {result.number} ({result.seed_name}): {result.bug}", flush=True)
+            if most is not None and seconds >= most:
+                break
+            if seconds - shown >= PROGRESS_SECONDS:
+                shown = seconds
+                print(f"... {outcomes.total()} cases in {seconds:.0f} s of CPU, {bugs.total()} bugs", flush=True)
     for outcome, count in outcomes.most_common():
         print(f"{count:8} {outcome}")
     if slowest is not None:

@@ -1,14 +1,19 @@
 r"""Build programs with real TFLM in many forms, run them in QEMU, and ask each verb about them.
 
     python tools truth programs --tflm CHECKOUT --flatbuffers DIR --gemmlowp DIR --ruy DIR --model MODEL.tflite \
-        --work DIR [--core cortex-m4] [--flags=-Os,-O2] [--program-flags=-g,-O0,-gsplit-dwarf,-s] [--form NAME]
+        --work DIR [--core cortex-m4] [--compiler clang] [--flags=-Os,-O2] [--program-flags=-g,-O0,-gsplit-dwarf,-s] \
+        [--kernels cmsis_nn=DIR] [--form NAME]
+    python tools truth programs --work DIR [--ask-again]
 
-It is given all sources and fetches nothing. Each program is a row of {form x core x flags x flags of the program}: the
-library is built once for each core and flags. The smallest arena is found by bisection in QEMU, then the program is
-built with that arena, and with 16 bytes less, and asked about; a form that works in no arena is asked about with a
-large one. An answer is wrong where it says yes (exit code 0) of what fails, or no (1) of what works, or where the
-executed size is another one. What hangs on a condition and what is refused (both 3) are counted. The last table has
-them by verb, with the mean seconds. The model's operators must be among RESOLVER's, and SOFTMAX one of them.
+It is given all sources and fetches nothing. Each program is a row of {form x core x flags x flags of the program x
+TFLM x kernels}; the library is built once for each but the first and fourth. The smallest arena is found by bisection
+in QEMU, then the program is built with that arena, and with a byte less, and asked about; a form that works in no
+arena is asked about with a large one. Rows stand in programs.jsonl in the folder --work, and one that is there is not
+made again. Without --tflm those rows are counted; --ask-again asks each once more.
+
+An answer is wrong where it says yes (exit code 0) of what fails, or no (1) of what works, or where its size is another
+one. Right is a yes or a no, or a condition with the right size; the others are refused. The table has them by verb,
+with the mean seconds (without the start of Python). The model's operators must be among RESOLVER's (program_forms).
 """
 
 from __future__ import annotations
@@ -16,390 +21,220 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import shlex
+import os
+import random
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-MACHINES = {"cortex-m4": "mps2-an386", "cortex-m3": "mps2-an385", "cortex-m7": "mps2-an500", "cortex-m33": "mps2-an505"}
-"""Which machine of QEMU has a core. The last one's memory lies elsewhere: see ORIGINS."""
-ORIGINS = {"cortex-m33": (0x10000000, 0x38000000)}
-_DEFAULT_ORIGINS = (0, 0x20000000)
-RAM = 1 << 20
-RESOLVER = (
-    "AddConv2D", "AddDepthwiseConv2D", "AddAveragePool2D", "AddReshape", "AddFullyConnected", "AddSoftmax", "AddMean",
-    "AddQuantize", "AddDequantize", "AddLogistic", "AddMul", "AddAdd", "AddConcatenation",
-)  # fmt: skip
-KERNELS = (
-    "conv", "depthwise_conv", "pooling", "reshape", "fully_connected", "softmax", "reduce", "quantize", "dequantize",
-    "logistic", "mul", "add", "concatenation", "kernel_util", "decompress", "micro_tensor_utils",
-)  # fmt: skip
-_ARENA = "alignas(16) static uint8_t arena[ARENA]; "
-_ON_ARENA = "static tflite::MicroInterpreter i(M, r, arena, SIZE); "
-FORMS = {
-    "static": f"{_ARENA}{_ON_ARENA}RUN(i)",
-    "unaligned": "static uint8_t arena[ARENA + 1]; static tflite::MicroInterpreter i(M, r, arena + 1, SIZE); RUN(i)",
-    "on the stack": f"{_ARENA}tflite::MicroInterpreter i(M, r, arena, SIZE); RUN(i)",
-    "on the heap": "auto *arena = (uint8_t *)malloc(ARENA); tflite::MicroInterpreter i(M, r, arena, SIZE); RUN(i)",
-    "new": f"{_ARENA}auto *i = new tflite::MicroInterpreter(M, r, arena, SIZE); RUN(*i)",
-    "in a struct": "static struct { alignas(16) uint8_t arena[ARENA]; int after; } s; "
-    "static tflite::MicroInterpreter i(M, r, s.arena, SIZE); RUN(i)",
-    "own allocator": f"{_ARENA}auto *a = tflite::MicroAllocator::Create(arena, SIZE); "
-    "static tflite::MicroInterpreter i(M, r, a); RUN(i)",
-    "takes memory": f"{_ARENA}auto *a = tflite::MicroAllocator::Create(arena, SIZE); "
-    "a->AllocatePersistentBuffer(1000); static tflite::MicroInterpreter i(M, r, a); RUN(i)",
-    "twice": f"{_ARENA}{_ON_ARENA}if (i.AllocateTensors() != kTfLiteOk) end(1); RUN(i)",
-    "three times": f"{_ARENA}{_ON_ARENA}for (int n = 0; n < 2; n++) if (i.AllocateTensors() != kTfLiteOk) end(1); "
-    "RUN(i)",
-    "made again": f"{_ARENA}auto *a = tflite::MicroAllocator::Create(arena, SIZE); "
-    "{ tflite::MicroInterpreter i(M, r, a); if (i.AllocateTensors() != kTfLiteOk) end(1); } "
-    "tflite::MicroInterpreter i(M, r, a); RUN(i)",
-    "variables": f"{_ARENA}auto *a = tflite::MicroAllocator::Create(arena, SIZE); "
-    "auto *v = tflite::MicroResourceVariables::Create(a, 7); static tflite::MicroInterpreter i(M, r, a, v); RUN(i)",
-    "variables counted": f"{_ARENA}auto *a = tflite::MicroAllocator::Create(arena, SIZE); volatile int seven = 7; "
-    "auto *v = tflite::MicroResourceVariables::Create(a, seven); static tflite::MicroInterpreter i(M, r, a, v); RUN(i)",
-    "linear planner": f"{_ARENA}static tflite::LinearMemoryPlanner p; "
-    "auto *a = tflite::MicroAllocator::Create(arena, SIZE, &p); static tflite::MicroInterpreter i(M, r, a); RUN(i)",
-    "preserves tensors": f"{_ARENA}static tflite::MicroInterpreter i(M, r, arena, SIZE, nullptr, nullptr, true); "
-    "RUN(i)",
-    "recording": f"{_ARENA}static tflite::RecordingMicroInterpreter i(M, r, arena, SIZE); RUN(i)",
-    "optional": f"{_ARENA}static std::optional<tflite::MicroInterpreter> i; i.emplace(M, r, arena, SIZE); RUN(*i)",
-    "a vector": "static std::vector<uint8_t> arena(ARENA); "
-    "static tflite::MicroInterpreter i(M, r, arena.data(), SIZE); RUN(i)",
-    "alloca": "auto *arena = (uint8_t *)__builtin_alloca_with_align(ARENA, 128); "
-    "tflite::MicroInterpreter i(M, r, arena, SIZE); RUN(i)",
-    "a table": f"{_ARENA}static const struct {{ const void *model; uint8_t *arena; }} rows[] = {{{{g_model, arena}}}}; "
-    "for (auto &row : rows) { tflite::MicroInterpreter i(tflite::GetModel(row.model), r, row.arena, SIZE); RUN(i) }",
-    "virtual getter": "struct Base { virtual uint8_t *arena() = 0; }; "
-    "struct Own : Base { uint8_t *arena() override { alignas(16) static uint8_t a[ARENA]; return a; } }; "
-    "static Own own; Base *volatile base = &own; static tflite::MicroInterpreter i(M, r, base->arena(), SIZE); RUN(i)",
-    "two on one": f"{_ARENA}auto *a = tflite::MicroAllocator::Create(arena, SIZE); "
-    "static tflite::MicroInterpreter one(M, r, a); if (one.AllocateTensors() != kTfLiteOk) end(1); "
-    "static tflite::MicroInterpreter i(M, r, a); RUN(i)",
-    "patched softmax": f"{_ARENA}{_ON_ARENA}RUN(i)",
-    "own resolver": f"static Own r; ADD_ALL(r) {_ARENA}{_ON_ARENA}RUN(i)",
-    "own softmax": "static Resolver r; ADD_OTHERS(r) "
-    f"r.AddSoftmax(tflite::micro::RegisterOp(own_init, own_prepare, own_invoke)); {_ARENA}{_ON_ARENA}RUN(i)",
-    "softmax is missing": f"static Resolver r; ADD_OTHERS(r) {_ARENA}{_ON_ARENA}RUN(i)",
-    "spoils its arena": f"{_ARENA}{_ON_ARENA}if (i.AllocateTensors() != kTfLiteOk) end(1); "
-    "memset(arena + SIZE - 4000, 0xff, 4000); end(i.Invoke() != kTfLiteOk);",
-    "waits for a port": f"{_ARENA}volatile bool port = false; while (!port) {{}} {_ON_ARENA}RUN(i)",
-}
-"""What main() does: SIZE is the arena's size, of ARENA bytes of memory, M the model and r the resolver."""
-_OWN_SOFTMAX = """
-static void *own_init(TfLiteContext *context, const char *, size_t) {
-  return context->AllocatePersistentBuffer(context, sizeof(tflite::SoftmaxParams));
-}
-static TfLiteStatus own_prepare(TfLiteContext *context, TfLiteNode *node) {
-  context->AllocatePersistentBuffer(context, 5000);
-  return tflite::SoftmaxPrepare(context, node);
-}
-static TfLiteStatus own_invoke(TfLiteContext *, TfLiteNode *) { return kTfLiteOk; }
-"""
-BEFORE = {
-    "own softmax": _OWN_SOFTMAX,
-    "patched softmax": _OWN_SOFTMAX + "namespace tflite { TFLMRegistration Register_SOFTMAX() { "
-    "return micro::RegisterOp(own_init, own_prepare, own_invoke); } }",
-    "own resolver": "struct Own : tflite::MicroMutableOpResolver<OPERATORS> { "
-    "const TFLMRegistration *FindOp(tflite::BuiltinOperator op) const override { "
-    "return tflite::MicroMutableOpResolver<OPERATORS>::FindOp(op); } };",
-}
-"""What stands before main() in some forms."""
-ANY_ARENA = 1 << 17
-"""Bytes of the arena of a form that works in none."""
-SOURCE = r"""
-#include <cstdarg>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <new>
-#include <optional>
-#include <vector>
-#include "tensorflow/lite/micro/kernels/kernel_util.h"
-#include "tensorflow/lite/micro/kernels/softmax.h"
-#include "tensorflow/lite/micro/memory_planner/linear_memory_planner.h"
-#include "tensorflow/lite/micro/micro_allocator.h"
-#include "tensorflow/lite/micro/micro_interpreter.h"
-#include "tensorflow/lite/micro/micro_mutable_op_resolver.h"
-#include "tensorflow/lite/micro/micro_resource_variable.h"
-#include "tensorflow/lite/micro/recording_micro_interpreter.h"
-#include "tensorflow/lite/schema/schema_generated.h"
-extern "C" {
-extern const unsigned char g_model[];
-extern uint32_t _sidata, _sdata, _edata, _sbss, _ebss, _estack;
-extern char end_of_data[];
-int main();
-void __libc_init_array();
-void _init() {}
-void _fini() {}
-void *__dso_handle;
-static int debugger(int what, const void *with) {
-  register int r0 __asm("r0") = what;
-  register const void *r1 __asm("r1") = with;
-  __asm volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
-  return r0;
-}
-[[noreturn]] void end(int status) { for (;;) debugger(0x18, (void *)(status ? 0x20023 : 0x20026)); }
-void Fault() { end(1); }
-void Reset() {
-#ifdef __ARM_FP
-  *(volatile uint32_t *)0xE000ED88 |= 0xF << 20;
-#endif
-  for (uint32_t *from = &_sidata, *to = &_sdata; to < &_edata;) *to++ = *from++;
-  for (uint32_t *to = &_sbss; to < &_ebss;) *to++ = 0;
-  __libc_init_array();
-  main();
-  end(0);
-}
-__attribute__((section(".vectors"), used)) void *const vectors[] = {
-    &_estack, (void *)Reset, (void *)Fault, (void *)Fault, (void *)Fault, (void *)Fault, (void *)Fault};
-void *_sbrk(int size) { static char *at = end_of_data; char *was = at; at += size; return was; }
-void _exit(int status) { end(status); }
-int _write(int, const char *, int size) { return size; }
-int _read(int, char *, int) { return 0; }
-int _close(int) { return -1; }
-int _lseek(int, int, int) { return 0; }
-int _fstat(int, void *) { return 0; }
-int _isatty(int) { return 1; }
-int _kill(int, int) { return -1; }
-int _getpid() { return 1; }
-void DebugLog(const char *format, va_list values) {
-  char text[200];
-  vsnprintf(text, sizeof text, format, values);
-  debugger(4, text);
-}
-int DebugVsnprintf(char *to, size_t size, const char *format, va_list values) {
-  return vsnprintf(to, size, format, values);
-}
-}
-void *operator new(size_t size) { return malloc(size); }
-void operator delete(void *at) noexcept { free(at); }
-void operator delete(void *at, size_t) noexcept { free(at); }
-namespace tflite {
-void InitializeTarget() {}
-uint32_t ticks_per_second() { return 0; }
-uint32_t GetCurrentTimeTicks() { return 0; }
-}
-#ifdef TRUTH
-static size_t asked() {
-  static char line[80];
-  struct { char *at; int size; } room = {line, 79};
-  debugger(0x15, &room);
-  char *last = strrchr(line, ' ');
-  return atoi(last ? last + 1 : line);
-}
-#define SIZE asked()
-#define RUN(i) end((i).AllocateTensors() != kTfLiteOk);
-#else
-#define SIZE ARENA
-#define RUN(i) end((i).AllocateTensors() != kTfLiteOk || (i).Invoke() != kTfLiteOk);
-#endif
-#define M tflite::GetModel(g_model)
-using Resolver = tflite::MicroMutableOpResolver<OPERATORS>;
-#define ADD_OTHERS(r) ADDS
-#define ADD_ALL(r) ADD_OTHERS(r) r.AddSoftmax();
-BEFORE
-int main() {
-  FORM
-}
-"""
-LAYOUT = """ENTRY(Reset)
-MEMORY { FLASH (rx): ORIGIN = FLASH_AT, LENGTH = 4M
- RAM (rwx): ORIGIN = RAM_AT, LENGTH = RAM_SIZE }
-_estack = ORIGIN(RAM) + LENGTH(RAM);
-SECTIONS {
- .text : { KEEP(*(.vectors)) *(.text*) *(.rodata*) . = ALIGN(4); } >FLASH
- .init_array : { __preinit_array_start = .; __preinit_array_end = .; __init_array_start = .; KEEP(*(SORT(.init_array*)))
-   __init_array_end = .; __fini_array_start = .; __fini_array_end = .; } >FLASH
- .ARM.exidx : { __exidx_start = .; *(.ARM.exidx* .ARM.extab*) __exidx_end = .; } >FLASH
- _sidata = LOADADDR(.data);
- .data : { . = ALIGN(8); _sdata = .; *(.data*) . = ALIGN(8); _edata = .; } >RAM AT>FLASH
- .bss (NOLOAD) : { . = ALIGN(16); _sbss = .; *(.bss*) *(COMMON) . = ALIGN(16); _ebss = .; } >RAM
- end_of_data = .;
-}
-"""
-DEFINES = ("-DTF_LITE_STATIC_MEMORY", "-DTF_LITE_DISABLE_X86_NEON", "-DTFLITE_SCHEMA_LEAN")
-COMMON = (
-    "-std=c++17", "-mthumb", "-g", "-fno-rtti", "-fno-exceptions", "-fno-threadsafe-statics", "-ffunction-sections",
-    "-fdata-sections", "-funsigned-char", "-fno-delete-null-pointer-checks", "-w",
-)  # fmt: skip
+from truth.program_builds import CORES, Builder, Library
+from truth.program_forms import ANY_ARENA, FORMS
+
+from tflm_sim.cli import main as tflm_sim
+
+_OTHERS = 2
+"""Verbs that are asked of a program besides ``firmware`` and ``firmware --run``, others of each program: all of them
+answer from one description."""
+KINDS = ("exact", "condition", "refused", "wrong")
+_TOML = '[[firmware]]\nfirmware = "{program}"\nlimit = {arena}\nmodels = ["{model}"]\nrun = {run}\n'
 
 
-class Builder:
-    """Builds programs for one core with one set of flags.
+def said(words: list[str], folder: Path) -> tuple[int, str, float]:
+    """Return the exit code and the standard output of a command in a folder, and its seconds.
 
-    Args:
-        given: What the command was told.
-        core: The core.
-        flags: Of the compiler, for the library and the program.
+    A process of its own begins as a copy of this one, so that no start of Python is counted and nothing is kept.
     """
-
-    def __init__(self, given: argparse.Namespace, core: str, flags: str) -> None:
-        self.core = core
-        self.folder: Path = given.work / f"{core}{flags.replace(' ', '')}"
-        self.folder.mkdir(parents=True, exist_ok=True)
-        places = (given.tflm, given.flatbuffers / "include", given.gemmlowp, given.ruy)
-        includes = (f"-I{place}" for place in places)
-        self.compiler = ["arm-none-eabi-g++", f"-mcpu={core}", *shlex.split(flags), *COMMON, *DEFINES, *includes]
-        self.model = self.folder / "model.cc"
-        data = ",".join(map(str, given.model.read_bytes()))
-        self.model.write_text(
-            'extern "C" { extern const unsigned char g_model[]; '
-            f"alignas(16) const unsigned char g_model[] = {{{data}}}; }}\n"
-        )
-        flash, ram = ORIGINS.get(core, _DEFAULT_ORIGINS)
-        layout = LAYOUT.replace("FLASH_AT", hex(flash)).replace("RAM_AT", hex(ram)).replace("RAM_SIZE", str(RAM))
-        (self.folder / "layout.ld").write_text(layout)
-        self.library = self.folder / "libtflm.a"
-        if not self.library.exists():
-            self._build_library(given.tflm)
-
-    def _build_library(self, tflm: Path) -> None:
-        lite = tflm / "tensorflow" / "lite"
-        kernels = [lite / "micro" / "kernels" / f"{name}{part}.cc" for name in KERNELS for part in ("", "_common")]
-        folders = [
-            lite / "micro", lite / "micro" / "arena_allocator", lite / "micro" / "memory_planner",
-            lite / "micro" / "tflite_bridge", lite / "core" / "c", lite / "core" / "api", lite / "kernels",
-            lite / "kernels" / "internal", lite / "kernels" / "internal" / "reference",
-            tflm / "tensorflow" / "compiler" / "mlir" / "lite" / "core" / "api",
-            tflm / "tensorflow" / "compiler" / "mlir" / "lite" / "schema",
-        ]  # fmt: skip
-        left_out = ("test", "debug_log", "micro_time", "system_setup", "fake_", "mock_", "hexdump")
-        sources = [path for path in kernels if path.exists()]
-        sources += [
-            path
-            for folder in folders
-            for path in sorted(folder.glob("*.cc"))
-            if not any(one in path.name for one in left_out)
-        ]
-        objects = []
-        for source in sources:
-            built = self.folder / (source.relative_to(tflm).as_posix().replace("/", "_") + ".o")
-            subprocess.run([*self.compiler, "-c", source, "-o", built], check=True)
-            objects.append(built)
-        subprocess.run(["arm-none-eabi-gcc-ar", "rcs", self.library, *objects], check=True)
-
-    def program(self, form: str, arena: int, flags: str, *, is_truth: bool = False) -> Path:
-        """Return a program; ``is_truth``: it takes the arena's size from the emulator's command line."""
-        name = f"{form}{flags}_{'truth' if is_truth else arena}".replace(" ", "_")
-        source, built = self.folder / f"{name}.cc", self.folder / f"{name}.elf"
-        adds = " ".join(f"r.{add}();" for add in RESOLVER if add != "AddSoftmax")
-        does = FORMS[form] if " r;" in FORMS[form] else f"static Resolver r; ADD_ALL(r) {FORMS[form]}"
-        text = SOURCE.replace("\nBEFORE\n", f"\n{BEFORE.get(form, '')}\n").replace("OPERATORS", str(len(RESOLVER)))
-        source.write_text(text.replace(" ADDS\n", f" {adds}\n").replace("  FORM\n", f"  {does}\n"))
-        defined = [f"-DARENA={arena}", *(["-DTRUTH"] if is_truth else [])]
-        link = ["-T", self.folder / "layout.ld", "-nostartfiles", "--specs=nosys.specs", "-Wl,--gc-sections"]
-        sources = [source, self.model, self.library]
-        command = [*self.compiler, *shlex.split(flags), *defined, *link, *sources, "-lm", "-o", built]
-        subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
-        return built
-
-    def works(self, program: Path, size: int = 0) -> bool:
-        """Return whether a program ends with success in QEMU."""
-        semihosting = f"enable=on,target=native,arg=x,arg={size}"
-        command = ["qemu-system-arm", "-M", MACHINES[self.core], "-nographic", "-semihosting-config", semihosting]
-        try:
-            ran = subprocess.run(
-                [*command, "-kernel", program], stdin=subprocess.DEVNULL, capture_output=True, timeout=20, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return False
-        return ran.returncode == 0
-
-    def smallest(self, form: str, flags: str) -> int | None:
-        """Return the smallest arena in which AllocateTensors() works in QEMU, None where 512 KiB are too small."""
-        low, high = 0, 1 << 19
-        program = self.program(form, high, flags, is_truth=True)
-        if not self.works(program, high):
-            return None
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.works(program, middle) else (middle, high)
-        return high
+    with tempfile.TemporaryFile("w+b") as out:
+        begun = time.monotonic()
+        child = os.fork()
+        if child == 0:
+            code = 70
+            try:
+                os.chdir(folder)
+                os.dup2(out.fileno(), 1)
+                os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+                sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+                code = tflm_sim(words)
+                sys.stdout.flush()
+            finally:
+                os._exit(code)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        seconds = time.monotonic() - begun
+        out.seek(0)
+        return code, out.read().decode("utf-8", "replace"), seconds
 
 
-class Answered(NamedTuple):
-    """What a verb says: its exit code, the words before the first colon, the smallest arena measured, and how long."""
-
-    verb: str
-    code: int
-    words: str
-    size: int | None
-    seconds: float
-
-
-def asked(program: Path, model: Path, arena: int) -> Iterator[Answered]:
-    """Yield what each verb says of a program with an arena."""
+def asked(row: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what each verb says of a program: exit code, answer, size in bytes or None, doubts, seconds."""
+    program, model, arena = (str(row[each]) for each in ("program", "model", "arena"))
     verbs = {
         "firmware": ["firmware", program, "--json"],
         "firmware --run": ["firmware", program, "--run", "--json"],
-        "check --firmware": ["check", model, "--limit", str(arena), "--firmware", program],
-        "check --executed": ["check", model, "--limit", str(arena), "--firmware", program, "--executed"],
+        "check --firmware": ["check", model, "--limit", arena, "--firmware", program, "--json"],
+        "check --executed": ["check", model, "--limit", arena, "--firmware", program, "--executed", "--json"],
+        "size --firmware": ["size", model, "--firmware", program, "--json"],
+        "size --executed": ["size", model, "--firmware", program, "--executed", "--json"],
+        "toml": ["check", "--json"],
+        "toml, run": ["check", "--json"],
     }
-    for verb, words in verbs.items():
-        command = [sys.executable, "-m", "tflm_sim", *map(str, words)]
-        begun = time.monotonic()
-        ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        seconds, size, said = time.monotonic() - begun, None, ran.stdout.partition(":")[0]
-        if ran.stdout.startswith("{"):
-            document = json.loads(ran.stdout)
-            said = document.get("answer", "")
-            arenas = document.get("arenas", []) if verb == "firmware --run" else []
-            size = arenas[0]["smallest_arena"] if len(arenas) == 1 else None
-        yield Answered(verb, ran.returncode, said, size, seconds)
+    others = list(verbs)[2:]
+    for verb in random.Random(program).sample(others, len(others) - _OTHERS):
+        del verbs[verb]
+    answers = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for path in (program, model):
+            shutil.copy(path, folder)
+        for verb, words in verbs.items():
+            run = str(verb.endswith("run")).lower()
+            (Path(folder) / "tflm-sim.toml").write_text(
+                _TOML.format(program=Path(program).name, model=Path(model).name, arena=arena, run=run), "utf-8"
+            )
+            code, text, seconds = said(words, Path(folder))
+            answer, size, doubts = text, None, []
+            if text.startswith("{"):
+                document = json.loads(text)
+                parts = [document.get("program"), *document.get("verdicts", ()), document]
+                if verb == "firmware --run":
+                    parts += document.get("arenas", ())[:1]
+                answer = document.get("answer") or next(
+                    (each["answer"] for each in parts if each and "answer" in each), ""
+                )
+                doubts = [doubt["text"] for each in parts if each for doubt in each.get("doubts") or ()]
+                sizes = [each.get("smallest_arena") or each.get("smallest_arena_bytes") for each in parts if each]
+                size = next((each for each in sizes if each), None)
+            answers[verb] = {
+                "code": code, "answer": answer[:300], "size": size, "doubts": doubts, "seconds": round(seconds, 2),
+            }  # fmt: skip
+    return answers
 
 
-def kind_of(answered: Answered, does_work: bool, smallest: int | None) -> str:
+def kind_of(verb: str, answer: dict[str, Any], row: dict[str, Any]) -> str:
     """Return whether an answer is exact, hangs on a condition, is refused, or is wrong."""
-    if answered.code == (1 if does_work else 0) or answered.code not in (0, 1, 3):
+    code, words, size = answer["code"], answer["answer"], answer["size"]
+    if code not in (0, 1, 3) or "Traceback" in words:
         return "wrong"
-    if answered.size not in (None, smallest) and smallest is not None:
-        return "other size"
-    if answered.code == 3:
-        return "condition" if "if" in answered.words.replace(",", " ").split() else "refused"
-    return "exact"
+    is_condition = words == "if" or ", if " in words or "depends" in words
+    if verb.startswith("size"):
+        # It says how much is needed, whatever the program's arena is.
+        does_work = row["smallest"] is not None
+        code = {"yes": 0, "no": 1, "": 0 if size else 3}.get(words, 3)
+    else:
+        does_work = row["works"]
+    if code == (1 if does_work else 0):
+        return "wrong"
+    if None not in (size, row["smallest"]) and size != row["smallest"] and not row["has_own_size"]:
+        return "wrong" if code != 3 else "condition, other size" if is_condition else "refused"
+    return "exact" if code != 3 else "condition" if is_condition else "refused"
+
+
+def table(rows: Iterable[dict[str, Any]]) -> bool:
+    """Print each answer that is wrong or refused, the counts by verb, and return whether none is wrong."""
+    counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    seconds: Counter[str] = Counter()
+    programs: Counter[str] = Counter()
+    conditions: Counter[str] = Counter()
+    for row in rows:
+        programs[Path(row["program"]).parent.name] += 1
+        for verb, answer in row["answers"].items():
+            kind = kind_of(verb, answer, row)
+            counted[verb][kind] += 1
+            seconds[verb] += answer["seconds"]
+            conditions.update(answer["doubts"] if kind.startswith("condition") else ())
+            if kind not in ("exact", "condition"):
+                truth = f"{'works' if row['works'] else 'fails'}, {row['smallest']} B"
+                told = f"exit code {answer['code']}, {answer['answer']!r}, {answer['size']} B, {answer['doubts']}"
+                print(f"{kind}: {row['program']}: {verb}: {told}; in QEMU: {truth}")
+    for text, count in conditions.most_common():
+        print(f"{count:>6} {text}")
+    kinds = [*KINDS, *sorted({kind for each in counted.values() for kind in each} - set(KINDS))]
+    print(f"{sum(programs.values())} programs: " + ", ".join(f"{count} {name}" for name, count in programs.items()))
+    print(f"{'':<20}" + "".join(f"{kind:>24}" if " " in kind else f"{kind:>11}" for kind in [*kinds, "seconds"]))
+    for verb, by in counted.items():
+        each = [f"{by[kind]:>24}" if " " in kind else f"{by[kind]:>11}" for kind in kinds]
+        print(f"{verb:<20}{''.join(each)}{seconds[verb] / by.total():>11.1f}")
+    return not any(by["wrong"] for by in counted.values())
+
+
+def rows_of(builder: Builder, model: Path, name: str, own: str, near: int | None) -> Iterable[dict[str, Any]]:
+    """Yield a form's programs, built and run: with the smallest arena, and with a byte less.
+
+    Args:
+        builder: What builds them.
+        model: Their model.
+        name: The form.
+        own: The flags of the program.
+        near: The smallest arena of a form before, which is tried first.
+
+    Raises:
+        subprocess.CalledProcessError: They do not compile or link.
+    """
+    form = FORMS[name]
+    smallest: int | None = None
+    known: dict[int, Path] = {}
+    if near and form.invokes and not form.fails:
+        known = {arena: builder.program(name, arena, own) for arena in (near, near - 1)}
+        if builder.works(known[near]) and not builder.works(known[near - 1]):
+            smallest = near
+    if smallest is None and not form.fails:
+        smallest = builder.smallest(builder.program(name, ANY_ARENA, own, is_truth=True))
+    for arena in [ANY_ARENA] if smallest is None else [smallest, smallest - 1]:
+        program = known.get(arena) or builder.program(name, arena, own)
+        works = not form.fails and (builder.works(program) if form.invokes else arena == smallest)
+        yield {
+            "program": str(program), "model": str(model), "form": name, "arena": arena, "works": works,
+            "smallest": smallest, "has_own_size": form.has_own_size,
+        }  # fmt: skip
 
 
 def main() -> int:
     """Build, run and ask; return 1 where an answer is wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("tflm", "flatbuffers", "gemmlowp", "ruy", "model", "work"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
-    parser.add_argument("--core", action="append", choices=MACHINES)
-    parser.add_argument("--flags", default="-Os,-O2", help="one library for each, separated by commas")
+    parser.add_argument("--work", type=Path, required=True)
+    for name in ("tflm", "flatbuffers", "gemmlowp", "ruy", "model"):
+        parser.add_argument(f"--{name}", type=Path)
+    parser.add_argument("--core", action="append", choices=CORES)
+    parser.add_argument("--compiler", default="gcc", choices=("gcc", "clang"))
+    parser.add_argument("--kernels", default="reference", help="cmsis_nn=DIR or esp_nn=DIR, their checkout")
+    parser.add_argument("--flags", default="-Os", help="one library for each, separated by commas")
     parser.add_argument("--program-flags", default="-g", help="one program for each, with each library")
     parser.add_argument("--form", action="append", choices=FORMS)
+    parser.add_argument("--ask-again", action="store_true")
     given = parser.parse_args()
-    counted: Counter[tuple[str, str]] = Counter()
-    seconds: defaultdict[str, float] = defaultdict(float)
+    record = given.work / "programs.jsonl"
+    rows = [json.loads(line) for line in record.read_text("utf-8").splitlines()] if record.exists() else []
+    if given.ask_again:
+        rows = [{**row, "answers": asked(row)} for row in rows if given.form is None or row["form"] in given.form]
+    if given.tflm is None:
+        return 0 if table(rows) else 1
+    kernels, _, kernels_from = given.kernels.partition("=")
+    includes = (given.flatbuffers / "include", given.gemmlowp, given.ruy)
+    library = Library(given.tflm.resolve(), includes, kernels, Path(kernels_from) if kernels_from else None)
     for core, flags in itertools.product(given.core or ["cortex-m4"], given.flags.split(",")):
-        builder = Builder(given, core, flags)
-        for own, form in itertools.product(given.program_flags.split(","), given.form or FORMS):
-            smallest = builder.smallest(form, own)
-            for arena in [ANY_ARENA] if smallest is None else [smallest, smallest - 16]:
-                program = builder.program(form, arena, own)
-                does_work = builder.works(program)
-                for answered in asked(program, given.model, arena):
-                    # malloc() aligns to 8 bytes: a heap's arena lies elsewhere where the program is another one.
-                    known = None if "heap" in form or "vector" in form else smallest
-                    kind = kind_of(answered, does_work, known)
-                    counted[answered.verb, kind] += 1
-                    seconds[answered.verb] += answered.seconds
-                    if kind != "exact":
-                        said = f"exit code {answered.code}, {answered.words!r}, {answered.size} B"
-                        truth = f"{'works' if does_work else 'fails'}, {smallest} B"
-                        print(f"{kind}: {program}: {answered.verb}: {said}; in QEMU: {truth}", flush=True)
-    for (verb, kind), count in sorted(counted.items()):
-        print(f"{verb:<18}{kind:<12}{count:>6}")
-    for verb, spent in seconds.items():
-        print(f"{verb:<18}{'seconds':<12}{spent / sum(n for (each, _), n in counted.items() if each == verb):>6.1f}")
-    return 1 if any(kind in ("wrong", "other size") for _, kind in counted) else 0
+        builder = Builder(given.work.resolve(), library, core, given.compiler, flags, given.model)
+        near = None
+        for own, name in itertools.product(given.program_flags.split(","), given.form or FORMS):
+            done = [row for row in rows if (row["build"], row["form"], row["flags"]) == (builder.name, name, own)]
+            near = next((row["smallest"] for row in done), near)
+            if done:
+                continue
+            try:
+                made = list(rows_of(builder, given.model.resolve(), name, own, near))
+            except subprocess.CalledProcessError as error:
+                print(f"not built: {builder.name}: {name} {own}: {(error.stderr or b'').decode()[-300:]}", flush=True)
+                continue
+            for row in made:
+                row = {"build": builder.name, "flags": own, **row, "answers": asked(row)}
+                near = row["smallest"] or near
+                rows.append(row)
+                with record.open("a", encoding="utf-8") as to:
+                    to.write(json.dumps(row) + "\n")
+    return 0 if table(rows) else 1
 
 
 if __name__ == "__main__":

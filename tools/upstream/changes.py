@@ -5,7 +5,8 @@
 The number of a row counts the first-parent commits up to its commit, and its day is that commit's. An operator arrived
 with the first commit whose MicroMutableOpResolver registers it, where it also has a reference kernel. The download
 script of a row's commit names its CMSIS-NN, and no earlier one does. The last operator of a schema is the largest of
-its enum. Rows that are newer than the checkout, and those of other repositories, are left out.
+its enum. Rows that are newer than the checkout, and those of other repositories, are left out. Of the newest
+MicroMutableOpResolver, each operator has a row, and its method the name that ``ops/resolver.py`` gives it.
 
 CHECKOUT is a clone of tensorflow/tflite-micro, with or without a work tree.
 """
@@ -20,12 +21,24 @@ import frame
 from upstream.places import Checkout
 
 from tflm_sim.model.schema import BUILTIN_OPERATORS
-from tflm_sim.targets.changes import BEFORE_UPSTREAM, CHANGES, CMSIS_NN_PINS, LAST_OPERATORS, OPERATORS_SINCE, UPSTREAM
+from tflm_sim.ops.resolver import CUSTOM_METHODS, resolver_method
+from tflm_sim.targets.changes import (
+    BEFORE_UPSTREAM,
+    CHANGES,
+    CMSIS_NN_PINS,
+    LAST_OPERATORS,
+    OPERATORS_SINCE,
+    REFERENCE_FAMILIES,
+    UPSTREAM,
+)
 
 RESOLVER = "tensorflow/lite/micro/micro_mutable_op_resolver.h"
 SCHEMA = "tensorflow/lite/schema/schema_generated.h"
 KERNELS = ":(glob)tensorflow/lite/micro/kernels/*.cc"
 DOWNLOADS = "tensorflow/lite/micro/tools/make/ext_libs/"
+_METHOD = re.compile(
+    r'TfLiteStatus (Add\w+)\([^{]*\{[^}]*?\bAdd(?:Builtin|Custom)\(\s*(?:BuiltinOperator_(\w+)|"([^"]+)")'
+)
 
 
 def first_with(checkout: Checkout, paths: tuple[str, ...], wanted: str, kernel: str = "") -> str:
@@ -45,8 +58,24 @@ def first_with(checkout: Checkout, paths: tuple[str, ...], wanted: str, kernel: 
     return ""
 
 
+def without_rows(resolver: str) -> Iterator[str]:
+    """Yield a line for each operator of a resolver that no row names, and for each whose method is called otherwise.
+
+    Args:
+        resolver: The text of MicroMutableOpResolver's header.
+    """
+    known = set(" ".join(REFERENCE_FAMILIES.values()).split())
+    for method, builtin, custom in _METHOD.findall(resolver):
+        op, ours = builtin or custom, resolver_method(builtin) if builtin else CUSTOM_METHODS.get(custom, "nothing")
+        if op not in known:
+            yield f"{method}() of MicroMutableOpResolver registers {op}, which no row of _ARRIVALS names"
+        if method != ours:
+            yield f"{method}() of MicroMutableOpResolver registers {op}; ops/resolver.py says {ours}"
+
+
 def wrong(checkout: Checkout) -> Iterator[str]:
     """Yield a line for each row that is not so in a checkout."""
+    yield from without_rows(checkout.text("HEAD", RESOLVER))
     newest = checkout.position("HEAD")
     upstream = {
         name: change

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 import frame
+from upstream.changes import RESOLVER, without_rows
 from upstream.wheel_move import REFERENCE, ROOT, run_tool
 
-from tflm_sim.targets.changes import CHANGES, CMSIS_NN_PINS, REFERENCE_FAMILIES, UPSTREAM
+from tflm_sim.targets.changes import CHANGES, CMSIS_NN_PINS, UPSTREAM
 from tflm_sim.targets.reference import LAST_COUNTED, REFERENCE_SNAPSHOT
 
 _PIN = "tensorflow/lite/micro/tools/make/ext_libs/cmsis_nn_download.sh"
-_RESOLVER = "tensorflow/lite/micro/micro_mutable_op_resolver.h"
 _ESP = "tensorflow/lite/micro/kernels/esp_nn/conv.cc"
 _CITED = re.compile(r"[\w./{},*-]+\.(?:cc|h|c|fbs)\b")
 _STRUCT_TABLES = ROOT / "tflm_sim" / "targets" / "struct_tables"
@@ -51,13 +51,11 @@ def compared(checkout: str, head: Head) -> Iterator[tuple[str, str]]:
         text = f"pin: CMSIS-NN {pin[1] if pin else 'is not found'} instead of {known}"
         yield (
             text,
-            f"{text}: its size table, VERSIONS, CMSIS_NN_PINS; python tools compare cmsis_nn CLONE checks them",
+            f"{text}: its size table, VERSIONS, CMSIS_NN_PINS; "
+            "python tools compare cmsis_nn --checkout CLONE --version PIN checks it",
         )
-    operators = set(re.findall(r"BuiltinOperator_(\w+)", frame.git(checkout, "show", f"HEAD:{_RESOLVER}")))
-    new = sorted(operators - set(" ".join(REFERENCE_FAMILIES.values()).split()) - {"CUSTOM"})
-    if new:
-        text = f"operators: {', '.join(new)} can be added to MicroMutableOpResolver"
-        yield text, f"{text}; their rows are those of CONTRIBUTING, An operator"
+    for line in without_rows(frame.git(checkout, "show", f"HEAD:{RESOLVER}")):
+        yield f"operators: {line}", f"{line}; its rows are those of CONTRIBUTING, An operator"
     changed = frame.git(checkout, "diff", "--name-only", REFERENCE_SNAPSHOT, "HEAD").splitlines()
     yield from _read_files(changed)
     days = [name for name, row in CHANGES.items() if row.tree == UPSTREAM and row.position > LAST_COUNTED]

@@ -123,6 +123,8 @@ def test_a_room_is_a_limit_or_a_board_with_what_is_free_of_it() -> None:
             {"ram_free": "262145", "board_name": "nano33ble"},
             "`ram_free=262145` is more than nano33ble has: RAM 256 KiB",
         ),
+        ({"beside": "ble"}, "`beside=` needs `board=`"),
+        ({"beside": "ble", "board_name": "pico", "ram_free": "64KiB"}, "and so does `ram_free=`: give one of them"),
     ],
 )
 def test_what_does_not_go_together_is_refused(given: dict[str, Any], words: str) -> None:

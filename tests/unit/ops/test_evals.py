@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from tflm_sim.model.schema import BUILTIN_OPERATORS
 from tflm_sim.ops.eval_types import EvalRow
 from tflm_sim.ops.reference import REFERENCE
 from tflm_sim.targets.history import at_position
@@ -78,6 +79,14 @@ def test_each_row_begins_with_the_commit_that_changed_the_kernel_or_with_the_fir
     lines = [line.split(maxsplit=2) for line in COMMITS.replace("\n    ", " ").strip().splitlines()]
     expected = {f"{commit} {day}": set(names.split()) for commit, day, names in lines}
     assert found == expected
+
+
+def test_only_these_operators_have_no_row_as_eval_switches_over_no_type_or_prepare_refuses_the_same() -> None:
+    assert {op for op in REFERENCE if op in BUILTIN_OPERATORS} - {op for op, _ in rows()} == {
+        *("ABS", "ASSIGN_VARIABLE", "BROADCAST_ARGS", "BROADCAST_TO", "CALL_ONCE", "CEIL", "DEQUANTIZE", "IF"),
+        *("LOGICAL_AND", "LOGICAL_OR", "READ_VARIABLE", "RESHAPE", "ROUND", "RSQRT", "SQUEEZE"),
+        *("UNIDIRECTIONAL_SEQUENCE_LSTM", "VAR_HANDLE", "WHILE"),
+    }
 
 
 def test_of_each_kernel_the_newer_rows_come_first() -> None:

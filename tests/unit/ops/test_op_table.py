@@ -7,7 +7,9 @@ from importlib import import_module
 
 import pytest
 
+from tflm_sim.errors import TflmSimError
 from tflm_sim.ops import reference
+from tflm_sim.ops.op_table import OpTable
 from tflm_sim.ops.reference import REFERENCE
 from tflm_sim.ops.registry import registrations
 from tflm_sim.targets.presets import preset
@@ -36,6 +38,13 @@ def test_a_kernel_that_came_later_is_not_found_beside_one_of_its_file_that_was_t
     table = registrations(preset("cortex-m4", runtime="2023-04-10"))
     assert table["CONV_2D"] != REFERENCE["CONV_2D"]
     assert table["TRANSPOSE_CONV"] == REFERENCE["TRANSPOSE_CONV"]  # until c845961df of 2023-11-07
+
+
+def test_a_named_operator_whose_module_has_no_row_of_it_is_told() -> None:
+    table = OpTable(reference.__name__, {"activations": "NEW_OP ELU"})
+    assert table["ELU"].op == "ELU"
+    with pytest.raises(TflmSimError, match=r"MODELS of tflm_sim\.ops\.reference\.activations has no row of NEW_OP"):
+        table.get("NEW_OP")
 
 
 def test_an_operator_without_a_row_is_a_key_error() -> None:

@@ -41,7 +41,7 @@ def test_texts_of_no_known_release_say_so() -> None:
 def test_the_remark_names_an_older_release_and_the_newest_text_of_the_chip() -> None:
     remarks = [open_kernels(configure(name), library=None, kernels=None) for name in ("esp32-s3", "esp32-p4", "esp32")]
     default = "esp_nn 1.3.1 is taken by default (newer: 1.3.2 to 1.5.0); another is named so: `kernels=esp_nn@1.3.0`"
-    newest = "; the newest text at hand, of what release is not known: `kernels=esp_nn@"
+    newest = "; the newest that is modelled: `kernels=esp_nn@"
     assert remarks == [[f"{default}{newest}25cae54`"], [f"{default}{newest}fa9f698`"], [default]]
 
 

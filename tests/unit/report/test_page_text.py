@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tflm_sim.checks.program_need import Ram
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.model.load import load
 from tflm_sim.palette import CATEGORIES
@@ -147,7 +148,7 @@ def test_boards_are_a_chart_with_the_arenas_end_and_a_table() -> None:
 
 def test_the_ram_of_a_board_is_a_bar_of_the_arena_and_what_is_left() -> None:
     picture = take_picture(load("sample:residual"), Configuration(preset("cortex-m4")))
-    (texts,) = page_texts([picture], room=("RAM of b", 65_536))["pictures"]
+    (texts,) = page_texts([picture], room=Ram("RAM of b", 65_536))["pictures"]
     title, bar = texts["peak"][:2]
     says = "10,528 B left for static data, heap and stack"  # 65,536 - 55,008
     assert title["text"] == f"RAM of b, 65,536 B: the arena has 55,008 B, {says}"
@@ -156,5 +157,13 @@ def test_the_ram_of_a_board_is_a_bar_of_the_arena_and_what_is_left() -> None:
         ("kernel data", 5_268),
         ("", 10_528),
     ]
-    (texts,) = page_texts([picture], room=("RAM of b", 55_000))["pictures"]
+    (texts,) = page_texts([picture], room=Ram("RAM of b", 55_000))["pictures"]
     assert texts["peak"][0]["text"].endswith("the arena has 55,008 B, 8 B too many")
+    (texts,) = page_texts([picture], room=Ram("RAM", 65_536, (("static data", 4_096), ("stack", 1_024))))["pictures"]
+    title, bar = texts["peak"][:2]
+    assert title["text"].endswith("the arena has 55,008 B, static data 4,096 B, stack 1,024 B, 5,408 B left")
+    assert [(part["category"], part["text"]) for part in bar["segments"][2:]] == [
+        ("other", "static data: 4,096 B"),
+        ("other", "stack: 1,024 B"),
+        ("", "5,408 B left: 5,408 B"),
+    ]

@@ -7,7 +7,6 @@ from tflm_sim.targets.kernel_library import (
     EDGE_IMPULSE_2023,
     EDGE_IMPULSE_CMSIS_NN,
     REFERENCE,
-    SILABS_CMSIS_NN,
     VERSIONS,
     KernelLibrary,
     default_version,
@@ -40,7 +39,7 @@ def test_the_reference_kernels_come_with_the_snapshot() -> None:
     [
         ("cmsis", r"^unknown kernel library 'cmsis'; did you mean cmsis_nn\?$"),
         ("refrence", r"^unknown kernel library 'refrence'; did you mean reference\?$"),
-        ("cmsis_nn@9", r"cmsis_nn version '9' is not modelled; use one of: 4ab83cc, 6d9d61d, .*, 0d7e4fa, 23\.08"),
+        ("cmsis_nn@9", r"cmsis_nn version '9' is not modelled; use one of: .*4ab83cc, 6d9d61d, .*, 0d7e4fa, 23\.08"),
         ("", r"^unknown kernel library ''; use one of: reference, cmsis_nn, mvp, esp_nn$"),
     ],
 )
@@ -65,7 +64,7 @@ def test_the_default_of_esp_nn_depends_on_the_chip(variant: str, release: str, n
 
 def test_only_the_default_version_has_newer_releases() -> None:
     assert newer_releases(KernelLibrary("esp_nn", "1.3.0", "opt")) == ""
-    assert newer_releases(KernelLibrary("cmsis_nn", "4ab83cc", "dsp")) == newer_releases(REFERENCE) == ""
+    assert newer_releases(KernelLibrary("cmsis_nn", "6d9d61d", "dsp")) == newer_releases(REFERENCE) == ""
 
 
 @pytest.mark.parametrize(
@@ -82,7 +81,7 @@ def test_texts_of_no_known_release_are_taken_by_name_alone(name: str, commit: st
     chosen = preset(name, kernels=f"esp_nn@{commit}").kernel_library
     assert (chosen.version, is_release(chosen)) == (commit, False)
     assert commit != default_version("esp_nn", chosen.variant)
-    with pytest.raises(UsageError, match=rf"'{commit}' is not modelled for 'opt'; use one of: 1\.3\.1,"):
+    with pytest.raises(UsageError, match=rf"'{commit}' is not modelled for 'opt'; use one of: .*1\.3\.1,"):
         preset("esp32", kernels=f"esp_nn@{commit}")
 
 
@@ -156,7 +155,6 @@ def test_versions_of_cmsis_nn_are_in_the_order_in_which_upstream_fetched_them() 
     versions = versions_of("cmsis_nn", "dsp")
     pins = [version for version in versions if version in CMSIS_NN_PINS]
     assert pins == list(reversed(CMSIS_NN_PINS))
-    assert set(versions) - set(pins) == {"v7.0.0", SILABS_CMSIS_NN}
     assert default_version("cmsis_nn", "dsp") in pins  # What --runtime compares with what a day's TFLM fetched.
 
 

@@ -38,6 +38,22 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
 
 
 @pytest.mark.parametrize(
+    ("method", "registers", "told"),
+    [
+        ("AddElu", "AddBuiltin(BuiltinOperator_ELU", []),
+        ("AddDelay", 'AddCustom("SignalDelay"', []),
+        ("AddNewOp", "AddBuiltin(\n BuiltinOperator_NEW_OP", ["registers NEW_OP, which no row of _ARRIVALS names"]),
+        ("AddElU", "AddBuiltin(BuiltinOperator_ELU", ["registers ELU; ops/resolver.py says AddElu"]),
+        ("AddNew", 'AddCustom("New"', ["New, which no row of _ARRIVALS names", "New; ops/resolver.py says nothing"]),
+    ],
+)
+def test_an_operator_of_the_resolver_that_has_no_row_is_told(method: str, registers: str, told: list[str]) -> None:
+    lines = [*changes.without_rows(f"TfLiteStatus {method}(\n const R& r = f()) {{ return {registers}, r, Parse); }}")]
+    assert len(lines) == len(told)
+    assert all(line.endswith(end) for line, end in zip(lines, told, strict=True))
+
+
+@pytest.mark.parametrize(
     ("number", "ago", "found"),
     [(3, 0, []), (4, 0, ["is number 3 of 2021-06-22, not 4 of 2021-06-22"]), (2, 1, ["ELU came with"])],
 )

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <utility>
 
 #include "tensorflow/lite/micro/arena_allocator/non_persistent_arena_buffer_allocator.h"
@@ -43,37 +44,54 @@ struct Entry {
   int16_t first, last;
 };
 
+struct Need {
+  const char* bank;
+  uint32_t needed;   // bytes that the plan, the tail and TFLM's own temporary memory take
+  uint32_t planned;  // of them the plan's, from the bank's start on
+};
+
+// What is written below. 'tflm-sim firmware' looks for the mark in a program's file, and reads what follows.
+struct Plan {
+  char mark[12];
+  uint8_t banks, head, tail, unused;
+  const char* model;
+  uint32_t count;
+  const Entry* entries;
+  const Need* needs;
+};
+
 struct Bank {
   uint8_t* base;
   size_t size;
-  size_t needed;   // bytes that the plan, the tail and TFLM's own temporary memory take
-  size_t planned;  // of them the plan's, from the base on
 };
 
+// The banks that a program gives to a plan; of constants it is one itself, so that a program's file shows it, too.
 template <int kBanks>
+struct Given {
+  const Plan* plan;
+  Bank banks[kBanks];
+};
+
+// Says what is wrong with the banks, if anything is.
+inline Status Check(const Plan& plan, const Bank* banks) {
+  for (int i = 0; i < plan.banks; ++i) {
+    const Need& need = plan.needs[i];
+    if (need.needed > banks[i].size) {
+      MicroPrintf("bank %s has %u bytes, the plan needs %u", need.bank, static_cast<unsigned>(banks[i].size),
+                  static_cast<unsigned>(need.needed));
+      return Status::kTfLiteError;
+    }
+    if (need.needed != 0 && (reinterpret_cast<uintptr_t>(banks[i].base) & 15) != 0) {
+      MicroPrintf("bank %s does not begin at a multiple of 16", need.bank);
+      return Status::kTfLiteError;
+    }
+  }
+  return Status::kTfLiteOk;
+}
+
 class Planner : public tflm::MicroMemoryPlanner {
  public:
-  Planner(const Entry* entries, int count, const Bank (&banks)[kBanks], int head)
-      : entries_(entries), count_(count), head_(head) {
-    for (int i = 0; i < kBanks; ++i) banks_[i] = banks[i];
-  }
-
-  // Says what is wrong with the banks, if anything is.
-  Status Check() const {
-    for (int i = 0; i < kBanks; ++i) {
-      const Bank& bank = banks_[i];
-      if (bank.needed > bank.size) {
-        MicroPrintf("bank %d has %u bytes, the plan needs %u", i, static_cast<unsigned>(bank.size),
-                    static_cast<unsigned>(bank.needed));
-        return Status::kTfLiteError;
-      }
-      if (bank.needed != 0 && (reinterpret_cast<uintptr_t>(bank.base) & 15) != 0) {
-        MicroPrintf("bank %d does not begin at a multiple of 16", i);
-        return Status::kTfLiteError;
-      }
-    }
-    return Status::kTfLiteOk;
-  }
+  Planner(const Plan& plan, const Bank* banks) : plan_(plan), banks_(banks) {}
 
   // No 'override' here: before 2023 the last of these was no function of TFLM's.
   Status Init(unsigned char*, int) {
@@ -81,12 +99,12 @@ class Planner : public tflm::MicroMemoryPlanner {
     return Status::kTfLiteOk;  // TFLM does not look at it.
   }
   Status AddBuffer(int size, int first, int last) {
-    if (asked_ == 0 && Check() != Status::kTfLiteOk) return Status::kTfLiteError;
-    if (asked_ >= count_) {
-      MicroPrintf("the plan has %d buffers, and there are more", count_);
+    if (asked_ == 0 && Check(plan_, banks_) != Status::kTfLiteOk) return Status::kTfLiteError;
+    if (asked_ >= GetCount()) {
+      MicroPrintf("the plan has %d buffers, and there are more", GetCount());
       return Status::kTfLiteError;
     }
-    const Entry& entry = entries_[asked_];
+    const Entry& entry = plan_.entries[asked_];
     const int planned = static_cast<int>(entry.size) * 16;
     if (size != planned || first != entry.first || last != entry.last) {
       MicroPrintf("buffer %d has %d bytes [%d, %d], planned were %d bytes [%d, %d]: other model or kernels", asked_,
@@ -97,26 +115,26 @@ class Planner : public tflm::MicroMemoryPlanner {
     return Status::kTfLiteOk;
   }
   Status AddBuffer(int size, int first, int last, int) { return AddBuffer(size, first, last); }
-  size_t GetMaximumMemorySize() { return banks_[head_].planned; }
+  size_t GetMaximumMemorySize() { return plan_.needs[plan_.head].planned; }
   int GetBufferCount() { return asked_; }
   Status GetOffsetForBuffer(int index, int* offset) {
-    if (asked_ != count_ || index < 0 || index >= count_) {
-      MicroPrintf("the plan has %d buffers, the model %d", count_, asked_);
+    if (asked_ != GetCount() || index < 0 || index >= GetCount()) {
+      MicroPrintf("the plan has %d buffers, the model %d", GetCount(), asked_);
       return Status::kTfLiteError;
     }
-    const Entry& entry = entries_[index];
+    const Entry& entry = plan_.entries[index];
     const uintptr_t address = reinterpret_cast<uintptr_t>(banks_[entry.bank].base) + entry.offset * 16u;
-    *offset = static_cast<int>(address - reinterpret_cast<uintptr_t>(banks_[head_].base));
+    *offset = static_cast<int>(address - reinterpret_cast<uintptr_t>(banks_[plan_.head].base));
     return Status::kTfLiteOk;
   }
   bool preserves_all_tensors() const { return false; }
 
  private:
-  const Entry* entries_;
-  int count_;
-  int head_;
+  int GetCount() const { return static_cast<int>(plan_.count); }
+
+  const Plan& plan_;
+  const Bank* banks_;
   int asked_ = 0;
-  Bank banks_[kBanks];
 
   TF_LITE_REMOVE_VIRTUAL_DELETE
 };
@@ -136,38 +154,51 @@ class Allocator : public tflm::MicroAllocator {
 template <int kBanks>
 class OneArena {
  public:
-  OneArena(const Entry* entries, int count, const Bank (&banks)[kBanks], int head)
-      : planner_(entries, count, banks, head), arena_(banks[head]) {}
-  Status Check() const { return planner_.Check(); }
+  constexpr explicit OneArena(const Given<kBanks>& given) : given_(given) {}
+  Status Check() const { return tflm_banks::Check(*given_.plan, given_.banks); }
   tflm::MicroAllocator* allocator() {
-    if (allocator_ == nullptr) allocator_ = tflm::MicroAllocator::Create(arena_.base, arena_.size, &planner_);
+    if (allocator_ == nullptr) {
+      const Bank& arena = given_.banks[given_.plan->head];
+      auto* planner = new (planner_) Planner(*given_.plan, given_.banks);
+      allocator_ = tflm::MicroAllocator::Create(arena.base, arena.size, planner);
+    }
     return allocator_;
   }
 
  private:
-  Planner<kBanks> planner_;
-  Bank arena_;
+  Given<kBanks> given_;
   tflm::MicroAllocator* allocator_ = nullptr;
+  alignas(Planner) unsigned char planner_[sizeof(Planner)] = {};
 };
 
 // The tail in a bank of its own, behind what is planned there.
 template <int kBanks>
 class TwoArenas {
  public:
-  TwoArenas(const Entry* entries, int count, const Bank (&banks)[kBanks], int head, int tail)
-      : planner_(entries, count, banks, head),
-        tail_(banks[tail].base + banks[tail].planned,
-              banks[tail].size > banks[tail].planned ? banks[tail].size - banks[tail].planned : 0),
-        head_(banks[head].base, banks[head].size),
-        allocator_(&tail_, &head_, &planner_) {}
-  Status Check() const { return planner_.Check(); }
-  tflm::MicroAllocator* allocator() { return &allocator_; }
+  constexpr explicit TwoArenas(const Given<kBanks>& given) : given_(given) {}
+  Status Check() const { return tflm_banks::Check(*given_.plan, given_.banks); }
+  tflm::MicroAllocator* allocator() {
+    if (allocator_ == nullptr) {
+      const Plan& plan = *given_.plan;
+      const Bank &head = given_.banks[plan.head], &tail = given_.banks[plan.tail];
+      const size_t planned = plan.needs[plan.tail].planned;
+      auto* stays = new (stays_)
+          tflm::PersistentArenaBufferAllocator(tail.base + planned, tail.size > planned ? tail.size - planned : 0);
+      auto* rest = new (rest_) tflm::NonPersistentArenaBufferAllocator(head.base, head.size);
+      allocator_ = new (both_) Allocator(stays, rest, new (planner_) Planner(plan, given_.banks));
+    }
+    return allocator_;
+  }
 
  private:
-  Planner<kBanks> planner_;
-  tflm::PersistentArenaBufferAllocator tail_;
-  tflm::NonPersistentArenaBufferAllocator head_;
-  Allocator allocator_;
+  Given<kBanks> given_;
+  tflm::MicroAllocator* allocator_ = nullptr;
+  alignas(Planner) unsigned char planner_[sizeof(Planner)] = {};
+  alignas(tflm::PersistentArenaBufferAllocator) unsigned char
+      stays_[sizeof(tflm::PersistentArenaBufferAllocator)] = {};
+  alignas(tflm::NonPersistentArenaBufferAllocator) unsigned char
+      rest_[sizeof(tflm::NonPersistentArenaBufferAllocator)] = {};
+  alignas(Allocator) unsigned char both_[sizeof(Allocator)] = {};
 };
 
 }  // namespace tflm_banks

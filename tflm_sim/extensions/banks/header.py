@@ -52,12 +52,8 @@ def _table(question: BankQuestion, document: BanksDocument, plan: PlanFacts) -> 
         f"{each.last_time_used}}},  // {_comment(each.name)}"
         for each in plan.buffers
     ]
-    table = [
-        f"      {{{f'{bank}_base' if bank in used else 'nullptr'}, {f'{bank}_size' if bank in used else '0'}, "
-        f"{needed[bank].needed}, {needed[bank].planned}}},"
-        for bank in banks
-    ]
-    ends = f"{head}" if head == tail else f"{head}, {tail}"
+    needs = [f'    {{"{bank}", {needed[bank].needed}u, {needed[bank].planned}u}},' for bank in banks]
+    given_banks = ", ".join(f"{{{bank}_base, {bank}_size}}" if bank in used else "{nullptr, 0}" for bank in banks)
     return [
         f"// Written by tflm-sim {made_by()}.",
         f"// {_comment(document.model.path or 'a model')}, sha256 {document.model.sha256}",
@@ -73,16 +69,19 @@ def _table(question: BankQuestion, document: BanksDocument, plan: PlanFacts) -> 
         "",
         *(f"constexpr size_t k_{bank}_bytes = {needed[bank].needed};" for bank in used),
         "",
-        f"constexpr Entry kPlan[{max(len(rows), 1)}] = {{",
+        f"constexpr Entry kEntries[{max(len(rows), 1)}] = {{",
         *(rows or ["    {0, 0u, 0u, 0, 0},"]),
         "};",
+        f"constexpr Need kNeeds[{len(banks)}] = {{",
+        *needs,
+        "};",
+        f'constexpr Plan kPlan = {{"tflm_banks1", {len(banks)}, {head}, {tail}, 0, "{name}",'
+        f" {len(rows)}u, kEntries, kNeeds}};",
         "",
         f"class Memory : public {kind}<{len(banks)}> {{",
         " public:",
-        f"  Memory({parameters})",
-        f"      : {kind}<{len(banks)}>(kPlan, {len(rows)}, {{",
-        *(f"    {line}" for line in table),
-        f"        }}, {ends}) {{}}",
+        f"  constexpr Memory({parameters})",
+        f"      : {kind}<{len(banks)}>({{&kPlan, {{{given_banks}}}}}) {{}}",
         "};",
         "",
         f"}}  // namespace tflm_banks::{name}",

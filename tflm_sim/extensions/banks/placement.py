@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from tflm_sim.answers.arena_needs import ArenaNeeds, arena_needs
 from tflm_sim.answers.planned_problem import problem_of
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.errors import UsageError
-from tflm_sim.extensions.banks.arena_needs import ArenaNeeds, arena_needs
 from tflm_sim.extensions.banks.bank import RamBank
 from tflm_sim.extensions.banks.operation import Moved
 from tflm_sim.extensions.banks.traffic import Traffic, traffic
@@ -216,10 +216,5 @@ class BankQuestion:
         needed = []
         for number in range(len(banks)):
             end = align_up(plan.peaks[number], BUFFER_ALIGNMENT)
-            persistent, before = 0, 0
-            if number == tail:
-                persistent = self.needs.tail if head == tail else self.needs.tail_apart
-            if number == head:
-                before = self.needs.together_before if head == tail else self.needs.head_before
-            needed.append((end, persistent, max(end + persistent, before)))
+            needed.append((end, *self.needs.of_bank(end, number, head=head, tail=tail)))
         return Placement(head, tail, self._uses(banks, head, tail, plan.banks, needed), plan)

@@ -26,7 +26,7 @@ from tflm_sim.report.circumstances import open_kernels, target_line
 from tflm_sim.report.sarif import sarif
 from tflm_sim.report.verdict_text import verdict_document
 
-_FILE_OPTIONS = (*PAIRED, "ethos_u", "own_planner", "custom_ops", "ram_free", "external_ram", "baseline")
+_FILE_OPTIONS = (*PAIRED, "ethos_u", "own_planner", "custom_ops", "ram_free", "external_ram", "beside", "baseline")
 """Options that have no meaning beside the file, which says all that."""
 
 

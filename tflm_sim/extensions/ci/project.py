@@ -62,7 +62,8 @@ class ProjectFirmware:
         limit: Bytes of the arena, such as 65536, "64KiB" or "64*1024"; or
         limits: those of single models, by their files, folders or patterns; ``limit`` is for the others; or
         board, ram_free, external_ram: the board, the bytes that the firmware leaves in one bank of it, and whether they
-            are outside of the chip.
+            are outside of the chip; or
+        beside: with a board: what else is in its RAM ("ble"), whose figures say what is left.
         firmware: The linked program (ELF), which says what its code says; the other settings say what it does not.
         run: Whether it is executed, in an emulator, instead of read.
         into: With ``firmware``: the number of the interpreter that gets the model; 0 for each.
@@ -78,6 +79,7 @@ class ProjectFirmware:
     board: str | None = None
     ram_free: int | str | None = None
     external_ram: bool = False
+    beside: str | None = None
     firmware: str | None = None
     run: bool = False
     into: int = 0
@@ -296,7 +298,13 @@ def _room(project: Project, firmware: ProjectFirmware, name: str) -> Room:
     limit = next(own, firmware.limit)
     if limit is None and firmware.board is None:
         raise UsageError(f"{name} has no limit; add a line 'limit = \"64KiB\"' for all that limits does not name")
-    return room_on(firmware.board, limit=limit, ram_free=firmware.ram_free, has_external_ram=firmware.external_ram)
+    return room_on(
+        firmware.board,
+        limit=limit,
+        ram_free=firmware.ram_free,
+        has_external_ram=firmware.external_ram,
+        beside=firmware.beside,
+    )
 
 
 class _Judge(NamedTuple):

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import permutations
 
+from tflm_sim.answers.arena_needs import arena_needs
+from tflm_sim.answers.planned_problem import planned_buffer
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.device.cases import words_of
 from tflm_sim.device.configuration import Configuration, configure
@@ -17,6 +19,7 @@ from tflm_sim.extensions.firmware.reading.firmware import Firmware
 from tflm_sim.extensions.firmware.reading.set_up import InterpreterCall
 from tflm_sim.extensions.firmware.rooms import ArenaRoom, Subject
 from tflm_sim.model.types import Model
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 
 _ROOMY_TABLE = 1 << 20
 """Bytes of an arena in which any table of resource variables has room."""
@@ -45,6 +48,11 @@ class FirmwareCase:
         """The call that makes its interpreter; None where none was read."""
         return None if self.room is None else self.room.call
 
+    @property
+    def is_in_banks(self) -> bool:
+        """Whether a plan of banks.h says what lies in which bank."""
+        return self.room is not None and self.room.banks is not None
+
     def at(self, **settings: object) -> FirmwareCase:
         """Return the case with other settings."""
         return replace(self, configuration=configure(self.configuration, **settings))  # type: ignore[arg-type]
@@ -59,9 +67,30 @@ class FirmwareCase:
             return None
         return simulate(self.models, self.configuration, arena_size=room.size, non_persistent_arena_size=room.rest_size)
 
+    def asked(self) -> tuple[tuple[int, int, int], ...]:
+        """Return what TFLM asks a planner for: bytes, first and last use of each buffer."""
+        buffers = (planned_buffer(planned.info) for planned in self.roomy().buffers)
+        return tuple((buffer.size, buffer.lower, buffer.upper - 1) for buffer in buffers)
+
+    def bank_needs(self) -> tuple[int, ...] | None:
+        """Return the bytes that each bank of its plan must have; None where the plan is another model's."""
+        assert self.room is not None, "who asks has looked"
+        assert self.room.banks is not None, "who asks has looked"
+        table = self.room.banks.table
+        if self.roomy().failure is not None or self.asked() != table.buffers:
+            return None
+        needs = arena_needs(self.roomy())
+        return tuple(
+            max(bank.needed, needs.of_bank(bank.planned, number, head=table.head, tail=table.tail)[1])
+            for number, bank in enumerate(table.banks)
+        )
+
     def need(self) -> int | None:
-        """Return the bytes of the smallest arena, of both where there are two; None where no size is enough."""
+        """Return the bytes of the smallest arena, of all where there are several; None where no size is enough."""
         roomy = self.roomy()
+        if roomy.invoke_problem is None and self.is_in_banks:
+            needs = self.bank_needs()
+            return None if needs is None else sum(needs)
         if roomy.invoke_problem is not None:
             return None
         if self.configuration.is_split:
@@ -73,6 +102,12 @@ class FirmwareCase:
         need = self.need()
         if need is None:
             return False
+        if self.room is not None and self.room.banks is not None and (given := self.room.banks.banks) is not None:
+            needs = self.bank_needs() or ()
+            return all(
+                size >= needed and not (needed and start % BUFFER_ALIGNMENT)
+                for (start, size), needed in zip(given, needs, strict=True)
+            )
         if self.room is None or self.room.whole is None:
             return None
         if self.room.fault:
@@ -148,6 +183,8 @@ def _placed(case: FirmwareCase, model: Model, firmware: Firmware, settled: froze
             "own_requests": case.call.own_requests or (),
             "is_split": case.call.has_two_arenas or case.configuration.is_split,
         }
+    if case.is_in_banks:
+        own |= {"has_own_planner": True, "has_own_arena_allocator": False, "is_split": False}
     is_placed = "resource_variable_count" in settled or case.configuration.variable_arena_size is not None
     planners = [case.configuration.planner] if "planner" in settled else _planners(case, firmware)
     for settings, where in [({}, "")] if is_placed else _tables(case.call, model, firmware):

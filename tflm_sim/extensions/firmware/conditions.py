@@ -11,6 +11,7 @@ from dataclasses import replace
 from tflm_sim.checks.doubts import Doubt
 from tflm_sim.device.resources import resource_variable_names
 from tflm_sim.extensions.firmware.cases import PLACES, FirmwareCase, sharers_of
+from tflm_sim.extensions.firmware.placement import copy_of
 from tflm_sim.extensions.firmware.reading.firmware import Firmware
 from tflm_sim.extensions.firmware.reading.grounds import Condition
 from tflm_sim.extensions.firmware.rooms import Subject
@@ -18,8 +19,6 @@ from tflm_sim.targets.target import Target
 
 _MAX_VARIABLES = 4096
 """More resource variables than this no firmware makes room for."""
-PLANNER_OF_BANKS = "tflm_banks"
-"""What symbols say of the planner that ``plan --bank -o banks.h`` writes: its namespace, as it is a template."""
 _LARGEST_NUMBER = 4
 """Bytes of the largest numbers of a model that kernels read in one load: biases and shapes."""
 _ALONE = "nothing else takes memory of its allocator (another model, a second AllocateTensors(), the program itself)"
@@ -90,6 +89,8 @@ class Conditions:
         if any(room.is_assumed for room in self._rooms):
             yield self._which_arena()
         yield from self._of_model_place()
+        if any(room.banks for room in self._rooms):
+            return
         if self._fits is not False:
             yield from dict.fromkeys(doubt for room in self._rooms for doubt in room.doubts)
         if not self._firmware.symbol_count and not any(self._calls):
@@ -108,6 +109,11 @@ class Conditions:
             if self._fits is not False:
                 odd = f"addresses that are {place % _LARGEST_NUMBER} modulo {_LARGEST_NUMBER}"
                 yield f"the processor loads words, pairs of words too, from {odd} (its model lies at {place:#x})"
+        if self._fits is not False and any(call and call.model is None is call.model_copy for call in self._calls):
+            rooms = {room.address for room in self._rooms}
+            name = copy_of(self._firmware, self._subject.size, rooms)
+            if name:
+                yield f"it uses the model where the file has it, or an aligned copy ({name} has room for one)"
 
     def _which_arena(self) -> str:
         whole = "all of " if any(one.arena_size is None for one in self._firmware.set_up.interpreters) else ""
@@ -115,13 +121,7 @@ class Conditions:
         return f"{names} is its arena" if len(self._rooms) == 1 else f"its arena is {names}"
 
     def _of_planner(self) -> Iterator[str]:
-        if PLANNER_OF_BANKS in self._firmware.own_planners:
-            yield (
-                "its tensors lie in this arena, and not in the banks that a table of its own names (banks.h, "
-                "tflm_banks; 'tflm-sim plan --bank' says what each bank must hold)"
-            )
-            return
-        if "planner" in self._settled:
+        if "planner" in self._settled or any(room.banks for room in self._rooms):
             return
         if any(call and call.has_own_planner and call.preserves_all_tensors is None for call in self._calls):
             own = self._firmware.own_planners

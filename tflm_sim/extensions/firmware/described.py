@@ -18,12 +18,14 @@ from functools import lru_cache
 
 from tflm_sim.checks.candidates import CandidateNeed
 from tflm_sim.checks.doubts import with_command
-from tflm_sim.checks.program_need import ProgramNeed
+from tflm_sim.checks.program_need import ProgramNeed, Ram
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import FirmwareError
+from tflm_sim.extensions.firmware.document import placed_arenas, ram_facts
 from tflm_sim.extensions.firmware.emulation.cores import core_of
 from tflm_sim.extensions.firmware.judge import FirmwareVerdict, judge
 from tflm_sim.extensions.firmware.program_facts import InterpreterFacts, ProgramFacts, interpreter_facts
+from tflm_sim.extensions.firmware.ram_parts import FREE, ram_parts
 from tflm_sim.extensions.firmware.reading.firmware import Firmware, read_firmware
 from tflm_sim.extensions.firmware.reading.target import FirmwareTarget, firmware_target
 from tflm_sim.extensions.firmware.rooms import Subject, rooms_of
@@ -107,6 +109,7 @@ class DescribedProgram:
             works=works,
             reason=verdict.why,
             log=verdict.log,
+            banks=verdict.banks,
             doubts=doubts,
             settled_by=settled_by,
             candidates=tuple(CandidateNeed(row.case, row.needed) for row in verdict.cases),
@@ -121,7 +124,17 @@ class DescribedProgram:
             doubts=need.doubts,
             interpreters=self.interpreters[max(interpreter_number - 1, 0) : interpreter_number or None],
         )
-        return replace(need, parts={"program": facts})
+        return replace(need, parts={"program": facts}, ram=self._ram())
+
+    def _ram(self) -> Ram | None:
+        """Return the RAM of the first arena, and what else is in it; None where the file does not say where it ends."""
+        arenas = placed_arenas(self.firmware)
+        for region in map(ram_facts, self.firmware.regions):
+            parts = ram_parts(region, arenas)
+            if "arena" in parts and region.end is not None:
+                others = tuple((name, size) for name, size in parts.items() if name not in ("arena", FREE))
+                return Ram(f"RAM at {region.start:#010x}", region.end - region.start, others)
+        return None
 
 
 def _works(verdict: FirmwareVerdict, *, has_limit: bool) -> bool | None:

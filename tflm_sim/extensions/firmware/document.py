@@ -8,6 +8,7 @@ from typing import Literal
 
 from tflm_sim.answers.smallest_arena import SplitArenaSizes
 from tflm_sim.checks.doubts import Answer, Doubt, answer_of, fits_of, worst
+from tflm_sim.checks.program_need import BankNeed
 from tflm_sim.document_fields import HIDDEN
 from tflm_sim.document_types import Count
 from tflm_sim.extensions.firmware.judge import FirmwareVerdict
@@ -81,7 +82,8 @@ class FirmwareVerdictRow:
         place: Where it lies: a section and an address, or its file.
         arena_size: Bytes; of two arenas, of the one for what stays.
         other_arena_size: Of two arenas, of the one for the rest.
-        smallest_arena: Bytes, of two arenas both together.
+        smallest_arena: Bytes, of two arenas or of several banks all together.
+        banks: Where a plan of banks.h says what lies in which bank, what each needs.
         smallest_split_arenas: Where there are two arenas, what each needs.
         arena_used_bytes: In this arena; in a roomy one where it does not work or none is known.
         missing_operators: In the order in which the device asks for them.
@@ -102,6 +104,7 @@ class FirmwareVerdictRow:
     smallest_arena: Count | None
     smallest_arena_multiple_of_16: Count | None
     smallest_split_arenas: SplitArenaSizes | None
+    banks: tuple[BankNeed, ...]
     arena_used_bytes: Count | None
     missing_operators: tuple[str, ...]
     ram_free: int | None
@@ -169,12 +172,12 @@ def firmware_document(
         disagreeing=dict(firmware.debug.disagreeing) if firmware.debug else {},
         mismatches=mismatches,
         models=tuple(Placed(row.symbol, row.piece, row.address, row.extent, row in used) for row in firmware.models),
-        arenas=tuple(Placed(row.name, row.section, row.address, row.size) for row in firmware.arenas),
+        arenas=placed_arenas(firmware),
         arena_pointers=tuple(firmware.arena_pointers),
         operators=tuple(sorted(firmware.operators)) if firmware.operators is not None else None,
         prints_messages=firmware.prints_messages,
         compression=firmware.has_compression,
-        ram=tuple(map(_ram, firmware.regions)),
+        ram=tuple(map(ram_facts, firmware.regions)),
         problem=problem,
         answer=answer,
         fits=fits_of(answer),
@@ -183,7 +186,13 @@ def firmware_document(
     )
 
 
-def _ram(region: Region) -> RamFacts:
+def placed_arenas(firmware: Firmware) -> tuple[Placed, ...]:
+    """Return the arenas of a program, and where they lie."""
+    return tuple(Placed(row.name, row.section, row.address, row.size) for row in firmware.arenas)
+
+
+def ram_facts(region: Region) -> RamFacts:
+    """Return what the document says of a region."""
     return RamFacts(
         start=region.start,
         initialised=region.data,
@@ -213,6 +222,7 @@ def _verdict_row(verdict: FirmwareVerdict) -> FirmwareVerdictRow:
         smallest_arena=verdict.needed,
         smallest_arena_multiple_of_16=verdict.multiple_of_16,
         smallest_split_arenas=verdict.split,
+        banks=verdict.banks,
         arena_used_bytes=verdict.used,
         missing_operators=tuple(verdict.missing),
         ram_free=None if arena is None else arena.free,

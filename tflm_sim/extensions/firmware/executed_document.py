@@ -1,7 +1,8 @@
 """What ``--executed`` shows: the documents of ``size`` and ``report`` with figures that were measured in a program.
 
 If all requests equal those of the simulation, its other answers are valid too: lifetimes, the plan, the allocation that
-decides the size. Otherwise only the measurements are shown, and the rest is empty.
+decides the size. It may take kernels of the program's own as they were seen (``seen_kernels``). Otherwise only the
+measurements are shown, and the rest is empty.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from tflm_sim.answers.simulation import simulate
 from tflm_sim.answers.smallest_arena import SplitArenaSizes
 from tflm_sim.arena.events import Event, Phase
 from tflm_sim.arena.stages import Stage
+from tflm_sim.device.configuration import planner_words
 from tflm_sim.escape import printable
 from tflm_sim.extensions.firmware.emulation.execution import ExecutedArena
+from tflm_sim.extensions.firmware.executed_facts import ExecutedFacts
 from tflm_sim.extensions.firmware.executed_text import facts_lines
 from tflm_sim.extensions.firmware.execution import requests
 from tflm_sim.extensions.firmware.measured import MeasuredModel
@@ -35,29 +38,32 @@ def measured_document(model: Model, measured: MeasuredModel) -> SizeDocument:
     return SizeDocument(
         model=model_facts(model),
         configuration=configuration_facts(measured.configuration),
-        answer=size_answer(simulate(model, measured.configuration)) if is_simulated else _answer(measured),
+        answer=size_answer(simulate(model, measured.exact)) if is_simulated else _answer(measured),
         parts={"executed": measured.facts},
     )
 
 
-def measured_lines(model: Model, measured: MeasuredModel) -> list[str]:
-    """Return the same for people."""
-    document = measured_document(model, measured)
-    name = printable(os.path.basename(model.path or "model"))
-    target = measured.configuration.target
-    head = [f"{name} on {target.name}, executed", str(target.runtime), *facts_lines(measured.facts), ""]
-    return [*head, *answer_lines(document.answer, target.arena_address)]
+def measured_lines(model: Model, measured: MeasuredModel, *, has_ledger: bool = True) -> list[str]:
+    """Return the same for people; ``has_ledger``: with a list of what every byte is used for."""
+    document, config = measured_document(model, measured), measured.exact
+    target = config.target
+    name = printable(os.path.basename(model.path or "its own model"))
+    planner = planner_words(config.planner, config.has_own_planner)
+    about = f"{target.runtime}, {target.kernel_library} kernels, {config.interpreter} interpreter, {planner}"
+    head = [f"{name} on {printable(target.name)}, executed", about, *facts_lines(measured.facts), ""]
+    return [*head, *answer_lines(document.answer, target.arena_address, has_ledger=has_ledger)]
 
 
 def measured_picture(model: Model, measured: MeasuredModel) -> Picture:
     """Return the picture of a model that was executed: what AllocateTensors() did, in the program's own arena."""
     document = measured_document(model, measured)
     facts = measured.facts
-    same = "other requests than simulated" if facts.difference else "all requests as simulated"
-    title = f"{measured.configuration.target.name}, executed for a {facts.core} in {facts.emulator}: {same}"
+    title = f"{measured.configuration.target.name}, executed for a {facts.core} in {facts.emulator}: {_sameness(facts)}"
     if measured.is_simulated:
-        picture = take_picture(model, measured.configuration, title=title)
-        return replace(picture, size=document)
+        own_size = measured.own.size if measured.rest is None else None
+        picture = take_picture(model, measured.exact, arena_size=own_size, title=title)
+        log = measured.own.allocations[0].log if picture.failure else ()
+        return replace(picture, size=document, device_log=log)
     rest = measured.rest
     split_at = 0 if rest is None else rest.size - -rest.address % BUFFER_ALIGNMENT
     builder = PictureBuilder(measured.configuration.planner, split_at=split_at)
@@ -86,6 +92,13 @@ def measured_picture(model: Model, measured: MeasuredModel) -> Picture:
         limits=_limits(builder) if measured.rest is None and not failure else (),
         remedies=(),
     )
+
+
+def _sameness(facts: ExecutedFacts) -> str:
+    """Return how far the requests are those of the simulation, in a few words."""
+    if facts.kernels_as_seen:
+        return f"{', '.join(map(printable, facts.kernels_as_seen))} as executed, all other requests as simulated"
+    return "other requests than simulated" if facts.difference else "all requests as simulated"
 
 
 def _limits(builder: PictureBuilder) -> tuple[Limit, ...]:

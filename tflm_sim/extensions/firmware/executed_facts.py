@@ -25,6 +25,8 @@ class ExecutedFacts:
         sharing: How many interpreters have that arena; its sizes are for all of them.
         compared: How many requests to the allocator are those of the simulation, from the first on.
         difference: The first one that differs, and what that means; "" where all agree.
+        kernels_as_seen: The operators whose kernels ask for something else. With these as they were seen, the
+            simulation asks for the same to the last request, so that all its answers hold.
     """
 
     file: str
@@ -40,3 +42,4 @@ class ExecutedFacts:
     sharing: Count = 1
     compared: Count
     difference: str
+    kernels_as_seen: tuple[str, ...] = ()

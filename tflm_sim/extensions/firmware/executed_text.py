@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tflm_sim.checks.doubts import listed
 from tflm_sim.escape import printable
 from tflm_sim.extensions.firmware.executed_facts import ExecutedFacts
 
@@ -22,6 +23,9 @@ def facts_lines(facts: ExecutedFacts) -> list[str]:
         lines.append("parts of the system around it were made up: on its board it may go another way")
     if facts.difference:
         lines.append(f"the simulation differs after {facts.compared:,} requests, in {printable(facts.difference, 300)}")
+        if facts.kernels_as_seen:
+            ops = listed([printable(op) for op in facts.kernels_as_seen])
+            lines.append(f"with the program's own {ops} as seen, all requests are those of the simulation")
     else:
         lines.append(f"all {facts.compared:,} requests to the allocator are those of the simulation")
     return lines

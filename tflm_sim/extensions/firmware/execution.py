@@ -1,21 +1,23 @@
 """Compare the requests of an executed program with those of the simulation, up to the first difference.
 
-Requests that move memory are compared: persistent and temporary allocations, frees, resizes of the head. If the
-operators are known on both sides, the operator of each request is compared too.
+Requests that move memory are compared: persistent and temporary allocations, frees, resizes of the head; and requests
+for scratch buffers. If the operators are known on both sides, the operator of each request is compared too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from itertools import zip_longest
+from dataclasses import dataclass, field, replace
+from itertools import takewhile, zip_longest
 from typing import NamedTuple
 
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.arena.events import Event, OpEvent, Persist, Phase, Resize, Temp, TempFree, TempReset
+from tflm_sim.arena.events import Event, OpEvent, Persist, Phase, Resize, ScratchRequest, Temp, TempFree, TempReset
 from tflm_sim.arena.stages import KERNEL_STEPS, Stage
+from tflm_sim.arena.state import ArenaState
 from tflm_sim.device.configuration import Settings, planner_words
+from tflm_sim.document_fields import HIDDEN
 from tflm_sim.errors import TflmSimError, UsageError
 from tflm_sim.extensions.firmware.emulation.event_rows import events_of
 from tflm_sim.extensions.firmware.emulation.execution import ExecutedAllocation, ExecutedArena, Execution
@@ -29,8 +31,9 @@ from tflm_sim.units import align_down
 _VARIABLE = "MicroResourceVariables::MicroResourceVariable"
 _FIRST_EVENTS = 16
 """In which resource variables are made: they come before the model."""
-_MOVES = (Persist, Temp, TempFree, TempReset, Resize)
+_COMPARED = (Persist, Temp, TempFree, TempReset, Resize, ScratchRequest)
 _WITHOUT_OPERATOR = "its AllocateTensors() ends there, as where its resolver lacks the operator: its log says why"
+_NOTHING = "nothing more"
 _WITHOUT_CHECKS = "the program was built without TFLITE_DCHECK (NDEBUG), and goes on where others halt"
 _STEPS = {Stage.OP_PARSE, Stage.OP_INIT, Stage.OP_PREPARE}
 
@@ -57,6 +60,7 @@ class Agreement:
         place: Who asked.
         meaning: What the difference means, as far as that can be told.
         settings: What the simulation was told of the program's set-up beside its file, "" for nothing.
+        op: The operator whose kernel asks for what differs, "" where none does.
     """
 
     compared: int
@@ -65,6 +69,7 @@ class Agreement:
     place: str = ""
     meaning: str = ""
     settings: str = ""
+    op: str = field(default="", compare=False, metadata=HIDDEN)
 
     @property
     def agrees(self) -> bool:
@@ -134,6 +139,8 @@ def _compare(
     firmware: Firmware,
     model_of: Callable[[ExecutedAllocation], Model | None],
 ) -> Compared:
+    if arena.banks and not any(bank.is_head and bank.is_tail for bank in arena.banks):
+        return Compared(arena.address, None, "head and tail have a bank each, by the plan of banks.h")
     models = []
     for allocation in arena.allocations:
         model = model_of(allocation)
@@ -150,14 +157,20 @@ def _compare(
         given["arena_address"] = arena.address % BUFFER_ALIGNMENT
         other = None if rest is None else rest.size
         simulation = simulate(models, target, arena_size=arena.size, non_persistent_arena_size=other, **given)
-        return replace(agreement(requests(arena, rest, len(models)), simulation), settings=_named(settings))
+        found = agreement(requests(arena, rest, len(models)), simulation)
+        of_plan = {_NOTHING, *(_head_words(bank.planned) for bank in arena.banks if bank.is_head)}
+        if arena.banks and found.executed in of_plan:
+            # TFLM's planner has another plan than the one of banks.h, which may refuse; before, it did not matter.
+            return Agreement(found.compared, settings="the planner of banks.h, up to its plan")
+        return replace(found, settings=_named(settings))
 
     try:
         targets = firmware_target(firmware).alternatives
-        best = max((judged(target, {}) for target in targets), key=_rank)
+        own: Settings = {"has_own_planner": True} if arena.banks else {}
+        best = max((judged(target, own) for target in targets), key=_rank)
     except TflmSimError as problem:
         return Compared(arena.address, None, str(problem))
-    for settings in _possible_settings(arena, targets[0]):
+    for settings in possible_settings(arena, targets[0]):
         if best.agrees:
             break
         with suppress(UsageError):  # Not every TFLM has every setting.
@@ -169,8 +182,8 @@ def _rank(one: Agreement) -> tuple[bool, int]:
     return one.agrees, one.compared
 
 
-def _possible_settings(arena: ExecutedArena, target: Target) -> Iterator[Settings]:
-    """Yield what a program may have set up that its file does not say; of resource variables, by the arrays made."""
+def possible_settings(arena: ExecutedArena, target: Target) -> Iterator[Settings]:
+    """Yield what a program may have set up that its file does not say; of what it takes itself, by the blocks made."""
     yield Settings(planner="linear")
     yield Settings(has_own_planner=True)
     yield Settings(planner="linear", has_own_planner=True)
@@ -178,12 +191,18 @@ def _possible_settings(arena: ExecutedArena, target: Target) -> Iterator[Setting
     variable = target.sizeof(_VARIABLE)
     for count in dict.fromkeys(size // variable for size in made if size and size % variable == 0):
         yield Settings(resource_variable_count=count)
+    before_model = takewhile(lambda row: row.kind != "phase", arena.allocations[0].events)
+    own = tuple(row.size for row in before_model if row.kind == "persist" and row.alignment == BUFFER_ALIGNMENT)
+    if own:
+        yield Settings(own_requests=own)
 
 
 def _named(settings: Settings) -> str:
     count = settings.get("resource_variable_count")
     if count is not None:
         return f"room for {count} resource variables"
+    if own := settings.get("own_requests"):
+        return f"{sum(own):,} B that it takes of the allocator itself"
     is_own = settings.get("has_own_planner", False)
     return planner_words(settings.get("planner") or "greedy", is_own) if settings else ""
 
@@ -215,20 +234,24 @@ def agreement(executed: Iterable[Event], simulation: Simulation) -> Agreement:
         simulation: Of their models.
     """
     seen, expected = list(_recorded(executed)), list(_recorded(simulation.events))
+    if not any(isinstance(one.event, ScratchRequest) for one in seen):  # Where their function has no name of its own.
+        expected = [one for one in expected if not isinstance(one.event, ScratchRequest)]
+    refusing = _refusing(simulation)
     for number, (one, other) in enumerate(zip(seen, expected, strict=False)):
         if not _are_same(one, other):
-            return Agreement(number, _words(one), _words(other), _place(one, other), _meaning(one, other))
+            op = _kernel(one, other)
+            return Agreement(number, _words(one), _words(other), _place(one, other), _meaning(one, other), op=op)
     shorter = min(len(seen), len(expected))
     if len(seen) == len(expected):
         return Agreement(shorter)
     more = max(seen, expected, key=len)[shorter]
     if len(seen) > shorter and simulation.status == "abort":
-        return Agreement(shorter, _words(more), f"a halt ({simulation.failure})", _place(more, more), _WITHOUT_CHECKS)
-    nothing = "nothing more"
+        halt = f"a halt ({simulation.failure})"
+        return Agreement(shorter, _words(more), halt, _place(more, more), _WITHOUT_CHECKS, op=refusing)
     if len(seen) == shorter and more.asker is not None and more.asker.stage not in KERNEL_STEPS:
-        return Agreement(shorter, nothing, _words(more), _place(more, more), _WITHOUT_OPERATOR)
-    said = (_words(more), nothing) if len(seen) > shorter else (nothing, _words(more))
-    return Agreement(shorter, *said, _place(more, more), _meaning(more, more))
+        return Agreement(shorter, _NOTHING, _words(more), _place(more, more), _WITHOUT_OPERATOR)
+    said = (_words(more), _NOTHING) if len(seen) > shorter else (_NOTHING, _words(more))
+    return Agreement(shorter, *said, _place(more, more), _meaning(more, more), op=refusing or _kernel(more, more))
 
 
 def _recorded(events: Iterable[Event]) -> Iterator[RecordedRequest]:
@@ -240,8 +263,9 @@ def _recorded(events: Iterable[Event]) -> Iterator[RecordedRequest]:
         elif isinstance(event, Phase):
             asker = None
             turn += event.stage is Stage.BUILTIN_DATA_ALLOCATOR
-        elif isinstance(event, _MOVES):
-            yield RecordedRequest(event, asker, event.label if isinstance(event, Persist) else "", turn)
+        elif isinstance(event, _COMPARED):
+            label = event.label if isinstance(event, Persist | ScratchRequest) else ""
+            yield RecordedRequest(event, asker, label, turn)
 
 
 def _are_same(one: RecordedRequest, other: RecordedRequest) -> bool:
@@ -255,6 +279,8 @@ def _facts(event: Event, other: Event) -> tuple[object, ...]:
     if isinstance(event, Persist):
         is_seen = event.alignment > 0 and isinstance(other, Persist) and other.alignment > 0
         return (Persist, event.offset, event.used, *((event.size, event.alignment) if is_seen else ()))
+    if isinstance(event, ScratchRequest):
+        return (ScratchRequest, event.size, event.request)
     return (type(event), *event)
 
 
@@ -263,13 +289,19 @@ def _words(asked: RecordedRequest) -> str:
     label = f" for {asked.label}" if asked.label else ""
     if isinstance(event, Persist):
         return f"{event.size:,} B of the tail (align {event.alignment}) at {event.offset:,}{label}"
+    if isinstance(event, ScratchRequest):
+        return f"a scratch buffer of {event.size:,} B{label}"
     if isinstance(event, Temp):
         return f"{event.size:,} B of temp (align {event.alignment}) at {event.offset:,}"
     if isinstance(event, Resize):
-        return f"the head resized to {event.size:,} B" + ("" if event.ok else ", refused")
+        return _head_words(event.size) + ("" if event.ok else ", refused")
     if isinstance(event, TempFree):
         return f"the temp at {event.offset:,} given back"
     return "temps reset"
+
+
+def _head_words(size: int) -> str:
+    return f"the head resized to {size:,} B"
 
 
 def _place(one: RecordedRequest, other: RecordedRequest) -> str:
@@ -289,10 +321,23 @@ def _earlier(one: RecordedRequest, other: RecordedRequest) -> OpEvent | None:
     return min(askers, key=lambda asker: (order.index(asker.stage), asker.subgraph, asker.op), default=None)
 
 
-def _meaning(one: RecordedRequest, other: RecordedRequest) -> str:
+def _kernel(one: RecordedRequest, other: RecordedRequest) -> str:
+    """Return the operator whose kernel makes a request that the other side does not, "" where none does."""
     asker = _earlier(one, other)
-    if asker is not None and asker.stage in KERNEL_STEPS:
-        return f"the program has another kernel of {asker.name} than the simulation: its library, version or options"
+    return asker.name if asker is not None and asker.stage in KERNEL_STEPS else ""
+
+
+def _refusing(simulation: Simulation) -> str:
+    """Return the operator whose kernel fails or halts in a simulation, "" for none."""
+    if simulation.failure is None:
+        return ""
+    place = ArenaState().fold(simulation.events).place
+    return place.name if isinstance(place, OpEvent) and place.stage in KERNEL_STEPS else ""
+
+
+def _meaning(one: RecordedRequest, other: RecordedRequest) -> str:
+    if op := _kernel(one, other):
+        return f"the program has another kernel of {op} than the simulation: its library, version or options"
     if isinstance(one.event, Persist) and isinstance(other.event, Persist):
         return "the program makes something of its own in the arena, such as resource variables, or has another TFLM"
     return "the program has another TFLM"

@@ -127,6 +127,11 @@ def _result(one: ExecutedAllocation) -> str:
 def _arena_lines(arena: ExecutedArena, *, several: bool) -> Iterator[str]:
     name = printable(arena.symbol) if arena.symbol else "an arena"
     yield ""
+    for bank in arena.banks:
+        parts = [text for text, is_so in (("the head", bank.is_head), ("the tail", bank.is_tail)) if is_so]
+        holds = f", with {listed(parts)}" if parts else ""
+        size = f"{bank.size:,} B at {bank.address:#010x}"
+        yield _row("bank", f"{printable(bank.name)}: {size}, of which {bank.planned:,} B are planned{holds}")
     yield _row("arena", f"{name}{_PARTS[arena.part]}: {arena.size:,} B at {arena.address:#010x}")
     if not arena.is_exact:
         yield _row("caution", "what alignment skips at its start, less than 16 B, was not seen: add it to all sizes")
@@ -162,6 +167,33 @@ def _invoke_lines(invoke: ExecutedInvoke) -> Iterator[str]:
             yield f"{'':<10}{one.instructions:>14,} {share:5.1f} %  {printable(one.name, 60)} {where}"
     yield from _stack_lines("Invoke()", invoke.stack, invoke.stack_room)
     yield from _store_lines(invoke.stores)
+
+
+MAX_PRINTED = 8
+"""Lines that a program prints while it is executed that are shown beside a log."""
+
+
+def seen_lines(arena: ExecutedArena) -> list[str]:
+    """Return what AllocateTensors() and Invoke() did in an arena: results, prints, stack, and stores out of bounds."""
+    name = printable(arena.symbol) or "the arena"
+    fits = {True: "works", False: "fails", None: "came to no end"}[arena.fits]
+    lines = [f"AllocateTensors() {fits} in {name} of {arena.size:,} B" + (f": {arena.reason}" if arena.reason else "")]
+    if arena.fits is not True:
+        lines += [f"it prints: {printable(line, 300)}" for one in arena.allocations for line in one.log[:MAX_PRINTED]]
+    for one in arena.allocations:
+        runs: list[tuple[str, ExecutedAllocation | ExecutedInvoke]] = [("AllocateTensors()", one)]
+        runs += [("Invoke()", run) for run in one.invocations]
+        for function, run in runs:
+            if run.status == "stopped":
+                lines.append(f"{function} is stopped: {printable(run.ending, 300)}")
+            elif run.stack is not None:
+                lines.append(f"{function} uses {run.stack:,} B of stack")
+            lines += [" ".join(line.split(maxsplit=1)) for line in _stack_lines(function, run.stack, run.stack_room)]
+            bad = [store for store in run.stores or () if store.into != "data"]
+            lines += [f"a store out of bounds, {' '.join(line.split())}" for line in _store_lines(tuple(bad))]
+        if one.stores is None and one.stack is not None:
+            lines.append("stores out of bounds are not watched in this emulator")
+    return list(dict.fromkeys(lines))
 
 
 def _stack_lines(function: str, used: int | None, room: StackRoom | None) -> Iterator[str]:
@@ -202,6 +234,11 @@ def _answer(name: str, arena: ExecutedArena, place: ExecutedPlace | None) -> str
         mark, arena = "no", replace(arena, reason=place.fault)
     elif place is not None and place.conditions and arena.works:
         mark = f"yes, if {printable(listed(place.conditions), 600)}"
+    if arena.banks:
+        held = listed(
+            [f"{printable(bank.name)} ({bank.size:,} B) needs {bank.needed:,} B" for bank in arena.banks if bank.needed]
+        )
+        return f"{mark}: {printable(arena.reason, 400)}; {held}" if arena.reason else f"{mark}: {held}"
     if arena.smallest_arena is None:
         return f"{mark}: {name} ({arena.size:,} B): {printable(arena.reason, 400)}"
     whose = "AllocateTensors()" if arena.fits else "it"

@@ -13,14 +13,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from tflm_sim.answers.smallest_arena import SplitArenaSizes
-from tflm_sim.checks.doubts import EXIT_CODES, Answer, Doubt, answer_of, turning
+from tflm_sim.checks.doubts import EXIT_CODES, Answer, Doubt, answer_of, listed, turning
+from tflm_sim.checks.program_need import BankNeed
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.device.resources import resource_variable_names
 from tflm_sim.extensions.firmware.cases import PLACES, FirmwareCase, possible_cases
 from tflm_sim.extensions.firmware.conditions import Conditions
 from tflm_sim.extensions.firmware.reading.firmware import Firmware
 from tflm_sim.extensions.firmware.reading.grounds import Condition
-from tflm_sim.extensions.firmware.rooms import ArenaRoom, Subject
+from tflm_sim.extensions.firmware.rooms import ArenaRoom, Subject, bank_rooms, has_arena_beside_banks
 from tflm_sim.model.schema import builtin_operator_name
 from tflm_sim.model.types import Model
 from tflm_sim.ops.registry import registrations
@@ -61,9 +62,11 @@ class FirmwareVerdict:
         needed: The smallest arena at that address, bytes; of two both together. None when no size is enough.
         multiple_of_16: The smallest one that is a multiple of 16.
         split: Where there are two arenas, what each needs.
+        banks: Where a plan of banks.h says what lies in which bank, what each needs.
         case: The most demanding case, of which all this is; None where there is no answer.
         all_cases: All of them.
-        used: ``arena_used_bytes()`` in this arena; in a roomy one where it does not work or there is none.
+        used: ``arena_used_bytes()`` in this arena; in a roomy one where it does not work or there is none; None where
+            the tail has a bank of its own.
         fits: Whether it works; None when that cannot be told.
         log: What the device prints there; () where it prints other lines in one case than in another.
         missing: Operators of the model that the firmware does not register, in the order in which the device asks.
@@ -79,7 +82,7 @@ class FirmwareVerdict:
     arena: ArenaRoom | None
     needed: int | None
     multiple_of_16: int | None
-    used: int
+    used: int | None
     fits: bool | None
     log: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
@@ -87,6 +90,7 @@ class FirmwareVerdict:
     cases: tuple[CaseNeed, ...] = ()
     doubts: tuple[Doubt, ...] = ()
     split: SplitArenaSizes | None = None
+    banks: tuple[BankNeed, ...] = ()
     case: FirmwareCase | None = field(default=None, compare=False, repr=False)
     all_cases: tuple[FirmwareCase, ...] = field(default=(), compare=False, repr=False)
 
@@ -144,6 +148,12 @@ def judge(
     if unknown and missing:  # What the resolver lacks is certain, whatever another operator needs.
         return replace(_undecided(subject, ""), fits=False, missing=missing)
     cases = [] if unknown else possible_cases(subject, firmware, configurations, settled)
+    in_banks = replace(subject, rooms=bank_rooms(firmware, subject.rooms))
+    planned: list[FirmwareCase] = []
+    if cases and in_banks.rooms:
+        planned = possible_cases(in_banks, firmware, configurations, settled)
+        may_be_beside = has_arena_beside_banks(firmware, subject.rooms)
+        cases = [case for case in planned if case.need() is not None] or (cases if may_be_beside else planned)
     if not cases:
         return _undecided(subject, unknown or _TOO_MANY_SHARE)
     verdict = replace(_combined(subject, cases), all_cases=tuple(cases))
@@ -152,6 +162,7 @@ def judge(
         return replace(verdict, fits=False, missing=missing, reason=reason or verdict.reason, log=(), cases=())
     doubts = (
         *_own(unregistered, firmware),
+        *_of_table(planned, cases),
         *Conditions(subject, firmware, cases, settled, verdict.fits).all(conditions),
     )
     if asks_for_room and verdict.fits is None and verdict.is_size_unread:
@@ -168,8 +179,25 @@ def _own(operators: Sequence[str], firmware: Firmware) -> Iterator[Doubt]:
         )
 
 
+def _of_table(planned: Sequence[FirmwareCase], cases: Sequence[FirmwareCase]) -> Iterator[Doubt]:
+    """Yield that TFLM and its kernels are those for which the plan of banks.h was written, where others are possible.
+
+    Args:
+        planned: Every case with such a plan.
+        cases: Those that are judged.
+    """
+    rest = [case for case in planned if case not in cases]
+    if len(rest) == len(planned):
+        return
+    configurations = {case.configuration for case in cases}
+    if any(case.configuration not in configurations for case in rest):
+        yield Doubt("its TFLM and kernels are those for which banks.h was written")
+
+
 def _has_room(verdict: FirmwareVerdict) -> str:
     """Return what an arena whose size the code does not say must have, in the most demanding case."""
+    if verdict.banks:
+        return listed([f"{bank.name} has {bank.needed:,} B or more" for bank in verdict.banks if bank.needed])
     name = "its arena" if verdict.arena is None else verdict.arena.name
     if verdict.split is None:
         return f"{name} has {verdict.multiple_of_16:,} B or more"
@@ -214,12 +242,65 @@ def _outcome(case: FirmwareCase, subject: Subject) -> FirmwareVerdict:
     problem = roomy.invoke_problem
     if problem is not None:
         return replace(verdict, fits=False, reason=str(problem), log=problem.log)
+    if case.is_in_banks:
+        return _in_banks(case, verdict)
     if case.room is not None and case.room.fault:
         return replace(verdict, fits=False, reason=case.room.fault)
     fits, sized = case.fits(), case.sized()
     if sized is None:
         return replace(verdict, fits=fits)
     return replace(verdict, fits=fits, log=sized.log, used=sized.arena_used_bytes if fits else verdict.used)
+
+
+def _in_banks(case: FirmwareCase, verdict: FirmwareVerdict) -> FirmwareVerdict:
+    """Return the verdict for a plan of banks.h, whose planner says itself which bank is too small."""
+    assert case.room is not None, "it has banks"
+    assert case.room.banks is not None, "it has banks"
+    table, given, needs = case.room.banks.table, case.room.banks.banks, case.bank_needs()
+    verdict = replace(verdict, arena=None, needed=None, multiple_of_16=None)
+    if needs is None:
+        reason = f"the plan of banks.h ({table.model}) is for another model or other kernels"
+        return _refused(verdict, reason, _first_difference(case.asked(), table.buffers))
+    places: Sequence[tuple[int | None, int | None]] = given or [(None, None)] * len(needs)
+    rows = zip(table.banks, places, needs, strict=True)
+    banks = tuple(BankNeed(bank.name, address, size, needed) for bank, (address, size), needed in rows)
+    used = table.banks[table.head].planned + case.roomy().tail_bytes if table.head == table.tail else None
+    verdict = replace(verdict, banks=banks, needed=sum(needs), multiple_of_16=sum(needs), used=used, fits=case.fits())
+    if verdict.fits is not False:
+        return verdict
+    log, reason = _bad_bank(banks)
+    return _refused(verdict, reason, log)
+
+
+def _refused(verdict: FirmwareVerdict, reason: str, log: str) -> FirmwareVerdict:
+    """Return that the planner of banks.h refuses to plan."""
+    return replace(verdict, fits=False, reason=f"{reason}: AllocateTensors() will fail and print `{log}`", log=(log,))
+
+
+def _first_difference(asked: Sequence[tuple[int, int, int]], planned: Sequence[tuple[int, int, int]]) -> str:
+    """Return what the planner of banks.h prints of the first buffer that is another one."""
+    for number, (one, other) in enumerate(zip(asked, planned, strict=False)):
+        if one != other:
+            size, first, last = other
+            return (
+                f"buffer {number} has {one[0]} bytes [{one[1]}, {one[2]}], planned were {size} bytes "
+                f"[{first}, {last}]: other model or kernels"
+            )
+    more = "and there are more" if len(asked) > len(planned) else f"the model {len(asked)}"
+    return f"the plan has {len(planned)} buffers, {more}"
+
+
+def _bad_bank(banks: Sequence[BankNeed]) -> tuple[str, str]:
+    """Return what the planner of banks.h prints of the first bank that is too small or misaligned, and all of them."""
+    bad = []
+    for bank in banks:
+        if bank.size is not None and bank.size < bank.needed:
+            log = f"bank {bank.name} has {bank.size} bytes, the plan needs {bank.needed}"
+            bad.append((log, f"{bank.name} ({bank.size:,} B) is too small by {bank.needed - bank.size:,} B"))
+        elif bank.needed and (bank.address or 0) % BUFFER_ALIGNMENT:
+            log = f"bank {bank.name} does not begin at a multiple of {BUFFER_ALIGNMENT}"
+            bad.append((log, f"{bank.name} begins at {bank.address:#x}, which is no multiple of {BUFFER_ALIGNMENT}"))
+    return bad[0][0], " and ".join(text for _, text in bad)
 
 
 def _combined(subject: Subject, cases: Sequence[FirmwareCase]) -> FirmwareVerdict:

@@ -15,14 +15,14 @@ from typing import TypeAlias
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import FirmwareError, TflmSimError
+from tflm_sim.extensions.firmware.closest import Closest, closest
 from tflm_sim.extensions.firmware.emulation.execute import execute
 from tflm_sim.extensions.firmware.emulation.execution import ExecutedArena, Execution
 from tflm_sim.extensions.firmware.executed_facts import ExecutedFacts
 from tflm_sim.extensions.firmware.executed_places import ExecutedPlace, executed_places
-from tflm_sim.extensions.firmware.execution import Agreement, agreement, own_model, pairs, requests, sum_if_known
+from tflm_sim.extensions.firmware.execution import own_model, pairs, sum_if_known
 from tflm_sim.extensions.firmware.reading.firmware import read_firmware
 from tflm_sim.model.types import Model
-from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,8 @@ class MeasuredModel:
         rest: Where that is only for what stays: the one for the rest.
         configuration: Of those that its file leaves possible, the one whose simulation asks for the same; otherwise the
             one that does so longest.
-        is_simulated: Whether the simulation asks for the same, to the last request, and needs the same.
+        exact: The same with the program's own kernels as they were seen, and the arena where it is.
+        is_simulated: Whether the simulation with ``exact`` asks for the same, to the last request, and needs the same.
         place: What the program's file says of where ``own`` lies.
     """
 
@@ -47,6 +48,7 @@ class MeasuredModel:
     arena: ExecutedArena
     rest: ExecutedArena | None
     configuration: Configuration
+    exact: Configuration
     is_simulated: bool
     place: ExecutedPlace
 
@@ -104,6 +106,12 @@ def measure(
     arena, rest = max(pairs, key=lambda pair: (pair[0].smallest_arena is None, pair[0].smallest_arena or 0))
     if arena.fits is None:
         raise FirmwareError(arena.reason, path=os.fspath(program))
+    if arena.banks:
+        raise FirmwareError(
+            "its tensors lie in several banks of RAM, by the plan of banks.h: 'firmware APP.elf --run' tells what each "
+            "bank needs",
+            path=os.fspath(program),
+        )
     if interpreter not in (0, arena.allocations[0].interpreter):
         raise FirmwareError(
             "this interpreter uses an arena that another one used before; use 'firmware APP.elf --run' instead",
@@ -114,12 +122,19 @@ def measure(
     if model is None:
         raise FirmwareError("the program's file does not contain its model; name the model", path=os.fspath(program))
     own, arena = arena, _of_figures(arena)
-    judged = [(_agreement(arena, rest, model, each), each) for each in possible]
-    found, configuration = max(judged, key=lambda row: (row[0].agrees, row[0].compared))
-    configuration = replace(configuration, is_split=rest is not None)
-    facts = _facts(execution, own, rest, program, found)
-    measured = MeasuredModel(model, facts, own, arena, rest, configuration, is_simulated=False, place=place)
-    return replace(measured, is_simulated=found.agrees and _smallest(model, configuration) == measured.smallest)
+    near = closest(arena, rest, model, possible)
+    measured = MeasuredModel(
+        model,
+        _facts(execution, own, rest, program, near),
+        own,
+        arena,
+        rest,
+        near.configuration,
+        near.exact,
+        is_simulated=False,
+        place=place,
+    )
+    return replace(measured, is_simulated=near.agrees and _smallest(model, near.exact) == measured.smallest)
 
 
 def _place(
@@ -163,26 +178,14 @@ def _smallest(model: Model, configuration: Configuration) -> int | None:
     return None if simulation.smallest is None else simulation.smallest.size
 
 
-def _agreement(
-    arena: ExecutedArena, rest: ExecutedArena | None, model: Model, configuration: Configuration
-) -> Agreement:
-    target = replace(configuration.target, arena_address=arena.address % BUFFER_ALIGNMENT)
-    here = replace(configuration, target=target, is_split=rest is not None)
-    other = None if rest is None else rest.size
-    try:
-        simulation = simulate(model, here, arena_size=arena.size, non_persistent_arena_size=other)
-    except TflmSimError as problem:
-        return Agreement(0, "another request", "nothing", "", str(problem))
-    return agreement(requests(arena, rest), simulation)
-
-
 def _facts(
     execution: Execution,
     arena: ExecutedArena,
     rest: ExecutedArena | None,
     program: str | os.PathLike[str],
-    found: Agreement,
+    near: Closest,
 ) -> ExecutedFacts:
+    found = near.agreement
     difference = "" if found.agrees else f"{found.executed} instead of {found.simulated}: {found.meaning}"
     return ExecutedFacts(
         file=os.fspath(program),
@@ -198,4 +201,5 @@ def _facts(
         sharing=len({one.interpreter for one in arena.allocations}),
         compared=found.compared,
         difference=f"{found.place}: {difference}" if difference and found.place else difference,
+        kernels_as_seen=tuple(row.op for row in near.seen),
     )

@@ -9,12 +9,12 @@ needs. What a file does not say is a doubt: a sentence that follows "if".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tflm_sim.extensions.firmware.reading.elf import DATA, Section
 from tflm_sim.extensions.firmware.reading.firmware import Firmware
-from tflm_sim.extensions.firmware.reading.memory import Region
+from tflm_sim.extensions.firmware.reading.memory import STACK_TOPS, Region
 from tflm_sim.extensions.firmware.reading.object_parts import ObjectPart
 from tflm_sim.extensions.firmware.reading.set_up import InterpreterCall
 from tflm_sim.extensions.firmware.reading.symbol_names import plain_name, says_arena
@@ -22,6 +22,8 @@ from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 
 _HEAPS = frozenset({"malloc", "_malloc_r", "pvPortMalloc", "_Znwj"})
 """Functions that take memory behind the static objects, where nothing says that they take it elsewhere."""
+_BESIDE_A_COPY = 64
+"""Bytes that an array for a copy may have more than what is copied: for its alignment, or a rounded size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,12 @@ def _objects(firmware: Firmware) -> list[_Object]:
     return [_Object(name, start, end) for (start, end), name in sorted(found.items())]
 
 
+def copy_of(firmware: Firmware, size: int, arenas: Container[int | None]) -> str:
+    """Return the object that may hold a copy of ``size`` bytes of the file; "" where none has just that room."""
+    rows = (one for one in _objects(firmware) if size <= one.end - one.start <= size + _BESIDE_A_COPY)
+    return next((one.name for one in rows if one.start not in arenas and not _is_read_only(firmware, one.start)), "")
+
+
 def _is_allocated(sections: tuple[Section, ...] | list[Section], index: int) -> bool:
     return index < len(sections) and sections[index].is_allocated
 
@@ -138,9 +146,11 @@ def _region_around(firmware: Firmware, address: int) -> Region | None:
 def _over_the_stack(firmware: Firmware, start: int, end: int) -> str:
     """Return that an arena reaches over the end of RAM, from where the stack grows down; "" where it does not."""
     region = _region_around(firmware, start)
-    if region is None or region.top is None or end <= region.top - (region.stack or 0):
+    if region is None or region.top is None or end <= region.top - (region.stack or region.grounds in STACK_TOPS):
         return ""
     where = f"its arena at {start:#x}, of {end - start:,} B, reaches"
+    if end == region.top and not region.stack:  # Not one byte is left of it.
+        return f"{where} up to {region.grounds} ({region.top:#x}), from where the stack grows down"
     if end > region.top:
         return (
             f"{where} {end - region.top:,} B past {region.grounds} ({region.top:#x}), from where the stack grows down"

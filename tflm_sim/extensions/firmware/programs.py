@@ -7,10 +7,14 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
+from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.checks.doubts import Doubt
-from tflm_sim.device.configuration import Configuration
+from tflm_sim.device.configuration import Configuration, Settings, possible_configurations
+from tflm_sim.errors import expect
+from tflm_sim.escape import html_table, printable
+from tflm_sim.model.load import ModelLike, load
 from tflm_sim.model.types import Model
 
 if TYPE_CHECKING:
@@ -87,6 +91,46 @@ def measure(
     return MeasuredProgram(execute_and_compare(path, model, possible, sizes, interpreter=interpreter))
 
 
+def seen(path: str, model: Model | None) -> list[str]:
+    """Execute a program, and return what it did; see :class:`~tflm_sim.extension_points.Programs`."""
+    from tflm_sim.extensions.firmware.emulation.execute import execute
+    from tflm_sim.extensions.firmware.execution_text import seen_lines
+
+    found = execute(path, model=model, invokes=1)
+    return [line for arena in found.arenas for line in seen_lines(arena)] or [found.ending]
+
+
+def measure_program(
+    path: str | os.PathLike[str],
+    model: ModelLike | None = None,
+    target: str | None = None,
+    *,
+    interpreter_number: int = 0,
+    **settings: Unpack[Settings],
+) -> MeasuredProgram:
+    """Execute a linked program and return what its arena needs, and the simulation that asks for the very same.
+
+        >>> tflm_sim.measure("build/app.elf").simulation.peak.op
+        'CONV_2D'
+
+    Args:
+        path: Its ELF file.
+        model: Put in the place of the program's model; None for its own.
+        target: The machine, where the file does not say it.
+        interpreter_number: The interpreter that gets the model, from 1 on; 0 for each.
+        settings: What the file does not say; see :class:`~tflm_sim.device.configuration.Settings`.
+
+    Raises:
+        FirmwareError: It cannot be executed, or does not come as far as AllocateTensors().
+        UsageError: Something has to be named that the file does not say.
+    """
+    expect(path, (str, os.PathLike), "the path of an ELF file")
+    name = os.fspath(path)
+    settings["firmware"] = name
+    possible = possible_configurations(target, **settings)
+    return measure(name, None if model is None else load(model), possible, interpreter=interpreter_number)
+
+
 def outputs(
     path: str, model: Model | bytes, runs: Iterable[Sequence[bytes]], *, interpreter: int = 0
 ) -> list[tuple[bytes, ...]]:
@@ -116,6 +160,26 @@ class MeasuredProgram:
 
     found: MeasuredModel
 
+    def __repr__(self) -> str:
+        facts = self.found.facts
+        needs = "no size is enough" if self.smallest is None else f"{self.smallest:,} B"
+        return f"<MeasuredProgram {printable(os.path.basename(facts.file), 100)}: {needs}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: how it was measured, and the picture of the simulation that asks for the same."""
+        lines = self.lines(has_ledger=False)
+        shown = html_table(lines[0], [(line,) for line in lines[1:] if line])
+        return shown if self.simulation is None else shown + self.simulation._repr_html_()
+
+    @property
+    def simulation(self) -> Simulation | None:
+        """The simulation in the program's own arena that asks for the very same; None where there is none."""
+        if self.exact is None:
+            return None
+        own, rest = self.found.own, self.found.rest
+        other = None if rest is None else rest.size
+        return simulate(self.model, self.exact, arena_size=own.size, non_persistent_arena_size=other)
+
     @property
     def model(self) -> Model:
         """The model."""
@@ -125,6 +189,16 @@ class MeasuredProgram:
     def configuration(self) -> Configuration:
         """The configuration whose simulation comes nearest."""
         return self.found.configuration
+
+    @property
+    def exact(self) -> Configuration | None:
+        """The configuration whose simulation asks for the very same; None where there is none."""
+        return self.found.exact if self.found.is_simulated else None
+
+    @property
+    def arena_size(self) -> int:
+        """Bytes of the program's own arena; of what stays, where there are two."""
+        return self.found.own.size
 
     @property
     def smallest(self) -> int | None:
@@ -196,14 +270,17 @@ class MeasuredProgram:
 
         return measured_picture(self.model, self.found)
 
-    def lines(self) -> list[str]:
+    def lines(self, *, has_ledger: bool = True) -> list[str]:
         """Return the figures as text."""
         from tflm_sim.extensions.firmware.executed_document import measured_lines
 
-        return measured_lines(self.model, self.found)
+        return measured_lines(self.model, self.found, has_ledger=has_ledger)
 
     def events(self) -> Iterator[Event]:
-        """Yield the requests to the allocator."""
+        """Yield what happened in the program's own arena: the simulation's events where it asks for the very same."""
         from tflm_sim.extensions.firmware.execution import requests
 
-        return iter(requests(self.found.own, self.found.rest, len(self.found.own.allocations)))
+        own, simulation = self.found.own, self.simulation
+        if simulation is None or own.fits is not True:
+            return iter(requests(own, self.found.rest, len(own.allocations)))
+        return iter(simulation.events)

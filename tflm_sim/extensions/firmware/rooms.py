@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from tflm_sim.errors import FirmwareError
 from tflm_sim.extensions.firmware.placement import ArenaPlace, place_arena
+from tflm_sim.extensions.firmware.reading.bank_plans import GivenBanks
 from tflm_sim.extensions.firmware.reading.embedded_models import EmbeddedModel
 from tflm_sim.extensions.firmware.reading.firmware import Firmware
 from tflm_sim.extensions.firmware.reading.memory import Region
@@ -38,6 +39,7 @@ class ArenaRoom:
         rest_size: Bytes of the arena for the rest, where there are two and both sizes are known.
         fault: Whose bytes TFLM would write to, so that no model works in it; "" for nobody's.
         doubts: What is taken for granted about where it lies: sentences that follow "if".
+        banks: The banks that it is, where a plan of banks.h says what lies in which; they have sizes of their own.
     """
 
     name: str
@@ -52,6 +54,7 @@ class ArenaRoom:
     rest_size: int | None = None
     fault: str = ""
     doubts: tuple[str, ...] = ()
+    banks: GivenBanks | None = None
 
     @property
     def whole(self) -> int | None:
@@ -170,6 +173,30 @@ def rooms_of(
     return tuple(dict.fromkeys(room if address is None else replace(room, addresses=(address,)) for room in sized))
 
 
+def bank_rooms(firmware: Firmware, rooms: Iterable[ArenaRoom]) -> tuple[ArenaRoom, ...]:
+    """Return a model's banks where a plan of banks.h may be the one for it; () where it has an arena that was read.
+
+    Args:
+        firmware: What its file says.
+        rooms: The arenas that it may get.
+    """
+    made = firmware.set_up.interpreters
+    # Of arrays that look like arenas, no call is known, though there may be one alone.
+    calls = list(dict.fromkeys(room.call or (made[0] if len(made) == 1 else None) for room in rooms))
+    if any(call is not None and call.has_arena and not call.has_own_planner for call in calls):
+        return ()
+    plans = firmware.bank_plans
+    return tuple(ArenaRoom("its banks", None, call=call, banks=given) for given in plans for call in calls or [None])
+
+
+def has_arena_beside_banks(firmware: Firmware, rooms: Iterable[ArenaRoom]) -> bool:
+    """Whether a model may have an arena that is none of the banks of a plan of banks.h."""
+    given = [bank for plan in firmware.bank_plans for bank in plan.banks or ()]
+    arenas = (arena.address for arena in firmware.arenas)
+    others = [at for at in arenas if not any(start <= at < start + size for start, size in given)]
+    return bool(others) or any(room.call is not None and room.call.has_arena for room in rooms)
+
+
 def _numbered(firmware: Firmware, calls: Sequence[InterpreterCall] | None, number: int) -> InterpreterCall:
     """Return the call that makes an interpreter, by its number."""
     if not calls:
@@ -210,6 +237,9 @@ def _of_call(
     # A model that replaces one stands in its place, not beside it: only the other interpreters' models are there too.
     beside = sharers if model is not None else [other for other in sharers if other is not call]
     shared = tuple(each.model for each in _models_on(beside, firmware.models) if each is not model)
+    if model is not None:  # Another interpreter of the same model takes as much once more.
+        again = [one for one in sharers if one is not call and one.model is not None and _contains(model, one.model)]
+        shared += (model.model,) * len(again)
     alone = not shared or [other.model for other in sharers] == [None]
     is_anywhere = call.arena is None or call.is_on_heap
     room = ArenaRoom(

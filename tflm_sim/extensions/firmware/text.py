@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tflm_sim.answers.smallest_arena import SplitArenaSizes
 from tflm_sim.checks.doubts import first_words, listed, turning
+from tflm_sim.checks.program_need import bank_words
 from tflm_sim.escape import printable
 from tflm_sim.extensions.firmware.document import FirmwareDocument, FirmwareVerdictRow, Placed, RamFacts
+from tflm_sim.extensions.firmware.ram_parts import ram_parts
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 
 
@@ -46,6 +48,23 @@ def fact_lines(document: FirmwareDocument) -> Iterator[str]:
         yield _row("operators", f"{len(document.operators)} registered: {', '.join(document.operators)}")
     for region in document.ram:
         yield _row("RAM", _region(region))
+        yield from _bar(ram_parts(region, document.arenas))
+
+
+def _bar(parts: Mapping[str, int]) -> Iterator[str]:
+    """Yield the parts of a RAM as bars of one scale, as many in a line as 80 columns hold."""
+    line, whole = "", max(sum(parts.values()), 1)
+    for name, size in parts.items():
+        part = f"{name} {'█' * max(1, round(_BAR * size / whole))} {_bytes(size)}"
+        if line and len(line) + len(part) > _COLUMNS:
+            yield _row("", line)
+            line = ""
+        line += f"  {part}" if line else part
+    if line:
+        yield _row("", line)
+
+
+_BAR, _COLUMNS = 24, 66
 
 
 def _bytes(size: int) -> str:
@@ -174,6 +193,8 @@ def _one_reason(row: FirmwareVerdictRow, document: FirmwareDocument) -> str:
         return _not_registered(row, document)
     if row.reason or needed is None or multiple_of_16 is None:
         return printable(row.reason, 400)
+    if row.banks:
+        return f"needs {bank_words(row.banks)}"
     if row.smallest_split_arenas is not None:
         return _of_two(row, row.smallest_split_arenas, document)
     if row.arena_size is None:

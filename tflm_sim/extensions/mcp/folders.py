@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +31,7 @@ class Folders:
             UsageError: One of them is not a folder.
         """
         for path in [*readable, *writable]:
-            if not Path(path).is_dir():
+            if not os.path.isdir(path):
                 raise UsageError(f"'{path}' is not a folder")
         written = [Path(path).resolve() for path in writable]
         return cls(readable=(*(Path(path).resolve() for path in readable), *written), writable=tuple(written))
@@ -50,7 +51,7 @@ class Folders:
             UsageError: It is not a file in one of the folders; a link that leads out of them is none.
         """
         path = self._inside(text, self.readable, "read")
-        if not path.is_file():
+        if not os.path.isfile(path):
             raise UsageError(f"'{text}' is not a file")
         return str(path)
 
@@ -61,7 +62,7 @@ class Folders:
             UsageError: It is not in one of the folders in which files may be written.
         """
         path = self._inside(text, self.writable, "written")
-        if not path.parent.is_dir():
+        if not os.path.isdir(path.parent):
             raise UsageError(f"'{text}': its folder is not there")
         return str(path)
 

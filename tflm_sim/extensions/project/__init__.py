@@ -7,6 +7,7 @@
     answer.py     the verdict, and what to change
     patch.py      the change as a patch
     wake_word.py  ESPHome's manifest of a wake word
+    esphome.py    a device's configuration for ESPHome
 
 Nothing is executed or compiled, and nothing is written without ``--fix``.
 """

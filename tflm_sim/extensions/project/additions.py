@@ -17,7 +17,7 @@ from tflm_sim.files import replacing_bytes
 from tflm_sim.model.types import Model
 
 if TYPE_CHECKING:
-    from tflm_sim.extensions.project.wake_word import WakeWord
+    from tflm_sim.extensions.project.answer import ProjectAnswer
 
 _NOT_OF_A_PROJECT = (
     "firmware",
@@ -43,14 +43,12 @@ def answer(verb: str, args: argparse.Namespace) -> int | None:
     """Answer about a project; None for anything else, where a folder's first line says that it is none."""
     first = args.models[0] if args.models else ""
     is_folder = bool(first) and os.path.isdir(first)
-    manifest, kind = None, ""
-    if is_folder or first.endswith(".json"):
-        from tflm_sim.extensions.project.folder import kind_of_project  # Most who check name a model.
-        from tflm_sim.extensions.project.wake_word import manifest_in
+    kind = ""
+    if is_folder or first.endswith((".json", ".yaml", ".yml")):
+        from tflm_sim.extensions.project.project_kind import words_of  # Most who check name a model.
 
-        manifest = manifest_in(first)
-        kind = kind_of_project(first) if is_folder and manifest is None else ""
-    if manifest is None and not kind:
+        kind = words_of(first)
+    if not kind:
         if args.fix:
             raise UsageError("--fix needs the folder of a project that uses TFLM")
         if is_folder and args.limit is None and args.board is None and not os.path.isfile(PROJECT_FILE):
@@ -59,31 +57,48 @@ def answer(verb: str, args: argparse.Namespace) -> int | None:
             say(f"{first} is no project that uses TFLM, so these are all models in it")
         return None
     if given := options.first_given(args, _NOT_OF_A_PROJECT):
-        raise UsageError(f"{first} is {kind or 'the manifest of a wake word'}: {given} is for a model; name that")
+        raise UsageError(f"{first} is {kind}: {given} is for a model; name that")
     if len(args.models) > 2:
         raise UsageError("a project takes one model: tflm-sim check FOLDER MODEL")
-    return _say(args, first, kind, manifest, args.models[1] if len(args.models) == 2 else None)
+    found = _answers(args, first, kind, args.models[1] if len(args.models) == 2 else None)
+    if not args.json:
+        say(f"{first} is {kind}")
+    codes = [_say(args, one, is_alone=len(found) == 1) for one in found]
+    return 1 if 1 in codes else max(codes)
 
 
-def _say(args: argparse.Namespace, name: str, kind: str, manifest: WakeWord | None, model: str | None) -> int:
-    """Print the answer about a project, and write the changes where that is asked for."""
+def _answers(args: argparse.Namespace, name: str, kind: str, model: str | None) -> list[ProjectAnswer]:
+    """Return the answer about a project; about a device of ESPHome, one for each of its wake words."""
     from tflm_sim.extensions.project import answer as answers
-    from tflm_sim.extensions.project.wake_word import KIND_OF_WAKE_WORD
+    from tflm_sim.extensions.project.esphome import KIND_OF_ESPHOME, configuration_in, read_esphome
+    from tflm_sim.extensions.project.wake_word import KIND_OF_WAKE_WORD, manifest_in, wake_word
+
+    if kind == KIND_OF_WAKE_WORD:
+        return [answers.answer_wake_word(manifest_in(name), args, model)]
+    if kind != KIND_OF_ESPHOME:
+        return [answers.answer_folder(name, kind, args, model)]
+    device = read_esphome(configuration_in(name))
+    manifests = [wake_word(path) for path in device.manifests]
+    if model is not None and len(manifests) != 1:
+        raise UsageError(f"{device.path} has {len(manifests)} wake words beside it: check the manifest with the model")
+    return [
+        answers.answer_wake_word(manifest, argparse.Namespace(**vars(args)), model, device)
+        for manifest in manifests or [None]
+    ]
+
+
+def _say(args: argparse.Namespace, found: ProjectAnswer, *, is_alone: bool) -> int:
+    """Print an answer about a project, and write the changes where that is asked for."""
     from tflm_sim.report.circumstances import sentence_with_assumed, target_line
     from tflm_sim.report.verdict_text import verdict_document, verdict_lines
 
-    if manifest is not None:
-        kind, found = KIND_OF_WAKE_WORD, answers.answer_wake_word(manifest, args, model)
-    else:
-        found = answers.answer_folder(name, kind, args, model)
     verdict, assumed = found.verdict, options.assumed(found.args, found.configuration)
     change = verdict.parts["project"].patch
     if args.json:
         say_json(verdict_document([(verdict, found.configuration)], assumed=assumed), indent=None)
     else:
         first, *lines = verdict_lines(verdict)
-        say(f"{name} is {kind}")
-        say_verdict(sentence_with_assumed(first, assumed))
+        say_verdict(f"{'' if is_alone else f'{verdict.name}: '}{sentence_with_assumed(first, assumed)}")
         say(*lines, target_line(found.configuration.target))
         if change:
             say("", *change.splitlines(), wraps=False)

@@ -17,8 +17,9 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.extensions.project.constants import NotFoundError, origin, value
 from tflm_sim.extensions.project.cpp import Constant, Sources, line_of, of_model, read_sources
+from tflm_sim.extensions.project.esphome import KIND_OF_ESPHOME, EspHome
 from tflm_sim.extensions.project.facts import Found, ProjectFacts
-from tflm_sim.extensions.project.folder import MICROPYTHON, PICO, read_text, source_files
+from tflm_sim.extensions.project.folder import IN_PYTHON, MICROPYTHON, OPENMV, PICO, read_text, source_files
 from tflm_sim.extensions.project.manifests import Manifests, Named, read_manifests
 from tflm_sim.extensions.project.micropython import read_python
 from tflm_sim.extensions.project.patch import arena_edits, edited, number_edit, operator_edits, patch
@@ -37,6 +38,12 @@ from tflm_sim.units import format_size
 MAX_OPEN_MACROS = 12
 """Macros that nobody defined, each of which is tried once."""
 _ALIGNED = re.compile(r"(?:alignas|aligned)\s*\(+\s*(?:16|32|64)\b")
+_OPENMV_MORE = 512
+"""Bytes that OpenMV's arena has more than its interpreter uses.
+
+Source: lib/tflm/tflm_backend.cc @ openmv/openmv cbbb877
+"""
+_PSRAM_SETTINGS = ("CONFIG_SPIRAM", "CONFIG_ESP32_SPIRAM_SUPPORT", "CONFIG_ESP32S3_SPIRAM_SUPPORT")
 _OUTSIDE = re.compile(r"MALLOC_CAP_SPIRAM|ps_malloc|EXT_RAM|SDRAM|PSRAM")
 
 
@@ -83,16 +90,18 @@ def answer_folder(folder: str, kind: str, args: argparse.Namespace, model_name: 
         model_name: The model, where the user names it; None for that of the sources.
     """
     files = list(source_files(folder))
-    suffixes = (".py",) if kind == MICROPYTHON else C_SUFFIXES
+    suffixes = (".py",) if kind in IN_PYTHON else C_SUFFIXES
     texts = {
         os.path.relpath(path, folder): read_text(path).decode("latin-1")
         for path in files
         if os.path.splitext(path)[1].lower() in suffixes
     }
     manifests = read_manifests(folder, files, texts.values())
-    if kind == MICROPYTHON:
+    if kind == OPENMV:
+        manifests = manifests._replace(libraries=(Named("", "openmv", "ml.Model() or tf.load()"),))
+    elif kind == MICROPYTHON:
         manifests = manifests._replace(libraries=(Named("", "microlite", "import microlite"),))
-    sources = read_python(texts) if kind == MICROPYTHON else read_sources(texts, manifests.macros)
+    sources = read_python(texts) if kind in IN_PYTHON else read_sources(texts, manifests.macros)
     asked: list[str] = []
     doubts: list[Doubt] = []
     args, library, board, open_library = _with_manifests(args, manifests, doubts)
@@ -116,9 +125,13 @@ def answer_folder(folder: str, kind: str, args: argparse.Namespace, model_name: 
     sources = of_model(sources, array)
     reading = read_values(sources)
     limit = as_limit(args.limit, "limit") if args.limit is not None else reading.arena_bytes
-    if limit is None:
+    if limit is None and kind != OPENMV:
         asked += reading.asked or ("the arena's size (--limit)",)
     verdict = _judged(folder, model, config, limit, args, sources)
+    if kind == OPENMV and limit is None and verdict.needed is not None:
+        taken = format_size(verdict.needed + _OPENMV_MORE)
+        verdict = replace(verdict, reason=f"OpenMV takes the arena from its heap when it loads the model: {taken}")
+    doubts += _psram(manifests, sources)
     methods, own = resolver_methods(model) if model is not None else ((), ())
     needed = (*methods, *(f"AddCustom({name})" for name in own))
     has_all = sources.has_all and not sources.calls
@@ -137,7 +150,7 @@ def answer_folder(folder: str, kind: str, args: argparse.Namespace, model_name: 
         doubts.append(Doubt("its board is pico, the SDK's own choice (PICO_BOARD)", can_turn=can_turn, settled_by=""))
     doubts += _open_versions(args, open_library, verdict)
     doubts += _open_boards(args, config, verdict)
-    doubts += [] if kind == MICROPYTHON else _open_macros(sources, manifests, reading, verdict, array)
+    doubts += [] if kind in IN_PYTHON else _open_macros(sources, manifests, reading, verdict, array)
     doubts += _alignment(sources, reading, verdict, args)
     new = [one for one in missing if one not in reading.registered]
     edits, removed = operator_edits(sources, new, superfluous)
@@ -167,17 +180,28 @@ def answer_folder(folder: str, kind: str, args: argparse.Namespace, model_name: 
         patch=patch(texts, changed),
     )
     verdict = _with_operators(verdict, facts, doubts)
+    if reasons := _memory_reasons(verdict, manifests, sources, array):
+        rest = [verdict.reason] if verdict.reason and verdict.works is False else []
+        verdict = replace(verdict, works=False, reason="; ".join((*reasons, *rest)), doubts=())
     return ProjectAnswer(verdict, config, args, {os.path.join(folder, file): text for file, text in changed.items()})
 
 
-def answer_wake_word(manifest: WakeWord, args: argparse.Namespace, model_name: str | None) -> ProjectAnswer:
+def answer_wake_word(
+    manifest: WakeWord | None, args: argparse.Namespace, model_name: str | None, device: EspHome | None = None
+) -> ProjectAnswer:
     """Return the answer about the manifest of a wake word of ESPHome.
 
     Args:
-        manifest: It.
+        manifest: It; None where a device's configuration has none beside it.
         args: The options of ``check``.
         model_name: The model, where the user names it; None for that beside the manifest.
+        device: The configuration that names it, None for a manifest alone.
     """
+    path = manifest.path if manifest is not None else "" if device is None else device.path
+    kind = KIND_OF_WAKE_WORD if device is None else KIND_OF_ESPHOME
+    named = () if device is None or args.board or args.target else device.boards
+    board = next((one for one in named if known_board(one)), None)
+    args.board = args.board or board
     open_library = None if args.library else Named("", "esphome", "")
     args.library = args.library or "esphome"  # Changed, as if they had been typed.
     args.target = args.target or (None if args.board else "esp32-s3")
@@ -185,26 +209,38 @@ def answer_wake_word(manifest: WakeWord, args: argparse.Namespace, model_name: s
     args.resource_variables = 20 if args.resource_variables is None else args.resource_variables
     config = options.configuration(args)
     asked: list[str] = []
-    name = model_name or manifest.model
+    name = model_name or ("" if manifest is None else manifest.model)
     model = load(name) if name else None
-    if model is None:
-        asked.append(f"the model: tflm-sim check {manifest.path} MODEL")
-    limit = as_limit(args.limit, "limit") if args.limit is not None else manifest.arena
-    if limit is None:
+    if model is None and manifest is not None:
+        asked.append(f"the model: tflm-sim check {path} MODEL")
+    if device is not None:
+        asked += [f"the wake word {one}: give its manifest, tflm-sim check {_file_of(one)}" for one in device.missing]
+        asked += [f"{one}: what it says was not read" for one in device.notes]
+        if device.boards and board is None and named:
+            asked.append(f"the board (--board): {', '.join(device.boards)} is not known here")
+    size = None if manifest is None else manifest.arena
+    limit = as_limit(args.limit, "limit") if args.limit is not None else size
+    if limit is None and manifest is not None:
         asked.append("the arena's size (tensor_arena_size, or --limit)")
-    verdict = _judged(manifest.path, model, config, limit, args, None)
-    place = os.path.basename(manifest.path)
-    text, changed = manifest.text, {}
-    if manifest.arena is not None and args.limit is None and verdict.works is False and _is_too_small(verdict):
+    verdict = _judged(path, model, config, limit, args, None)
+    place = os.path.basename(path)
+    text, changed = "" if manifest is None else manifest.text, {}
+    if (
+        manifest is not None
+        and manifest.end
+        and args.limit is None
+        and verdict.works is False
+        and _is_too_small(verdict)
+    ):
         changed[place] = f"{text[: manifest.start]}{verdict.needed}{text[manifest.end :]}"
     facts = ProjectFacts(
-        kind=KIND_OF_WAKE_WORD,
-        folder=manifest.path,
+        kind=kind,
+        folder=path,
         model="" if model is None else model.path or "",
-        arena=None if manifest.arena is None else Found(text="tensor_arena_size", place=place),
-        arena_bytes=manifest.arena,
+        arena=None if size is None else Found(text="tensor_arena_size", place=place),
+        arena_bytes=size,
         library=Found(text=find_library(args.library).label, place="--library esphome@VERSION names another"),
-        board=None,
+        board=None if board is None or device is None else Found(text=board, place=os.path.basename(device.path)),
         resolver=None,
         resolver_count=None,
         has_all_operators=False,
@@ -215,10 +251,16 @@ def answer_wake_word(manifest: WakeWord, args: argparse.Namespace, model_name: s
         asked=tuple(asked),
         patch=patch({place: text}, changed),
     )
-    folder = os.path.dirname(manifest.path)
+    folder = os.path.dirname(path)
     whole = {os.path.join(folder, file): after for file, after in changed.items()}
     doubts = list(_open_versions(args, open_library, verdict))
     return ProjectAnswer(_with_operators(verdict, facts, doubts), config, args, whole)
+
+
+def _file_of(wake_word: str) -> str:
+    """Return what the manifest of a wake word is called that ESPHome downloads: "okay_nabu" is okay_nabu.json."""
+    name = re.split(r"[/\\]", wake_word.partition("@")[0])[-1]
+    return name if name.endswith(".json") else f"{name}.json"
 
 
 def read_values(sources: Sources) -> Reading:
@@ -244,6 +286,11 @@ def read_values(sources: Sources) -> Reading:
     count, count_value = only(sources.counts, "the resolver's N")
     asked.clear()  # It is named by the line with the resolver only where it is known: the operators count.
     arena, arena_bytes = only(sources.arenas, "the arena's size (--limit)")
+    if arena is None and all("is defined nowhere" in one for one in asked):  # A parameter, say; the array has a name.
+        kept = [*asked]
+        named = [size for name, size in sources.arrays.items() if "arena" in name.lower()]
+        arena, arena_bytes = only(named, "the arena's size (--limit)")
+        asked[:] = [] if arena is not None else kept or asked
     return Reading(arena, arena_bytes, count, count_value, tuple(call.method for call in sources.calls), tuple(asked))
 
 
@@ -344,7 +391,7 @@ def _open_versions(args: argparse.Namespace, library: Named | None, verdict: Ver
         return
     all_rows = [row for row in libraries_like(library.name) if row.name == library.name]
     rows = [row for row in all_rows if row.is_modelled]
-    least = re.fullmatch(r"[\^~>= v]*(\d+)\.(\d+)[\d.]*", library.text)
+    least = re.fullmatch(r"[\^~>= v]*(\d{1,9})\.(\d{1,9})[\d.]*", library.text)
     if least is not None and library.text[0] in "^~":
         first = (int(least[1]), int(least[2]))
         of_range = [row for row in rows if row.version.startswith(f"{least[1]}.") and _numbers(row.version) >= first]
@@ -441,6 +488,42 @@ def _judged(
             found = judge(name, model, config, Room(limit, None), simulate=options.simulated)
             return replace(found, works=False, reason=str(problem), board=board)
     return judge(name, model, config, room, simulate=options.simulated)
+
+
+def _memory_reasons(verdict: Verdict, manifests: Manifests, sources: Sources, array: str) -> list[str]:
+    """Return where the project gives less memory than the arena or the model has: a "no", whatever else is open."""
+    reasons = []
+    is_outside = any(_OUTSIDE.search(text) for text in sources.texts.values())
+    regions = [(int(one.text), one) for one in manifests.ram]
+    if regions and verdict.limit is not None and not is_outside:
+        size, region = max(regions, key=lambda row: row[0])
+        if verdict.limit > size:
+            reasons.append(
+                f"the arena has {format_size(verdict.limit)}, {region.name} {format_size(size)} ({region.place})"
+            )
+    sizes = [int(one.text) for one in manifests.partitions]
+    if sizes and array and verdict.model is not None and len(verdict.model.source) >= max(sizes):
+        place = manifests.partitions[0].place
+        model = format_size(len(verdict.model.source))
+        reasons.append(f"the model alone has {model}, the partition of the program {format_size(max(sizes))} ({place})")
+    if "sdkconfig" in manifests.files and _asks_for_psram(sources) and not _has_psram(manifests):
+        reasons.append("MALLOC_CAP_SPIRAM gets no memory, as sdkconfig does not set CONFIG_SPIRAM")
+    return reasons
+
+
+def _psram(manifests: Manifests, sources: Sources) -> Iterator[Doubt]:
+    """Yield a doubt where the sources want PSRAM and nothing says that the build has it."""
+    is_open = "sdkconfig.defaults" in manifests.files and "sdkconfig" not in manifests.files
+    if is_open and _asks_for_psram(sources) and not _has_psram(manifests):
+        yield Doubt("its build has PSRAM (CONFIG_SPIRAM)", settled_by="")
+
+
+def _asks_for_psram(sources: Sources) -> bool:
+    return any("MALLOC_CAP_SPIRAM" in text or "ps_malloc" in text for text in sources.texts.values())
+
+
+def _has_psram(manifests: Manifests) -> bool:
+    return any(name in manifests.macros for name in _PSRAM_SETTINGS)
 
 
 def _open_macros(

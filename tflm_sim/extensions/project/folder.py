@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from fnmatch import fnmatch
 
@@ -10,7 +11,8 @@ from tflm_sim.files import read
 from tflm_sim.limits import MAX_SOURCE_BYTES
 from tflm_sim.model.inputs import C_SUFFIXES
 
-MICROPYTHON, PICO = "a MicroPython project", "a Pico SDK project"
+MICROPYTHON, OPENMV, PICO = "a MicroPython project", "a script for OpenMV", "a Pico SDK project"
+IN_PYTHON = (MICROPYTHON, OPENMV)
 _KINDS: tuple[tuple[str, str, bytes], ...] = (
     ("platformio.ini", "a PlatformIO project", b"["),
     ("sdkconfig", "an ESP-IDF project", b"CONFIG_"),
@@ -20,13 +22,17 @@ _KINDS: tuple[tuple[str, str, bytes], ...] = (
     ("CMakeLists.txt", PICO, b"pico_sdk_init"),
     ("CMakeLists.txt", PICO, b"pico_add_extra_outputs"),
     ("*.ioc", "an STM32Cube project", b"Mcu."),
+    (".cproject", "an STM32Cube project", b"stm32"),
     ("mbed_app.json", "an Mbed OS project", b"{"),
     ("mbed-os.lib", "an Mbed OS project", b"mbed"),
     ("*.ino", "an Arduino sketch", b""),
     ("*.py", MICROPYTHON, b"microlite"),
+    ("*.py", OPENMV, b"import sensor"),
+    ("*.py", OPENMV, b"import csi"),
+    ("*.py", OPENMV, b"import ml"),
 )
 """A file at the top of a project, what the project is, and a text that the file has; the first that is there counts."""
-SETTINGS = (os.path.join("build", "CMakeCache.txt"), os.path.join(".west", "config"), ".mbed")
+SETTINGS = (os.path.join("build", "CMakeCache.txt"), os.path.join(".west", "config"), ".mbed", ".cproject")
 """Files of a build, in folders that are not looked at otherwise, which name the board."""
 _NOT_ITS_OWN = frozenset(
     (
@@ -42,7 +48,12 @@ _OF_TFLM = (
     b"eloquent_tinyml",
     b"EloquentTinyML",
     b"microlite",
+    b"ml.Model(",
+    b"tf.load(",
+    b"tf.classify(",
 )
+_IS_TEST = re.compile(r"(?:^test_|[_-]tests?\.(?:c|cc|cpp|cxx)$)", re.IGNORECASE)
+"""Names of sources that are tests, in whatever folder."""
 MAX_FILES = 2000
 """Files of a project that are looked at."""
 
@@ -61,7 +72,7 @@ def kind_of_project(folder: str) -> str:
     )
     if not kind:
         return ""
-    suffixes = (".py",) if kind == MICROPYTHON else C_SUFFIXES
+    suffixes = (".py",) if kind in IN_PYTHON else C_SUFFIXES
     texts = (read_text(path) for path in source_files(folder) if os.path.splitext(path)[1].lower() in suffixes)
     return kind if any(name in text for text in texts for name in _OF_TFLM) else ""
 
@@ -89,7 +100,12 @@ def source_files(folder: str) -> Iterator[str]:
         )
         for name in sorted(files):
             file = os.path.join(path, name)
-            if not name.startswith(".") and os.path.isfile(file) and os.path.realpath(file).startswith(inside):
+            if (
+                not name.startswith(".")
+                and not _IS_TEST.search(name)
+                and os.path.isfile(file)
+                and os.path.realpath(file).startswith(inside)
+            ):
                 count += 1
                 if count > MAX_FILES:
                     return

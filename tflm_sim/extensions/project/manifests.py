@@ -1,11 +1,12 @@
 """Library, version and board, as the files beside the sources name them.
 
-    platformio.ini      board, lib_deps, build_flags of the first environment, or of default_envs
+    platformio.ini      board, lib_deps, build_flags of the first environment, or default_envs, and what it extends
     idf_component.yml   dependencies: espressif/esp-tflite-micro: "^1.3.1"
     dependencies.lock   the versions that were chosen, and the chip
-    sdkconfig           the chip, and macros
-    west.yml, prj.conf  the release of Zephyr, and whether its module of TFLM has CMSIS-NN
-    *.ioc               the chip of an STM32
+    sdkconfig           the chip, and macros; whether there is PSRAM, and the partition of the program
+    west.yml, prj.conf  the release of Zephyr, whether its module of TFLM has CMSIS-NN, and macros; Kconfig's defaults
+    *.ioc, .cproject    the board or chip of an STM32, and symbols of the build
+    *.ld, *.overlay     the regions of RAM
     *.lib, .gitmodules  the commit of tensorflow/tflite-micro; of a submodule, the one that is checked out
     CMakeLists.txt, mbed_app.json, and what a build wrote: the board
     sketch.yaml         the board (fqbn) and libraries of the default profile
@@ -24,10 +25,12 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from fnmatch import fnmatch
+from glob import glob
 from typing import NamedTuple
 
 from tflm_sim.errors import UsageError
-from tflm_sim.extensions.project.folder import SETTINGS
+from tflm_sim.extensions.project.folder import SETTINGS, read_text
+from tflm_sim.files import inside
 from tflm_sim.targets.boards import known_board
 from tflm_sim.targets.libraries import known_library
 
@@ -57,6 +60,9 @@ class Manifests(NamedTuple):
         chips: Chips whose board is not known here, with their target as the name, the most trustworthy first.
         runtimes: Commits of tensorflow/tflite-micro itself.
         kernels: The kernels that a setting selects.
+        ram: The bytes of regions of RAM that a linker script or an overlay gives, with the region as the name.
+        partitions: The bytes of partitions that the program may be in.
+        files: The names of these files that are there.
     """
 
     libraries: tuple[Named, ...]
@@ -66,6 +72,9 @@ class Manifests(NamedTuple):
     chips: tuple[Named, ...] = ()
     runtimes: tuple[Named, ...] = ()
     kernels: tuple[Named, ...] = ()
+    ram: tuple[Named, ...] = ()
+    partitions: tuple[Named, ...] = ()
+    files: frozenset[str] = frozenset()
 
 
 _STM32 = {
@@ -111,22 +120,21 @@ def read_manifests(folder: str, files: Iterable[str], sources: Iterable[str]) ->
         spellings = (place, os.path.basename(path))
         name = next((name for spelling in spellings for name in _READERS if fnmatch(spelling, name)), None)
         if name is not None:
-            with open(path, encoding="utf-8", errors="replace") as file:
-                texts.setdefault(name, []).append((place, file.read(1 << 20)))
+            texts.setdefault(name, []).append((place, _text(path)))
     libraries: list[Named] = []
     boards: list[Named] = []
     macros: dict[str, str] = {}
-    others: dict[str, list[Named]] = {"runtime": _submodules(folder), "kernels": []}
+    others: dict[str, list[Named]] = {"runtime": _submodules(folder), "kernels": [], "ram": [], "partition": []}
     esp_nn = ""
     for name, reader in _READERS.items():
         for place, text in texts.get(name, ()):
-            for kind, first, second in reader(text):
+            for kind, first, second in _platformio(text, folder) if name == "platformio.ini" else reader(text):
                 if kind == "board":
                     boards.append(Named(first, "", place))
                 elif kind == "macro":
-                    macros[first] = second
+                    macros.setdefault(first, second)
                 elif kind in others:
-                    others[kind].append(Named(first, "", place))
+                    others[kind].append(Named(first, second, place))
                 elif first == "espressif/esp-nn" and name == "dependencies.lock":
                     esp_nn = second
                 else:
@@ -148,31 +156,87 @@ def read_manifests(folder: str, files: Iterable[str], sources: Iterable[str]) ->
         ),
         tuple(others["runtime"]),
         tuple(others["kernels"]),
+        _of_board(others["ram"], boards),
+        _partitions(folder, macros, others["partition"]),
+        frozenset(texts),
     )
+
+
+def _text(path: str) -> str:
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read(1 << 20)
+
+
+def _of_board(regions: list[Named], boards: list[Named]) -> tuple[Named, ...]:
+    """Return the regions of RAM without those of overlays of other boards: boards/nrf52840dk_nrf52840.overlay."""
+    names = [re.sub(r"\W", "_", one.text) for one in boards]
+    return tuple(
+        one
+        for one in regions
+        if os.path.dirname(one.place) != "boards"
+        or not names
+        or any(os.path.basename(one.place).startswith(name) for name in names)
+    )
+
+
+_PARTITIONS = {
+    "SINGLE_APP": 0x100000,
+    "SINGLE_APP_LARGE": 1500 * 1024,
+    "TWO_OTA": 0x100000,
+    "TWO_OTA_LARGE": 1700 * 1024,
+}
+"""Bytes of a program in ESP-IDF's own tables, by the end of CONFIG_PARTITION_TABLE_.
+
+Source: espressif/esp-idf, components/partition_table/partitions_*.csv @ 1021229
+"""
+
+
+def _partitions(folder: str, macros: dict[str, str], named: list[Named]) -> tuple[Named, ...]:
+    """Return the partitions for programs: of the table that is named, or of ESP-IDF's own that sdkconfig selects."""
+    custom = macros.get("CONFIG_PARTITION_TABLE_CUSTOM_FILENAME") if "CONFIG_PARTITION_TABLE_CUSTOM" in macros else None
+    inside = os.path.join(os.path.realpath(folder), "")
+    for name in (one for one in (custom, *(one.text for one in named)) if one):
+        path = os.path.join(folder, name.strip('"'))
+        if os.path.realpath(path).startswith(inside) and os.path.isfile(path):
+            rows = (re.split(r"[ \t]*,[ \t]*", line.strip()) for line in _text(path).splitlines())
+            sizes = (_partition_size(row[4]) for row in rows if len(row) > 4 and row[1] in ("app", "0"))
+            return tuple(Named(str(size), "app", os.path.basename(path)) for size in sizes if size)
+    own = (size for end, size in _PARTITIONS.items() if f"CONFIG_PARTITION_TABLE_{end}" in macros)
+    return tuple(Named(str(size), "app", "sdkconfig") for size in own)
+
+
+def _partition_size(text: str) -> int:
+    """Return the bytes of "0x100000", "1M" or "1500K"; 0 for anything else."""
+    found = re.fullmatch(r"(0x[0-9a-fA-F]{1,8}|\d{1,9})([KM]?)", text.strip())
+    return int(found[1], 0) * {"": 1, "K": 1024, "M": 1024 * 1024}[found[2]] if found else 0
 
 
 def _submodules(folder: str) -> list[Named]:
     """Return the commits of tensorflow/tflite-micro that submodules of the project have checked out."""
     parser = configparser.ConfigParser(strict=False, interpolation=None)
     try:
-        parser.read(os.path.join(folder, ".gitmodules"), encoding="utf-8")
-    except (configparser.Error, UnicodeDecodeError, OSError):
+        parser.read_string(_text_below(folder, ".gitmodules"))
+    except configparser.Error:
         return []
     found = []
     for section in parser.sections():
-        name = re.fullmatch(r'submodule "([\w.-]+(?:/[\w.-]+)*)"', section)  # Below the folder: no "/" in front.
+        name = re.fullmatch(r'submodule "(.+)"', section)
         is_tflm = re.search(
             r"github\.com[/:]tensorflow/tflite-micro(?:\.git)?/?$", parser.get(section, "url", fallback="")
         )
-        if name is None or is_tflm is None or ".." in name[1]:
+        if name is None or is_tflm is None:
             continue
-        with (
-            suppress(OSError, UnicodeDecodeError),
-            open(os.path.join(folder, ".git", "modules", name[1], "HEAD")) as head,
-        ):
-            commit = head.read(60).strip()
-            found += [Named(commit, "", ".gitmodules")] if re.fullmatch(r"[0-9a-f]{40}", commit) else []
+        commit = _text_below(folder, f".git/modules/{name[1]}/HEAD").strip()
+        found += [Named(commit, "", ".gitmodules")] if re.fullmatch(r"[0-9a-f]{40}", commit) else []
     return found
+
+
+def _text_below(folder: str, name: str) -> str:
+    """Return the text of a file that a project names; "" where there is no such file in its folder."""
+    with suppress(UsageError):
+        path = inside(folder, name)
+        return read_text(path).decode("utf-8", "replace") if os.path.isfile(path) else ""
+    return ""
 
 
 def _known(name: str, version: str, place: str) -> list[Named]:
@@ -184,27 +248,61 @@ def _known(name: str, version: str, place: str) -> list[Named]:
     return [] if found is None else [Named(version.strip() or found[1], found[0], place)]
 
 
-def _platformio(text: str) -> Iterator[tuple[str, str, str]]:
+def _platformio(text: str, folder: str) -> Iterator[tuple[str, str, str]]:
     parser = configparser.ConfigParser(strict=False, interpolation=None, inline_comment_prefixes=(";", " #"))
     try:
         parser.read_string(text)
+        inside = os.path.join(os.path.realpath(folder), "")
+        for pattern in re.split(r"[,\s]+", parser.get("platformio", "extra_configs", fallback="").strip()):
+            for path in sorted(glob(os.path.join(folder, pattern))) if pattern else ():
+                if os.path.realpath(path).startswith(inside) and os.path.isfile(path):
+                    parser.read_string(_text(path))
     except configparser.Error:
         return
     environments = [name for name in parser.sections() if name.startswith("env:")]
     chosen = re.split(r"[,\s]+", parser.get("platformio", "default_envs", fallback="").strip())[0]
     own = f"env:{chosen}" if chosen else environments[0] if environments else "env"
-    for section in (own, "env"):
+    for section in _extended(parser, own):
         if not parser.has_section(section):
             continue
-        if board := parser.get(section, "board", fallback=""):
+        if board := _option(parser, section, "board"):
             yield "board", board.strip(), ""
-        for line in parser.get(section, "lib_deps", fallback="").splitlines():
+        for line in re.split(r"\n|,[ \t]", _option(parser, section, "lib_deps")):
             address, _, tag = line.strip().partition("#")
             name, _, version = address.partition("@") if "://" not in address else (address, "", tag)
             if name.strip():
                 yield "library", name.strip().removesuffix(".git"), version.strip() or tag.removeprefix("v")
-        for macro, value in re.findall(r"-D\s*(\w+)(?:=(\S+))?", parser.get(section, "build_flags", fallback="")):
+        for macro, value in re.findall(r"-D\s*(\w+)(?:=(\S+))?", _option(parser, section, "build_flags")):
             yield "macro", macro, value or "1"
+        if table := _option(parser, section, "board_build.partitions"):
+            yield "partition", table.strip(), ""
+
+
+def _extended(parser: configparser.ConfigParser, section: str) -> list[str]:
+    """Return a section and those that it extends, the nearest first; ``[env]`` is below all."""
+    found: list[str] = []
+    waiting = [section]
+    while waiting and len(found) < 20:
+        name = waiting.pop(0)
+        if name not in found:
+            found.append(name)
+            more = parser.get(name, "extends", fallback="") if parser.has_section(name) else ""
+            waiting += [one for one in re.split(r"[,\s]+", more.strip()) if one]
+    return [*found, *([] if "env" in found else ["env"])]
+
+
+def _option(parser: configparser.ConfigParser, section: str, name: str, depth: int = 0) -> str:
+    """Return an option with what ``${section.option}`` in it means; an environment variable means nothing here."""
+    text = parser.get(section, name, fallback="")
+    if depth > 10 or len(text) > 10_000:
+        return text
+
+    def meant(found: re.Match[str]) -> str:
+        of, _, option = found[1].rpartition(".")
+        of = section if of == "this" else of
+        return _option(parser, of, option, depth + 1) if parser.has_section(of) else ""
+
+    return re.sub(r"\$\{([\w:.-]+)\}", meant, text)
 
 
 def _locked(text: str) -> Iterator[tuple[str, str, str]]:
@@ -228,10 +326,23 @@ def _sdkconfig(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _sketch(text: str) -> Iterator[tuple[str, str, str]]:
-    for board in _FQBN.findall(text)[::-1][:1]:  # default_fqbn stands behind the profiles
+    """Read the default profile, or the only or first one; without profiles, the default board."""
+    default = re.search(r"^default_profile:[ \t]*['\"]?([\w.-]+)", text, re.MULTILINE)
+    section = re.search(r"^profiles:[^\n]*\n((?:[ \t]+[^\n]*\n|[ \t]*(?:#[^\n]*)?\n)*)", f"{text}\n", re.MULTILINE)
+    profiles = _blocks(section[1]) if section else {}
+    own = profiles.get(default[1] if default else "") or next(iter(profiles.values()), "")
+    boards = _FQBN.findall(own) or _FQBN.findall(text)[::-1][:1]  # default_fqbn stands behind the profiles
+    for board in boards[:1]:
         yield "board", board, ""
-    for name, version in _PROFILE_LIBRARY.findall(text):
+    for name, version in _PROFILE_LIBRARY.findall(own.partition("libraries:")[2] if own else text):
         yield "library", name.strip(), version
+
+
+def _blocks(text: str) -> dict[str, str]:
+    """Return the keys of the smallest indentation of a piece of YAML, and the lines below each."""
+    depth = min((len(line) - len(line.lstrip()) for line in text.splitlines() if line.strip()), default=0)
+    rows = re.split(rf"^[ \t]{{{depth}}}(?=[^\s#-])", text, flags=re.MULTILINE)[1:]
+    return {row.partition(":")[0].strip(" '\""): row.partition("\n")[2] for row in rows}
 
 
 def _properties(text: str) -> Iterator[tuple[str, str, str]]:
@@ -258,11 +369,33 @@ def _project_settings(text: str) -> Iterator[tuple[str, str, str]]:
             yield "kernels", "cmsis_nn", ""
 
 
+_SET = re.compile(r"^\s*set\s*\(\s*(\w+)\s+\"?([\w.+*() /-]+?)\"?\s*(?:CACHE\b[^)]*)?\)", re.MULTILINE)
+_DEFINITIONS = re.compile(
+    r"\b(?:(?:target|zephyr|zephyr_library|add)_compile_definitions|add_definitions)\s*\(([^)]{0,4000})\)"
+)
+
+
 def _cmake(text: str) -> Iterator[tuple[str, str, str]]:
     for board in re.findall(r"^\s*set\s*\(\s*(?:PICO_)?BOARD\s+\"?([\w/.@-]+)", text, re.MULTILINE):
         yield "board", board, ""
     if re.search(r"\bpico-tflmicro\b", text):
         yield "library", "pico-tflmicro", ""
+    values: dict[str, str] = dict(_SET.findall(text))
+    for row in _DEFINITIONS.findall(text):
+        known = re.sub(r"\$\{(\w+)\}", lambda found: values.get(str(found[1]), str(found[1])), row)
+        for name, value in re.findall(r"(?<![\w$<>:])(?:-D)?([A-Za-z_]\w*)=([\w.()*+-]+)", known):
+            yield "macro", name, value
+
+
+def _kconfig(text: str) -> Iterator[tuple[str, str, str]]:
+    """Read the defaults of the project's own settings that hang on no condition."""
+    for block in re.split(r"^[ \t]*(?:menu)?config[ \t]+(?=\w+[ \t]*$)", text, flags=re.MULTILINE)[1:]:
+        name, _, rest = block.partition("\n")
+        found = re.search(
+            r"^[ \t]+default[ \t]+(0x[0-9a-fA-F]+|-?\d+|y|\"[^\"\n]*\")[ \t]*(?:#.*)?$", rest, re.MULTILINE
+        )
+        if found is not None:
+            yield "macro", f"CONFIG_{name.strip()}", "1" if found[1] == "y" else found[1]
 
 
 def _cache(text: str) -> Iterator[tuple[str, str, str]]:
@@ -279,6 +412,42 @@ def _cube(text: str) -> Iterator[tuple[str, str, str]]:
     for key in ("board", "Mcu.CPN", "Mcu.UserName", "Mcu.Name"):
         for name in re.findall(rf"^{key}=([\w.-]+)", text, re.MULTILINE):
             yield "board", name, ""
+
+
+def _cproject(text: str) -> Iterator[tuple[str, str, str]]:
+    """Read board and chip of STM32CubeIDE's build, and the symbols that it defines."""
+    for what in ("board", "mcu"):
+        for name in re.findall(rf'<option\b[^>]*target_{what}"[^>]*\bvalue="([\w.-]+)"', text):
+            yield "board", name, ""
+    for name, value in re.findall(r'<listOptionValue\b[^>]*\bvalue="([A-Za-z_]\w*)(?:=([^"]*))?"', text):
+        yield "macro", name, value or "1"
+
+
+def _linker_script(text: str) -> Iterator[tuple[str, str, str]]:
+    """Read the regions of RAM: ``RAM (xrw) : ORIGIN = 0x20000000, LENGTH = 320K``."""
+    for name, size, unit in re.findall(
+        r"^[ \t]*(\w*(?:RAM|TCM)\w*)[ \t]*(?:\([^)\n]*\))?[ \t]*:[ \t]*ORIGIN[ \t]*=[^,\n]*,[ \t]*"
+        r"LENGTH[ \t]*=[ \t]*(0x[0-9a-fA-F]{1,8}|\d{1,9})[ \t]*([KMkm]?)\b",
+        text,
+        re.MULTILINE,
+    ):
+        yield "ram", str(int(size, 0) * {"": 1, "K": 1024, "M": 1024 * 1024}[unit.upper()]), name
+
+
+_CELL = r"(0x[0-9a-fA-F]{1,8}|\d{1,9}|DT_SIZE_[KM]\((?:0x[0-9a-fA-F]{1,8}|\d{1,9})\))"
+
+
+def _overlay(text: str) -> Iterator[tuple[str, str, str]]:
+    """Read the RAM of a devicetree overlay: the node that ``zephyr,sram`` chooses, by default ``&sram0``."""
+    plain = re.sub(r"/\*.*?\*/|//[^\n]*", "", text[: 1 << 16], flags=re.DOTALL)
+    chosen = re.search(r"zephyr,sram\s*=\s*&(\w+)", plain)
+    label = chosen[1] if chosen else "sram0"
+    for node in re.findall(rf"(?:&{label}\b|\b{label}:\s*[\w@,.-]+)\s*\{{([^{{}}]*)\}}", plain):
+        size = re.search(rf"\breg\s*=\s*<[^>]*?{_CELL}\s*>", node)
+        if size is not None:
+            digits, unit = re.subn(r"DT_SIZE_([KM])\((\w+)\)", r"\2", size[1])
+            scale = {"K": 1024, "M": 1024 * 1024}[size[1][8]] if unit else 1
+            yield "ram", str(int(digits, 0) * scale), label
 
 
 def _mbed_settings(text: str) -> Iterator[tuple[str, str, str]]:
@@ -304,19 +473,23 @@ def _mbed_library(text: str) -> Iterator[tuple[str, str, str]]:
 
 _READERS = {
     ".mbed": _mbed_settings,
+    ".cproject": _cproject,
     ".west/config": _west_settings,
     "build/CMakeCache.txt": _cache,
     "dependencies.lock": _locked,
     "sdkconfig": _sdkconfig,
     "sdkconfig.defaults": _sdkconfig,
-    "platformio.ini": _platformio,
+    "platformio.ini": lambda text: _platformio(text, ""),
     "sketch.yaml": _sketch,
     "idf_component.yml": _component,
     "library.properties": _properties,
     "west.yml": _west,
     "prj.conf": _project_settings,
     "CMakeLists.txt": _cmake,
+    "Kconfig": _kconfig,
     "*.ioc": _cube,
+    "*.ld": _linker_script,
+    "*.overlay": _overlay,
     "mbed_app.json": _mbed,
     "*.lib": _mbed_library,
 }

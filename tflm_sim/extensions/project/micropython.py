@@ -2,13 +2,15 @@
 
     interpreter = microlite.interpreter(model, 8 * 1024, input_callback, output_callback)
 
-microlite registers its operators itself, so there is no resolver to compare.
+microlite and OpenMV register their operators themselves, so there is no resolver to compare. ``ml.Model(file)`` and
+``tf.load(file)`` of OpenMV take the arena's size from the model.
 Source: src/tensorflow-microlite.c @ mocleiri/tensorflow-micropython-examples (main, 2025-01-26).
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from itertools import accumulate
 
@@ -34,7 +36,7 @@ def read_python(texts: Mapping[str, str]) -> Sources:
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
                 sources.constants.setdefault(node.targets[0].id, []).append(source.constant(node.value))
             elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.endswith(".tflite"):
-                sources.models.append(source.constant(node)._replace(text=node.value.rpartition("/")[2]))
+                sources.models.append(source.constant(node)._replace(text=re.split(r"[/\\]", node.value)[-1]))
             elif isinstance(node, ast.Call) and _is_interpreter(node.func) and len(node.args) > _ARENA_ARGUMENT:
                 sources.arenas.append(source.constant(node.args[_ARENA_ARGUMENT]))
     return sources

@@ -5,13 +5,16 @@ Source: esphome/components/micro_wake_word/__init__.py, manifests of version 1 a
 
 from __future__ import annotations
 
-import json
 import os
-from typing import Any, NamedTuple
+import re
+from contextlib import suppress
+from typing import NamedTuple
 
-from tflm_sim.files import read
+from tflm_sim.errors import UsageError
+from tflm_sim.files import inside, parse_json, read
 
 MAX_MANIFEST_BYTES = 1 << 16
+_SIZE = re.compile(r'"tensor_arena_size"\s*:\s*([0-9]{1,18})')
 KIND_OF_WAKE_WORD = "the manifest of a wake word for ESPHome"
 
 
@@ -40,23 +43,21 @@ def wake_word(path: str) -> WakeWord | None:
         return None
     data = read(path, most=MAX_MANIFEST_BYTES)
     try:
-        found: Any = json.loads(data)
-    except ValueError:
+        found = parse_json(data, path=path)
+    except UsageError:
         return None
     if not isinstance(found, dict) or found.get("type") != "micro" or not isinstance(found.get("micro"), dict):
         return None
     size, model = found["micro"].get("tensor_arena_size"), found.get("model")
     arena = size if isinstance(size, int) and not isinstance(size, bool) and size >= 0 else None
     text = data.decode("latin-1")
-    start = end = 0
-    if arena is not None:
-        start = text.index(str(arena), text.index('"tensor_arena_size"'))
-        end = start + len(str(arena))
-    folder = os.path.join(os.path.realpath(os.path.dirname(path)), "")
-    beside = os.path.join(os.path.dirname(path), model) if isinstance(model, str) and "\0" not in model else ""
-    if not os.path.realpath(beside).startswith(folder) or not os.path.isfile(beside):
-        beside = ""
-    return WakeWord(path, beside, arena, start, end, text)
+    # The last of several counts; one whose name is spelled with escapes is not found, and cannot be mended.
+    places = [place.span(1) for place in _SIZE.finditer(text) if place[1] == str(arena)]
+    start, end = places[-1] if places else (0, 0)
+    beside = ""
+    with suppress(UsageError):  # a model in another folder is not followed
+        beside = inside(os.path.dirname(path), model) if isinstance(model, str) else ""
+    return WakeWord(path, beside if os.path.isfile(beside) else "", arena, start, end, text)
 
 
 def manifest_in(path: str) -> WakeWord | None:

@@ -7,14 +7,13 @@ the padded image and of the filters, so that a share of the rows or of the outpu
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import cast
 
 from tflm_sim.extensions.shrink.draft_facts import shape, window
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.operator_facts import CONVOLUTIONS
 from tflm_sim.model.types import Operator, TensorType
-from tflm_sim.ops.esp_nn.dims import DataDims, Implementation, Layer, Size
-from tflm_sim.ops.esp_nn.scratch_sizes import SCRATCH_SIZES
+from tflm_sim.ops.esp_nn.dims import DataDims, Layer, Size
+from tflm_sim.ops.esp_nn.scratch_sizes import scratch_sizes
 from tflm_sim.ops.reference.window import Extent
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.targets.kernel_library import KernelLibrary
@@ -48,7 +47,7 @@ def vector_scratch(draft: Draft, operator: Operator, library: KernelLibrary) -> 
     layer = _layer(draft, operator)
     if layer is None:
         return None
-    sizes = SCRATCH_SIZES[library.version][cast(Implementation, library.variant)]
+    sizes = scratch_sizes(library)
     is_depthwise = name == "DEPTHWISE_CONV_2D"
     own = sizes.esp_nn_get_depthwise_conv_scratch_size if is_depthwise else sizes.esp_nn_get_conv_scratch_size
     return VectorScratch(own, layer)

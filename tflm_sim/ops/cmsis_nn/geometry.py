@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tflm_sim.errors import TflmSimError
 from tflm_sim.model.types import TensorType
 from tflm_sim.ops.cmsis_nn.buffer_sizes import BUFFER_SIZES, BufferSizes
 from tflm_sim.ops.cmsis_nn.dims import ConvParams, Dims, Isa
@@ -14,7 +15,10 @@ from tflm_sim.ops.requests import KernelTensor, Scratch, Steps
 
 def buffer_sizes(node: Node) -> BufferSizes:
     """Return the buffer-size functions of the linked CMSIS-NN version."""
-    return BUFFER_SIZES[node.target.kernel_library.cmsis_nn]
+    version = node.target.kernel_library.cmsis_nn
+    if version not in BUFFER_SIZES:
+        raise TflmSimError(f"BUFFER_SIZES of ops/cmsis_nn/buffer_sizes.py has no row of CMSIS-NN {version}")
+    return BUFFER_SIZES[version]
 
 
 def isa(node: Node) -> Isa:

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import itemgetter
-from typing import cast
 
 from tflm_sim.model.types import TensorType
-from tflm_sim.ops.esp_nn.dims import DataDims, Implementation, Layer
-from tflm_sim.ops.esp_nn.scratch_sizes import SCRATCH_SIZES, ScratchSizes
+from tflm_sim.ops.esp_nn.dims import DataDims, Layer
+from tflm_sim.ops.esp_nn.scratch_sizes import scratch_sizes
 from tflm_sim.ops.kernel import HYBRID, Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
@@ -28,11 +27,6 @@ from tflm_sim.ops.requests import KernelTensor, Overrun, Persistent, Scratch, St
 from tflm_sim.ops.roles import op_data
 
 _INT4, _INT8, _INT16 = TensorType.INT4, TensorType.INT8, TensorType.INT16
-
-
-def _sizes(node: Node) -> ScratchSizes:
-    library = node.target.kernel_library
-    return SCRATCH_SIZES[library.version][cast(Implementation, library.variant)]
 
 
 def _conv(k: Kernel, output: KernelTensor, source: KernelTensor, kernel: KernelTensor) -> Steps[None]:
@@ -55,7 +49,8 @@ def _conv(k: Kernel, output: KernelTensor, source: KernelTensor, kernel: KernelT
         seen = group_channels if k.has("esp_conv_filter_channels") else 0
         window = DataDims(kernel.shape[1], kernel.shape[2], seen)
         layer = _layer(k.node, reference.CONV.table, image, window, result)
-        index = yield from _optional_scratch(_sizes(k.node).esp_nn_get_conv_scratch_size(layer))
+        sizes = scratch_sizes(k.node.target.kernel_library)
+        index = yield from _optional_scratch(sizes.esp_nn_get_conv_scratch_size(layer))
         op_data_offset = k.node.user_data
         if isinstance(op_data_offset, int):
             end = op_data_offset + k.node.target.sizeof("OpDataConv")
@@ -77,7 +72,8 @@ def _depthwise_conv(k: Kernel, output: KernelTensor, source: KernelTensor, kerne
         image, result, window = [DataDims(*tensor.shape[1:]) for tensor in (source, output, kernel)]
         ch_mult = int_option(node, reference.DEPTHWISE_CONV.table, "depth_multiplier")
         layer = _layer(node, reference.DEPTHWISE_CONV.table, image, window, result, ch_mult)
-        yield from _optional_scratch(_sizes(node).esp_nn_get_depthwise_conv_scratch_size(layer))
+        sizes = scratch_sizes(node.target.kernel_library)
+        yield from _optional_scratch(sizes.esp_nn_get_depthwise_conv_scratch_size(layer))
 
 
 def _check_depthwise(k: Kernel, source: KernelTensor, kernel: KernelTensor, output: KernelTensor) -> None:
@@ -109,7 +105,8 @@ def _prepare_softmax(node: Node) -> Steps[None]:
     yield from softmax_params(node, source, output)
     if source.type == output.type == _INT8:
         # Upstream takes the second dimension for the width of a row, whatever the rank.
-        yield from _optional_scratch(_sizes(node).esp_nn_get_softmax_scratch_size(k.dim(source, 1), 0))
+        sizes = scratch_sizes(node.target.kernel_library)
+        yield from _optional_scratch(sizes.esp_nn_get_softmax_scratch_size(k.dim(source, 1), 0))
     yield from k.free(source, output)
 
 

@@ -23,10 +23,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import cast
 
+from tflm_sim.errors import TflmSimError
 from tflm_sim.ops.esp_nn import conv_sizes, depthwise_sizes
 from tflm_sim.ops.esp_nn.dims import Implementation, Layer, Size, in_c
-from tflm_sim.targets.kernel_library import EDGE_IMPULSE_2022, EDGE_IMPULSE_2023
+from tflm_sim.targets.kernel_library import EDGE_IMPULSE_2022, EDGE_IMPULSE_2023, KernelLibrary
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +118,11 @@ SCRATCH_SIZES: dict[str, dict[Implementation, ScratchSizes]] = {
     EDGE_IMPULSE_2023: _chips(_S3_EDGE_IMPULSE_2023, _OPT),
     EDGE_IMPULSE_2022: _chips(_S3_EDGE_IMPULSE_2022, _OPT),
 }
+
+
+def scratch_sizes(library: KernelLibrary) -> ScratchSizes:
+    """Return the functions of the linked ESP-NN."""
+    sizes = SCRATCH_SIZES.get(library.version, {}).get(cast("Implementation", library.variant))
+    if sizes is None:
+        raise TflmSimError(f"SCRATCH_SIZES of ops/esp_nn/scratch_sizes.py has no row of {library}")
+    return sizes

@@ -1,6 +1,8 @@
 // A picture with what the drawing needs of it. Time is one axis, u: AllocateTensors() fills [0, SPLIT), Invoke() the rest.
 
 const SPLIT = 0.34;
+/** The most that one step of AllocateTensors() has of it: LiteRT has but one. */
+const STEP_SHARE = 0.06;
 /** The least part of Invoke()'s height for the scope in which most is alive, as in shapes.py. */
 const PEAK_SHARE = 0.06;
 
@@ -82,7 +84,7 @@ class PictureView {
   // -- time ---------------------------------------------------------------------------------------------------------
 
   get split() {
-    return this.scopeCount ? SPLIT : 1;
+    return this.scopeCount ? Math.min(SPLIT, STEP_SHARE * this.stepCount) : 1;
   }
 
   stepU(step) {

@@ -233,20 +233,20 @@ class BlockCanvas {
     this.drawn++;
   }
 
-  /** Names lie above the blocks and above the frame of the fullest moment, on a rim of their block's colour. */
-  drawLabels() {
-    const { context } = this;
+  /** Names between two heights lie above the blocks and above all marks, on a rim of their block's colour. */
+  drawLabels(context, from = 0, to = this.height) {
     context.font = FONT;
     context.textBaseline = "middle";
     context.lineWidth = 4;
     context.lineJoin = "round";
     for (const { x0, x1, y0, y1, first, name, category } of this.labels) {
-      if (x1 - x0 < 40 || y1 - y0 < 12) continue;
+      const y = Math.min((y0 + y1) / 2, y0 + first / 2);
+      if (x1 - x0 < 40 || y1 - y0 < 12 || y + 8 < from || y - 8 > to) continue;
       context.save();
       context.beginPath();
       context.rect(x0, y0, x1 - x0 - 4, y1 - y0);
       context.clip();
-      const shown = fitting(context, name, x1 - x0 - 10), y = Math.min((y0 + y1) / 2, y0 + first / 2);
+      const shown = fitting(context, name, x1 - x0 - 10);
       context.strokeStyle = this.colors.fill[category];
       context.strokeText(shown, x0 + 5, y);
       context.fillStyle = this.colors.text[category];

@@ -8,9 +8,9 @@ class PictureCanvas extends BlockCanvas {
     context.beginPath();
     context.rect(this.gutter, TOP, this.width - this.gutter, this.height - TOP);
     context.clip();
-    const flags = this.#drawMarks();
-    this.drawLabels();
-    flags.forEach(([words, x, y]) => this.#flag(words, x, y));
+    this.flags = this.#drawMarks();
+    this.drawLabels(context);
+    this.flags.forEach((flag) => this.#flag(context, flag));
     context.restore();
     this.#drawAxis();
     this.#drawGutter();
@@ -25,7 +25,8 @@ class PictureCanvas extends BlockCanvas {
     context.strokeStyle = this.colors.mark;
     context.fillStyle = this.colors.mark;
     context.lineWidth = 1.5;
-    if (view.peakScope >= 0 && !view.source.failure) {
+    // What is alive inside of an NPU's scratch, TFLM does not know.
+    if (view.peakScope >= 0 && !view.source.failure && !view.texts.has_npu) {
       const y0 = this.y(view.scopeU(view.peakScope)), y1 = this.y(view.scopeU(view.peakScope + 1));
       context.strokeRect(this.x(0), y0, this.x(view.headEnd) - this.x(0), Math.max(y1 - y0 - 1, 2));
       flags.push([[words("fullest", { size: shortSize(view.live[view.peakScope]) }), words("fullest, short")], this.x(view.headEnd) + 6, y1 - y0 > 18 ? (y0 + y1) / 2 : y1 + 10]);
@@ -54,8 +55,7 @@ class PictureCanvas extends BlockCanvas {
   }
 
   /** Draw the first of some words that there is room for. */
-  #flag(words, x, y) {
-    const { context } = this;
+  #flag(context, [words, x, y]) {
     context.font = "600 " + FONT;
     context.textBaseline = "middle";
     const room = this.width - this.gutter - MARGIN - 12;
@@ -182,7 +182,9 @@ class PictureCanvas extends BlockCanvas {
     context.fillStyle = this.colors.accent;
     context.fillRect(this.gutter, y0 - 0.5, this.width - this.gutter - MARGIN, 1);
     if (y1 - y0 > 3) context.fillRect(this.gutter, y1 - 0.5, this.width - this.gutter - MARGIN, 1);
+    this.#writeAbove(context, y0, y1);
     const middle = (y0 + y1) / 2;
+    context.fillStyle = this.colors.accent;
     context.beginPath();
     context.moveTo(this.gutter - 8, middle - 5);
     context.lineTo(this.gutter - 1, middle);
@@ -199,6 +201,17 @@ class PictureCanvas extends BlockCanvas {
     }
     if (chosen) this.#outline(context, chosen, this.colors.mark, 2.5);
     if (this.hovered) this.#outline(context, this.hovered, this.colors.ink, 1.5);
+    context.restore();
+  }
+
+  /** What is written where the cursor's band lies is written again above it: below it, nobody could read it. */
+  #writeAbove(context, y0, y1) {
+    context.save();
+    context.beginPath();
+    context.rect(this.gutter, TOP, this.width - this.gutter, this.height - TOP);
+    context.clip();
+    this.drawLabels(context, y0, y1);
+    this.flags.filter(([, , y]) => Math.max(TOP + 9, y) + 8 > y0 && y - 8 < y1).forEach((flag) => this.#flag(context, flag));
     context.restore();
   }
 

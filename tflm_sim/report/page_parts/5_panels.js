@@ -40,7 +40,7 @@ function tableOf(app, view, { id, head, rows, chosen, titles }) {
 /** Bytes beside each other, as wide as they are many. */
 function barOf(app, { text, segments }) {
   const pieces = segments.map((segment) => {
-    const category = app.categories.find(({ key }) => key === segment.category), piece = category ? swatch(app, category) : make("i");
+    const category = app.categories.find(({ key }) => key === segment.category), piece = category ? swatch(app, category) : make("i", { class: segment.category || null });
     piece.style.flexGrow = segment.bytes;
     piece.title = segment.text;
     return piece;

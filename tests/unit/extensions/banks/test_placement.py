@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
+from tflm_sim.answers.arena_needs import arena_needs
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.errors import UsageError
-from tflm_sim.extensions.banks.arena_needs import arena_needs
 from tflm_sim.extensions.banks.bank import RamBank, parse_banks
 from tflm_sim.extensions.banks.curve import curve
 from tflm_sim.extensions.banks.placement import BankQuestion

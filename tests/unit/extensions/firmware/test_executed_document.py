@@ -107,7 +107,7 @@ def test_a_picture_has_the_programs_own_arenas_from_their_first_multiple_of_16(
 ) -> None:
     # 0x20000004 is 12 below one, 0x20000008 is 8 below one.
     monkeypatch.setattr(module, "measured_document", lambda *_: SimpleNamespace(answer=SimpleNamespace(operators=())))
-    facts = SimpleNamespace(core="Cortex-M4", emulator="Unicorn", difference="another kernel")
+    facts = SimpleNamespace(core="Cortex-M4", emulator="Unicorn", difference="another kernel", kernels_as_seen=())
     title = "t, executed for a Cortex-M4 in Unicorn: other requests than simulated"
     monkeypatch.setattr(module, "_events", lambda _: [])
     configuration = SimpleNamespace(target=SimpleNamespace(name="t"), planner="greedy")

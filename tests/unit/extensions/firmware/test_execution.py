@@ -170,7 +170,7 @@ def shared(*models: str, left_out: int = 0, **settings: Unpack[Settings]) -> tup
         SimpleNamespace(interpreter=number, status="ok", model=0x1000 * number, events=tuple(events[begin:end]))
         for number, begin, end in zip(firsts, bounds, bounds[1:], strict=False)
     )
-    arena = SimpleNamespace(address=0x20000000, size=size, part="all", allocations=allocations)
+    arena = SimpleNamespace(address=0x20000000, size=size, part="all", allocations=allocations, banks=())
     held = [
         SimpleNamespace(address=0x1000 * number, extent=16, model=load(model))
         for number, model in zip(firsts, models[: len(models) - left_out], strict=False)

@@ -29,6 +29,7 @@ def arena(*allocations: Any, **facts: Any) -> Any:
         "is_exact": True,
         "fits": True,
         "works": True,
+        "banks": (),
     }
     sizes = {"smallest_arena": 1600, "smallest_arena_multiple_of_16": 1600, "reason": "", "log_below": ()}
     return SimpleNamespace(**{**known, **sizes, "allocations": allocations or (allocation(),), **facts})

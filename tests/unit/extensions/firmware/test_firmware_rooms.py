@@ -102,6 +102,7 @@ def test_an_arena_has_the_name_of_the_object_that_holds_it(symbols: tuple[Symbol
         ([call(FIRST, allocator=8), call(SECOND, allocator=9)], [], True),
         ([call(FIRST, allocator=8), call(SECOND, allocator=8)], ["b"], False),
         ([call(FIRST, allocator=8), call(SECOND, allocator=8), call(THIRD, allocator=8)], ["b", "c"], False),
+        ([call(FIRST, allocator=8), call(FIRST, allocator=8)], ["a"], False),
         ([call(None, allocator=8)], ["b", "c"], True),
         ([call(FIRST, allocator=8), call(None, allocator=8)], ["b", "c"], False),
     ],

@@ -47,7 +47,7 @@ def test_the_first_line_is_said_where_the_program_prints_one(log: tuple[str, ...
 def verdict(**facts: Any) -> Any:
     known: dict[str, Any] = {
         "model": "kws", "model_size": 5000, "place": "at 0x100", "arena": "a", "arena_size": 2048, "works": True,
-        "other_arena_size": None, "smallest_split_arenas": None,
+        "other_arena_size": None, "smallest_split_arenas": None, "banks": (),
         "smallest_arena": 1600, "smallest_arena_multiple_of_16": 1600, "missing_operators": (), "ram_free": None,
         "reason": "", "doubts": (), "answer": "yes", "cases": (), "log": (),
     }  # fmt: skip
@@ -186,9 +186,12 @@ def test_facts_are_a_line_each() -> None:
         "operators   2 registered: ADD, MUL",
         "RAM         0x20000000: 1,100 B initialised, 1,200 B zeroed; where it ends is not said: give its size with "
         "--ram",
+        "            arena ██████████████████████ 2,064 B  static data ██ 236 B",
         "RAM         0x20000000: 1,100 B initialised, 1,200 B zeroed, 1,300 B set aside in sections, 1,400 B stack, "
         "1,500 "
         "B heap; 0 B free up to g",
+        "            arena ██████████ 2,064 B  static data █ 236 B  heap ███████ 1,500 B",
+        "            stack ██████ 1,400 B",
     ]
     assert list(fact_lines(document(file="", arena_pointers=("p",)))) == [
         "file        -: ELF, Cortex-M4",

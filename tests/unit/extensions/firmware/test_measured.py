@@ -10,7 +10,7 @@ import pytest
 
 from tflm_sim.device.configuration import configure
 from tflm_sim.errors import FirmwareError, UsageError
-from tflm_sim.extensions.firmware import measured
+from tflm_sim.extensions.firmware import closest, measured
 from tflm_sim.extensions.firmware.execution import Agreement
 from tflm_sim.model.load import load
 
@@ -26,11 +26,12 @@ def arena(smallest: int | None = SMALLEST, *interpreters: int, **facts: Any) -> 
     rest = {
         "fits": True,
         "reason": "r",
-        "address": 0x20000004,
+        "address": 0x20000010,
         "size": 4096,
         "symbol": "a",
         "allocations_at_smallest": (),
         "allocations": allocations,
+        "banks": (),
     }
     return SimpleNamespace(**{**known, **rest, **facts})
 
@@ -56,8 +57,9 @@ def measure(monkeypatch: pytest.MonkeyPatch) -> Measure:
         )
         monkeypatch.setattr(measured, "execute", lambda *_, **asked: execution.asked.append(asked) or execution)
         monkeypatch.setattr(measured, "pairs", lambda _: found)
-        monkeypatch.setattr(measured, "requests", lambda *_: ())
-        monkeypatch.setattr(measured, "agreement", lambda *_: next(answers))
+        monkeypatch.setattr(closest, "requests", lambda *_: ())
+        monkeypatch.setattr(closest, "agreement", lambda *_: next(answers))
+        monkeypatch.setattr(closest, "possible_settings", lambda *_: ())
         monkeypatch.setattr(measured, "read_firmware", lambda path: path)
         monkeypatch.setattr(measured, "executed_places", lambda *_: ())
         monkeypatch.setattr(measured, "own_model", lambda path, allocation: how.get("own"))
@@ -143,10 +145,13 @@ def test_what_is_simulated_lies_where_the_program_has_it(monkeypatch: pytest.Mon
         asked.append((configuration.target.arena_address, configuration.is_split, sizes))
         raise UsageError("it cannot be")
 
-    monkeypatch.setattr(measured, "simulate", simulate)
-    found = measured._agreement(arena(), None, SINE, M4)
-    assert found == Agreement(0, "another request", "nothing", "", "it cannot be")
-    measured._agreement(arena(), arena(24, size=512), SINE, M4)
+    monkeypatch.setattr(closest, "simulate", simulate)
+    monkeypatch.setattr(closest, "requests", lambda *_: ())
+    monkeypatch.setattr(closest, "possible_settings", lambda *_: ())
+    here = 0x20000004
+    found = closest.closest(arena(address=here), None, SINE, [M4])
+    assert found.agreement == Agreement(0, "another request", "nothing", "", "it cannot be")
+    closest.closest(arena(address=here), arena(24, size=512), SINE, [M4])
     # 0x20000004 is 4 modulo 16.
     assert asked == [
         (4, False, {"arena_size": 4096, "non_persistent_arena_size": None}),

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tflm_sim.arena.events import OpEvent, Phase
+from tflm_sim.arena.events import OpEvent, Phase, ScratchRequest
 from tflm_sim.extensions.firmware.emulation.allocations import Allocations
 from tflm_sim.extensions.firmware.emulation.emulator import Emulator, Snapshot, argument, set_word, words
 from tflm_sim.extensions.firmware.emulation.functions import Watched
@@ -271,8 +271,8 @@ class Arenas:
         """Return what the allocator of the current arena was asked for, None where it was not asked yet."""
         return None if self.current is None else self._allocations.get(self.current.head)
 
-    def tell(self, event: Phase | OpEvent) -> None:
-        """Note where TFLM is."""
+    def tell(self, event: Phase | OpEvent | ScratchRequest) -> None:
+        """Note where TFLM is, or what it is asked for that is not its allocator's."""
         allocations = self.allocations()
         if allocations is not None:
             allocations.settle()

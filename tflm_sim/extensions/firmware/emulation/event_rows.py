@@ -1,6 +1,6 @@
-"""Events of the arena as rows of a document, and back; and to which operator the builtin data belong.
+"""Events of the arena as rows of a document, and back; to which operator the builtin data belong, and who asks.
 
-Persist, Temp, TempFree, TempReset, Resize, OpEvent, Phase   <->   ExecutedEvent
+Persist, Temp, TempFree, TempReset, Resize, ScratchRequest, OpEvent, Phase   <->   ExecutedEvent
 """
 
 from __future__ import annotations
@@ -8,7 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from tflm_sim.arena.events import Corruption, Event, OpEvent, Persist, Phase, Resize, Temp, TempFree, TempReset
+from tflm_sim.arena.events import (
+    Corruption,
+    Event,
+    OpEvent,
+    Persist,
+    Phase,
+    Resize,
+    ScratchRequest,
+    Temp,
+    TempFree,
+    TempReset,
+)
 from tflm_sim.arena.stages import Stage
 from tflm_sim.extensions.firmware.emulation.execution import ExecutedEvent
 
@@ -21,19 +32,28 @@ class HeldAddress(NamedTuple):
     name: str
 
 
-def with_parse(events: Sequence[Event], owners: Mapping[int, HeldAddress]) -> Iterator[Event]:
-    """Yield the events, each operator's builtin data behind the event that says so.
+def with_askers(
+    events: Sequence[Event], owners: Mapping[int, HeldAddress], functions: Mapping[tuple[Stage, int, int], str]
+) -> Iterator[Event]:
+    """Yield the events, each operator's builtin data behind the event that says so, each request of a kernel with the
+    function that makes it.
 
     Args:
         events: Of one AllocateTensors().
         owners: The operator whose node holds an address, by offset in the arena.
+        functions: The name of each Init and Prepare, by step, subgraph and operator.
     """
-    is_before_kernels = True
+    is_before_kernels, function = True, ""
     for event in events:
-        is_before_kernels = is_before_kernels and not isinstance(event, OpEvent)
+        if isinstance(event, OpEvent):
+            is_before_kernels, function = False, functions.get((event.stage, event.subgraph, event.op), "")
+        elif isinstance(event, Phase | TempReset):  # After each Prepare TFLM empties the temps: the next is its own.
+            function = ""
         if is_before_kernels and isinstance(event, Persist) and event.offset in owners:
             owner = owners[event.offset]
             yield OpEvent(Stage.OP_PARSE, owner.subgraph, owner.op, owner.name, True)
+        if function and isinstance(event, Persist | ScratchRequest):
+            event = event._replace(label=function)
         yield event
 
 
@@ -45,7 +65,7 @@ def rows_of(events: Iterable[Event]) -> Iterator[ExecutedEvent]:
         elif isinstance(event, OpEvent):
             yield ExecutedEvent(event.stage.value, event.name, event.subgraph, event.op, 0, 0, 0, 0)
         elif isinstance(event, Persist):
-            yield _row("persist", event.size, event.alignment, event.offset, event.used)
+            yield _row("persist", event.size, event.alignment, event.offset, event.used, event.label)
         elif isinstance(event, Temp):
             yield _row("temp", event.size, event.alignment, event.offset, event.temp_end)
         elif isinstance(event, TempFree):
@@ -54,12 +74,14 @@ def rows_of(events: Iterable[Event]) -> Iterator[ExecutedEvent]:
             yield _row("temp_reset", int(event.ok), 0, event.temp_end, event.head)
         elif isinstance(event, Resize):
             yield _row("resize", event.size, event.alignment, event.head, int(event.ok))
+        elif isinstance(event, ScratchRequest):
+            yield ExecutedEvent("scratch", event.label, event.subgraph, -1, event.size, 0, event.request, 0)
         elif isinstance(event, Corruption):
             yield ExecutedEvent("corruption", event.text, -1, -1, 0, 0, 0, 0)
 
 
-def _row(kind: str, size: int, alignment: int, offset: int, used: int) -> ExecutedEvent:
-    return ExecutedEvent(kind, "", -1, -1, size, alignment, offset, used)
+def _row(kind: str, size: int, alignment: int, offset: int, used: int, name: str = "") -> ExecutedEvent:
+    return ExecutedEvent(kind, name, -1, -1, size, alignment, offset, used)
 
 
 def events_of(rows: Iterable[ExecutedEvent], arena_size: int) -> Iterator[Event]:
@@ -82,6 +104,8 @@ def events_of(rows: Iterable[ExecutedEvent], arena_size: int) -> Iterator[Event]
             yield TempReset(bool(size), offset, used)
         elif kind == "resize":
             yield Resize(size, alignment, bool(used), offset, tail)
+        elif kind == "scratch":
+            yield ScratchRequest(size, subgraph, offset, name)
         elif kind == "phase":
             yield Phase(Stage(name))
         elif kind == "corruption":

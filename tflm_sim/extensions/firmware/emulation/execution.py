@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from tflm_sim.checks.doubts import EXIT_CODES, Answer, answer_of
 from tflm_sim.document_types import Count
+from tflm_sim.escape import html_table
 from tflm_sim.extensions.firmware.emulation.stack_room import StackRoom
 from tflm_sim.short_repr import short_repr
 
@@ -22,8 +23,10 @@ class ExecutedEvent(NamedTuple):
 
     ``kind`` is "persist" (tail bytes at ``offset``; ``used``: with what alignment skips), "temp" (``used``: the end of
     all temps), "temp_free", "temp_reset" (``size``: 1 where it was not refused; ``used``: the head), "resize" of the
-    head (``offset``: the head then; ``used``: 1 where it was not refused), "corruption", "phase", or a step of an
-    operator: "op_parse", "op_init", "op_prepare". ``name`` says which phase or operator.
+    head (``offset``: the head then; ``used``: 1 where it was not refused), "scratch" for a scratch buffer that a kernel
+    asks for (``offset``: how many it is for the model, from 0 on), "corruption", "phase", or a step of an operator:
+    "op_parse", "op_init", "op_prepare". ``name`` says which phase or operator, and of a kernel's request which function
+    makes it.
     """
 
     kind: str
@@ -152,6 +155,28 @@ class TriedSize(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutedBank:
+    """A bank of RAM that the program gives to a plan of banks.h; sizes are bytes.
+
+    Attributes:
+        name: What the plan calls it.
+        size: As the program gives it.
+        needed: What the plan's planner asks for; with less it refuses to plan.
+        planned: From the bank's start to the end of the plan there.
+        is_head: Whether it holds the head.
+        is_tail: Whether it holds what stays.
+    """
+
+    name: str
+    address: Count
+    size: Count
+    needed: Count
+    planned: Count
+    is_head: bool
+    is_tail: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutedArena:
     """An arena that the program made, and what was seen in it; sizes and addresses are bytes.
 
@@ -182,6 +207,7 @@ class ExecutedArena:
             has it; of one arena alone.
         trials: How many sizes were tried.
         tried: The sizes that were asked for; for one of more than 4 MiB, one of that order is tried that aligns alike.
+        banks: Where the planner is that of banks.h, its banks; no other sizes are tried then.
     """
 
     symbol: str
@@ -202,6 +228,7 @@ class ExecutedArena:
     trials: Count
     tried: tuple[TriedSize, ...]
     allocations_at_smallest: tuple[ExecutedAllocation, ...] = ()
+    banks: tuple[ExecutedBank, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,6 +259,20 @@ class Execution:
     arenas: tuple[ExecutedArena, ...]
 
     __repr__ = short_repr
+
+    def _repr_html_(self) -> str:
+        """For notebooks: each arena, and what it needs."""
+        rows = [
+            (
+                one.symbol or f"{one.address:#x}",
+                f"{one.size:,} B",
+                "not known" if one.smallest_arena is None else f"{one.smallest_arena:,} B",
+                {True: "works", False: one.reason or "fails", None: one.reason or "cannot be told"}[one.works],
+            )
+            for one in self.arenas
+        ]
+        title = f"{self.file or 'a program'}, executed for a {self.core} in {self.emulator}: {self.answer}"
+        return html_table(title, rows, head=("arena", "size", "needs", "result"))
 
     @property
     def bad_stores(self) -> tuple[ExecutedStore, ...]:

@@ -7,12 +7,15 @@ from dataclasses import replace
 from time import process_time
 from typing import Literal, NamedTuple
 
+from tflm_sim.arena.stages import Stage
 from tflm_sim.errors import FirmwareError
+from tflm_sim.extensions.firmware.emulation.banks import banks_around, given_banks, lacks
 from tflm_sim.extensions.firmware.emulation.emulator import Emulator
-from tflm_sim.extensions.firmware.emulation.event_rows import HeldAddress, rows_of, with_parse
+from tflm_sim.extensions.firmware.emulation.event_rows import HeldAddress, rows_of, with_askers
 from tflm_sim.extensions.firmware.emulation.execution import (
     ExecutedAllocation,
     ExecutedArena,
+    ExecutedBank,
     ExecutedInvoke,
     ExecutedOperator,
     ExecutedStore,
@@ -224,18 +227,24 @@ def _answers(
 ) -> Iterator[ExecutedArena]:
     """Yield what is known of each arena. Sizes are searched first: what counts instructions slows the machine down."""
     machine = start.machine
+    given = given_banks(machine, program)
     arenas = [arena for arena in follower.arenas if arena.results]
+    banks = [banks_around(arena, given) for arena in arenas]
     searches = [SizeSearch(machine, program, follower, arena, _TRIAL_S) for arena in arenas]
     found = [
-        _size_found(machine, search, arena, is_misplaced=bool(follower.misplacement(arena, arena.results)))
-        for search, arena in zip(searches, arenas, strict=True)
+        _in_banks(arena, held)
+        if held
+        else _size_found(machine, search, arena, is_misplaced=bool(follower.misplacement(arena, arena.results)))
+        for search, arena, held in zip(searches, arenas, banks, strict=True)
     ]
     tried = [
         tuple(_tried(search, sizes)) if size.smallest else () for search, size in zip(searches, found, strict=True)
     ]
-    for arena, size, others, search in zip(arenas, found, tried, searches, strict=True):
+    for arena, size, others, search, held in zip(arenas, found, tried, searches, banks, strict=True):
         observed = [] if arena.part is Part.REST else _observed(machine, follower, arena, runs)
         answer = _answer(program, follower, arena, size, others, observed, not start.is_direct)
+        if held:
+            answer = replace(answer, part="all", is_exact=True, banks=held)
         if size.fits is False and answer.smallest_arena_multiple_of_16 is not None and arena.part is Part.ALL:
             seen = search.observed(answer.smallest_arena_multiple_of_16)
             again = (
@@ -245,6 +254,15 @@ def _answers(
             )
             answer = replace(answer, allocations_at_smallest=again)
         yield answer
+
+
+def _in_banks(arena: Arena, banks: Sequence[ExecutedBank]) -> _SizeFound:
+    """Return what is known of an arena in banks of banks.h: their planner says itself what each must have."""
+    fits = _fits(arena.results)
+    if fits:
+        return _SizeFound(fits, "")
+    said = [line.strip() for one in arena.results for line in one.log if line.strip()]
+    return _SizeFound(fits, " and ".join(lacks(banks)) or (said[0] if said else _reason(arena.results)))
 
 
 def _tried(search: SizeSearch, sizes: Sequence[int]) -> Iterator[TriedSize]:
@@ -435,7 +453,9 @@ def _allocation(program: Program, arena: Arena, result: Result, is_called: bool)
         log=tuple(result.log),
         stack=result.stack,
         model=result.model,
-        events=tuple(rows_of(with_parse(result.events, dict(_owners(result, arena.head))))),
+        events=tuple(
+            rows_of(with_askers(result.events, dict(_owners(result, arena.head)), _functions(program, result)))
+        ),
         invocations=tuple(_invocation(program, one, is_called) for one in result.invocations),
         stores=_stores(program, result.stores),
         stack_room=program.stack_room(result.pointer, is_called=is_called),
@@ -448,6 +468,17 @@ def _owners(result: Result, head: int) -> Iterator[tuple[int, HeldAddress]]:
         for value in operator.holds:
             if value >= head:
                 yield value - head, HeldAddress(operator.subgraph, operator.index, operator.name)
+
+
+def _functions(program: Program, result: Result) -> dict[tuple[Stage, int, int], str]:
+    """Return the name of each operator's Init and Prepare, where a symbol says it."""
+    found = {
+        (stage, operator.subgraph, operator.index): program.name_at(address)
+        for operator in result.operators
+        for stage, address in ((Stage.OP_INIT, operator.init), (Stage.OP_PREPARE, operator.prepare))
+        if address is not None
+    }
+    return {key: f"{name}()" for key, name in found.items() if name}
 
 
 def _invocation(program: Program, invocation: InvokeSeen, is_called: bool) -> ExecutedInvoke:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from time import process_time
 
-from tflm_sim.arena.events import OpEvent, Persist, Phase
+from tflm_sim.arena.events import OpEvent, Persist, Phase, ScratchRequest
 from tflm_sim.arena.stages import Stage
 from tflm_sim.extensions.firmware.emulation.allocations import ALLOCATOR_ROLES
 from tflm_sim.extensions.firmware.emulation.arenas import INTERPRETER, Arenas
@@ -393,7 +393,9 @@ class Follower:
         """Note a scratch buffer that an operator asks for: this, bytes, and where its number goes."""
         operator = self._stores.asker
         if operator is not None:
-            self._scratch.append(ScratchAsked((operator.subgraph, operator.index), argument(self.machine, 1)))
+            size = argument(self.machine, 1)
+            self._book.tell(ScratchRequest(size, operator.subgraph, len(self._scratch), ""))
+            self._scratch.append(ScratchAsked((operator.subgraph, operator.index), size))
 
     def _phase(self, stage: Stage) -> None:
         self._book.tell(Phase(stage))

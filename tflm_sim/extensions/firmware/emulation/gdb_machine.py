@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import time
+import weakref
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -111,6 +112,8 @@ class GdbMachine:
             stderr=subprocess.DEVNULL,
             pass_fds=[monitor.number, *shared],
         )
+        # QEMU goes on when its debugger is gone: it must not outlive a machine that nobody closed.
+        self._end = weakref.finalize(self, _end, self._qemu)
         return monitor.is_answered()
 
     # -- packets --------------------------------------------------------------------------------------------------
@@ -330,8 +333,12 @@ class GdbMachine:
     def close(self) -> None:
         """End QEMU."""
         self._monitor.close()
-        self._qemu.kill()
-        self._qemu.wait()
+        self._end()
+
+
+def _end(qemu: subprocess.Popen[bytes]) -> None:
+    qemu.kill()
+    qemu.wait()
 
 
 def _blocks(address: int, size: int) -> Iterator[tuple[int, int]]:

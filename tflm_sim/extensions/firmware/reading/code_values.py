@@ -44,6 +44,8 @@ _MAX_STEPS = 40_000
 _MAX_ARGUMENTS = 10
 _MAX_PLACE_CHARACTERS = 80
 """Characters of what stands for a place in memory; a word from deeper memory is not known."""
+_MAX_ENDING_BYTES = 256
+"""Bytes of a function of which it is found out whether it returns: abort() and those that call it are short."""
 _MAX_INSTRUCTION_BYTES = 24
 """Bytes that are handed to the decoder: IT of Thumb with the four instructions behind it are 18."""
 ARGUMENT, CALL = "argument ", "call "
@@ -132,10 +134,18 @@ class _State:
 
 
 class CodeReader:
-    """Reads functions of a program."""
+    """Reads functions of a program.
 
-    def __init__(self, elf: Elf, decoder: Decoder) -> None:
-        self._elf, self._decoder = elf, decoder
+    Args:
+        elf: The program.
+        decoder: Of its instructions.
+        functions: Its functions by their first addresses. What stands behind a call of one of them that never returns
+            is not what comes next.
+    """
+
+    def __init__(self, elf: Elf, decoder: Decoder, functions: Mapping[int, Function] | None = None) -> None:
+        self._elf, self._decoder, self._functions = elf, decoder, functions or {}
+        self._returns: dict[int, bool] = {}
         self._convention: Convention = decoder.convention
         self._mask = (1 << 8 * self._convention.word) - 1
         self._sections = [s for s in elf.sections if s.is_allocated and s.has_bits and s.size]
@@ -190,6 +200,46 @@ class CodeReader:
             frozenset(self._tests),
         )
 
+    def _does_return(self, start: int) -> bool:
+        """Return whether a function may return; of a long one, and of one that is not known, it is taken that it does.
+
+        While that is being found out of a function, its calls of itself are taken to return.
+        """
+        function = self._functions.get(start)
+        if function is None or function.size > _MAX_ENDING_BYTES:
+            return True
+        if start not in self._returns:
+            self._returns[start] = True
+            self._returns[start] = self._reaches_an_end(function)
+        return self._returns[start]
+
+    def _reaches_an_end(self, function: Function) -> bool:
+        seen: set[int] = set()
+        work = [function.start]
+        while work:
+            address = work.pop()
+            if not function.start <= address < function.start + function.size:
+                if self._does_return(address):
+                    return True
+                continue
+            if address in seen:
+                continue
+            seen.add(address)
+            decoded = self._decoder.decode(self._code(address), address)
+            if decoded is None:
+                return True
+            size, steps = decoded
+            following = [address + size]
+            for step in steps:
+                if isinstance(step, Branch):
+                    if step.target is None:
+                        return True
+                    following = [step.target, *following[: step.is_conditional]]
+                elif isinstance(step, CallTo) and step.target is not None and not self._does_return(step.target):
+                    following = []
+            work += following
+        return False
+
     def _note_reads(self, address: int, state: _State, steps: list[Step]) -> None:
         """Note the place that an instruction loads from, if its first step is the load."""
         for step in steps[:1]:
@@ -242,8 +292,10 @@ class CodeReader:
                     if is_conditional and is_taken is not True:
                         yield address + size, _after_comparison(state, equal is False)
                     return
-                case CallTo():
+                case CallTo(called):
                     found[address] = step
+                    if called is not None and not self._does_return(called):
+                        return
                     self._after_call(state, address)
                 case ConditionalStep(inner):
                     before = state.copy()

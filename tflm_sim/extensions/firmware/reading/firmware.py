@@ -11,6 +11,7 @@ from tflm_sim.errors import FirmwareError
 from tflm_sim.extensions.firmware.reading import tflm_names
 from tflm_sim.extensions.firmware.reading.absent_checks import AbsentCheck, find_absent_checks
 from tflm_sim.extensions.firmware.reading.attributes import Processor, processor
+from tflm_sim.extensions.firmware.reading.bank_plans import GivenBanks, bank_plans
 from tflm_sim.extensions.firmware.reading.call_graph import CallGraph
 from tflm_sim.extensions.firmware.reading.dated_texts import DatedText, find_dated_texts, kernel_files
 from tflm_sim.extensions.firmware.reading.dwarf_units import Units
@@ -90,6 +91,7 @@ class Firmware:
         dated_texts: Messages and functions that TFLM had for a limited time.
         kernel_files: The kernels' source files that messages name.
         absent_checks: Checks that those files had for a while, and that are not in the image.
+        bank_plans: Plans over banks of RAM (banks.h), with the banks that they are given.
     """
 
     image: Image
@@ -120,6 +122,7 @@ class Firmware:
     dated_texts: tuple[DatedText, ...] = ()
     kernel_files: frozenset[str] = frozenset()
     absent_checks: tuple[AbsentCheck, ...] = ()
+    bank_plans: tuple[GivenBanks, ...] = ()
 
     @property
     def tells_operators(self) -> bool:
@@ -168,6 +171,7 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
         dated_texts=find_dated_texts(parts, elf.symbols if elf else (), files),
         kernel_files=files,
         absent_checks=find_absent_checks(parts, files),
+        bank_plans=bank_plans(image),
     )
     if elf is None:
         return plain

@@ -26,7 +26,7 @@ _MAX_REGION_BYTES = 64 * 1024**2
 _RESERVED = ("heap", "stack")
 """Sections whose names hold one of these are room for heap and stack, not data."""
 
-_STACK_TOPS = (
+STACK_TOPS = (
     "_estack", "__StackTop", "__stack_top__", "_stack_top", "__stack", "_vStackTop", "_sp", "_stack_end"
 )  # fmt: skip
 _TOPS = (
@@ -184,7 +184,7 @@ def _is_behind_others(sections: list[Section]) -> bool:
 
 def _ended(region: Region, top: int, grounds: str, values: Mapping[str, int]) -> Region:
     """Return the region with its end, and with the bytes that symbols reserve for stack and heap, if they lie there."""
-    tops = [values[name] for name in _STACK_TOPS if name in values]
+    tops = [values[name] for name in STACK_TOPS if name in values]
     is_here = not tops or any(region.static_end < one <= top for one in tops)
     stack = _first(_STACK_SIZES, values) if is_here else None
     bottom = _first(_STACK_BOTTOMS, values)

@@ -212,7 +212,7 @@ def read_set_up(elf: Elf, graph: CallGraph) -> SetUp:
     machine = decoder(elf) if wanted else None
     if machine is None:
         return SetUp(allocates_again=_allocates_again(graph, 0))
-    program = _Program(graph, CodeReader(elf, machine))
+    program = _Program(graph, CodeReader(elf, machine, graph.functions))
     found = [call for function in wanted for call in _calls_of_constructor(program, graph, function)]
     calls = tuple(dict.fromkeys(found[:_MAX_CALLS]))
     enums, lengths = _only_value(_enum_kinds(program, wanted)), _only_value(_table_lengths(program, wanted))

@@ -10,7 +10,7 @@ import pytest
 
 from tflm_sim.arena.events import Corruption, OpEvent, Persist, Phase, Resize, Temp, TempFree, TempReset
 from tflm_sim.arena.stages import Stage
-from tflm_sim.extensions.firmware.emulation.event_rows import HeldAddress, events_of, rows_of, with_parse
+from tflm_sim.extensions.firmware.emulation.event_rows import HeldAddress, events_of, rows_of, with_askers
 from tflm_sim.extensions.firmware.emulation.measuring import Measuring
 from tflm_sim.extensions.firmware.emulation.memory_map import Span
 from tflm_sim.extensions.firmware.emulation.operators import find_operators
@@ -117,8 +117,8 @@ def test_builtin_data_belong_to_the_operator_that_holds_them_until_kernels_run()
     owners = {984: HeldAddress(0, 3, "ADD")}
     parse, other = OpEvent(Stage.OP_PARSE, 0, 3, "ADD", True), OpEvent(Stage.OP_PARSE, 0, 9, "SUB", True)
     here, elsewhere = Persist(16, 8, 984, 40, 40, "", ""), Persist(16, 8, 900, 40, 40, "", "")
-    assert [*with_parse([elsewhere, here], owners)] == [elsewhere, parse, here]
-    assert [*with_parse([other, here], owners)] == [other, here]
+    assert [*with_askers([elsewhere, here], owners, {})] == [elsewhere, parse, here]
+    assert [*with_askers([other, here], owners, {})] == [other, here]
 
 
 def stores_of(arm: Any, *, top: int = 0, holder: Any = None, is_unnamed: bool = False, blocks: Any = ()) -> Stores:

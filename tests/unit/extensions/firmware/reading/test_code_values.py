@@ -41,7 +41,7 @@ def at(index: int) -> int:
     return START + 2 * index
 
 
-def facts(*program: Step | list[Step]) -> CodeFacts:
+def facts(*program: Step | list[Step], functions: dict[int, Function] | None = None) -> CodeFacts:
     """Return what is read of a program."""
     steps = [one if isinstance(one, list) else [one] for one in program]
     code = bytes(range(1, 2 * len(steps) + 1))
@@ -58,7 +58,7 @@ def facts(*program: Step | list[Step]) -> CodeFacts:
         return 2, steps[(address - START) // 2]
 
     decoder: Any = SimpleNamespace(convention=ARM, decode=decode)
-    reader = CodeReader(Elf(memoryview(write_elf(*parts))), decoder)
+    reader = CodeReader(Elf(memoryview(write_elf(*parts))), decoder, functions)
     return reader.facts(Function(START, 2 * len(steps), ()))
 
 
@@ -83,6 +83,27 @@ def test_a_call_leaves_the_registers_that_are_kept_and_its_result() -> None:
     given = [SetTo("r4", "", 5), SetTo("r1", "", 6)]
     second = sites(given, CALL, SetTo("r2", "r4", 0), CALL)[3][1]
     assert second[:4] == (Value(f"call {at(1):#x}", 0), None, FIVE, None)
+
+
+@pytest.mark.parametrize(
+    ("called", "does_return"),
+    [
+        ([Branch(at(6), False)], False),
+        ([CallTo(at(6)), Branch(None, False, returns=True)], True),
+        ([CallTo(OUTSIDE)], True),
+        ([Branch(at(7), True), Branch(at(6), False)], False),
+        ([Branch(None, True, returns=True), Branch(at(6), False)], True),
+        ([Branch(OUTSIDE, False)], True),
+        ([Branch(None, False)], True),
+    ],
+    ids=["loops", "calls itself", "falls out", "loops in two ways", "may return", "goes elsewhere", "jumps"],
+)
+def test_what_stands_behind_a_call_that_never_returns_does_not_come_next(called: list[Step], does_return: bool) -> None:
+    is_other: list[Step] = [SetTo("r4", "", 6), Branch(at(3), True)]
+    program = ([SetTo("r4", "", 5), Branch(at(4), True)], *is_other, CallTo(at(6)), SetTo("r0", "r4", 0), CALL, *called)
+    functions = {at(6): Function(at(6), 2 * len(called), ())}
+    (call,) = (each for each in facts(*program, functions=functions).calls if each.site == at(5))
+    assert call.arguments[0] == (None if does_return else FIVE)
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,22 @@ class ArenaNeeds:
     tail_apart: int
     head_before: int
 
+    def of_bank(self, planned: int, number: int, *, head: int, tail: int) -> tuple[int, int]:
+        """Return the bytes of persistent memory in a bank, and those that it must have in all.
+
+        Args:
+            planned: Bytes from its start to the end of what is planned there.
+            number: The bank's.
+            head: The number of the head's bank.
+            tail: That of persistent memory.
+        """
+        persistent = before = 0
+        if number == tail:
+            persistent = self.tail if head == tail else self.tail_apart
+        if number == head:
+            before = self.together_before if head == tail else self.head_before
+        return persistent, max(planned + persistent, before)
+
 
 def arena_needs(simulation: Simulation) -> ArenaNeeds:
     """Return what a roomy simulation with one arena and a planner of the firmware's own needs beside the plan."""

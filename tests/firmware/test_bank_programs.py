@@ -1,0 +1,191 @@
+"""Programs with the planner of banks.h: what is said of them names the banks, and which of them lacks how much."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tflm_sim.cli import main
+from tflm_sim.extensions.firmware.emulation.banks import banks_around, given_banks, lacks
+from tflm_sim.extensions.firmware.emulation.execution import ExecutedArena, ExecutedBank, Execution
+from tflm_sim.extensions.firmware.emulation.program import Program
+from tflm_sim.extensions.firmware.emulation.seen import Arena
+from tflm_sim.extensions.firmware.execution_text import ExecutionDocument, verdicts
+from tflm_sim.extensions.firmware.reading.image import load_image
+from tflm_sim.planners import native
+
+sys.path.insert(0, str(Path(__file__).parent))
+import elf_program
+from test_banks_header import tflm
+from test_firmware_verb import MESSAGE
+
+ARM = "arm-none-eabi-g++ -mcpu=cortex-m4 -mthumb"
+pytestmark = [
+    pytest.mark.skipif(not elf_program.is_there(ARM), reason="arm-none-eabi-g++ is not installed"),
+    pytest.mark.skipif(not native.available(), reason="the C core was not built, and packs nothing"),
+]
+PLAN = ["plan", "sample:keyword_spotter", "--kernels", "reference", "--bank", "dtcm=9000", "--bank", "psram=64KiB"]
+OPERATORS = "CONV_2D DEPTHWISE_CONV_2D AVERAGE_POOL_2D RESHAPE FULLY_CONNECTED SOFTMAX CONCATENATION"
+# Of TFLM, as much as a program with banks.h calls.
+STUBS = """
+#include "banks.h"
+void MicroPrintf(const char*, ...) {}
+namespace tflite {
+MicroAllocator::MicroAllocator(IPersistentBufferAllocator*, INonPersistentBufferAllocator*, MicroMemoryPlanner*) {}
+MicroAllocator::~MicroAllocator() {}
+MicroAllocator* MicroAllocator::Create(uint8_t*, size_t, MicroMemoryPlanner*) { return nullptr; }
+PersistentArenaBufferAllocator::PersistentArenaBufferAllocator(uint8_t*, size_t) {}
+NonPersistentArenaBufferAllocator::NonPersistentArenaBufferAllocator(uint8_t*, size_t) {}
+}
+void operator delete(void*, unsigned) noexcept {}
+alignas(16) static uint8_t dtcm[PLAN::k_dtcm_bytes], psram[PLAN::k_psram_bytes];
+volatile size_t psram_size = sizeof psram;
+extern "C" void* memset(void* to, int, size_t) { return to; }
+extern "C" int __cxa_guard_acquire(void*) { return 1; }
+extern "C" void __cxa_guard_release(void*) {}
+extern "C" void __cxa_pure_virtual() {}
+__attribute__((used)) void* allocator() {
+  static PLAN::Memory memory(dtcm, sizeof dtcm, psram, SIZE);
+  return memory.allocator();
+}
+"""
+
+
+def program(
+    folder: Path, *, sample: str = "keyword_spotter", size: str = "sizeof psram", has_symbols: bool = True
+) -> str:
+    """Return a program with banks.h for the sample keyword_spotter; ``size``: what it says that psram has."""
+    tflm(folder, "2026-08")
+    assert main([*PLAN, "-o", str(folder / "banks.h")]) == 0
+    rows = elf_program.all_structs()
+    named = [name for name in rows if "." not in name and "::" not in name]
+    source = elf_program.source_of(elf_program.in_order(rows, named))
+    source += elf_program.model_source("g_model", sample) + MESSAGE
+    registered = " ".join(f"void Register_{name}() {{}}" for name in OPERATORS.split())
+    source += f"namespace KERNELS {{ {registered} }}\nint main() {{ return 0; }}\n"
+    stubs = STUBS.replace("PLAN", "tflm_banks::keyword_spotter").replace("SIZE", size)
+    conv = elf_program.own_struct(rows["concatenation.OpData"], rows)
+    sources = {"main.cc": source, "banks.cc": stubs, "tensorflow/lite/micro/kernels/concatenation.cc": conv}
+    return str(elf_program.build(folder, ARM, sources, "-g", "-I.", "-Os", *([] if has_symbols else ["-s"])))
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    capsys.readouterr()
+    code = main(list(arguments))
+    return code, capsys.readouterr().out
+
+
+def test_the_answer_names_what_each_bank_needs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    elf = program(tmp_path)
+    code, text = said(capsys, "firmware", elf)
+    assert text.splitlines()[0].endswith("needs 8,000 B in dtcm (of 8,000 B) and 14,656 B in psram (of 14,656 B)")
+    assert (code, text.startswith("yes: model g_model")) == (0, True)
+    for verb in ("size", "check --limit 22784"):
+        name, *options = verb.split()
+        code, text = said(capsys, name, "sample:keyword_spotter", "--firmware", elf, *options)
+        first = "yes: needs 8,000 B in dtcm (of 8,000 B) and 14,656 B in psram (of 14,656 B)"
+        assert (code, text.splitlines()[0]) == (0, first)
+    code, text = said(capsys, "firmware", elf, "--json")
+    (row,) = json.loads(text)["verdicts"]
+    assert [(bank["name"], bank["size"], bank["needed"]) for bank in row["banks"]] == [
+        ("dtcm", 8000, 8000),
+        ("psram", 14656, 14656),
+    ]
+    assert row["smallest_arena"] == 22656
+
+
+def test_one_byte_less_is_a_no_that_names_the_bank_and_what_the_planner_prints(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elf = program(tmp_path, size="sizeof psram - 1")
+    why = (
+        "psram (14,655 B) is too small by 1 B: AllocateTensors() will fail and print "
+        "`bank psram has 14655 bytes, the plan needs 14656`"
+    )
+    code, text = said(capsys, "firmware", elf)
+    assert (code, text.splitlines()[0].endswith(why)) == (1, True)
+    code, text = said(capsys, "check", "sample:keyword_spotter", "--firmware", elf, "--limit", "64KiB")
+    assert (code, text.splitlines()[0]) == (1, f"no: {why}")
+
+
+def test_sizes_that_are_known_when_it_runs_are_a_condition_for_each_bank(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, text = said(capsys, "firmware", program(tmp_path, size="psram_size"))
+    assert code == 3
+    assert text.startswith("yes, if dtcm has 8,000 B or more and psram has 14,656 B or more: model g_model ")
+
+
+def test_a_plan_for_another_model_is_a_no_with_the_buffer_that_differs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, text = said(capsys, "firmware", program(tmp_path, sample="sine"))
+    assert code == 1
+    assert (
+        "the plan of banks.h (keyword_spotter) is for another model or other kernels: AllocateTensors() will fail and "
+        "print `buffer 0 has 16 bytes [0, 1], planned were 496 bytes [0, 1]: other model or kernels`"
+    ) in text
+
+
+class Memory:
+    """A machine whose memory is the program's file, and whose stack pointer is 0."""
+
+    def __init__(self, elf: str) -> None:
+        self._pieces = load_image(elf).pieces
+
+    def read(self, address: int, size: int) -> bytes:
+        for piece in self._pieces:
+            if piece.address <= address < piece.address + len(piece.data):
+                return bytes(piece.data[address - piece.address :][:size])
+        return bytes(size)
+
+    def get(self, _: str) -> int:
+        return 0
+
+
+def test_banks_are_found_in_the_memory_of_a_program_that_runs_also_without_symbols(tmp_path: Path) -> None:
+    elf = program(tmp_path, has_symbols=False, size="sizeof psram - 1")
+    image = load_image(elf)
+    assert image.elf is not None
+    (banks,) = given_banks(Memory(elf), Program(image.elf))  # type: ignore[arg-type]
+    assert [(bank.name, bank.size, bank.needed, bank.is_head, bank.is_tail) for bank in banks] == [
+        ("dtcm", 8000, 8000, True, False),
+        ("psram", 14655, 14656, False, True),
+    ]
+    assert list(lacks(banks)) == ["psram (14,655 B) is too small by 1 B"]
+    tail = banks[1].address + 8000
+    arena = Arena(tail, 6655, tail, True, None, None)
+    assert banks_around(arena, [banks]) == banks
+    elsewhere = replace(arena, address=banks[1].address + 14655)
+    assert banks_around(elsewhere, [banks]) == ()
+
+
+def test_an_executed_program_tells_what_each_bank_needs() -> None:
+    dtcm = ExecutedBank(
+        name="dtcm", address=0x20000000, size=8000, needed=8000, planned=8000, is_head=True, is_tail=False
+    )
+    psram = replace(dtcm, name="psram", address=0x60000000, size=14655, needed=14656, is_head=False, is_tail=True)
+    arena = ExecutedArena(
+        symbol="psram", part="all", address=0x60001F40, size=6655, is_exact=True, fits=False, works=False,
+        arena_used_bytes=0, smallest_arena=None, smallest_arena_multiple_of_16=None, arena_used_bytes_at_smallest=None,
+        succeeds_from=None, log_below=(), reason="psram (14,655 B) is too small by 1 B", allocations=(), trials=0,
+        tried=(), banks=(dtcm, psram),
+    )  # fmt: skip
+    execution = Execution(
+        file=None,
+        core="Cortex-M4",
+        emulator="Unicorn",
+        start="",
+        is_guessed=False,
+        ending="",
+        output="",
+        arenas=(arena,),
+    )
+    document = ExecutionDocument(execution=execution, compared=(), contradictions=(), places=(), answer="no")
+    assert verdicts(document) == [
+        "no: psram (14,655 B) is too small by 1 B; dtcm (8,000 B) needs 8,000 B and psram (14,655 B) needs 14,656 B"
+    ]
