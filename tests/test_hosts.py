@@ -153,7 +153,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "verify": lambda: tflm_sim.verify(SINE, SINE),
     "with_offline_plan": lambda: tflm_sim.with_offline_plan(SINE, M4, "greedy"),
 }
-NEEDS_MORE = {"execute"}
+NEEDS_MORE = {"execute", "measure"}
 """Public functions that need a linked program, which is built in tests of their own."""
 COMMANDS = (
     "boards",

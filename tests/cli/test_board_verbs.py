@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -98,12 +99,13 @@ def test_a_log_of_another_model_is_told(capsys: pytest.CaptureFixture[str]) -> N
     assert "another model, kernel library version, interpreter or TFLM version" in out or "does not fail" in out
 
 
-def test_standard_input_is_read(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_is_read() -> None:
     text = b"Didn't find op for builtin opcode 'SOFTMAX'\n"
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
-    code, out, _ = run(capsys, "explain", "-")
-    assert code == 1
-    assert "Add SOFTMAX to the op resolver" in out
+    done = subprocess.run(
+        [sys.executable, "-m", "tflm_sim", "explain", "-"], input=text, capture_output=True, check=False
+    )
+    assert done.returncode == 1
+    assert b"Add SOFTMAX to the op resolver" in done.stdout
 
 
 def test_a_log_without_tflm_and_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:

@@ -29,10 +29,13 @@ CASES = cases(["cortex-m4", "esp32-s3", "x86_64"])
 @pytest.fixture
 def cluster() -> Iterator[Any]:
     """Start a scheduler and three worker processes."""
+    import dask
     import distributed
 
     options = {"n_workers": 3, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
-    with distributed.LocalCluster(**options) as started:
+    # dask gives a worker up that it lost 15 s ago and that is not there now, though it came back and was started again.
+    patient = dask.config.set({"distributed.deploy.lost-worker-timeout": "2 minutes"})
+    with patient, distributed.LocalCluster(**options) as started:
         yield started
 
 

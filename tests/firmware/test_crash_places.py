@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -71,8 +72,22 @@ def test_explain_names_the_operator_and_says_that_the_program_cannot_be_executed
         f"E: ***** MPU FAULT *****\nE:   MMFAR Address: 0x4\nE: Faulting instruction address (r15/pc): 0x{address:08x}"
     )
     assert main(["explain", log, "--firmware", str(path)]) == 1
+    assert "  more      with --run the program is executed" in capsys.readouterr().out
+    assert main(["explain", log, "--firmware", str(path), "--run"]) == 1
     text = capsys.readouterr().out
     assert "BuildStridedSliceParams" in text
     assert f"{KERNEL}:2, the kernel of STRIDED_SLICE" in text
     assert "It used address 0x4, a null pointer." in text
     assert "  executed  not: " in text
+
+
+def test_explain_executes_no_program_that_was_only_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, _ = built(tmp_path, COMPILERS[0], "-g")
+    monkeypatch.setattr(programs, "seen", Mock(side_effect=AssertionError("it was executed")))
+    for form in ([], ["--json"]):
+        assert main(["explain", "abort() was called", "--firmware", str(path), *form]) == 1
+        assert "it was executed" not in capsys.readouterr().err
+    assert main(["explain", "abort() was called", "--run"]) == 2
+    assert "--run needs --firmware" in capsys.readouterr().err

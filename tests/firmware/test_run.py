@@ -91,6 +91,7 @@ def test_what_is_asked_for_after_allocate_tensors_returned_is_none_of_its_reques
         ("cortex-m4", "unicorn"),
         ("cortex-m33", "unicorn"),
         ("cortex-m3", "qemu"),
+        ("cortex-m7 -mfpu=fpv5-d16 -mfloat-abi=hard", "qemu"),
         ("cortex-m55", "qemu"),
     ],
 )
@@ -102,6 +103,14 @@ def test_stack_and_instructions_of_invoke_are_counted(core: str, emulator: str, 
     # Four registers and 64 bytes; 4 instructions before the loop, 250 times 2 in it, 4 behind.
     assert (invoke.status, invoke.stack) == ("ok", 16 + 64)
     assert invoke.instructions == 4 + 500 + 4
+
+
+def test_a_cortex_m7_with_doubles_is_executed_as_one(tmp_path: Path) -> None:
+    if shutil.which("qemu-system-arm") is None:
+        pytest.skip("qemu-system-arm not installed")
+    execution = tflm_sim.execute(run_program.built(tmp_path, "cortex-m7 -mfpu=fpv5-d16 -mfloat-abi=hard"))
+    (arena,) = execution.arenas
+    assert (execution.core, arena.smallest_arena, arena.allocations[0].status) == ("Cortex-M7", 228, "ok")
 
 
 @pytest.mark.nightly

@@ -226,7 +226,7 @@ def test_explain_executes_the_program_and_tells_its_stack_and_its_stores_out_of_
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     program = operators_program.built(tmp_path, in_eval=f"fill((uint8_t *){NOWHERE}, 4)")
-    assert main(["explain", "CORRUPT HEAP", "--firmware", str(program), "--json"]) == 1
+    assert main(["explain", "CORRUPT HEAP", "--firmware", str(program), "--run", "--json"]) == 1
     executed = json.loads(capsys.readouterr().out)["executed"]
     assert any("B of stack" in line for line in executed), executed
     assert any("a store out of bounds" in line and f"{NOWHERE:#010x}" in line for line in executed), executed

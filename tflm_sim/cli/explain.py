@@ -59,6 +59,7 @@ EXAMPLES = """
 tflm-sim explain boot.log
 tflm-sim explain "Failed to resize buffer. Requested: 33488, available 20472, missing: 13016"
 tflm-sim explain boot.log --arena-size 26080 --model okay_nabu.tflite --target esp32-s3
+tflm-sim explain boot.log --firmware build/app.elf --run
 """
 MAX_LOG_BYTES = 1 << 30
 """Bytes; 'board read' reads a longer one piece by piece."""
@@ -121,7 +122,7 @@ class ExplanationDocument:
         unknown: Lines that speak of an error and that are not known.
         simulated: With a model, where no failure of the log is explained: what the simulation says.
         used: With a model: each figure of the log for the arena in use, beside the simulation's.
-        executed: With --firmware: what the program did when it was executed, or why it cannot be, a sentence each.
+        executed: With --run: what the program did when it was executed, or why it cannot be, a sentence each.
         assumed: With a model: the options that the answer depends on and that were not given.
     """
 
@@ -144,11 +145,20 @@ def register(subparsers: Subparsers) -> None:
         "--model", metavar="MODEL", help="the model, for an exact answer: a .tflite file, or sample:NAME"
     )
     add_configuration(parser)
+    parser.add_argument(
+        "--run",
+        dest="is_executed",
+        action="store_true",
+        help="with --firmware: execute the program in an emulator, and say what it does: result, stack, stores out of "
+        "bounds",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the verb: exit code 1 for a failure that is explained, 3 where nothing is understood, else 0."""
+    if args.is_executed and not args.firmware:
+        raise UsageError("--run needs --firmware, the program that is executed")
     data = _read(args.log)
     events = parse_log(data)
     unknown, last = unknown_errors(data, events)
@@ -168,7 +178,7 @@ def run(args: argparse.Namespace) -> int:
     is_understood = bool(events) and not (unknown or any(isinstance(event, Damaged) for event in events))
     answer: Answer = "no" if found else answer_of(is_understood or None)
     used = () if model is None else tuple(_used(events, model, config))
-    executed = _executed(args, model) if args.firmware else ()
+    executed = _executed(args, model) if args.is_executed else ()
     if args.json:
         missing = None if args.model is None else assumed(args, config)
         document = _document(answer, found, places, exact, unknown, simulated, missing)
@@ -180,6 +190,8 @@ def run(args: argparse.Namespace) -> int:
     say(*(f"line {each.line} is not known: {each.text}" for each in unknown))
     say(*(line for each in used for line in _used_lines(each)))
     say(*(f"  executed  {line}" for line in executed))
+    if args.firmware and not args.is_executed:
+        say("  more      with --run the program is executed in an emulator: result, stack, stores out of bounds")
     if not found:
         say("no failure is in this log" if is_understood else _not_understood(events, unknown))
         say(*([] if is_understood else [f"  give      {what}" for what in _SEND]))

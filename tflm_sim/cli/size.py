@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.checks.doubts import EXIT_CODES, first_words
-from tflm_sim.checks.judge import in_what_is_left, room_on
 from tflm_sim.cli import options
 from tflm_sim.cli.terminal import ProgressLine, say, say_json, say_verdict, terminal_width, wants_color
 from tflm_sim.device.configuration import Configuration, planner_words
@@ -22,16 +21,14 @@ from tflm_sim.model.types import Model
 from tflm_sim.registry import part_lines, sources
 from tflm_sim.report.size_answer import arena_answer
 from tflm_sim.report.text import failure_lines, size_lines
-from tflm_sim.report.verdict_text import ram_lines
 from tflm_sim.sizes import parse_size
-from tflm_sim.targets.boards import board
-from tflm_sim.targets.ram_beside import RamBeside, beside_of, ram_beside
 from tflm_sim.units import format_size
 
 if TYPE_CHECKING:
     from tflm_sim.checks.program_need import ProgramNeed
     from tflm_sim.extension_points import ProgramFigures
     from tflm_sim.report.document import ArenaDocument, ErrorDocument, SizeDocument
+    from tflm_sim.targets.ram_beside import RamBeside
 
 ABOUT = """
 TensorFlow Lite Micro (TFLM) runs a model in one block of memory, the tensor
@@ -274,6 +271,9 @@ def _ram_of(args: argparse.Namespace, config: Configuration) -> RamBeside | None
     """Return what the software of ``--beside`` leaves of the board; None without the option, or without a figure."""
     if args.beside is None:
         return None
+    from tflm_sim.checks.judge import room_on  # Most who size name no board.
+    from tflm_sim.targets.ram_beside import ram_beside
+
     room = room_on(args.board, limit=None, ram_free=None, has_external_ram=False, beside=args.beside)
     assert room.board is not None, "what is beside needs a board"
     return ram_beside(room.board, room.beside, config.target.runtime.snapshot)
@@ -281,6 +281,11 @@ def _ram_of(args: argparse.Namespace, config: Configuration) -> RamBeside | None
 
 def _left_lines(args: argparse.Namespace, ram: RamBeside | None, needed: int) -> list[str]:
     """Return whether the arena fits in what is left of the board, on what that hangs, and the figures."""
+    from tflm_sim.checks.judge import in_what_is_left
+    from tflm_sim.report.verdict_text import ram_lines
+    from tflm_sim.targets.boards import board
+    from tflm_sim.targets.ram_beside import beside_of
+
     limit, works, reason, doubts = in_what_is_left(board(args.board), beside_of(args.beside), ram, needed)
     fits = reason or f"needs {format_size(needed)} of {limit:,} B"
     return [f"fits: {first_words(works, doubts)}: {fits}", *(ram_lines(ram) if ram is not None else [])]

@@ -160,7 +160,7 @@ class Builder:
 
     def _build_headers(self) -> None:
         """Compile once what nearly all sources include: that is most of the time that each takes."""
-        names = ("micro_interpreter.h", "micro_mutable_op_resolver.h", "micro_resource_variable.h", "micro_utils.h")
+        names = ("micro_interpreter.h", "micro_resource_variable.h", "micro_utils.h")
         self._all_headers.write_text("".join(f'#include "tensorflow/lite/micro/{name}"\n' for name in names), "utf-8")
         compiled = self._all_headers.with_suffix(".h.gch" if self._gcc else ".h.pch")
         command = [*self._compiler(self._all_headers)[:-2], "-x", "c++-header", self._all_headers, "-o", compiled]
@@ -187,7 +187,8 @@ class Builder:
         ]
         if library.kernels_from:
             found = [*library.kernels_from.glob("Source/*/*.c"), *library.kernels_from.glob("src/*/*.c")]
-            sources += [path for path in sorted(found) if not path.stem.endswith(("esp32s3", "esp32p4"))]
+            # Without the kernels for other chips, and those for floats, which want flags of their own.
+            sources += [path for path in sorted(found) if not path.stem.endswith(("esp32s3", "esp32p4", "f16", "f32"))]
         objects = []
         for source in sources:
             built = self.folder / (source.as_posix().strip("/").replace("/", "_") + ".o")

@@ -29,6 +29,8 @@ class Form(NamedTuple):
             heap's place moves it, or the program chooses a size itself.
         invokes: False where the program never ends, so that only the truth's program says whether it works.
         fails: Whether no arena is right, although the emulator does not notice.
+        is_of_program: Whether what makes it fail, or where its arena lies, is nothing of which an answer about a limit
+            speaks (``check --limit``, ``size``, the toml).
     """
 
     does: str
@@ -36,6 +38,7 @@ class Form(NamedTuple):
     has_own_size: bool = False
     invokes: bool = True
     fails: bool = False
+    is_of_program: bool = False
 
 
 _ARENA = "alignas(16) static uint8_t arena[ARENA]; "
@@ -111,7 +114,8 @@ FORMS = {
     ),
     "sizeof": Form(f"{_ARENA}static tflite::MicroInterpreter i(M, r, arena, SIZED(sizeof(arena))); RUN(i)"),
     "sizeof a pointer": Form(
-        f"{_ARENA}uint8_t *volatile at = arena; static tflite::MicroInterpreter i(M, r, at, sizeof(at)); RUN(i)"
+        f"{_ARENA}uint8_t *volatile at = arena; static tflite::MicroInterpreter i(M, r, at, sizeof(at)); RUN(i)",
+        is_of_program=True,
     ),
     "a getter": Form(
         "static tflite::MicroInterpreter i(M, r, arena_of_tflm(), SIZE); RUN(i)",
@@ -130,14 +134,17 @@ FORMS = {
     ),
     "a fixed address": Form("static tflite::MicroInterpreter i(M, r, (uint8_t *)MIDDLE_OF_RAM, SIZE); RUN(i)"),
     "over the stack": Form(
-        "static tflite::MicroInterpreter i(M, r, (uint8_t *)(END_OF_RAM - SIZE), SIZE); RUN(i)", has_own_size=True
+        "static tflite::MicroInterpreter i(M, r, (uint8_t *)(END_OF_RAM - SIZE), SIZE); RUN(i)",
+        fails=True,
+        is_of_program=True,
     ),
     "passes more than it has": Form(
         "static struct { alignas(16) uint8_t arena[ARENA - 1600]; uint8_t neighbour[1600]; } s; "
-        "static tflite::MicroInterpreter i(M, r, s.arena, SIZE); END(i); "
-        "for (auto b : s.neighbour) if (b) end(1); end(0);",
+        "static tflite::MicroInterpreter i(M, r, s.arena, SIZE); END(i); for (auto b : s.neighbour) if (b) end(1); "
+        "end(0);",
         has_own_size=True,
         fails=True,
+        is_of_program=True,
     ),
     "on the heap": Form(
         "auto *arena = (uint8_t *)malloc(ARENA); tflite::MicroInterpreter i(M, r, arena, SIZE); RUN(i)",
@@ -228,14 +235,13 @@ FORMS = {
         "tflite::MicroInterpreter i(M, r, arena, SIZE); RUN(i) }",
     ),
     "in a task whose stack is small": Form(
-        "SWITCH_STACK(tasks.stack + sizeof(tasks.stack), task)",
-        "alignas(16) static uint8_t arena[ARENA]; static struct { alignas(16) uint8_t guard[4096]; "
-        "uint8_t stack[256]; } tasks; "
+        "SWITCH_STACK(small_stack + sizeof(small_stack), task)",
+        "alignas(16) static uint8_t arena[ARENA]; static uint8_t small_stack[256]; "
         'extern "C" __attribute__((noinline, used)) void task() { static Resolver r; ADD_ALL(r) '
-        "static tflite::MicroInterpreter i(M, r, arena, SIZE); "
-        "END(i) for (auto b : tasks.guard) if (b) end(1); end(0); }",
+        "static tflite::MicroInterpreter i(M, r, arena, SIZE); RUN(i) }",
         has_own_size=True,
         fails=True,
+        is_of_program=True,
     ),
     "own allocator": Form(f"{_ALLOCATOR}static tflite::MicroInterpreter i(M, r, a); RUN(i)"),
     "takes memory": Form(
@@ -248,7 +254,9 @@ FORMS = {
     "two arenas": Form(
         f"{_ARENA}alignas(16) static uint8_t stays[24000]; "
         "auto *a = tflite::MicroAllocator::Create(stays, sizeof(stays), arena, SIZE); "
-        "static tflite::MicroInterpreter i(M, r, a); RUN(i)"
+        "static tflite::MicroInterpreter i(M, r, a); RUN(i)",
+        has_own_size=True,
+        is_of_program=True,
     ),
     "twice": Form(f"{_ARENA}{_ON_ARENA}{_CHECKED}RUN(i)"),
     "three times": Form(f"{_ARENA}{_ON_ARENA}for (int n = 0; n < 2; n++) {_CHECKED}RUN(i)"),
@@ -293,8 +301,8 @@ FORMS = {
         f"{_ARENA}static int mine; {_ON_ARENA}if (i.SetMicroExternalContext(&mine) != kTfLiteOk) end(1); RUN(i)"
     ),
     "invoked often": Form(
-        f"{_ARENA}{_ON_ARENA}{_CHECKED}if (TRUTH_NOW) end(0); for (int n = 0; n < 3; "
-        f"n++) {{ memset(i.input(0)->data.raw, n, i.input(0)->bytes); "
+        f"{_ARENA}{_ON_ARENA}{_CHECKED}if (TRUTH_NOW) end(0); for (int n = 0; n < 3; n++) {{ "
+        "memset(i.input(0)->data.raw, n, i.input(0)->bytes); "
         "if (i.Invoke() != kTfLiteOk) end(1); } i.Reset(); end(0);"
     ),
     "filled before": Form(f"{_ARENA}memset(arena, 0xa5, ARENA); {_ON_ARENA}RUN(i)"),
@@ -305,13 +313,14 @@ FORMS = {
     "a virtual getter": Form(
         "struct Base { virtual uint8_t *arena() = 0; }; "
         "struct Own : Base { uint8_t *arena() override { alignas(16) static uint8_t a[ARENA]; return a; } }; "
-        "static Own own; Base *volatile base = &own; static tflite::MicroInterpreter i(M, r, base->arena(), "
-        "SIZE); RUN(i)"
+        "static Own own; Base *volatile base = &own; static tflite::MicroInterpreter i(M, r, base->arena(), SIZE); "
+        "RUN(i)"
     ),
     "grows until it fits": Form(
-        f"{_ARENA}for (size_t size = 4096; size <= SIZE; size += 1024) {{ tflite::MicroInterpreter i(M, r, "
-        "arena, size); "
+        f"{_ARENA}for (size_t size = 4096; size <= SIZE; size += 1024) {{ tflite::MicroInterpreter i(M, r, arena, "
+        f"size); "
         "if (i.AllocateTensors() == kTfLiteOk) { RUN(i) } } end(1);",
+        is_of_program=True,
         has_own_size=True,
     ),
     "the model in RAM": Form(
@@ -343,6 +352,7 @@ FORMS = {
         f"r.AddSoftmax(tflite::micro::RegisterOp(nullptr, own_prepare, own_invoke)); {_ARENA}{_ON_ARENA}RUN(i)",
         _OVER_OWN_SCRATCH.replace("BYTES", "120"),
         fails=True,
+        is_of_program=True,
     ),
     "a custom operator besides": Form(
         "static Custom r; ADD_ALL(r) static auto own = tflite::micro::RegisterOp(nullptr, nullptr, nullptr); "
@@ -357,10 +367,13 @@ FORMS = {
     ),
     "softmax is missing": Form(f"static Resolver r; ADD_OTHERS(r) {_ARENA}{_ON_ARENA}RUN(i)"),
     "spoils its arena": Form(
-        f"{_ARENA}{_ON_ARENA}{_CHECKED}if (TRUTH_NOW) end(0); memset(arena + SIZE - 4000, 0xff, 4000); "
-        "end(i.Invoke() != kTfLiteOk);"
+        f"{_ARENA}{_ON_ARENA}{_CHECKED}if (TRUTH_NOW) end(0); memset(arena + SIZE - 4000, 0xff, 4000); end(i.Invoke() "
+        f"!= kTfLiteOk);",
+        is_of_program=True,
     ),
-    "waits for a port": Form(f"{_ARENA}volatile bool port = false; while (!port) {{}} {_ON_ARENA}RUN(i)"),
+    "waits for a port": Form(
+        f"{_ARENA}volatile bool port = false; while (!port) {{}} {_ON_ARENA}RUN(i)", is_of_program=True
+    ),
     "never invokes": Form(
         f"{_ARENA}{_ON_ARENA}{_CHECKED}if (TRUTH_NOW) end(0); volatile bool go = false; while (!go) {{}} "
         "end(i.Invoke() != kTfLiteOk);",

@@ -12,8 +12,9 @@ arena is asked about with a large one. Rows stand in programs.jsonl in the folde
 made again. Without --tflm those rows are counted; --ask-again asks each once more.
 
 An answer is wrong where it says yes (exit code 0) of what fails, or no (1) of what works, or where its size is another
-one. Right is a yes or a no, or a condition with the right size; the others are refused. The table has them by verb,
-with the mean seconds (without the start of Python). The model's operators must be among RESOLVER's (program_forms).
+one (read, it may be that of another address of the arena: up to 12 bytes more). Right is a yes or a no, or a condition
+with the right size; the others are refused. The table has them by verb, with the mean seconds (without the start of
+Python). The model's operators must be among RESOLVER's (program_forms).
 """
 
 from __future__ import annotations
@@ -115,12 +116,16 @@ def asked(row: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def kind_of(verb: str, answer: dict[str, Any], row: dict[str, Any]) -> str:
-    """Return whether an answer is exact, hangs on a condition, is refused, or is wrong."""
+    """Return whether an answer is exact, hangs on a condition, is refused, is wrong, or of something else ("")."""
+    form = FORMS[row["form"]]
+    if form.is_of_program and not verb.startswith("firmware"):
+        return ""
     code, words, size = answer["code"], answer["answer"], answer["size"]
-    if code not in (0, 1, 3) or "Traceback" in words:
+    is_of_size, is_executed = verb.startswith("size"), verb.endswith(("run", "executed"))
+    if code not in (0, 1, 3, *([4] if is_of_size else ())) or "Traceback" in words:
         return "wrong"
     is_condition = words == "if" or ", if " in words or "depends" in words
-    if verb.startswith("size"):
+    if is_of_size:
         # It says how much is needed, whatever the program's arena is.
         does_work = row["smallest"] is not None
         code = {"yes": 0, "no": 1, "": 0 if size else 3}.get(words, 3)
@@ -128,8 +133,11 @@ def kind_of(verb: str, answer: dict[str, Any], row: dict[str, Any]) -> str:
         does_work = row["works"]
     if code == (1 if does_work else 0):
         return "wrong"
-    if None not in (size, row["smallest"]) and size != row["smallest"] and not row["has_own_size"]:
-        return "wrong" if code != 3 else "condition, other size" if is_condition else "refused"
+    if None not in (size, row["smallest"]) and not form.has_own_size and (is_executed or code != 1):
+        # What is read says the most that any address of the arena may need.
+        most = row["smallest"] + (0 if is_executed else 12)
+        if not row["smallest"] <= size <= most:
+            return "wrong" if code != 3 else "condition, other size" if is_condition else "refused"
     return "exact" if code != 3 else "condition" if is_condition else "refused"
 
 
@@ -143,6 +151,8 @@ def table(rows: Iterable[dict[str, Any]]) -> bool:
         programs[Path(row["program"]).parent.name] += 1
         for verb, answer in row["answers"].items():
             kind = kind_of(verb, answer, row)
+            if not kind:
+                continue
             counted[verb][kind] += 1
             seconds[verb] += answer["seconds"]
             conditions.update(answer["doubts"] if kind.startswith("condition") else ())
@@ -188,7 +198,7 @@ def rows_of(builder: Builder, model: Path, name: str, own: str, near: int | None
         works = not form.fails and (builder.works(program) if form.invokes else arena == smallest)
         yield {
             "program": str(program), "model": str(model), "form": name, "arena": arena, "works": works,
-            "smallest": smallest, "has_own_size": form.has_own_size,
+            "smallest": smallest,
         }  # fmt: skip
 
 

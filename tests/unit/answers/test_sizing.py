@@ -55,8 +55,8 @@ def python_calls(action: Callable[[], object]) -> int:
 @pytest.mark.parametrize(
     ("ask", "most"),
     [
-        (smallest_arena, 5_220),  # 5,035 with Python 3.11, fewer with later ones
-        (Sizer().smallest_arena, 2_140),  # 1,980, once it has seen the operators
+        (smallest_arena, 5_260),  # 5,250 with Python 3.11, fewer with later ones
+        (Sizer().smallest_arena, 2_180),  # 2,171, once it has seen the operators
     ],
 )
 def test_a_sizing_takes_no_more_calls_than_it_did(ask: Callable[[Model, str], object], most: int) -> None:

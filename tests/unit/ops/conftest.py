@@ -229,9 +229,12 @@ _SAID: dict[str, Callable[..., list[str]]] = {
 """What each check says upstream, given its arguments."""
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def every_check_is_looked_up() -> Iterator[None]:
-    """Look the place of each check up, also when it holds: one that upstream does not have fails the test."""
+    """Look the place of each check up, also when it holds: one that upstream does not have fails the test.
+
+    Only as long as a module's tests run: a process may have other tests after these.
+    """
     patch = pytest.MonkeyPatch()
     for name, said in _SAID.items():
         patch.setattr(Kernel, name, _looked_up(getattr(Kernel, name), said))

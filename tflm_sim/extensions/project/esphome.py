@@ -14,11 +14,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from tflm_sim.errors import UsageError
-from tflm_sim.files import read
+from tflm_sim.files import inside, read
 from tflm_sim.limits import MAX_SOURCE_BYTES
 
 KIND_OF_ESPHOME = "a configuration of ESPHome"
@@ -129,11 +130,9 @@ def _replaced(text: str, values: Mapping[str, str]) -> str:
 
 def _below(path: str, name: str) -> str | None:
     """Return a file that a configuration names, if it lies below the configuration's folder."""
-    folder = os.path.join(os.path.realpath(os.path.dirname(path) or "."), "")
-    if "\0" in name or "://" in name:
-        return None
-    found = os.path.join(os.path.dirname(path), name)
-    return found if os.path.realpath(found).startswith(folder) else None
+    with suppress(UsageError):
+        return inside(os.path.dirname(path) or ".", name)
+    return None
 
 
 class _Reader:
@@ -198,7 +197,7 @@ class _Reader:
             raise UsageError(f"{self._path} is larger than any configuration, with all that it includes")
         if isinstance(value, _Include):
             file = _below(path, _replaced(value.file, values))
-            if file is None or os.path.commonpath((os.path.realpath(file), self._folder)) != self._folder:
+            if file is None:
                 self.notes.append(f"{value.file}, which lies outside")
                 return None
             if not os.path.isfile(file):
@@ -210,10 +209,6 @@ class _Reader:
         if isinstance(value, list):
             return [self._resolved(one, path, values, depth + 1) for one in value]
         return _replaced(value, values) if isinstance(value, str) and values else value
-
-    @property
-    def _folder(self) -> str:
-        return os.path.realpath(os.path.dirname(self._path) or ".")
 
 
 def _merged(below: Any, above: Any) -> Any:

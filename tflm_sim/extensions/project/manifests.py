@@ -194,13 +194,11 @@ Source: espressif/esp-idf, components/partition_table/partitions_*.csv @ 1021229
 def _partitions(folder: str, macros: dict[str, str], named: list[Named]) -> tuple[Named, ...]:
     """Return the partitions for programs: of the table that is named, or of ESP-IDF's own that sdkconfig selects."""
     custom = macros.get("CONFIG_PARTITION_TABLE_CUSTOM_FILENAME") if "CONFIG_PARTITION_TABLE_CUSTOM" in macros else None
-    inside = os.path.join(os.path.realpath(folder), "")
-    for name in (one for one in (custom, *(one.text for one in named)) if one):
-        path = os.path.join(folder, name.strip('"'))
-        if os.path.realpath(path).startswith(inside) and os.path.isfile(path):
-            rows = (re.split(r"[ \t]*,[ \t]*", line.strip()) for line in _text(path).splitlines())
+    for name in (one.strip('"') for one in (custom, *(one.text for one in named)) if one):
+        if text := _text_below(folder, name):
+            rows = (re.split(r"[ \t]*,[ \t]*", line.strip()) for line in text.splitlines())
             sizes = (_partition_size(row[4]) for row in rows if len(row) > 4 and row[1] in ("app", "0"))
-            return tuple(Named(str(size), "app", os.path.basename(path)) for size in sizes if size)
+            return tuple(Named(str(size), "app", os.path.basename(name)) for size in sizes if size)
     own = (size for end, size in _PARTITIONS.items() if f"CONFIG_PARTITION_TABLE_{end}" in macros)
     return tuple(Named(str(size), "app", "sdkconfig") for size in own)
 
@@ -252,11 +250,9 @@ def _platformio(text: str, folder: str) -> Iterator[tuple[str, str, str]]:
     parser = configparser.ConfigParser(strict=False, interpolation=None, inline_comment_prefixes=(";", " #"))
     try:
         parser.read_string(text)
-        inside = os.path.join(os.path.realpath(folder), "")
         for pattern in re.split(r"[,\s]+", parser.get("platformio", "extra_configs", fallback="").strip()):
-            for path in sorted(glob(os.path.join(folder, pattern))) if pattern else ():
-                if os.path.realpath(path).startswith(inside) and os.path.isfile(path):
-                    parser.read_string(_text(path))
+            for name in sorted(glob(pattern, root_dir=folder)) if pattern else ():
+                parser.read_string(_text_below(folder, name))
     except configparser.Error:
         return
     environments = [name for name in parser.sections() if name.startswith("env:")]

@@ -14,9 +14,11 @@ _ARM = (("r0", "r1", "r2", "r3"), "lr")
 _RISCV = (tuple(f"a{index}" for index in range(8)), "ra")
 _XTENSA = (tuple(f"a{index}" for index in range(2, 8)), "a0")
 
-_FP_ARCHITECTURE = 10
-_DOUBLE_PRECISION = frozenset({7})
-"""Values of Tag_FP_arch that allow double precision in 16 registers. Source: ARM-software/abi-aa addenda32."""
+_FP_ARCHITECTURE, _FP_USE = 10, 27
+_DOUBLE_PRECISION = frozenset({7, 8})
+"""Values of Tag_FP_arch that allow double precision: FP for Armv8 with 32 registers, and with 16 (gcc's FPv5)."""
+_SINGLE_ONLY = 1
+"""Tag_ABI_HardFP_use of code that has no numbers of double precision. Source: ARM-software/abi-aa addenda32."""
 
 _MODELS = {
     11: ("Cortex-M0", "UC_CPU_ARM_CORTEX_M0", "mps2-an385"),
@@ -62,6 +64,7 @@ def _arm(said: Mapping[int, int | str]) -> Core:
     name, model, board = _MODELS[number]
     if said.get(MVE):
         model = ""
-    if number == 13 and said.get(_FP_ARCHITECTURE) in _DOUBLE_PRECISION:
+    has_doubles = said.get(_FP_ARCHITECTURE) in _DOUBLE_PRECISION and said.get(_FP_USE) != _SINGLE_ONLY
+    if number == 13 and has_doubles:
         return Core("Cortex-M7", True, "", "mps2-an500", *_ARM)
     return Core(name, True, model, board, *_ARM)

@@ -28,7 +28,10 @@ from tflm_sim.extensions.firmware.emulation.store_watch import Noted
 
 _BLOCK = 1024
 """Bytes of memory in a packet; QEMU takes packets of 4096 characters."""
-_SPARE = {"mps2-an505": 0x80F0_0000, "mps3-an547": 0x6F00_0000, "virt": 0x8780_0000, "sim": 0x67F0_0000}
+_SPARE = {
+    "mps2-an500": 0x60F0_0000, "mps2-an505": 0x80F0_0000, "mps3-an547": 0x6F00_0000, "virt": 0x8780_0000,
+    "sim": 0x67F0_0000,
+}  # fmt: skip
 """The end of memory that hardly any program uses, by board."""
 _SPARE_ELSEWHERE = 0x21F0_0000
 _INCLUDED = re.compile(r'<xi:include href="([^"]+)"')

@@ -15,7 +15,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import TypeVar
 
 from tflm_sim.extensions.firmware.emulation.functions import Entry, Watched
@@ -126,14 +126,27 @@ class _Search:
 
     def _in_tables(self) -> Iterator[tuple[Watched, int]]:
         """Yield the functions that tables of virtual functions hold."""
-        for table in (*(self._tables(_RESIZE) or self._tables(_TEMP)), *self._tables(_VARIABLES)):
+        temporary, variables = map(self._printing, (_TEMP, _VARIABLES))
+        tables = self._tables(_RESIZE, self._resizers) or self._tables(_TEMP, temporary)
+        for table in (*tables, *self._tables(_VARIABLES, variables)):
             yield from table.items()
 
-    def _tables(self, text: bytes) -> list[dict[Watched, int]]:
-        """Return what the tables say that hold the function that prints ``text``."""
+    @cached_property
+    def _resizers(self) -> set[int]:
+        """ResizeBuffer(), and what else prints its message; without those into which a compiler only copied its code.
+
+        Beside ResizeBuffer() in its table stands AllocateTemp(), which prints a message, too.
+        """
+        found, temporary = self._printing(_RESIZE), self._printing(_TEMP)
+        return {
+            one for one in found if any(t[Watched.TEMP] in temporary for t in self._tables(_RESIZE, {one}))
+        } or found
+
+    def _tables(self, text: bytes, printing: set[int]) -> list[dict[Watched, int]]:
+        """Return what the tables say that hold one of the functions that print ``text``."""
         return [
             {role: around[slot] for role, slot in _SLOTS[text].items()}
-            for around in self._tables_of(self._printing(text))
+            for around in self._tables_of(printing)
             if all(slot in around for slot in _SLOTS[text].values())
         ]
 
@@ -152,7 +165,7 @@ class _Search:
     def _persistent(self) -> tuple[Entry, ...]:
         """Return AllocatePersistentBuffer(), and the copy of it that takes the address of a part of the object."""
         functions = self._printing(_PERSISTENT)
-        tables = list(self._tables_of(self._printing(_RESIZE)))
+        tables = list(self._tables_of(self._resizers))
         plain = functions & {table[_PERSISTENT_SLOT] for table in tables if _PERSISTENT_SLOT in table}
         shifted = functions & {table[_SHIFTED_SLOT] for table in tables if _SHIFTED_SLOT in table}
         whole = plain or functions - shifted

@@ -37,7 +37,8 @@ class File:
         ({}, "Cortex-M4", "UC_CPU_ARM_CORTEX_M4", "mps2-an386"),
         ({ARCHITECTURE: 13, FP: 6}, "Cortex-M4", "UC_CPU_ARM_CORTEX_M4", "mps2-an386"),  # single precision
         ({ARCHITECTURE: 13, FP: 7}, "Cortex-M7", "", "mps2-an500"),  # double
-        ({ARCHITECTURE: 13, FP: 8}, "Cortex-M4", "UC_CPU_ARM_CORTEX_M4", "mps2-an386"),
+        ({ARCHITECTURE: 13, FP: 8}, "Cortex-M7", "", "mps2-an500"),  # as gcc says of fpv5-d16
+        ({ARCHITECTURE: 13, FP: 8, 27: 1}, "Cortex-M4", "UC_CPU_ARM_CORTEX_M4", "mps2-an386"),  # fpv5-sp-d16
         ({ARCHITECTURE: 17, FP: 7}, "Cortex-M33", "UC_CPU_ARM_CORTEX_M33", "mps2-an505"),
         ({ARCHITECTURE: 16}, "Cortex-M23", "UC_CPU_ARM_CORTEX_M33", "mps2-an505"),
         ({ARCHITECTURE: 17}, "Cortex-M33", "UC_CPU_ARM_CORTEX_M33", "mps2-an505"),
