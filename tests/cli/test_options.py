@@ -54,13 +54,18 @@ def given(**how: Any) -> argparse.Namespace:
     return argparse.Namespace(**{**known, **how})
 
 
-def test_executed_needs_a_program_and_into_needs_executed() -> None:
+def test_executed_and_into_need_a_program() -> None:
     assert options.is_executed(given()) is False
     assert options.is_executed(given(executed=True, firmware="f")) is True
     assert options.is_executed(given(executed=True, firmware="f", into=2), "board") is True
-    assert options.is_executed(given(into=1, prove="p")) is False
-    for how in ({"into": 1}, {"into": -1}, {"into": -1, "executed": True, "firmware": "f"}, {"into": 1, "prove": None}):
-        with pytest.raises(UsageError, match="--into N needs --executed, and N starts at 1"):
+    assert options.is_executed(given(into=1, firmware="f")) is False
+    for how in (
+        {"into": 1},
+        {"into": -1},
+        {"into": -1, "executed": True, "firmware": "f"},
+        {"into": -1, "firmware": "f"},
+    ):
+        with pytest.raises(UsageError, match=r"--into N needs --firmware APP\.elf, and N starts at 1"):
             options.is_executed(given(**how))
     with pytest.raises(UsageError, match=r"--executed needs --firmware APP\.elf"):
         options.is_executed(given(executed=True))

@@ -221,9 +221,7 @@ def test_of_several_models_one_is_replaced_that_is_named(with_two: str, capsys: 
     assert "there is no interpreter 3: it has 2" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "arguments", [["firmware", "APP", "--run", "--into", "1"], ["size", MODEL, "--firmware", "APP", "--into", "1"]]
-)
+@pytest.mark.parametrize("arguments", [["firmware", "APP", "--run", "--into", "1"], ["size", MODEL, "--into", "1"]])
 def test_an_interpreter_is_named_only_for_a_model_that_is_put_into_it(
     arguments: list[str], with_two: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -203,9 +203,14 @@ def test_another_model_takes_the_place_of_one_interpreters(tmp_path: Path, capsy
     for number, name, size in (("1", "workspace", 2000), ("2", "workspace + 2,000", 4000)):
         code, verdict = judged(capsys, tmp_path, source, options=("--model", "sample:sine", "--into", number))
         assert (code, verdict["arena"], verdict["arena_size"]) == (0, name, size)
-    elf = set_up_forms.program(tmp_path, source)
-    assert main(["firmware", str(elf), "--model", "sample:sine", "--into", "3"]) == 3
-    assert "there is no interpreter 3: it has 2" in capsys.readouterr().err
+        elf = str(set_up_forms.program(tmp_path, source))
+        judgement = ["check", "sample:sine", "--limit", str(size), "--firmware", elf]
+        assert main([*judgement, "--runtime", "90b983c2b", "--into", number, "--json"]) == 0
+        facts = json.loads(capsys.readouterr().out)["program"]
+        assert [(one["arena"], one["arena_bytes"]) for one in facts["interpreters"]] == [(name, size)]
+    for verb in (["firmware", elf, "--model"], ["size", "--firmware", elf], ["shrink", "--firmware", elf]):
+        assert main([*verb, "sample:sine", "--into", "3"]) == 3
+        assert "there is no interpreter 3: it has 2" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ class LinkedProgram:
         settled: Settings that were named, and are not looked for in the file.
         address: Where the arena starts, modulo 16; None for where the program has it.
         is_run: Whether it is executed; otherwise it is read.
-        interpreter: With ``is_run``: the number of the one that gets the model, from 1 on; 0 for each.
+        interpreter: The number of the one that gets the model, from 1 on; 0 for each.
     """
 
     path: str
@@ -81,6 +81,7 @@ class LinkedProgram:
         """
         words = ["size"] if limit is None else ["check"]
         options = [] if limit is None else ["--limit", str(limit)]
+        options += ["--into", str(self.interpreter)] if self.interpreter else []
         command = ["tflm-sim", *words, model.path or name, "--firmware", self.path, *options, "--executed"]
         found: ProgramNeed = programs().need(
             self.path,
@@ -88,6 +89,7 @@ class LinkedProgram:
             self.possible,
             limit=limit,
             address=self.address,
+            interpreter_number=self.interpreter,
             settled=self.settled,
             command=command_line(*command),
             **self.named,
@@ -109,7 +111,7 @@ def linked_program(
         path: Its ELF file.
         target: The machine, where the file does not say it.
         run: Whether it is executed, in an emulator; otherwise it is read.
-        interpreter_number: With ``run``: the interpreter that gets the model, from 1 on; 0 for each.
+        interpreter_number: The interpreter that gets the model, from 1 on; 0 for each.
         settings: What the file does not say.
 
     Raises:

@@ -260,7 +260,7 @@ def add_executed(parser: argparse._ActionsContainer) -> None:
         help="with --firmware: execute the program with this model, or with its own where none is named, and measure "
         "instead of simulating",
     )
-    add_interpreter(parser, "--executed")
+    add_interpreter(parser, "--firmware")
 
 
 def add_beside(parser: argparse._ActionsContainer) -> None:
@@ -280,7 +280,8 @@ def add_interpreter(parser: argparse._ActionsContainer, what: str) -> None:
         type=typed(whole),
         default=0,
         metavar="N",
-        help=f"with {what}: the interpreter that gets the model, as 'firmware --run' numbers them (default: all)",
+        help=f"with {what}: the interpreter that gets the model, in the order of the calls in the code that make them, "
+        "or as 'firmware --run' numbers them where it is executed (default: all)",
     )
 
 
@@ -335,6 +336,7 @@ def program_need(
         possible,
         limit=limit,
         address=args.arena_address,
+        interpreter_number=args.into,
         settled=frozenset(setting for setting, value in named.items() if value is not None),
         command=_executing(args, name),
         **_named_of_program(args),
@@ -376,6 +378,7 @@ def _executing(args: argparse.Namespace, name: str) -> str:
     given = ("firmware", *(option for option in _OF_A_SIZE if getattr(args, option, None)), *_OF_PROGRAM)
     pairs = ((f"--{option.replace('_', '-')}", getattr(args, option, None)) for option in given)
     words = [word for option, value in pairs if value for word in (option, str(value))]
+    words += ["--into", str(args.into)] if args.into else []
     words += ["-o", args.output] if args.verb == "report" and args.output else []
     verb = args.verb if args.verb in ("check", "report") else "size"
     return command_line("tflm-sim", verb, name, *words, "--executed")
@@ -460,11 +463,10 @@ def is_executed(args: argparse.Namespace, *others: str) -> bool:
         others: The names in ``args`` of options that exclude ``--executed``.
 
     Raises:
-        UsageError: ``--executed`` without a program, or with one of ``others``.
+        UsageError: ``--executed`` or ``--into`` without a program, or ``--executed`` with one of ``others``.
     """
-    is_used = args.executed or getattr(args, "prove", None) is not None
-    if args.into < 0 or (args.into and not is_used):
-        raise UsageError("--into N needs --executed, and N starts at 1")
+    if args.into < 0 or (args.into and not args.firmware):
+        raise UsageError("--into N needs --firmware APP.elf, and N starts at 1")
     if not args.executed:
         return False
     if not args.firmware:

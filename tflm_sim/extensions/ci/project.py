@@ -66,7 +66,7 @@ class ProjectFirmware:
         beside: with a board: what else is in its RAM ("ble"), whose figures say what is left.
         firmware: The linked program (ELF), which says what its code says; the other settings say what it does not.
         run: Whether it is executed, in an emulator, instead of read.
-        into: With ``run``: the number of the interpreter that gets the model; 0 for each.
+        into: With ``firmware``: the number of the interpreter that gets the model; 0 for each.
         custom_ops: Python files that describe kernels of your own, which are imported.
         target, library, runtime, kernels, optimize_kernels_for, interpreter, planner, own_planner, resource_variables,
             variable_arena, arena_address, ethos_u: As the options of those names.
@@ -197,8 +197,8 @@ def _check_firmwares(project: Project) -> None:
             raise UsageError(f"firmware '{each.label}' needs a limit or a board")
         if each.run and (each.firmware is None or each.board is not None):
             raise UsageError(f"firmware '{each.label}': run needs firmware, the program, and a limit")
-        if each.into < 0 or (each.into and not each.run):
-            raise UsageError(f"firmware '{each.label}': into needs run, and starts at 1")
+        if each.into < 0 or (each.into and each.firmware is None):
+            raise UsageError(f"firmware '{each.label}': into needs firmware, the program, and starts at 1")
         if not (each.models or project.models):
             raise UsageError(f"firmware '{each.label}' has no models; name them there, or once for all firmwares")
     labels = [each.label for each in project.firmware]

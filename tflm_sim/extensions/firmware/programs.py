@@ -57,6 +57,7 @@ def need(
     *,
     limit: int | None = None,
     address: int | None = None,
+    interpreter_number: int = 0,
     settled: frozenset[str] = frozenset(),
     command: str = "",
     **named: str | None,
@@ -65,7 +66,15 @@ def need(
     from tflm_sim.extensions.firmware.described import described
 
     program = described(path, **named)
-    return program.need(model, configurations, limit=limit, address=address, settled=settled, command=command)
+    return program.need(
+        model,
+        configurations,
+        limit=limit,
+        address=address,
+        interpreter_number=interpreter_number,
+        settled=settled,
+        command=command,
+    )
 
 
 def measure(

@@ -201,7 +201,7 @@ def _numbered(firmware: Firmware, calls: Sequence[InterpreterCall] | None, numbe
     """Return the call that makes an interpreter, by its number."""
     if not calls:
         raise FirmwareError(
-            "its code does not say which interpreters it has: --run finds them", path=firmware.image.path
+            "its code does not say which interpreters it has; executing it does", path=firmware.image.path
         )
     if number > len(calls):
         raise FirmwareError(f"there is no interpreter {number}: it has {len(calls)}", path=firmware.image.path)
