@@ -35,4 +35,12 @@ echo "== clang-format, ruff, mypy, zizmor, pytest" >&2
 .venv/bin/ruff format --check --quiet .
 .venv/bin/mypy
 .venv/bin/zizmor --offline --quiet .
-TFLM_SIM_ALL_TESTS=1 .venv/bin/python -m pytest -n auto --dist worksteal -q "${chosen[@]}"
+export TFLM_SIM_ALL_TESTS=1
+code=0
+.venv/bin/python -m pytest -n auto --dist worksteal -q "${chosen[@]}" || code=$?
+if [ $code = 1 ] && [ "$*" = "" ]; then
+  echo "== what failed once more, one at a time: what passes now depends on time or load, which nightly does not forgive" >&2
+  code=0
+  .venv/bin/python -m pytest -q --last-failed --last-failed-no-failures none "${chosen[@]}" || code=$?
+fi
+exit $code

@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -23,6 +22,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.extensions.board import cli_replay
 from tflm_sim.extensions.board.link_events import Hello
 from tflm_sim.extensions.board.replay import ReplayOutcome, ReplayScript
+from tflm_sim.extensions.board.transport import SerialPort, open_port
 from tflm_sim.model.load import load
 from tflm_sim.recorded import CATEGORIES
 from tflm_sim.targets.presets import preset
@@ -178,13 +178,23 @@ def test_a_file_that_cannot_be_read_is_a_sentence(capsys: pytest.CaptureFixture[
 # monitor
 
 
-def test_the_monitor_compares_live_and_records(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_monitor_compares_live_and_records(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = recording_log(simulated(interpreter="recording")).encode()
+    is_open = threading.Event()  # pyserial drops what arrives while it opens the port.
+
+    def opened(name: str, *, baud: int) -> SerialPort:
+        port = open_port(name, baud=baud)
+        is_open.set()
+        return port
+
+    monkeypatch.setattr("tflm_sim.extensions.board.cli_listen.open_port", opened)
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def speak() -> None:
             peer, _ = server.accept()
-            time.sleep(0.3)  # pyserial drops what arrives while it opens the port
+            is_open.wait(60)
             for start in range(0, len(text), 7):
                 peer.sendall(text[start : start + 7])
             peer.close()

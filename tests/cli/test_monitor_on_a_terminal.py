@@ -98,22 +98,25 @@ def test_a_trace_pin_is_read(capsys: pytest.CaptureFixture[str], at_each_opening
 def test_a_board_that_comes_back_as_another_device_is_followed(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, at_each_opening: Arrange
 ) -> None:
-    link = tmp_path / "by-id"
+    link, record = tmp_path / "by-id", tmp_path / "run.log"
+    before = b"before\r\nhalf a li"
     with board() as (first, first_path), board() as (second, second_path):
         link.symlink_to(first_path)
 
         def unplug() -> None:
-            os.write(first, b"before\r\n")
-            time.sleep(0.3)
+            os.write(first, before)
+            while not record.exists() or record.stat().st_size < len(before):
+                time.sleep(0.01)  # What nobody has read yet goes with the port.
             link.unlink()
             link.symlink_to(second_path)
             os.close(first)
 
         at_each_opening(unplug, lambda: os.write(second, REPORT))
-        code, rows = rows_of(capsys, str(link))
+        code, rows = rows_of(capsys, str(link), "--record", str(record))
     said = [row["text"] for row in rows if row["event"] in ("Text", "Status")]
     assert code == 0
     assert said[0] == "before"
+    assert record.read_bytes() == before + REPORT
     assert any("the connection is lost" in text for text in said)
     assert said.index("connected again") < said.index("boot")
 
