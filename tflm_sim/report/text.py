@@ -20,8 +20,8 @@ BAR = 32
 """Columns of the bar of an arena."""
 TOP_PARTS = 4
 NEVER_FITS = (
-    "what to do: no arena is large enough; change the operator that it names, or take a library whose kernels accept "
-    "it ('tflm-sim explain' says what a message means)"
+    "what to do: no arena is large enough; name the kernel that the firmware has beside TFLM's (--ethos-u, "
+    "--custom-ops), change the operator, or take a library that accepts it ('tflm-sim explain' says what a message means)"
 )
 
 
