@@ -21,7 +21,8 @@ BAR = 32
 TOP_PARTS = 4
 NEVER_FITS = (
     "what to do: no arena is large enough; name the kernel that the firmware has beside TFLM's (--ethos-u, "
-    "--custom-ops), change the operator, or take a library that accepts it ('tflm-sim explain' says what a message means)"
+    "--custom-ops), change the operator, or take a library that accepts it "
+    "('tflm-sim explain' says what a message means)"
 )
 
 
