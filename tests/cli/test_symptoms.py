@@ -235,6 +235,31 @@ LINES = [
      "micro-wake-word-models"),
     ("[W][micro_wake_word:116]: Streaming interpreter invoke failed", 1, "Invoke of a wake word's model failed",
      "TFLM's line before it"),
+    # Coral, the mobile runtime, other engines.
+    ("RuntimeError: Internal: :77 tf_lite_type != kTfLiteUInt8 (2 != 3)Node number 2 (EdgeTpuDelegateForCustomOp) "
+     "failed to prepare.", 1, "the Edge TPU's operator met a type that this runtime does not know", "of one release"),
+    ("RuntimeError: Internal: Unsupported data type in custom op handler: 0Node number 0 (edgetpu-custom-op) failed to "
+     "prepare.", 1, "the Edge TPU's operator met a type that this runtime does not know", "of one release"),
+    ("ValueError: Model provided has model identifier 'l><b', should be 'TFL3'", 1,
+     "the file is no TensorFlow Lite model: l><b stands where TFL3 has to", "a web page was saved"),
+    ("RuntimeError: Mmap of '/home/pi/object-detector/model' failed.", 1,
+     "the model's file /home/pi/object-detector/model cannot be read", "is a folder"),
+    ("Package does not have inference executable.", 1, "the model was not compiled for the Edge TPU",
+     "edgetpu_compiler"),
+    ("ERROR: Failed to load /models/face.tflite", 1, "did not load the file /models/face.tflite", "flash the data"),
+    ("E (807) dl::module::concat: Shape mismatch at dim 3: 14 vs 7", 1, "ESP-DL refused the model: concat", ".espdl"),
+    ("E801(HwIOError): Invalid firmware - COM4:115200", 1, "does not answer STM32Cube.AI's validation", "Automatic"),
+    ("E103(CliRuntimeError): Error in cmake build", 1, "STM32Cube.AI's tool failed", "no arena of TFLM"),
+    # The Ethos-U driver.
+    ("E: Fast memory area too small. fast_memory_size=393216, base_addr_size=480000", 1,
+     "fast memory has 393,216 bytes, the model needs 480,000", "--arena-cache-size 393216"),
+    ("E: NPU config mismatch. npu.macs_per_cc=7, optimizer.macs_per_cc=8", 1,
+     "compiled for an Ethos-U of another size", "ethos-u55-128, which this NPU is; it was compiled for 256"),
+    ("E: Failed to initialize device. Driver has not been compiled for this product", 1,
+     "the Ethos-U driver is compiled for another NPU", "CONFIG_ARM_ETHOS_U55_128"),
+    ("E: Base addr 1: 0x20001008 not aligned to 32 bytes", 1, "not a multiple of 32", "alignas(32)"),
+    ("E: NPU inference timed out.", 1, "the Ethos-U did not finish the model", "--accelerator-config"),
+    ("E: Inference already running, or waiting to be cleared...", 1, "used in a wrong order", "a driver for each"),
     # The rest: MicroPython, AI-on-the-edge, OpenMV, the Pico SDK, Seeed, STM32Cube.AI, Arm's evaluation kit.
     ("MemoryError: memory allocation failed, allocating 300568 bytes", 1,
      "MicroPython's heap has no 300,568 bytes in one piece", "gc.collect()"),
@@ -361,6 +386,14 @@ def test_with_its_model_a_panic_is_what_the_simulation_says(capsys: pytest.Captu
     ("Guru Meditation Error: Core  1 panic'ed (InstrFetchProhibited). Exception was unhandled.\n"
      "0x42001b2e: libtf_interpreter_invoke at ??:?", "the program jumped to an address that has no code",
      "0x42001b2e  libtf_interpreter_invoke"),
+    ("Error in NN initialization: Cannot allocate tensors\nDidn't find op for builtin opcode 'SHAPE' version '1'\n\n\n"
+     "Failed to get registration from op code  d", "the operator is not registered with the resolver", "Add SHAPE"),
+    ("<err> os: ***** HARD FAULT *****\n<err> os:   Bus fault on vector table read\n"
+     "<err> os: >>> ZEPHYR FATAL ERROR 0: CPU exception on CPU 0", "the processor could not read its vector table",
+     "no matter of the model"),
+    ("HardFault exception. The processor has escalated a configurable-priority exception to HardFault.\nAn instruction "
+     "executed with an invalid EPSR.T or EPSR.IT field (CFSR.INVSTATE).\nException occurred at PC = 0x0, LR = "
+     "0x105cc095", "the program jumped to an address that has no code", "at        0x00000000"),
     ("ERR: Failed to run DSP process (-1002)\nrun_classifier returned: -5",
      "the signal processing found no memory in the heap (EIDSP_OUT_OF_MEM)", "heap larger"),
 ])  # fmt: skip

@@ -1,19 +1,17 @@
-"""What processors, systems, linkers and tool chains print when a program does not fit, or is stopped.
+"""What processors and systems print when a program is stopped.
 
 A STOPPED row says that the program was stopped, a CAUSE row why: where a log has both, the cause is the answer. An
 ADDRESS row carries addresses, which :mod:`tflm_sim.logs.crashes` reads.
 Sources: ESP-IDF docs/en/api-guides/fatal-errors.rst @ 028093e; Zephyr kernel/fatal.c @ 00bf76e and
 arch/arm/core/cortex_m/fault.c; mbed-os platform/include/platform/mbed_error.h @ 09734a8 and
-platform/source/TARGET_CORTEX_M/mbed_fault_handler.c; GNU ld; arduino-cli.
+platform/source/TARGET_CORTEX_M/mbed_fault_handler.c.
 """
 
 from __future__ import annotations
 
-import re
-
 from tflm_sim.logs.message_kinds import MessageKind, Role, Values, row
 
-_S, _R, _C, _A, _B, _L, _F = (Role.STOPPED, Role.REPORT, Role.CAUSE, Role.NOTE, Role.BUILD, Role.FLASH, Role.FRAMEWORK)
+_S, _R, _C, _A, _F = (Role.STOPPED, Role.REPORT, Role.CAUSE, Role.NOTE, Role.FRAMEWORK)
 
 _POINTER = (
     "Where the address is near 0 a null pointer was used: an input, output or arena that was not allocated, or a "
@@ -173,6 +171,17 @@ _ARM_FAULTS: dict[int | str, tuple[str, str]] = {
     "USAGE": ("the processor met an instruction or an address that it cannot use (usage fault)", _ALIGNMENT),
     "HARD": ("the processor stopped at a HardFault", _POINTER),
 }
+_CFSR: dict[int | str, tuple[str, str]] = {
+    name: meaning
+    for names, meaning in (
+        ("IACCVIOL IBUSERR INVSTATE INVPC", _JUMPED),
+        ("UNDEFINSTR", _NO_CODE),
+        ("UNALIGNED", _MISALIGNED),
+        ("DIVBYZERO", _DIVIDED),
+        ("MSTKERR MUNSTKERR STKERR UNSTKERR STKOF", _OVERRUN),
+    )
+    for name in names.split()
+}
 _CORTEX_M = "Cortex-M exceptions"
 _ZEPHYR_FAULT = "Zephyr arch/arm/core/cortex_m/fault.c @ 0183d02"
 _REPORT = "The lines before say which fault it was; --firmware ELF makes functions of the addresses."
@@ -182,51 +191,8 @@ _FREE = (
 )
 
 
-def _over(values: Values) -> Values | None:
-    """Return the fields of a sketch that is larger than what there is."""
-    return values if int(values.get("percent", 0)) > 100 else None
-
-
-def _flash_over(values: Values) -> Values | None:
-    used, limit = int(values["used"]), int(values["limit"])
-    return {**values, "bytes": used - limit} if used > limit else None
-
-
 def _bad_reset(values: Values) -> Values | None:
     return values if values.get("code") in _RESETS else None
-
-
-_CODE = re.compile(r"flash|rom|text|code|iram|itcm|xip", re.IGNORECASE)
-_LINKED = (
-    "Nothing ran yet: what the program puts into {region} is {bytes:,} bytes too much. If a static arena is in there, "
-    "make it smaller ('tflm-sim size MODEL' says how small it may be), or move it or other data elsewhere."
-)
-_CODE_LINKED = (
-    "Nothing ran yet: code and constants are {bytes:,} bytes too much for {region}. The arena is not in there; the "
-    "model's "
-    "array and the operators are: quantize the model to int8, name its operators (MicroMutableOpResolver, not "
-    "AllOpsResolver), build with -Os, or place the array elsewhere."
-)
-
-
-def _of_ram(values: Values) -> Values | None:
-    return None if _CODE.search(str(values["region"])) else values
-
-
-def _of_code(values: Values) -> Values | None:
-    return values if _CODE.search(str(values["region"])) else None
-
-
-def _backwards(values: Values) -> Values:
-    """Return how far the data reach: the linker names where they end, and where they had to."""
-    return {**values, "bytes": int(values["from"]) - int(values["to"])}
-
-
-_OVERFLOWED = (
-    "region `%s' overflowed by %d bytes",
-    "region '%s' overflowed by %d bytes",
-    "region %s overflowed by %d bytes",
-)
 
 
 # fmt: off
@@ -368,6 +334,10 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
     row("zephyr_jump", _C, "", _JUMPED[0], _ZEPHYR_FAULT, "Illegal use of the EPSR",
         "Illegal load of EXC_RETURN into PC", "Instruction Access Violation", "Instruction bus error",
         note=_JUMPED[1]),
+    row("zephyr_vectors", _C, "", "the processor could not read its vector table", _ZEPHYR_FAULT,
+        "Bus fault on vector table read",
+        note="The program is not where it was linked to, or its first bytes are no vector table: the board, the "
+             "loader's address and the toolchain (SDK) have to be those of this build. It is no matter of the model."),
     row("zephyr_fpu", _C, "", "the floating point unit is off", _ZEPHYR_FAULT, "No coprocessor instructions",
         note="The library is built for a core with an FPU: set CONFIG_FPU=y, or build it for this one."),
     row("zephyr_detail", _A, "", "a line of the report", _ZEPHYR_FAULT, "Data Access Violation",
@@ -390,7 +360,10 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
         note=_REPORT),
     row("zephyr_lr", _A, "", "who called it", "Zephyr arch/arm/core/fatal.c", "r14/lr: 0x%x", fields="lr"),
     row("arm_fault", _S, "", "the processor stopped at a HardFault", _CORTEX_M,
-        "HardFault", "Hard fault", "HARD FAULT", "Hard Fault", "hard fault", "hardfault", note=_POINTER),
+        "HardFault", "Hard fault", "HARD FAULT", "Hard Fault", "hard fault", "hardfault", "faultISR",
+        note=_POINTER),
+    row("arm_cfsr_name", _C, "", "the processor stopped at a fault: CFSR.{code}", "IAR C-SPY", "(CFSR.%s)",
+        fields="code", codes=_CFSR, note=_POINTER),
     row("arm_bus_fault", _S, "", "the processor stopped at a bus fault", _CORTEX_M, "BusFault", note=_POINTER),
     row("arm_memory_fault", _S, "", "the processor stopped at a MemManage fault", _CORTEX_M,
         "MemManage", note=_POINTER),
@@ -439,75 +412,5 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
              "with external RAM, or shrink the model: --model says how small the arena may be."),
     row("python_enomem", _C, "create", "the system has no memory left (ENOMEM)", "MicroPython, POSIX",
         "[Errno 12] ENOMEM", "ENOMEM", note=_FREE),
-    # The linker and arduino-cli, before anything ran.
-    row("sketch_flash", _L, "", "the sketch is {bytes:,} bytes larger than the flash: {percent} %", "arduino-cli",
-        "Sketch uses %d bytes (%d%%) of program storage space. Maximum is %d bytes.", fields="used percent limit",
-        reads=_flash_over,
-        note="Nothing ran yet. The flash holds the model's array and the code of the operators, not the arena: "
-             "quantize "
-             "the model to int8, name the operators (MicroMutableOpResolver, not AllOpsResolver), or take a larger "
-             "partition (ESP32: 'Huge APP')."),
-    row("sketch_ram", _B, "", "static data are larger than the RAM: {percent} %", "arduino-cli",
-        "Global variables use %d bytes (%d%%) of dynamic memory", fields="bytes percent", reads=_over,
-        note="Nothing ran yet. The arena is in there: make it smaller ('tflm-sim size MODEL' says how small it may "
-             "be)."),
-    row("sketch_too_big", _L, "", "the sketch is larger than the flash", "arduino-cli", "Sketch too big",
-        "text section exceeds available space in board",
-        note="Nothing ran yet. The flash holds the model's array and the code of the operators, not the arena: "
-             "quantize "
-             "the model to int8, and name the operators (MicroMutableOpResolver, not AllOpsResolver)."),
-    row("sketch_memory", _B, "", "static data are larger than the RAM", "arduino-cli", "Not enough memory; see",
-        "data section exceeds available space in board",
-        note="Nothing ran yet. The arena is in there: make it smaller ('tflm-sim size MODEL' says how small it may "
-             "be); "
-             "the line 'Global variables use ...' before it has the bytes."),
-    row("region_overflow", _B, "", "the program does not fit the memory that the linker has", "GNU ld", *_OVERFLOWED,
-        fields="region bytes", note=_LINKED, reads=_of_ram),
-    row("code_overflow", _L, "", "the program's code and constants do not fit their memory", "GNU ld", *_OVERFLOWED,
-        fields="region bytes", note=_CODE_LINKED, reads=_of_code),
-    row("segment_overflow", _B, "", "the program does not fit the memory that the linker has", "GNU ld, for an ESP32",
-        "%s_seg overflowed by %d bytes", fields="region bytes", note=_LINKED.replace("{region}", "{region}_seg"),
-        reads=_of_ram),
-    row("code_segment_overflow", _L, "", "the program's code and constants do not fit their memory",
-        "GNU ld, for an ESP32", "%s_seg overflowed by %d bytes", fields="region bytes",
-        note=_CODE_LINKED.replace("{region}", "{region}_seg"), reads=_of_code),
-    row("section_overflow", _B, "", "the program does not fit the memory that the linker has", "GNU ld",
-        "section `%s' will not fit in region `%s'", "section '%s' will not fit in region '%s'",
-        "section %s will not fit in region %s", fields="section region", reads=_of_ram,
-        note="Nothing ran yet: {section} is too large for {region}; the linker's next line says by how many bytes."),
-    row("code_section_overflow", _L, "", "the program's code and constants do not fit their memory", "GNU ld",
-        "section `%s' will not fit in region `%s'", "section '%s' will not fit in region '%s'",
-        "section %s will not fit in region %s", fields="section region", reads=_of_code,
-        note="Nothing ran yet: {section} is too large for {region}; the linker's next line says by how many bytes. The "
-             "arena is not in there; the model's array and the operators are."),
-    row("location_counter", _B, "", "static data are {bytes:,} bytes too large", "GNU ld",
-        "cannot move location counter backwards (from %x to %x)",
-        "cannot move location counter backwards (from 0x%x to 0x%x)", fields="from to", reads=_backwards,
-        note="Nothing ran yet: static data reach {bytes:,} bytes beyond the place where the linker script begins "
-             "with what "
-             "follows (heap, stack). If a static arena is in there, make it smaller by as much: 'tflm-sim size MODEL' "
-             "says how small it may be."),
-    row("esp_segment", _B, "", "the program does not fit the memory that the linker has", "ESP-IDF sections.ld.in",
-        "DRAM segment data does not fit", note="Nothing ran yet: the static data, the arena with it, are too large."),
-    row("esp_code_segment", _L, "", "the program's code does not fit its memory", "ESP-IDF sections.ld.in",
-        "IRAM0 segment data does not fit",
-        note="Nothing ran yet: code in IRAM is too large, which the arena is no part of: CONFIG_COMPILER_OPTIMIZATION_"
-             "SIZE, fewer components with IRAM options."),
-    row("old_cmsis", _L, "", "the board package's CMSIS is older than the library's CMSIS-NN", "GCC",
-        "'__STATIC_FORCEINLINE' does not name a type",
-        note="Nothing ran yet. Update the board's package; where none is newer (SAMD boards, as the Nano 33 IoT), take "
-             "an older release of the library, or one with reference kernels."),
-    row("precompiled", _L, "", "the library is precompiled for another version of the board's package", "GCC",
-        "libmbed.a: No such file or directory", "libcc_310_core.a: No such file or directory",
-        note="Nothing ran yet. Install the version of the board's package that the library was made for, or a library "
-             "that is compiled with the sketch."),
-    row("no_header", _L, "", "the compiler does not find the file {file}", "GCC",
-        "fatal error: %s: No such file or directory", fields="file",
-        note="Nothing ran yet. No installed library has {file}: 'tflm-sim list libraries' lists those that are "
-             "known; newer ones have no micro_error_reporter.h and no all_ops_resolver.h, as old examples do."),
-    row("undefined", _L, "", "the program calls something that no file defines", "GNU ld",
-        "undefined reference to `%s'", "undefined reference to '%s'", "undefined symbol: %s", fields="symbol",
-        note="Nothing ran yet. {symbol} is in a source file that is not built, or the library's files are of two "
-             "versions: install one library, whole, and build anew."),
 )
 # fmt: on

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 
+from tflm_sim.logs.build_messages import BUILD_MESSAGES
 from tflm_sim.logs.framework_messages import FRAMEWORK_MESSAGES
 from tflm_sim.logs.message_kinds import MessageKind, Role, Values
 from tflm_sim.logs.message_kinds import row as _row
@@ -377,8 +378,8 @@ _TFLM: tuple[MessageKind, ...] = (
 )
 # fmt: on
 
-MESSAGES: tuple[MessageKind, ...] = (*_TFLM, *PLATFORM_MESSAGES, *FRAMEWORK_MESSAGES)
-"""TFLM's own lines, those of the systems that it runs on, and those of the programs around it."""
+MESSAGES: tuple[MessageKind, ...] = (*_TFLM, *PLATFORM_MESSAGES, *BUILD_MESSAGES, *FRAMEWORK_MESSAGES)
+"""TFLM's own lines, those of the systems that it runs on, of build tools, and of the programs around it."""
 
 BY_KIND: dict[str, MessageKind] = {row.kind: row for row in reversed(MESSAGES)}
 
