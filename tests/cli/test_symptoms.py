@@ -476,3 +476,39 @@ def test_a_line_that_names_allocate_tensors_and_an_error_is_no_success(capsys: p
 def test_an_arena_that_the_heap_does_not_give_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "E (407) app: Tensor arena allocation failed"]) == 1
     assert "could not allocate the arena from the heap" in capsys.readouterr().out
+
+
+BENIGN = [
+    "ets Jun  8 2016 00:22:57\nrst:0x1 (POWERON_RESET),boot:0x13 (SPI_FAST_FLASH_BOOT)\nconfigsip: 0, SPIWP:0xee\n"
+    "I (343) heap_init: At 3FFAE6E0 len 00001920 (6 KiB): DRAM\nW (390) spi_flash: Detected size(4096k) larger than "
+    "the size in the binary image header(2048k). Using the size in the binary image header.\nx_value: 0.1, y_value: 0.1",
+    "I (595) wifi:wifi driver task: 3ffc1e4c, prio:23, stack:6656, core=0\nI (1442) wifi:state: assoc -> run (10)",
+    "I (1234) task_wdt: Task watchdog initialised, timeout 5 s",
+    "W (1502) BT_APPL: gattc_conn_cb: if=3 st=0 id=3 rsn=0x13",
+    "*** Booting Zephyr OS build v3.6.0 ***\n[00:00:00.251,342] <inf> main: Starting inference",
+    "[12:15:33.442][D][micro_wake_word:378]: State changed from STARTING to DETECTING_WAKE_WORD\n"
+    "[W][component:237]: Component voice_assistant took a long time for an operation (71 ms).",
+    "[0d00h05m30s] 2023-09-14T12:46:53 <DBG> [TFLITE] Trying to load the model. If it crashes here, it ist most likely "
+    "due to a corrupted model!\n[0d00h05m31s] 2023-09-14T12:46:54 <INF> [FLOWCTRL] Round #1 completed (25 seconds)",
+    "Edge Impulse standalone inferencing (Arduino)\nrun_classifier returned: 0\nAnomaly prediction: -0.343",
+    "I: Soft reset NPU\nI: New NPU driver registered (handle: 0x20000de0, NPU: 0x48102000)",
+    "[ 98%] Building CXX object app.dir/error_reporter.cc.obj\n"
+    "[ 99%] Building C object app.dir/arm_hardfault_handler.c.obj\n[12/14] Building C object CMakeFiles/app.dir/panic.c.obj\nCompiling .pio/build/esp32/lib/crash_report.cpp.o\n"
+    "main.cpp:34:7: warning: unused variable 'error' [-Wunused-variable]",
+    'Program Size: Code=93212 RO-data=301234\n"STM32H743.axf" - 0 Error(s), 12 Warning(s).',
+    "Total number of errors: 0\nTotal number of warnings: 3",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("log", BENIGN, ids=[log[:40] for log in BENIGN])
+def test_a_log_of_a_program_that_works_has_no_failure(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, text = explained(capsys, log)
+    assert code in (0, 3)
+    assert "is not known" not in text
+
+
+def test_the_arena_of_ai_on_the_edge_is_read(capsys: pytest.CaptureFixture[str]) -> None:
+    log = "<DBG> [PSRAM] Allocating Tensor Arena (819200 bytes, use shared memory in PSRAM)...\n" + (
+        "Failed to resize buffer. Requested: 900000, available 800000, missing: 100000"
+    )
+    assert "819,200 B (800.0 KiB) given, at least 919,200 B (897.7 KiB) needed" in explained(capsys, log)[1]

@@ -43,6 +43,7 @@ _RAM_OVER = (
     "Nothing ran yet. The arena is in there: make it smaller ('tflm-sim size MODEL' says how small it may be), or move "
     "it to another bank of RAM."
 )
+_WHY = "The compiler or the linker says why before this line."
 _NO_BYTES = "Nothing ran yet. Of how many bytes it is too much this line does not say"
 
 
@@ -201,9 +202,11 @@ BUILD_MESSAGES: tuple[MessageKind, ...] = (
         reads=_over("used", "limit"), note=_RAM_OVER),
     row("build_failed", Role.APP, "", "the build failed", "GCC, make, ninja, PlatformIO, armlink",
         "ld returned 1 exit status", "ninja: build stopped: subcommand failed", "Target not created",
-        "error messages.", " Error(s), ", "Not enough information to list image symbols",
-        "Not enough information to list load addresses", "[checkprogsize] Explicit exit",
-        note="The compiler or the linker says why before this line."),
+        "Not enough information to list image symbols", "Not enough information to list load addresses",
+        "[checkprogsize] Explicit exit", note=_WHY),
+    row("build_errors", Role.APP, "", "the build failed", "armlink, Keil; IAR", "warning and %d error messages.",
+        "%d Error(s), ", "Total number of errors: %d", fields="errors",
+        reads=lambda values: values if values.get("errors") else None, note=_WHY),
     # Compilers, and what the linker does not find.
     row("old_cmsis", _L, "", "the board package's CMSIS is older than the library's CMSIS-NN", "GCC",
         "'__STATIC_FORCEINLINE' does not name a type",

@@ -382,7 +382,7 @@ FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
         "AI_ERROR_%s", fields="code", note=_CUBE),
     row("cube_init", _F, "create", "STM32Cube.AI's network was not initialised", "STM32Cube.AI (stedgeai)",
         "type=0x%x(INIT_FAILED), code=0x%x(%s)", fields="type number code",
-        note=_CUBE + " Weights (network_data) and activations are given to ai_network_init(): their addresses and "
+        note="Weights (network_data) and activations are given to ai_network_init(): their addresses and "
                      "sizes "
                      "are those of this export?"),
     # Other engines.
