@@ -481,7 +481,7 @@ def test_an_arena_that_the_heap_does_not_give_is_explained(capsys: pytest.Captur
 BENIGN = [
     "ets Jun  8 2016 00:22:57\nrst:0x1 (POWERON_RESET),boot:0x13 (SPI_FAST_FLASH_BOOT)\nconfigsip: 0, SPIWP:0xee\n"
     "I (343) heap_init: At 3FFAE6E0 len 00001920 (6 KiB): DRAM\nW (390) spi_flash: Detected size(4096k) larger than "
-    "the size in the binary image header(2048k). Using the size in the binary image header.\nx_value: 0.1, y_value: 0.1",
+    "the size in the binary image header(2048k). Using the size in the binary image header.\ny_value: 0.1",
     "I (595) wifi:wifi driver task: 3ffc1e4c, prio:23, stack:6656, core=0\nI (1442) wifi:state: assoc -> run (10)",
     "I (1234) task_wdt: Task watchdog initialised, timeout 5 s",
     "W (1502) BT_APPL: gattc_conn_cb: if=3 st=0 id=3 rsn=0x13",
@@ -493,7 +493,8 @@ BENIGN = [
     "Edge Impulse standalone inferencing (Arduino)\nrun_classifier returned: 0\nAnomaly prediction: -0.343",
     "I: Soft reset NPU\nI: New NPU driver registered (handle: 0x20000de0, NPU: 0x48102000)",
     "[ 98%] Building CXX object app.dir/error_reporter.cc.obj\n"
-    "[ 99%] Building C object app.dir/arm_hardfault_handler.c.obj\n[12/14] Building C object CMakeFiles/app.dir/panic.c.obj\nCompiling .pio/build/esp32/lib/crash_report.cpp.o\n"
+    "[ 99%] Building C object app.dir/arm_hardfault_handler.c.obj\n"
+    "[12/14] Building C object CMakeFiles/app.dir/panic.c.obj\nCompiling .pio/build/esp32/lib/crash_report.cpp.o\n"
     "main.cpp:34:7: warning: unused variable 'error' [-Wunused-variable]",
     'Program Size: Code=93212 RO-data=301234\n"STM32H743.axf" - 0 Error(s), 12 Warning(s).',
     "Total number of errors: 0\nTotal number of warnings: 3",
