@@ -64,6 +64,10 @@ REPORTS = [
      "has 1,048,576 bytes, 219,872 too few"),
     ("Error: L6218E: Undefined symbol ethosu_init (referred from main.o).", "something that no file defines",
      "ethosu_init is in a source file that is not built"),
+    ("error: 'class tflite::MicroMutableOpResolver<5>' has no member named 'AddUnidirectionalSequenceLSTM'",
+     "this TFLM's resolver has no AddUnidirectionalSequenceLSTM()", "list ops"),
+    ("error: 'MicroErrorReporter' is not a member of 'tflite'", "written for another version of TFLM", "Since 2023"),
+    ("multiple definition of `g_model'; first defined here", "a function is defined in two files", "keep one"),
     ("ninja: build stopped: subcommand failed.", "the build failed", "why before this line"),
 ]  # fmt: skip
 

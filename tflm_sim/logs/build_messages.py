@@ -203,7 +203,8 @@ BUILD_MESSAGES: tuple[MessageKind, ...] = (
     row("build_failed", Role.APP, "", "the build failed", "GCC, make, ninja, PlatformIO, armlink",
         "ld returned 1 exit status", "ninja: build stopped: subcommand failed", "Target not created",
         "Not enough information to list image symbols", "Not enough information to list load addresses",
-        "[checkprogsize] Explicit exit", note=_WHY),
+        "[checkprogsize] Explicit exit",
+        "Compilation error: exit status 1", "FATAL ERROR: command exited with status", note=_WHY),
     row("build_errors", Role.APP, "", "the build failed", "armlink, Keil; IAR", "warning and %d error messages.",
         "%d Error(s), ", "Total number of errors: %d", fields="errors",
         reads=lambda values: values if values.get("errors") else None, note=_WHY),
@@ -220,6 +221,19 @@ BUILD_MESSAGES: tuple[MessageKind, ...] = (
         "fatal error: %s: No such file or directory", fields="file",
         note="Nothing ran yet. No installed library has {file}: 'tflm-sim list libraries' lists those that are "
              "known; newer ones have no micro_error_reporter.h and no all_ops_resolver.h, as old examples do."),
+    row("api_operator", _L, "", "this TFLM's resolver has no Add{op}()", "GCC", "has no member named 'Add%s'",
+        fields="op",
+        note="Nothing ran yet. The operator came in a newer TFLM, or its method has another name: 'tflm-sim list ops "
+             "--library NAME' says what a library has."),
+    row("api_changed", _L, "", "the program is written for another version of TFLM", "GCC",
+        "is not a member of 'tflite'", "no matching function for call to 'tflite::",
+        note="Nothing ran yet. Since 2023 there is no MicroErrorReporter and no AllOpsResolver, and MicroInterpreter "
+             "takes no error reporter; a resolver of a number of operators is MicroMutableOpResolver<N>. Change the "
+             "program, or install the library's version that its example is of."),
+    row("defined_twice", _L, "", "a function is defined in two files", "GNU ld",
+        *_quoted("multiple definition of <%s>"), fields="symbol",
+        note="Nothing ran yet. {symbol} is in two libraries, often two copies of TFLM, or the model's array is in a "
+             "header that two files include: keep one."),
     row("undefined", _L, "", "the program calls something that no file defines", "GNU ld; armlink L6218E; IAR Li005",
         *_quoted("undefined reference to <%s>"), "undefined symbol: %s", "Undefined symbol %s (referred from",
         "Error[Li005]: no definition for \"%s\"", fields="symbol",

@@ -228,7 +228,8 @@ FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
              "subgraph, or of another version, does so."),
     row("arena_not_had", _F, "create", "the program could not allocate the arena from the heap", "programs of users",
         "Tensor arena allocation failed", "tensor arena allocation failed", "Failed to allocate arena",
-        "Failed to allocate memory for tensor arena", "arena allocation failed", note=_HEAP),
+        "Failed to allocate memory for tensor arena", "arena allocation failed", "Could not allocate tensor_arena",
+        "Could not allocate tensor arena", "memory for tensor arena", note=_HEAP),
     row("wake_word_buffer", _F, "create", "a buffer of micro_wake_word, from the heap", "ESPHome micro_wake_word.cpp",
         "Could not allocate input buffer", "Could not allocate the audio preprocessor's buffer.",
         "Could not allocate ring buffer",
@@ -411,6 +412,7 @@ FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
         "Invoking...", "Running inference...", "Calling Invoke", note=_HUNG),
     row("program_model", _P, "", "the program could not set the model up", "NXP eIQ; any program",
         "Failed initializing model", "Failed to initialize model", "Failed to initialise model", "Failed to init model",
+        "Model init failed", "Model initialization failed",
         note="TFLM prints why before this line."),
 )
 # fmt: on

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from tflm_sim.logs.message_kinds import MessageKind, Role, Values, row
 
-_S, _R, _C, _A, _F = (Role.STOPPED, Role.REPORT, Role.CAUSE, Role.NOTE, Role.FRAMEWORK)
+_S, _R, _C, _A, _F = (Role.STOPPED, Role.REPORT, Role.CAUSE, Role.ADDRESS, Role.FRAMEWORK)
 
 _POINTER = (
     "Where the address is near 0 a null pointer was used: an input, output or arena that was not allocated, or a "
@@ -47,6 +47,9 @@ _ALIGNMENT = (
 _MODEL_IN_FLASH = (
     "The flash was being written, or the code or the model's array lie where the cache did not reach. Run no inference "
     "while flash is written."
+)
+_FLASH_IT = (
+    "Nothing ran yet, so the model is not the cause: flash the whole program again, boot loader and partitions too."
 )
 _READ = ("the program read an address that is none", _POINTER)
 _WROTE = ("the program wrote to an address that is none", _POINTER)
@@ -96,6 +99,26 @@ _PANIC_REASONS: dict[int | str, tuple[str, str]] = {
         "Run the model in a task, not in an interrupt.",
     ),
 }
+_EXCCAUSE: dict[int | str, tuple[str, str]] = {
+    0: _NO_CODE,
+    2: _JUMPED,
+    3: _MISALIGNED,
+    6: _DIVIDED,
+    9: _MISALIGNED,
+    20: _JUMPED,
+    28: _READ,
+    29: _WROTE,
+}
+_MCAUSE: dict[int | str, tuple[str, str]] = {
+    0: _JUMPED,
+    1: _JUMPED,
+    2: _NO_CODE,
+    4: _MISALIGNED,
+    5: _READ,
+    6: _MISALIGNED,
+    7: _WROTE,
+}
+"""Numbers of Xtensa exceptions, and of RISC-V ones. Source: Zephyr arch/xtensa/core, arch/riscv/core."""
 _RESETS: dict[int | str, tuple[str, str]] = {
     name: meaning
     for names, meaning in (
@@ -191,6 +214,10 @@ _FREE = (
 )
 
 
+def _bad_cfsr(values: Values) -> Values | None:
+    return values if values.get("cfsr") else None
+
+
 def _bad_reset(values: Values) -> Values | None:
     return values if values.get("code") in _RESETS else None
 
@@ -258,19 +285,28 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
         note="A watchdog, the supply voltage, or a fault whose report is not printed: ESP-IDF's is off with "
              "CONFIG_ESP_SYSTEM_PANIC_SILENT_REBOOT, Zephyr's with CONFIG_RESET_ON_FATAL_ERROR. Print the reason "
              "(esp_reset_reason(), hwinfo_get_reset_cause()) at the start."),
-    row("esp8266_exception", _S, "", "the ESP8266 stopped at exception {reason}", "Arduino core for ESP8266",
-        "Exception (%d):", fields="reason",
-        note="28 and 29 are a read and a write at an address that is none, often a null pointer; 9 is an address "
-             "that is "
-             "not aligned; 0 and 2 a jump to no code. The line epc1=... has the address: --firmware ELF."),
+    row("esp8266_exception", _S, "", "the ESP8266 stopped at exception {code}", "Arduino core and SDK for ESP8266",
+        "Exception (%d):", "Fatal exception (%d):", "Fatal exception %d(", fields="code", codes=_EXCCAUSE,
+        note="The line epc1=... has the address: --firmware ELF says in which function."),
     row("esp_image", _C, "", "the flash has no program at 0x{address:x}", "ESP-IDF bootloader esp_image_format.c",
         "image at 0x%x has invalid magic byte", fields="address",
         note="Nothing ran yet, so the model is not the cause: flash the whole program again (idf.py erase-flash "
              "flash), "
              "with the board's flash size and mode; a program that grew beyond its partition needs a larger one."),
     row("esp_no_image", _C, "", "the flash has no program where the boot loader looks", "ESP32 boot ROM",
-        "invalid header: 0x%x", "flash read err, %d", fields="address",
-        note="Nothing ran yet, so the model is not the cause: flash the whole program again."),
+        "invalid header: 0x%x", "flash read err, %d", fields="address", note=_FLASH_IT),
+    row("esp_no_app", _C, "", "the flash has no program that can be started", "ESP-IDF bootloader bootloader_utility.c",
+        "No bootable app partitions in the partition table", "Factory app partition is not bootable",
+        note=_FLASH_IT),
+    row("esp_image_length", _C, "", "the program of {bytes:,} bytes is larger than its partition of {room:,}",
+        "ESP-IDF bootloader esp_image_format.c", "Image length %d doesn't fit in partition length %d",
+        fields="bytes room",
+        note="The model's array and the operators are in there: a larger partition, or an int8 model."),
+    row("not_flashed", _C, "", "the program was not flashed", "esptool; arduino-cli",
+        "A fatal error occurred: Failed to connect", "A fatal error occurred: MD5 of file does not match",
+        "A fatal error occurred: Could not open", "Failed uploading: uploading error", "No device found on",
+        note="The model is not the cause: check the cable and the port, close other monitors, and bring the board into "
+             "its boot loader (ESP32: hold BOOT; Nano 33 BLE: press reset twice)."),
     row("flash_write", _C, "", "the program wrote to memory that lies in flash", "ESP-IDF cache_err_int",
         "Write back error occurred while dcache tries to write back to flash",
         note="What is const lies in flash: the model's array, or an arena that was declared const. A kernel of an "
@@ -290,8 +326,8 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
         "MTVAL : 0x%x", fields="address", note=_REPORT),
     row("esp_registers_follow", _R, "", "the program was stopped at a fault", "ESP-IDF panic handler",
         "Core %d register dump:", fields="core", note=_REPORT),
-    row("esp_registers", _A, "", "registers of the ESP32", "ESP-IDF panic handler", "MEPC : 0x%x",
-        "epc1=0x%x", fields="pc"),
+    row("esp_registers", _R, "", "the program was stopped at a fault", "ESP-IDF panic handler", "MEPC : 0x%x",
+        "epc1=0x%x", fields="pc", note=_REPORT),
     row("esp_backtrace", _R, "", "the program was stopped; this is the way to the place", "ESP-IDF panic handler",
         "Backtrace: 0x%x:0x%x", "Backtrace:0x%x:0x%x", "BackTrace: 0x%x:0x%x", fields="pc sp",
         note="--firmware ELF makes functions of the addresses; the lines before it say why."),
@@ -299,7 +335,24 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
         fields="pc function file source_line"),
     row("decoded", _A, "", "a place in the program", "idf.py monitor; addr2line", "0x%x: %s at %s:?",
         fields="pc function file"),
-    row("rebooting", _A, "", "the device restarts", "ESP-IDF panic handler", "Rebooting..."),
+    row("rebooting", _R, "", "the device restarted after a fault", "ESP-IDF panic handler", "Rebooting...",
+        note="The lines before say which; capture the log from the first start on."),
+    # NuttX, Zephyr on RISC-V and Xtensa.
+    row("riscv_exception", _S, "", "the processor stopped at a fault: {code}", "NuttX riscv_exception.c",
+        "EXCEPTION: %s. MCAUSE: %x, EPC: %x, MTVAL: %x", fields="code mcause pc address", codes=_PANIC_REASONS,
+        note=_POINTER),
+    row("riscv_mcause", _S, "", "the processor stopped at exception {code}", "Zephyr arch/riscv/core/fatal.c",
+        "mcause: %d, %s", fields="code name", codes=_MCAUSE, note=_POINTER),
+    row("riscv_registers", _A, "", "a register", "Zephyr arch/riscv/core/fatal.c", "mepc: %x", "xepc: %x", fields="pc"),
+    row("riscv_value", _A, "", "the address that was used", "Zephyr arch/riscv/core/fatal.c", "mtval: %x",
+        fields="address"),
+    row("xtensa_exception", _S, "", "the processor stopped at exception {code}",
+        "Zephyr arch/xtensa/core/vector_handlers.c", "EXCCAUSE %d (%s)", fields="code name", codes=_EXCCAUSE,
+        note=_POINTER),
+    row("xtensa_fatal", _R, "", "the processor stopped at a fault", "Zephyr arch/xtensa/core/vector_handlers.c",
+        "** FATAL EXCEPTION", note=_REPORT),
+    row("xtensa_place", _A, "", "where it happened", "Zephyr arch/xtensa/core/vector_handlers.c",
+        "PC 0x%x VADDR 0x%x", fields="pc address"),
     # Mbed OS, under the Arduino core of the Nano 33 BLE and the Portenta, and alone.
     row("mbed_fault", _R, "", "the processor stopped at a fault (Mbed OS)", "mbed_fault_handler.c",
         "++ MbedOS Fault Handler ++", note="The lines after it have the kind, PC and LR: --firmware ELF makes "
@@ -368,8 +421,8 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
     row("arm_memory_fault", _S, "", "the processor stopped at a MemManage fault", _CORTEX_M,
         "MemManage", note=_POINTER),
     row("arm_usage_fault", _S, "", "the processor stopped at a usage fault", _CORTEX_M, "UsageFault", note=_ALIGNMENT),
-    row("arm_cfsr", _A, "", "the register that says which fault", _CORTEX_M, "CFSR : %x", "CFSR : 0x%x", "CFSR = 0x%x",
-        fields="cfsr"),
+    row("arm_cfsr", _R, "", "the processor stopped at a fault", _CORTEX_M, "CFSR : %x", "CFSR : 0x%x", "CFSR = 0x%x",
+        fields="cfsr", reads=_bad_cfsr),
     row("arm_address", _A, "", "the address that was used", _CORTEX_M, "MMFAR : %x", "MMFAR : 0x%x",
         "MMFAR = 0x%x", "BFAR : %x", "BFAR : 0x%x", "BFAR = 0x%x", fields="address"),
     row("arm_pc", _A, "", "where it happened", _CORTEX_M, "PC : %x", "PC : 0x%x", "PC = 0x%x", "pc = 0x%x",
@@ -393,8 +446,20 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
              "low "
              "power island mode, all of them have to be in its own memory)."),
     row("segfault", _S, "", "the program used an address that is none", "Linux", "Segmentation fault",
-        "segmentation fault", "SIGSEGV",
-        note=_POINTER),
+        "segmentation fault", "SIGSEGV", "Bus error (core dumped)", note=_POINTER),
+    row("illegal", _S, "", _NO_CODE[0], "Linux", "Illegal instruction (core dumped)",
+        note="It was compiled for a newer processor than this one (-march=native, AVX), or a function pointer was "
+             "overwritten."),
+    row("aborted", _S, "", "the program stopped itself: abort() was called", "Linux; Rust", "Aborted (core dumped)",
+        "panicked at",
+        note="An assertion or an exception that nobody catches: the line before or after it says which."),
+    row("sanitizer", _C, "", "the program used memory that is not its own: {what}", "AddressSanitizer",
+        "ERROR: AddressSanitizer: %s on", fields="what",
+        note="The frames below it say where; -overflow on an arena is one that is smaller than the size given to "
+             "MicroInterpreter, or an input that is filled with more than input->bytes."),
+    row("sanitizer_misaligned", _C, "", _MISALIGNED[0], "UndefinedBehaviorSanitizer",
+        "runtime error: load of misaligned address", "runtime error: store to misaligned address",
+        "runtime error: member access within misaligned address", note=_ALIGNMENT),
     row("terminated", _S, "", "the program stopped at an exception that nobody catches", "libstdc++",
         "terminate called after throwing an instance of '%s'", fields="exception",
         note="{exception}: std::bad_alloc is memory that could not be had."),
@@ -410,6 +475,12 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
         "MemoryError", "memory allocation failed, heap is locked",
         note="The bytes of the model's file and the arena are taken from it. Let gc.collect() run first, take a build "
              "with external RAM, or shrink the model: --model says how small the arena may be."),
+    row("circuitpython_stack", _C, "", "the stack is too small (CircuitPython)", "CircuitPython safe mode",
+        "heap was corrupted because the stack was too small", note=_STACK),
+    row("python_fatal", _S, "", "MicroPython stopped", "MicroPython ports", "FATAL: uncaught exception",
+        "NLR jump failed", note="Often its heap or stack is used up: gc.collect(), a smaller arena, a larger stack."),
+    row("nordic_memory", _C, "", "the heap is used up (nRF5 SDK)", "nRF5 SDK nrf_error.h", "NRF_ERROR_NO_MEM",
+        note=_FREE),
     row("python_enomem", _C, "create", "the system has no memory left (ENOMEM)", "MicroPython, POSIX",
         "[Errno 12] ENOMEM", "ENOMEM", note=_FREE),
 )
