@@ -211,6 +211,7 @@ _TFLM: tuple[MessageKind, ...] = (
          "Node number %d (%s) failed to invoke", fields="node op", note=_LINE_BEFORE),
     _row("flex_missing", _M, "op_parse", "the model has operators of TensorFlow itself (Flex)", "lite/core/subgraph.cc",
          "Regular TensorFlow ops are not supported by this interpreter",
+         "Select TensorFlow op(s), included in the given model, is(are) not supported by this interpreter",
          note="No microcontroller runs those: convert without SELECT_TF_OPS, with a fixed batch size and unroll=True."),
     _row("dynamic_tensor", _N, "op_prepare", "an operator's output has no fixed size",
          "micro/micro_interpreter_graph.cc",
