@@ -128,7 +128,7 @@ def test_the_first_three_rows_that_grew_or_are_not_good_have_a_picture(monkeypat
         (1, "m", -16), (0, "m", 16),
     ]  # fmt: skip
     reviews = [Review(SimpleNamespace(judged=row), difference=row[2]) for row in rows]  # type: ignore[arg-type]
-    where = SimpleNamespace(planner="greedy", has_own_planner=False)
+    where = SimpleNamespace(planner="greedy", own_planner=False)
     monkeypatch.setattr(module, "deciding", lambda row: (SimpleNamespace(exit_code=row[0], model=row[1]), where))
     monkeypatch.setattr(module, "growth", lambda difference: difference)
     monkeypatch.setattr(module, "take_picture", lambda model, configuration, title: model)

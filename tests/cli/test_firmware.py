@@ -46,7 +46,7 @@ def test_a_no_speaks_for_all_then_what_cannot_be_told(
     monkeypatch.setattr(module, "configuration", lambda *_, **__: "c")
     monkeypatch.setattr(module, "judge", judge)
     assert module._judged(SimpleNamespace(), args(planner="greedy", resource_variables=0)) == code  # type: ignore[arg-type]
-    assert {*asked} <= {frozenset({"planner", "resource_variable_count"})}
+    assert {*asked} <= {frozenset({"planner", "resource_variables"})}
     assert len(said) == 1
 
 

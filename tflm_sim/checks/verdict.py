@@ -117,7 +117,7 @@ def baseline_key(model: str, configuration: Configuration) -> str:
     A path is written with slashes, so that a baseline is the same on every system.
     """
     target = configuration.target
-    variables, room = configuration.resource_variable_count, configuration.variable_arena_size
+    variables, room = configuration.resource_variables, configuration.variable_arena
     snapshot = target.runtime.snapshot
     settings = (
         *([snapshot] if snapshot != REFERENCE_SNAPSHOT else []),
@@ -126,8 +126,8 @@ def baseline_key(model: str, configuration: Configuration) -> str:
         *([f"{variables} resource variables"] if variables is not None else []),
         *([f"variable arena {room}"] if room is not None else []),
         *([f"arena at address {target.arena_address}"] if target.arena_address else []),
-        *(["own planner"] if configuration.has_own_planner else []),
-        *(["two arenas"] if configuration.is_split else []),
+        *(["own planner"] if configuration.own_planner else []),
+        *(["two arenas"] if configuration.split_arenas else []),
     )
     own = "".join(f", {setting}" for setting in settings)
     model = model.replace(os.sep, "/")

@@ -329,31 +329,29 @@ def program_need(
         possible: The configurations that the file leaves possible, the likeliest first.
         limit: Bytes of the arena that is asked about; None where only the need is.
     """
-    named = {"planner": args.planner, "resource_variable_count": args.resource_variables}
+    named = {"planner": args.planner, "resource_variables": args.resource_variables}
     return program_reader().need(
         args.firmware,
         model,
         possible,
         limit=limit,
         address=args.arena_address,
-        interpreter_number=args.into,
+        into=args.into,
         settled=frozenset(setting for setting, value in named.items() if value is not None),
         command=_executing(args, name),
         **_named_of_program(args),
     )
 
 
-def configured(
-    args: argparse.Namespace, name: str, model: Model, *, is_split: bool = False
-) -> tuple[Configuration, ProgramNeed | None]:
+def configured(args: argparse.Namespace, name: str, model: Model) -> tuple[Configuration, ProgramNeed | None]:
     """Return the configuration of the options for a model, and what a program of ``--firmware`` says it needs.
 
     Raises:
         FirmwareError: The program's file does not say what has to be simulated.
     """
     if not args.firmware:
-        return configuration(args, is_split=is_split), None
-    need = program_need(args, name, model, possible_configurations(args, is_split=is_split))
+        return configuration(args), None
+    need = program_need(args, name, model, possible_configurations(args))
     if need.simulation is None:
         raise FirmwareError(need.reason, path=args.firmware)
     return need.configuration, need
@@ -398,7 +396,7 @@ def measured(
 ) -> ProgramFigures:
     """Return what was measured in the program of ``--firmware`` with a model, None for the program's own."""
     with elapsing(f"executing {os.path.basename(args.firmware)}"):
-        return program_reader().measure(args.firmware, model, possible, sizes, interpreter=args.into)
+        return program_reader().measure(args.firmware, model, possible, sizes, into=args.into)
 
 
 def exactly_measured(args: argparse.Namespace, model: Model | None) -> tuple[ProgramFigures, Configuration]:
@@ -487,31 +485,21 @@ def _likeliest(possible: tuple[Configuration, ...]) -> Configuration:
     return chosen
 
 
-_KEYWORDS = {
-    "own_planner": "has_own_planner",
-    "resource_variables": "resource_variable_count",
-    "variable_arena": "variable_arena_size",
-}
-"""Options that are called otherwise in Python."""
-
-
 def settings(args: argparse.Namespace) -> dict[str, Any]:
     """Return the options of :func:`add_configuration` that were given, but for the target, as settings of Python."""
-    given = {name: getattr(args, name, None) for name in SETTINGS if name not in ("target", "custom_ops")}
-    found = {
-        _KEYWORDS.get(name, name): value for name, value in given.items() if value is not None and value is not False
-    }
+    names = (*(name for name in SETTINGS if name not in ("target", "custom_ops")), "split_arenas")
+    given = {name: getattr(args, name, None) for name in names}
+    found = {name: value for name, value in given.items() if value is not None and value is not False}
     if paths := getattr(args, "custom_ops", None):
         found["custom_ops"] = tuple(row for path in paths for row in load_custom_ops(path))
     return found
 
 
-def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: Target | None = None) -> Configuration:
+def configuration(args: argparse.Namespace, *, chosen: Target | None = None) -> Configuration:
     """Return the configuration of :func:`add_configuration`'s options; with ``--firmware``, of the likeliest target.
 
     Args:
         args: The options.
-        is_split: Whether the configuration has two arenas.
         chosen: The target, where the verb has determined it already.
 
     Raises:
@@ -520,16 +508,15 @@ def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: T
     """
     if chosen is not None:
         rest = {name: value for name, value in settings(args).items() if name not in NAMING}
-        return configure(chosen, is_split=is_split, **rest)
-    possible = possible_configurations(args, is_split=is_split)
-    return _likeliest(possible)
+        return configure(chosen, **rest)
+    return _likeliest(possible_configurations(args))
 
 
-def possible_configurations(args: argparse.Namespace, *, is_split: bool = False) -> tuple[Configuration, ...]:
+def possible_configurations(args: argparse.Namespace) -> tuple[Configuration, ...]:
     """Return the configurations of the options: with ``--firmware`` one for each possible target, else one."""
     named = settings(args)
     is_named = any(name in named for name in ("board", "firmware", "library"))
-    return configurations_of(args.target or (None if is_named else TARGET), is_split=is_split, **named)
+    return configurations_of(args.target or (None if is_named else TARGET), **named)
 
 
 def assumed(args: argparse.Namespace, config: Configuration) -> tuple[str, ...]:

@@ -295,7 +295,7 @@ def _chosen(
     Of several the configuration is that of the one that needs most. The cases, one for each need, are in descending
     order.
     """
-    config, program = configured(args, args.model, model, is_split=args.split_arenas)
+    config, program = configured(args, args.model, model)
     say(*program_header(program), file=sys.stderr)
     if program is None or len(program.configurations) == 1:
         return config, (), [(model, config, "")], program
@@ -320,10 +320,10 @@ def _of_target(args: argparse.Namespace, name: str) -> argparse.Namespace:
 
 def _comparisons(args: argparse.Namespace, model: Model, config: Configuration) -> Iterator[_Case]:
     for name in args.compare_target:
-        yield model, configuration(_of_target(args, name), is_split=args.split_arenas), ""
+        yield model, configuration(_of_target(args, name)), ""
     for name in args.compare_board:
         chosen = board(name)
-        case = configuration(_of_target(args, chosen.preset), is_split=args.split_arenas)
+        case = configuration(_of_target(args, chosen.preset))
         yield model, case, f"{name}, {chosen.ram_text}: {title_of(case, None)}"
     for name in args.compare_model:
         yield load(name), config, f"{Path(name).name} on {config.target.name}"

@@ -99,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
 
     @cache
     def possible() -> tuple[Configuration, ...]:  # Asked for with a model: a source needs no TFLM with an interpreter.
-        return options.possible_configurations(args, is_split=args.split_arenas)
+        return options.possible_configurations(args)
 
     if None in named:
         options.is_executed(args, "split_arenas", "jsonl")
@@ -296,7 +296,7 @@ def _map(args: argparse.Namespace, model: Model, config: Configuration) -> int:
     from tflm_sim.report.take_picture import take_picture
 
     with ProgressLine("simulating", model, runs=2) as progress:
-        title = f"{planner_words(config.planner, config.has_own_planner)}, {config.interpreter} interpreter"
+        title = f"{planner_words(config.planner, config.own_planner)}, {config.interpreter} interpreter"
         picture = take_picture(model, config, title=title, observers=progress.observers)
     color = wants_color(args.color, sys.stdout)
     say(*options.header(args, config))

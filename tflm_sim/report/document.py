@@ -186,9 +186,9 @@ def configuration_facts(configuration: Configuration) -> ConfigurationFacts:
         target=configuration.target,
         interpreter=configuration.interpreter,
         planner=configuration.planner,
-        has_own_planner=configuration.has_own_planner,
-        resource_variable_count=configuration.resource_variable_count,
-        variable_arena_bytes=configuration.variable_arena_size,
-        split_arenas=configuration.is_split,
+        has_own_planner=configuration.own_planner,
+        resource_variable_count=configuration.resource_variables,
+        variable_arena_bytes=configuration.variable_arena,
+        split_arenas=configuration.split_arenas,
         custom_ops=tuple(row.op for row in configuration.custom_ops),
     )

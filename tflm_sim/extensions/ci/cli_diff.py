@@ -107,7 +107,7 @@ def _with_pictures(reviews: list[Review]) -> list[Review]:
         verdict, configuration = deciding(review.after.judged)
         grew = review.difference is not None and growth(review.difference)
         if drawn < MAX_PICTURES and verdict.model is not None and (verdict.exit_code == 1 or (grew or 0) > 0):
-            title = f"{planner_words(configuration.planner, configuration.has_own_planner)}"
+            title = f"{planner_words(configuration.planner, configuration.own_planner)}"
             picture = take_picture(verdict.model, configuration, title=title)
             reviews[index] = review._replace(picture=tuple(map_lines(picture, width=PICTURE_COLUMNS)))
             drawn += 1

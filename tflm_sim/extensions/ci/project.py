@@ -242,19 +242,22 @@ def _configuration(firmware: ProjectFirmware, library: str | None, folder: Path)
     )
 
 
+_SET_UP = (
+    "optimize_kernels_for",
+    "ethos_u",
+    "arena_address",
+    "interpreter",
+    "planner",
+    "own_planner",
+    "resource_variables",
+    "variable_arena",
+)
+
+
 def _set_up(firmware: ProjectFirmware, folder: Path) -> dict[str, Any]:
     """Return the settings of a firmware beside its target, kernels and TFLM."""
-    return {
-        "optimize_kernels_for": firmware.optimize_kernels_for,
-        "ethos_u": firmware.ethos_u or None,
-        "arena_address": firmware.arena_address,
-        "interpreter": firmware.interpreter,
-        "planner": firmware.planner,
-        "has_own_planner": firmware.own_planner,
-        "resource_variable_count": firmware.resource_variables,
-        "custom_ops": _custom_ops(firmware.custom_ops, folder),
-        "variable_arena_size": firmware.variable_arena,
-    }
+    given = {name: value for name in _SET_UP if (value := getattr(firmware, name)) is not False}
+    return {**given, "custom_ops": _custom_ops(firmware.custom_ops, folder)}
 
 
 def _custom_ops(names: Sequence[str], folder: Path) -> list[OpModel]:
@@ -337,7 +340,7 @@ def _judge_of_program(project: Project, firmware: ProjectFirmware) -> _Judge:
         project.program_of(firmware),
         firmware.target,
         run=firmware.run,
-        interpreter_number=firmware.into,
+        into=firmware.into,
         kernels=firmware.kernels,
         runtime=firmware.runtime,
         library=firmware.library,

@@ -157,7 +157,7 @@ def _judged(firmware: Firmware, args: argparse.Namespace) -> int:
         _say(firmware, None, [], args, problem=_reasons(problem, subjects, args))
         return problem.exit_code
     configurations = [configuration(args, chosen=target) for target in found.alternatives]
-    named = {"planner": args.planner, "resource_variable_count": args.resource_variables}
+    named = {"planner": args.planner, "resource_variables": args.resource_variables}
     settled = frozenset(name for name, value in named.items() if value is not None)
     verdicts = [judge(subject, firmware, configurations, found.conditions, settled=settled) for subject in subjects]
     _say(firmware, found, verdicts, args)
