@@ -36,6 +36,7 @@ class Verdict:
             ``answer`` count the doubts in.
         doubts: What that takes for granted.
         settled_by: The command that executes the program, where that would settle what is open; "" where none does.
+        shrunk_by: The command that looks for rewritings that need less; "" for that without any options.
         before: The baseline's size, null without one.
         reason: Why it does not fit, or what is missing to tell; "" when it fits.
         log: The lines that the device prints in an arena of ``limit`` bytes.
@@ -63,6 +64,7 @@ class Verdict:
     candidates: tuple[CandidateNeed, ...] = ()
     doubts: tuple[Doubt, ...] = ()
     settled_by: str = ""
+    shrunk_by: str = field(default="", metadata=HIDDEN)
     ram: RamBeside | None = field(default=None, metadata=OPTIONAL)
     parts: Mapping[str, Any] = field(default_factory=dict, metadata=PARTS)
 

@@ -288,21 +288,39 @@ def add_interpreter(parser: argparse._ActionsContainer, what: str) -> None:
 _OF_THE_FRAME = ("verb", "debug", "allow_download")
 
 
-def refuse_besides(args: argparse.Namespace, option: str, *allowed: str) -> None:
+def refuse_besides(args: argparse.Namespace, option: str, *allowed: str, others: Iterable[str] | None = None) -> None:
     """Refuse an option that was given and does not go with another one.
 
     Args:
         args: The options.
         option: The name in ``args`` of that other one.
         allowed: The names in ``args`` of what goes with it.
+        others: The names of what does not; None for all that is not allowed.
 
     Raises:
         UsageError: It names both.
     """
-    for name, value in vars(args).items():
-        if name not in (option, *allowed, *_OF_THE_FRAME) and value != args.parser.get_default(name):
-            first, second = (f"--{each.replace('_', '-')}" for each in (option, name))
-            raise UsageError(f"{first} does not go with {second}; remove one of them")
+    names = vars(args) if others is None else others
+    if other := first_given(args, (name for name in names if name not in (option, *allowed, *_OF_THE_FRAME))):
+        raise UsageError(f"{_as_typed(args, option)} does not go with {other}; remove one of them")
+
+
+def first_given(args: argparse.Namespace, names: Iterable[str]) -> str | None:
+    """Return the first of some options that was given, as it is typed; None where none was.
+
+    Args:
+        args: The options.
+        names: Their names in ``args``; those that the verb does not have are not given.
+    """
+    default = args.parser.get_default
+    return next(
+        (_as_typed(args, name) for name in names if getattr(args, name, None) not in (None, default(name))), None
+    )
+
+
+def _as_typed(args: argparse.Namespace, name: str) -> str:
+    options = (action.option_strings for action in args.parser._actions if action.dest == name)
+    return next((strings[-1] for strings in options if strings), f"--{name.replace('_', '-')}")
 
 
 def program_reader() -> Programs:
@@ -382,6 +400,17 @@ def _executing(args: argparse.Namespace, name: str) -> str:
     return command_line("tflm-sim", verb, name, *words, "--executed")
 
 
+def shrinking(args: argparse.Namespace, name: str, goal: int | None) -> str:
+    """Return the command that looks for a rewriting of a model that needs at most ``goal`` bytes there."""
+    given = {option: getattr(args, option, None) for option in SETTINGS}
+    words = ["tflm-sim", "shrink", name]
+    for option, value in {**given, "goal": goal}.items():
+        for each in value if isinstance(value, list) else [value]:
+            if each is not None and each is not False:
+                words += [f"--{option.replace('_', '-')}", *([] if each is True else [str(each)])]
+    return command_line(*words)
+
+
 _OF_PROGRAM = ("target", "kernels", "runtime", "library", "interpreter")
 """Options for what a program's file may not say."""
 
@@ -443,16 +472,6 @@ def named_models(args: argparse.Namespace, given: Sequence[str]) -> Sequence[str
     return given or (None,)
 
 
-def first_given(args: argparse.Namespace, names: Iterable[str]) -> str | None:
-    """Return the first of some options that was given, as it is typed; None where none was.
-
-    Args:
-        args: The options.
-        names: Their names in ``args``; those that the verb does not have are not given.
-    """
-    return next((f"--{name.replace('_', '-')}" for name in names if getattr(args, name, None)), None)
-
-
 def is_executed(args: argparse.Namespace, *others: str) -> bool:
     """Return whether the figures are to be measured by executing the program.
 
@@ -469,9 +488,7 @@ def is_executed(args: argparse.Namespace, *others: str) -> bool:
         return False
     if not args.firmware:
         raise UsageError("--executed needs --firmware APP.elf, the program to execute")
-    for name in others:
-        if getattr(args, name):
-            raise UsageError(f"--executed measures AllocateTensors(); remove --{name.replace('_', '-')}")
+    refuse_besides(args, "executed", others=others)
     return True
 
 

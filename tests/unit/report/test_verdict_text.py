@@ -29,7 +29,7 @@ def verdict(
     return Verdict("m", "m on t", needed, limit, fits, before, **{"smallest": needed, **facts})
 
 
-TOO_LARGE = "'tflm-sim shrink' looks for rewritings that need less, with the same outputs"
+TOO_LARGE = "this looks for rewritings that need less, with the same outputs: tflm-sim shrink m"
 NEXT = "the smallest arena is 60 B; what is needed is the next multiple of 16"
 
 

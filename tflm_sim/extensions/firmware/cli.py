@@ -18,6 +18,7 @@ from tflm_sim.cli.options import (
     add_verb,
     configuration,
     first_given,
+    refuse_besides,
     typed,
 )
 from tflm_sim.cli.terminal import say, say_json, say_verdict
@@ -120,8 +121,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     refuse_other_kind(args.elf, "firmware")
     if args.is_executed:
-        if option := first_given(args, _OF_READING):
-            raise UsageError(f"--run measures the program as it is; remove {option}")
+        refuse_besides(args, "is_executed", others=_OF_READING)
         from tflm_sim.extensions.firmware.cli_run import run_program
 
         return run_program(args)
