@@ -285,8 +285,9 @@ def test_a_board_without_a_figure_says_so_and_asks_for_what_is_free(capsys: pyte
 
 def test_size_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     given = ["size", "sample:sine", "--board", "nano33ble", "--library", "chirale", "--beside", "ble"]
-    assert main(given) == 0
+    assert main(given) == 3
     assert "fits: yes, if the rest of your firmware takes at most 168,336 B of RAM" in capsys.readouterr().out
-    assert main([*given, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["ram"]["left"] == 169_488
+    assert main([*given, "--json"]) == 3
+    document = json.loads(capsys.readouterr().out)
+    assert (document["answer"], document["ram"]["left"]) == ("if", 169_488)
     assert main([*given, "--map"]) == 2

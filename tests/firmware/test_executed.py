@@ -387,3 +387,15 @@ def test_the_size_that_a_program_has_must_lie_where_nothing_else_does(
     verdict = judge_measured(MODEL, model, program, limit, key="")
     assert (verdict.answer, verdict.reason) == (answer, reason)
     assert verdict.doubts == tuple(Doubt(text, settled_by="") for text in conditions if answer == "if")
+
+
+def test_of_another_size_the_reason_is_not_that_of_the_programs_own_arena(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = execution_of(8192)
+    own = replace(
+        one.arenas[0], size=1000, fits=False, works=False, reason="own", tried=(TriedSize(1170, works=False),)
+    )
+    monkeypatch.setattr(measured, "execute", lambda *_, **__: replace(one, arenas=(own,)))
+    model = load(MODEL)
+    program = MeasuredProgram(measured.measure("app.elf", model, [configure("cortex-m4")], [1170]))
+    verdict = judge_measured(MODEL, model, program, 1170, key="")
+    assert verdict.reason == "needs 1,168 B; 1,170 B are not a multiple of 16 and do not work"

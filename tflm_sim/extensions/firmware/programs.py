@@ -222,8 +222,11 @@ class MeasuredProgram:
 
     @property
     def reason(self) -> str:
-        """Why no size is enough, or why it does not work although one is; "" where it works."""
-        return self.found.own.reason or self.found.place.fault
+        """Why no size is enough, or why it does not work although one is; "" where it works, or the size is why."""
+        own = self.found.own
+        if self._has_own_size:
+            return own.reason or self.found.place.fault
+        return own.reason if own.fits or self.smallest is None else ""  # Of another size, its own arena says nothing.
 
     @property
     def doubts(self) -> tuple[Doubt, ...]:

@@ -366,7 +366,7 @@ def _configurations(args: argparse.Namespace, model: Model) -> tuple[list[Config
 
     Raises:
         UsageError: Several of them with a program.
-        FirmwareError: The file does not say what has to be simulated.
+        FirmwareError: The file does not say what has to be simulated, or the program has two arenas.
     """
     targets, boards = args.target or [], args.board or []
     if args.firmware and len(targets) + len(boards) > 1:
@@ -382,6 +382,13 @@ def _configurations(args: argparse.Namespace, model: Model) -> tuple[list[Config
             need = options.program_need(one, args.model, model, possible)
             if need.simulation is None:
                 raise FirmwareError(need.reason, path=args.firmware)
+            if need.configuration.split_arenas:
+                name = need.configuration.target.name
+                raise FirmwareError(
+                    f"it has two arenas, and shrink makes one smaller: shrink for --target {name} in the place of "
+                    f"--firmware; 'tflm-sim size OUT.tflite --firmware {args.firmware}' then says what both arenas need",
+                    path=args.firmware,
+                )
             return list(need.configurations), need
         found += possible
     return list(dict.fromkeys(found)), None
