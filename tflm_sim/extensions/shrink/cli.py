@@ -386,7 +386,7 @@ def _configurations(args: argparse.Namespace, model: Model) -> tuple[list[Config
                 name = need.configuration.target.name
                 raise FirmwareError(
                     f"it has two arenas, and shrink makes one smaller: shrink for --target {name} in the place of "
-                    f"--firmware; 'tflm-sim size OUT.tflite --firmware {args.firmware}' then says what both arenas need",
+                    f"--firmware; 'tflm-sim size OUT.tflite --firmware {args.firmware}' then says what both need",
                     path=args.firmware,
                 )
             return list(need.configurations), need
