@@ -56,6 +56,23 @@ def test_size_says_what_the_program_needs_and_where_the_simulation_differs(
     assert "the simulation differs after 0 requests" in text
 
 
+def test_the_comment_draws_the_arena_that_was_measured_and_no_simulated_one(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.tflite").write_bytes(sample_path("sine").read_bytes())
+    firmware = Path(program).relative_to(tmp_path).as_posix()
+    Path("tflm-sim.toml").write_text(
+        f"models = ['m.tflite']\n[[firmware]]\nfirmware = '{firmware}'\nrun = true\nlimit = 163\n"
+    )
+    assert main(["diff", "--markdown", "comment.md"]) == 1
+    said = Path("comment.md").read_text("utf-8")
+    assert "needs 176 B, 13 B more than 163 B" in said
+    assert f"shrink m.tflite --firmware {firmware} --goal 163`" in said
+    assert "\nprogram.elf, executed for a Cortex-M4" in said.replace(Path(program).name, "program.elf")
+    assert "1,072 B" not in said  # what the simulation of it would need
+
+
 def test_an_interpreter_that_a_program_does_not_have_is_refused(
     program: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

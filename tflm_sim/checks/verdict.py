@@ -47,6 +47,7 @@ class Verdict:
         candidates: With --firmware: what each target needs that the file leaves possible, where they differ.
         ram: With a board and what there is beside the arena: what its software leaves, and the source of each figure.
         parts: What extensions say beside it, by key.
+        figures: Of a program that was executed, all that was measured (``extension_points.ProgramFigures``).
     """
 
     name: str = field(metadata=HIDDEN)
@@ -67,6 +68,7 @@ class Verdict:
     shrunk_by: str = field(default="", metadata=HIDDEN)
     ram: RamBeside | None = field(default=None, metadata=OPTIONAL)
     parts: Mapping[str, Any] = field(default_factory=dict, metadata=PARTS)
+    figures: Any = field(default=None, metadata=HIDDEN, compare=False)
 
     def __repr__(self) -> str:
         sizes = ("none" if size is None else f"{size:,} B" for size in (self.needed, self.limit))

@@ -400,12 +400,18 @@ def _executing(args: argparse.Namespace, name: str) -> str:
     return command_line("tflm-sim", verb, name, *words, "--executed")
 
 
-def shrinking(args: argparse.Namespace, name: str, goal: int | None) -> str:
-    """Return the command that looks for a rewriting of a model that needs at most ``goal`` bytes there."""
-    given = {option: getattr(args, option, None) for option in SETTINGS}
+def shrinking(named: object, name: str, goal: int | None) -> str:
+    """Return the command that looks for a rewriting of a model that needs at most ``goal`` bytes.
+
+    Args:
+        named: The options, or a project's firmware: what the model runs on.
+        name: The model.
+        goal: None for as few bytes as there can be.
+    """
+    given = {option: getattr(named, option, None) for option in SETTINGS}
     words = ["tflm-sim", "shrink", name]
     for option, value in {**given, "goal": goal}.items():
-        for each in value if isinstance(value, list) else [value]:
+        for each in value if isinstance(value, list | tuple) else [value]:
             if each is not None and each is not False:
                 words += [f"--{option.replace('_', '-')}", *([] if each is True else [str(each)])]
     return command_line(*words)

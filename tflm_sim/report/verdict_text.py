@@ -191,10 +191,10 @@ def headline(verdicts: Sequence[Verdict]) -> str:
     codes = [verdict.exit_code for verdict in verdicts]
     count, bad = len(codes), codes.count(1)
     open_ones = [verdict for verdict in verdicts if verdict.exit_code == EXIT_CODES["if"]]
-    doubtful = sum(verdict.answer == "if" and not verdict.missing_baseline for verdict in open_ones)
-    unknown = len(open_ones) - doubtful
+    unknown, doubtful, new = (sum(one.answer == answer for one in open_ones) for answer in ("cannot tell", "if", "yes"))
     parts = [f"{unknown} of {count} cannot be told"] if unknown else []
     parts += [f"{doubtful} of {count} {'hangs' if doubtful == 1 else 'hang'} on a doubt"] if doubtful else []
+    parts += [f"{new} of {count} {'fits and is' if new == 1 else 'fit and are'} not in the baseline"] if new else []
     if bad:
         also = "".join(f"; {part.replace(f' of {count}', '')}" for part in parts)
         return f"no: {bad} of {count} {'does' if bad == 1 else 'do'} not fit, or grew{also}"

@@ -96,6 +96,11 @@ def test_a_heading_counts() -> None:
         ((no, no, unknown), "no: 2 of 3 do not fit, or grew; 1 cannot be told"),
         ((yes, unknown), "1 of 2 cannot be told; the others fit"),
         ((unknown, unknown), "2 of 2 cannot be told"),
+        ((verdict(missing_baseline="no size"),), "1 of 1 fits and is not in the baseline"),
+        (
+            (yes, verdict(missing_baseline="no size"), unknown),
+            "1 of 3 cannot be told, 1 of 3 fits and is not in the baseline; the others fit",
+        ),
     ):
         assert headline(rows) == words
 

@@ -281,6 +281,8 @@ def cells(
     Raises:
         UsageError: A firmware, a library or the baseline is none.
     """
+    from tflm_sim.cli.options import shrinking  # The page in the browser has no command line.
+
     wanted = None if only is None else {os.path.normpath(name).replace(os.sep, "/") for name in only}
     known = {} if project.baseline_path is None else read_baseline(project.baseline_path)
     for firmware in project.firmware:
@@ -289,8 +291,10 @@ def cells(
             for name in models_of(project, firmware):
                 if wanted is None or name in wanted:
                     room = _room(project, firmware, name)
-                    rows = ((_verdict(project, name, each, room, known), each.configuration) for each in judges)
-                    yield Cell(name, firmware, tuple(rows))
+                    command = shrinking(firmware, name, room.limit)
+                    rows = (_verdict(project, name, each, room, known) for each in judges)
+                    judged = (replace(row, shrunk_by=command) for row in rows)
+                    yield Cell(name, firmware, tuple(zip(judged, (each.configuration for each in judges), strict=True)))
         except UsageError as error:
             raise UsageError(f"{project.path}: firmware '{firmware.label}': {error}") from error
 
