@@ -46,7 +46,7 @@ def test_a_no_speaks_for_all_then_what_cannot_be_told(
     monkeypatch.setattr(module, "configuration", lambda *_, **__: "c")
     monkeypatch.setattr(module, "judge", judge)
     assert module._judged(SimpleNamespace(), args(planner="greedy", resource_variables=0)) == code  # type: ignore[arg-type]
-    assert {*asked} <= {frozenset({"planner", "resource_variable_count"})}
+    assert {*asked} <= {frozenset({"planner", "resource_variables"})}
     assert len(said) == 1
 
 
@@ -87,11 +87,11 @@ def test_the_arena_is_what_the_user_sized_or_what_the_program_has(monkeypatch: p
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ("--run --limit 9KiB", "--run measures the program as it is; remove --limit"),
-        ("--run --arena-symbol a", "--run measures the program as it is; remove --arena-symbol"),
-        ("--run --arena-address 4", "--run measures the program as it is; remove --arena-address"),
-        ("--run --target esp32", "--run measures the program as it is; remove --target"),
-        ("--run --library chirale", "--run measures the program as it is; remove --library"),
+        ("--run --limit 9KiB", "--run does not go with --limit; remove one of them"),
+        ("--run --arena-symbol a", "--run does not go with --arena-symbol; remove one of them"),
+        ("--run --arena-address 4", "--run does not go with --arena-address; remove one of them"),
+        ("--run --target esp32", "--run does not go with --target; remove one of them"),
+        ("--run --library chirale", "--run does not go with --library; remove one of them"),
         ("--invoke 1", "--invoke needs --run, which executes the program"),
         ("--into 1", "--into N needs --model FILE, and N starts at 1"),
         ("--into -1 --model sample:sine", "--into N needs --model FILE, and N starts at 1"),

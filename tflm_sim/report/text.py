@@ -41,7 +41,7 @@ def size_lines(
     name = printable(os.path.basename(simulation.model.path or "model"))
     kernels = config.target.kernel_library
     answer = size_answer(simulation)
-    planner = planner_words(config.planner, config.has_own_planner)
+    planner = planner_words(config.planner, config.own_planner)
     title = f"{name} on {with_assumed(config.target.name, assumed, config.target)}"
     about = f"{config.target.runtime}, {kernels} kernels, {config.interpreter} interpreter, {planner}"
     return [title, about, *remarks, "", *answer_lines(answer, config.target.arena_address, has_ledger=has_ledger)]

@@ -65,7 +65,7 @@ def runs(args: argparse.Namespace, name: str, banks: Sequence[RamBank]) -> Itera
         assembly = f'.section .rodata\n.balign 16\n.global g_model\ng_model:\n.incbin "{folder}/model.tflite"\n'
         (folder / "model.s").write_text(assembly)
         for board, (core, _) in BOARDS.items():
-            question = BankQuestion(simulate(named, core, kernels=args.kernels, resource_variable_count=VARIABLES))
+            question = BankQuestion(simulate(named, core, kernels=args.kernels, resource_variables=VARIABLES))
             placed = question.place(banks)
             if placed.best is None:
                 yield board, "no plan fits", True

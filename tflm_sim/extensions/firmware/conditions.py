@@ -23,7 +23,7 @@ _LARGEST_NUMBER = 4
 """Bytes of the largest numbers of a model that kernels read in one load: biases and shapes."""
 _ALONE = "nothing else takes memory of its allocator (another model, a second AllocateTensors(), the program itself)"
 _OTHER_PLANNERS: tuple[dict[str, object], ...] = (
-    {"planner": "linear"}, {"has_own_planner": True}, {"planner": "linear", "has_own_planner": True}
+    {"planner": "linear"}, {"own_planner": True}, {"planner": "linear", "own_planner": True}
 )  # fmt: skip
 """What MicroAllocator::Create can be told to have instead of the greedy planner that it makes."""
 
@@ -138,7 +138,7 @@ class Conditions:
         is_open = bool(plain) and self._fits is not False and self._hides_set_up
         pairs = ((case, other) for case in plain for other in _OTHER_PLANNERS)
         # Where there are two arenas, MicroAllocator::Create takes no planner of the program's own.
-        possible = (pair for pair in pairs if not (pair[0].configuration.is_split and "has_own_planner" in pair[1]))
+        possible = (pair for pair in pairs if not (pair[0].configuration.split_arenas and "own_planner" in pair[1]))
         return is_open or _differ((case.at(**other), case) for case, other in possible)
 
     @property
@@ -176,7 +176,7 @@ class Conditions:
             once, twice = (replace(case, models=case.models * times).need() for times in (1, 2))
             if once is not None and twice is not None:
                 more, whole = twice - once, None if case.room is None else case.room.whole
-                is_counted = whole is not None and more > 0 and not case.configuration.is_split
+                is_counted = whole is not None and more > 0 and not case.configuration.split_arenas
                 found.add((more, (whole - once) // more + 1 if is_counted and whole is not None else None))
         if len(found) != 1:
             return ""
@@ -204,7 +204,7 @@ class Conditions:
     def _of_variables(self) -> Iterator[str]:
         """Yield for how many resource variables the verdict holds, where the program may make a table for them."""
         least = len(resource_variable_names(self._subject.model))
-        if "resource_variable_count" in self._settled or self._all_calls_say("variables") or self._has_table(least):
+        if "resource_variables" in self._settled or self._all_calls_say("variables") or self._has_table(least):
             return
         if not least and self._fits is None:
             yield "it has no MicroResourceVariables"
@@ -256,7 +256,7 @@ def _most_variables(least: int, cases: Sequence[FirmwareCase]) -> int:
     most, low, high = least, least, _MAX_VARIABLES
     while low <= high:
         middle = (low + high) // 2
-        if all(case.at(resource_variable_count=middle).fits() is not False for case in cases):
+        if all(case.at(resource_variables=middle).fits() is not False for case in cases):
             most, low = middle, middle + 1
         else:
             high = middle - 1

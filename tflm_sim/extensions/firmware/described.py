@@ -68,7 +68,7 @@ class DescribedProgram:
         *,
         limit: int | None = None,
         address: int | None = None,
-        interpreter_number: int = 0,
+        into: int = 0,
         settled: frozenset[str] = frozenset(),
         command: str = "",
     ) -> ProgramNeed:
@@ -79,13 +79,13 @@ class DescribedProgram:
             configurations: The program's set-up on each target that is possible, the likeliest first.
             limit: Bytes of the arena that is asked about; None where only the need is.
             address: Where the arena starts, modulo 16; None for where the program has it.
-            interpreter_number: That of the one that gets the model, from 1 on, in the order of the calls in the code
+            into: That of the one that gets the model, from 1 on, in the order of the calls in the code
                 that make them; 0 for any.
-            settled: Settings that the user named: "planner", "resource_variable_count".
+            settled: Settings that the user named: "planner", "resource_variables".
             command: What executes the program with this model.
         """
         name = model.path or "the model"
-        rooms = rooms_of(self.firmware, limit=limit, address=address, into=interpreter_number)
+        rooms = rooms_of(self.firmware, limit=limit, address=address, into=into)
         subject = Subject(name, len(model.source), "from its file", model, rooms)
         verdict = judge(
             subject,
@@ -122,7 +122,7 @@ class DescribedProgram:
             smallest_split_arenas=need.split,
             reason=need.reason,
             doubts=need.doubts,
-            interpreters=self.interpreters[max(interpreter_number - 1, 0) : interpreter_number or None],
+            interpreters=self.interpreters[max(into - 1, 0) : into or None],
         )
         return replace(need, parts={"program": facts}, ram=self._ram())
 

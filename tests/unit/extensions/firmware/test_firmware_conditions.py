@@ -15,8 +15,8 @@ class Case:
     def __init__(self, most: int, count: int = 0) -> None:
         self.most, self.count = most, count
 
-    def at(self, *, resource_variable_count: int) -> Any:
-        return Case(self.most, resource_variable_count)
+    def at(self, *, resource_variables: int) -> Any:
+        return Case(self.most, resource_variables)
 
     def fits(self) -> bool:
         return self.count <= self.most

@@ -73,7 +73,7 @@ def measure(monkeypatch: pytest.MonkeyPatch) -> Measure:
 def test_a_simulation_that_asks_for_the_same_and_needs_the_same_is_proved(measure: Measure) -> None:
     found, asked = measure((arena(), None))
     assert (found.is_simulated, found.smallest, found.multiple_of_16) == (True, SMALLEST, 1168)
-    assert (found.configuration, asked["interpreter"], asked["model"]) == (M4, 0, SINE)
+    assert (found.configuration, asked["into"], asked["model"]) == (M4, 0, SINE)
     facts = found.facts
     assert (facts.file, facts.core, facts.emulator, facts.is_guessed) == ("app.elf", "core", "qemu", True)
     assert (facts.arena, facts.arena_bytes, facts.other_arena, facts.other_arena_bytes) == ("a", 4096, "", None)
@@ -113,22 +113,22 @@ def test_two_arenas_are_summed_and_make_the_configuration_one_of_two(measure: Me
     rest = arena(24, size=512, symbol="rest")
     found, _ = measure((arena(), rest))
     assert (found.smallest, found.multiple_of_16) == (SMALLEST + 24, 1168 + 32)
-    assert found.configuration.is_split
+    assert found.configuration.split_arenas
     assert (found.facts.other_arena, found.facts.other_arena_bytes) == ("rest", 512)
     assert not found.is_simulated
 
 
 def test_of_the_programs_own_models_one_interpreter_is_asked_about(measure: Measure) -> None:
     first, second = arena(16, 1), arena(8, 2, 3)
-    found, asked = measure((first, None), (second, None), interpreter=2, model=None, own=SINE)
+    found, asked = measure((first, None), (second, None), into=2, model=None, own=SINE)
     assert (found.arena, found.model, found.facts.interpreter, found.facts.sharing) == (second, SINE, 2, 2)
-    assert asked["interpreter"] == 0  # each has a model of its own
-    assert measure((first, None), (second, None), interpreter=2)[1]["interpreter"] == 2
+    assert asked["into"] == 0  # each has a model of its own
+    assert measure((first, None), (second, None), into=2)[1]["into"] == 2
     assert measure((first, None), (second, None), model=None, own=SINE)[0].arena is first
     with pytest.raises(FirmwareError, match=r"^app\.elf: there is no interpreter 4: it has 3$"):
-        measure((first, None), (second, None), interpreter=4)
+        measure((first, None), (second, None), into=4)
     with pytest.raises(FirmwareError, match="this interpreter uses an arena that another one used before"):
-        measure((first, None), (second, None), interpreter=3)
+        measure((first, None), (second, None), into=3)
     with pytest.raises(FirmwareError, match="the program's file does not contain its model; name the model"):
         measure((first, None), model=None)
 
@@ -142,7 +142,7 @@ def test_what_is_simulated_lies_where_the_program_has_it(monkeypatch: pytest.Mon
     asked: list[Any] = []
 
     def simulate(model: Any, configuration: Any, **sizes: Any) -> Any:
-        asked.append((configuration.target.arena_address, configuration.is_split, sizes))
+        asked.append((configuration.target.arena_address, configuration.split_arenas, sizes))
         raise UsageError("it cannot be")
 
     monkeypatch.setattr(closest, "simulate", simulate)
@@ -160,7 +160,7 @@ def test_what_is_simulated_lies_where_the_program_has_it(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    ("is_split", "answer", "smallest"),
+    ("split_arenas", "answer", "smallest"),
     [
         (False, {"smallest": SimpleNamespace(size=7)}, 7),
         (False, {"smallest": None}, None),
@@ -169,8 +169,8 @@ def test_what_is_simulated_lies_where_the_program_has_it(monkeypatch: pytest.Mon
     ],
 )
 def test_the_smallest_arena_of_a_simulation(
-    monkeypatch: pytest.MonkeyPatch, is_split: bool, answer: Any, smallest: int | None
+    monkeypatch: pytest.MonkeyPatch, split_arenas: bool, answer: Any, smallest: int | None
 ) -> None:
     monkeypatch.setattr(measured, "simulate", lambda *_: SimpleNamespace(**answer))
-    configuration: Any = SimpleNamespace(is_split=is_split)
+    configuration: Any = SimpleNamespace(split_arenas=split_arenas)
     assert measured._smallest(SINE, configuration) == smallest
