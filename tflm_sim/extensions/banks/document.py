@@ -67,7 +67,7 @@ class CountedFacts:
     Attributes:
         kernels: Whose kernels' loops; "" where each operator touches each byte once.
         by_element: Operators whose loops are not known: each byte counts once.
-        has_loops: Whether a WHILE was counted as one pass.
+        has_loops: Whether a WHILE was counted as one pass, or an IF as both branches.
     """
 
     kernels: str

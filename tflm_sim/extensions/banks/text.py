@@ -68,7 +68,7 @@ def _counted(counted: CountedFacts) -> list[str]:
     if counted.kernels and counted.by_element:
         lines.append(f"each byte once, as their loops are not known: {printable(', '.join(counted.by_element), 400)}")
     if counted.has_loops:
-        lines.append("a WHILE counts as one pass of its loop")
+        lines.append("a WHILE counts as one pass of its loop, an IF as both branches")
     return lines
 
 
