@@ -15,6 +15,7 @@ from collections.abc import Callable
 from tflm_sim.extensions.banks.operation import TAIL, Operation, element, windows
 from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.model.types import TensorType
+from tflm_sim.targets.kernel_library import KernelLibrary
 
 INT8, INT16, FLOAT = TensorType.INT8, TensorType.INT16, TensorType.FLOAT32
 _QUANTIZER = 8
@@ -241,7 +242,8 @@ def _lstm(op: Operation) -> bool:
         op.store(gate, 3 * count, size)
         op.load(gate, 2 * count, size)
     # Forget gate and cell, input gate and cell gate, their sum, its hyperbolic tangent, output gate.
-    is_clipped = float(op.options.get("cell_clip") or 0) > 0
+    clip = op.options.get("cell_clip")
+    is_clipped = isinstance(clip, (int, float)) and clip > 0
     op.load(cell, (3 + is_clipped) * count, size)
     op.store(cell, (2 + is_clipped) * count, size)
     op.load("scratch0", 2 * count, size)
@@ -438,8 +440,29 @@ _CMSIS_DSP: dict[str, Row] = {
     "UNIDIRECTIONAL_SEQUENCE_LSTM": _cmsis_lstm,
     **dict.fromkeys(("SVDF", "TRANSPOSE_CONV"), _unknown),
 }
-LOADS: dict[tuple[str, str], dict[str, Row]] = {
-    ("reference", ""): _REFERENCE,
-    ("cmsis_nn", "dsp"): _REFERENCE | _CMSIS_DSP,
-}
-"""The rows by library and variant."""
+_CMSIS_OPERATORS = (
+    "ADD AVERAGE_POOL_2D CONV_2D DEPTHWISE_CONV_2D FULLY_CONNECTED MAX_POOL_2D MAXIMUM MINIMUM MUL PAD PADV2 SOFTMAX "
+    "SVDF TRANSPOSE TRANSPOSE_CONV UNIDIRECTIONAL_SEQUENCE_LSTM"
+)
+_ESP_OPERATORS = "ADD AVERAGE_POOL_2D CONV_2D DEPTHWISE_CONV_2D FULLY_CONNECTED MAX_POOL_2D MUL SOFTMAX"
+"""Operators for which the libraries have kernels of their own; of floats they are TFLM's.
+
+Source: tensorflow/lite/micro/kernels/cmsis_nn @ 90b983c; kernels/esp_nn @ espressif/esp-tflite-micro 1.4.0.
+"""
+
+
+def _of_floats(row: Row) -> Row:
+    return lambda op: _is(op, FLOAT) and row(op)
+
+
+def _beside(operators: str) -> dict[str, Row]:
+    """Return the reference kernels' rows, without those of a library whose loops nobody read."""
+    return _REFERENCE | {name: _of_floats(_REFERENCE[name]) for name in operators.split()}
+
+
+def rows_of(library: KernelLibrary) -> dict[str, Row]:
+    """Return the rows of a kernel library; none where nothing is known of it."""
+    if (library.name, library.variant) == ("cmsis_nn", "dsp"):
+        return _REFERENCE | _CMSIS_DSP
+    known = {"reference": "", "cmsis_nn": _CMSIS_OPERATORS, "esp_nn": _ESP_OPERATORS}
+    return _beside(known[library.name]) if library.name in known else {}

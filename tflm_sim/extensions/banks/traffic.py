@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.device.model_allocation import ModelAllocation
-from tflm_sim.extensions.banks.kernel_loads import LOADS, by_element
+from tflm_sim.extensions.banks.kernel_loads import by_element, rows_of
 from tflm_sim.extensions.banks.operation import TAIL, Moved, Operation
 from tflm_sim.graph.lifetimes import CONTROL_FLOW, byte_length
 from tflm_sim.model.schema import builtin_operator_code
@@ -59,7 +59,7 @@ def traffic(simulation: Simulation) -> Traffic:
     allocation = simulation.unwrap().allocations[0]
     target = simulation.configuration.target
     library = target.kernel_library
-    rows = LOADS.get((library.name, library.variant), {})
+    rows = rows_of(library)
     positions = _positions(allocation)
     moved = [Moved()] * len(positions)
     sizes, touched = [allocation.infos[index].size for index in allocation.offsets], [0] * len(positions)
