@@ -19,6 +19,7 @@ TOP_ROWS = 8
 BAR = 32
 """Columns of the bar of an arena."""
 TOP_PARTS = 4
+TOGETHER = "head and tail together, while the model runs"
 NEVER_FITS = (
     "what to do: no arena is large enough; name the kernel that the firmware has beside TFLM's (--ethos-u, "
     "--custom-ops), change the operator, or take a library that accepts it "
@@ -77,7 +78,7 @@ def _overview_lines(answer: SizeAnswer) -> list[str]:
     if answer.binding is not None and (answer.peak is None or answer.binding.floor > head):
         lines.append(f"what decides: {answer.binding.what}, in '{answer.binding.place}'")
     elif answer.binding is not None:
-        lines.append("what decides: head and tail together, while the model runs")
+        lines.append(f"what decides: {TOGETHER}")
     if answer.peak is not None:
         lines.append(_fullest(answer, head, answer.peak))
     return lines
