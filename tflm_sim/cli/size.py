@@ -288,7 +288,10 @@ def _left_lines(args: argparse.Namespace, ram: RamBeside | None, needed: int) ->
 
     limit, works, reason, doubts = in_what_is_left(board(args.board), beside_of(args.beside), ram, needed)
     fits = reason or f"needs {format_size(needed)} of {limit:,} B"
-    return [f"fits: {first_words(works, doubts)}: {fits}", *(ram_lines(ram) if ram is not None else [])]
+    return [
+        f"fits: {first_words(works, doubts)}: {fits}",
+        *(ram_lines(ram, has_sources=args.all) if ram is not None else []),
+    ]
 
 
 def _map(args: argparse.Namespace, model: Model, config: Configuration) -> int:
