@@ -27,7 +27,9 @@ def executed(path: Path) -> Any:
     nbclient, nbformat = (import_module(name) for name in ("nbclient", "nbformat"))
     notebook = nbformat.read(path, as_version=4)
     resources = {"metadata": {"path": str(NOTEBOOKS), "name": path.stem}}
-    nbclient.NotebookClient(notebook, timeout=SECONDS, kernel_name="python3", resources=resources).execute()
+    # How much of what a cell prints comes at a time, chance decides: all of it is one piece.
+    options = {"timeout": SECONDS, "kernel_name": "python3", "coalesce_streams": True}
+    nbclient.NotebookClient(notebook, resources=resources, **options).execute()
     return notebook
 
 
