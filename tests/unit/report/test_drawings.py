@@ -67,11 +67,6 @@ def test_the_axes_name_kibibytes_scopes_and_moments(small_picture: Make) -> None
     assert axes.get_title(loc="left") == "m.tflite: arena 4,096 B: head 1,632, tail 1,096\na title"
 
 
-@pytest.mark.parametrize(("most", "tick"), [(1, 16), (160, 16), (161, 32), (320, 32), (321, 64), (4096, 512)])
-def test_at_most_ten_ticks_are_a_power_of_two_apart(most: int, tick: int) -> None:
-    assert drawings._tick(most) == tick
-
-
 def test_of_many_scopes_one_in_so_many_is_named(small_picture: Make) -> None:
     for count, named in ((24, 24), (47, 47), (48, 24), (71, 36), (72, 24)):
         picture = small_picture(scopes=((0, 0),) * count, live_bytes=(0,) * count, moments=(), residents=())
@@ -202,10 +197,6 @@ def test_a_figure_has_a_size_of_at_most_a_thousand_inches(small_picture: Make, i
         drawings.draw_arena(small_picture(), width=inches)
     with pytest.raises(UsageError, match="inches"):
         drawings.draw_live_bytes(small_picture(), height=inches)
-
-
-def test_a_thousand_inches_are_a_size() -> None:
-    assert tuple(drawings._figure(1000, 0.5, 2).get_size_inches()) == (2000, 0.5)
 
 
 def test_what_is_no_picture_is_refused() -> None:
