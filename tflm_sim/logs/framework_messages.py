@@ -150,11 +150,9 @@ _AIOTE_FILE = (
     "file lies in /config of the SD card."
 )
 _HUNG = (
-    "If this is the last line: the stack is too small, a check of TFLM stopped the device without a word, or the "
-    "line that "
-    "says so did not leave the port. --model with --library and --arena-size says what fails; 'tflm-sim firmware ELF "
-    "--run "
-    "--invoke 1' executes the program, prints its messages and measures the stack."
+    "If this is the last line: the stack is too small, a check of TFLM stopped the device without a word, or the line "
+    "that says so did not leave the port. --model with --library and --arena-size says what fails; 'tflm-sim firmware "
+    "ELF --run' executes the program, prints its messages and measures the stack."
 )
 _DRIVER = "ethos-u-core-driver ethosu_driver.c @ 0356707"
 _NPU = (

@@ -23,7 +23,7 @@ _POINTER = (
 )
 _STACK = (
     "Give the task a larger stack (AllocateTensors() and Invoke() run on it), and put no arena and no image on it: "
-    "static memory or the heap is for those. 'tflm-sim firmware ELF --run --invoke 1' measures the stack where the "
+    "static memory or the heap is for those. 'tflm-sim firmware ELF --run' measures the stack where the "
     "core "
     "can be executed."
 )
@@ -149,7 +149,7 @@ _RESETS: dict[int | str, tuple[str, str]] = {
 }
 _ZEPHYR_STACK = (
     "Raise CONFIG_MAIN_STACK_SIZE, or the stack of the thread that runs AllocateTensors() and Invoke(); put no "
-    "arena on it. 'tflm-sim firmware zephyr.elf --run --invoke 1' measures the stack."
+    "arena on it. 'tflm-sim firmware zephyr.elf --run' measures the stack."
 )
 _ZEPHYR_REASONS: dict[int | str, tuple[str, str]] = {
     0: (

@@ -183,7 +183,9 @@ def answer_folder(folder: str, kind: str, args: argparse.Namespace, model_name: 
         asked=tuple(asked),
         patch=patch(texts, changed),
     )
-    verdict = _with_operators(verdict, facts, doubts)
+    verdict = replace(
+        _with_operators(verdict, facts, doubts), shrunk_by=options.shrinking(args, facts.model, verdict.limit)
+    )
     if reasons := _memory_reasons(verdict, manifests, sources, array):
         rest = [verdict.reason] if verdict.reason and verdict.works is False else []
         verdict = replace(verdict, works=False, reason="; ".join((*reasons, *rest)), doubts=())
