@@ -406,6 +406,8 @@ def test_with_its_model_a_panic_is_what_the_simulation_says(capsys: pytest.Captu
      "1\nInvoke failed", "the Ethos-U stopped at byte 4 of 3988 of its commands", "where the NPU cannot read"),
     ("E (1404) camera: Camera probe failed with error 0x105(ESP_ERR_NOT_FOUND)\nCamera init failed with error 0x105\n"
      "Failed to initialize Camera!", "the camera was not found", "no matter of the model"),
+    ("quantize.cpp:58 input->type == kTfLiteFloat32 || input->type == kTfLiteInt16 || inp was not true",
+     "a kernel's check failed", "(quantize.cpp:58)"),
     ("ERR: Failed to allocate snapshot buffer!", "no memory for the camera's image", HEAP),
     ("Traceback (most recent call last):\n  File \"<stdin>\", line 1, in <module>\nImportError: no module named "
      "'microlite'", "this firmware has no module microlite", "tensorflow-micropython-examples"),
@@ -538,6 +540,7 @@ BENIGN = [
     "the size in the binary image header(2048k). Using the size in the binary image header.\ny_value: 0.1",
     "I (595) wifi:wifi driver task: 3ffc1e4c, prio:23, stack:6656, core=0\nI (1442) wifi:state: assoc -> run (10)",
     "I (1234) task_wdt: Task watchdog initialised, timeout 5 s",
+    "E (5123) task_wdt: esp_task_wdt_reset(705): task not found",
     "W (1502) BT_APPL: gattc_conn_cb: if=3 st=0 id=3 rsn=0x13",
     "*** Booting Zephyr OS build v3.6.0 ***\n[00:00:00.251,342] <inf> main: Starting inference",
     "[12:15:33.442][D][micro_wake_word:378]: State changed from STARTING to DETECTING_WAKE_WORD\n"

@@ -221,6 +221,9 @@ BUILD_MESSAGES: tuple[MessageKind, ...] = (
         "Not enough information to list image symbols", "Not enough information to list load addresses",
         "[checkprogsize] Explicit exit",
         "Compilation error: exit status 1", "ERROR: command exited with status", note=_WHY),
+    row("build_failed", Role.APP, "", "the build failed", "CMake; Arduino", "CMake Error at",
+        "Configuring incomplete, errors occurred!", "cmake failed with exit code", "Error compiling for board",
+        "Error during build: exit status", note=_WHY),
     row("build_failed", Role.APP, "", "the build failed", "GNU make", "make: *** [%s] Error %d", fields="target status",
         note=_WHY),
     row("build_errors", Role.APP, "", "the build failed", "armlink, Keil; IAR", "warning and %d error messages.",
@@ -241,9 +244,28 @@ BUILD_MESSAGES: tuple[MessageKind, ...] = (
         "fatal error: cmath: No such file or directory", "fatal error: limits: No such file or directory",
         note="Nothing ran yet. TFLM needs C++17 and 32 bits: no AVR board (Uno, Nano, Mega) runs it."),
     row("no_component", _L, "", "ESP-IDF does not find the component {name}", "ESP-IDF tools/cmake/build.cmake",
-        "Failed to resolve component '%s' required by component '%s'", fields="name by",
-        note="Nothing ran yet. Add it: 'idf.py add-dependency \"espressif/{name}\"', or clone the repository of {by} "
-             "with its submodules."),
+        "Failed to resolve component '%s'", fields="name",
+        note="Nothing ran yet. Add it ('idf.py add-dependency \"espressif/esp-tflite-micro\"' brings esp-nn), clone "
+             "with submodules, or name its folder in EXTRA_COMPONENT_DIRS."),
+    row("no_source", _L, "", "CMake does not find a source file", "CMake", "Cannot find source file:",
+        note="Nothing ran yet. The list of files is of another version than the files: generate it anew, or take one "
+             "release of both."),
+    row("no_target", _L, "", "make does not know how to make {target}", "GNU make",
+        "No rule to make target '%s'", "No rule to make target `%s'", fields="target",
+        note="Nothing ran yet. Since 2021 TFLM has no generate_..._project: create_tflm_tree.py writes a tree of "
+             "sources, and each platform has a repository of its own (esp-tflite-micro, pico-tflmicro)."),
+    row("long_path", _L, "", "the path of a file is too long for Windows", "GCC for Windows",
+        "fatal error: opening dependency file %s: No such file or directory", fields="file",
+        note="Nothing ran yet. Move the sketchbook to a short path (C:\\A) and clear the build folder, or allow long "
+             "paths (LongPathsEnabled)."),
+    row("refused_source", _L, "", "a source file refuses this configuration: {text}", "GCC", '#error "%s"',
+        fields="text", note="Nothing ran yet. The board, a macro or an option of menuconfig is not what it asks for."),
+    row("not_compiled", _L, "", "a call does not fit the header that it uses", "GCC, Clang",
+        "error: cannot convert '", "error: invalid conversion from '", "error: invalid initializer",
+        "arguments, but takes just", "error: too few arguments to function",
+        "error: too many arguments to function", "error: no matching function for call to '",
+        note="Nothing ran yet. The header and what uses it are of two versions: install one release of the library, "
+             "whole, and the one that the example or the generated code was made for."),
     row("no_version", _L, "", "a component has no version that fits", "ESP-IDF component manager",
         "version solving failed",
         note="Nothing ran yet. idf_component.yml asks for a version that does not exist or not for this ESP-IDF and "
@@ -263,14 +285,16 @@ BUILD_MESSAGES: tuple[MessageKind, ...] = (
         note="Nothing ran yet. The operator came in a newer TFLM, or its method has another name: 'tflm-sim list ops "
              "--library NAME' says what a library has."),
     row("api_changed", _L, "", "the program is written for another version of TFLM", "GCC",
-        "is not a member of 'tflite'", "no matching function for call to 'tflite::",
+        "is not a member of 'tflite'", "is not a member of 'tflite::",
+        "no matching function for call to 'tflite::",
         note="Nothing ran yet. Since 2023 there is no MicroErrorReporter and no AllOpsResolver, and MicroInterpreter "
              "takes no error reporter; a resolver of a number of operators is MicroMutableOpResolver<N>. Change the "
              "program, or install the library's version that its example is of."),
     row("not_declared", _L, "", "the compiler does not know {name}", "GCC, Clang",
         "error: '%s' was not declared in this scope", "error: '%s' has not been declared",
-        "error: '%s' does not name a type", "error: implicit declaration of function '%s'",
-        "error: use of undeclared identifier '%s'", "has no member named '%s'", "error: no member named '%s' in",
+        "error: '%s' does not name a type", "error: unknown type name '%s'",
+        "error: implicit declaration of function '%s'", "error: use of undeclared identifier '%s'",
+        "has no member named '%s'", "error: no member named '%s' in",
         fields="name",
         note="Nothing ran yet. {name} is in headers of another version: TFLM, CMSIS (with CMSIS-NN), the board's "
              "package and the program have to be of versions that belong together."),

@@ -174,6 +174,11 @@ _CUBE = (
     "analyze) has the sizes; with the TFLM runtime of X-CUBE-AI, 'tflm-sim size MODEL --target cortex-m4' has them."
 )
 
+_OPENMV_FILE = (
+    "The file is not there, is no .tflite file, or does not fit: tf.load(..., load_to_fb=True) or a model "
+    "built into the firmware takes other memory; 'tflm-sim size MODEL' says what the arena takes."
+)
+
 # fmt: off
 FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
     # Edge Impulse.
@@ -269,10 +274,9 @@ FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
         note="Flash a firmware that was built with it: microlite is in those of tensorflow-micropython-examples, ml in "
              "those of OpenMV."),
     row("openmv_load", _P, "create", "OpenMV did not load the model {file}", "OpenMV py_tf.c, py_ml.c",
-        "Failed to load network: %s", fields="file",
-        note="The file is not there, is no .tflite file, or does not fit: tf.load(..., load_to_fb=True) or a model "
-             "built "
-             "into the firmware takes other memory; 'tflm-sim size MODEL' says what the arena takes."),
+        "Failed to load network: %s", fields="file", note=_OPENMV_FILE),
+    row("openmv_network", _P, "create", "OpenMV did not load the model", "OpenMV py_ml.c", "Failed to load network",
+        note=_OPENMV_FILE),
     row("edgetpu_version", _F, "", "the model was compiled for a newer Edge TPU runtime than this one",
         "google-coral/pycoral issue 50; coral.ai/docs/edgetpu/compiler",
         "Package requires runtime version (%d), which is newer than this runtime version (%d)", fields="needed present",

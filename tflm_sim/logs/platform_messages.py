@@ -299,6 +299,8 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
     row("task_wdt_line", _A, "", "a line of the report", "ESP-IDF esp_system/task_wdt.c", "Tasks currently running:"),
     row("task_wdt_line", _A, "", "a line of the report", "ESP-IDF esp_system/task_wdt.c",
         "Print CPU %d (current core) backtrace", "Print CPU %d backtrace", fields="cpu"),
+    row("wdt_task", Role.NOTE, "", "a task resets the watchdog and is not watched by it, which does no harm",
+        "ESP-IDF esp_system/task_wdt.c", "esp_task_wdt_reset(%d): task not found", fields="source_line"),
     row("watchdog", _C, "", "a watchdog restarted the device", "ESP8266, Arduino", "Soft WDT reset", "wdt reset",
         "Watchdog reset", note=_WATCHDOG),
     row("brownout", _C, "", "the supply voltage fell, and the device restarted", "ESP-IDF",

@@ -18,9 +18,10 @@ _QUOTES = str.maketrans("\N{LEFT SINGLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION
 """What GCC puts around a name where the terminal has Unicode -> what it puts there elsewhere."""
 _MAX_STACK = 4
 _PROGRESS = re.compile(
-    r"\s*(?:\[ *\d+%\]|\[\d+/\d+\] (?!FAILED)|(?:Compiling|Archiving|Indexing|Linking|CC|CXX|AR|LD) )|.*: warning: "
+    r"\s*(?:\[ *\d+%\]|\[\d+/\d+\] (?!FAILED)|(?:Compiling|Archiving|Indexing|Linking|CC|CXX|AR|LD) )"
+    r"|-- (?:Performing Test|Check size|Looking for|Could NOT find) |\[Warning\] |.*: warning: "
 )
-"""How make, ninja, PlatformIO and Zephyr say what they build, and compilers what they only warn of."""
+"""How CMake, make, ninja, PlatformIO, Mbed and Zephyr say what they do, and compilers what they only warn of."""
 
 
 @dataclass(frozen=True, slots=True)
