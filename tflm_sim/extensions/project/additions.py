@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -92,6 +93,8 @@ def _say(args: argparse.Namespace, found: ProjectAnswer, *, is_alone: bool) -> i
     from tflm_sim.report.circumstances import sentence_with_assumed, target_line
     from tflm_sim.report.verdict_text import verdict_document, verdict_lines
 
+    from tflm_sim.extensions.project.folder import read_text
+
     verdict, assumed = found.verdict, options.assumed(found.args, found.configuration)
     change = verdict.parts["project"].patch
     if args.json:
@@ -106,8 +109,9 @@ def _say(args: argparse.Namespace, found: ProjectAnswer, *, is_alone: bool) -> i
                 say("", "--fix writes these changes")
     if args.fix and found.changed and _is_wanted(len(found.changed)):
         for path, text in found.changed.items():
+            mark = BOM_UTF8 if read_text(path).startswith(BOM_UTF8) else b""
             with replacing_bytes(path) as file:
-                file.write(text.encode("latin-1"))
+                file.write(mark + text.encode("latin-1"))
             say(f"written: {path}", file=sys.stderr if args.json else None)
     return verdict.exit_code
 
