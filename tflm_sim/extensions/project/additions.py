@@ -90,10 +90,9 @@ def _answers(args: argparse.Namespace, name: str, kind: str, model: str | None) 
 
 def _say(args: argparse.Namespace, found: ProjectAnswer, *, is_alone: bool) -> int:
     """Print an answer about a project, and write the changes where that is asked for."""
+    from tflm_sim.extensions.project.folder import read_text
     from tflm_sim.report.circumstances import sentence_with_assumed, target_line
     from tflm_sim.report.verdict_text import verdict_document, verdict_lines
-
-    from tflm_sim.extensions.project.folder import read_text
 
     verdict, assumed = found.verdict, options.assumed(found.args, found.configuration)
     change = verdict.parts["project"].patch
