@@ -172,7 +172,7 @@ def in_one_arena(configuration: Configuration) -> Configuration:
     Raises:
         UsageError: It has two arenas.
     """
-    if configuration.is_split:
+    if configuration.split_arenas:
         raise UsageError("smallest_arena() sizes one arena; for two arenas use simulate(...).split")
     return configuration
 

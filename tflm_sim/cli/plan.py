@@ -93,7 +93,8 @@ def register(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--write",
         metavar="OUT.tflite",
-        help="write the model with the best plan in its metadata, if the arena is then smaller",
+        help="write the model with the best plan in its metadata, if the arena is then smaller; with --bank, so that "
+        "TFLM asks the planner for its variables, too",
     )
     parser.add_argument("--replace-plan", action="store_true", help="replace the plan that the model already has")
     add_configuration(parser, leave_out=("planner", "own_planner"))
