@@ -58,6 +58,14 @@ def test_a_csv_file_holds_nothing_that_a_terminal_or_a_runner_obeys(name: str, t
     assert next(read_rows(path)) == Row(name, error=name)
 
 
+@pytest.mark.parametrize("cell", ["1e5", "9" * 5000, "0x10"])
+def test_a_cell_that_is_no_number_is_named(cell: str, tmp_path: Path) -> None:
+    path = written(tmp_path / "r.csv", Row("m", peak_bytes=-123456))
+    path.write_text(path.read_text().replace("-123456", cell))
+    with pytest.raises(UsageError, match=f"holds no results of a sweep: peak_bytes is '{cell[:3]}"):
+        list(read_rows(path))
+
+
 @pytest.mark.parametrize("form", [".csv", ".jsonl"])
 @pytest.mark.parametrize("text", ["my notes", "my notes\n", "name,phone\n", "model,targets"])
 def test_a_file_of_somebody_else_is_not_taken_for_an_empty_one(form: str, text: str, tmp_path: Path) -> None:
