@@ -12,13 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tflm_sim.checks.doubts import settling_lines
+from tflm_sim.checks.doubts import EXIT_CODES, settling_lines
 from tflm_sim.checks.program_need import ProgramNeed
 from tflm_sim.cli import options
 from tflm_sim.cli.terminal import ProgressLine, elapsing, fitting, say, say_json
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.documents import as_json
-from tflm_sim.errors import FirmwareError, TflmSimError, UsageError
+from tflm_sim.errors import FirmwareError, SimulatedFailure, TflmSimError, UsageError
 from tflm_sim.extensions.shrink.shrunk import Shrunk
 from tflm_sim.extensions.shrink.stream_text import feeding_lines, streamed_document, streamed_lines
 from tflm_sim.extensions.shrink.streamed import Streamed
@@ -60,9 +60,9 @@ tflm-sim shrink model.tflite --stream 2 --for macs -o stream.tflite --prove 20
 NO_GAIN = 1
 EXITS = {
     0: "there is a smaller model, or the goal is met, or --advise has an answer",
-    1: "there is no smaller model, the goal is not met, or the proof failed",
-    3: "the model cannot be rewritten, or cannot be proved",
-    4: "TFLM fails on the original model",
+    1: "there is no smaller model, the goal is not met, the program of --firmware does not run it, or the proof failed",
+    3: "the model cannot be rewritten, or cannot be proved; --firmware: the program leaves a doubt that can turn it",
+    4: "TFLM fails on the original model, or Invoke() every time",
 }
 
 
@@ -208,6 +208,8 @@ def run(args: argparse.Namespace) -> int:
     settings = _settings(args, len(model.source))
     is_measured = options.is_executed(args)
     configurations, need = _configurations(args, model)
+    if need is None:
+        _refuse_what_never_runs(model, configurations)
     with ProgressLine("shrinking", model) as status:
         shrunk = shrink(model, configurations, **settings, aim=args.minimised, progress=status.show)
     executed = _executed(args, shrunk, configurations) if is_measured and shrunk.has_gained else None
@@ -221,7 +223,21 @@ def run(args: argparse.Namespace) -> int:
         shown = configurations[:1] if args.firmware else configurations  # The table says what its file leaves open.
         say(*(line for config in shown for line in options.header(args, config)))
     _print(args, shrunk, settings.get("goal"), executed, output, need)
-    return 0 if is_met else NO_GAIN
+    if not is_met:
+        return NO_GAIN
+    return 0 if need is None or executed is not None else EXIT_CODES[need.answer]
+
+
+def _refuse_what_never_runs(model: Model, configurations: Sequence[Configuration]) -> None:
+    """Refuse a model whose Invoke() fails every time, which no smaller arena mends.
+
+    Raises:
+        SimulatedFailure: It is one on one of the targets.
+    """
+    for configuration in configurations:
+        found = options.simulated(model, configuration).unwrap().invoke_problem
+        if found is not None:
+            raise SimulatedFailure(f"on {configuration.target.name} it {found}")
 
 
 _OF_WINDOWS = ("advise", "axis", "picture", "aim")
