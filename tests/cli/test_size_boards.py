@@ -63,16 +63,6 @@ def test_the_verdict_names_the_five_smallest() -> None:
     assert size_boards._verdict(rows, []) == "no, with the newest TFLM: it fits none of 6 boards"
 
 
-def test_a_limit_that_is_not_known_counts_as_none() -> None:
-    assert size_boards._limit_and_name(row(limit=None)) == (0, "nano33ble")
-    assert size_boards._limit_and_name(row(limit=1)) == (1, "nano33ble")
-
-
-def test_the_same_reason_is_told_once() -> None:
-    rows = [row("a", error="e"), row("b", error="f"), row("", error="e"), row("c")]
-    assert list(size_boards._reasons(rows)) == ["a, t: e", "b: f"]
-
-
 def test_exit_codes_and_what_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Any, capsys: Any) -> None:
     asked: list[Any] = []
 

@@ -25,7 +25,7 @@ from tflm_sim.answers.smallest_arena import (
     smallest_pair,
 )
 from tflm_sim.arena.events import Corruption, Event, LogLine, Observer, each_observer
-from tflm_sim.arena.needs import Needs
+from tflm_sim.arena.needs import PERIOD, Needs
 from tflm_sim.device.configuration import NAMING, Configuration, Settings, Where, configure
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.device.recording import AllocationRecorder, RecordedAllocation
@@ -201,7 +201,7 @@ class Simulation:
             return self._smallest_at_harmless_ends()
         if roomy.failure is not None:
             return None
-        return smallest_of(roomy.needs, self.configuration)
+        return smallest_of([(roomy.needs, range(PERIOD))], self.configuration)
 
     @cached_property
     def unnoticed_from(self) -> int | None:

@@ -296,7 +296,11 @@ def _left(args: argparse.Namespace, ram: RamBeside | None, needed: int) -> tuple
 
     limit, works, reason, doubts = in_what_is_left(board(args.board), beside_of(args.beside), ram, needed)
     fits = reason or f"needs {format_size(needed)} of {limit:,} B"
-    lines = ["", f"fits: {first_words(works, doubts)}: {fits}", *(ram_lines(ram) if ram is not None else [])]
+    lines = [
+        "",
+        f"fits: {first_words(works, doubts)}: {fits}",
+        *(ram_lines(ram, has_sources=args.all) if ram is not None else []),
+    ]
     return answer_of(works, doubts), lines
 
 

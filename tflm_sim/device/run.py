@@ -20,6 +20,7 @@ from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.graph.resource_variables import ResourceVariables
 from tflm_sim.model.types import Model
 from tflm_sim.ops.registry import registrations
+from tflm_sim.ops.roles import FailedDebugCheck
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.target import Target
@@ -151,6 +152,8 @@ def run(
             )
             interpreters[-1].allocate_tensors()
     except SimulatedFailure as error:
+        if isinstance(error, FailedDebugCheck) and not target.runtime.has_debug_checks:
+            error = error.without_checks()
         failure = _without_frames(error)
     device = Device(arena, tuple(i for i in interpreters if i.allocation is not None), failure)
     arena.tell(End, configuration.interpreter, device.status, 0 if device.status == "abort" else arena.used_bytes)

@@ -16,13 +16,14 @@ from typing import Any
 from tflm_sim.checks.program_need import Ram
 from tflm_sim.device.configuration import planner_words
 from tflm_sim.escape import printable
+from tflm_sim.labels import short_names
 from tflm_sim.names import with_options
 from tflm_sim.palette import CATEGORIES
 from tflm_sim.report.board_rows import BoardFit, board_table
 from tflm_sim.report.circumstances import assumed_text
 from tflm_sim.report.document import SizeDocument
 from tflm_sim.report.picture import Limit, LiteSize, Picture, is_tail
-from tflm_sim.report.text import head_verdict
+from tflm_sim.report.text import TOGETHER, head_verdict
 from tflm_sim.units import align_up, format_size
 
 Part = dict[str, Any]
@@ -38,7 +39,7 @@ _TWO_ARENAS = (
 _STAGES = {
     "prepare": "during setup: the Prepare functions",
     "planning": "the planner's own memory",
-    "running": "head and tail together, in the end",
+    "running": TOGETHER,
 }
 
 WORDS = {
@@ -162,7 +163,7 @@ def page_texts(
     first = pictures[0]
     common, headings = _told_apart(pictures)
     return {
-        "words": WORDS,
+        "words": {**WORDS, **dict(zip(("head", "tail"), first.sections, strict=True))},
         "model": printable(PurePath(first.size.model.path or "model").name, 90),
         "about": common,
         "advice": _advice(first),
@@ -179,10 +180,11 @@ def page_texts(
 def _texts(picture: Picture, heading: str, room: Ram | None) -> dict[str, Any]:
     return {
         "heading": heading,
-        "note": _arena_note(picture),
+        "note": picture.arena_note,
         "chips": _chips(picture),
         "scopes": _scopes(picture),
-        "has_npu": bool(picture.size.answer.npu),
+        "labels": short_names([row.name for row in picture.residents]),
+        "is_framed": picture.framed_scope >= 0,
         "peak": [*_room_parts(picture, room), *_peak_parts(picture)],
         "tail": _tail_parts(picture),
     }
@@ -231,13 +233,6 @@ def _told_apart(pictures: Sequence[Picture]) -> tuple[str, list[str]]:
 def _advice(picture: Picture) -> str:
     parts = picture.size.parts if isinstance(picture.size, SizeDocument) else {}
     return printable(str(parts.get("advice") or ""), 200).replace("`", "")
-
-
-def _arena_note(picture: Picture) -> str:
-    if picture.split_at:
-        rest = picture.arena_bytes - picture.split_at
-        return f"arenas of {format_size(picture.split_at)} and {format_size(rest)}"
-    return f"arena of {format_size(picture.arena_bytes)}"
 
 
 def _figures(picture: Picture) -> list[tuple[str, str, int | None]]:
@@ -351,9 +346,10 @@ def _scopes(picture: Picture) -> list[str]:
     alive = list(accumulate(changes))[:count]
     ordinals = list(accumulate(int(operator >= 0) for _, operator in picture.scopes))
     total = ordinals[-1] if ordinals else 0
+    where = "beside the NPU's scratch" if picture.size.answer.npu else ""
     rows = zip(picture.live_bytes, alive, ordinals, picture.scopes, strict=True)
     return [
-        f"{format_size(live)} alive in {buffers:,} buffer{'' if buffers == 1 else 's'}; "
+        f"{format_size(live)} alive {where or f'in {buffers:,} buffer' + ('' if buffers == 1 else 's')}; "
         + (f"operator {ordinal:,} of {total:,}" if operator >= 0 else f"before operator {ordinal + 1:,} of {total:,}")
         for live, buffers, ordinal, (_, operator) in rows
     ]
@@ -451,7 +447,7 @@ def _held_at(picture: Picture, limit: Limit) -> list[list[Part]]:
 def _fullest_parts(picture: Picture) -> Iterator[Part]:
     answer, scope = picture.size.answer, picture.peak_scope
     live = picture.live_bytes[scope]
-    yield _part("h3", f"The head is fullest in {printable(picture.op_at(scope), 80)}")
+    yield _part("h3", f"The {picture.sections[0]} is fullest in {printable(picture.op_at(scope), 80)}")
     verdict = head_verdict(picture.head_bytes, live, has_npu=bool(answer.npu))
     yield _part("p", f"{live:,} B alive of {picture.head_bytes:,} B: {verdict}.", id="peak-live", value=live)
     smallest = answer.smallest_arena_multiple_of_16
@@ -482,7 +478,7 @@ def _tail_parts(picture: Picture) -> list[Part]:
         ]
         for row in groups
     ]
-    parts = [_part("h3", f"tail: {format_size(total)}")]
+    parts = [_part("h3", f"{picture.sections[1]}: {format_size(total)}")]
     if segments:
         parts.append(_part("bar", f"who owns the tail, {total:,} B", segments=segments))
     parts.append(_part("table", "", id="tail", head=["what", "bytes", "share", "padding"], rows=rows))

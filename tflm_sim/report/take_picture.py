@@ -26,6 +26,7 @@ from tflm_sim.report.document import size_document
 from tflm_sim.report.picture import Limit, Picture, Remedy, Resident, Shortage, is_tail
 from tflm_sim.report.picture_builder import PictureBuilder
 from tflm_sim.report.size_answer import arena_answer
+from tflm_sim.report.text import larger_or_shrink
 from tflm_sim.sizes import as_size
 from tflm_sim.units import align_up
 
@@ -110,8 +111,7 @@ def _advice(roomy: Simulation, pictured: Simulation) -> tuple[str, ...]:
     size, needed = pictured.device.arena.size, roomy.smallest
     return (
         f"{needed.size:,} B are needed, {needed.size - size:,} B more than this arena has.",
-        f"Declare alignas(16) uint8_t tensor_arena[{needed.multiple_of_16}], or look what shrink saves: "
-        f"tflm-sim shrink MODEL --goal {size}.",
+        f"What to do: {larger_or_shrink(needed.multiple_of_16, size)}.",
     )
 
 

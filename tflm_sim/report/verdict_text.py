@@ -129,10 +129,13 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     return lines + settling_lines(verdict.answer, verdict.settled_by)
 
 
-def ram_lines(ram: RamBeside) -> list[str]:
-    """Return what a board's software leaves of its RAM, and a line for each figure with its source."""
+def ram_lines(ram: RamBeside, *, has_sources: bool = False) -> list[str]:
+    """Return what a board's software leaves of its RAM, and a line for each figure, with its source if asked."""
     title = f"{ram.name} leaves {ram.left:,} B" + ("" if ram.is_left else f" of {ram.ram:,} B")
-    return [f"{title}:", *(f"  {part.bytes:>9,} B {part.what} ({part.how}: {part.source})" for part in ram.parts)]
+    origins = [f"{part.how}: {part.source}" if has_sources else part.how for part in ram.parts]
+    rows = zip(ram.parts, origins, strict=True)
+    lines = [f"{title}:", *(f"  {part.bytes:>9,} B {part.what} ({origin})" for part, origin in rows)]
+    return lines if has_sources else [*lines, "  where that is published: --json"]
 
 
 def library_lines(judged: Judged, board_name: str) -> list[str]:

@@ -14,7 +14,10 @@ from tflm_sim.extensions.firmware.cases import PLACES, FirmwareCase, sharers_of
 from tflm_sim.extensions.firmware.placement import copy_of
 from tflm_sim.extensions.firmware.reading.firmware import Firmware
 from tflm_sim.extensions.firmware.reading.grounds import Condition
+from tflm_sim.extensions.firmware.reading.kernel_requests import known_requests
 from tflm_sim.extensions.firmware.rooms import Subject
+from tflm_sim.model.schema import builtin_operator_name
+from tflm_sim.ops.resolver import used_operators
 from tflm_sim.targets.target import Target
 
 _MAX_VARIABLES = 4096
@@ -190,6 +193,7 @@ class Conditions:
                 f"{name}(), which is not TFLM's, asks for no memory that TFLM's kernels do not ask for, and stores "
                 "nothing outside of its own"
             )
+        yield from self._of_requests()
         if self._fits is False:
             return
         for name in firmware.own_resolvers:
@@ -200,6 +204,20 @@ class Conditions:
         elif _has_several_resolvers(firmware):
             has = "may have" if any(call.resolver is None for call in firmware.set_up.interpreters) else "has"
             yield f"the resolver that it is given registers its operators (the program {has} several)"
+
+    def _of_requests(self) -> Iterator[str]:
+        """Yield that kernels which ask for memory at more places of their code than TFLM's need no more than those."""
+        codes = used_operators(self._subject.model)
+        used = {code.custom_code or builtin_operator_name(code.builtin_code) for code in codes}
+        targets = {case.configuration.target for case in self._likely}
+        for op, asked in self._firmware.kernel_requests if self._fits is not False else ():
+            known = [known_requests(op, target.runtime, target.kernel_library.name) for target in targets]
+            if op in used and not any(count is None or asked.is_within(count) for count in known):
+                most = max(sum(count) for count in known if count)
+                yield (
+                    f"its kernel of {op}, which is not TFLM's (it asks for memory at {sum(asked)} places of its code, "
+                    f"TFLM's at {most} at most), needs no more than that"
+                )
 
     def _of_variables(self) -> Iterator[str]:
         """Yield for how many resource variables the verdict holds, where the program may make a table for them."""

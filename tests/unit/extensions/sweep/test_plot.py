@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from tflm_sim.answers.rows import Row
-from tflm_sim.extensions.sweep.plot import _color, _LogScale, pareto, plot_svg
+from tflm_sim.extensions.sweep.plot import _LogScale, pareto, plot_svg
 
 ROWS = [
     Row("a", target="t1", model_bytes=1_000, multiple_of_16=10_000),
@@ -82,14 +82,6 @@ def test_the_sixth_name_begins_a_line_of_the_legend() -> None:
 def test_of_a_long_name_120_characters_are_the_title_of_its_dot() -> None:
     assert f"<title>…{'m' * 119} on t: 16 B" in plot_svg([Row("m" * 121, target="t", model_bytes=1, multiple_of_16=16)])
     assert f"<title>{'m' * 120} on t: 16 B" in plot_svg([Row("m" * 120, target="t", model_bytes=1, multiple_of_16=16)])
-
-
-def test_eight_targets_have_colours_of_their_own_and_more_share_the_circle() -> None:
-    eight = [_color(number, 8) for number in range(8)]
-    assert len(set(eight)) == 8
-    assert all(color.startswith("#") for color in eight)
-    # 360 / 9 = 40 degrees each, dark and light in turns.
-    assert [_color(number, 9) for number in range(3)] == ["hsl(0,75%,38%)", "hsl(40,75%,52%)", "hsl(80,75%,38%)"]
 
 
 @pytest.mark.parametrize(

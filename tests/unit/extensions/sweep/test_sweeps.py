@@ -380,23 +380,6 @@ def test_rows_without_a_figure_are_told_by_reason_with_their_models(
     assert tally.lines()[1:] == ["error: a, b, c and 2 more models (6 rows): why"]
 
 
-def test_progress_counts_each_model_once_and_all_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[tuple[str, int]] = []
-
-    class Line:
-        def add_task(self, *_: object, **__: object) -> int:
-            return 0
-
-        def update(self, _task: int, *, description: str, completed: int, total: int | None) -> None:
-            said.append((description.rpartition(", ")[0], completed))
-
-    monkeypatch.setattr("tflm_sim.extensions.sweep.cli._progress", Line)
-    tally = Tally(["a.tflite", "b.tflite"])
-    tally.count([Row("a.tflite"), Row("a.tflite")])
-    tally.count([Row("b.tflite")])
-    assert said == [("1 models, 2 rows", 1), ("2 models, 3 rows", 2)]
-
-
 def test_a_plot_shows_hostile_names_as_text() -> None:
     svg = plot_svg([replace(rows(ALL[:1])[0], model="<script>\x1b[31m")])
     assert "<script>" not in svg
