@@ -288,6 +288,42 @@ def test_the_project_file_pytest_and_the_comment(
             )  # fmt: skip
 
 
+def large(folder: Path) -> str:
+    return written(folder, "large.tflite", sample_path("mobilenet_v1_025").read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("file", "board", "answer"),
+    [
+        (large, "nicla-sense-me", "no"),  # 82,288 B of 65,536 B
+        (large, "nano33ble", "cannot tell"),
+        (never_invokes, "nano33ble", "no"),
+    ],
+)
+def test_a_board_alone(
+    file: Callable[[Path], str],
+    board: str,
+    answer: Answer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = file(tmp_path)
+    assert_same(capsys, answer, "check", name, "--board", board, "--target", "cortex-m4")
+    code, text = said(capsys, "size", name, "--boards", board, "--json")
+    assert (code, json.loads(text)["rows"][0]["fits"]) == (EXIT_CODES[answer], fits_of(answer))
+    assert main(["sweep", name, "--boards", board, "-o", "rows.jsonl"]) == 0
+    assert json.loads(Path("rows.jsonl").read_text("utf-8"))["fits"] is fits_of(answer)
+    models = OpenModels()
+    models.add(name, Path(name).read_bytes())
+    [shown] = json.loads(models.size(0, json.dumps({"board": board})))
+    [table] = json.loads(models.compare(0))
+    row = [cells[0] for cells in table["rows"]].index(board)
+    tone = "no" if answer == "no" else "open"
+    assert (shown["answer"], shown["tone"], table["tones"][row]) == (answer, tone, tone)
+
+
 SKETCH = """#include <Chirale_TensorFlowLite.h>
 {defined}
 alignas(16) uint8_t tensor_arena[kTensorArenaSize];
