@@ -71,7 +71,7 @@ def take_picture(
     if pictured.failure is None:
         return picture
     picture = replace(picture, device_log=tuple(pictured.log), advice=_advice(roomy, pictured))
-    if roomy.smallest is None or roomy.configuration.is_split:
+    if roomy.smallest is None or roomy.configuration.split_arenas:
         return picture
     working = simulate(model, roomy.configuration, arena_size=roomy.smallest.size)
     return _pressed(_assemble(roomy, working, title=title, assumed=assumed), picture)
@@ -123,7 +123,7 @@ def _assemble(roomy: Simulation, pictured: Simulation, *, title: str, assumed: t
     builder = _fold(pictured, split_at=split_at)
     residents = _residents(allocation, builder.scratch_labels) if allocation and failure is None else ()
     planned = allocation if residents else None
-    all_limits = () if configuration.is_split else _limits(roomy, pictured, builder).values()
+    all_limits = () if configuration.split_arenas else _limits(roomy, pictured, builder).values()
     limits = tuple(sorted(all_limits, key=lambda row: -row.need))
     return Picture(
         title=title,
@@ -188,7 +188,7 @@ def _room_to_fail(roomy: Simulation) -> tuple[int, int | None]:
     """Return an arena in which a model that fails anyway gets as far as in a roomy one."""
     needs = (limit.need for limit in _fold(roomy).limits.values())
     most = min(align_up(max(needs, default=0) + BUFFER_ALIGNMENT, BUFFER_ALIGNMENT), roomy.arena_size)
-    return most, most if roomy.configuration.is_split else None
+    return most, most if roomy.configuration.split_arenas else None
 
 
 def _subgraph_names(model: Model) -> tuple[str, ...]:

@@ -50,7 +50,7 @@ def size_lines(
 
 def about_line(config: Configuration) -> str:
     """Return the TFLM and its kernels, and the interpreter and the planner where they are not what all firmware has."""
-    others = (f"{config.interpreter} interpreter", planner_words(config.planner, config.has_own_planner))
+    others = (f"{config.interpreter} interpreter", planner_words(config.planner, config.own_planner))
     facts = (str(config.target.runtime), f"{config.target.kernel_library} kernels", *others)
     return ", ".join(fact for fact in facts if fact not in USUAL)
 

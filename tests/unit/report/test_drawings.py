@@ -70,11 +70,6 @@ def test_the_axes_name_kibibytes_scopes_and_moments(small_picture: Make) -> None
     assert [axes.xaxis.get_major_formatter()(value) for value in (0, 10_240)] == ["0 K", "10 K"]
 
 
-@pytest.mark.parametrize(("most", "tick"), [(1, 16), (160, 16), (161, 32), (320, 32), (321, 64), (4096, 512)])
-def test_at_most_ten_ticks_are_a_power_of_two_apart(most: int, tick: int) -> None:
-    assert drawings._tick(most) == tick
-
-
 def test_names_at_the_side_are_a_line_apart(small_picture: Make) -> None:
     # Invoke() has 0.66 of the height, the fullest of its scopes 0.06 of that, and a line takes 0.024.
     for count, named in ((26, 26), (27, 14), (52, 27), (60, 21)):
@@ -206,10 +201,6 @@ def test_a_figure_has_a_size_of_at_most_a_thousand_inches(small_picture: Make, i
         drawings.draw_arena(small_picture(), width=inches)
     with pytest.raises(UsageError, match="inches"):
         drawings.draw_live_bytes(small_picture(), height=inches)
-
-
-def test_a_thousand_inches_are_a_size() -> None:
-    assert tuple(drawings._figure(1000, 0.5, 2).get_size_inches()) == (2000, 0.5)
 
 
 def test_what_is_no_picture_is_refused() -> None:

@@ -34,8 +34,8 @@ from tflm_sim.targets.presets import preset
 REFERENCE = preset("cortex-m4", kernels="reference")
 
 
-def report(model: Model, *, is_split: bool = False) -> list[str]:
-    return size_lines(simulate(model, Configuration(REFERENCE, is_split=is_split)))
+def report(model: Model, *, split_arenas: bool = False) -> list[str]:
+    return size_lines(simulate(model, Configuration(REFERENCE, split_arenas=split_arenas)))
 
 
 def failure(model: Model, arena_size: int) -> list[str]:
@@ -131,7 +131,7 @@ def test_an_operator_without_a_kernel_fails_in_any_arena(chain: Callable[..., Mo
 
 
 def test_two_arenas_have_two_lines_of_c(chain: Callable[..., Model]) -> None:
-    arenas = [line for line in report(chain(8, 8), is_split=True) if "uint8_t" in line]
+    arenas = [line for line in report(chain(8, 8), split_arenas=True) if "uint8_t" in line]
     assert [re.sub(r"\d+]", "N]", line.strip()) for line in arenas] == [
         "alignas(16) uint8_t persistent_arena[N];",
         "alignas(16) uint8_t non_persistent_arena[N];",

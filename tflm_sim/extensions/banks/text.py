@@ -68,7 +68,7 @@ def _counted(counted: CountedFacts) -> list[str]:
     if counted.kernels and counted.by_element:
         lines.append(f"each byte once, as their loops are not known: {printable(', '.join(counted.by_element), 400)}")
     if counted.has_loops:
-        lines.append("a WHILE counts as one pass of its loop")
+        lines.append("a WHILE counts as one pass of its loop, an IF as both branches")
     return lines
 
 
@@ -81,6 +81,10 @@ def banks_lines(document: BanksDocument) -> list[str]:
     else:
         lines += _plan_lines(document.plan, banks)
     lines += [f"  {line}" for line in _counted(document.stock.counted)]
+    if document.variables:
+        lines.append(
+            f"  {document.variables:,} B of the tail are variables; with --write FILE the plan places them, too"
+        )
     if document.curve is not None:
         lines += ["", *curve_lines(document.curve, banks)]
     better = document.stock.better
@@ -114,7 +118,7 @@ def _plan_lines(plan: PlanFacts, banks: Sequence[RamBank]) -> list[str]:
         (
             printable(each.name.removeprefix("subgraph0.")),
             f"{each.size:,}",
-            f"{each.first_time_used} to {each.last_time_used}",
+            "always" if each.keeps else f"{each.first_time_used} to {each.last_time_used}",
             each.bank,
             f"{each.offset:,}",
             f"{each.loads:,}",
