@@ -38,7 +38,7 @@ def start(profile: Path) -> Any:
     for flag in (*FLAGS, f"--user-data-dir={profile}"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(shutil.which(PROGRAMS[1])))
+    driver: Any = webdriver.Chrome(options=options, service=Service(shutil.which(PROGRAMS[1])))
     # However busy the machine is: half a minute for a script, and two for a page, are too few there.
     driver.set_script_timeout(MOST_SECONDS)
     driver.command_executor.client_config.timeout = MOST_SECONDS
