@@ -103,7 +103,7 @@ def test_a_target_that_is_changed_asks_anew() -> None:
         replace(of, kernel_library=preset("cortex-m4", kernels="cmsis_nn@v7.0.0").kernel_library).verified_against == ""
     )
     assert replace(of, abi=I386).verified_against == ""
-    assert replace(of, name="cortex-m7").verified_against == ""
+    assert replace(of, name="cortex-m85").verified_against == ""
     lean = replace(of, runtime=replace(of.runtime, static_memory=False))
     assert (lean.verified_against, tflm_name(lean)) == ("", "90b983c2b without TF_LITE_STATIC_MEMORY")
 
