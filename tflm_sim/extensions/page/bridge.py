@@ -255,13 +255,6 @@ def _version_named(settings: Settings) -> dict[str, str]:
     return {"runtime" if _VERSION_OF_TFLM.fullmatch(library) else "library": library} if library else {}
 
 
-def _assumed(configuration: Configuration, settings: Settings) -> tuple[str, ...]:
-    return unnamed(
-        configuration,
-        target=settings.get("target") or settings.get("board"),
-        **{"library": None, "runtime": None, **_version_named(settings)},
-        kernels=settings.get("kernels"),
-    )
 
 
 def _model_answer(simulation: Simulation, chosen: Settings) -> ModelAnswer:
@@ -281,7 +274,12 @@ def _model_answer(simulation: Simulation, chosen: Settings) -> ModelAnswer:
     problem = "" if problem and problem in says else problem
     judged: Answer | None = "no" if problem else None if verdict is None else verdict.answer
     left = None if verdict is None else verdict.left
-    assumed = _assumed(simulation.configuration, chosen)
+    assumed = (unnamed(
+        simulation.configuration,
+        target=chosen.get("target") or chosen.get("board"),
+        **{"library": None, "runtime": None, **_version_named(chosen)},
+        kernels=chosen.get("kernels"),
+    ))
     note = assumed_text(assumed, [target] if "kernels" in assumed else [])
     words = "" if judged is None else judged if judged in ("yes", "no") else "if the rest leaves it"
     return ModelAnswer(
