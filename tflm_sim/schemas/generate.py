@@ -109,8 +109,6 @@ def _columns(row: type, known: dict[str, Json]) -> Json:
 _SIMPLE = {int: "integer", str: "string", bool: "boolean", float: "number", type(None): "null"}
 
 
-
-
 def _value(hint: Any, known: dict[str, Json], *, is_interned: bool = False) -> Json:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is Annotated:
@@ -120,7 +118,7 @@ def _value(hint: Any, known: dict[str, Json], *, is_interned: bool = False) -> J
     if origin is tuple:
         return _tuple(arguments, known, is_interned=is_interned)
     if origin is Literal:
-        return ({"const": arguments[0]} if len(arguments) == 1 else {"enum": [*arguments]})
+        return {"const": arguments[0]} if len(arguments) == 1 else {"enum": [*arguments]}
     if origin is dict:
         return {"type": "object", "additionalProperties": _value(arguments[1], known)}
     if hint is Any:

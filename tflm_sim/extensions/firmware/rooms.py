@@ -225,8 +225,6 @@ def name_of(placed: ArenaPlace, address: int) -> str:
     return f"{name} + {placed.behind:,}" if placed.behind else name
 
 
-
-
 def _of_call(
     firmware: Firmware, call: InterpreterCall, calls: Sequence[InterpreterCall], model: EmbeddedModel | None
 ) -> ArenaRoom:

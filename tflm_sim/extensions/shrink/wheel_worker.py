@@ -191,8 +191,6 @@ ENDS = ("input", "output")
 FAILS = ("original_fails", "result_fails")
 
 
-
-
 def _input(
     rng: np.random.Generator, facts: Any, run: int, within: Sequence[int] | None, end: dict[str, Any] | None
 ) -> Array:

@@ -26,8 +26,6 @@ from tflm_sim.ops.roles import op_data, size_of
 _FLOAT32, _INT4, _INT8, _INT16 = TensorType.FLOAT32, TensorType.INT4, TensorType.INT8, TensorType.INT16
 
 
-
-
 def _fully_connected(
     k: Kernel, source: KernelTensor, kernel: KernelTensor, bias: KernelTensor | None, output: KernelTensor
 ) -> Steps[None]:

@@ -3,13 +3,7 @@
 import pytest
 
 from tflm_sim.extensions.lite.earlier_planners import IntervalArenaPlanner
-from tflm_sim.extensions.lite.graph_info import (
-    GraphInfo,
-    InplaceOperator,
-    TfLiteNode,
-    TfLiteRegistration,
-    TfLiteTensor,
-)
+from tflm_sim.extensions.lite.graph_info import GraphInfo, InplaceOperator, TfLiteNode, TfLiteRegistration, TfLiteTensor
 
 SIMPLE = [([0, 1], [2], []), ([2, 0], [4, 5], []), ([4, 5], [3], [])]
 WITH_TEMPORARY = [([0, 1], [2], []), ([2, 0], [4], [5]), ([4], [3], [])]

@@ -147,8 +147,6 @@ def writable(elf: Elf) -> tuple[Span, ...]:
     return tuple(Span(segment.address, segment.address + segment.memory_size) for segment in segments)
 
 
-
-
 def _spans(segments: Sequence[Segment]) -> Iterator[Span]:
     for segment in segments:
         yield Span(segment.address, segment.address + segment.memory_size)

@@ -55,8 +55,6 @@ def _by_table_name(found: DebugInformation, names: Collection[str]) -> dict[str,
     return facts
 
 
-
-
 def debug_facts(elf: Elf, names: Collection[str], *, int64_alignment: int) -> DebugFacts | None:
     """Return the structs among ``names`` (of our tables) that debug information describes.
 
