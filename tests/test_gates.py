@@ -29,6 +29,7 @@ OF_PEOPLE = (
     "extensions/ci/**/*.py",
     "extensions/mcp/*.py",
     "names.py",
+    "planners/problem.py",
 )
 """The modules whose text comes from options, names, project files, the environment and forges."""
 

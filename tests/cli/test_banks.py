@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+from math import prod
 from pathlib import Path
 
 import pytest
 
 from tflm_sim.cli import main
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.types import TensorType
 from tflm_sim.planners import native
 
 TWO = ["--bank", "dtcm=64KiB", "--bank", "psram=2MiB", "--kernels", "reference"]
@@ -56,6 +60,26 @@ def test_plan_says_the_bytes_and_that_none_does_better(capsys: pytest.CaptureFix
     document = json.loads(printed(capsys, *asked, "--json", "--curve"))
     assert (document["plan"]["slow_bytes"], document["plan"]["slow_bound"]) == (866_944, 866_944)
     assert [point["slow_bytes"] for point in document["curve"]][:3] == [0, 290_944, 866_944]
+
+
+@NEEDS_C
+def test_with_write_the_variables_of_the_model_are_planned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    builder = ModelBuilder()
+    inputs = [builder.tensor((1, 16), TensorType.FLOAT32)]
+    for shape in ((8, 16), (8, 10), (4,)):
+        inputs.append(builder.tensor(shape, TensorType.FLOAT32, data=bytes(4 * prod(shape))))
+    inputs.append(builder.tensor((1, 80), TensorType.FLOAT32, is_variable=True))
+    result = builder.tensor((1, 4), TensorType.FLOAT32)
+    builder.operator("SVDF", inputs, [result], options={"rank": 2})
+    (tmp_path / "model.tflite").write_bytes(builder.build(inputs=inputs[:1], outputs=[result]))
+    asked = ["--kernels", "reference", "--bank", "a=1KiB", "--bank", "b=16KiB"]
+    model, written, header = str(tmp_path / "model.tflite"), str(tmp_path / "planned.tflite"), tmp_path / "banks.h"
+    assert "320 B of the tail are variables; with --write FILE" in printed(capsys, "plan", model, *asked)
+    text = printed(capsys, "plan", model, *asked, "--write", written, "-o", str(header))
+    assert re.search(r"subgraph0\.tensor4 +320 +always", text)
+    assert re.search(r"\{\d, \d+u, 20u, -1, 1\},  // subgraph0\.tensor4", header.read_text())
+    assert '"planned",' in header.read_text()  # The name of the file that goes with it.
+    assert printed(capsys, "plan", written, *asked) == text  # It is in the file, so that nothing need be named again.
 
 
 @NEEDS_C

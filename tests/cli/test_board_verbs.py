@@ -267,7 +267,7 @@ def test_the_board_replays_the_configuration_that_the_command_line_names(
     kernels = load_custom_ops(str(own))
     assert scripts[0].arena_size == smallest_arena(sine, "cortex-m4", custom_ops=kernels).multiple_of_16
     assert scripts[0].arena_size > 3 * 800  # three layers
-    assert scripts[1].arena_size == smallest_arena(streaming, "cortex-m4", variable_arena_size=1024).multiple_of_16
+    assert scripts[1].arena_size == smallest_arena(streaming, "cortex-m4", variable_arena=1024).multiple_of_16
 
 
 def test_a_board_replays_what_fills_all_of_its_room_and_plans_as_many_buffers_as_it_can() -> None:

@@ -76,6 +76,27 @@ def test_a_sketch_that_fits_is_a_yes_and_the_first_line_says_what_it_is(
     assert "+++" not in out
 
 
+def test_a_sketch_is_named_by_its_file_too_and_other_verbs_say_which_one_reads_it(
+    sketch: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = [checked(capsys, name, "--board", "nano33ble") for name in ("sine", "sine/sine.ino")]
+    assert named[0] == named[1]
+    for name in ("sine", "sine/sine.ino"):
+        assert main(["shrink", name]) == 3
+        said = f"tflm-sim shrink: {name}: this is an Arduino sketch: 'tflm-sim check {name}'\n"
+        assert capsys.readouterr().err == said
+
+
+def test_a_sketch_that_does_not_fit_names_the_command_that_makes_its_model_smaller(
+    sketch: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(sketch / "config.h", "KB 1024", "KB 500")
+    _, out = checked(capsys, "sine", "--board", "nano33ble")
+    command = "tflm-sim shrink sine/model.cpp:g_model --board nano33ble --library chirale --goal 1016"
+    assert f"this looks for rewritings that need less, with the same outputs: {command}" in out
+    assert main(command.split()[1:]) in (0, 1)
+
+
 def test_without_a_verb_a_project_is_checked(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["sine", "--board", "nano33ble"]
     assert main(words) == 0

@@ -10,11 +10,11 @@ from tflm_sim.cli import main
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ("--run --limit 9KiB", "--run measures the program as it is; remove --limit"),
-        ("--run --arena-symbol a", "--run measures the program as it is; remove --arena-symbol"),
-        ("--run --arena-address 4", "--run measures the program as it is; remove --arena-address"),
-        ("--run --target esp32", "--run measures the program as it is; remove --target"),
-        ("--run --library chirale", "--run measures the program as it is; remove --library"),
+        ("--run --limit 9KiB", "--run does not go with --limit; remove one of them"),
+        ("--run --arena-symbol a", "--run does not go with --arena-symbol; remove one of them"),
+        ("--run --arena-address 4", "--run does not go with --arena-address; remove one of them"),
+        ("--run --target esp32", "--run does not go with --target; remove one of them"),
+        ("--run --library chirale", "--run does not go with --library; remove one of them"),
         ("--invoke 1", "--invoke needs --run, which executes the program"),
         ("--into 1", "--into N needs --model FILE, and N starts at 1"),
         ("--into -1 --model sample:sine", "--into N needs --model FILE, and N starts at 1"),

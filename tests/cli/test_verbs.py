@@ -81,6 +81,8 @@ def test_the_help_and_the_version_of_the_whole_import_no_verb(option: str) -> No
     ("explain a b", "tflm-sim explain: 'b' is one argument too many; see 'tflm-sim explain --help'"),
     ("size", "tflm-sim size: no model is given; only with --firmware APP.elf --executed can it be left out"),
     ("size --bord pico", "tflm-sim size: unknown option --bord; did you mean --board?"),
+    ("size m --board pico --board pico2",
+     "tflm-sim size: --board is given twice, and 'tflm-sim size' takes one; see 'tflm-sim size --help'"),
     ("size m --board", "tflm-sim size: argument --board: expected one argument; see 'tflm-sim size --help'"),
 ])  # fmt: skip
 def test_an_argument_that_is_not_understood_is_a_line_with_the_nearest_name(

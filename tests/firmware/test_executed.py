@@ -56,6 +56,23 @@ def test_size_says_what_the_program_needs_and_where_the_simulation_differs(
     assert "the simulation differs after 0 requests" in text
 
 
+def test_the_comment_draws_the_arena_that_was_measured_and_no_simulated_one(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.tflite").write_bytes(sample_path("sine").read_bytes())
+    firmware = Path(program).relative_to(tmp_path).as_posix()
+    Path("tflm-sim.toml").write_text(
+        f"models = ['m.tflite']\n[[firmware]]\nfirmware = '{firmware}'\nrun = true\nlimit = 163\n"
+    )
+    assert main(["diff", "--markdown", "comment.md"]) == 1
+    said = Path("comment.md").read_text("utf-8")
+    assert "needs 176 B, 13 B more than 163 B" in said
+    assert f"shrink m.tflite --firmware {firmware} --goal 163`" in said
+    assert "\nprogram.elf, executed for a Cortex-M4" in said.replace(Path(program).name, "program.elf")
+    assert "1,072 B" not in said  # what the simulation of it would need
+
+
 def test_an_interpreter_that_a_program_does_not_have_is_refused(
     program: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -387,3 +404,15 @@ def test_the_size_that_a_program_has_must_lie_where_nothing_else_does(
     verdict = judge_measured(MODEL, model, program, limit, key="")
     assert (verdict.answer, verdict.reason) == (answer, reason)
     assert verdict.doubts == tuple(Doubt(text, settled_by="") for text in conditions if answer == "if")
+
+
+def test_of_another_size_the_reason_is_not_that_of_the_programs_own_arena(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = execution_of(8192)
+    own = replace(
+        one.arenas[0], size=1000, fits=False, works=False, reason="own", tried=(TriedSize(1170, works=False),)
+    )
+    monkeypatch.setattr(measured, "execute", lambda *_, **__: replace(one, arenas=(own,)))
+    model = load(MODEL)
+    program = MeasuredProgram(measured.measure("app.elf", model, [configure("cortex-m4")], [1170]))
+    verdict = judge_measured(MODEL, model, program, 1170, key="")
+    assert verdict.reason == "needs 1,168 B; 1,170 B are not a multiple of 16 and do not work"

@@ -330,7 +330,7 @@ def test_the_figure_is_the_same_in_every_verb(tmp_path: Path, capsys: pytest.Cap
         figures.append((facts["smallest_split_arenas"], facts["smallest_arena"]))
     row = json.loads(said(capsys, "firmware", program, "--runtime", RUNTIME, "--json")[1])["verdicts"][0]
     figures.append((row["smallest_split_arenas"], row["smallest_arena"]))
-    expected = tflm_sim.simulate(SAMPLE, "cortex-m4", kernels="reference", runtime=RUNTIME, is_split=True).split
+    expected = tflm_sim.simulate(SAMPLE, "cortex-m4", kernels="reference", runtime=RUNTIME, split_arenas=True).split
     assert expected is not None
     both = {"persistent": expected.persistent, "non_persistent": expected.non_persistent}
     assert figures == [(both, expected.persistent + expected.non_persistent)] * 3

@@ -62,7 +62,7 @@ def test_of_two_interpreters_that_one_computes_that_is_named(tmp_path: Path) -> 
     original = model()
     first, second = bytes(model(2).source), bytes(original.source)
     path = model_program.built(tmp_path / "pair", first, SHAPES, stray=stray(original), other=second)
-    proof = prove_in_program(original, original, 1, path, interpreter=2)
+    proof = prove_in_program(original, original, 1, path, into=2)
     # One random input and two extreme ones; 168 B, not the 268 B of the first one, which keeps its two subgraphs.
     assert (proof.runs, proof.arena_before, proof.arena) == (3, 168, 168)
 

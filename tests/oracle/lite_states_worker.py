@@ -82,7 +82,7 @@ def answer(request):
                 index, shape, strict = arguments
                 interpreter.resize_tensor_input(index, shape, strict=strict)
             else:
-                interpreter.allocate_tensors()
+                {"allocate": interpreter.allocate_tensors, "invoke": interpreter.invoke}[step]()
         except (ValueError, RuntimeError) as failure:
             error = str(failure)
         contexts = {addressof(context): context for context, _ in watcher.seen}  # redone delegates are asked again

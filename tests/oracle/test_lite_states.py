@@ -149,6 +149,7 @@ SCENARIOS = {
     "a constant": (constant_weights(), [resize(2, 3), ALLOCATE, resize(2, 2), ALLOCATE]),
     "a string": (two_kinds(), [resize(0, 5), ALLOCATE, resize(0, 5), ALLOCATE]),
     "absent inputs and outputs": (absent_ends(), [ALLOCATE, resize(1, 3), ALLOCATE]),
+    "no readiness": (chain("ABS"), [["invoke"], ALLOCATE, resize(0, 8), ["invoke"]]),
 }
 
 
@@ -203,7 +204,7 @@ def ours(data, steps):
                 index, shape, strict = arguments
                 interpreter.resize_input(index, shape, strict=strict)
             else:
-                interpreter.allocate_tensors()
+                {"allocate": interpreter.allocate_tensors, "invoke": interpreter.invoke}[step]()
         except SimulatedFailure:
             failed = True
         graphs = json.loads(json.dumps(as_json([subgraph_document(graph) for graph in interpreter.subgraphs])))

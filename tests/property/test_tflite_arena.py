@@ -122,42 +122,40 @@ def test_any_buffers_get_a_valid_plan(buffers):
 OVERWRITES = st.sampled_from([InplaceOperator.NONE, InplaceOperator.INPUT0_SHARED, InplaceOperator.INPUT1_SHARED])
 
 
-def allocated(graph, preserves):
-    """Return ``graph`` as a subgraph with memory."""
+def running(graph, preserves):
+    """Return the subgraph of ``graph`` with a kernel that mixes the bytes of its inputs into those of its outputs."""
+
+    def invoke(subgraph, node):
+        present = [bytes(subgraph.data(index) or b"") for index in node.inputs if index >= 0]
+        total = sum((place + 1) * value for place, data in enumerate(present) for value in data)
+        for number, index in enumerate(node.outputs):
+            view = subgraph.data(index)
+            if view is not None:
+                view[:] = bytes((total + number + place) % 251 for place in range(len(view)))
+        for index in node.temporaries:
+            view = subgraph.data(index)
+            if view is not None:
+                view[:] = b"\xff" * len(view)
+
     subgraph = TfLiteSubgraph(preserves_all_tensors=preserves)
     for tensor in graph.tensors:
         subgraph.add_tensor(TfLiteTensor(tensor.size, tensor.allocation_type))
     subgraph.inputs, subgraph.outputs, subgraph.variables = graph.inputs, graph.outputs, graph.variables
     for node in graph.nodes:
-        registration = TfLiteRegistration(inplace_operator=node.registration.inplace_operator)
+        registration = TfLiteRegistration(inplace_operator=node.registration.inplace_operator, invoke=invoke)
         index = subgraph.add_node(registration, node.inputs, node.outputs)
         subgraph.nodes[index].temporaries = node.temporaries
     subgraph.allocate_tensors()
     return subgraph
 
 
-def invoke(subgraph, node):
-    """Mix the bytes of a node's inputs into those of its outputs."""
-    present = [bytes(subgraph.data(index) or b"") for index in node.inputs if index >= 0]
-    total = sum((place + 1) * value for place, data in enumerate(present) for value in data)
-    for number, index in enumerate(node.outputs):
-        view = subgraph.data(index)
-        if view is not None:
-            view[:] = bytes((total + number + place) % 251 for place in range(len(view)))
-    for index in node.temporaries:
-        view = subgraph.data(index)
-        if view is not None:
-            view[:] = b"\xff" * len(view)
-
-
 def results(graph, preserves):
-    subgraph = allocated(graph, preserves)
+    subgraph = running(graph, preserves)
     for index in graph.inputs:
         view = subgraph.data(index)
         if view is not None:
             view[:] = bytes(place % 7 for place in range(len(view)))
-    for node in subgraph.execution_nodes:
-        invoke(subgraph, node)
+    subgraph.invoke()
     return [bytes(subgraph.data(index) or b"") for index in graph.outputs]
 
 

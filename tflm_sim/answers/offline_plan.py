@@ -18,14 +18,15 @@ from tflm_sim.device.configuration import Settings, Where
 from tflm_sim.document_fields import named
 from tflm_sim.document_types import Count
 from tflm_sim.errors import UsageError
-from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION
+from tflm_sim.graph.lifetimes import OFFLINE_MEMORY_ALLOCATION, byte_length
 from tflm_sim.model.build import offline_plan
 from tflm_sim.model.load import ModelLike, load, parse
 from tflm_sim.model.rewrite import with_metadata
 from tflm_sim.model.types import Model
-from tflm_sim.planners.buffers import Plan
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Plan
 from tflm_sim.planners.by_name import planner
 from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
+from tflm_sim.units import align_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,30 @@ def has_offline_plan(model: Model) -> bool:
 def without_offline_plan(model: Model) -> Model:
     """Return the model with a plan that leaves every tensor to the device's planner; unchanged if it has no plan."""
     return _with_offsets(model, [ONLINE_PLANNED_BUFFER] * _tensor_count(model)) if has_offline_plan(model) else model
+
+
+def with_planned_variables(simulation: Simulation) -> Model:
+    """Return the model with a plan for its variables alone, so that TFLM asks the planner for them, not the tail.
+
+    The offsets lie behind all that the device's own planner places, so that it overlaps nothing with them either.
+
+    Raises:
+        UsageError: It has no variables, or some in another subgraph than the first, or TFLM is too old.
+        ModelError: The file cannot be rewritten.
+    """
+    model, runtime = simulation.model, simulation.configuration.target.runtime
+    if not runtime.has("offline_variables"):
+        raise UsageError(f"TFLM of {runtime.snapshot} takes all variables from the tail")
+    if any(tensor.is_variable for subgraph in model.subgraphs[1:] for tensor in subgraph.tensors):
+        raise UsageError("variables behind the first subgraph cannot be planned: TFLM looks for their offsets in it")
+    offsets, end = [ONLINE_PLANNED_BUFFER] * _tensor_count(model), simulation.head_bytes
+    for tensor in simulation.unwrap().allocations[0].subgraph_tensors[0]:
+        if tensor.tensor.is_variable:
+            offsets[tensor.index] = end
+            end += align_up(byte_length(tensor), BUFFER_ALIGNMENT)
+    if end == simulation.head_bytes:
+        raise UsageError("the model has no variable tensors that a planner could place")
+    return _with_offsets(model, offsets)
 
 
 def with_offline_plan(

@@ -16,7 +16,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tflm_sim import registry
 from tflm_sim.cli.default_age import say_age
@@ -34,8 +34,32 @@ MAX_ERROR_CHARACTERS = 2000
 _HELP = ("-h", "--help")
 
 
+class Once(argparse._StoreAction):
+    """Stores the value of an option; a second one would silently take the place of the first."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        """Store the value.
+
+        Raises:
+            UsageError: The option has one already.
+        """
+        assert isinstance(parser, Parser), "all verbs have this parser"
+        if option is not None and self.dest in parser.given:
+            raise UsageError(f"{option} is given twice, and '{parser.prog}' takes one")
+        parser.given.add(self.dest)
+        super().__call__(parser, namespace, values, option)
+
+
 class Parser(argparse.ArgumentParser):
-    """A parser that raises what it does not understand."""
+    """A parser that raises what it does not understand, for one command line (mutable: the options that were given)."""
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.given: set[str] = set()
+        for name in (None, "store"):
+            self.register("action", name, Once)
 
     def error(self, message: str) -> NoReturn:
         """Raise a UsageError."""

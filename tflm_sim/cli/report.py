@@ -51,6 +51,7 @@ from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.planners.by_name import PLANNERS
 from tflm_sim.registry import part_lines
+from tflm_sim.report.board_rows import BoardFit, board_row
 from tflm_sim.report.document import SizeDocument
 from tflm_sim.report.model_explorer import VALUES, write_model_explorer
 from tflm_sim.report.page import write_page
@@ -85,7 +86,6 @@ _SEARCH_SECONDS = 5.0
 
 _SIDE_BY_SIDE = ("compare_target", "compare_board", "compare_planner", "compare_model")
 
-Table = Sequence[Sequence[str]]
 """A head and rows of cells."""
 
 
@@ -227,7 +227,7 @@ def _answer(picture: Picture) -> str:
     return f"smallest arena {format_size(smallest)}; as a multiple of 16, for the firmware: {rounded:,} B"
 
 
-def _saved(args: argparse.Namespace) -> tuple[Sequence[Picture], Table]:
+def _saved(args: argparse.Namespace) -> tuple[Sequence[Picture], Sequence[BoardFit]]:
     if args.boards:
         raise UsageError("a saved picture keeps the boards that it was saved with; --boards needs a model")
     document = read_document(read(args.model, most=MAX_DOCUMENT_BYTES, error=ModelError), path=args.model)
@@ -295,7 +295,7 @@ def _chosen(
     Of several the configuration is that of the one that needs most. The cases, one for each need, are in descending
     order.
     """
-    config, program = configured(args, args.model, model, is_split=args.split_arenas)
+    config, program = configured(args, args.model, model)
     say(*program_header(program), file=sys.stderr)
     if program is None or len(program.configurations) == 1:
         return config, (), [(model, config, "")], program
@@ -320,10 +320,10 @@ def _of_target(args: argparse.Namespace, name: str) -> argparse.Namespace:
 
 def _comparisons(args: argparse.Namespace, model: Model, config: Configuration) -> Iterator[_Case]:
     for name in args.compare_target:
-        yield model, configuration(_of_target(args, name), is_split=args.split_arenas), ""
+        yield model, configuration(_of_target(args, name)), ""
     for name in args.compare_board:
         chosen = board(name)
-        case = configuration(_of_target(args, chosen.preset), is_split=args.split_arenas)
+        case = configuration(_of_target(args, chosen.preset))
         yield model, case, f"{name}, {chosen.ram_text}: {title_of(case, None)}"
     for name in args.compare_model:
         yield load(name), config, f"{Path(name).name} on {config.target.name}"
@@ -335,17 +335,18 @@ def _comparisons(args: argparse.Namespace, model: Model, config: Configuration) 
             yield planned, config, f"{config.target.name}, tensors placed by {name} (in the model's metadata)"
 
 
-def _boards(args: argparse.Namespace) -> Table:
+def _boards(args: argparse.Namespace) -> Sequence[BoardFit]:
     if not args.boards:
         return ()
-    from tflm_sim.answers.rows import cases, rows_of
-    from tflm_sim.cli.size_boards import board_table  # Many boards are slow to import.
+    from tflm_sim.answers.rows import cases, rows_of  # Many boards are slow to import.
 
     over = cases((), args.boards.split(","))
-    return board_table(rows_of(args.model, load(args.model), over))
+    return [*map(board_row, rows_of(args.model, load(args.model), over))]
 
 
-def _write(args: argparse.Namespace, form: str, pictures: Sequence[Picture], boards: Table, room: Ram | None) -> None:
+def _write(
+    args: argparse.Namespace, form: str, pictures: Sequence[Picture], boards: Sequence[BoardFit], room: Ram | None
+) -> None:
     if form == "png":
         from tflm_sim.report.drawings import write_png
 

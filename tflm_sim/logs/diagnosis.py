@@ -59,6 +59,8 @@ _NO_SIZE = (
     "or a "
     "pointer into memory that was freed was given."
 )
+_LATE = 2
+"""Lines that a program's own line may be before those of TFLM that say why."""
 _SAME_START = 4
 """Lines between two lines of one start."""
 
@@ -217,8 +219,13 @@ def _is_allocating(chain: Sequence[Message]) -> bool:
 
 
 def _begins_new_chain(chain: Sequence[Message], message: Message) -> bool:
-    """Whether a message begins a new chain: after the program's own line, only more such lines belong to a chain."""
+    """Whether a message begins a new chain: after the program's own line, only more such lines belong to a chain.
+
+    A program that prints its own line before TFLM's are out has no cause in its chain yet, and TFLM's follow at once.
+    """
     if not chain or _role(chain[-1]) is not Role.APP:
+        return False
+    if all(_role(each) is Role.APP for each in chain) and message.line - chain[0].line <= _LATE:
         return False
     return _role(message) not in (Role.APP, *_OF_A_CRASH) and _role(message) is not Role.ADDRESS
 

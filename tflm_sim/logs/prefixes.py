@@ -15,6 +15,10 @@ _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-Z\\-_]|\[\d{1,3}(?:;\d{1,3
 _BYTES = re.compile(r"""b(['"])(.*?)(?:\\r|\\n)*\1""")
 """How Python prints a line that it read from a port."""
 _MAX_STACK = 4
+_PROGRESS = re.compile(
+    r"\s*(?:\[ *\d+%\]|\[\d+/\d+\] (?!FAILED)|(?:Compiling|Archiving|Indexing|Linking|CC|CXX|AR|LD) )|.*: warning: "
+)
+"""How make, ninja, PlatformIO and Zephyr say what they build, and compilers what they only warn of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,11 @@ class TextLine:
     forms: tuple[str, ...] = ()
     severity: str = ""
     tag: str = ""
+
+
+def is_progress(text: str) -> bool:
+    """Whether a line is one of a build that goes on: what it names, error_reporter.cc for instance, has not failed."""
+    return _PROGRESS.match(text) is not None
 
 
 def log_text(raw: RawLine) -> str:

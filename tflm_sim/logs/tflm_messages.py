@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 
+from tflm_sim.logs.build_messages import BUILD_MESSAGES
 from tflm_sim.logs.framework_messages import FRAMEWORK_MESSAGES
 from tflm_sim.logs.message_kinds import MessageKind, Role, Values
 from tflm_sim.logs.message_kinds import row as _row
@@ -282,7 +283,8 @@ _TFLM: tuple[MessageKind, ...] = (
          note="It has room for {limit} operators."),
     _row("resolver_full", _M, "create", "the resolver's template argument is too small",
          "micro/micro_mutable_op_resolver.h",
-         "Couldn't register custom op '%s', resolver size is toosmall (%d)", fields="op limit"),
+         "Couldn't register custom op '%s', resolver size is toosmall (%d)",
+         "Couldn't register custom op '%s', resolver size is too small (%d)", fields="op limit"),
     _row("op_twice", _M, "create", "an operator was registered twice", "micro/micro_mutable_op_resolver.h",
          "Calling AddBuiltin with the same op more than", "Calling AddCustom for the same op more than once"),
     _row("schema_version", _M, "create", "the model's schema is not the one this TFLM reads",
@@ -290,6 +292,11 @@ _TFLM: tuple[MessageKind, ...] = (
          "Model provided is schema version %d not equal to supported version %d.",
          "Model provided is schema version %d not equal to supported version %d", fields="given supported",
          reads=_schema, note="The model has schema version {given}, the firmware reads {supported}."),
+    _row("schema_differs", _M, "create", "the model's schema is not the one this TFLM reads, or there is no model",
+         "programs of users", "Model version does not match Schema", "Model schema mismatch", "schema version mismatch",
+         "Model schema version mismatch",
+         note="model->version() is 3 in every file: another number is no model at that address. Print it; check the "
+              "array's length, and that it is alignas(16)."),
     _row("no_model", _M, "create", "there is no model where the firmware reads it",
     "micro/examples/*/main_functions.cc",
          "Model provided is schema version %d not equal to supported version %d.",
@@ -366,10 +373,14 @@ _TFLM: tuple[MessageKind, ...] = (
          "AllocateTensors() failed", "MicroInterpreter::AllocateTensors failed",
          "Failed to allocate tensors for the streaming model", "Cannot allocate tensors",
          "TFLM failed to allocate tensors", "Failed to allocate tensors", "Tensor allocation failed",
+         "tensor allocation failed", "AllocateTensors failed", "Allocate tensors failed", "Error allocating tensors",
+         "AllocateTensors() returned kTfLiteError", "tensor allocation error",
          note="TFLM prints why before this line. Where nothing is there, the build strips it (define no "
               "TF_LITE_STRIP_ERROR_STRINGS, connect DebugLog); or give --model, --target and --arena-size, and the "
               "simulation says which allocation fails."),
-    _row("invoke_failed", _P, "invoke", "Invoke failed", "micro/examples/*, tools/benchmarking", "Invoke failed"),
+    _row("invoke_failed", _P, "invoke", "Invoke failed", "micro/examples/*, tools/benchmarking", "Invoke failed",
+         "Inference failed", "inference failed", "Failed to invoke", "Failed to run inference",
+         "Error during inference"),
     _row("invoke_failed", _P, "invoke", "Invoke failed", "tools/benchmarking/generic_model_benchmark.cc",
          "Model interpreter invocation failed: %d", fields="status"),
     _row("halted", _P, "", "a check of the debug build stopped the device", "micro/system_setup and debug_log ports",
@@ -377,8 +388,8 @@ _TFLM: tuple[MessageKind, ...] = (
 )
 # fmt: on
 
-MESSAGES: tuple[MessageKind, ...] = (*_TFLM, *PLATFORM_MESSAGES, *FRAMEWORK_MESSAGES)
-"""TFLM's own lines, those of the systems that it runs on, and those of the programs around it."""
+MESSAGES: tuple[MessageKind, ...] = (*_TFLM, *PLATFORM_MESSAGES, *BUILD_MESSAGES, *FRAMEWORK_MESSAGES)
+"""TFLM's own lines, those of the systems that it runs on, of build tools, and of the programs around it."""
 
 BY_KIND: dict[str, MessageKind] = {row.kind: row for row in reversed(MESSAGES)}
 

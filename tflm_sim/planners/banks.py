@@ -21,6 +21,7 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, count
+from math import gcd
 from typing import TypeAlias
 
 from tflm_sim.errors import UsageError
@@ -119,6 +120,7 @@ class _Search:
         self._costs = [[cost * _FINE for cost in row] for row in costs]
         self._capacities = tuple(capacities)
         self._deadline = deadline
+        self._unit = gcd(*(buffer.size for buffer in buffers)) or 1
         self._births: dict[int, list[int]] = {}
         for index in sorted(range(len(buffers)), key=lambda index: (buffers[index].lower, -buffers[index].size)):
             self._births.setdefault(buffers[index].lower, []).append(index)
@@ -220,6 +222,7 @@ class _Search:
             states had paid that were given up for want of room, None where none was.
         """
         buffers, capacities = self._buffers, self._capacities
+        allowed = self._settled(allowed)
         bits = len(capacities).bit_length()
         states: dict[int, _State] = {0: (0, (0,) * len(capacities), None)}
         alive: list[tuple[int, int, int]] = []  # Death, place in a state's number, and size.
@@ -255,6 +258,49 @@ class _Search:
             assert isinstance(choices, tuple), "there is a choice for each buffer"
             banks[index], choices = choices
         return banks, paid, given_up
+
+    def _settled(self, allowed: _Allowed) -> _Allowed:
+        """Return where buffers may lie if those for which their cheapest bank always has room stay in it.
+
+        By sizes alone nothing is lost: whatever an assignment puts there besides, they can be brought there, too.
+        """
+        banks, has_settled = list(allowed), True
+        while has_settled:
+            has_settled = False
+            limits = [self._always_fitting(bank, banks) for bank in range(len(self._capacities))]
+            for index, each in enumerate(banks):
+                if len(each) < 2:
+                    continue
+                best = min(each, key=self._costs[index].__getitem__)
+                first, end = self._spans[index]
+                if self._buffers[index].size <= min(limits[best][first:end]):
+                    banks[index], has_settled = (best,), True
+        return tuple(banks)
+
+    def _always_fitting(self, bank: int, banks: Sequence[tuple[int, ...]]) -> list[int]:
+        """Return up to which size buffers have room in a bank at each moment, whatever lies there besides.
+
+        The larger ones leave them room if no sum of some of these comes closer to the capacity than all smaller ones
+        together are large.
+        """
+        crowds: list[list[int]] = [[] for _ in self._moments]
+        for buffer, each, (first, end) in zip(self._buffers, banks, self._spans, strict=True):
+            if bank in each:
+                for crowd in crowds[first:end]:
+                    crowd.append(buffer.size // self._unit)
+        limits, room = [], self._capacities[bank] // self._unit
+        for crowd in crowds:
+            crowd.sort(reverse=True)
+            sums, rest, limit = 1, sum(crowd), 0  # Bit n of ``sums``: some of the larger ones take n units.
+            for position, size in enumerate(crowd):
+                is_new = not position or size < crowd[position - 1]
+                if is_new and rest <= room and not sums >> (room - rest + 1):
+                    limit = size
+                    break
+                sums = (sums | sums << size) & ((2 << room) - 1)
+                rest -= size
+            limits.append(limit * self._unit)
+        return limits
 
     def _with(
         self, states: dict[int, _State], index: int, place: int, allowed: Sequence[int], most: int | None

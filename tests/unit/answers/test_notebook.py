@@ -71,7 +71,7 @@ def test_more_buffers_than_a_picture_can_show_are_not_drawn(monkeypatch: pytest.
 
 
 def test_two_arenas_show_a_pair_of_sizes() -> None:
-    simulation = simulate(load("sample:sine"), "cortex-m4", is_split=True)
+    simulation = simulate(load("sample:sine"), "cortex-m4", split_arenas=True)
     split = simulation.split
     assert split is not None
     texts = Seen(simulation._repr_html_()).texts

@@ -49,7 +49,8 @@ def test_rectangles_labels_and_marks_are_in_bytes_and_time(small_picture: Make) 
     assert to_hex(axes.collections[0].get_edgecolors()[0]) == "#ffffff"
     # A label begins three thousandths of the width behind its rectangle: 12.288 of 4,096.
     labels = [(round(x, 3), round(y, 4), text) for x, y, text in texts(axes)]
-    assert labels == [(12.288, 0.505, "in"), (1020.288, 0.835, "tensor 1")]
+    meaning = "framed: fullest in #0 RELU, 1,632 B alive\ndashed: tightest, which decides the arena's size"
+    assert labels == [(12.288, 0.505, "in"), (1020.288, 0.835, "tensor 1"), (0, 5, meaning)]
     (frame,) = axes.patches
     assert frame.get_bbox().bounds == pytest.approx((0, 0.67, 1632, 0.33))
     # The tightest step is the eighth of ten: its middle is at 8.5 / 10 of 0.34. Invoke() starts at 0.34.
@@ -59,16 +60,19 @@ def test_rectangles_labels_and_marks_are_in_bytes_and_time(small_picture: Make) 
 
 def test_the_axes_name_kibibytes_scopes_and_moments(small_picture: Make) -> None:
     (axes,) = drawings.draw_arena(small_picture()).axes
-    assert [round(float(place), 4) for place in axes.get_yticks()] == [0.505, 0.835, 0, 0.272, 0.204]
+    assert [round(float(place), 4) for place in axes.get_yticks()] == [0, 0.204, 0.272, 0.505, 0.835]
     names = [label.get_text() for label in axes.get_yticklabels()]
-    assert names == ["inputs", "#0 RELU", "create", "plan", "prepare"]
+    assert names == ["create", "prepare", "plan", "inputs", "#0 RELU"]
     formatter = axes.xaxis.get_major_formatter()
-    assert [formatter(value) for value in (0, 1536, 10_240)] == ["0 K", "1.5 K", "10 K"]
-    assert axes.get_title(loc="left") == "m.tflite: arena 4,096 B: head 1,632, tail 1,096\na title"
+    assert [formatter(value) for value in (0, 512, 1536)] == ["0", "512", "1,536"]
+    assert axes.get_title(loc="left") == "m.tflite: arena of 4,096 B: head 1,632, tail 1,096\na title"
+    (axes,) = drawings.draw_arena(small_picture(arena_bytes=16_384)).axes
+    assert [axes.xaxis.get_major_formatter()(value) for value in (0, 10_240)] == ["0 K", "10 K"]
 
 
-def test_of_many_scopes_one_in_so_many_is_named(small_picture: Make) -> None:
-    for count, named in ((24, 24), (47, 47), (48, 24), (71, 36), (72, 24)):
+def test_names_at_the_side_are_a_line_apart(small_picture: Make) -> None:
+    # Invoke() has 0.66 of the height, the fullest of its scopes 0.06 of that, and a line takes 0.024.
+    for count, named in ((26, 26), (27, 14), (52, 27), (60, 21)):
         picture = small_picture(scopes=((0, 0),) * count, live_bytes=(0,) * count, moments=(), residents=())
         (axes,) = drawings.draw_arena(picture).axes
         assert len(axes.get_yticks()) == named, count
@@ -77,7 +81,7 @@ def test_of_many_scopes_one_in_so_many_is_named(small_picture: Make) -> None:
 def test_the_first_prepare_is_named(small_picture: Make) -> None:
     moments = tuple(Moment(name, 0, 0, step) for step, name in enumerate(("op_prepare", "op_prepare", "plan", "other")))
     (axes,) = drawings.draw_arena(small_picture(moments=moments)).axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["inputs", "#0 RELU", "plan", "prepare"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["prepare", "plan", "inputs", "#0 RELU"]
 
 
 def test_pictures_side_by_side_have_one_scale_and_a_legend_of_what_they_show(small_picture: Make) -> None:
@@ -110,7 +114,7 @@ def test_what_is_too_narrow_or_too_low_for_letters_has_no_label(small_picture: M
             scopes=((0, 0),) * scopes,
             live_bytes=(*(0,) * (scopes - 1), 1),
         )
-        return [text for _, _, text in texts(drawings.draw_arena(picture).axes[0])]
+        return [text for _, _, text in texts(drawings.draw_arena(picture).axes[0])][:-1]
 
     # 155 letters are the width: one is 100 B.
     assert [labels(size, "abcdefgh") for size in (800, 799, 400, 399)] == [["abcdefgh"], ["abcdef…"], ["abc…"], []]

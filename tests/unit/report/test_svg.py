@@ -81,9 +81,9 @@ def test_a_label_is_cut_to_its_rectangle(small_picture: Make) -> None:
         found = re.search(r'fill="#ffffff"[^>]*>([^<]*)</text>', text)
         return found[1] if found else ""
 
-    # 8 pixels of margin and 6.2 a letter: ten letters need 70 pixels, which 292 B have, and 291 B do not.
-    assert (label(292, "abcdefghij"), label(291, "abcdefghij")) == ("abcdefghij", "abcdefgh…")
-    assert (label(137, "abcdefghij"), label(136, "abcdefghij")) == ("abc…", "")
+    # 8 pixels of margin and 6.6 a letter: ten letters need 74 pixels, which 309 B have, and 308 B do not.
+    assert (label(309, "abcdefghij"), label(308, "abcdefghij")) == ("abcdefghij", "abcdefgh…")
+    assert (label(144, "abcdefghij"), label(143, "abcdefghij")) == ("abc…", "")
 
 
 def test_a_name_at_the_side_that_has_no_room_is_left_out(small_picture: Make) -> None:

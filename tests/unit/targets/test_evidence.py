@@ -37,7 +37,7 @@ EXECUTED = f"programs with real TFLM, executed, request by request; {IN_QEMU}"
         ("cortex-m33", "reference", "not measured; on cortex-m4 with the same structs: real TFLM, Cortex-M4 in QEMU"),
         ("cortex-m85", None, "not measured; on cortex-m55 with the same structs: real TFLM, Cortex-M55 in QEMU"),
         ("cortex-m4", "cmsis_nn@6d9d61d", "not measured"),
-        ("cortex-m0plus", None, "not measured"),
+        ("cortex-m0plus", None, "real TFLM in QEMU"),
         ("cortex-m0plus", "reference", EXECUTED),
         ("nano33ble-chirale", None, "the TFLM and CMSIS-NN that it holds, built for 32 bits; readings of others"),
         ("esp32", "esp_nn@1.2.3", "real esp-tflite-micro 1.4.0, built for 32 bits"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from tflm_sim.cli.options import first_given
+from tflm_sim.cli.options import first_given, refuse_besides
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.model.types import Model
@@ -14,7 +14,7 @@ _WITHOUT = {
     "size": ("jsonl", "map", "arena_size", "executed", "split_arenas", "boards", "targets", "firmware"),
     "check": ("limit", "ram_free", "external_ram", "executed", "baseline", "update_baseline", "firmware"),
     "report": ("arena_size", "executed", "split_arenas", "firmware"),
-    "plan": ("planners", "all", "csv", "print_memory_plan", "write", "firmware"),
+    "plan": ("planners", "all", "csv", "print_memory_plan", "firmware"),
     "shrink": ("goal", "offline_plan", "kernel_order", "loops", "executed", "firmware", "stream", "advise"),
 }
 """Options of a verb that answer another question than banks."""
@@ -47,8 +47,7 @@ def answer(verb: str, args: argparse.Namespace) -> int | None:
         if verb == "plan" and (option := first_given(args, ("output", "curve"))):
             raise UsageError(f"{option} goes with --bank NAME=SIZE, given for each bank")
         return None
-    if option := first_given(args, _WITHOUT[verb]):
-        raise UsageError(f"--bank does not go with {option}; remove one of them")
+    refuse_besides(args, "banks", others=_WITHOUT[verb])
     from tflm_sim.extensions.banks import cli  # Most who type these verbs have one bank.
 
     if verb == "shrink":

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from tflm_sim.answers.offline_plan import without_offline_plan
+from tflm_sim.answers.offline_plan import with_planned_variables, without_offline_plan
 from tflm_sim.answers.planned_problem import drawn_buffers
 from tflm_sim.checks.doubts import first_words
 from tflm_sim.checks.verdict import Verdict, baseline_key
@@ -21,7 +22,7 @@ from tflm_sim.extensions.banks.header import write_header
 from tflm_sim.extensions.banks.picture import write_banks_svg
 from tflm_sim.extensions.banks.placement import BankQuestion, BestPlacement
 from tflm_sim.extensions.banks.text import banks_lines, stock_lines
-from tflm_sim.files import replacing
+from tflm_sim.files import replacing, replacing_bytes
 from tflm_sim.model.inputs import expand
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
@@ -80,6 +81,9 @@ def _plan(args: argparse.Namespace) -> int:
         raise UsageError("--bank needs a model: a problem does not say what is loaded and stored")
     banks, deadline = banks_of(args), Deadline(args.time_limit)
     question = _question(args, args.source, replace_plan=args.replace_plan)
+    if args.write is not None:
+        planned = replace(with_planned_variables(question.roomy), path=args.write)
+        question = BankQuestion(simulated(planned, question.roomy.configuration))
     placed = question.place(banks, time_limit=deadline.share(2).seconds_left if args.curve else args.time_limit)
     points = curve(question, banks, time_limit=deadline.seconds_left) if args.curve else None
     config = question.roomy.configuration
@@ -89,6 +93,9 @@ def _plan(args: argparse.Namespace) -> int:
     show(document, banks_lines, as_json=args.json)
     if args.picture is not None:
         _draw(args.picture, question, document)
+    if args.write is not None and placed.best is not None:
+        with replacing_bytes(args.write) as file:
+            file.write(question.own.model.source)
     if args.output is not None and placed.best is not None:
         with replacing(args.output) as file:
             write_header(file, question, document)
@@ -108,8 +115,7 @@ def _draw(path: str, question: BankQuestion, document: BanksDocument) -> None:
     if document.plan is None:
         raise UsageError(f"{path}: there is no plan to draw")
     with replacing(path) as file:
-        infos = [planned.info for planned in question.own.buffers]
-        write_banks_svg(file, document, drawn_buffers(question.own.model, infos))
+        write_banks_svg(file, document, drawn_buffers(question.own.model, question.infos))
 
 
 def _check(args: argparse.Namespace) -> int:

@@ -67,7 +67,7 @@ class CountedFacts:
     Attributes:
         kernels: Whose kernels' loops; "" where each operator touches each byte once.
         by_element: Operators whose loops are not known: each byte counts once.
-        has_loops: Whether a WHILE was counted as one pass.
+        has_loops: Whether a WHILE was counted as one pass, or an IF as both branches.
     """
 
     kernels: str
@@ -98,8 +98,9 @@ class BufferFacts:
     Attributes:
         name: A tensor, or a scratch buffer of an operator.
         size: Bytes, a multiple of 16.
-        first_time_used, last_time_used: When it is alive, both inclusive.
+        first_time_used, last_time_used: As TFLM's planner gets them, both inclusive.
         offset: Bytes from the bank's first multiple of 16.
+        keeps: Whether it is a variable, which nothing else shares its bytes with at any time.
     """
 
     name: str
@@ -111,6 +112,7 @@ class BufferFacts:
     loads: Count
     stores: Count
     touched: Count
+    keeps: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +162,7 @@ class BanksDocument:
         stock: Without a planner of the firmware's own.
         plan: With one; null where none fits.
         decided: Whether it is certain that there is a plan, or that there is none.
+        variables: Bytes of variables in the tail, which a planner could place.
         curve: With --curve: from the smallest fastest bank to the one that holds everything.
         assumed: The options that the answer depends on and that were not given.
     """
@@ -170,6 +173,7 @@ class BanksDocument:
     stock: StockFacts
     plan: PlanFacts | None
     decided: bool
+    variables: Count
     curve: tuple[CurvePoint, ...] | None = field(default=None, metadata=OPTIONAL)
     assumed: tuple[str, ...] = ()
 
@@ -206,14 +210,18 @@ def plan_facts(question: BankQuestion, placed: BestPlacement, banks: Sequence[Ra
     best = placed.best
     if best is None or best.plan is None or placed.slow_bound is None:
         return None
+    counted = question.traffic
     rows = zip(
-        question.buffers, best.plan.banks, best.plan.offsets, question.traffic.buffers, question.traffic.touched,
+        question.infos, question.buffers, best.plan.banks, best.plan.offsets, counted.buffers, counted.touched,
         strict=True,
     )  # fmt: skip
     buffers = tuple(
-        BufferFacts(each.name, each.size, each.lower, each.upper - 1, banks[bank].name, offset, *moved, touched)
-        for each, bank, offset, moved, touched in rows
-    )
+        BufferFacts(
+            each.name, each.size, info.first_created, info.last_used, banks[bank].name, offset,
+            loads=moved.loads, stores=moved.stores, touched=touched, keeps=question.is_variable(info),
+        )
+        for info, each, bank, offset, moved, touched in rows
+    )  # fmt: skip
     return PlanFacts(way_facts(best, banks), placed.slow_bound, placed.is_optimal, buffers)
 
 
@@ -232,6 +240,7 @@ def banks_document(
         stock=stock_facts(question, banks),
         plan=plan_facts(question, placed, banks),
         decided=placed.is_decided,
+        variables=question.tail_variables,
         curve=curve,
         assumed=assumed,
     )

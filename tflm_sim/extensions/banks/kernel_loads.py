@@ -15,6 +15,7 @@ from collections.abc import Callable
 from tflm_sim.extensions.banks.operation import TAIL, Operation, element, windows
 from tflm_sim.graph.eval_tensor import EvalTensor
 from tflm_sim.model.types import TensorType
+from tflm_sim.targets.kernel_library import KernelLibrary
 
 INT8, INT16, FLOAT = TensorType.INT8, TensorType.INT16, TensorType.FLOAT32
 _QUANTIZER = 8
@@ -217,6 +218,45 @@ def _mean(op: Operation) -> bool:
     return True
 
 
+def _lstm_sizes(op: Operation) -> tuple[int, int, int]:
+    """Return the elements of an LSTM's output: all, those of the first step, and those of a step of one sequence."""
+    count, shape = op.outputs[0].flat_size, op.outputs[0].shape
+    return count, count // shape[0 if op.options.get("time_major") else 1], shape[-1]
+
+
+def _lstm(op: Operation) -> bool:
+    """Each gate: two products, of which the last scratch buffer holds the second one, their sum, and its activation.
+
+    Source: tensorflow/lite/micro/kernels/lstm_eval.h @ 90b983c.
+    """
+    source, hidden, cell = op.input(0), op.input(18), op.input(19)
+    if source is None or hidden is None or cell is None or not _is(op, INT8, INT16, FLOAT) or len(op.scratch) != 4:
+        return False
+    count, _, units = _lstm_sizes(op)
+    size = element(cell)
+    for gate in ("scratch0", "scratch1", "scratch2", "scratch1"):
+        op.load(source, count * source.shape[-1], element(source))
+        op.load(hidden, count * units, element(hidden))
+        op.store("scratch3", count, size)
+        op.load("scratch3", count, size)
+        op.store(gate, 3 * count, size)
+        op.load(gate, 2 * count, size)
+    # Forget gate and cell, input gate and cell gate, their sum, its hyperbolic tangent, output gate.
+    clip = op.options.get("cell_clip")
+    is_clipped = isinstance(clip, (int, float)) and clip > 0
+    op.load(cell, (3 + is_clipped) * count, size)
+    op.store(cell, (2 + is_clipped) * count, size)
+    op.load("scratch0", 2 * count, size)
+    op.store("scratch0", count, size)
+    op.load("scratch1", 3 * count, size)
+    op.store("scratch1", count, size)
+    op.load("scratch2", count, size)
+    op.store(hidden, count, element(hidden))
+    op.load(hidden, count, element(hidden))
+    op.store(op.outputs[0], count, element(op.outputs[0]))
+    return True
+
+
 def _read_variable(op: Operation) -> bool:
     output = op.outputs[0]
     op.load(TAIL, output.flat_size, element(output))
@@ -231,8 +271,8 @@ def _assign_variable(op: Operation) -> bool:
     return True
 
 
-def _nothing(op: Operation) -> bool:
-    return True
+def _shape(op: Operation) -> bool:
+    return _each_output(op, op.outputs[0], is_quantized=False)
 
 
 def _unknown(op: Operation) -> bool:
@@ -261,9 +301,10 @@ _REFERENCE: dict[str, Row] = {
     "PADV2": _pad,
     "MEAN": _mean,
     "SVDF": _svdf,
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": _lstm,
     "READ_VARIABLE": _read_variable,
     "ASSIGN_VARIABLE": _assign_variable,
-    **dict.fromkeys(("VAR_HANDLE", "CALL_ONCE", "IF", "WHILE", "SHAPE"), _nothing),
+    "SHAPE": _shape,
     **dict.fromkeys(("STRIDED_SLICE", "SLICE", "SPLIT", "SPLIT_V", "GATHER", "UNPACK"), _copied_once),
     **dict.fromkeys(["ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE"], _of_each_output),
     **dict.fromkeys(["EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL", "PRELU"], _of_each_output),
@@ -334,6 +375,32 @@ def _cmsis_fully_connected(op: Operation) -> bool:
     return _each_output(op, output, is_quantized=scales > 1)
 
 
+def _cmsis_lstm(op: Operation) -> bool:
+    """The hidden state is the output, the cell state scratch; both begin anew in each Invoke(), the first one as none.
+
+    Source: Source/LSTMFunctions/arm_lstm_unidirectional_s8.c, Source/NNSupportFunctions/arm_nn_lstm_step_s8.c @ 4ab83cc
+    """
+    source = op.input(0)
+    if source is None or not _is(op, INT8) or len(op.scratch) != 3:
+        return False if _is(op, INT8, INT16) else _lstm(op)
+    count, first, units = _lstm_sizes(op)
+    gate, other, cell = "scratch0", "scratch1", "scratch2"
+    output, later = op.outputs[0], count - first
+    for into in (gate, gate, other, gate):  # Zeroed, both products added, and the activation.
+        op.load(source, count // units * source.shape[-1] * _pairs(units))
+        op.load(output, later * _pairs(units))
+        op.load(TAIL, count + later, 4)
+        op.store(into, 3 * count + later, 2)
+        op.load(into, 2 * count + later, 2)
+    op.load(gate, 3 * count, 2)
+    op.load(other, 2 * count, 2)
+    op.store(other, count, 2)
+    op.load(cell, 3 * count, 2)
+    op.store(cell, first + 2 * count, 2)
+    op.store(output, count)
+    return True
+
+
 def _cmsis_average_pool(op: Operation) -> bool:
     image = op.input(0)
     if image is None or not _is(op, INT8):
@@ -370,10 +437,32 @@ _CMSIS_DSP: dict[str, Row] = {
     "FULLY_CONNECTED": _cmsis_fully_connected,
     "AVERAGE_POOL_2D": _cmsis_average_pool,
     "MAX_POOL_2D": _cmsis_max_pool,
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": _cmsis_lstm,
     **dict.fromkeys(("SVDF", "TRANSPOSE_CONV"), _unknown),
 }
-LOADS: dict[tuple[str, str], dict[str, Row]] = {
-    ("reference", ""): _REFERENCE,
-    ("cmsis_nn", "dsp"): _REFERENCE | _CMSIS_DSP,
-}
-"""The rows by library and variant."""
+_CMSIS_OPERATORS = (
+    "ADD AVERAGE_POOL_2D CONV_2D DEPTHWISE_CONV_2D FULLY_CONNECTED MAX_POOL_2D MAXIMUM MINIMUM MUL PAD PADV2 SOFTMAX "
+    "SVDF TRANSPOSE TRANSPOSE_CONV UNIDIRECTIONAL_SEQUENCE_LSTM"
+)
+_ESP_OPERATORS = "ADD AVERAGE_POOL_2D CONV_2D DEPTHWISE_CONV_2D FULLY_CONNECTED MAX_POOL_2D MUL SOFTMAX"
+"""Operators for which the libraries have kernels of their own; of floats they are TFLM's.
+
+Source: tensorflow/lite/micro/kernels/cmsis_nn @ 90b983c; kernels/esp_nn @ espressif/esp-tflite-micro 1.4.0.
+"""
+
+
+def _of_floats(row: Row) -> Row:
+    return lambda op: _is(op, FLOAT) and row(op)
+
+
+def _beside(operators: str) -> dict[str, Row]:
+    """Return the reference kernels' rows, without those of a library whose loops nobody read."""
+    return _REFERENCE | {name: _of_floats(_REFERENCE[name]) for name in operators.split()}
+
+
+def rows_of(library: KernelLibrary) -> dict[str, Row]:
+    """Return the rows of a kernel library; none where nothing is known of it."""
+    if (library.name, library.variant) == ("cmsis_nn", "dsp"):
+        return _REFERENCE | _CMSIS_DSP
+    known = {"reference": "", "cmsis_nn": _CMSIS_OPERATORS, "esp_nn": _ESP_OPERATORS}
+    return _beside(known[library.name]) if library.name in known else {}

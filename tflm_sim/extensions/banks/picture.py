@@ -40,12 +40,17 @@ def write_banks_svg(file: TextIO, document: BanksDocument, drawn: Sequence[Drawn
 def _write_bank(file: TextIO, use: UseFacts, buffers: Sequence[BufferFacts], looks: Sequence[Drawn]) -> None:
     """Draw the buffers of a bank, and its tail as one that is always alive, on top of them."""
     rows = [each for each in buffers if each.bank == use.bank]
-    drawn = [Buffer(each.size, each.first_time_used, each.last_time_used + 1, name=each.name) for each in rows]
+    first = min((each.first_time_used for each in buffers), default=0)
+    end = max((each.last_time_used + 1 for each in buffers), default=1)
+    drawn = [
+        Buffer(each.size, first, end, name=each.name)
+        if each.keeps
+        else Buffer(each.size, each.first_time_used, each.last_time_used + 1, name=each.name)
+        for each in rows
+    ]
     offsets = [each.offset for each in rows]
     shown = [look for look, each in zip(looks, buffers, strict=True) if each.bank == use.bank]
     if use.tail:
-        first = min(each.first_time_used for each in buffers) if buffers else 0
-        end = max(each.last_time_used for each in buffers) + 1 if buffers else 1
         drawn.append(Buffer(use.tail, first, end, name="tail, at the bank's end"))
         offsets.append(use.planned)
         shown.append(Drawn("kernel data", drawn[-1].name))

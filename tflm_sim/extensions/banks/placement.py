@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tflm_sim.answers.arena_needs import ArenaNeeds, arena_needs
 from tflm_sim.answers.planned_problem import problem_of
@@ -19,6 +19,7 @@ from tflm_sim.errors import UsageError
 from tflm_sim.extensions.banks.bank import RamBank
 from tflm_sim.extensions.banks.operation import Moved
 from tflm_sim.extensions.banks.traffic import Traffic, traffic
+from tflm_sim.graph.lifetimes import AllocationInfo, byte_length
 from tflm_sim.planners.banks import BankPlan, NoBankPlan, assign
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT, Buffer
 from tflm_sim.planners.deadline import Deadline
@@ -96,7 +97,8 @@ class BankQuestion:
 
     Attributes:
         own: The same with a planner of the firmware's own.
-        buffers: What the planner is asked to place.
+        infos: What the planner is asked to place.
+        buffers: The same as a problem; variables are alive all the time, whatever TFLM says of them.
         traffic: What an Invoke() moves.
         needs: What TFLM needs beside the plan.
 
@@ -115,12 +117,32 @@ class BankQuestion:
         if configuration.target.abi.pointer_size != 4:
             raise UsageError(f"--bank is for processors of 32 bits, not for {configuration.target.name}")
         # What TFLM's own Create does is the other question, also where the firmware has a planner.
-        has_own = configuration.has_own_planner
-        self.roomy = simulate(roomy.models, configuration, has_own_planner=False) if has_own else roomy
-        self.own = simulate(roomy.models, configuration, has_own_planner=True)
+        has_own = configuration.own_planner
+        self.roomy = simulate(roomy.models, configuration, own_planner=False) if has_own else roomy
+        self.own = simulate(roomy.models, configuration, own_planner=True)
         self.needs: ArenaNeeds = arena_needs(self.own)
-        self.buffers: tuple[Buffer, ...] = problem_of([each.info for each in self.own.buffers]).buffers
+        self.infos: list[AllocationInfo] = [each.info for each in self.own.buffers]
+        self.buffers: tuple[Buffer, ...] = self._lasting(problem_of(self.infos).buffers)
         self.traffic: Traffic = traffic(self.own)
+
+    @property
+    def tail_variables(self) -> int:
+        """Bytes of variable tensors in the tail."""
+        allocation = self.own.unwrap().allocations[0]
+        return sum(byte_length(allocation.subgraph_tensors[sub][index]) for sub, index in allocation.variable_offsets)
+
+    def is_variable(self, info: AllocationInfo) -> bool:
+        """Return whether a buffer keeps its bytes from one Invoke() to the next."""
+        return info.scratch < 0 and bool(self.own.model.subgraphs[info.subgraph].tensors[info.tensor].is_variable)
+
+    def _lasting(self, buffers: Sequence[Buffer]) -> tuple[Buffer, ...]:
+        """Return the buffers, variables alive at all times and without the offset that made TFLM ask for them."""
+        first = min((each.lower for each in buffers), default=0)
+        end = max((each.upper for each in buffers), default=1)
+        return tuple(
+            replace(each, lower=first, upper=end, offset=None) if self.is_variable(info) else each
+            for each, info in zip(buffers, self.infos, strict=True)
+        )
 
     def _uses(
         self,
@@ -142,7 +164,7 @@ class BankQuestion:
 
     def stock_ways(self, banks: Sequence[RamBank]) -> list[Placement]:
         """Return the placements that need no planner: all in one bank, or the head in one and the tail in another."""
-        split = simulate(self.roomy.models, self.roomy.configuration, is_split=True).unwrap().split
+        split = simulate(self.roomy.models, self.roomy.configuration, split_arenas=True).unwrap().split
         assert split is not None, "it has two arenas, and succeeded"
         smallest = self.roomy.smallest
         found = []
@@ -180,7 +202,7 @@ class BankQuestion:
         weights = [0, *((all_moved + 1) ** power for power in range(len(banks) - 1))]
         best: Placement | None = None
         best_cost, bounds, is_decided = 0, [], True
-        ways = sorted(self._ways(banks), key=lambda way: (weights[way[1]], weights[way[0]]))
+        ways = sorted(self.ways(banks), key=lambda way: (weights[way[1]], weights[way[0]]))
         for number, (head, tail, rooms) in enumerate(ways):
             of_tail = weights[tail] * self.traffic.tail.total
             if best is not None and of_tail >= best_cost:
@@ -200,7 +222,7 @@ class BankQuestion:
         bound = min([best_cost, *bounds])
         return BestPlacement(best, bound // weights[-1], bound == best_cost, True)
 
-    def _ways(self, banks: Sequence[RamBank]) -> Iterator[tuple[int, int, tuple[int, ...]]]:
+    def ways(self, banks: Sequence[RamBank]) -> Iterator[tuple[int, int, tuple[int, ...]]]:
         """Yield the banks of head and tail that hold what TFLM needs beside the plan, and what is left of each bank."""
         for head, of_head in enumerate(banks):
             for tail, of_tail in enumerate(banks):

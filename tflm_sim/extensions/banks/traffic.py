@@ -12,18 +12,21 @@ that reads or writes it, which is what a cache or a DMA moves at least.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tflm_sim.answers.simulation import Simulation
 from tflm_sim.device.model_allocation import ModelAllocation
-from tflm_sim.extensions.banks.kernel_loads import LOADS, by_element
+from tflm_sim.extensions.banks.kernel_loads import by_element, rows_of
 from tflm_sim.extensions.banks.operation import TAIL, Moved, Operation
 from tflm_sim.graph.lifetimes import CONTROL_FLOW, byte_length
 from tflm_sim.model.schema import builtin_operator_code
+from tflm_sim.model.types import Model, Operator
 from tflm_sim.targets.target import Target
 
-_ONCE = builtin_operator_code("CALL_ONCE")
+_ONCE, _WHILE = builtin_operator_code("CALL_ONCE"), builtin_operator_code("WHILE")
+_CALLING = ("IF", "WHILE", "CALL_ONCE", "VAR_HANDLE")
+"""Operators that move what :func:`_copied` says, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ class Traffic:
         tail: Of persistent memory: what kernels keep there, and variables.
         by_element: The operators without a row, each name once.
         kernels: Whose kernels were counted; "" where every operator is by element.
-        has_loops: Whether a WHILE was counted as one pass.
+        has_loops: Whether a WHILE was counted as one pass, or an IF as both branches.
     """
 
     buffers: tuple[Moved, ...]
@@ -56,7 +59,7 @@ def traffic(simulation: Simulation) -> Traffic:
     allocation = simulation.unwrap().allocations[0]
     target = simulation.configuration.target
     library = target.kernel_library
-    rows = LOADS.get((library.name, library.variant), {})
+    rows = rows_of(library)
     positions = _positions(allocation)
     moved = [Moved()] * len(positions)
     sizes, touched = [allocation.infos[index].size for index in allocation.offsets], [0] * len(positions)
@@ -64,12 +67,14 @@ def traffic(simulation: Simulation) -> Traffic:
     unknown: dict[str, None] = {}
     for subgraph, index in _visited(allocation):
         operation, scratch = _operation(allocation, subgraph, index, target)
+        for key, each in _copied(allocation, subgraph, operation):
+            if key in positions:
+                moved[positions[key]] += each
         row = rows.get(operation.name)
-        if row is None or not row(operation):
+        if operation.name not in _CALLING and (row is None or not row(operation)):
             operation.moved.clear()
             by_element(operation)
-            if operation.name not in ("VAR_HANDLE", "CALL_ONCE", "IF", "WHILE"):
-                unknown[operation.name] = None
+            unknown[operation.name] = None
         of_buffers, of_tail = _placed(operation, scratch, subgraph, allocation, positions)
         for position, each in of_buffers.items():
             moved[position] += each
@@ -90,7 +95,7 @@ def traffic(simulation: Simulation) -> Traffic:
         tail,
         tuple(unknown),
         str(library) if rows else "",
-        any("WHILE" in names for names in allocation.op_names),
+        any(name in ("IF", "WHILE") for names in allocation.op_names for name in names),
     )
 
 
@@ -108,7 +113,10 @@ def _positions(allocation: ModelAllocation) -> dict[_Key, int]:
 
 
 def _visited(allocation: ModelAllocation) -> Iterator[tuple[int, int]]:
-    """Yield the (subgraph, operator) that an Invoke() runs: those of a WHILE once, those of CALL_ONCE never."""
+    """Yield the (subgraph, operator) that an Invoke() runs.
+
+    Of a WHILE the condition twice and the body once, of an IF both branches, of CALL_ONCE nothing.
+    """
     model = allocation.model
 
     def visit(subgraph: int, depth: int) -> Iterator[tuple[int, int]]:
@@ -117,12 +125,52 @@ def _visited(allocation: ModelAllocation) -> Iterator[tuple[int, int]]:
             code = model.operator_codes[operator.opcode_index].raw_builtin_code
             if code == _ONCE or depth > len(model.subgraphs):
                 continue
-            for name in CONTROL_FLOW.get(code, ()):
-                below = operator.options.get(name)
-                if isinstance(below, int) and 0 <= below < len(model.subgraphs):
-                    yield from visit(below, depth + 1)
+            below = _below(model, operator)
+            for each in (*below, below[0]) if code == _WHILE and below else below:
+                yield from visit(each, depth + 1)
 
     return visit(0, 0)
+
+
+def _copied(allocation: ModelAllocation, subgraph: int, operation: Operation) -> Iterator[tuple[_Key, Moved]]:
+    """Yield what is loaded and stored where an IF or a WHILE copies tensors into its subgraphs and out of them.
+
+    Source: tensorflow/lite/micro/kernels/if.cc, while.cc @ 90b983c.
+    """
+    if operation.name not in ("IF", "WHILE"):
+        return
+    inputs, outputs = operation.operator.input_tensors, operation.operator.output_tensors
+
+    def copy(source: tuple[int, Sequence[int]], target: tuple[int, Sequence[int]]) -> Iterator[tuple[_Key, Moved]]:
+        for one, other in zip(source[1], target[1], strict=False):
+            size = byte_length(allocation.subgraph_tensors[source[0]][one])
+            yield ("t", source[0], one), Moved(loads=size)
+            yield ("t", target[0], other), Moved(stores=size)
+
+    given = inputs[1:] if operation.name == "IF" else inputs
+    if operation.name == "IF":
+        yield ("t", subgraph, inputs[0]), Moved(loads=1)
+    for place, below in enumerate(_below(allocation.model, operation.operator)):
+        entered = allocation.model.subgraphs[below]
+        into, out = (below, entered.input_tensors), (below, entered.output_tensors)
+        if operation.name == "IF":
+            yield from copy((subgraph, given), into)
+            yield from copy(out, (subgraph, outputs))
+        elif place == 0:  # The condition, before the pass and behind it.
+            yield from copy((subgraph, given), into)
+            yield from copy((subgraph, given), (subgraph, outputs))
+            yield from copy((subgraph, outputs), into)
+            yield ("t", below, out[1][0]), Moved(loads=2)
+        else:
+            yield from copy((subgraph, outputs), into)
+            yield from copy(out, (subgraph, outputs))
+
+
+def _below(model: Model, operator: Operator) -> list[int]:
+    """Return the subgraphs that an operator runs."""
+    code = model.operator_codes[operator.opcode_index].raw_builtin_code
+    found = (operator.options.get(name) for name in CONTROL_FLOW.get(code, ()))
+    return [each for each in found if isinstance(each, int) and 0 <= each < len(model.subgraphs)]
 
 
 def _operation(allocation: ModelAllocation, subgraph: int, index: int, target: Target) -> tuple[Operation, list[int]]:

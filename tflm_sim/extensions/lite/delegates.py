@@ -88,27 +88,32 @@ class SimpleDelegate:
     Attributes:
         name: The custom name of its nodes.
         supports: Whether it takes a node.
+        invoke: Runs one of its nodes, None for a delegate that only plans.
         prepare_kernel: Prepares one of its nodes.
         flags: What it can deal with; nothing but static tensors as a rule.
     """
 
     name: str
     supports: Callable[[TfLiteNode], bool]
+    invoke: Kernel | None = None
     prepare_kernel: Kernel | None = None
     flags: DelegateFlags = DelegateFlags.NONE
 
     def prepare(self, subgraph: Delegable) -> None:
         """Have every supported node of the execution plan replaced."""
-        registration = TfLiteRegistration("DELEGATE", self.name, init=_keep_params, prepare=self.prepare_kernel)
+        registration = TfLiteRegistration(
+            "DELEGATE", self.name, init=_keep_params, prepare=self.prepare_kernel, invoke=self.invoke
+        )
         delegated = [index for index in subgraph.execution_plan if self.supports(subgraph.nodes[index])]
         subgraph.replace_node_subsets_with_delegate_kernels(registration, delegated, self)
 
 
-def flex_delegate() -> SimpleDelegate:
+def flex_delegate(invoke: Kernel | None = None) -> SimpleDelegate:
     """Return a delegate that takes the custom operators whose names begin with "Flex": TensorFlow's own."""
     return SimpleDelegate(
         "TfLiteFlexDelegate",
         supports=lambda node: is_flex_op(node.registration),
+        invoke=invoke,
         flags=DelegateFlags.ALLOWS_DYNAMIC_TENSORS,
     )
 

@@ -55,8 +55,8 @@ class Delegated(Delegable, Protocol):
     def has_dynamic_tensors(self) -> bool:
         """Whether the last preparation met a dynamic output."""
 
-    def prepare_ops(self) -> int:
-        """Prepare the nodes of the execution plan."""
+    def prepare_ops(self, first: int) -> int:
+        """Prepare nodes from a place of the execution plan on."""
 
     def ensure_memory_allocations(self) -> None:
         """Plan again and allocate."""
@@ -112,7 +112,7 @@ class Delegation:
     def _plan_again(self, graph: Delegated, before: State) -> None:
         """Give a graph its memory back after a delegate that takes dynamic tensors; ``before``: its state then."""
         if before is State.IMMUTABLE:
-            self._or_restore(graph, lambda: graph.prepare_ops())
+            self._or_restore(graph, lambda: graph.prepare_ops(0))
             if graph.has_dynamic_tensors:
                 self.remove_all(graph)
                 raise refused(_NO_DYNAMIC)
@@ -165,7 +165,7 @@ class DelegationError(PrepareError):
 
 
 def _refuse_dynamic_tensors(graph: Delegated) -> None:
-    graph.prepare_ops()
+    graph.prepare_ops(0)
     if graph.has_dynamic_tensors:
         graph.ensure_memory_allocations()
         raise PrepareError(_STATIC_ONLY, device_message="")  # a warning in the log, no report

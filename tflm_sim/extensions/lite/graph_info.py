@@ -172,7 +172,8 @@ class TfLiteRegistration:
         inplace_operator: Which inputs the first output may share its bytes with.
         init: Returns the node's ``user_data`` when the node is added.
         prepare: May size tensors, make them dynamic, and add temporaries; returns True when it does not know its
-            output's shape (kTfLiteOutputShapeNotKnown). Both are given the ``TfLiteContext`` around the node.
+            output's shape (kTfLiteOutputShapeNotKnown). All three are given the ``TfLiteContext`` around the node.
+        invoke: Computes.
         changes_memory: Whether upstream's Prepare, which ``prepare`` lacks, may do one of these things.
         is_unresolved: Whether it stands for a custom operator that nobody registered.
     """
@@ -183,6 +184,7 @@ class TfLiteRegistration:
     inplace_operator: InplaceOperator = InplaceOperator.NONE
     init: Callable[[Any, Any], Any] | None = None
     prepare: Callable[[Any, TfLiteNode], bool | None] | None = None
+    invoke: Callable[[Any, TfLiteNode], None] | None = None
     changes_memory: bool = False
     is_unresolved: bool = False
 

@@ -1,10 +1,11 @@
-"""``tflite::Subgraph``: nodes are added, prepared, given memory, perhaps handed to a delegate.
+"""``tflite::Subgraph``: nodes are added, prepared, given memory, perhaps handed to a delegate, and run.
 
-Memory is planned up to the first node whose outputs only the running model can size (*dynamic* tensors); the runtime
-plans the rest while it runs::
+Memory is planned up to the first node whose outputs only the running model can size (*dynamic* tensors); the rest is
+planned when ``invoke`` gets there::
 
     execution plan    0    1    2*   3    4        2 makes a dynamic output
     allocate_tensors  [prepare, plan]
+    invoke            run  run  run  [prepare, plan]  run  run
 
 Source: tflite/core/subgraph.cc @ google-ai-edge/LiteRT f67457790
 """
@@ -14,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from tflm_sim.errors import PrepareError, SimulatedFailure
+from tflm_sim.errors import PrepareError, SimulatedFailure, UnsupportedOpError
 from tflm_sim.extensions.lite.arena_planner import ArenaPlanner
 from tflm_sim.extensions.lite.delegates import Delegate, DelegateParams
 from tflm_sim.extensions.lite.delegation import Delegation, State
@@ -76,6 +77,9 @@ class TfLiteSubgraph(GraphInfo):
         self.state = State.UNINVOKABLE
         self.is_consistent = True
         self.has_dynamic_tensors = False
+        self._next_to_prepare = 0
+        self._next_to_plan = 0
+        self._was_resized = False
         self._delegation = Delegation()
 
     def add_tensor(self, tensor: TfLiteTensor) -> int:
@@ -167,7 +171,10 @@ class TfLiteSubgraph(GraphInfo):
             raise refused("AllocateTensors() called on inconsistent model.")
         self._delegation.redo(self)
         if self.state is not State.UNINVOKABLE and not self._has_dynamic(self.inputs):
+            if self.planner is not None and not self.planner.has_nonpersistent_memory:
+                self.planner.acquire_nonpersistent_memory()
             return
+        self._next_to_prepare = self._next_to_plan = 0
         if self.planner is not None:
             self.planner.reset_allocations()
         self._prepare_ops_and_tensors()
@@ -180,21 +187,24 @@ class TfLiteSubgraph(GraphInfo):
 
     def _prepare_ops_and_tensors(self) -> None:
         if self._delegation.needs_shapes:
-            self._prepare_plan(self._delegation.original_plan)
-        last = self.prepare_ops()
+            self._prepare_plan(self._delegation.original_plan, self._next_to_prepare)
+        last = self.prepare_ops(self._next_to_prepare)
+        self._next_to_prepare = last + 1
         if self.planner is None:
             self.planner = ArenaPlanner(self, preserves_all_tensors=self.preserves_all_tensors)
             self.planner.plan_allocations()
-        self.planner.execute_allocations(0, last)
+        self.planner.execute_allocations(self._next_to_plan, last)
+        self._next_to_plan = last + 1
 
-    def prepare_ops(self) -> int:
+    def prepare_ops(self, first: int) -> int:
         """Prepare nodes until one makes a dynamic output; return the last one's place in the execution plan, or 0."""
-        return self._prepare_plan(self.execution_plan)
+        return self._prepare_plan(self.execution_plan, first)
 
-    def _prepare_plan(self, plan: Sequence[int]) -> int:
-        self.has_dynamic_tensors = self._has_dynamic(self.outputs)
+    def _prepare_plan(self, plan: Sequence[int], first: int) -> int:
+        if first == 0:
+            self.has_dynamic_tensors = self._has_dynamic(self.outputs)
         last = 0
-        for last in range(len(plan)):
+        for last in range(first, len(plan)):
             is_unknown = self._prepare_node(plan[last])
             if is_unknown or self._has_dynamic(self.nodes[plan[last]].outputs):
                 self.has_dynamic_tensors = True
@@ -222,6 +232,10 @@ class TfLiteSubgraph(GraphInfo):
     def _has_dynamic(self, indices: tuple[int, ...]) -> bool:
         return any(self.tensors[index].allocation_type is AllocationType.DYNAMIC for index in present(indices))
 
+    def resize_tensor(self, index: int, shape: tuple[int, ...]) -> None:
+        """Set a tensor's shape by its index; see ``resize``."""
+        self.resize(self.tensors[index], shape)
+
     def resize(self, tensor: TfLiteTensor, shape: tuple[int, ...]) -> None:
         """Set a tensor's shape, as kernels do; a dynamic tensor gets new bytes, an arena tensor loses its place.
 
@@ -236,6 +250,7 @@ class TfLiteSubgraph(GraphInfo):
     def _resize(self, tensor: TfLiteTensor, shape: tuple[int, ...]) -> None:
         if tensor.allocation_type not in RESIZABLE:
             raise refused("Attempting to resize a fixed-size tensor.")
+        self._was_resized |= tensor.shape != shape
         if tensor.type not in SIZE_UNKNOWN:
             tensor.size = bytes_required(tensor.type, shape)
             if tensor.allocation_type in (AllocationType.DYNAMIC, AllocationType.PERSISTENT_RO):
@@ -303,6 +318,57 @@ class TfLiteSubgraph(GraphInfo):
         is_persistent = tensor.allocation_type is AllocationType.ARENA_RW_PERSISTENT
         arena = self.planner.persistent_arena if is_persistent else self.planner.arena
         return memoryview(arena.buffer)[tensor.offset : tensor.offset + tensor.size]
+
+    def invoke(self) -> None:
+        """Run the execution plan on the bytes of the arena.
+
+        Raises:
+            PrepareError: Tensors are not allocated, or an input of a node has no bytes.
+            UnsupportedOpError: A registration without a kernel.
+        """
+        if not self.is_consistent:
+            raise refused("Invoke called on model that is not consistent.")
+        if self.state is State.UNINVOKABLE or self.planner is None:
+            raise refused("Invoke called on model that is not ready.")
+        if not self.planner.has_nonpersistent_memory:
+            raise refused("Non-persistent memory is not available.")
+        for place in range(len(self.execution_plan)):
+            if place == self._next_to_prepare:
+                self._prepare_ops_and_tensors()
+            self._invoke_node(place)
+
+    def _invoke_node(self, place: int) -> None:
+        index = self.execution_plan[place]
+        node = self.nodes[index]
+        for position, tensor in enumerate(node.inputs):
+            if tensor != OPTIONAL_TENSOR and self._lacks_data(node, position, self.tensors[tensor]):
+                raise refused(f"Input tensor {tensor} lacks data")
+        if node.registration.invoke is None:
+            name = node.registration.name
+            raise UnsupportedOpError(f"{name} has no kernel to run", op=name, subgraph=self.index, node=index)
+        self._was_resized = False
+        try:
+            node.registration.invoke(self, node)
+        except SimulatedFailure as failure:
+            name = node.registration.custom_name or node.registration.op
+            message = f"Node number {index} ({name}) failed to invoke."
+            raise PrepareError(f"{failure}; {message}", device_message=failure.device_message + message) from failure
+        if self._was_resized and self._has_dynamic(node.outputs):
+            self._plan_again_after(place)
+
+    @staticmethod
+    def _lacks_data(node: TfLiteNode, position: int, tensor: TfLiteTensor) -> bool:
+        if tensor.has_data or not tensor.size or tensor.allocation_type is AllocationType.NON_CPU:
+            return False
+        return not (node.registration.op == "RESHAPE" and position == 1 and tensor.rank != 1)  # its shape is the value
+
+    def _plan_again_after(self, place: int) -> None:
+        """Prepare what follows a node again, because one of its dynamic outputs has a new size."""
+        assert self.planner is not None, "a subgraph that runs has a planner"
+        self._next_to_prepare = place + 1
+        if self._next_to_plan > self._next_to_prepare:
+            self._next_to_plan = self._next_to_prepare
+            self.planner.reset_allocations_after(place)
 
     @property
     def has_delegates(self) -> bool:

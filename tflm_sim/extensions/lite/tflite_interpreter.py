@@ -1,4 +1,4 @@
-"""TFLite's ``InterpreterBuilder`` and ``Interpreter``: a model file and a resolver become subgraphs.
+"""TFLite's ``InterpreterBuilder`` and ``Interpreter``: a model file and a resolver become subgraphs that can run.
 
 Constants stay in the file; variables go to the persistent arena, everything else with a size to the other one.
 
@@ -33,7 +33,7 @@ class ModelRefused(PrepareError):
 
 
 class Interpreter:
-    """A model that can be allocated (mutable); only its first subgraph is allocated by itself.
+    """A model that can be allocated and run (mutable); only its first subgraph runs by itself.
 
     Attributes:
         subgraphs: In the model's order.
@@ -48,7 +48,7 @@ class Interpreter:
 
     @property
     def primary(self) -> TfLiteSubgraph:
-        """The subgraph that runs first."""
+        """The subgraph that ``invoke`` runs."""
         return self.subgraphs[0]
 
     def allocate_tensors(self) -> None:
@@ -70,6 +70,27 @@ class Interpreter:
             if failure.device_message:
                 self.reports.append(failure.device_message)
             raise
+
+    def set_tensor(self, index: int, data: bytes) -> None:
+        """Copy bytes into a tensor of the first subgraph, an input before ``invoke``.
+
+        Raises:
+            PrepareError: The tensor has no bytes, or another number of them.
+        """
+        target = self.primary.data(index)
+        if target is None or len(target) != len(data):
+            has = "no bytes" if target is None else f"{len(target)} bytes"
+            raise refused(f"tensor {index} has {has}; {len(data)} were given")
+        target[:] = data
+
+    def get_tensor(self, index: int) -> bytes:
+        """Return a copy of a tensor's bytes, none for a tensor without any."""
+        return bytes(self.primary.data(index) or b"")
+
+    def invoke(self) -> None:
+        """Run the first subgraph; the errors are those of ``TfLiteSubgraph.invoke``."""
+        with self._reporting_failures():
+            self.primary.invoke()
 
     def modify_graph_with_delegate(self, delegate: Delegate) -> None:
         """Let a delegate take nodes of every subgraph but those that only validate.

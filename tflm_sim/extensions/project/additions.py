@@ -42,6 +42,8 @@ def add_options(verb: str, parser: argparse.ArgumentParser) -> None:
 def answer(verb: str, args: argparse.Namespace) -> int | None:
     """Answer about a project; None for anything else, where a folder's first line says that it is none."""
     first = args.models[0] if args.models else ""
+    if first.endswith(".ino") and os.path.isfile(first):
+        first = os.path.dirname(first) or "."
     is_folder = bool(first) and os.path.isdir(first)
     kind = ""
     if is_folder or first.endswith((".json", ".yaml", ".yml")):

@@ -238,10 +238,8 @@ _NOT_OF_STREAMS = (
 
 def _refuse_without_stream(args: argparse.Namespace) -> None:
     """Refuse an option about windows where no window moves."""
-    for name in _OF_WINDOWS:
-        if getattr(args, name) != args.parser.get_default(name):
-            option = "--for" if name == "aim" else f"--{name}"
-            raise UsageError(f"{option} needs --stream S, the frames by which the window moves on")
+    if option := options.first_given(args, _OF_WINDOWS):
+        raise UsageError(f"{option} needs --stream S, the frames by which the window moves on")
 
 
 def _stream(args: argparse.Namespace) -> int:
@@ -250,9 +248,7 @@ def _stream(args: argparse.Namespace) -> int:
 
     if args.picture is not None:
         raise UsageError("--picture needs --advise: it draws what windows have in common")
-    for name in _NOT_OF_STREAMS:
-        if getattr(args, name) != args.parser.get_default(name):
-            raise UsageError(f"--stream does not go with --{name.replace('_', '-')}; remove one of them")
+    options.refuse_besides(args, "stream", others=_NOT_OF_STREAMS)
     model = load(args.model)
     _refuse_output(args)
     given = _settings(args, len(model.source))
@@ -359,7 +355,8 @@ def _print(
         elif shrunk.has_gained and not _fits(shrunk, executed, None):
             say("nothing is written: the program itself does not need less")
         elif shrunk.has_gained:
-            say("nothing is written; -o OUT.tflite writes it")
+            own = _file_of(args.model)
+            say(f"nothing is written; -o {f'{own} --in-place' if is_source_name(own) else 'OUT.tflite'} writes it")
         if need is not None and executed is None:
             say(*settling_lines(need.answer, need.settled_by))
 
@@ -369,7 +366,7 @@ def _configurations(args: argparse.Namespace, model: Model) -> tuple[list[Config
 
     Raises:
         UsageError: Several of them with a program.
-        FirmwareError: The file does not say what has to be simulated.
+        FirmwareError: The file does not say what has to be simulated, or the program has two arenas.
     """
     targets, boards = args.target or [], args.board or []
     if args.firmware and len(targets) + len(boards) > 1:
@@ -385,6 +382,13 @@ def _configurations(args: argparse.Namespace, model: Model) -> tuple[list[Config
             need = options.program_need(one, args.model, model, possible)
             if need.simulation is None:
                 raise FirmwareError(need.reason, path=args.firmware)
+            if need.configuration.split_arenas:
+                name = need.configuration.target.name
+                raise FirmwareError(
+                    f"it has two arenas, and shrink makes one smaller: shrink for --target {name} in the place of "
+                    f"--firmware; 'tflm-sim size OUT.tflite --firmware {args.firmware}' then says what both need",
+                    path=args.firmware,
+                )
             return list(need.configurations), need
         found += possible
     return list(dict.fromkeys(found)), None

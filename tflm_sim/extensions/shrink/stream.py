@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from math import inf, prod
 
 from tflm_sim.device.configuration import Where
@@ -219,11 +220,10 @@ class _Search:
 
     def _uniform(self) -> Iterator[StreamPlan]:
         """Yield the plans that keep all old rows in one way: each cut, each way."""
-        order = sorted(self.facts.rules)
+        order, ways = sorted(self.facts.rules), (Keep.OLD, Keep.WHOLE, Keep.RESOURCE)
         for count in range(1, len(order) + 1):
-            for keep in (Keep.OLD, Keep.WHOLE, Keep.RESOURCE):
-                for is_padded in (True, False):
-                    yield StreamPlan(frozenset(order[:count]), keep, (), is_padded)
+            for keep, is_padded, lasting in product(ways, (True, False), (frozenset(), frozenset(self.facts.rows))):
+                yield StreamPlan(frozenset(order[:count]), keep, (), is_padded, lasting)
 
     def _beginnings(self, candidates: Sequence[_Candidate]) -> Iterator[_Candidate]:
         """Yield the best candidate of each of the best cuts."""
@@ -237,12 +237,16 @@ class _Search:
         has_gained = True
         while has_gained:
             has_gained = False
-            for tensor, keep in [(tensor, keep) for tensor in sorted(self.facts.rows) for keep in Keep]:
+            for tensor, keep in product(sorted(self.facts.rows), (*Keep, None)):
                 plan = best.plan
-                if keep is plan.kept(tensor) or (tensor == self.facts.source and keep is Keep.AGAIN):
+                if keep is plan.kept(tensor) or (tensor == self.facts.source and keep in (Keep.AGAIN, None)):
                     continue
-                others = tuple(sorted([*(one for one in plan.others if one[0] != tensor), (tensor, keep)], key=str))
-                other = self._candidate(replace(plan, others=others))
+                if keep is None:
+                    changed = replace(plan, lasting=plan.lasting ^ {tensor})
+                else:
+                    others = [*(one for one in plan.others if one[0] != tensor), (tensor, keep)]
+                    changed = replace(plan, others=tuple(sorted(others, key=str)))
+                other = self._candidate(changed)
                 if other is not None and self._worth(other) < self._worth(best):
                     best, has_gained = other, True
         return best

@@ -6,7 +6,9 @@
 
 Each operator of the plan runs on the rows of its output that are new (the right part), and, where padding has spoiled
 the rows at the beginning, on these again, too (the left part). What it reads besides is kept from the last invocation
-in a state: a *ring*. The operators behind the plan run as before, on whole tensors.
+in a state: a *ring*. Rows behind the spoiled ones that left parts read are computed again as well, or taken out of the
+ring, which then holds all old rows (``StreamPlan.lasting``). The operators behind the plan run as before, on whole
+tensors.
 """
 
 from __future__ import annotations
@@ -56,12 +58,14 @@ class StreamPlan:
         others: (tensor, how) for those that are kept otherwise.
         is_padded: Rows at an edge are padded by a PAD, if they are a convolution's; else the kernel pads rows on both
             sides, and what is wrong then is cut off.
+        lasting: Tensors whose ring holds all old rows, so that left parts take theirs out of it.
     """
 
     operators: frozenset[int]
     keep: Keep = Keep.OLD
     others: tuple[tuple[int, Keep], ...] = ()
     is_padded: bool = True
+    lasting: frozenset[int] = frozenset()
 
     def kept(self, tensor: int) -> Keep:
         """Return how the old rows of a tensor are kept."""
@@ -105,12 +109,14 @@ class _Need:
     Attributes:
         first, end: What the right parts of its readers read, half-open; of a whole tensor from its left edge on.
         left: Rows from the beginning that its readers' left parts read, or the left edge of a whole tensor.
+        edge: Those of them that are computed; the others are taken out of the ring.
         is_whole: Whether an operator behind the plan reads all of it.
     """
 
     first: int
     end: int = 0
     left: int = 0
+    edge: int = 0
     is_whole: bool = False
 
 
@@ -134,6 +140,8 @@ class _Rewriting:
         new: Of each, the rows that are computed, half-open.
         rings: Of each whose rows are kept.
         right, left: The tensors that stand for its rows: (tensor, the row that it begins with).
+        edges: The part of ``left`` that is computed.
+        states: The rings that are read already, by the tensors whose rows they keep: the ring, and its VAR_HANDLE.
     """
 
     draft: Draft
@@ -144,6 +152,8 @@ class _Rewriting:
     rings: dict[int, Ring] = field(default_factory=dict)
     right: dict[int, tuple[int, int]] = field(default_factory=dict)
     left: dict[int, int] = field(default_factory=dict)
+    edges: dict[int, int] = field(default_factory=dict)
+    states: dict[int, tuple[int, int]] = field(default_factory=dict)
     emitted: list[Operator] = field(default_factory=list)
     cuts: dict[tuple[int, int, int], int] = field(default_factory=dict)
 
@@ -158,7 +168,7 @@ class _Rewriting:
             operator = before[number]
             output = operator.output_tensors[0]
             if output in self.needs and self.needs[output].left:
-                self.left[output] = self._applied(number, (0, self.needs[output].left), is_left=True)
+                self.left[output] = self._beginning(number, output)
         for number, operator in enumerate(before):
             if number in self.facts.views:
                 continue
@@ -203,9 +213,12 @@ class _Rewriting:
         need, rule = self.needs.get(output), self.facts.rules[number]
         if need is None:
             return
+        rows, need.edge = self.facts.rows[output], need.left
+        if output in self.plan.lasting and rows.left < need.left <= min(rows.end, need.end) - rows.step:
+            need.first, need.edge = rows.left, rows.left
         self.new[output] = self._computed(output, need)
         right = self._reading(number, self.new[output]).rows
-        left = self._reading(number, (0, need.left)).rows[1] if need.left else 0
+        left = self._reading(number, (0, need.edge)).rows[1] if need.edge else 0
         for tensor in rule.activations:
             own = self.needs.setdefault(tensor, _Need(right[0]))
             own.first, own.end, own.left = min(own.first, right[0]), max(own.end, right[1]), max(own.left, left)
@@ -213,9 +226,39 @@ class _Rewriting:
     def _computed(self, tensor: int, need: _Need) -> Range:
         """Return the rows of a tensor that are computed in each invocation."""
         rows = self.facts.rows[tensor]
-        if self.plan.kept(tensor) is Keep.AGAIN:
+        if self._kept(tensor) is Keep.AGAIN:
             return need.first, need.end
         return max(need.first, min(rows.end, need.end) - rows.step), need.end
+
+    def _kept(self, tensor: int) -> Keep:
+        """Return how the old rows of a tensor are kept; left parts read a ring of old rows only."""
+        keep, need = self.plan.kept(tensor), self.needs[tensor]
+        return Keep.OLD if keep is not Keep.RESOURCE and need.edge < need.left else keep
+
+    def _beginning(self, number: int, output: int) -> int:
+        """Return the first rows of an operator's output, for left parts: computed, and out of the ring."""
+        need, rows = self.needs[output], self.facts.rows[output]
+        parts = [self._applied(number, (0, need.edge), is_left=True)] if need.edge else []
+        self.edges.update((output, part) for part in parts)
+        if need.edge < need.left:
+            ring, _ = self._state(output, self.new[output][0] - need.first)
+            parts.append(self._cut(ring, rows, need.first, (need.edge, need.left)))
+        return parts[0] if len(parts) == 1 else self._joined(output, parts, need.left)
+
+    def _state(self, tensor: int, old: int) -> tuple[int, int]:
+        """Return the ring that holds the old rows of a tensor when an invocation begins, and its VAR_HANDLE or -1."""
+        if tensor not in self.states:
+            draft, like, handle = self.draft, self.draft.tensors[tensor], -1
+            is_resource = self._kept(tensor) is Keep.RESOURCE
+            dims = self._dims(tensor, old)
+            ring = draft.add_tensor(dims, like.type, quantization=like.quantization, is_variable=not is_resource)
+            if is_resource:
+                handle = draft.add_tensor((), TensorType.RESOURCE)
+                options = {"container": "", "shared_name": f"ring{len(self.states) + 1}"}
+                self.emitted.append(draft.operator("VAR_HANDLE", (), (handle,), options=options))
+                self.emitted.append(draft.operator("READ_VARIABLE", (handle,), (ring,)))
+            self.states[tensor] = ring, handle
+        return self.states[tensor]
 
     def _take_frames(self) -> None:
         """Make the input one of the new frames only, and keep the old ones that are read."""
@@ -234,11 +277,12 @@ class _Rewriting:
         draft.origin = replace(draft.origin, signatures=signatures)
         if need.left:
             need.first = 0
+        need.edge = need.left  # All of them are kept.
         self.new[source] = (rows.size - rows.step, rows.size)
         need.end = rows.size
         self._keep(source, frames)
         if need.left:
-            self.left[source] = self.right[source][0]
+            self.left[source] = self.edges[source] = self.right[source][0]
 
     def _dims(self, tensor: int, rows: int) -> list[int]:
         dims = list(shape(self.draft, tensor))
@@ -255,7 +299,7 @@ class _Rewriting:
             self.right[tensor] = fresh, start
             return
         first = 0 if prefix else need.first
-        parts = [self._cut(self.left[tensor], rows, 0, (0, rows.left))] if prefix else []
+        parts = [self._cut(self.edges[tensor], rows, 0, (0, rows.left))] if prefix else []
         self.right[tensor] = (self._ring(tensor, parts, old, fresh, end - first) if old > 0 else -1), first
         if old <= 0:
             self.right[tensor] = self._joined(tensor, [*parts, fresh], end - first), first
@@ -266,7 +310,7 @@ class _Rewriting:
         The old ones of the next invocation begin ``step`` rows behind those of this one.
         """
         draft, rows, like = self.draft, self.facts.rows[tensor], self.draft.tensors[tensor]
-        keep = self.plan.kept(tensor)
+        keep = self._kept(tensor)
         dims = self._dims(tensor, old)
         next_old = sum(shape(draft, each)[rows.axis] for each in before) + rows.step
         new = shape(draft, fresh)[rows.axis]
@@ -281,18 +325,12 @@ class _Rewriting:
             joined = draft.operator("CONCATENATION", (*before, held, fresh), (ring,), options={"axis": rows.axis})
             self.emitted += [taken, joined]
             return ring
-        is_resource = keep is Keep.RESOURCE
-        ring = draft.add_tensor(dims, like.type, quantization=like.quantization, is_variable=not is_resource)
-        if is_resource:
-            handle = draft.add_tensor((), TensorType.RESOURCE)
-            options = {"container": "", "shared_name": f"ring{len(self.rings)}"}
-            self.emitted.append(draft.operator("VAR_HANDLE", (), (handle,), options=options))
-            self.emitted.append(draft.operator("READ_VARIABLE", (handle,), (ring,)))
+        ring, handle = self._state(tensor, old)
         whole = self._joined(tensor, [*before, ring, fresh], size)
         # Where all of them are new ones, the tensor that is put together need not be alive for that.
         source, first = (fresh, next_old - (size - new)) if next_old >= size - new else (whole, next_old)
         taken, held = self._slice(source, rows.axis, (first, first + old))
-        if is_resource:
+        if keep is Keep.RESOURCE:
             self.emitted += [taken, draft.operator("ASSIGN_VARIABLE", (handle, held), ())]
         else:
             self.emitted.append(replace(taken, outputs=(ring,)))

@@ -7,11 +7,15 @@ from itertools import pairwise
 import pytest
 
 from tflm_sim.answers.arena_needs import arena_needs
-from tflm_sim.answers.simulation import simulate
+from tflm_sim.answers.offline_plan import with_planned_variables
+from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.banks.bank import RamBank, parse_banks
 from tflm_sim.extensions.banks.curve import curve
 from tflm_sim.extensions.banks.placement import BankQuestion
+from tflm_sim.model.build import ModelBuilder
+from tflm_sim.model.load import parse
+from tflm_sim.model.types import TensorType
 from tflm_sim.planners import native
 from tflm_sim.planners.buffers import plan_of
 from tflm_sim.planners.validate import validate
@@ -58,7 +62,7 @@ def test_boards_know_their_banks() -> None:
 
 def test_tflms_own_create_with_two_arenas_is_that_of_split_arenas() -> None:
     asked = question("mobilenet_v1_025")
-    split = simulate("sample:mobilenet_v1_025", "cortex-m4", is_split=True).split
+    split = simulate("sample:mobilenet_v1_025", "cortex-m4", split_arenas=True).split
     assert split is not None
     way = next(way for way in asked.stock_ways(parse_banks(["a=64KiB", "b=2MiB"])) if (way.head, way.tail) == (0, 1))
     assert [use.needed for use in way.uses] == [-(-split.non_persistent // 16) * 16, split.persistent]
@@ -124,8 +128,61 @@ def test_a_curve_falls_from_all_in_the_slow_bank_to_nothing() -> None:
         assert larger.slow_bytes < smaller.slow_bytes
 
 
+def with_states() -> Simulation:
+    """Return two SVDFs of 16 steps in a row, whose states of 512 bytes each are variables."""
+    b = ModelBuilder()
+    x = b.tensor((1, 8), TensorType.INT8, scale=0.5)
+    inputs = [x]
+    for _ in range(2):
+        feature = b.tensor((16, 8), TensorType.INT8, data=bytes(128), scale=0.004)
+        time = b.tensor((16, 16), TensorType.INT16, data=bytes(512), scale=0.0001)
+        bias = b.tensor((8,), TensorType.INT32, data=bytes(32), scale=0.000001)
+        state = b.tensor((1, 256), TensorType.INT16, scale=0.01, zero_point=0, is_variable=True)
+        y = b.tensor((1, 8), TensorType.INT8, scale=0.5)
+        b.operator("SVDF", [inputs[-1], feature, time, bias, state], [y], options={"rank": 2})
+        inputs.append(y)
+    return simulate(parse(b.build(inputs=[x], outputs=[y])), "cortex-m4", kernels="reference")
+
+
+@NEEDS_C
+def test_variables_that_the_model_asks_the_planner_for_have_a_place_of_their_own_in_any_bank() -> None:
+    roomy = with_states()
+    in_tail = BankQuestion(roomy)
+    planned = simulate(with_planned_variables(roomy), roomy.configuration)
+    asked = BankQuestion(planned)
+    assert (in_tail.tail_variables, asked.tail_variables) == (1024, 0)
+    assert in_tail.needs.tail - asked.needs.tail == 1024
+    banks = parse_banks(["fast=1500", "slow=64KiB"])
+    best = asked.place(banks).best
+    assert best is not None
+    assert best.plan is not None
+    states = [index for index, info in enumerate(asked.infos) if asked.is_variable(info)]
+    assert [asked.infos[index].first_created for index in states] == [-1, -1]  # TFLM says of them what it says.
+    for state in states:
+        bank, start = best.plan.banks[state], best.plan.offsets[state]
+        for other, each in enumerate(asked.buffers):
+            at = best.plan.offsets[other]
+            assert other == state or best.plan.banks[other] != bank or at + each.size <= start or start + 512 <= at
+
+
+def test_a_file_whose_variables_are_planned_overlaps_nothing_with_tflms_own_planner_either() -> None:
+    roomy = with_states()
+    planned = simulate(with_planned_variables(roomy), roomy.configuration)
+    assert planned.head_bytes == roomy.head_bytes + 1024
+    assert planned.tail_bytes == roomy.tail_bytes - 1024
+    assert {each.offset for each in planned.buffers if each.info.first_created < 0} == {
+        roomy.head_bytes,
+        roomy.head_bytes + 512,
+    }
+
+
+def test_a_model_without_variables_has_none_to_plan() -> None:
+    with pytest.raises(UsageError, match="no variable tensors"):
+        with_planned_variables(simulate("sample:streaming", "cortex-m4"))  # Its states are resource variables.
+
+
 def test_with_a_planner_of_its_own_tflm_needs_less_beside_the_plan() -> None:
-    own = simulate("sample:mobilenet_v1_025", "cortex-m4", has_own_planner=True)
+    own = simulate("sample:mobilenet_v1_025", "cortex-m4", own_planner=True)
     needs = arena_needs(own)
     assert needs.tail == -(-own.tail_bytes // 16) * 16
     assert needs.tail_apart < needs.tail < needs.together_before

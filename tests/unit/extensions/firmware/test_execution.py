@@ -172,9 +172,9 @@ def test_a_difference_in_the_second_allocate_tensors_says_in_which() -> None:
     [
         (Settings(), ""),
         (Settings(planner="linear"), "linear planner"),
-        (Settings(has_own_planner=True), "own greedy planner"),
-        (Settings(planner="linear", has_own_planner=True), "own linear planner"),
-        (Settings(resource_variable_count=5), "room for 5 resource variables"),
+        (Settings(own_planner=True), "own greedy planner"),
+        (Settings(planner="linear", own_planner=True), "own linear planner"),
+        (Settings(resource_variables=5), "room for 5 resource variables"),
     ],
 )
 def test_what_a_file_does_not_say_of_the_set_up_is_found(settings: Settings, words: str) -> None:

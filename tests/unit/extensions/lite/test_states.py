@@ -1,4 +1,4 @@
-"""What the mobile runtime says and does between allocations: resizes, delegates, refusals."""
+"""What the mobile runtime says and does between allocations: resizes, delegates, lent bytes, releases, cancellation."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from tflm_sim.errors import PrepareError
 from tflm_sim.extensions.lite.builtin_ops import builtin_op_resolver
 from tflm_sim.extensions.lite.delegates import SimpleDelegate
 from tflm_sim.extensions.lite.delegation import State
-from tflm_sim.extensions.lite.graph_info import TfLiteRegistration
+from tflm_sim.extensions.lite.graph_info import AllocationType, TfLiteRegistration
 from tflm_sim.extensions.lite.op_resolver import MutableOpResolver
 from tflm_sim.extensions.lite.tflite_interpreter import build_interpreter
 from tflm_sim.model.build import ModelBuilder
@@ -66,6 +66,54 @@ def test_a_delegate_that_fails_says_that_the_original_plan_is_back():
     with pytest.raises(PrepareError, match="Restored original execution plan after delegate application failure"):
         interpreter.modify_graph_with_delegate(takes("SIN", prepare_kernel=refuse))
     assert plan(interpreter) == ["ABS", "SIN", "ABS"]
+
+
+def running_chain(invoke):
+    resolver = MutableOpResolver()
+    resolver.add_builtin("ABS", TfLiteRegistration(invoke=invoke))
+    interpreter = chain(resolver=resolver, ops=("ABS", "ABS"))
+    interpreter.allocate_tensors()
+    return interpreter
+
+
+def test_a_kernel_that_fails_is_named():
+    def invoke(_subgraph, _node):
+        raise PrepareError("no", device_message="no")
+
+    interpreter = running_chain(invoke)
+    with pytest.raises(PrepareError):
+        interpreter.invoke()
+    assert interpreter.reports == ["noNode number 0 (ABS) failed to invoke."]
+
+
+def test_a_tensor_elsewhere_needs_no_bytes():
+    interpreter = running_chain(lambda *_: None)
+    primary = interpreter.primary
+    primary.tensors[0].offset = None
+    with pytest.raises(PrepareError, match="Input tensor 0 lacks data"):
+        interpreter.invoke()
+    primary.tensors[0].allocation_type = AllocationType.NON_CPU
+    interpreter.invoke()
+    primary.resize_tensor(0, (32,))
+    assert (primary.tensors[0].size, primary.tensors[0].allocation_type) == (128, AllocationType.NON_CPU)
+
+
+@pytest.mark.parametrize(("shape", "runs"), [((2, 2), True), ((4,), False)])
+def test_a_reshape_may_take_the_shape_of_a_tensor_without_values(shape, runs):
+    builder = ModelBuilder()
+    x, y = builder.tensor((4,), TensorType.FLOAT32), builder.tensor((2, 2), TensorType.FLOAT32)
+    like = builder.tensor(shape, TensorType.INT32)
+    builder.operator("RESHAPE", [x, like], [y])
+    resolver = MutableOpResolver()
+    resolver.add_builtin("RESHAPE", TfLiteRegistration(invoke=lambda *_: None))
+    interpreter = build_interpreter(parse(builder.build(inputs=[x, like], outputs=[y])), resolver)
+    interpreter.allocate_tensors()
+    interpreter.primary.tensors[like].offset = None
+    if runs:
+        interpreter.invoke()
+    else:
+        with pytest.raises(PrepareError, match="Input tensor 2 lacks data"):
+            interpreter.invoke()
 
 
 def test_one_failing_delegate_leaves_no_subgraph_with_one():

@@ -1,17 +1,51 @@
+import math
 import struct
 
 import pytest
 
-from tflm_sim.errors import PrepareError
+from tflm_sim.errors import PrepareError, UnsupportedOpError
 from tflm_sim.extensions.lite.builtin_ops import builtin_op_resolver
 from tflm_sim.extensions.lite.delegates import SimpleDelegate, flex_delegate
-from tflm_sim.extensions.lite.graph_info import AllocationType, TfLiteRegistration, TfLiteTensor
+from tflm_sim.extensions.lite.graph_info import AllocationType, InplaceOperator, TfLiteRegistration, TfLiteTensor
 from tflm_sim.extensions.lite.op_resolver import MutableOpResolver
 from tflm_sim.extensions.lite.subgraph import TfLiteSubgraph
 from tflm_sim.extensions.lite.tflite_interpreter import build_interpreter
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import TensorType
+
+
+def values(subgraph, index):
+    return [value for (value,) in struct.iter_unpack("<f", subgraph.data(index))]
+
+
+def store(subgraph, index, result):
+    subgraph.data(index)[:] = struct.pack(f"<{len(result)}f", *result)
+
+
+def elementwise(function):
+    """Return a kernel that computes its first output from its inputs, element by element."""
+
+    def invoke(subgraph, node):
+        rows = zip(*(values(subgraph, index) for index in node.inputs), strict=True)
+        store(subgraph, node.outputs[0], [function(*row) for row in rows])
+
+    return invoke
+
+
+KERNELS = {
+    "ABS": elementwise(abs),
+    "SIN": elementwise(math.sin),
+    "ADD": elementwise(lambda left, right: left + right),
+    "MUL": elementwise(lambda left, right: left * right),
+}
+
+
+def resolver_with_kernels():
+    resolver = MutableOpResolver()
+    for op, kernel in KERNELS.items():
+        resolver.add_builtin(op, TfLiteRegistration(inplace_operator=InplaceOperator.INPUT0_SHARED, invoke=kernel))
+    return resolver
 
 
 def sines():
@@ -27,30 +61,48 @@ def sines():
     return parse(builder.build(inputs=[x], outputs=[y]))
 
 
-def test_preserving_all_tensors_needs_a_larger_arena():
+def run(interpreter, number):
+    interpreter.allocate_tensors()
+    primary = interpreter.primary
+    store(primary, primary.inputs[0], [number])
+    interpreter.invoke()
+    return values(primary, primary.outputs[0])[0]
+
+
+def test_a_model_runs_in_its_arena():
+    assert run(build_interpreter(sines(), resolver_with_kernels()), 2) == pytest.approx(2.152495)  # sin 2 + 2 + sin 4
+
+
+def test_preserving_all_tensors_changes_the_arena_and_not_the_result():
     plain, preserving = (
-        build_interpreter(sines(), builtin_op_resolver(), preserves_all_tensors=preserves)
+        build_interpreter(sines(), resolver_with_kernels(), preserves_all_tensors=preserves)
         for preserves in (False, True)
     )
-    plain.allocate_tensors()
-    preserving.allocate_tensors()
+    assert run(plain, 2) == run(preserving, 2)
     assert preserving.primary.planner.arena.buffer_size == 5 * 64 + 4
     assert plain.primary.planner.arena.buffer_size < 5 * 64 + 4
+    assert values(preserving.primary, 1)[0] == pytest.approx(math.sin(2))
 
 
 def sine_delegate():
-    """Return the delegate that takes every SIN."""
-    return SimpleDelegate("MyDelegate", lambda node: node.registration.op == "SIN")
+    """Return the delegate that takes every SIN, and runs all the nodes that one of its own stands for."""
+
+    def invoke(subgraph, node):
+        for index in node.user_data.nodes_to_replace:
+            KERNELS["SIN"](subgraph, subgraph.nodes[index])
+
+    return SimpleDelegate("MyDelegate", lambda node: node.registration.op == "SIN", invoke)
 
 
 def test_a_delegate_takes_the_sines():
     delegate = sine_delegate()
-    interpreter = build_interpreter(sines(), builtin_op_resolver(), delegates=[delegate])
+    interpreter = build_interpreter(sines(), resolver_with_kernels(), delegates=[delegate])
     primary = interpreter.primary
     names = [primary.nodes[index].registration.name for index in primary.execution_plan]
     assert names == ["DELEGATE MyDelegate", "ADD", "MUL", "DELEGATE MyDelegate", "ADD"]
     assert primary.nodes[primary.execution_plan[3]].user_data.nodes_to_replace == (3,)
     assert [tensor.delegate for tensor in primary.tensors] == [None, delegate, None, None, delegate, None, None]
+    assert run(interpreter, 2) == pytest.approx(2.152495)
 
 
 def custom_chain(names):
@@ -83,10 +135,15 @@ def test_flex_operators_need_the_flex_delegate():
     with pytest.raises(PrepareError) as error:
         build_interpreter(model, MutableOpResolver()).allocate_tensors()
     assert error.value.device_message.startswith("Select TensorFlow op(s), included in the given model, is(are) not")
-    interpreter = build_interpreter(model, MutableOpResolver(), flex_delegate=flex_delegate())
+    seen = []
+
+    def invoke(subgraph, node):
+        seen.extend(bytes(subgraph.nodes[index].custom_options) for index in node.user_data.nodes_to_replace)
+
+    interpreter = build_interpreter(model, MutableOpResolver(), flex_delegate=flex_delegate(invoke))
     interpreter.allocate_tensors()
-    (node,) = interpreter.primary.execution_nodes
-    assert [interpreter.primary.nodes[index].custom_options for index in node.user_data.nodes_to_replace] == [b"name"]
+    interpreter.invoke()
+    assert seen == [b"name"]
 
 
 def test_an_unresolved_custom_operator_is_refused_when_it_is_prepared():
@@ -97,8 +154,18 @@ def test_an_unresolved_custom_operator_is_refused_when_it_is_prepared():
 
 
 def test_the_flex_delegate_is_left_out_where_no_operator_needs_it():
-    interpreter = build_interpreter(sines(), builtin_op_resolver(), flex_delegate=flex_delegate())
+    interpreter = build_interpreter(sines(), resolver_with_kernels(), flex_delegate=flex_delegate())
     assert interpreter.primary.execution_plan == [0, 1, 2, 3, 4]
+
+
+def test_edge_tpu_operators_are_custom_operators_of_the_resolver():
+    resolver = MutableOpResolver()
+    resolver.add_custom("edgetpu-custom-op", TfLiteRegistration(invoke=elementwise(abs)))
+    interpreter = build_interpreter(custom_chain(["edgetpu-custom-op"]), resolver)
+    interpreter.allocate_tensors()
+    store(interpreter.primary, 0, [-1, 2, -3, 4])
+    interpreter.invoke()
+    assert values(interpreter.primary, 1) == [1, 2, 3, 4]
 
 
 def test_constants_stay_in_the_file_and_variables_go_to_the_persistent_arena():
@@ -145,15 +212,23 @@ def test_temporaries_of_a_kernel_are_in_the_arena_while_it_runs():
     assert interpreter.primary.planner.arena.buffer_size == 64 + 128 + 64 + 64
 
 
-def dynamic_interpreter():
-    """Return an interpreter whose second node makes a dynamic output."""
+def dynamic_interpreter(shapes):
+    """Return an interpreter whose second node makes an output of the shapes in ``shapes``, one per invocation."""
 
     def prepare(subgraph, node):
         subgraph.tensors[node.outputs[0]].allocation_type = AllocationType.DYNAMIC
 
+    def invoke(subgraph, node):
+        subgraph.resize_tensor(node.outputs[0], shapes.pop(0))
+        store(subgraph, node.outputs[0], [1.0] * (subgraph.tensors[node.outputs[0]].size // 4))
+
+    def prepare_after(subgraph, node):
+        subgraph.resize_tensor(node.outputs[0], subgraph.tensors[node.inputs[0]].shape)
+
     resolver = MutableOpResolver()
-    for op, kernel in (("ABS", None), ("TILE", prepare), ("SIN", None)):
-        resolver.add_builtin(op, TfLiteRegistration(prepare=kernel))
+    resolver.add_builtin("ABS", TfLiteRegistration(invoke=KERNELS["ABS"]))
+    resolver.add_builtin("TILE", TfLiteRegistration(prepare=prepare, invoke=invoke))
+    resolver.add_builtin("SIN", TfLiteRegistration(prepare=prepare_after, invoke=KERNELS["SIN"]))
     builder = ModelBuilder()
     tensors = [builder.tensor((1,), TensorType.FLOAT32) for _ in range(4)]
     for op, source, result in zip(("ABS", "TILE", "SIN"), tensors, tensors[1:], strict=False):
@@ -161,8 +236,19 @@ def dynamic_interpreter():
     return build_interpreter(parse(builder.build(inputs=tensors[:1], outputs=tensors[-1:])), resolver)
 
 
+def test_what_follows_a_dynamic_tensor_is_planned_while_the_model_runs():
+    interpreter = dynamic_interpreter([(3,), (50,), (2,)])
+    interpreter.allocate_tensors()
+    primary = interpreter.primary
+    assert primary.tensors[3].offset is None
+    for count in (3, 50, 2):
+        store(primary, 0, [1.0])
+        interpreter.invoke()
+        assert values(primary, 3) == pytest.approx([math.sin(1)] * count)
+
+
 def test_a_delegate_for_static_tensors_refuses_dynamic_ones():
-    interpreter = dynamic_interpreter()
+    interpreter = dynamic_interpreter([(3,)])
     with pytest.raises(PrepareError, match="static-sized"):
         interpreter.modify_graph_with_delegate(sine_delegate())
     assert interpreter.primary.execution_plan == [0, 1, 2]
@@ -172,25 +258,47 @@ def test_a_delegate_that_fails_leaves_the_original_plan():
     def refuse(_subgraph, _node):
         raise PrepareError("no")
 
-    interpreter = build_interpreter(sines(), builtin_op_resolver())
+    interpreter = build_interpreter(sines(), resolver_with_kernels())
     delegate = SimpleDelegate("Refuses", lambda node: node.registration.op == "SIN", prepare_kernel=refuse)
     with pytest.raises(PrepareError):
         interpreter.modify_graph_with_delegate(delegate)
     assert interpreter.primary.execution_plan == [0, 1, 2, 3, 4]
+    assert run(interpreter, 2) == pytest.approx(2.152495)
 
 
 def test_two_delegates_cannot_write_one_tensor():
-    interpreter = build_interpreter(sines(), builtin_op_resolver(), delegates=[sine_delegate()])
+    interpreter = build_interpreter(sines(), resolver_with_kernels(), delegates=[sine_delegate()])
     primary = interpreter.primary
     other = SimpleDelegate("Other", lambda node: node.registration.op == "DELEGATE")
     with pytest.raises(PrepareError, match="tensor->delegate == nullptr"):
         primary.modify_graph_with_delegate(other)
 
 
+def test_released_memory_comes_back_with_the_next_allocation():
+    interpreter = build_interpreter(sines(), resolver_with_kernels())
+    assert run(interpreter, 2) == pytest.approx(2.152495)
+    interpreter.primary.planner.release_nonpersistent_memory()
+    with pytest.raises(PrepareError, match="Non-persistent memory"):
+        interpreter.invoke()
+    assert run(interpreter, 2) == pytest.approx(2.152495)
+
+
+def test_a_model_that_is_not_allocated_cannot_run():
+    with pytest.raises(PrepareError, match="not ready"):
+        build_interpreter(sines(), resolver_with_kernels()).invoke()
+
+
+def test_an_operator_without_a_kernel_cannot_run():
+    interpreter = build_interpreter(sines(), builtin_op_resolver())
+    interpreter.allocate_tensors()
+    with pytest.raises(UnsupportedOpError, match="SIN"):
+        interpreter.invoke()
+
+
 def test_a_constant_cannot_be_resized():
     primary = build_interpreter(sines(), builtin_op_resolver()).primary
     with pytest.raises(PrepareError, match="fixed-size"):
-        primary.resize(primary.tensors[6], (2,))
+        primary.resize_tensor(6, (2,))
 
 
 def test_a_node_of_a_tensor_that_does_not_exist_is_refused():

@@ -180,6 +180,16 @@ def test_a_worker_with_another_version_is_refused(clock: Any, found: object, has
     assert str(refused.value) == f"the worker b has {has}, this is {__version__}: install the same version there"
 
 
+def test_a_worker_that_is_lost_while_it_is_asked_is_asked_again(clock: Any) -> None:
+    client = Client({"a": __version__, "b": OSError("the connection is closed")})
+    pool = Dask(client)
+    assert pool.workers == 2
+    client.versions["b"] = __version__
+    clock[0] = 102.0
+    assert pool.workers == 2 + 2
+    assert (client.looks, client.checks) == (2, 2)
+
+
 def test_a_cluster_gets_whole_paths_and_a_closed_one_is_gone(clock: Any) -> None:
     client = Client({})
     pool = Dask(client)

@@ -1,11 +1,13 @@
 """The picture of a sweep, in pixels worked out by hand.
 
 The plot is 860 wide: 100 on the left, 44 on the right, so that two powers of ten are 716 / 2 = 358 each. Its height is
-516 below the legend (29, and 15 for each line of five names): here 560, of which 60 are below the lower edge. From 500
+532 below the legend (29, and 15 for each line of five names): here 576, of which 76 are below the lower edge. From 500
 up to 44 two powers of ten are 228 each.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 
@@ -20,8 +22,9 @@ ROWS = [
     Row("no arena", target="t1", model_bytes=100_000),
     Row("no size", target="t1", multiple_of_16=100),
 ]
+ROWS = [replace(row, runtime="90b983c2b", kernels=f"k{row.target}", version="0.3.0 (abc)") for row in ROWS]
 PLOT = [
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 560" font-family="sans-serif" font-size="12" '
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 576" font-family="sans-serif" font-size="12" '
     'role="img" aria-label="4 dots"><rect width="100%" height="100%" fill="#fff"/>',
     '<line x1="100.0" x2="100.0" y1="44" y2="500" stroke="#d9dee6"/>',
     '<text x="100.0" y="518" text-anchor="middle">100</text>',
@@ -49,6 +52,7 @@ PLOT = [
     '<circle cx="100.0" cy="44.0" r="3.5" fill="#b35a00" fill-opacity=".75"><title>b on b2: 100 B</title></circle>',
     '<circle cx="258" cy="14" r="4" fill="#b35a00"/>',
     '<text x="266" y="18">b2</text>',
+    '<text x="16" y="571" fill="#566373">TFLM 90b983c2b; kernels kt1; tflm_sim 0.3.0 (abc)</text>',
     "</svg>",
     "",
 ]
@@ -65,14 +69,14 @@ def test_against_work_the_axis_says_so() -> None:
 
 
 def test_without_an_arena_the_middle_says_so() -> None:
-    assert '<text x="430.0" y="280.0" text-anchor="middle">no model has an arena</text>' in plot_svg([])
+    assert '<text x="430.0" y="288.0" text-anchor="middle">no model has an arena</text>' in plot_svg([])
 
 
 def test_the_sixth_name_begins_a_line_of_the_legend() -> None:
     svg = plot_svg([Row("a", board=f"b{number}", model_bytes=10, multiple_of_16=16) for number in range(6)])
     assert '<text x="716" y="18">b4</text>' in svg  # 116 + 4 * 150
     assert '<text x="116" y="33">b5</text>' in svg  # 18 + 15
-    assert 'viewBox="0 0 860 575"' in svg  # 516 + 29 + 2 * 15
+    assert 'viewBox="0 0 860 591"' in svg  # 532 + 29 + 2 * 15
 
 
 def test_of_a_long_name_120_characters_are_the_title_of_its_dot() -> None:
