@@ -298,6 +298,8 @@ LINES = [
      "likely due "
      "to a corrupted model!", 1, "the program hung or crashed while it read the model", "copy it to the SD card anew"),
     ("ValueError: Failed to allocate tensors", 1, "AllocateTensors failed", BEFORE),
+    ("Model initialization failed!", 1, "ArduTFLite's modelInit() did not load the model", "check SKETCH_FOLDER"),
+    ("RunInference Failed!", 1, "ArduTFLite's modelRunInference() failed", "check SKETCH_FOLDER"),
     ("OSError: Failed to load network: yolo_lc_192.tflite", 1, "OpenMV did not load the model yolo_lc_192.tflite",
      "tflm-sim size"),
     ("*** PANIC *** Out of memory", 1, "the heap is used up (Pico SDK)", HEAP),

@@ -117,11 +117,6 @@ class Diagnosis:
         return code_places(self.messages)
 
     @property
-    def is_of_a_crash(self) -> bool:
-        """Whether the program was stopped, by the processor, its system or itself."""
-        return any(_role(message) in _OF_A_CRASH for message in self.messages)
-
-    @property
     def is_of_the_arena(self) -> bool:
         """Whether the arena may be too small: it refused an allocation, or the log gives no other cause."""
         roles = {_role(message) for message in self.messages}

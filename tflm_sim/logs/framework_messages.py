@@ -202,6 +202,12 @@ FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
         "Left %d bytes after tensor_boundary", fields="bytes",
         note="{bytes:,} bytes of the arena of an EON compiled model lie free between its tensors and what its kernels "
              "keep: kTensorArenaSize is larger than needed by about as much ('tflm-sim size X_compiled.cpp')."),
+    row("ardutflite_init", _P, "create", "ArduTFLite's modelInit() did not load the model", "examples of ArduTFLite",
+        "Model initialization failed!",
+        note="The line before it says why, where the library's own reach the port. An arena that is too small is the "
+             "usual cause: 'tflm-sim check SKETCH_FOLDER' reads its size and the model in the sketch."),
+    row("ardutflite_run", _P, "invoke", "ArduTFLite's modelRunInference() failed", "examples of ArduTFLite",
+        "RunInference Failed!", note="The line before it says why; so does 'tflm-sim check SKETCH_FOLDER'."),
     # ESPHome.
     row("wake_word_variables", _O, "create", "the arena of a wake word's variables, from the heap",
         "ESPHome micro_wake_word/streaming_model.cpp",
