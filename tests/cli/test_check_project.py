@@ -203,6 +203,18 @@ def test_of_several_models_the_one_that_is_named_has_the_arena_of_the_file_that_
     assert "yes: needs 1,152 B of 2,064 B" in out
 
 
+def test_a_byte_order_mark_hides_nothing_and_stays(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mark = b"\xef\xbb\xbf"
+    for name in ("sine.ino", "config.h"):
+        (sketch / name).write_bytes(mark + (sketch / name).read_bytes())
+    change(sketch / "sine.ino", "2 * KB + kMore", "64")
+    code, out = checked(capsys, "sine", "--board", "nano33ble", "--fix")
+    assert code == 1
+    assert "library    chirale (#include <Chirale_TensorFlowLite.h>)" in out
+    wanted = SKETCH.replace("2 * KB + kMore", "1152").encode()
+    assert (sketch / "sine.ino").read_bytes() == mark + wanted
+
+
 def test_nothing_is_written_without_fix(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
     change(sketch / "sine.ino", "AddFullyConnected", "AddSoftmax")
     before = (sketch / "sine.ino").read_bytes()

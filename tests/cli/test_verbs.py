@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -137,15 +138,27 @@ def flash_lines(flash):
 '''
 
 
+def installing(folder: Path, module: str, text: str) -> str:
+    """Return the folder, for imports, with an extension of somebody else in one module, as pip installs it."""
+    (folder / f"{module}.py").write_text(text, "utf-8")
+    facts = folder / f"{module}-1.0.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n", "utf-8")
+    (facts / "entry_points.txt").write_text(f"[tflm_sim.extensions]\n{module} = {module}:EXTENSION\n", "utf-8")
+    return str(folder)
+
+
 @pytest.fixture
 def installed(tmp_path: Path) -> str:
-    """Return a folder for imports with an extension of somebody else, as pip installs it."""
-    (tmp_path / "mine.py").write_text(MINE, "utf-8")
-    facts = tmp_path / "mine-1.0.dist-info"
-    facts.mkdir()
-    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n", "utf-8")
-    (facts / "entry_points.txt").write_text("[tflm_sim.extensions]\nmine = mine:EXTENSION\n", "utf-8")
-    return str(tmp_path)
+    return installing(tmp_path, "mine", MINE)
+
+
+def test_the_extension_that_contributing_shows_runs(tmp_path: Path) -> None:
+    contributing = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    block = contributing.split("in one file `tflm_gap.py`:\n\n")[1].split("\n\nand in its `pyproject.toml`")[0]
+    path = installing(tmp_path, "tflm_gap", textwrap.dedent(block))
+    assert tool("gap", "sample:sine", "--target", "cortex-m4", path=path).stdout == "0 B\n"
+    assert "print the bytes of the head that the plan leaves unused" in tool("--help", path=path).stdout
 
 
 def test_an_extension_of_somebody_else_adds_a_verb_an_option_and_a_part_of_a_document(installed: str) -> None:
