@@ -61,8 +61,8 @@ def answer(verb: str, args: argparse.Namespace) -> int | None:
         return None
     if given := options.first_given(args, _NOT_OF_A_PROJECT):
         raise UsageError(f"{first} is {kind}: {given} is for a model; name that")
-    if len(args.models) > 2:
-        raise UsageError("a project takes one model: tflm-sim check FOLDER MODEL")
+    if len(args.models) > 2 or any(map(os.path.isdir, args.models[1:])):
+        raise UsageError("one project at a time, with one model: tflm-sim check FOLDER MODEL")
     found = _answers(args, first, kind, args.models[1] if len(args.models) == 2 else None)
     if not args.json:
         say(f"{first} is {kind}")
