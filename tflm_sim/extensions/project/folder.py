@@ -96,7 +96,7 @@ def read_text(path: str) -> bytes:
 
 def _is_copy(folder: str) -> bool:
     """Return whether a folder is a copy of a library, and no folder of the project's own with TFLM among its files."""
-    has_tflm = any(os.path.isdir(os.path.join(folder, *below, "tensorflow")) for below in ((), ("src",)))
+    has_tflm = any(os.path.isdir(os.path.join(folder, name)) for name in ("tensorflow", "src/tensorflow"))
     return has_tflm and any(os.path.isfile(os.path.join(folder, name)) for name in _MARKS)
 
 
