@@ -173,8 +173,8 @@ def test_what_a_planner_knows_of_its_banks_is_not_taken_for_them(tmp_path: Path)
     memory = Memory(elf)
     given = next(each for each in bank_plans(image) if each.banks is not None)
     plan = given.table.address.to_bytes(4, "little")
-    at, data = next(
-        (piece.address + offset, bytes(piece.data))
+    at = next(
+        piece.address + offset
         for piece in image.pieces
         for offset in range(0, len(piece.data) - 4, 4)
         if bytes(piece.data)[offset : offset + 4] == plan and any(banks_in(bytes(piece.data)[offset:], given.table))
