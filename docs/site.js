@@ -7,3 +7,11 @@ new MutationObserver(() => {
     bar.removeAttribute("aria-label");
   }
 }).observe(document.documentElement, { childList: true, subtree: true });
+
+// Pictures are dark where the page is, whoever chose it: the system, or the reader with the page's own switch.
+const DARK = [...document.querySelectorAll("picture source[media*=dark]")];
+function followScheme() {
+  for (const source of DARK) source.media = document.body.dataset.mdColorScheme === "slate" ? "all" : "not all";
+}
+new MutationObserver(followScheme).observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
+followScheme();

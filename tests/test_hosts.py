@@ -255,6 +255,7 @@ OF_FILES = {
     "logs/kernel_texts.py": {"_by_word"},
     "extensions/firmware/reading/absent_checks.py": {"_table"},
     "extensions/firmware/reading/dated_texts.py": {"_table"},
+    "extensions/firmware/reading/kernel_requests.py": {"_table"},
     "extensions/lite/flex.py": {"allowlist"},
     "extensions/lite/kernels/conditions.py": {"_rows"},
     "ops/places.py": {"_table"},

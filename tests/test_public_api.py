@@ -226,7 +226,7 @@ def test_a_call_without_an_answer_says_why(call: Callable[[], object], sentence:
 SIZES: dict[str, Callable[[Any], object]] = {
     "arena_size": lambda size: tflm_sim.simulate(SINE, M4, arena_size=size),
     "non_persistent_arena_size": lambda size: tflm_sim.simulate(SINE, M4, non_persistent_arena_size=size),
-    "variable_arena_size": lambda size: tflm_sim.simulate(SINE, M4, variable_arena_size=size),
+    "variable_arena": lambda size: tflm_sim.simulate(SINE, M4, variable_arena=size),
     "goal": lambda size: tflm_sim.shrink(SINE, M4, goal=size),
     "max_flash": lambda size: tflm_sim.shrink(SINE, M4, max_flash=size),
     "limit": lambda size: tflm_sim.sweep(SINE, M4, limit=size, jobs=1),
@@ -252,9 +252,9 @@ FURTHER_ARGUMENTS: dict[str, tuple[Callable[[Any], object], str]] = {
     "kernels": (lambda given: tflm_sim.preset(M4, kernels=given), "the name of a kernel library"),
     "runtime": (lambda given: tflm_sim.preset(M4, runtime=given), "the name of a version of TFLM"),
     "arena_address": (lambda given: tflm_sim.simulate(SINE, M4, arena_address=given), "arena_address as a number"),
-    "resource_variable_count": (
-        lambda given: tflm_sim.simulate(SINE, M4, resource_variable_count=given),
-        "resource_variable_count as a number",
+    "resource_variables": (
+        lambda given: tflm_sim.simulate(SINE, M4, resource_variables=given),
+        "resource_variables as a number",
     ),
     "custom_ops": (lambda given: tflm_sim.simulate(SINE, M4, custom_ops=given), "custom_ops as several OpModel"),
     "one of custom_ops": (
@@ -431,7 +431,7 @@ def test_a_result_can_be_pickled_and_has_a_repr_of_one_line(name: str) -> None:
         assert len(repr(found)) <= 250
 
 
-@pytest.mark.parametrize("settings", [{}, {"arena_size": 2000}, {"is_split": True}])
+@pytest.mark.parametrize("settings", [{}, {"arena_size": 2000}, {"split_arenas": True}])
 def test_a_simulation_is_the_same_after_pickling(settings: dict[str, Any]) -> None:
     simulation = tflm_sim.simulate("sample:streaming", M4, **settings)
     again = pickle.loads(pickle.dumps(simulation))

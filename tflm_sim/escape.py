@@ -7,6 +7,7 @@ Source: actions/runner ActionCommand.cs (both forms of a workflow command).
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -76,6 +77,25 @@ def code_span(text: str, limit: int = 400) -> str:
     """Return text as code in Markdown: it cannot end the code, nor the cell that it is in; the end is kept."""
     shown = escaped(text[-limit:], also="`|")
     return f"`{shown}`" if len(shown) <= limit and len(text) <= limit else f"`…{shown[len(shown) - limit + 1 :]}`"
+
+
+_WORDS_OF_CPP = """
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class compl
+    concept const consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete
+    do double dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable
+    namespace new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast
+    requires return short signed sizeof static static_assert static_cast struct switch template this thread_local throw
+    true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
+    std tflite i386 linux mips unix
+"""
+"""The keywords of C++20, two namespaces, and what compilers define."""
+
+
+def cpp_name(path: str) -> str:
+    """Return a name for C++ that a file's gives: net-int8.tflite is net_int8."""
+    stem = os.path.splitext(os.path.basename(path.removeprefix("sample:")))[0]
+    name = re.sub(r"[^A-Za-z0-9]+", "_", stem).strip("_").lower() or "model"
+    return f"model_{name}" if name[0].isdigit() or name in _WORDS_OF_CPP.split() else name
 
 
 def json_text(document: Any, *, indent: int | None = None) -> str:

@@ -187,7 +187,7 @@ class Programs(Protocol):
         *,
         limit: int | None = None,
         address: int | None = None,
-        interpreter_number: int = 0,
+        into: int = 0,
         settled: frozenset[str] = frozenset(),
         command: str = "",
         **named: str | None,
@@ -200,9 +200,9 @@ class Programs(Protocol):
             configurations: Its set-up on each target that is possible, the likeliest first.
             limit: Bytes of the arena that is asked about, of both where there are two; None where only the need is.
             address: Where the arena starts, modulo 16; None for where the program has it.
-            interpreter_number: That of the one that gets the model, from 1 on, in the order of the calls in the code
+            into: That of the one that gets the model, from 1 on, in the order of the calls in the code
                 that make them; 0 for any.
-            settled: Settings that the user named: "planner", "resource_variable_count".
+            settled: Settings that the user named: "planner", "resource_variables".
             command: What executes the program with this model, which may settle a doubt.
             named: As for :meth:`possible_targets`.
 
@@ -218,7 +218,7 @@ class Programs(Protocol):
         possible: Sequence[Configuration],
         sizes: Sequence[int] = (),
         *,
-        interpreter: int = 0,
+        into: int = 0,
     ) -> ProgramFigures:
         """Execute a program with a model in the place of its own.
 
@@ -227,7 +227,7 @@ class Programs(Protocol):
             model: The model; None for the program's own.
             possible: The configurations that its file leaves possible, the likeliest first.
             sizes: Sizes of the arena that are tried, whatever is needed; bytes.
-            interpreter: The number of the one that gets the model, from 1 on; 0 for each.
+            into: The number of the one that gets the model, from 1 on; 0 for each.
 
         Raises:
             FirmwareError: It cannot be executed, or does not come as far as AllocateTensors().
@@ -245,7 +245,7 @@ class Programs(Protocol):
         """
 
     def outputs(
-        self, path: str, model: Model | bytes, runs: Iterable[Sequence[bytes]], *, interpreter: int = 0
+        self, path: str, model: Model | bytes, runs: Iterable[Sequence[bytes]], *, into: int = 0
     ) -> list[tuple[bytes, ...]]:
         """Execute a program with a model on the inputs of some runs, and return the outputs of each.
 
@@ -260,5 +260,5 @@ class Programs(Protocol):
             FirmwareError: The file cannot be used.
         """
 
-    def smallest_arena(self, path: str, model: Model, *, interpreter: int = 0) -> int | None:
+    def smallest_arena(self, path: str, model: Model, *, into: int = 0) -> int | None:
         """Return the bytes of the smallest arena in which a program works with a model, None where none was found."""

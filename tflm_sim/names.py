@@ -10,13 +10,7 @@ from collections.abc import Iterable, Mapping
 from tflm_sim.errors import UsageError
 
 _SETTING = re.compile(r"`([a-z_]+)=([^`]*)`")
-_OPTIONS = {
-    "has_own_planner": "own-planner",
-    "operators": "ops",
-    "resource_variable_count": "resource-variables",
-    "timeout": "time-limit",
-    "variable_arena_size": "variable-arena",
-}
+_OPTIONS = {"operators": "ops", "timeout": "time-limit"}
 """Settings whose option has another name than the keyword in Python."""
 
 _LETTERS = 3

@@ -16,16 +16,14 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.extensions.lite.answer import LiteSettings, allocated
 from tflm_sim.extensions.lite.planned_picture import lite_pictures
 from tflm_sim.model.load import load
+from tflm_sim.report.board_rows import BoardFit
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.targets.presets import preset
 
 pytestmark = pytest.mark.nightly
 Violations = Callable[[Any], list[tuple[str, list[str]]]]
 ROOT = Path(__file__).resolve().parents[2]
-BOARDS = [
-    ("board", "target", "arena", "of RAM", "RAM", "of flash", "flash", "fits"),
-    ("esp32", "esp32", "4,096 B", "1.3 %", "320 KiB", "12.0 %", "4,096 KiB", "if free"),
-]
+BOARDS = [BoardFit("esp32", "esp32", "ok", 4096, 320 << 10, 503_316, 4 << 20, may_fit=True, fits="if free")]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -21,7 +21,7 @@ SAYS = {
     "large": ["mobilenet_v1_025.tflite", "82,280 B", "82,288 B", "operator 3 of 31", "no plan can be smaller"],
     "fails": [
         "82,280 B are needed, 20,840 B more than this arena has.",
-        "Declare alignas(16) uint8_t tensor_arena[82288], or look what shrink saves: ",
+        "What to do: declare alignas(16) uint8_t tensor_arena[82288], or look what shrink saves: ",
         "Failed to resize buffer. Requested: 55296, available 34588, missing: 20708",
     ],
     "never-fits": [
@@ -29,8 +29,17 @@ SAYS = {
         "It stops in registration of operator #0 in subgraph 0; change this operator, or take a library that has ",
         "Didn't find op for builtin opcode 'LSTM'",
     ],
-    "vela": ["65,616 B", "the rest is the NPU's scratch and what Vela laid out"],
-    "litert": ["both arenas", "operator 3 of 31", "The XNNPACK delegate, which apps get by default, is left out"],
+    "vela": [
+        "65,616 B",
+        "4,192 B alive beside the NPU's scratch; operator 1 of 1",
+        "the rest is the NPU's scratch and what Vela laid out",
+    ],
+    "litert": [
+        "both arenas",
+        "The arena is fullest in #2 CONV_2D",
+        "operator 3 of 31",
+        "The XNNPACK delegate, which apps get by default, is left out",
+    ],
     "two-arenas": ["smallest persistent arena", "27,008 B", "Two arenas do not compete"],
     "while": ["4,568 B", "4,096 B alive in 4 buffers; operator 3 of 3"],
     "300-operators": [

@@ -17,6 +17,7 @@ from tflm_sim.extensions.lite.planned_picture import lite_pictures
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import load, parse
 from tflm_sim.model.types import Model, TensorType
+from tflm_sim.report.board_rows import BoardFit
 from tflm_sim.report.picture import Picture, is_tail
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.samples import sample_path
@@ -142,11 +143,11 @@ def test_the_tail_is_listed_with_the_numbers_of_the_json(page: Any, picture: Pic
 
 
 def test_a_table_of_boards_is_a_tab_of_its_own(page: Any, residual: Picture) -> None:
-    head = ("board", "target", "arena", "of RAM", "RAM", "of flash", "flash", "fits")
-    page.open([residual], [head, ("<b>one</b>", "esp32", "4,096 B", "1.3 %", "320 KiB", "12.0 %", "4,096 KiB", "yes")])
+    row = BoardFit("<b>one</b>", "esp32", "ok", 4096, 320 << 10, 503_316, 4 << 20, may_fit=True, fits="yes")
+    page.open([residual], [row])
     page.click("#tab-boards")
     cells = "Array.from(document.querySelectorAll('#board-table td'), (cell) => cell.textContent)"
-    assert page.js(cells) == ["<b>one</b>", "4,096 B", "1.3 %", "12.0 %", "yes"]
+    assert page.js(cells) == ["<b>one</b>", "4,096 B", "1.2 %", "12.0 %", "yes"]
     assert page.js("document.querySelector('#board-table tbody tr').title") == "esp32, RAM: 320 KiB, flash: 4,096 KiB"
     page.open([residual])
     assert page.js("document.getElementById('tab-boards')") is None

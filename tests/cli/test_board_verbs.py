@@ -21,7 +21,7 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.board import cli_replay
 from tflm_sim.extensions.board.link_events import Hello
-from tflm_sim.extensions.board.replay import ReplayOutcome, ReplayScript
+from tflm_sim.extensions.board.replay import Mismatch, ReplayOutcome, ReplayScript
 from tflm_sim.extensions.board.transport import SerialPort, open_port
 from tflm_sim.model.load import load
 from tflm_sim.recorded import CATEGORIES
@@ -267,7 +267,7 @@ def test_the_board_replays_the_configuration_that_the_command_line_names(
     kernels = load_custom_ops(str(own))
     assert scripts[0].arena_size == smallest_arena(sine, "cortex-m4", custom_ops=kernels).multiple_of_16
     assert scripts[0].arena_size > 3 * 800  # three layers
-    assert scripts[1].arena_size == smallest_arena(streaming, "cortex-m4", variable_arena_size=1024).multiple_of_16
+    assert scripts[1].arena_size == smallest_arena(streaming, "cortex-m4", variable_arena=1024).multiple_of_16
 
 
 def test_a_board_replays_what_fills_all_of_its_room_and_plans_as_many_buffers_as_it_can() -> None:
@@ -277,6 +277,22 @@ def test_a_board_replays_what_fills_all_of_its_room_and_plans_as_many_buffers_as
         cli_replay._check_room(hello, ReplayScript((), 0, 0, 0, 1073, 5))
     with pytest.raises(UsageError, match="x plans up to 5 buffers, the model has 6"):
         cli_replay._check_room(hello, ReplayScript((), 0, 0, 0, 1072, 6))
+
+
+def test_what_a_board_did_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    told = Hello(1, 0, "app", 1024, 4), ReplayScript((), 0, 0, 0, 1024, 4)
+    cli_replay._say(*told, ReplayOutcome((), 7, 1200, 3400, 4500, 0, -1))
+    assert capsys.readouterr().out.splitlines() == [
+        "app: 7 of 0 steps in an arena of 1,024 B",
+        "head 1,200, tail 3,400, high-water mark 4,500 bytes",
+        "memory check: every byte kept its pattern while its allocation was alive",
+        "device and simulation agree on every offset and figure",
+    ]
+    mismatches = tuple(Mismatch(index, "head", "5", "6") for index in (-1, 3))
+    cli_replay._say(*told, ReplayOutcome(mismatches, 7, 1200, 3400, 4500, 1500, 16))
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[2:] == ["memory check: 1,500 bytes were overwritten while in use, the first at 16"]
+    assert printed.err.splitlines() == [f"{where}: head: simulation 5, device 6" for where in ("at the end", "step 3")]
 
 
 def test_board_alone_names_its_four_commands(capsys: pytest.CaptureFixture[str]) -> None:

@@ -104,16 +104,6 @@ def options(**given: Any) -> argparse.Namespace:
     return argparse.Namespace(**{**known, **given})
 
 
-@pytest.mark.parametrize("option", ["target", "firmware", "library", "runtime", "kernels"])
-def test_what_names_the_tflm_of_a_board_leaves_one_configuration(option: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(check.options, "configuration", lambda args: args.library)
-    board = BOARDS["nano33ble"]
-    assert check._configurations(options(**{option: "x"}), board, M4) == [M4]
-    assert check._configurations(options(), None, M4) == [M4]
-    every = check._configurations(options(), board, M4)
-    assert every == [library or M4 for library in board.libraries]
-
-
 def test_markdown_is_appended(tmp_path: Path) -> None:
     path = tmp_path / "summary.md"
     path.write_text("before\n")

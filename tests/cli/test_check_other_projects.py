@@ -411,3 +411,100 @@ def test_a_source_that_is_called_a_test_is_none_of_the_program(
 ) -> None:
     files = {"src/main_test.cc": MAIN.replace("2 * 1024", "3 * 1024"), **ZEPHYR, "prj.conf": SETTINGS}
     assert checked(tmp_path, files, capsys)["limit"] == 2048
+
+
+@pytest.mark.parametrize(
+    ("files", "kind", "target"),
+    [
+        (
+            {"CMakeLists.txt": "project(app)\nadd_executable(app main.cpp)\n", "STM32F446RETX_FLASH.ld": "MEMORY {}\n"},
+            "a CMake project",
+            "cortex-m4",
+        ),
+        ({"Makefile": "all: app.elf\n", "STM32U585xx_FLASH.ld": ""}, "a project with a Makefile", "cortex-m33"),
+        ({"platformio.ini": "[env:a]\nboard = esp32doit-devkit-v1\n"}, "a PlatformIO project", "esp32"),
+        ({"platformio.ini": "[env:a]\nboard = esp32-s3-my-own\n"}, "a PlatformIO project", "esp32-s3"),
+    ],
+)
+def test_a_build_without_a_vendor_s_tool_is_a_project_and_names_its_processor(
+    files: dict[str, str], kind: str, target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = checked(tmp_path, files, capsys)
+    assert project_of(found)["kind"] == kind
+    assert project_of(found)["arena_bytes"] == 2048
+    assert target_of(found)["name"] == target
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        # The size goes through a function, a constructor, and a member that the constructor is given.
+        {
+            "src/net.cpp": "bool Net::Init(uint8_t* at, uint32_t bytes) {\n"
+            "  allocator = tflite::MicroAllocator::Create(at, bytes);\n}\n",
+            "src/main.cpp": "static uint8_t memory[20 * 1024];\nvoid setup() { tflite::GetModel(g_model);\n"
+            "  net.Init(memory, sizeof(memory)); }\n",
+        },
+        {
+            "src/net.cpp": "Net::Net(const uint8_t* model, const uint32_t bytes) : model(model), size_(bytes) {}\n"
+            "int Net::start() { it = new tflite::MicroInterpreter(m, *r, this->arena, this->size_); }\n",
+            "src/main.cpp": "const uint32_t SIZE = 1024 * 20;\nvoid setup() { net = new Net(g_model, SIZE);\n"
+            "  tflite::GetModel(g_model); }\n",
+        },
+    ],
+)
+def test_an_arena_s_size_is_what_the_call_gives_that_sets_tflm_up(
+    sources: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = checked(tmp_path, {"Makefile": "", **sources}, capsys)
+    assert project_of(found)["arena_bytes"] == 20_480
+
+
+def test_a_header_with_the_pointer_to_a_resolver_is_no_second_resolver(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    header = "struct Net { tflite::MicroMutableOpResolver<1>* resolver; };\n"
+    found = checked(tmp_path, {"Makefile": "", "src/net.h": header}, capsys)
+    assert project_of(found)["needed"] == ["AddFullyConnected"]
+    assert project_of(found)["missing"] == []
+    assert not any("which resolver" in one for one in project_of(found)["asked"])
+
+
+def test_of_two_arrays_of_one_name_the_model_is_the_one_beside_what_loads_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = sample_path("keyword_spotter").read_bytes()
+    array = f"const unsigned char g_model[] = {{{', '.join(map(str, other))}}};\n"
+    found = checked(tmp_path, {"Makefile": "", "models/other.cc": array}, capsys)
+    assert project_of(found)["model"].endswith("src/model.cc:g_model")
+
+
+def test_an_array_that_no_file_has_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main_file = MAIN.replace("GetModel(g_model)", "GetModel(g_person_detect_model_data)")
+    found = checked(tmp_path, {"Makefile": "", "src/main.cpp": main_file}, capsys)
+    asked = "the model (tflm-sim check FOLDER MODEL): no file of the project has the array g_person_detect_model_data"
+    assert asked in project_of(found)["asked"]
+    assert found["answer"] == "cannot tell"
+    embedded = 'extern const unsigned char g_person_detect_model_data[] asm("_binary_model_start");\n'
+    found = checked(tmp_path, {"src/model.h": embedded, "src/main.cpp": main_file}, capsys)
+    assert project_of(found)["model"].endswith("src/model.cc:g_model")
+
+
+def test_a_folder_with_tflm_among_the_project_s_own_files_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {"Makefile": "", "Core/tensorflow/lite/a.h": "", "Core/net.cpp": MAIN, "src/main.cpp": "int main() {}\n"}
+    assert project_of(checked(tmp_path, files, capsys))["arena_bytes"] == 2048
+    (tmp_path / "Core" / "library.properties").write_text("name=TFLM\n")
+    assert main(["check", str(tmp_path)]) == 2
+    assert "is no project that uses TFLM" in capsys.readouterr().err
+
+
+def test_microlite_takes_the_size_of_a_bytearray(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "model.tflite").write_bytes(SINE)
+    (tmp_path / "main.py").write_text(
+        "import microlite\nmodel = bytearray(2488)\narena = bytearray(2048)\n"
+        "io.open('model.tflite').readinto(model)\nnet = microlite.interpreter(model, arena, a, b)\n"
+    )
+    assert main(["check", str(tmp_path), "--json"]) in (0, 3)
+    assert project_of(json.loads(capsys.readouterr().out))["arena_bytes"] == 2048

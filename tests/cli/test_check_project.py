@@ -76,6 +76,32 @@ def test_a_sketch_that_fits_is_a_yes_and_the_first_line_says_what_it_is(
     assert "+++" not in out
 
 
+def test_a_sketch_is_named_by_its_file_too_and_other_verbs_say_which_one_reads_it(
+    sketch: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = [checked(capsys, name, "--board", "nano33ble") for name in ("sine", "sine/sine.ino")]
+    assert named[0] == named[1]
+    for name in ("sine", "sine/sine.ino"):
+        assert main(["shrink", name]) == 3
+        said = f"tflm-sim shrink: {name}: this is an Arduino sketch: 'tflm-sim check {name}'\n"
+        assert capsys.readouterr().err == said
+
+
+def test_one_project_is_checked_at_a_time(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "sine", "sine"]) == 2
+    assert capsys.readouterr().err.startswith("tflm-sim check: one project at a time, with one model: ")
+
+
+def test_a_sketch_that_does_not_fit_names_the_command_that_makes_its_model_smaller(
+    sketch: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(sketch / "config.h", "KB 1024", "KB 500")
+    _, out = checked(capsys, "sine", "--board", "nano33ble")
+    command = "tflm-sim shrink sine/model.cpp:g_model --board nano33ble --library chirale --goal 1016"
+    assert f"this looks for rewritings that need less, with the same outputs: {command}" in out
+    assert main(command.split()[1:]) in (0, 1)
+
+
 def test_without_a_verb_a_project_is_checked(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["sine", "--board", "nano33ble"]
     assert main(words) == 0
@@ -175,6 +201,18 @@ def test_of_several_models_the_one_that_is_named_has_the_arena_of_the_file_that_
     code, out = checked(capsys, "sine", "sine/model.cpp", "--board", "nano33ble")
     assert code == 0
     assert "yes: needs 1,152 B of 2,064 B" in out
+
+
+def test_a_byte_order_mark_hides_nothing_and_stays(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mark = b"\xef\xbb\xbf"
+    for name in ("sine.ino", "config.h"):
+        (sketch / name).write_bytes(mark + (sketch / name).read_bytes())
+    change(sketch / "sine.ino", "2 * KB + kMore", "64")
+    code, out = checked(capsys, "sine", "--board", "nano33ble", "--fix")
+    assert code == 1
+    assert "library    chirale (#include <Chirale_TensorFlowLite.h>)" in out
+    wanted = SKETCH.replace("2 * KB + kMore", "1152").encode()
+    assert (sketch / "sine.ino").read_bytes() == mark + wanted
 
 
 def test_nothing_is_written_without_fix(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,9 +11,8 @@ import pytest
 from tflm_sim.cli import main
 
 LINE = (
-    "TFLM of 2026-08-20 (90b983c2b) was taken, as nothing names one; that is 61 days ago; the newest that is known: "
-    "--runtime 8f6596d (2026-10-23). 'pip index versions tflm_sim' says whether there is a tflm_sim that knows a newer "
-    "one"
+    "TFLM of 2026-08-20 (90b983c2b) was assumed; it is 61 days old. Newer: --runtime 8f6596d (2026-10-23), or a newer "
+    "tflm_sim (pip index versions tflm_sim)"
 )
 
 
@@ -66,7 +65,7 @@ def test_the_pip_wheels_default_has_a_day_of_its_own(
     assert told(capsys, "size", "sample:sine", "--target", "x86_64-pip") == ""
     on("2026-12-24", monkeypatch)
     assert told(capsys, "size", "sample:sine", "--target", "x86_64-pip").startswith(
-        "TFLM of 2026-10-23 (8f6596d) was taken, as nothing names one; that is 62 days ago. 'pip index versions"
+        "TFLM of 2026-10-23 (8f6596d) was assumed; it is 62 days old. Newer: a newer tflm_sim"
     )
 
 
@@ -96,4 +95,6 @@ def test_a_project_a_document_and_a_list_say_themselves_which_tflm_they_are_for(
     assert told(capsys, "check") == ""
     assert told(capsys, "diff", "size.json", "size.json") == ""
     assert told(capsys, "list", "targets") == ""
-    assert told(capsys, "diff", "sample:sine", "sample:residual").startswith("TFLM of 2026-08-20 (90b983c2b) was taken")
+    assert told(capsys, "diff", "sample:sine", "sample:residual").startswith(
+        "TFLM of 2026-08-20 (90b983c2b) was assumed"
+    )

@@ -122,18 +122,30 @@ def test_a_file_of_before_that_is_broken_is_not_used(repository: Path, capsys: p
     assert printed.err.startswith("the tflm-sim.toml of before is not used: Invalid value")
 
 
-def test_the_first_three_rows_that_grew_or_are_not_good_have_a_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_three_rows_that_grew_or_are_not_good_have_a_picture_of_the_arena_they_need(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rows: list[tuple[int, object, int | None]] = [
-        (0, "m", None), (0, "m", 0), (0, "m", -16), (3, "m", None), (1, None, 16), (0, "m", 1), (1, "m", None),
-        (1, "m", -16), (0, "m", 16),
+        (0, "m", None), (0, "m", 0), (0, "m", -16), (3, "m", None), (1, None, 16), (1, "other", 16), (0, "m", 1),
+        (1, "m", None), (1, "m", -16), (0, "m", 16),
     ]  # fmt: skip
     reviews = [Review(SimpleNamespace(judged=row), difference=row[2]) for row in rows]  # type: ignore[arg-type]
-    where = SimpleNamespace(planner="greedy", has_own_planner=False)
-    monkeypatch.setattr(module, "deciding", lambda row: (SimpleNamespace(exit_code=row[0], model=row[1]), where))
+    where = SimpleNamespace(planner="greedy", own_planner=False)
+    figures = {"m": 16, "other": 32}
+
+    def verdict(row: Any) -> Any:
+        return SimpleNamespace(exit_code=row[0], model=row[1], figures=None, needed=16), where
+
+    def picture(model: str, configuration: object, title: str) -> Any:
+        return SimpleNamespace(
+            size=SimpleNamespace(answer=SimpleNamespace(smallest_arena_multiple_of_16=figures[model]))
+        )
+
+    monkeypatch.setattr(module, "deciding", verdict)
     monkeypatch.setattr(module, "growth", lambda difference: difference)
-    monkeypatch.setattr(module, "take_picture", lambda model, configuration, title: model)
+    monkeypatch.setattr(module, "take_picture", picture)
     monkeypatch.setattr(module, "map_lines", lambda picture, width: [picture])
-    assert [index for index, row in enumerate(module._with_pictures(reviews)) if row.picture] == [5, 6, 7]
+    assert [index for index, row in enumerate(module._with_pictures(reviews)) if row.picture] == [6, 7, 8]
 
 
 def test_without_the_file_one_sentence_says_what_is_missing(

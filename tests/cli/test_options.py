@@ -51,7 +51,7 @@ def test_help_says_when_and_how_and_which_exit_codes_there_are() -> None:
 
 def given(**how: Any) -> argparse.Namespace:
     known = {"executed": False, "into": 0, "firmware": None, "board": None, "planner": None, "target": None}
-    return argparse.Namespace(**{**known, **how})
+    return argparse.Namespace(parser=argparse.ArgumentParser(), **{**known, **how})
 
 
 def test_executed_and_into_need_a_program() -> None:
@@ -69,7 +69,7 @@ def test_executed_and_into_need_a_program() -> None:
             options.is_executed(given(**how))
     with pytest.raises(UsageError, match=r"--executed needs --firmware APP\.elf"):
         options.is_executed(given(executed=True))
-    with pytest.raises(UsageError, match=r"--executed measures AllocateTensors\(\); remove --ram-free"):
+    with pytest.raises(UsageError, match="--executed does not go with --ram-free; remove one of them"):
         options.is_executed(given(executed=True, firmware="f", ram_free="1"), "board", "ram_free")
 
 
@@ -139,5 +139,6 @@ def test_what_few_people_need_is_listed_by_help_all(capsys: pytest.CaptureFixtur
     short, whole = shown
     assert "--arena-address" in whole
     assert "--arena-address" not in short
+    assert short.startswith("usage: tflm-sim size [options] [MODEL ...]\n\n")
     assert short.splitlines()[-1] == "11 more options say what the firmware is: tflm-sim size --help all"
     assert short.index("tflm-sim size model.tflite") < short.index("--target T  ") < short.index("exit codes:")

@@ -24,6 +24,14 @@ def problem(tmp_path):
     return str(path)
 
 
+def test_a_list_of_four_gigabytes_is_refused_before_it_is_read(tmp_path, capsys):
+    path = tmp_path / "zeros.csv"
+    with path.open("wb") as file:
+        file.truncate(1 << 32)
+    assert main(["plan", str(path)]) == 3
+    assert f"{path} cannot be read: it has more than 16,777,216 bytes" in capsys.readouterr().err
+
+
 def test_the_default_planners_are_in_the_table(problem, capsys):
     assert main(["plan", problem]) == 0
     rows = capsys.readouterr().out.splitlines()[3:]
@@ -115,7 +123,7 @@ def test_buffers_that_collide_at_fixed_offsets_exit_with_1(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["missing.csv"], 3, "missing.csv: cannot be read"),
+        (["missing.csv"], 3, "missing.csv cannot be read: No such file"),
         (["missing.tflite"], 3, "missing.tflite"),
         (["{problem}", "--time-limit", "soon"], 2, "'soon' is not a time; write 60s, 500ms or 2m"),
         (["{problem}", "--planner", "magic"], 2, "unknown value of --planner 'magic'; use one of: greedy, "),

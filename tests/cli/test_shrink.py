@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import shrinking_models as models
@@ -239,27 +236,6 @@ def test_operators_are_named_in_any_case_and_none_is_none() -> None:
     assert module._operators("none") == module._operators("") == frozenset()
     with pytest.raises(UsageError, match="there is no builtin operator 'ADDER'"):
         module._operators("MUL,adder,ZEBRA")
-
-
-@pytest.mark.parametrize(
-    ("has_gained", "fits", "output", "line"),
-    [
-        (True, True, "out.tflite", "out.tflite is written"),
-        (True, False, None, "nothing is written: the program itself does not need less"),
-        (True, True, None, "nothing is written; -o OUT.tflite writes it"),
-        (False, False, None, "lines"),
-        (False, True, None, "lines"),
-    ],
-)
-def test_the_last_line_says_what_was_written(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], has_gained: bool, fits: bool,
-    output: str | None, line: str,
-) -> None:  # fmt: skip
-    monkeypatch.setattr(module, "shrunk_lines", lambda *_, **__: ["lines"])
-    monkeypatch.setattr(module, "_fits", lambda *_: fits)
-    shrunk: Any = SimpleNamespace(has_gained=has_gained, aims=())
-    module._print(argparse.Namespace(json=False, explain=False), shrunk, None, None, output, None)
-    assert capsys.readouterr().out.splitlines()[-1] == line
 
 
 def test_a_c_array_is_written_in_the_place_of_the_one_that_the_sketch_has(

@@ -27,7 +27,7 @@ def test_the_answer_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
     lines = out.splitlines()
     assert lines[:2] == [
         "sine.tflite on cortex-m4 (not named, so assumed: --library)",
-        "TFLM of 2026-08-20 (90b983c2b), reference kernels, plain interpreter, greedy planner",
+        "TFLM of 2026-08-20 (90b983c2b), reference kernels",
     ]
     assert lines[lines.index("") + 1].startswith("smallest arena  1,068 B")
     assert "alignas(16) uint8_t tensor_arena[1072];" in out

@@ -8,6 +8,7 @@ import pytest
 
 from tflm_sim.answers.rows import NEVER_INVOKES, Row
 from tflm_sim.cli import main, size_boards
+from tflm_sim.report import board_rows
 from tflm_sim.samples import sample_path
 from tflm_sim.targets.boards import BOARDS
 
@@ -22,12 +23,12 @@ def row(board: str = "nano33ble", **facts: Any) -> Row:
     ("facts", "cells"),
     [
         (
-            {"multiple_of_16": 65_536, "limit": 262_144, "model_bytes": 524_288, "fits": True},
+            {"multiple_of_16": 65_536, "limit": 262_144, "model_bytes": 524_288},
             ("65,536 B", "25.0 %", "256 KiB", "50.0 %", "1,024 KiB", "if free"),
         ),
         (
             {"multiple_of_16": 272, "limit": 256, "model_bytes": 0, "fits": False},
-            ("272 B", "106.2 %", "0 KiB", "0.0 %", "1,024 KiB", "no"),
+            ("272 B", "106.2 %", "0 KiB", "0.0 %", "1,024 KiB", "no: RAM"),
         ),
         (
             {"multiple_of_16": 256, "limit": 256, "model_bytes": 1 << 21, "fits": False},
@@ -38,18 +39,17 @@ def row(board: str = "nano33ble", **facts: Any) -> Row:
             ("16 B", "0.8 %", "2 KiB", "", "1,024 KiB", "no: Invoke()"),
         ),
         ({"multiple_of_16": 16}, ("16 B", "", "not known", "", "1,024 KiB", "not known")),
-        ({"status": "error", "limit": 0, "fits": False}, ("error", "", "0 KiB", "", "1,024 KiB", "no")),
-        ({"multiple_of_16": 1, "fits": False}, ("1 B", "", "not known", "", "1,024 KiB", "no")),
-        ({"multiple_of_16": 0, "fits": False}, ("0 B", "", "not known", "", "1,024 KiB", "no: flash")),
+        ({"multiple_of_16": 16, "limit": 32, "fits": True}, ("16 B", "50.0 %", "0 KiB", "", "1,024 KiB", "yes")),
+        ({"status": "error", "limit": 0, "fits": False}, ("error", "", "0 KiB", "", "1,024 KiB", "no: error")),
+        ({"status": "timeout", "limit": 9}, ("timeout", "", "0 KiB", "", "1,024 KiB", "not known")),
     ],
 )
 def test_a_board_is_its_figures_and_their_share(facts: dict[str, Any], cells: tuple[str, ...]) -> None:
-    assert size_boards._board_cells(row(**facts)) == ("nano33ble", "t", *cells)
+    assert board_rows.board_row(row(**facts)).cells == ("nano33ble", "t", *cells)
 
 
 def test_the_columns_that_matter_most_stay_in_a_narrow_terminal() -> None:
-    header = size_boards.board_table([])[0]
-    order = [header[index] for index in size_boards.BY_WEIGHT]
+    order = [board_rows.HEAD[index] for index in size_boards.BY_WEIGHT]
     assert order == ["board", "arena", "fits", "RAM", "of RAM", "target", "flash", "of flash"]
 
 
@@ -63,25 +63,16 @@ def test_the_verdict_names_the_five_smallest() -> None:
     assert size_boards._verdict(rows, []) == "no, with the newest TFLM: it fits none of 6 boards"
 
 
-def test_a_limit_that_is_not_known_counts_as_none() -> None:
-    assert size_boards._limit_and_name(row(limit=None)) == (0, "nano33ble")
-    assert size_boards._limit_and_name(row(limit=1)) == (1, "nano33ble")
-
-
-def test_the_same_reason_is_told_once() -> None:
-    rows = [row("a", error="e"), row("b", error="f"), row("", error="e"), row("c")]
-    assert list(size_boards._reasons(rows)) == ["a, t: e", "b: f"]
-
-
 def test_exit_codes_and_what_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Any, capsys: Any) -> None:
     asked: list[Any] = []
 
+    may_fit = row(multiple_of_16=16, limit=32)
     for given, found, code in (
-        (["--boards", "all"], [row(fits=True)], 3),
+        (["--boards", "all"], [may_fit], 3),
         (["--boards", "all"], [row(fits=None)], 1),
         (["--boards", "all"], [row(fits=False)], 1),
         (["--targets", "cortex-m4"], [row(fits=None)], 0),
-        (["--boards", "all"], [row(status="unreadable", error="e"), row(fits=True)], 3),
+        (["--boards", "all"], [row(status="unreadable", error="e"), may_fit], 3),
         (["--boards", "all"], [row(status="unreadable", error="e")], 3),
     ):
         monkeypatch.setattr(size_boards, "rows_of", lambda *how, found=found: [asked.append(how)][:0] or found)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import io
 import sys
-from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +16,6 @@ from tflm_sim.cli import main
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.sweep import cli as sweep
 from tflm_sim.extensions.sweep.cli import Tally
-from tflm_sim.extensions.sweep.difference import RowChange
 from tflm_sim.extensions.sweep.tables import open_writer
 from tflm_sim.samples import sample_path
 
@@ -164,21 +162,6 @@ def test_ten_reasons_are_told_the_commonest_first(clock: list[float], count: int
     assert len(reasons) == 10 + len(more)
 
 
-@pytest.mark.parametrize(
-    ("models", "line"),
-    [
-        ({"a": 1}, "error: a: e"),
-        ({"a": 2}, "error: a (2 rows): e"),
-        ({"a": 1, "b": 1, "c": 1}, "error: a, b, c: e"),
-        ({"a": 1, "b": 1, "c": 1, "d": 1}, "error: a, b, c and 1 more models: e"),
-        ({"a": 1000, "b": 1}, "error: a, b (1,001 rows): e"),
-    ],
-)
-def test_a_reason_names_three_models(models: dict[str, int], line: str) -> None:
-    assert sweep._reason(("error", "e"), Counter(models)) == line
-    assert sweep._reason(("error", ""), Counter(models)) == line.removesuffix(": e")
-
-
 class Bar:
     """Notes what the progress bar is told."""
 
@@ -218,30 +201,6 @@ def test_a_terminal_is_told_how_far_it_is(monkeypatch: pytest.MonkeyPatch, clock
     assert bar.told[-1][1]["total"] is None
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "cells"),
-    [
-        (16, 32, ("m", "t", "16 B", "32 B", "+16 B", "")),
-        (1600, 1600, ("m", "t", "1,600 B", "1,600 B", "", "")),
-        (16, None, ("m", "t", "16 B", "error", "", "")),
-        (16, "gone", ("m", "t", "16 B", "-", "", "gone")),
-        ("new", 16, ("m", "t", "-", "16 B", "", "new")),
-    ],
-)
-def test_a_change_is_cells(before: Any, after: Any, cells: tuple[str, ...]) -> None:
-    def side(size: Any) -> Row | None:
-        if isinstance(size, str):
-            return None
-        return Row("m", target="t", multiple_of_16=size, status="ok" if size else "error")
-
-    assert sweep._change_cells(sweep._change_row(RowChange(side(before), side(after)))) == cells
-
-
-def test_a_board_stands_in_the_place_of_its_target() -> None:
-    change = RowChange(Row("m", target="t", board="b", multiple_of_16=16), None)
-    assert sweep._change_cells(sweep._change_row(change))[1] == "b"
-
-
 def test_a_difference_is_the_worse_ones_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, sizes in (("a.csv", (16, 16)), ("b.csv", (32, 16)), ("none.csv", ())):
         writer = open_writer(tmp_path / name)
@@ -259,21 +218,3 @@ def test_a_difference_is_the_worse_ones_counted(tmp_path: Path, capsys: pytest.C
     assert '"worse": 1' in capsys.readouterr().out
     assert main(["sweep", "--diff", a, none]) == 2
     assert f"{none} holds no rows of a sweep" in capsys.readouterr().err.replace("\n    ", " ")
-
-
-def test_loggers_of_dask_are_silent_while_it_is_connected() -> None:
-    import logging
-
-    ours, theirs, off = (logging.getLogger(name) for name in ("other.part", "distributed.part", "tornado.off"))
-    off.disabled = True
-    with sweep._silence():
-        assert (ours.disabled, theirs.disabled, off.disabled) == (False, True, True)
-    assert (ours.disabled, theirs.disabled, off.disabled) == (False, False, True)
-    off.disabled = False
-
-
-def test_files_are_counted_before_any_is_read(tmp_path: Path) -> None:
-    for name in ("a.tflite", "b.tflite"):
-        (tmp_path / name).write_bytes(b"")
-    assert sweep._files([str(tmp_path), str(tmp_path / "a.tflite"), str(tmp_path / "*.tflite")]) == 2 + 1 + 2
-    assert sweep._files([str(tmp_path), "-"]) is None

@@ -110,6 +110,12 @@ LINES = [
      "there is no model where the firmware reads it", "the text 'Fett'"),
     ("Model provided is schema version 4 not equal to supported version 3.", 1,
      "the model's schema is not the one this TFLM reads", "schema version 4"),
+    ("AllocateTensors failed with status 1", 1, "AllocateTensors failed", BEFORE),
+    ("Error allocating tensors", 1, "AllocateTensors failed", BEFORE),
+    ("Model schema version mismatch!", 1, "or there is no model", "model->version() is 3 in every file"),
+    ("Couldn't register custom op 'foo', resolver size is too small (5).", 1,
+     "the resolver's template argument is too small", ""),
+    ("Could not allocate tensor_arena in PSRAM", 1, "could not allocate the arena from the heap", HEAP),
     ("Failed initializing model", 1, "the program could not set the model up", BEFORE),
     ("RuntimeError: TFLM failed to allocate tensors", 1, "AllocateTensors failed", BEFORE),
     ("error: TFLM: AllocateTensors() failed: model could not be allocated", 1, "AllocateTensors failed", BEFORE),
@@ -167,6 +173,24 @@ LINES = [
      "queue.c:1545"),
     ("ESP_ERROR_CHECK failed: esp_err_t 0x101 (ESP_ERR_NO_MEM) at 0x400d3b1c", 1,
      "a call of ESP-IDF failed: ESP_ERR_NO_MEM", ""),
+    # Other systems: ESP8266, NuttX, Zephyr on RISC-V and Xtensa, a Teensy, hosts.
+    ("Fatal exception 28(LoadProhibitedCause):", 1, "the program read an address that is none", POINTER),
+    ("Fatal exception (28): epc1=0x40220dfb, epc2=0x00000000, excvaddr=0x00000000", 1,
+     "the program read an address that is none", "0x40220dfb"),
+    ("riscv_exception: EXCEPTION: Load access fault. MCAUSE: 00000005, EPC: 42001234, MTVAL: 00000000", 1,
+     "the program read an address that is none", "0x42001234"),
+    ("[00:00:00.100,000] <err> os:  mcause: 7, Store/AMO access fault", 1, "the program wrote to an address", POINTER),
+    ("[00:00:00.100,000] <err> os:  ** CPU 0 EXCCAUSE 28 (load prohibited)", 1, "the program read an address", POINTER),
+    ("CrashReport: Code was executing from address 0x1234 CFSR: 82", 1, "the processor stopped at a fault", "DACCVIOL"),
+    ("CFSR: 00000000", 3, "nothing of TensorFlow Lite Micro is in this log", "give"),
+    ("Rebooting...\nets Jun  8 2016", 1, "the device restarted after a fault", "from the first start on"),
+    ("Illegal instruction (core dumped)", 1, "an instruction that is none", "-march=native"),
+    ("==1==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000011", 1,
+     "memory that is not its own: heap-buffer-overflow", "input->bytes"),
+    ("E (412) esp_image: Image length 1234567 doesn't fit in partition length 1048576", 1,
+     "the program of 1,234,567 bytes is larger than its partition of 1,048,576", "int8 model"),
+    ("A fatal error occurred: Failed to connect to ESP32: Timed out waiting for packet header", 1,
+     "the program was not flashed", "The model is not the cause"),
     # Mbed OS.
     ("++ MbedOS Fault Handler ++", 1, "the processor stopped at a fault (Mbed OS)", "--firmware ELF"),
     ("FaultType: HardFault", 1, "the processor stopped at a HardFault (Mbed OS)", POINTER),
@@ -235,6 +259,31 @@ LINES = [
      "micro-wake-word-models"),
     ("[W][micro_wake_word:116]: Streaming interpreter invoke failed", 1, "Invoke of a wake word's model failed",
      "TFLM's line before it"),
+    # Coral, the mobile runtime, other engines.
+    ("RuntimeError: Internal: :77 tf_lite_type != kTfLiteUInt8 (2 != 3)Node number 2 (EdgeTpuDelegateForCustomOp) "
+     "failed to prepare.", 1, "the Edge TPU's operator met a type that this runtime does not know", "of one release"),
+    ("RuntimeError: Internal: Unsupported data type in custom op handler: 0Node number 0 (edgetpu-custom-op) failed to "
+     "prepare.", 1, "the Edge TPU's operator met a type that this runtime does not know", "of one release"),
+    ("ValueError: Model provided has model identifier 'l><b', should be 'TFL3'", 1,
+     "the file is no TensorFlow Lite model: l><b stands where TFL3 has to", "a web page was saved"),
+    ("RuntimeError: Mmap of '/home/pi/object-detector/model' failed.", 1,
+     "the model's file /home/pi/object-detector/model cannot be read", "is a folder"),
+    ("Package does not have inference executable.", 1, "the model was not compiled for the Edge TPU",
+     "edgetpu_compiler"),
+    ("ERROR: Failed to load /models/face.tflite", 1, "did not load the file /models/face.tflite", "flash the data"),
+    ("E (807) dl::module::concat: Shape mismatch at dim 3: 14 vs 7", 1, "ESP-DL refused the model: concat", ".espdl"),
+    ("E801(HwIOError): Invalid firmware - COM4:115200", 1, "does not answer STM32Cube.AI's validation", "Automatic"),
+    ("E103(CliRuntimeError): Error in cmake build", 1, "STM32Cube.AI's tool failed", "no arena of TFLM"),
+    # The Ethos-U driver.
+    ("E: Fast memory area too small. fast_memory_size=393216, base_addr_size=480000", 1,
+     "fast memory has 393,216 bytes, the model needs 480,000", "--arena-cache-size 393216"),
+    ("E: NPU config mismatch. npu.macs_per_cc=7, optimizer.macs_per_cc=8", 1,
+     "compiled for an Ethos-U of another size", "ethos-u55-128, which this NPU is; it was compiled for 256"),
+    ("E: Failed to initialize device. Driver has not been compiled for this product", 1,
+     "the Ethos-U driver is compiled for another NPU", "CONFIG_ARM_ETHOS_U55_128"),
+    ("E: Base addr 1: 0x20001008 not aligned to 32 bytes", 1, "not a multiple of 32", "alignas(32)"),
+    ("E: NPU inference timed out.", 1, "the Ethos-U did not finish the model", "--accelerator-config"),
+    ("E: Inference already running, or waiting to be cleared...", 1, "used in a wrong order", "a driver for each"),
     # The rest: MicroPython, AI-on-the-edge, OpenMV, the Pico SDK, Seeed, STM32Cube.AI, Arm's evaluation kit.
     ("MemoryError: memory allocation failed, allocating 300568 bytes", 1,
      "MicroPython's heap has no 300,568 bytes in one piece", "gc.collect()"),
@@ -249,6 +298,8 @@ LINES = [
      "likely due "
      "to a corrupted model!", 1, "the program hung or crashed while it read the model", "copy it to the SD card anew"),
     ("ValueError: Failed to allocate tensors", 1, "AllocateTensors failed", BEFORE),
+    ("Model initialization failed!", 1, "ArduTFLite's modelInit() did not load the model", "check SKETCH_FOLDER"),
+    ("RunInference Failed!", 1, "ArduTFLite's modelRunInference() failed", "check SKETCH_FOLDER"),
     ("OSError: Failed to load network: yolo_lc_192.tflite", 1, "OpenMV did not load the model yolo_lc_192.tflite",
      "tflm-sim size"),
     ("*** PANIC *** Out of memory", 1, "the heap is used up (Pico SDK)", HEAP),
@@ -341,6 +392,41 @@ def test_with_its_model_a_panic_is_what_the_simulation_says(capsys: pytest.Captu
     ("++ MbedOS Fault Handler ++\n\nFaultType: HardFault\n\nContext:\nR   0: 00000000\nPC  : 0001A2B4\nLR  : 00012345\n"
      "CFSR : 00008200\nBFAR : 00000004\n-- MbedOS Fault Handler --",
      "the processor stopped at a HardFault (Mbed OS)", "It used address 0x4, a null pointer."),
+    ("++ MbedOS Fault Handler ++\nFaultType: HardFault\nLR   : 00010C2F\nPC   : 00000000\nHFSR : 40000000\n"
+     "MMFSR: 00000000\nBFSR : 00000000\nUFSR : 00000002\n-- MbedOS Fault Handler --",
+     "the processor stopped at a HardFault (Mbed OS)", "a jump to an even address"),
+    ("FATAL ERROR:\nMemManage", "the processor stopped at a MemManage fault", POINTER),
+    ("E (434939) task_wdt: Task watchdog got triggered. The following tasks/users did not reset the watchdog in time:\n"
+     "E (434939) task_wdt:  - IDLE (CPU 0)\nE (434939) task_wdt: Tasks currently running:\n"
+     "E (434939) task_wdt: CPU 0: tensorflow\nE (434939) task_wdt: CPU 1: IDLE\n"
+     "E (434939) task_wdt: Print CPU 0 (current core) backtrace\n\nBacktrace: 0x400E614F:0x3FFB0D50",
+     "a task kept the processor for longer than the watchdog waits", "Processor 0 ran the task tensorflow."),
+    ("Core  0 register dump:\nPC      : 0x4205ae0b  PS      : 0x00060e30\nA14     : 0x00000000  SAR     : 0x00000003  "
+     "EXCCAUSE: 0x0000001c\nEXCVADDR: 0x073f4bcc  LBEG    : 0x4200e92e", "the program read an address that is none",
+     "It used address 0x73f4bcc."),
+    ("W: IRQ received but qread (4) not at end of stream (3988).\nNode ethos-u (number 0) failed to invoke with status "
+     "1\nInvoke failed", "the Ethos-U stopped at byte 4 of 3988 of its commands", "where the NPU cannot read"),
+    ("E (1404) camera: Camera probe failed with error 0x105(ESP_ERR_NOT_FOUND)\nCamera init failed with error 0x105\n"
+     "Failed to initialize Camera!", "the camera was not found", "no matter of the model"),
+    ("quantize.cpp:58 input->type == kTfLiteFloat32 || input->type == kTfLiteInt16 || inp was not true",
+     "a kernel's check failed", "(quantize.cpp:58)"),
+    ("zsh: illegal hardware instruction  ./hello_world", "an instruction that is none", "a newer processor"),
+    ("zsh: abort      ./hello_world", "abort() was called", "An assertion"),
+    ("0/1 tests passed\n~~~SOME TESTS FAILED~~~", "a test of TFLM failed", "the values"),
+    ("ERR: Failed to allocate snapshot buffer!", "no memory for the camera's image", HEAP),
+    ("Traceback (most recent call last):\n  File \"<stdin>\", line 1, in <module>\nImportError: no module named "
+     "'microlite'", "this firmware has no module microlite", "tensorflow-micropython-examples"),
+    ("EXCVADDR: 0x00000000\nDecoding stack results\n0x400e61d1: tflite::ops::micro::EvalFloat() at "
+     "C:\\lib\\kernels\\fully_connected.cpp line 227", "the program was stopped at a fault", "fully_connected.cpp:227"),
+    ("[0d00h00m05s] 2023-05-24T12:47:58 <WRN> [MAIN] Reset reason: Exception/panic\n[0d00h00m05s] 2023-05-24T12:47:58 "
+     "<WRN> [MAIN] Device was rebooted due to a software exception! Log level is set to DEBUG until the next reboot.",
+     "the program before had restarted it: a panic", "capture the log from the first start on"),
+    ("Reset reason: Task watchdog", "a watchdog restarted the device", "Time one Invoke()"),
+    ("Software start\nReset Reason: ESP_RST_BROWNOUT", "the supply voltage fell", "than the supply or the cable gives"),
+    ("Model schema match!\nAllocation failed!", "the program could not set the model up", BEFORE),
+    ("Select TensorFlow op(s), included in the given model, is(are) not supported by this interpreter. Make sure you "
+     "apply/link the Flex delegate before inference.\nNode number 2 (FlexErf) failed to prepare.",
+     "operators of TensorFlow itself (Flex)", "convert without SELECT_TF_OPS"),
     ("HardFault_Handler\nCFSR = 0x01000000", "the processor stopped at a HardFault", "alignas(16)"),
     ("AllocateTensors() failed\nGuru Meditation Error: Core  0 panic'ed (StoreProhibited). Exception was unhandled.",
      "AllocateTensors failed, and the device then used an address that is none", "return when the status"),
@@ -361,6 +447,14 @@ def test_with_its_model_a_panic_is_what_the_simulation_says(capsys: pytest.Captu
     ("Guru Meditation Error: Core  1 panic'ed (InstrFetchProhibited). Exception was unhandled.\n"
      "0x42001b2e: libtf_interpreter_invoke at ??:?", "the program jumped to an address that has no code",
      "0x42001b2e  libtf_interpreter_invoke"),
+    ("Error in NN initialization: Cannot allocate tensors\nDidn't find op for builtin opcode 'SHAPE' version '1'\n\n\n"
+     "Failed to get registration from op code  d", "the operator is not registered with the resolver", "Add SHAPE"),
+    ("<err> os: ***** HARD FAULT *****\n<err> os:   Bus fault on vector table read\n"
+     "<err> os: >>> ZEPHYR FATAL ERROR 0: CPU exception on CPU 0", "the processor could not read its vector table",
+     "no matter of the model"),
+    ("HardFault exception. The processor has escalated a configurable-priority exception to HardFault.\nAn instruction "
+     "executed with an invalid EPSR.T or EPSR.IT field (CFSR.INVSTATE).\nException occurred at PC = 0x0, LR = "
+     "0x105cc095", "the program jumped to an address that has no code", "at        0x00000000"),
     ("ERR: Failed to run DSP process (-1002)\nrun_classifier returned: -5",
      "the signal processing found no memory in the heap (EIDSP_OUT_OF_MEM)", "heap larger"),
 ])  # fmt: skip
@@ -443,3 +537,41 @@ def test_a_line_that_names_allocate_tensors_and_an_error_is_no_success(capsys: p
 def test_an_arena_that_the_heap_does_not_give_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "E (407) app: Tensor arena allocation failed"]) == 1
     assert "could not allocate the arena from the heap" in capsys.readouterr().out
+
+
+BENIGN = [
+    "ets Jun  8 2016 00:22:57\nrst:0x1 (POWERON_RESET),boot:0x13 (SPI_FAST_FLASH_BOOT)\nconfigsip: 0, SPIWP:0xee\n"
+    "I (343) heap_init: At 3FFAE6E0 len 00001920 (6 KiB): DRAM\nW (390) spi_flash: Detected size(4096k) larger than "
+    "the size in the binary image header(2048k). Using the size in the binary image header.\ny_value: 0.1",
+    "I (595) wifi:wifi driver task: 3ffc1e4c, prio:23, stack:6656, core=0\nI (1442) wifi:state: assoc -> run (10)",
+    "I (1234) task_wdt: Task watchdog initialised, timeout 5 s",
+    "E (5123) task_wdt: esp_task_wdt_reset(705): task not found",
+    "W (1502) BT_APPL: gattc_conn_cb: if=3 st=0 id=3 rsn=0x13",
+    "*** Booting Zephyr OS build v3.6.0 ***\n[00:00:00.251,342] <inf> main: Starting inference",
+    "[12:15:33.442][D][micro_wake_word:378]: State changed from STARTING to DETECTING_WAKE_WORD\n"
+    "[W][component:237]: Component voice_assistant took a long time for an operation (71 ms).",
+    "[0d00h05m30s] 2023-09-14T12:46:53 <DBG> [TFLITE] Trying to load the model. If it crashes here, it ist most likely "
+    "due to a corrupted model!\n[0d00h05m31s] 2023-09-14T12:46:54 <INF> [FLOWCTRL] Round #1 completed (25 seconds)",
+    "Edge Impulse standalone inferencing (Arduino)\nrun_classifier returned: 0\nAnomaly prediction: -0.343",
+    "I: Soft reset NPU\nI: New NPU driver registered (handle: 0x20000de0, NPU: 0x48102000)",
+    "[ 98%] Building CXX object app.dir/error_reporter.cc.obj\n"
+    "[ 99%] Building C object app.dir/arm_hardfault_handler.c.obj\n"
+    "[12/14] Building C object CMakeFiles/app.dir/panic.c.obj\nCompiling .pio/build/esp32/lib/crash_report.cpp.o\n"
+    "main.cpp:34:7: warning: unused variable 'error' [-Wunused-variable]",
+    'Program Size: Code=93212 RO-data=301234\n"STM32H743.axf" - 0 Error(s), 12 Warning(s).',
+    "Total number of errors: 0\nTotal number of warnings: 3",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("log", BENIGN, ids=[log[:40] for log in BENIGN])
+def test_a_log_of_a_program_that_works_has_no_failure(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, text = explained(capsys, log)
+    assert code in (0, 3)
+    assert "is not known" not in text
+
+
+def test_the_arena_of_ai_on_the_edge_is_read(capsys: pytest.CaptureFixture[str]) -> None:
+    log = "<DBG> [PSRAM] Allocating Tensor Arena (819200 bytes, use shared memory in PSRAM)...\n" + (
+        "Failed to resize buffer. Requested: 900000, available 800000, missing: 100000"
+    )
+    assert "819,200 B (800.0 KiB) given, at least 919,200 B (897.7 KiB) needed" in explained(capsys, log)[1]

@@ -56,6 +56,59 @@ def test_size_says_what_the_program_needs_and_where_the_simulation_differs(
     assert "the simulation differs after 0 requests" in text
 
 
+def test_the_comment_draws_the_arena_that_was_measured_and_no_simulated_one(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.tflite").write_bytes(sample_path("sine").read_bytes())
+    firmware = Path(program).relative_to(tmp_path).as_posix()
+    Path("tflm-sim.toml").write_text(
+        f"models = ['m.tflite']\n[[firmware]]\nfirmware = '{firmware}'\nrun = true\nlimit = 163\n"
+    )
+    assert main(["diff", "--markdown", "comment.md"]) == 1
+    said = Path("comment.md").read_text("utf-8")
+    assert "needs 176 B, 13 B more than 163 B" in said
+    assert f"shrink m.tflite --firmware {firmware} --goal 163`" in said
+    assert "\nprogram.elf, executed for a Cortex-M4" in said.replace(Path(program).name, "program.elf")
+    assert "1,072 B" not in said  # what the simulation of it would need
+
+
+def test_the_size_that_pytest_remembers_is_the_measured_one_which_check_compares_with(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.tflite").write_bytes(sample_path("sine").read_bytes())
+    firmware = Path(program).relative_to(tmp_path).as_posix()
+    Path("test_arena.py").write_text(
+        f"import pytest\n@pytest.mark.arena('m.tflite', firmware='{firmware}', run=True, limit=176)\n"
+        "def test_it(): pass\n"
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir=.",
+        "--arena-fail-on-increase",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    baseline = Path("arena_baseline.json").read_text("utf-8")
+    assert [*json.loads(baseline)["sizes"].values()] == [176]
+    Path("arena_baseline.json").write_text(baseline.replace("176", "160"))
+    grown = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    assert "m.tflite needs 16 B more than before: 160 -> 176 B" in grown
+    assert "tail" not in grown  # The simulation, whose kernels are others, does not know what grew.
+    Path("arena_baseline.json").write_text(baseline)
+    Path("tflm-sim.toml").write_text(
+        "models = ['m.tflite']\nbaseline = 'arena_baseline.json'\n"
+        f"[[firmware]]\nfirmware = '{firmware}'\nrun = true\nlimit = 176\n"
+    )
+    assert said(["check"], capsys)[0] == 0
+
+
 def test_an_interpreter_that_a_program_does_not_have_is_refused(
     program: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -387,3 +440,15 @@ def test_the_size_that_a_program_has_must_lie_where_nothing_else_does(
     verdict = judge_measured(MODEL, model, program, limit, key="")
     assert (verdict.answer, verdict.reason) == (answer, reason)
     assert verdict.doubts == tuple(Doubt(text, settled_by="") for text in conditions if answer == "if")
+
+
+def test_of_another_size_the_reason_is_not_that_of_the_programs_own_arena(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = execution_of(8192)
+    own = replace(
+        one.arenas[0], size=1000, fits=False, works=False, reason="own", tried=(TriedSize(1170, works=False),)
+    )
+    monkeypatch.setattr(measured, "execute", lambda *_, **__: replace(one, arenas=(own,)))
+    model = load(MODEL)
+    program = MeasuredProgram(measured.measure("app.elf", model, [configure("cortex-m4")], [1170]))
+    verdict = judge_measured(MODEL, model, program, 1170, key="")
+    assert verdict.reason == "needs 1,168 B; 1,170 B are not a multiple of 16 and do not work"

@@ -263,7 +263,7 @@ def test_in_python_a_measured_program_is_a_simulation_and_a_picture(program: str
 
 @pytest.mark.parametrize(
     "settings",
-    [{"planner": "linear"}, {"planner": "linear", "has_own_planner": True}, {"own_requests": (1000,)}],
+    [{"planner": "linear"}, {"planner": "linear", "own_planner": True}, {"own_requests": (1000,)}],
     ids=["linear", "own linear", "takes memory itself"],
 )
 def test_what_a_program_sets_up_and_its_file_does_not_say_is_found(

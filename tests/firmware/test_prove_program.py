@@ -62,7 +62,7 @@ def test_of_two_interpreters_that_one_computes_that_is_named(tmp_path: Path) -> 
     original = model()
     first, second = bytes(model(2).source), bytes(original.source)
     path = model_program.built(tmp_path / "pair", first, SHAPES, stray=stray(original), other=second)
-    proof = prove_in_program(original, original, 1, path, interpreter=2)
+    proof = prove_in_program(original, original, 1, path, into=2)
     # One random input and two extreme ones; 168 B, not the 268 B of the first one, which keeps its two subgraphs.
     assert (proof.runs, proof.arena_before, proof.arena) == (3, 168, 168)
 
@@ -99,3 +99,5 @@ def test_shrink_executed_writes_nothing_where_the_program_itself_does_not_need_l
     # Its arena holds 8 B of input and 4 B of output, whatever the model says.
     assert (code, result.exists()) == (1, False)
     assert "nothing is written: the program itself does not need less" in shown
+    assert main(["shrink", "sample:keyword_spotter", "--firmware", str(path), "--executed", "--goal", "64KiB"]) == 0
+    assert " as it is; the goal of 65,536 B is met" in capsys.readouterr().out

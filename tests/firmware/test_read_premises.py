@@ -12,6 +12,7 @@ import pytest
 from tflm_sim.cli import main
 
 sys.path.insert(0, str(Path(__file__).parent))
+import elf_program
 import set_up_forms
 
 ARENA = "alignas(16) static uint8_t tensor_arena[4000];"
@@ -211,6 +212,30 @@ def test_another_model_takes_the_place_of_one_interpreters(tmp_path: Path, capsy
     for verb in (["firmware", elf, "--model"], ["size", "--firmware", elf], ["shrink", "--firmware", elf]):
         assert main([*verb, "sample:sine", "--into", "3"]) == 3
         assert "there is no interpreter 3: it has 2" in capsys.readouterr().err
+
+
+def test_a_model_of_the_program_is_judged_where_the_program_has_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = f"""
+    {elf_program.model_source("g_other", "residual")}
+    alignas(16) static uint8_t tensor_arena[10000];
+    int main() {{
+      fill();
+      MicroAllocator *shared = MicroAllocator::Create(tensor_arena, sizeof tensor_arena);
+      static MicroInterpreter one(GetModel(g_model), resolver, shared), two(GetModel(g_other), resolver, shared);
+      return one.AllocateTensors() + two.AllocateTensors();
+    }}
+    """
+    elf = str(set_up_forms.program(tmp_path, source))
+    of_program, of_its_model = ["firmware", elf], ["check", "sample:sine", "--limit", "10000", "--firmware", elf]
+    sizes = {}
+    for verb, part in ((of_program, "verdicts"), (of_its_model, "program")):
+        main([*verb, "--runtime", "90b983c2b", "--json"])
+        found = json.loads(capsys.readouterr().out)[part]
+        verdict = next(one for one in found if one["model"] == "g_model") if part == "verdicts" else found
+        sizes[part] = verdict["answer"], verdict["smallest_arena"]
+    assert sizes == {"verdicts": ("no", 54876), "program": ("no", 54876)}
 
 
 @pytest.mark.parametrize(

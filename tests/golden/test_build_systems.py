@@ -41,7 +41,7 @@ def test_the_examples_of_tflm_print_what_is_simulated(
         arena_size=arena,
         arena_address=address,
         interpreter=interpreter,
-        resource_variable_count=variables,
+        resource_variables=variables,
     )
     assert found.arena_used_bytes == printed
 
@@ -54,6 +54,6 @@ def test_the_program_on_zephyr_prints_what_is_simulated() -> None:
         library="zephyr@2024-06-27",
         arena_size=12000,
         arena_address=8,
-        resource_variable_count=8,
+        resource_variables=8,
     )
     assert found.log[0] == "Failed to allocate tail memory. Requested: 2048, available 1176, missing: 872"

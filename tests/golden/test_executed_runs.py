@@ -50,8 +50,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "linear planner": {"planner": "linear"},
     "recording interpreter": {"interpreter": "recording"},
     "two models on one allocator": {},
-    "resource variables": {"resource_variable_count": 12},
-    "resource variables that no model uses": {"resource_variable_count": 7},
+    "resource variables": {"resource_variables": 12},
+    "resource variables that no model uses": {"resource_variables": 7},
     "arena at an odd address": {"arena_address": 5},
     "arena at an odd address (7)": {"arena_address": 7},
 }

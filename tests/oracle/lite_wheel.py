@@ -75,8 +75,13 @@ def answers(live: Wheel, data: bytes, settings: LiteSettings, *, double: bool = 
 def is_undefined(ours: tuple[str, str, Any]) -> bool:
     """Return whether the runtime's answer depends on more than the model: on stray bytes, or on the machine."""
     graphs = ours[2]
-    sizes = [size for graph in graphs for row in graph["tensors"] for size in row[3]]
+    rows = [row for graph in graphs for row in graph["tensors"]]
+    sizes = [size for row in rows for size in row[3]]
+    # An offset, though the batch was refused: the one before it had an arena.
+    bytes_before = [row[2] for row in rows if row[0] == "arena_rw" and any(other[1] is not None for other in rows)]
     spans = [graph["arena_rw_span"] for graph in graphs]
     return (
-        any(part in ours[1] for part in UNDEFINED) or max(spans, default=0) > ROOM or max(sizes, default=0) > _INT_MAX
+        any(part in ours[1] for part in UNDEFINED)
+        or max((*spans, *bytes_before), default=0) > ROOM
+        or max(sizes, default=0) > _INT_MAX
     )

@@ -92,11 +92,11 @@ def test_a_state_that_holds_other_rows_is_found() -> None:
 class _Program:
     """The wheel in the place of a program that is executed."""
 
-    def outputs(self, path: str, model: Any, inputs: list[Any], *, interpreter: int) -> list[tuple[bytes, ...]]:
+    def outputs(self, path: str, model: Any, inputs: list[Any], *, into: int) -> list[tuple[bytes, ...]]:
         runner = interpreter_of(model if isinstance(model, bytes) else bytes(model.source))
         return [(given(runner, np.frombuffer(data, np.int8).reshape(-1, 10)),) for (data,) in inputs]
 
-    def smallest_arena(self, path: str, model: Any, *, interpreter: int) -> int:
+    def smallest_arena(self, path: str, model: Any, *, into: int) -> int:
         return smallest_arena(model, "x86_64-pip").size
 
 

@@ -31,8 +31,8 @@ WAYS: tuple[Settings, ...] = (
     {"interpreter": "plain"},
     {"interpreter": "plain", "planner": "linear"},
     {"interpreter": "recording"},
-    {"interpreter": "plain", "has_own_planner": True, "arena_address": 4},
-    {"interpreter": "plain", "is_split": True},
+    {"interpreter": "plain", "own_planner": True, "arena_address": 4},
+    {"interpreter": "plain", "split_arenas": True},
 )
 TARGETS = ("x86_64", "x86_64-pip", "i386", "cortex-m4", "riscv32")
 

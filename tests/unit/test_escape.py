@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tflm_sim.escape import html_table, json_text, one_line, printable
+from tflm_sim.escape import cpp_name, html_table, json_text, one_line, printable
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,23 @@ def test_a_table_has_no_tags_of_strangers() -> None:
     assert '<th scope="col">a&amp;b</th>' in table
     assert '&lt;b&gt;</th><td style="text-align:left">x</td>' in table
     assert "<thead>" not in html_table("t", [("a",)])
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("a/net-int8.tflite", "net_int8"),
+        ("sample:keyword_spotter", "keyword_spotter"),
+        ("1x.tflite", "model_1x"),
+        ("__X__.tflite", "x"),
+        ("\u65e5\u672c.tflite", "model"),
+        ("class.tflite", "model_class"),
+        ("STD.tflite", "model_std"),
+        ("linux.tflite", "model_linux"),  # GCC defines it as 1.
+    ],
+)
+def test_the_name_of_a_file_is_one_for_cpp(path: str, name: str) -> None:
+    assert cpp_name(path) == name
 
 
 def test_json_is_compact_unless_it_is_indented() -> None:

@@ -114,8 +114,9 @@ class Row:
         peak_bytes: Alive then.
         operators: Of all subgraphs.
         macs: Multiply-accumulates of one invocation.
-        limit: Bytes that the arena may have.
-        fits: Whether the arena, and on a board the model in flash, fit; False for a model that never invokes.
+        limit: Bytes that the arena may have: what was asked for, else the board's largest bank.
+        fits: Whether the arena, and on a board the model in flash, fit; False for a model that never invokes. None
+            where only the firmware knows how much of a bank that is large enough is free.
         error: Why there is no figure, or why the model never invokes, in words.
         version: Of this package, and its commit: "0.3.0 (34d7cf465)".
     """
@@ -143,6 +144,12 @@ class Row:
     fits: bool | None = None
     error: str = ""
     version: str = field(default_factory=made_by)
+
+    @property
+    def may_fit(self) -> bool | None:
+        """Whether it fits, or would if the whole bank were free; None where that is not known."""
+        is_sized = self.multiple_of_16 is not None and self.limit is not None
+        return True if self.fits is None and is_sized else self.fits
 
 
 NEVER_INVOKES = "never-invokes"
@@ -255,7 +262,8 @@ def _row(known: Row, case: Case, sized: Sizing) -> Row:
     peak = sized.peak
     limit = case.arena_limit
     needed, problem = None if smallest is None else smallest.multiple_of_16, sized.invoke_problem
-    fits = _fits(needed, limit, known.model_bytes, board(case.board) if case.board else None)
+    works = problem is None and _is_room(needed, limit, known.model_bytes, board(case.board) if case.board else None)
+    is_open = limit is None or (works and case.limit is None)
     return Row(
         model=known.model,
         sha256=known.sha256,
@@ -277,13 +285,11 @@ def _row(known: Row, case: Case, sized: Sizing) -> Row:
         peak_operator="" if peak is None else f"#{peak.operator} {peak.op}" if peak.op else "start",
         peak_bytes=None if peak is None else peak.live_bytes,
         limit=limit,
-        fits=False if fits and problem is not None else fits,
+        fits=None if is_open else works,
         error=str(sized.failure or problem or "")[:MAX_ERROR_CHARACTERS],
     )
 
 
-def _fits(needed: int | None, limit: int | None, model_bytes: int | None, on: Board | None) -> bool | None:
-    if limit is None:
-        return None
+def _is_room(needed: int | None, limit: int | None, model_bytes: int | None, on: Board | None) -> bool:
     in_flash = on is None or on.flash is None or (model_bytes or 0) <= on.flash
-    return needed is not None and needed <= limit and in_flash
+    return needed is not None and limit is not None and needed <= limit and in_flash

@@ -25,7 +25,7 @@ from tflm_sim.answers.smallest_arena import (
     smallest_pair,
 )
 from tflm_sim.arena.events import Corruption, Event, LogLine, Observer, each_observer
-from tflm_sim.arena.needs import Needs
+from tflm_sim.arena.needs import PERIOD, Needs
 from tflm_sim.device.configuration import NAMING, Configuration, Settings, Where, configure
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.device.recording import AllocationRecorder, RecordedAllocation
@@ -195,13 +195,13 @@ class Simulation:
     def smallest(self) -> SmallestArena | None:
         """The smallest arena for these models, not the simulated one; None where none works, and for two arenas."""
         roomy = self.roomy
-        if self.configuration.is_split:
+        if self.configuration.split_arenas:
             return None
         if any(allocation.overran for allocation in roomy.allocations):
             return self._smallest_at_harmless_ends()
         if roomy.failure is not None:
             return None
-        return smallest_of(roomy.needs, self.configuration)
+        return smallest_of([(roomy.needs, range(PERIOD))], self.configuration)
 
     @cached_property
     def unnoticed_from(self) -> int | None:
@@ -238,7 +238,7 @@ class Simulation:
     def split(self) -> SplitArenaSizes | None:
         """The smallest pair of arenas; None where none works, and for one arena."""
         roomy = self.roomy
-        return smallest_pair(roomy.needs) if self.configuration.is_split and roomy.failure is None else None
+        return smallest_pair(roomy.needs) if self.configuration.split_arenas and roomy.failure is None else None
 
     @cached_property
     def roomy(self) -> Simulation:
@@ -284,9 +284,9 @@ def simulate(
     arena_size = as_size(arena_size, "arena_size")
     non_persistent_arena_size = as_size(non_persistent_arena_size, "non_persistent_arena_size")
     if non_persistent_arena_size is not None:
-        configuration = configure(configuration, is_split=True)
+        configuration = configure(configuration, split_arenas=True)
     room = roomy_arena(configuration.target)
-    if configuration.is_split and non_persistent_arena_size is None:
+    if configuration.split_arenas and non_persistent_arena_size is None:
         non_persistent_arena_size = room
     size = room if arena_size is None else arena_size
     events: list[Event] = []

@@ -168,11 +168,11 @@ class Sizer:
         """
         configuration = in_one_arena(configure(target, **settings))
         models = load_each(model)
-        device, needs, halting = roomy_run(models, configuration, cache=self._cache())
+        device, needs = roomy_run(models, configuration, cache=self._cache())
         return Sizing(
             models,
             configuration,
-            None if device.failure is not None else smallest_of(needs, configuration, halting),
+            None if device.failure is not None else smallest_of(needs, configuration),
             device.arena.non_persistent_used_bytes,
             device.arena.persistent_used_bytes,
             device.failure,

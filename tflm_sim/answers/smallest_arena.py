@@ -6,8 +6,9 @@ is the size to put in a firmware; from there on every multiple of 16 works.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from tflm_sim.arena.events import Observer, Persist, PlanDone, PlanFits, Resize, Temp, each_observer
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 _WORD = 4
 """Bytes."""
+
+NeedsByEnd = Sequence[tuple[Needs, range]]
+"""What must fit, and in arenas whose end has which remainders modulo 16."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +160,10 @@ def smallest_arena(
     """
     models = load_each(model)
     configuration = in_one_arena(configure(target, **settings))
-    device, needs, halting = roomy_run(models, configuration, each_observer(observers))
+    device, needs = roomy_run(models, configuration, each_observer(observers))
     if device.failure is not None:
         raise device.failure
-    return smallest_of(needs, configuration, halting)
+    return smallest_of(needs, configuration)
 
 
 def in_one_arena(configuration: Configuration) -> Configuration:
@@ -168,7 +172,7 @@ def in_one_arena(configuration: Configuration) -> Configuration:
     Raises:
         UsageError: It has two arenas.
     """
-    if configuration.is_split:
+    if configuration.split_arenas:
         raise UsageError("smallest_arena() sizes one arena; for two arenas use simulate(...).split")
     return configuration
 
@@ -178,7 +182,7 @@ def roomy_run(
     configuration: Configuration,
     watching: tuple[Observer, ...] = (),
     cache: PrepareCache | None = None,
-) -> tuple[Device, Needs, set[int]]:
+) -> tuple[Device, NeedsByEnd]:
     """Run the models in a roomy arena.
 
     Args:
@@ -188,16 +192,16 @@ def roomy_run(
         cache: A cache of Prepares, which is used where there are no observers.
 
     Returns:
-        The device, what had to fit, and the sizes modulo 16 in which no arena works.
+        The device, which failed only where it fails in every arena, and what had to fit.
     """
     device, needs = _run_ending_at(models, configuration, watching, cache=cache)
-    halting: set[int] = set()
-    if any(allocation.overran for allocation in device.allocations):
-        # What a kernel overwrites behind its own bytes depends on the arena's end modulo 16, in steps of a word.
-        runs = {end: _run_ending_at(models, configuration, (), end, cache) for end in range(0, PERIOD, _WORD)}
-        halting = {end + byte for end, run in runs.items() if run[0].failure is not None for byte in range(_WORD)}
-        device, needs = next((run for run in runs.values() if run[0].failure is None), (device, needs))
-    return device, needs, halting
+    if not any(allocation.overran for allocation in device.allocations):
+        return device, [(needs, range(PERIOD))]
+    # What a kernel overwrites behind its own bytes, and does then, depends on the arena's end modulo 16, in words.
+    runs = {end: _run_ending_at(models, configuration, (), end, cache) for end in range(0, PERIOD, _WORD)}
+    works = {end: run for end, run in runs.items() if run[0].failure is None}
+    device = next((device for device, _ in works.values()), device)
+    return device, [(needs, range(end, end + _WORD)) for end, (_, needs) in works.items()]
 
 
 def _run_ending_at(
@@ -237,17 +241,13 @@ def _measuring_arena(configuration: Configuration, less: int) -> MeasuringArena:
     )
 
 
-def smallest_of(needs: Needs, configuration: Configuration, halting: Container[int] = ()) -> SmallestArena:
-    """Return the smallest arena, given what must fit in a roomy one that succeeded.
-
-    Args:
-        needs: What must fit.
-        configuration: What it runs on.
-        halting: Remainders modulo 16 of the arena's end in which the device halts all the same.
-    """
+def smallest_of(needs: NeedsByEnd, configuration: Configuration) -> SmallestArena:
+    """Return the smallest arena, given what must fit in roomy ones that succeeded, and what they run on."""
     address, lost = configuration.target.arena_address, lost_bytes(configuration)
-    size, aligned, tail, binding = needs.smallest_of_all(address, lost, halting)
-    return SmallestArena(size, aligned, needs.head + tail, binding)
+    found = [(one.head, *one.smallest_of_all(address, lost, ends)) for one, ends in needs]
+    head, size, _, tail, binding = min(found, key=itemgetter(1))
+    aligned = next((each for _, _, each, *_ in found if each is not None), size)
+    return SmallestArena(size, aligned, head + tail, binding)
 
 
 def smallest_pair(needs: Needs) -> SplitArenaSizes:

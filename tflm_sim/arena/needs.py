@@ -204,28 +204,29 @@ class Needs:
         self._persist_count += step.persist_count
 
     def smallest_of_all(
-        self, address: int, lost: int, halting: Container[int] = ()
-    ) -> tuple[int, int, int, Constraint]:
+        self, address: int, lost: int, ends: Container[int] = range(PERIOD)
+    ) -> tuple[int, int | None, int, Constraint]:
         """Return the smallest arena, from those for every remainder modulo 16.
 
         Args:
             address: Where the arena starts, modulo 16.
             lost: Bytes at the start that the allocator skips to align itself.
-            halting: Remainders of the arena's end at which the device halts.
+            ends: Remainders of the arena's end for which the constraints hold.
 
         Returns:
             The smallest arena in bytes, the smallest one that is a multiple of 16, the tail bytes in the former, and
-            what does not fit in a byte less. Where the device halts in every multiple of 16, the second is the first.
+            what does not fit in a byte less. Where no multiple of 16 ends so, the second is None.
         """
         early = self._early_needs()
         candidates = {}
         for remainder in range(PERIOD):
             need, tail, row = self._solve(remainder, *early[remainder % len(early)])
             end = address + lost + need
-            if remainder not in halting:
+            if remainder in ends:
                 candidates[remainder] = (need + (remainder - end) % PERIOD + lost, tail, row)
-        size, tail, binding = smallest = min(candidates.values(), key=itemgetter(0))
-        return size, candidates.get(address % PERIOD, smallest)[0], tail, _constraint(binding)
+        size, tail, binding = min(candidates.values(), key=itemgetter(0))
+        aligned = candidates.get(address % PERIOD)
+        return size, aligned and aligned[0], tail, _constraint(binding)
 
     def _early_needs(self) -> list[tuple[int, _ConstraintRow | None, int]]:
         """Return, by remainder, what decides before the tail is settled: the need, its row, and the tail bytes then.

@@ -33,8 +33,8 @@ def alternatives(base: Configuration) -> Iterator[Alternative]:
         if name != base.interpreter and base.planner == "greedy":
             yield Alternative(f"--interpreter {name} ({_WORDS[name]})", replace(base, interpreter=name))
     for count in _VARIABLE_COUNTS:
-        if count != base.resource_variable_count:
-            yield Alternative(f"--resource-variables {count}", replace(base, resource_variable_count=count))
+        if count != base.resource_variables:
+            yield Alternative(f"--resource-variables {count}", replace(base, resource_variables=count))
     for name in PRESETS:
         if name != base.target.name:
             yield from _on(base, name)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _NAMED = ("kernels", "runtime", "library", "interpreter")
 """Settings for what a program's file may not say."""
-_SETTLING = ("planner", "resource_variable_count")
+_SETTLING = ("planner", "resource_variables")
 """Settings that are not looked for in the file where they are named."""
 
 
@@ -45,7 +45,7 @@ class LinkedProgram:
         settled: Settings that were named, and are not looked for in the file.
         address: Where the arena starts, modulo 16; None for where the program has it.
         is_run: Whether it is executed; otherwise it is read.
-        interpreter: The number of the one that gets the model, from 1 on; 0 for each.
+        into: The number of the one that gets the model, from 1 on; 0 for each.
     """
 
     path: str
@@ -54,7 +54,7 @@ class LinkedProgram:
     settled: frozenset[str]
     address: int | None
     is_run: bool
-    interpreter: int
+    into: int
 
     def judge(self, name: str, model: Model, room: Room, key: str, before: int | None = None) -> Verdict:
         """Return the verdict on a model; see :func:`~tflm_sim.checks.judge.judge`.
@@ -67,9 +67,17 @@ class LinkedProgram:
         if self.is_run:
             if room.limit is None:
                 raise UsageError("`run=` needs `limit=`")
-            measured = reader.measure(self.path, model, self.possible, [room.limit], interpreter=self.interpreter)
+            measured = reader.measure(self.path, model, self.possible, [room.limit], into=self.into)
             return judge_measured(name, model, measured, room.limit, key=key, before=before)
         return judge_in_program(name, model, self.need(name, model, room.limit), room, key=key, before=before)
+
+    def needed(self, name: str, model: Model) -> int | None:
+        """Return the smallest arena that is a multiple of 16, read or measured; None where no size is known to do."""
+        if not self.is_run:
+            return self.need(name, model).multiple_of_16
+        reader: Any = programs()
+        found: int | None = reader.measure(self.path, model, self.possible, into=self.into).multiple_of_16
+        return found
 
     def need(self, name: str, model: Model, limit: int | None = None) -> ProgramNeed:
         """Return what a model needs in the program, as its file says.
@@ -81,7 +89,7 @@ class LinkedProgram:
         """
         words = ["size"] if limit is None else ["check"]
         options = [] if limit is None else ["--limit", str(limit)]
-        options += ["--into", str(self.interpreter)] if self.interpreter else []
+        options += ["--into", str(self.into)] if self.into else []
         command = ["tflm-sim", *words, model.path or name, "--firmware", self.path, *options, "--executed"]
         found: ProgramNeed = programs().need(
             self.path,
@@ -89,7 +97,7 @@ class LinkedProgram:
             self.possible,
             limit=limit,
             address=self.address,
-            interpreter_number=self.interpreter,
+            into=self.into,
             settled=self.settled,
             command=command_line(*command),
             **self.named,
@@ -102,7 +110,7 @@ def linked_program(
     target: str | None = None,
     *,
     run: bool = False,
-    interpreter_number: int = 0,
+    into: int = 0,
     **settings: Unpack[Settings],
 ) -> LinkedProgram:
     """Return a program that models are judged in.
@@ -111,7 +119,7 @@ def linked_program(
         path: Its ELF file.
         target: The machine, where the file does not say it.
         run: Whether it is executed, in an emulator; otherwise it is read.
-        interpreter_number: The interpreter that gets the model, from 1 on; 0 for each.
+        into: The interpreter that gets the model, from 1 on; 0 for each.
         settings: What the file does not say.
 
     Raises:
@@ -131,7 +139,7 @@ def linked_program(
     path = os.fspath(path)
     possible = tuple(configure(each, **own) for each in reader.possible_targets(path, **named))
     settled = frozenset(name for name in _SETTLING if given.get(name) is not None)
-    return LinkedProgram(path, possible, named, settled, given.get("arena_address"), run, interpreter_number)
+    return LinkedProgram(path, possible, named, settled, given.get("arena_address"), run, into)
 
 
 def check(

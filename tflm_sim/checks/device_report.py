@@ -140,10 +140,10 @@ def _compare(
 
 def _observer(report: DeviceReport, configuration: Configuration) -> tuple[Configuration, str]:
     """Return the set-up that the firmware which prints this report has."""
-    recording = replace(configuration, interpreter="recording", planner="greedy", is_split=False)
+    recording = replace(configuration, interpreter="recording", planner="greedy", split_arenas=False)
     if isinstance(report, AllocationReport) and report.dialect.startswith("benchmark"):
         count = BENCHMARK_RESOURCE_VARIABLES
-        return replace(recording, resource_variable_count=count), "tflm_benchmark, recording interpreter"
+        return replace(recording, resource_variables=count), "tflm_benchmark, recording interpreter"
     if isinstance(report, AllocationReport):
         return recording, "recording interpreter"
     if isinstance(report, ArenaReport):

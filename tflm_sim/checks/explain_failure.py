@@ -114,7 +114,8 @@ def with_library_facts(diagnosis: Diagnosis, target: Target) -> Diagnosis:
         target: Whose kernels the firmware could link.
     """
     is_missing = any(message.kind in _NOT_REGISTERED for message in diagnosis.messages)
-    if not is_missing and (known := remedy(diagnosis.op)):
+    is_of_another = any(BY_KIND[message.kind].role is Role.FRAMEWORK for message in diagnosis.messages)
+    if not is_missing and not is_of_another and (known := remedy(diagnosis.op)):
         return replace(diagnosis, notes=(f"{diagnosis.op}: {known}.", *diagnosis.notes))
     if not is_missing or diagnosis.op in ("", "CUSTOM"):
         return diagnosis
@@ -137,7 +138,10 @@ def with_linked_room(diagnosis: Diagnosis, smallest: SmallestArena | None = None
         diagnosis: Of a log.
         smallest: What the model needs, None where that is not known.
     """
-    over = next((m.number("bytes") for m in diagnosis.messages if BY_KIND[m.kind].role is Role.BUILD), None)
+    refused = [each for each in diagnosis.messages if BY_KIND[each.kind].role is Role.BUILD and each.number("bytes")]
+    # lld counts what is too much after each section of a region: the last and largest number is of all.
+    regions = [each.value("region") for each in refused]
+    over = max((each.number("bytes") or 0 for each in refused if each.value("region") == regions[0]), default=None)
     if over is None or diagnosis.arena_size is None:
         return diagnosis
     left = diagnosis.arena_size - over

@@ -196,8 +196,9 @@ def judge_measured(
     needed = measured.multiple_of_16
     if needed is None:
         return Verdict(
-            name, key, None, limit, False, before, measured.reason, measured.log, model=model, parts=measured.parts
-        )
+            name, key, None, limit, False, before, measured.reason, measured.log, model=model, parts=measured.parts,
+            figures=measured,
+        )  # fmt: skip
     works = measured.works
     reason = "" if works else _too_small(needed, limit)
     if not works and needed <= limit and measured.reason:  # The size is enough; Invoke() is what does not work.
@@ -207,6 +208,7 @@ def judge_measured(
     return Verdict(
         name, key, needed, limit, works, before, reason, () if works else measured.log_below, model=model,
         smallest=measured.smallest, parts=measured.parts, doubts=measured.doubts if works else (),
+        figures=measured,
     )  # fmt: skip
 
 

@@ -270,7 +270,7 @@ def cost_of_preserving(
         UsageError: Two arenas.
     """
     configuration = configure(target, **settings)
-    if configuration.is_split:
+    if configuration.split_arenas:
         raise UsageError("the cost of keeping a tensor is computed for one arena only")
     if tensors is None:  # The recording interpreter has no linear planner.
         base = configure(configuration, interpreter="plain")

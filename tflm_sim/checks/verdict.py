@@ -36,6 +36,7 @@ class Verdict:
             ``answer`` count the doubts in.
         doubts: What that takes for granted.
         settled_by: The command that executes the program, where that would settle what is open; "" where none does.
+        shrunk_by: The command that looks for rewritings that need less; "" for that without any options.
         before: The baseline's size, null without one.
         reason: Why it does not fit, or what is missing to tell; "" when it fits.
         log: The lines that the device prints in an arena of ``limit`` bytes.
@@ -46,6 +47,7 @@ class Verdict:
         candidates: With --firmware: what each target needs that the file leaves possible, where they differ.
         ram: With a board and what there is beside the arena: what its software leaves, and the source of each figure.
         parts: What extensions say beside it, by key.
+        figures: Of a program that was executed, all that was measured (``extension_points.ProgramFigures``).
     """
 
     name: str = field(metadata=HIDDEN)
@@ -63,8 +65,10 @@ class Verdict:
     candidates: tuple[CandidateNeed, ...] = ()
     doubts: tuple[Doubt, ...] = ()
     settled_by: str = ""
+    shrunk_by: str = field(default="", metadata=HIDDEN)
     ram: RamBeside | None = field(default=None, metadata=OPTIONAL)
     parts: Mapping[str, Any] = field(default_factory=dict, metadata=PARTS)
+    figures: Any = field(default=None, metadata=HIDDEN, compare=False)
 
     def __repr__(self) -> str:
         sizes = ("none" if size is None else f"{size:,} B" for size in (self.needed, self.limit))
@@ -117,7 +121,7 @@ def baseline_key(model: str, configuration: Configuration) -> str:
     A path is written with slashes, so that a baseline is the same on every system.
     """
     target = configuration.target
-    variables, room = configuration.resource_variable_count, configuration.variable_arena_size
+    variables, room = configuration.resource_variables, configuration.variable_arena
     snapshot = target.runtime.snapshot
     settings = (
         *([snapshot] if snapshot != REFERENCE_SNAPSHOT else []),
@@ -126,8 +130,8 @@ def baseline_key(model: str, configuration: Configuration) -> str:
         *([f"{variables} resource variables"] if variables is not None else []),
         *([f"variable arena {room}"] if room is not None else []),
         *([f"arena at address {target.arena_address}"] if target.arena_address else []),
-        *(["own planner"] if configuration.has_own_planner else []),
-        *(["two arenas"] if configuration.is_split else []),
+        *(["own planner"] if configuration.own_planner else []),
+        *(["two arenas"] if configuration.split_arenas else []),
     )
     own = "".join(f", {setting}" for setting in settings)
     model = model.replace(os.sep, "/")

@@ -52,10 +52,10 @@ def say_age(args: argparse.Namespace) -> None:
     from tflm_sim.targets.history import newest
 
     known = newest()
-    other = f"; the newest that is known: --runtime {known.short} ({known.day})" if known.day > day else ""
+    newer = f"--runtime {known.short} ({known.day}), or " if known.day > day else ""
     say(
-        f"TFLM of {day} ({snapshot}) was taken, as nothing names one; that is {age} days ago{other}. "
-        "'pip index versions tflm_sim' says whether there is a tflm_sim that knows a newer one",
+        f"TFLM of {day} ({snapshot}) was assumed; it is {age} days old. "
+        f"Newer: {newer}a newer tflm_sim (pip index versions tflm_sim)",
         file=sys.stderr,
     )
 

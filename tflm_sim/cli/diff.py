@@ -140,7 +140,7 @@ def _document(source: str, args: argparse.Namespace, needs: list[ProgramNeed]) -
     if args.executed and args.firmware:
         return _measured(args, load(source))
     model = load(source)
-    config, need = configured(args, source, model, is_split=args.split_arenas)
+    config, need = configured(args, source, model)
     if need is None:
         return size_document(simulated(model, config), assumed=assumed(args, config))
     if need.works is not True:

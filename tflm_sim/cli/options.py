@@ -14,7 +14,7 @@ from tflm_sim.cli.terminal import COLOR_CHOICES, Help, HelpText, ProgressLine, e
 from tflm_sim.cli.verbs import VERBS, verbs
 from tflm_sim.device.configuration import INTERPRETERS, NAMING, PLANNER_NAMES, Configuration, configure
 from tflm_sim.device.configuration import possible_configurations as configurations_of
-from tflm_sim.errors import EXIT_CODES, FirmwareError, UsageError
+from tflm_sim.errors import EXIT_CODES, FirmwareError, SimulatedFailure, UsageError
 from tflm_sim.extension_points import ProgramFigures, Programs
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
@@ -288,21 +288,39 @@ def add_interpreter(parser: argparse._ActionsContainer, what: str) -> None:
 _OF_THE_FRAME = ("verb", "debug", "allow_download")
 
 
-def refuse_besides(args: argparse.Namespace, option: str, *allowed: str) -> None:
+def refuse_besides(args: argparse.Namespace, option: str, *allowed: str, others: Iterable[str] | None = None) -> None:
     """Refuse an option that was given and does not go with another one.
 
     Args:
         args: The options.
         option: The name in ``args`` of that other one.
         allowed: The names in ``args`` of what goes with it.
+        others: The names of what does not; None for all that is not allowed.
 
     Raises:
         UsageError: It names both.
     """
-    for name, value in vars(args).items():
-        if name not in (option, *allowed, *_OF_THE_FRAME) and value != args.parser.get_default(name):
-            first, second = (f"--{each.replace('_', '-')}" for each in (option, name))
-            raise UsageError(f"{first} does not go with {second}; remove one of them")
+    names = vars(args) if others is None else others
+    if other := first_given(args, (name for name in names if name not in (option, *allowed, *_OF_THE_FRAME))):
+        raise UsageError(f"{_as_typed(args, option)} does not go with {other}; remove one of them")
+
+
+def first_given(args: argparse.Namespace, names: Iterable[str]) -> str | None:
+    """Return the first of some options that was given, as it is typed; None where none was.
+
+    Args:
+        args: The options.
+        names: Their names in ``args``; those that the verb does not have are not given.
+    """
+    default = args.parser.get_default
+    return next(
+        (_as_typed(args, name) for name in names if getattr(args, name, None) not in (None, default(name))), None
+    )
+
+
+def _as_typed(args: argparse.Namespace, name: str) -> str:
+    options = (action.option_strings for action in args.parser._actions if action.dest == name)
+    return next((strings[-1] for strings in options if strings), f"--{name.replace('_', '-')}")
 
 
 def program_reader() -> Programs:
@@ -329,31 +347,30 @@ def program_need(
         possible: The configurations that the file leaves possible, the likeliest first.
         limit: Bytes of the arena that is asked about; None where only the need is.
     """
-    named = {"planner": args.planner, "resource_variable_count": args.resource_variables}
+    named = {"planner": args.planner, "resource_variables": args.resource_variables}
     return program_reader().need(
         args.firmware,
         model,
         possible,
         limit=limit,
         address=args.arena_address,
-        interpreter_number=args.into,
+        into=args.into,
         settled=frozenset(setting for setting, value in named.items() if value is not None),
         command=_executing(args, name),
         **_named_of_program(args),
     )
 
 
-def configured(
-    args: argparse.Namespace, name: str, model: Model, *, is_split: bool = False
-) -> tuple[Configuration, ProgramNeed | None]:
+def configured(args: argparse.Namespace, name: str, model: Model) -> tuple[Configuration, ProgramNeed | None]:
     """Return the configuration of the options for a model, and what a program of ``--firmware`` says it needs.
 
     Raises:
         FirmwareError: The program's file does not say what has to be simulated.
     """
     if not args.firmware:
-        return configuration(args, is_split=is_split), None
-    need = program_need(args, name, model, possible_configurations(args, is_split=is_split))
+        return configuration(args), None
+    limit = arena_size(args) if hasattr(args, "arena_size") else None
+    need = program_need(args, name, model, possible_configurations(args), limit)
     if need.simulation is None:
         raise FirmwareError(need.reason, path=args.firmware)
     return need.configuration, need
@@ -384,6 +401,23 @@ def _executing(args: argparse.Namespace, name: str) -> str:
     return command_line("tflm-sim", verb, name, *words, "--executed")
 
 
+def shrinking(named: object, name: str, goal: int | None) -> str:
+    """Return the command that looks for a rewriting of a model that needs at most ``goal`` bytes.
+
+    Args:
+        named: The options, or a project's firmware: what the model runs on.
+        name: The model.
+        goal: None for as few bytes as there can be.
+    """
+    given = {option: getattr(named, option, None) for option in SETTINGS}
+    words = ["tflm-sim", "shrink", name]
+    for option, value in {**given, "goal": goal}.items():
+        for each in value if isinstance(value, list | tuple) else [value]:
+            if each is not None and each is not False:
+                words += [f"--{option.replace('_', '-')}", *([] if each is True else [str(each)])]
+    return command_line(*words)
+
+
 _OF_PROGRAM = ("target", "kernels", "runtime", "library", "interpreter")
 """Options for what a program's file may not say."""
 
@@ -398,7 +432,7 @@ def measured(
 ) -> ProgramFigures:
     """Return what was measured in the program of ``--firmware`` with a model, None for the program's own."""
     with elapsing(f"executing {os.path.basename(args.firmware)}"):
-        return program_reader().measure(args.firmware, model, possible, sizes, interpreter=args.into)
+        return program_reader().measure(args.firmware, model, possible, sizes, into=args.into)
 
 
 def exactly_measured(args: argparse.Namespace, model: Model | None) -> tuple[ProgramFigures, Configuration]:
@@ -445,16 +479,6 @@ def named_models(args: argparse.Namespace, given: Sequence[str]) -> Sequence[str
     return given or (None,)
 
 
-def first_given(args: argparse.Namespace, names: Iterable[str]) -> str | None:
-    """Return the first of some options that was given, as it is typed; None where none was.
-
-    Args:
-        args: The options.
-        names: Their names in ``args``; those that the verb does not have are not given.
-    """
-    return next((f"--{name.replace('_', '-')}" for name in names if getattr(args, name, None)), None)
-
-
 def is_executed(args: argparse.Namespace, *others: str) -> bool:
     """Return whether the figures are to be measured by executing the program.
 
@@ -471,9 +495,7 @@ def is_executed(args: argparse.Namespace, *others: str) -> bool:
         return False
     if not args.firmware:
         raise UsageError("--executed needs --firmware APP.elf, the program to execute")
-    for name in others:
-        if getattr(args, name):
-            raise UsageError(f"--executed measures AllocateTensors(); remove --{name.replace('_', '-')}")
+    refuse_besides(args, "executed", others=others)
     return True
 
 
@@ -487,31 +509,21 @@ def _likeliest(possible: tuple[Configuration, ...]) -> Configuration:
     return chosen
 
 
-_KEYWORDS = {
-    "own_planner": "has_own_planner",
-    "resource_variables": "resource_variable_count",
-    "variable_arena": "variable_arena_size",
-}
-"""Options that are called otherwise in Python."""
-
-
 def settings(args: argparse.Namespace) -> dict[str, Any]:
     """Return the options of :func:`add_configuration` that were given, but for the target, as settings of Python."""
-    given = {name: getattr(args, name, None) for name in SETTINGS if name not in ("target", "custom_ops")}
-    found = {
-        _KEYWORDS.get(name, name): value for name, value in given.items() if value is not None and value is not False
-    }
+    names = (*(name for name in SETTINGS if name not in ("target", "custom_ops")), "split_arenas")
+    given = {name: getattr(args, name, None) for name in names}
+    found = {name: value for name, value in given.items() if value is not None and value is not False}
     if paths := getattr(args, "custom_ops", None):
         found["custom_ops"] = tuple(row for path in paths for row in load_custom_ops(path))
     return found
 
 
-def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: Target | None = None) -> Configuration:
+def configuration(args: argparse.Namespace, *, chosen: Target | None = None) -> Configuration:
     """Return the configuration of :func:`add_configuration`'s options; with ``--firmware``, of the likeliest target.
 
     Args:
         args: The options.
-        is_split: Whether the configuration has two arenas.
         chosen: The target, where the verb has determined it already.
 
     Raises:
@@ -520,16 +532,15 @@ def configuration(args: argparse.Namespace, *, is_split: bool = False, chosen: T
     """
     if chosen is not None:
         rest = {name: value for name, value in settings(args).items() if name not in NAMING}
-        return configure(chosen, is_split=is_split, **rest)
-    possible = possible_configurations(args, is_split=is_split)
-    return _likeliest(possible)
+        return configure(chosen, **rest)
+    return _likeliest(possible_configurations(args))
 
 
-def possible_configurations(args: argparse.Namespace, *, is_split: bool = False) -> tuple[Configuration, ...]:
+def possible_configurations(args: argparse.Namespace) -> tuple[Configuration, ...]:
     """Return the configurations of the options: with ``--firmware`` one for each possible target, else one."""
     named = settings(args)
     is_named = any(name in named for name in ("board", "firmware", "library"))
-    return configurations_of(args.target or (None if is_named else TARGET), is_split=is_split, **named)
+    return configurations_of(args.target or (None if is_named else TARGET), **named)
 
 
 def assumed(args: argparse.Namespace, config: Configuration) -> tuple[str, ...]:
@@ -597,6 +608,12 @@ def load_custom_ops(path: str) -> tuple[OpModel, ...]:
 def arena_size(args: argparse.Namespace) -> int | None:
     """Return the bytes of --arena-size, None without it."""
     return None if args.arena_size is None else parse_size(args.arena_size)
+
+
+def code_of(simulation: Simulation) -> int:
+    """Return the exit code of figures of a model: that of TFLM's own failure, where no arena lets it run."""
+    works = simulation.failure is None and simulation.invoke_problem is None
+    return 0 if works else SimulatedFailure.exit_code
 
 
 def simulated(model: Model, config: Configuration, arena_size: int | None = None) -> Simulation:

@@ -24,7 +24,8 @@ from tflm_sim.cli.options import (
 )
 from tflm_sim.cli.terminal import StatusLine, say, show
 from tflm_sim.errors import ModelError, UsageError
-from tflm_sim.files import opened, replacing, replacing_bytes
+from tflm_sim.files import read, replacing, replacing_bytes
+from tflm_sim.limits import MAX_PROBLEM_BYTES
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.numbers import seconds
@@ -189,10 +190,10 @@ def _question(args: argparse.Namespace) -> _Question:
 
 
 def _read_problem(args: argparse.Namespace) -> Problem:
+    data = read(args.source, most=MAX_PROBLEM_BYTES, error=ModelError)
     try:
-        with opened(args.source) as file:
-            return read_csv(io.TextIOWrapper(file, encoding="utf-8-sig", newline=""), path=args.source)
-    except (OSError, UnicodeDecodeError) as error:
+        return read_csv(io.StringIO(data.decode("utf-8-sig"), newline=""), path=args.source)
+    except UnicodeDecodeError as error:
         raise ModelError(f"cannot be read: {error}", path=args.source) from None
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TextIO, TypeAlias
 
+from tflm_sim.answers.invoke_problem import InvokeProblem
 from tflm_sim.answers.offline_plan import with_offline_plan
 from tflm_sim.checks.candidates import CandidateNeed, candidate_text, most_demanding
 from tflm_sim.checks.doubts import EXIT_CODES, settling_lines
@@ -51,6 +52,7 @@ from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
 from tflm_sim.planners.by_name import PLANNERS
 from tflm_sim.registry import part_lines
+from tflm_sim.report.board_rows import BoardFit, board_row
 from tflm_sim.report.document import SizeDocument
 from tflm_sim.report.model_explorer import VALUES, write_model_explorer
 from tflm_sim.report.page import write_page
@@ -85,7 +87,6 @@ _SEARCH_SECONDS = 5.0
 
 _SIDE_BY_SIDE = ("compare_target", "compare_board", "compare_planner", "compare_model")
 
-Table = Sequence[Sequence[str]]
 """A head and rows of cells."""
 
 
@@ -99,7 +100,7 @@ def _form(output: str) -> str:
 
 EXITS = {
     3: "a file cannot be used; --firmware: the program leaves a doubt that can turn the figures",
-    4: "AllocateTensors() fails; the report is still written",
+    4: "AllocateTensors() fails, or Invoke() every time; the report is still written",
 }
 
 
@@ -167,7 +168,7 @@ def register(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb; the exit code is 4 where AllocateTensors() fails, and the report is written all the same.
+    """Carry out the verb; the exit code is 4 where a model does not run, and the report is written all the same.
 
     It is 3 where a program leaves a doubt that can turn the figures.
     """
@@ -192,7 +193,8 @@ def run(args: argparse.Namespace) -> int:
         say(f"for {pictures[0].title}", f"{args.output}: {_answer(pictures[0])}", file=sys.stderr)
     if program is not None:
         say(*settling_lines(program.answer, program.settled_by), file=sys.stderr)
-    if any(picture.status != "ok" for picture in pictures) or (program is not None and program.answer == "no"):
+    judged = pictures if program is None else pictures[1:]  # The program's own is judged with its doubts.
+    if not all(map(_works, judged)) or (program is not None and program.answer == "no"):
         return SimulatedFailure.exit_code
     return 0 if program is None else EXIT_CODES[program.answer]
 
@@ -218,16 +220,26 @@ def _of_tensors(args: argparse.Namespace) -> int:
     return 0
 
 
+def _works(picture: Picture) -> bool:
+    return picture.status == "ok" and _invoke_problem(picture) is None
+
+
+def _invoke_problem(picture: Picture) -> InvokeProblem | None:
+    return picture.size.answer.invoke_problem if isinstance(picture.size, SizeDocument) else None
+
+
 def _answer(picture: Picture) -> str:
     if picture.failure:
         return f"AllocateTensors() fails: {picture.failure}"
+    if (problem := _invoke_problem(picture)) is not None:
+        return str(problem)
     smallest, rounded = picture.size.answer.smallest_arena_bytes, picture.size.answer.smallest_arena_multiple_of_16
     if smallest is None or rounded is None:
         return "two arenas"
     return f"smallest arena {format_size(smallest)}; as a multiple of 16, for the firmware: {rounded:,} B"
 
 
-def _saved(args: argparse.Namespace) -> tuple[Sequence[Picture], Table]:
+def _saved(args: argparse.Namespace) -> tuple[Sequence[Picture], Sequence[BoardFit]]:
     if args.boards:
         raise UsageError("a saved picture keeps the boards that it was saved with; --boards needs a model")
     document = read_document(read(args.model, most=MAX_DOCUMENT_BYTES, error=ModelError), path=args.model)
@@ -295,7 +307,7 @@ def _chosen(
     Of several the configuration is that of the one that needs most. The cases, one for each need, are in descending
     order.
     """
-    config, program = configured(args, args.model, model, is_split=args.split_arenas)
+    config, program = configured(args, args.model, model)
     say(*program_header(program), file=sys.stderr)
     if program is None or len(program.configurations) == 1:
         return config, (), [(model, config, "")], program
@@ -320,10 +332,10 @@ def _of_target(args: argparse.Namespace, name: str) -> argparse.Namespace:
 
 def _comparisons(args: argparse.Namespace, model: Model, config: Configuration) -> Iterator[_Case]:
     for name in args.compare_target:
-        yield model, configuration(_of_target(args, name), is_split=args.split_arenas), ""
+        yield model, configuration(_of_target(args, name)), ""
     for name in args.compare_board:
         chosen = board(name)
-        case = configuration(_of_target(args, chosen.preset), is_split=args.split_arenas)
+        case = configuration(_of_target(args, chosen.preset))
         yield model, case, f"{name}, {chosen.ram_text}: {title_of(case, None)}"
     for name in args.compare_model:
         yield load(name), config, f"{Path(name).name} on {config.target.name}"
@@ -335,17 +347,18 @@ def _comparisons(args: argparse.Namespace, model: Model, config: Configuration) 
             yield planned, config, f"{config.target.name}, tensors placed by {name} (in the model's metadata)"
 
 
-def _boards(args: argparse.Namespace) -> Table:
+def _boards(args: argparse.Namespace) -> Sequence[BoardFit]:
     if not args.boards:
         return ()
-    from tflm_sim.answers.rows import cases, rows_of
-    from tflm_sim.cli.size_boards import board_table  # Many boards are slow to import.
+    from tflm_sim.answers.rows import cases, rows_of  # Many boards are slow to import.
 
     over = cases((), args.boards.split(","))
-    return board_table(rows_of(args.model, load(args.model), over))
+    return [*map(board_row, rows_of(args.model, load(args.model), over))]
 
 
-def _write(args: argparse.Namespace, form: str, pictures: Sequence[Picture], boards: Table, room: Ram | None) -> None:
+def _write(
+    args: argparse.Namespace, form: str, pictures: Sequence[Picture], boards: Sequence[BoardFit], room: Ram | None
+) -> None:
     if form == "png":
         from tflm_sim.report.drawings import write_png
 

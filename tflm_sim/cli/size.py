@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from tflm_sim.answers.simulation import Simulation, simulate
-from tflm_sim.checks.doubts import EXIT_CODES, first_words
+from tflm_sim.checks.doubts import EXIT_CODES, Answer, answer_of, first_words
 from tflm_sim.cli import options
 from tflm_sim.cli.terminal import ProgressLine, say, say_json, say_verdict, terminal_width, wants_color
 from tflm_sim.device.configuration import Configuration, planner_words
@@ -56,10 +56,11 @@ tflm-sim size *.tflite --jsonl > sizes.jsonl
 EVERY_BYTE = "every byte: --all; over time, as a picture: tflm-sim report"
 INCONCLUSIVE = 3
 EXITS = {
-    1: "--arena-size: that arena is not enough; --boards: the model fits none of them",
-    3: "a file cannot be used; --boards: only the firmware knows whether that much RAM is free; --firmware: the "
-    "program leaves a doubt that can turn the answer",
-    4: "AllocateTensors() fails in an arena of any size, or the initialisation of an EON source does",
+    1: "--arena-size, --beside: that is not enough; --boards: the model fits none of them",
+    3: "a file cannot be used; --boards, --beside: only the firmware knows whether that much RAM is free; --firmware: "
+    "the program leaves a doubt that can turn the answer",
+    4: "AllocateTensors() fails in an arena of any size, Invoke() fails every time, or the initialisation of an EON "
+    "source fails",
 }
 
 
@@ -99,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
 
     @cache
     def possible() -> tuple[Configuration, ...]:  # Asked for with a model: a source needs no TFLM with an interpreter.
-        return options.possible_configurations(args, is_split=args.split_arenas)
+        return options.possible_configurations(args)
 
     if None in named:
         options.is_executed(args, "split_arenas", "jsonl")
@@ -152,8 +153,7 @@ def _one(args: argparse.Namespace, name: str, model: Model, possible: Sequence[C
     if args.map:
         return _map(args, model, config)
     simulation = options.simulated(model, config)
-    _say(args, simulation, options.parts_of_extensions("size", args, model, config))
-    return 0 if simulation.failure is None else SimulatedFailure.exit_code
+    return _say(args, simulation, options.parts_of_extensions("size", args, model, config))
 
 
 def _in_program(args: argparse.Namespace, name: str, model: Model, possible: Sequence[Configuration]) -> int:
@@ -249,22 +249,30 @@ def _other_source(args: argparse.Namespace, name: str, problem: NoModelError) ->
     raise problem
 
 
-def _say(args: argparse.Namespace, simulation: Simulation, parts: Mapping[str, object]) -> None:
+def _say(args: argparse.Namespace, simulation: Simulation, parts: Mapping[str, object]) -> int:
+    """Print what a model needs, and with --beside whether that is left; return the exit code."""
     config = simulation.configuration
     ram = _ram_of(args, config)
+    fitting: Answer | None = None
+    lines: list[str] = []
+    if args.beside is not None and simulation.smallest is not None:
+        fitting, lines = _left(args, ram, simulation.smallest.multiple_of_16)
+    code = options.code_of(simulation) or (0 if fitting is None else EXIT_CODES[fitting])
     if args.json:
         from tflm_sim.report.document import size_document
 
-        say_json(size_document(simulation, parts=parts, assumed=options.assumed(args, config), ram=ram))
-        return
+        say_json(
+            size_document(simulation, parts=parts, assumed=options.assumed(args, config), ram=ram, fitting=fitting)
+        )
+        return code
     assumed, remarks = options.assumed(args, config), options.kernels_remark(args, config)
     say(*size_lines(simulation, assumed=assumed, remarks=remarks, has_ledger=args.all))
-    if args.beside is not None and simulation.smallest is not None:
-        say("", *_left_lines(args, ram, simulation.smallest.multiple_of_16))
+    say(*lines)
     if not args.all and simulation.failure is None:
         say(EVERY_BYTE)
     if told := part_lines("SizeDocument", parts):
         say("", *told)
+    return code
 
 
 def _ram_of(args: argparse.Namespace, config: Configuration) -> RamBeside | None:
@@ -279,8 +287,8 @@ def _ram_of(args: argparse.Namespace, config: Configuration) -> RamBeside | None
     return ram_beside(room.board, room.beside, config.target.runtime.snapshot)
 
 
-def _left_lines(args: argparse.Namespace, ram: RamBeside | None, needed: int) -> list[str]:
-    """Return whether the arena fits in what is left of the board, on what that hangs, and the figures."""
+def _left(args: argparse.Namespace, ram: RamBeside | None, needed: int) -> tuple[Answer, list[str]]:
+    """Return whether the arena fits in what is left of the board, and lines: on what that hangs, and the figures."""
     from tflm_sim.checks.judge import in_what_is_left
     from tflm_sim.report.verdict_text import ram_lines
     from tflm_sim.targets.boards import board
@@ -288,7 +296,12 @@ def _left_lines(args: argparse.Namespace, ram: RamBeside | None, needed: int) ->
 
     limit, works, reason, doubts = in_what_is_left(board(args.board), beside_of(args.beside), ram, needed)
     fits = reason or f"needs {format_size(needed)} of {limit:,} B"
-    return [f"fits: {first_words(works, doubts)}: {fits}", *(ram_lines(ram) if ram is not None else [])]
+    lines = [
+        "",
+        f"fits: {first_words(works, doubts)}: {fits}",
+        *(ram_lines(ram, has_sources=args.all) if ram is not None else []),
+    ]
+    return answer_of(works, doubts), lines
 
 
 def _map(args: argparse.Namespace, model: Model, config: Configuration) -> int:
@@ -296,7 +309,7 @@ def _map(args: argparse.Namespace, model: Model, config: Configuration) -> int:
     from tflm_sim.report.take_picture import take_picture
 
     with ProgressLine("simulating", model, runs=2) as progress:
-        title = f"{planner_words(config.planner, config.has_own_planner)}, {config.interpreter} interpreter"
+        title = f"{planner_words(config.planner, config.own_planner)}, {config.interpreter} interpreter"
         picture = take_picture(model, config, title=title, observers=progress.observers)
     color = wants_color(args.color, sys.stdout)
     say(*options.header(args, config))
@@ -334,7 +347,7 @@ def _jsonl_row(args: argparse.Namespace, name: str, model: Model, possible: Sequ
     (config,) = possible
     simulation = options.simulated(model, config)
     say_json(size_document(simulation, assumed=options.assumed(args, config)), indent=None)
-    return 0 if simulation.failure is None else SimulatedFailure.exit_code
+    return options.code_of(simulation)
 
 
 def _fixed_size(args: argparse.Namespace, model: Model, config: Configuration) -> int:

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tflm_sim.answers.rows import NEVER_INVOKES, Case, Row, cases, rows_of
+from tflm_sim.answers.rows import Case, Row, cases, rows_of
 from tflm_sim.checks.doubts import EXIT_CODES, answer_of, first_words
 from tflm_sim.cli.options import refuse_besides
 from tflm_sim.cli.terminal import fitting, say, say_json, say_verdict
 from tflm_sim.errors import UsageError
+from tflm_sim.report.board_rows import board_row, board_table
 from tflm_sim.report.circumstances import sentence_with_assumed, targets_line
 from tflm_sim.report.tables import fitting_columns, table_lines
-from tflm_sim.targets.boards import BOARDS
 
 SMALLEST = 5
 BY_WEIGHT = (0, 2, 7, 4, 3, 1, 6, 5)
@@ -26,7 +26,7 @@ OTHER_LIBRARIES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardsDocument:
-    """One model on every board or target; ``smallest_boards`` are those that it fits, the smallest first."""
+    """One model on every board or target; ``smallest_boards`` are those that it may fit, the smallest first."""
 
     schema_version: Literal[1] = 1
     model: str
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     (model,) = args.models
     over = cases(args.targets.split(",")) if args.targets else cases((), args.boards.split(","))
     rows = list(rows_of(model, model, over))
-    fits = sorted((row for row in rows if row.fits), key=_limit_and_name)
+    fits = sorted((row for row in rows if row.may_fit), key=_limit_and_name)
     if args.json:
         smallest = tuple(row.board for row in fits[:SMALLEST])
         say_json(BoardsDocument(model=model, smallest_boards=smallest, rows=tuple(rows)))
@@ -70,7 +70,7 @@ def _say(args: argparse.Namespace, rows: list[Row], fits: list[Row], over: Seque
         say_verdict(sentence_with_assumed(_verdict(rows, fits), (), targets))
     say(targets_line(targets), OTHER_LIBRARIES)
     of_targets = [("target", "kernels", "arena"), *((row.target, row.kernels, _arena(row)) for row in rows)]
-    table = of_targets if args.targets else board_table(rows)
+    table = of_targets if args.targets else board_table(map(board_row, rows))
     columns = fitting_columns(table, range(3) if args.targets else BY_WEIGHT, width=fitting())
     say(*table_lines([[row[index] for index in columns] for row in table]), wraps=False)
     say(*_reasons(rows))
@@ -94,29 +94,5 @@ def _reasons(rows: Iterable[Row]) -> Iterator[str]:
     return (f"{', '.join(names)}: {error}" for error, names in who.items())
 
 
-def board_table(rows: Iterable[Row]) -> list[tuple[str, ...]]:
-    """Return the header and the rows of a table of boards."""
-    return [("board", "target", "arena", "of RAM", "RAM", "of flash", "flash", "fits"), *map(_board_cells, rows)]
-
-
 def _arena(row: Row) -> str:
     return row.status if row.multiple_of_16 is None else f"{row.multiple_of_16:,} B"
-
-
-def _board_cells(row: Row) -> tuple[str, ...]:
-    verdict = {None: "not known", True: "if free", False: "no"}[row.fits]
-    if row.status == NEVER_INVOKES:
-        verdict = "no: Invoke()"
-    elif row.fits is False and row.multiple_of_16 is not None and row.multiple_of_16 <= (row.limit or 0):
-        verdict = "no: flash"
-    flash = BOARDS[row.board].flash
-    of_ram, ram = _share(row.multiple_of_16, row.limit), _kib(row.limit)
-    return row.board, row.target, _arena(row), of_ram, ram, _share(row.model_bytes, flash), _kib(flash), verdict
-
-
-def _share(part: int | None, whole: int | None) -> str:
-    return "" if part is None or not whole else f"{100 * part / whole:.1f} %"
-
-
-def _kib(size: int | None) -> str:
-    return "not known" if size is None else f"{size // 1024:,} KiB"

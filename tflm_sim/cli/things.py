@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tflm_sim.errors import FileError, NoModelError, UsageError
+from tflm_sim.errors import FileError, ModelError, NoModelError, UsageError
 from tflm_sim.model.inputs import C_SUFFIXES, MODEL_SUFFIXES, is_model
 from tflm_sim.names import command_line
 from tflm_sim.registry import project
@@ -134,9 +134,10 @@ def with_verb(arguments: Sequence[str], word: str) -> tuple[list[str], str] | No
 
 
 def other_kind(error: Exception, verb: str | None) -> str:
-    """Return what a file is that is no model, and which verb answers about it; "" where that is not known."""
-    path = error.path if isinstance(error, NoModelError) else None
-    thing = kind_of(path) if path and os.path.isfile(path) else None
+    """Return what a file or folder is that is no model, and which verb answers about it; "" where that is not known."""
+    path = error.path if isinstance(error, ModelError) else None
+    is_none = path is not None and (os.path.isdir(path) or (isinstance(error, NoModelError) and os.path.isfile(path)))
+    thing = kind_of(path) if path and is_none else None
     if path is None or thing is None or not thing.is_certain or thing.verb in (verb, "size", "firmware"):
         return ""
     return f"{path}: this is {thing.words}: '{command_line('tflm-sim', thing.verb, path)}'"

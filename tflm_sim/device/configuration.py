@@ -36,14 +36,14 @@ class Configuration:
         target: The target.
         interpreter: "plain" or "recording" (whose allocator objects are larger); by default the target's.
         planner: "greedy", or "linear" (``preserve_all_tensors``).
-        resource_variable_count: Room in ``MicroResourceVariables``; None for one per VAR_HANDLE name, and no table at
+        resource_variables: Room in ``MicroResourceVariables``; None for one per VAR_HANDLE name, and no table at
             all for a model without VAR_HANDLE.
-        is_split: Whether persistent and non-persistent memory are two arenas.
+        split_arenas: Whether persistent and non-persistent memory are two arenas.
         custom_ops: Users' own kernels, by the name of the custom operator; the name of a builtin operator replaces the
             library's kernel.
-        variable_arena_size: Bytes of a second arena with an allocator of its own, in which the firmware creates the
+        variable_arena: Bytes of a second arena with an allocator of its own, in which the firmware creates the
             table of resource variables; None where the table is in the model's arena.
-        has_own_planner: Whether the firmware creates the memory planner and passes it to ``MicroAllocator::Create``;
+        own_planner: Whether the firmware creates the memory planner and passes it to ``MicroAllocator::Create``;
             then it is not in the arena.
         has_own_arena_allocator: Whether the firmware creates the SingleArenaBufferAllocator, too, which is then not in
             the arena either.
@@ -59,11 +59,11 @@ class Configuration:
     target: Target
     interpreter: str = ""
     planner: str = "greedy"
-    resource_variable_count: int | None = None
-    is_split: bool = False
+    resource_variables: int | None = None
+    split_arenas: bool = False
     custom_ops: tuple[OpModel, ...] = ()
-    variable_arena_size: int | None = None
-    has_own_planner: bool = False
+    variable_arena: int | None = None
+    own_planner: bool = False
     has_own_arena_allocator: bool = False
     own_requests: tuple[int, ...] = ()
     preserved: frozenset[tuple[int, int]] = frozenset()
@@ -76,9 +76,9 @@ class Configuration:
             raise UsageError(
                 "RecordingMicroAllocator::Create always creates a GreedyMemoryPlanner; use interpreter plain"
             )
-        if self.has_own_planner:
+        if self.own_planner:
             raise UsageError(_NO_OWN_PLANNER)
-        if self.is_split:
+        if self.split_arenas:
             raise UsageError("RecordingMicroAllocator::Create takes one arena; use interpreter plain")
 
     def __post_init__(self) -> None:
@@ -95,12 +95,12 @@ class Configuration:
             raise UsageError(f"planner '{self.planner}' is not one of {', '.join(PLANNER_NAMES)}")
         if self.interpreter == "recording":
             self._refuse_for_recording()
-        if self.has_own_planner and self.is_split:
+        if self.own_planner and self.split_arenas:
             raise UsageError(_NO_OWN_PLANNER)
-        if self.has_own_arena_allocator and not self.has_own_planner:
+        if self.has_own_arena_allocator and not self.own_planner:
             raise UsageError("MicroAllocator::Create with a SingleArenaBufferAllocator takes a planner, too")
-        if self.resource_variable_count is not None and self.resource_variable_count < 0:
-            raise UsageError(f"{self.resource_variable_count} resource variables: the number must not be negative")
+        if self.resource_variables is not None and self.resource_variables < 0:
+            raise UsageError(f"{self.resource_variables} resource variables: the number must not be negative")
 
 
 def planner_words(name: str, is_own: bool) -> str:
@@ -111,8 +111,8 @@ def planner_words(name: str, is_own: bool) -> str:
 class Settings(TypedDict, total=False):
     """The keyword settings of :func:`configure`. None, or omitting one, means the default of the target or of TFLM.
 
-    Those of :data:`NAMING`, ``optimize_kernels_for``, ``arena_address`` and ``ethos_u`` belong to the target; the
-    others are fields of :class:`Configuration`.
+    Those that are options too, or keys of ``tflm-sim.toml``, have the same names there: ``--own-planner`` is
+    ``own_planner``. What is not described here is a field of :class:`Configuration`.
 
     Attributes:
         board: A board, in the place of a target or beside one that it runs: by its name here, or what Arduino's IDE
@@ -122,6 +122,9 @@ class Settings(TypedDict, total=False):
             ("ArduTFLite.h"), with an optional @VERSION.
         runtime: The version of TFLM: a day ("2023-06-15"), a commit, or LIBRARY@VERSION.
         kernels: The kernel library, with an optional @VERSION.
+        optimize_kernels_for: OPTIMIZE_KERNELS_FOR of upstream's Makefile, for CMSIS-NN with MVE: "speed" or "size".
+        arena_address: The arena's address modulo 16.
+        ethos_u: Whether the firmware links the Ethos-U driver.
     """
 
     board: str | None
@@ -134,11 +137,11 @@ class Settings(TypedDict, total=False):
     optimize_kernels_for: str | None
     interpreter: str | None
     planner: str | None
-    resource_variable_count: int | None
-    is_split: bool
+    resource_variables: int | None
+    split_arenas: bool
     custom_ops: Iterable[OpModel]
-    variable_arena_size: int | str | None
-    has_own_planner: bool
+    variable_arena: int | str | None
+    own_planner: bool
     has_own_arena_allocator: bool
     own_requests: Iterable[int]
     preserved: Iterable[tuple[int, int]]
@@ -151,7 +154,7 @@ _TARGET_EXPECTED = "a target (the name of a preset, a Target or a Configuration)
 NAMING = ("board", "firmware", "library", "runtime", "kernels")
 """Settings that say which target it is."""
 _TARGET_SETTINGS = ("arena_address", "ethos_u")
-_INTEGER_SETTINGS = {"arena_address", "resource_variable_count"}
+_INTEGER_SETTINGS = {"arena_address", "resource_variables"}
 
 
 def _converted(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,8 +162,8 @@ def _converted(settings: Mapping[str, Any]) -> dict[str, Any]:
     chosen = {name: value for name, value in settings.items() if value is not None}
     if "firmware" in chosen:
         chosen["firmware"] = os.fspath(chosen["firmware"])
-    if "variable_arena_size" in chosen:
-        chosen["variable_arena_size"] = as_size(chosen["variable_arena_size"], "variable_arena_size")
+    if "variable_arena" in chosen:
+        chosen["variable_arena"] = as_size(chosen["variable_arena"], "variable_arena")
     for name in _INTEGER_SETTINGS & chosen.keys():
         expect(chosen[name], int, f"{name} as a number")
     if "ethos_u" in chosen:

@@ -24,6 +24,7 @@ from tflm_sim.model.schema import BUILTIN_OPERATORS, builtin_operator_code, buil
 from tflm_sim.model.types import Model, OperatorCode
 from tflm_sim.ops.custom_operators import remedy
 from tflm_sim.ops.op_model import Node, OpModel
+from tflm_sim.ops.reference import check_that_nothing_models
 from tflm_sim.ops.roles import StructInit
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.recorded import RecordedAllocationType
@@ -165,6 +166,7 @@ class MicroInterpreter:
 
     def _refuse_operator(self, code: OperatorCode, name: str, builtin: str, where: str) -> PrepareError:
         """Log what TFLM prints about an operator that has no kernel."""
+        check_that_nothing_models(name)
         if code.builtin_code > self._last_operator():
             builtin = ""
             hint = "" if self._has("resolver_of_its_own") else " Are you using old TFLite binary with newer model?"

@@ -20,6 +20,7 @@ from tflm_sim.graph.lifetimes import AllocationInfo
 from tflm_sim.graph.resource_variables import ResourceVariables
 from tflm_sim.model.types import Model
 from tflm_sim.ops.registry import registrations
+from tflm_sim.ops.roles import FailedDebugCheck
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.targets.runtime import Runtime
 from tflm_sim.targets.target import Target
@@ -129,7 +130,7 @@ def run(
         if model.index_fault is not None:
             raise copy(model.index_fault)  # threads share the model, and raising adds to an error's traceback
     target = configuration.target
-    kind = "split" if configuration.is_split else configuration.interpreter
+    kind = "split" if configuration.split_arenas else configuration.interpreter
     interpreters: list[MicroInterpreter] = []
     failure: SimulatedFailure | None = None
     try:
@@ -138,7 +139,7 @@ def run(
             target,
             kind=kind,
             planner=configuration.planner,
-            has_own_planner=configuration.has_own_planner,
+            has_own_planner=configuration.own_planner,
             has_own_arena_allocator=configuration.has_own_arena_allocator,
             preserved=configuration.preserved,
         )
@@ -151,6 +152,8 @@ def run(
             )
             interpreters[-1].allocate_tensors()
     except SimulatedFailure as error:
+        if isinstance(error, FailedDebugCheck) and not target.runtime.has_debug_checks:
+            error = error.without_checks()
         failure = _without_frames(error)
     device = Device(arena, tuple(i for i in interpreters if i.allocation is not None), failure)
     arena.tell(End, configuration.interpreter, device.status, 0 if device.status == "abort" else arena.used_bytes)
@@ -170,8 +173,8 @@ def _resource_variables(
     model: Model, allocator: MicroAllocator, configuration: Configuration
 ) -> ResourceVariables | None:
     """Create the table of a model's resource variables in the arena that the configuration names."""
-    count = configuration.resource_variable_count
-    size = configuration.variable_arena_size
+    count = configuration.resource_variables
+    size = configuration.variable_arena
     if size is None:
         return create_resource_variables(model, allocator, count)
     try:
@@ -188,7 +191,7 @@ def _variable_allocator(allocator: MicroAllocator, configuration: Configuration,
         if isinstance(event, LogLine | Corruption):
             allocator.arena.emit(event)
 
-    apart = replace(configuration, interpreter="plain", is_split=False)
+    apart = replace(configuration, interpreter="plain", split_arenas=False)
     return MicroAllocator(_arena(apart, size, (tell,)), configuration.target)
 
 
@@ -215,7 +218,7 @@ def make_arena(
             raise UsageError(f"an arena of {size} bytes is not between 0 and 2 GiB")
     arena = (
         _split_arena(configuration, arena_size, non_persistent_arena_size, observers)
-        if configuration.is_split
+        if configuration.split_arenas
         else _arena(configuration, arena_size, observers)
     )
     arena.tell(Run, configuration.interpreter, arena_size)

@@ -39,7 +39,7 @@ class BufferId:
     """Which buffer: a tensor, a scratch buffer or a resource variable.
 
     ``kind`` is "tensor", "scratch" or "resource variable"; ``index`` counts tensors in their subgraph, the others in
-    the model, whose place among the models of the arena is ``model``.
+    the model, whose place among the models of the arena is ``model``, from 0 on: that of interpreter ``model + 1``.
     """
 
     kind: str
@@ -49,7 +49,7 @@ class BufferId:
 
     def __str__(self) -> str:
         subgraph = f" of subgraph {self.subgraph}" if self.kind == "tensor" and self.subgraph else ""
-        model = f" of model {self.model}" if self.model else ""
+        model = f" of interpreter {self.model + 1}" if self.model else ""
         return f"{self.kind} {self.index}{subgraph}{model}"
 
 

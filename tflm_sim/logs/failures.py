@@ -7,7 +7,7 @@ from itertools import chain
 from tflm_sim.logs.kernel_texts import find_kernel_text
 from tflm_sim.logs.log_events import Damaged, LogEvent, Message
 from tflm_sim.logs.message_kinds import MessageKind, Role, Values
-from tflm_sim.logs.prefixes import TextLine
+from tflm_sim.logs.prefixes import TextLine, is_progress
 from tflm_sim.logs.tflm_messages import BY_ANCHOR, BY_HEAD, MESSAGES
 
 # The smallest print buffer of upstream's debug_log ports; a longer line has lost its end there.
@@ -46,7 +46,7 @@ def read_messages(line: TextLine) -> list[LogEvent]:
     Of several kinds that fit at one place, the longest wins: "... resolver size is too small (4)." is more than "is too
     small (4).".
     """
-    chosen = _longest_messages(line.text)
+    chosen = [] if is_progress(line.text) else _longest_messages(line.text)
     if all(row.kind == _GENERIC_KIND for _, _, row, _ in chosen):
         text = find_kernel_text(line.text)
         if text is not None:

@@ -140,17 +140,21 @@ def _none(values: Values) -> Values | None:
     return None if values.get("bytes") else values
 
 
+def _macs(values: Values) -> Values:
+    """Return the multiplications a cycle; the driver prints their logarithms."""
+    return {**values, "npu": 1 << int(values["has"]), "model": 1 << int(values["wanted"])}
+
+
 _AIOTE_FILE = (
     "0 bytes were asked for, the size of a file that is not there: check the model's name in config.ini, and that the "
     "file lies in /config of the SD card."
 )
 _HUNG = (
-    "If this is the last line: the stack is too small, a check of TFLM stopped the device without a word, or the "
-    "line that "
-    "says so did not leave the port. --model with --library and --arena-size says what fails; 'tflm-sim firmware ELF "
-    "--run "
-    "--invoke 1' executes the program, prints its messages and measures the stack."
+    "If this is the last line: the stack is too small, a check of TFLM stopped the device without a word, or the line "
+    "that says so did not leave the port. --model with --library and --arena-size says what fails; 'tflm-sim firmware "
+    "ELF --run' executes the program, prints its messages and measures the stack."
 )
+_DRIVER = "ethos-u-core-driver ethosu_driver.c @ 0356707"
 _NPU = (
     "The model and the firmware disagree about the NPU. Compile with Vela for exactly this one (--accelerator-config "
     "ethos-u55-128 and the like), with a version of Vela as old as the driver."
@@ -168,6 +172,11 @@ _WRONG_MODEL = (
 _CUBE = (
     "This is STM32Cube.AI, whose memory is no arena of TFLM: 'tflm-sim' does not compute it. Its own report (stedgeai "
     "analyze) has the sizes; with the TFLM runtime of X-CUBE-AI, 'tflm-sim size MODEL --target cortex-m4' has them."
+)
+
+_OPENMV_FILE = (
+    "The file is not there, is no .tflite file, or does not fit: tf.load(..., load_to_fb=True) or a model "
+    "built into the firmware takes other memory; 'tflm-sim size MODEL' says what the arena takes."
 )
 
 # fmt: off
@@ -193,6 +202,12 @@ FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
         "Left %d bytes after tensor_boundary", fields="bytes",
         note="{bytes:,} bytes of the arena of an EON compiled model lie free between its tensors and what its kernels "
              "keep: kTensorArenaSize is larger than needed by about as much ('tflm-sim size X_compiled.cpp')."),
+    row("ardutflite_init", _P, "create", "ArduTFLite's modelInit() did not load the model", "examples of ArduTFLite",
+        "Model initialization failed!",
+        note="The line before it says why, where the library's own reach the port. An arena that is too small is the "
+             "usual cause: 'tflm-sim check SKETCH_FOLDER' reads its size and the model in the sketch."),
+    row("ardutflite_run", _P, "invoke", "ArduTFLite's modelRunInference() failed", "examples of ArduTFLite",
+        "RunInference Failed!", note="The line before it says why; so does 'tflm-sim check SKETCH_FOLDER'."),
     # ESPHome.
     row("wake_word_variables", _O, "create", "the arena of a wake word's variables, from the heap",
         "ESPHome micro_wake_word/streaming_model.cpp",
@@ -222,7 +237,8 @@ FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
              "subgraph, or of another version, does so."),
     row("arena_not_had", _F, "create", "the program could not allocate the arena from the heap", "programs of users",
         "Tensor arena allocation failed", "tensor arena allocation failed", "Failed to allocate arena",
-        "Failed to allocate memory for tensor arena", "arena allocation failed", note=_HEAP),
+        "Failed to allocate memory for tensor arena", "arena allocation failed", "Could not allocate tensor_arena",
+        "Could not allocate tensor arena", "memory for tensor arena", note=_HEAP),
     row("wake_word_buffer", _F, "create", "a buffer of micro_wake_word, from the heap", "ESPHome micro_wake_word.cpp",
         "Could not allocate input buffer", "Could not allocate the audio preprocessor's buffer.",
         "Could not allocate ring buffer",
@@ -259,41 +275,69 @@ FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
         "'module' object has no attribute 'classify'",
         note="The module tf, with tf.load() and tf.classify(), became ml in 2024: net = ml.Model(...), "
              "net.predict(...). Or flash the firmware that the script was written for."),
+    row("python_module", _F, "", "this firmware has no module {name}", "MicroPython",
+        "no module named '%s'", fields="name",
+        note="Flash a firmware that was built with it: microlite is in those of tensorflow-micropython-examples, ml in "
+             "those of OpenMV."),
     row("openmv_load", _P, "create", "OpenMV did not load the model {file}", "OpenMV py_tf.c, py_ml.c",
-        "Failed to load network: %s", fields="file",
-        note="The file is not there, is no .tflite file, or does not fit: tf.load(..., load_to_fb=True) or a model "
-             "built "
-             "into the firmware takes other memory; 'tflm-sim size MODEL' says what the arena takes."),
+        "Failed to load network: %s", fields="file", note=_OPENMV_FILE),
+    row("openmv_network", _P, "create", "OpenMV did not load the model", "OpenMV py_ml.c", "Failed to load network",
+        note=_OPENMV_FILE),
     row("edgetpu_version", _F, "", "the model was compiled for a newer Edge TPU runtime than this one",
         "google-coral/pycoral issue 50; coral.ai/docs/edgetpu/compiler",
         "Package requires runtime version (%d), which is newer than this runtime version (%d)", fields="needed present",
         note="It needs version {needed}, this is {present}: install that libedgetpu, or compile the model with "
              "'edgetpu_compiler --min_runtime_version {present}'."),
     # Arm's Ethos-U driver, and what stands on it.
-    row("npu_init", _F, "create", "the Ethos-U was not found", "ethos-u-core-driver ethosu_driver.c",
+    row("npu_init", _F, "create", "the Ethos-U was not found", _DRIVER,
         "Failed to initialize Ethos-U device", "Failed to initialize NPU with ethosu_init()",
-        "Failed to switch security state and privilege level", "Failed to reset Ethos-U",
+        "Failed to switch security state and privilege level", "Failed to reset Ethos-U", "Soft reset timed out",
+        "Failed to soft-reset NPU", "Failed to request power",
         note="There is no NPU at that address: QEMU has none (take the FVP), the clock or power of it is off, or base "
              "address and security (secure_enable) are not this board's."),
-    row("npu_none", _F, "invoke", "no Ethos-U is ready: none was initialised, or all are in use",
-        "ethos-u-core-driver ethosu_driver.c", "No NPU driver handle available",
+    row("npu_product", _F, "create", "the Ethos-U driver is compiled for another NPU", _DRIVER,
+        "Driver has not been compiled for this product",
+        note="Build it for the one on this board: CONFIG_ARM_ETHOS_U55_128 and the like in Zephyr, "
+             "ETHOSU_TARGET_NPU_CONFIG in CMake; and compile the model with Vela for the same."),
+    row("npu_none", _F, "invoke", "no Ethos-U is ready: none was initialised, or all are in use", _DRIVER,
+        "No NPU driver handle available", "No NPU driver handle registered",
         note="Call ethosu_init() before the first Invoke(), and look why it failed; with several threads, as many "
              "NPUs."),
-    row("npu_aligned", _F, "invoke", "an address given to the Ethos-U is not a multiple of 16",
-        "ethos-u-core-driver ethosu_driver.c", "NPU memory region addresses not aligned to 16 bytes",
-        "not aligned to 16 bytes",
-        note="Declare the model's array and the arena alignas(16): const alignas(16) unsigned char model[]; a model "
-             "in a "
-             "file has to be loaded to such an address."),
-    row("npu_payload", _F, "invoke", "the model's Ethos-U operator is no output of Vela", "ethosu_driver.c",
-        "Custom operator data does not start with ARM", "Custom Operator Payload:",
-        "CO_TYPE != ETHOSU",
+    row("npu_busy", _F, "invoke", "the Ethos-U is used in a wrong order", _DRIVER,
+        "Inference already running, or waiting to be cleared", "Inference job not running", "Unexpected job state",
+        note="Two threads use one driver handle, or ethosu_wait() was not called: reserve a driver for each."),
+    row("npu_heap", _F, "create", "no memory for the Ethos-U driver's semaphore or mutex", _DRIVER,
+        "Failed to create driver semaphore", "Failed to create global driver mutex",
+        "Failed to create global driver semaphore", note="It comes from the heap of the system, not from the arena."),
+    row("npu_fast", _F, "invoke", "the Ethos-U's fast memory has {given:,} bytes, the model needs {needed:,}",
+        _DRIVER, "Fast memory area too small. fast_memory_size=%d, base_addr_size=%d", fields="given needed",
+        note="Give ethosu_init() a fast memory of {needed:,} bytes, or compile the model with Vela for a smaller one "
+             "(--arena-cache-size {given}) or without (--memory-mode Shared_Sram)."),
+    row("npu_aligned", _F, "invoke", "an address given to the Ethos-U is not a multiple of 16", _DRIVER,
+        "NPU memory region addresses not aligned to 16 bytes", "not aligned to 16 bytes",
+        note="Declare the model's array and the arena alignas(16): const alignas(16) unsigned char model[]; a model in "
+             "a file has to be loaded to such an address."),
+    row("npu_aligned_32", _F, "invoke", "an address given to the Ethos-U is not a multiple of 32", _DRIVER,
+        "not aligned to 32 bytes", note="Declare the model's array and the arena alignas(32)."),
+    row("npu_payload", _F, "invoke", "the model's Ethos-U operator is no output of Vela", _DRIVER,
+        "Custom operator data does not start with ARM", "Custom Operator Payload:", "CO_TYPE != ETHOSU",
+        "UNSUPPORTED driver_action_command", "custom_data_size=0x",
         note="Compile the model with Vela (vela --accelerator-config ...) and flash that file, whole."),
     row("npu_mismatch", _F, "invoke", "the model was compiled for another Ethos-U", "ethosu_device_u55_u65.c",
         "NPU config mismatch", "NPU arch mismatch", "config mismatch", note=_NPU),
-    row("npu_invoke", _F, "invoke", "the Ethos-U did not finish the model", "ethosu.cc; Arm's Ethos-U driver",
-        "Failed to invoke ethos-u operator", "Ethos-U invoke failed", "ethosu_invoke failed",
-        "NPU timed out", note=_NPU),
+    row("npu_stopped", _F, "invoke", "the Ethos-U stopped at byte {read} of {bytes} of its commands",
+        "ethos-u-core-driver ethosu_driver.c (2021)", "IRQ received but qread (%d) not at end of stream (%d)",
+        fields="read bytes",
+        note="It met a fault: the commands and weights (the model), the arena or its fast memory lie where the NPU "
+             "cannot read, or the loader did not write them there."),
+    row("npu_macs", _F, "invoke", "the model was compiled for an Ethos-U of another size", "ethosu_device_u55_u65.c",
+        "NPU config mismatch. npu.macs_per_cc=%d, optimizer.macs_per_cc=%d", fields="has wanted", reads=_macs,
+        note="Compile it with --accelerator-config ethos-u55-{npu}, which this NPU is; it was compiled for {model} "
+             "multiplications a cycle."),
+    row("npu_invoke", _F, "invoke", "the Ethos-U did not finish the model", "ethosu.cc; ethosu_driver.c",
+        "Failed to invoke ethos-u operator", "Ethos-U invoke failed", "ethosu_invoke failed", "NPU timed out",
+        "Failed to invoke inference", "NPU error(s) occured during inference", "NPU inference timed out",
+        "NPU status=0x", note=_NPU),
     row("cmsis_nn", _F, "", "a function of CMSIS-NN refused its arguments", "CMSIS-NN", "ARM_CMSIS_NN_SUCCESS",
         "ARM_CMSIS_NN_ARG_ERROR", "ARM_MATH_ARGUMENT_ERROR",
         note="Its scratch buffer is too small or missing, or the layer's options are none of those that it computes: "
@@ -305,11 +349,37 @@ FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
              "build with the reference kernels (without OPTIMIZED_KERNEL_DIR=xtensa) to see whether the model is "
              "right."),
     # Coral Micro, and custom operators.
+    row("coral_package", _F, "op_init", "the model was not compiled for the Edge TPU, or not whole",
+        "coralmicro libs/tpu/edgetpu_manager.cc", "Package verification failed", "No executables to register",
+        "MultiExecutable verification failed", "Executable verification failed",
+        "Package does not have inference executable",
+        note="Compile it with edgetpu_compiler anew, and copy the whole file to the board."),
+    row("coral_device", _F, "create", "the Edge TPU was not found", "coralmicro examples",
+        "Failed to get EdgeTpu context", "Failed to load delegate from libedgetpu",
+        note="It has no power, or another program uses it: reset the board, call EdgeTpuManager::OpenDevice() once."),
+    row("coral_file", _P, "create", "the program did not load the file {file}", "coralmicro examples",
+        "ERROR: Failed to load %s", fields="file",
+        note="It is not in the board's file system: name it in the target's DATA, and flash the data too."),
+    row("edgetpu_runtime", _F, "op_prepare", "the Edge TPU's operator met a type that this runtime does not know",
+        "google-coral/examples-camera issue 34, edgetpu issue 401", "tf_lite_type != kTfLiteUInt8 (%d != 3)",
+        "Unsupported data type in custom op handler: %d", fields="type",
+        note="The model is newer than the runtime: install the tflite_runtime, pycoral and libedgetpu of one release."),
+    row("model_identifier", _M, "create", "the file is no TensorFlow Lite model: {found} stands where TFL3 has to",
+        "TensorFlow Lite model_builder.cc", "Model provided has model identifier '%s', should be 'TFL3'",
+        fields="found",
+        note="Often a web page was saved ('<htm', 'OCTY', 'l><b'), or the pointer of Git LFS ('ion '): load the file "
+             "itself, and look at its size."),
+    row("model_identifier", _M, "create", "the file is no TensorFlow Lite model", "TensorFlow Lite model_builder.cc",
+        "should be 'TFL3'"),
+    row("model_file", _F, "create", "the model's file {file} cannot be read", "TensorFlow Lite allocation.cc",
+        "Mmap of '%s' failed", "Could not open '%s'", fields="file",
+        note="It is not there, is a folder, or is empty: give the path of the .tflite file."),
     row("custom_missing", _M, "op_parse", "the custom operator {op} is not registered with the resolver",
         "coralmicro, TensorFlow Lite", "Didn't find custom op for name '%s' with version %d",
         fields="op version"),
     row("custom_unresolved", _M, "op_parse", "the custom operator {op} is not registered with the resolver",
-        "TensorFlow Lite", "Encountered unresolved custom op: %s", fields="op"),
+        "TensorFlow Lite", "Encountered unresolved custom op: %s.", "Encountered unresolved custom op: %s",
+        fields="op"),
     # Seeed SSCMA.
     row("sscma", _F, "", "the device answered {name} with code {code}", "Seeed SSCMA-Micro",
         '"type": 1, "name": "%s", "code": %d', '"type":1,"name":"%s","code":%d',
@@ -318,19 +388,37 @@ FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
     row("cube_layers", _F, "", "STM32Cube.AI does not take the layer {layers}", "STM32Cube.AI (stedgeai)",
         "Unsupported layer types: %s", "E801(NotImplementedError): Unsupported layer types: %s", fields="layers",
         note=_CUBE + " There, replace the layer; TFLM has kernels (UNIDIRECTIONAL_SEQUENCE_LSTM) that it lacks."),
+    row("cube_board", _F, "", "the board does not answer STM32Cube.AI's validation", "community.st.com 687720, 122225",
+        "(HwIOError)", "Unable to bind the STM AI runtime",
+        note="It does not run the validation program of this network, or stopped at a fault: let X-CUBE-AI compile and "
+             "flash it ('Automatic compilation'), reset the board, close other terminals, and raise stack and heap "
+             "in the linker script. It is no matter of an arena of TFLM."),
     row("cube_tool", _F, "", "STM32Cube.AI's tool failed", "STM32Cube.AI (stedgeai)", "TOOL ERROR:",
-        "E801(NotImplementedError)", "E010(InvalidModelError)", "NOT IMPLEMENTED:", note=_CUBE),
+        "E801(NotImplementedError)", "E010(InvalidModelError)", "NOT IMPLEMENTED:", "(CliRuntimeError)",
+        "(CliArgumentError)", "(ToolRuntimeError)", "(CodeGenerationError)", "INTERNAL ERROR:",
+        note=_CUBE),
     row("cube_runtime", _F, "", "STM32Cube.AI's network failed: {code}", "STM32Cube.AI ai_platform.h",
         "AI_ERROR_%s", fields="code", note=_CUBE),
     row("cube_init", _F, "create", "STM32Cube.AI's network was not initialised", "STM32Cube.AI (stedgeai)",
         "type=0x%x(INIT_FAILED), code=0x%x(%s)", fields="type number code",
-        note=_CUBE + " Weights (network_data) and activations are given to ai_network_init(): their addresses and "
+        note="Weights (network_data) and activations are given to ai_network_init(): their addresses and "
                      "sizes "
                      "are those of this export?"),
+    # Other engines.
+    row("esp_dl", _F, "", "ESP-DL refused the model: {what}", "espressif/esp-dl", "dl::module::%s", fields="what",
+        note="ESP-DL is another library, which runs .espdl files: its memory is no arena of TFLM."),
     # What programs say of their own.
     row("program_arena", _F, "create", "no {bytes:,} bytes for the arena, from the heap", "examples of "
                                                                                           "esp-tflite-micro",
         "Couldn't allocate memory of %d bytes", fields="bytes", note=_HEAP),
+    row("tests_failed", _F, "", "a test of TFLM failed", "micro/testing/micro_test.h", "~~~SOME TESTS FAILED~~~",
+        note="The lines before it name the check, its file and the values."),
+    row("program_camera", _F, "", "the camera was not found", "espressif/esp32-camera; Edge Impulse's examples",
+        "Camera probe failed", "Camera init failed", "Failed to initialize Camera!",
+        note="It is no matter of the model: the pins of this board (CAMERA_MODEL_...), the cable and the PSRAM."),
+    row("program_image", _F, "", "no memory for the camera's image, from the heap", "Edge Impulse's examples",
+        "Failed to allocate snapshot buffer",
+        note="The image before it is resized, width * height * 3 bytes. " + _HEAP),
     row("program_input", _P, "", "the model's input is not the one that the program expects",
         "micro/examples/*/main_functions.cc", "Bad input tensor parameters in model",
         "Bad output tensor parameters in model",
@@ -350,6 +438,7 @@ FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
         "Invoking...", "Running inference...", "Calling Invoke", note=_HUNG),
     row("program_model", _P, "", "the program could not set the model up", "NXP eIQ; any program",
         "Failed initializing model", "Failed to initialize model", "Failed to initialise model", "Failed to init model",
+        "Model init failed", "Model initialization failed", "Can't load tflite model", "Allocation failed!",
         note="TFLM prints why before this line."),
 )
 # fmt: on

@@ -23,7 +23,8 @@ _USED = (
     ("arena_used_bytes", re.compile(r"(?<!TFLite )arena used(?: bytes)?\s*[:=]\s*(\d{1,10})(?!\d)", re.IGNORECASE)),
 )
 _CONFIGURED = re.compile(
-    r"(?:\b(?:k?tensor_?arena_?size|arena[_ ]size|tensor (?:area|arena))\s*[:=]|\barena=)\s*(\d{1,10})(?!\d)",
+    r"(?:\b(?:k?tensor_?arena_?size|arena[_ ]size|tensor (?:area|arena))\s*[:=]|\barena=|Allocating Tensor Arena \()\s*"
+    r"(\d{1,10})(?!\d)",
     re.IGNORECASE,
 )
 _MLTK_MEMORY = re.compile(r"Tensor runtime memory: (\d{1,10}(?:\.\d{1,10})?)([kM]?)")

@@ -19,6 +19,7 @@ from tflm_sim.logs.printed_allocations import RecordingReader
 from tflm_sim.logs.printed_plan import PlanReader
 from tflm_sim.logs.profiler import ProfilerReader
 from tflm_sim.logs.tflm_messages import BY_KIND
+from tflm_sim.logs.wrapped import WrappedReader
 
 # A report with so many foreign lines after its last one is over: an end that depends on no clock.
 _MAX_OTHER_LINES = 64
@@ -46,6 +47,7 @@ class LogParser:
             PlanReader(),
             ProfilerReader(),
             VendorReader(),
+            WrappedReader(),
         )
         self._idle = 0
 

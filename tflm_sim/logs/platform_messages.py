@@ -1,19 +1,19 @@
-"""What processors, systems, linkers and tool chains print when a program does not fit, or is stopped.
+"""What processors and systems print when a program is stopped.
 
 A STOPPED row says that the program was stopped, a CAUSE row why: where a log has both, the cause is the answer. An
 ADDRESS row carries addresses, which :mod:`tflm_sim.logs.crashes` reads.
 Sources: ESP-IDF docs/en/api-guides/fatal-errors.rst @ 028093e; Zephyr kernel/fatal.c @ 00bf76e and
 arch/arm/core/cortex_m/fault.c; mbed-os platform/include/platform/mbed_error.h @ 09734a8 and
-platform/source/TARGET_CORTEX_M/mbed_fault_handler.c; GNU ld; arduino-cli.
+platform/source/TARGET_CORTEX_M/mbed_fault_handler.c.
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable
 
 from tflm_sim.logs.message_kinds import MessageKind, Role, Values, row
 
-_S, _R, _C, _A, _B, _L, _F = (Role.STOPPED, Role.REPORT, Role.CAUSE, Role.NOTE, Role.BUILD, Role.FLASH, Role.FRAMEWORK)
+_S, _R, _C, _A, _F = (Role.STOPPED, Role.REPORT, Role.CAUSE, Role.ADDRESS, Role.FRAMEWORK)
 
 _POINTER = (
     "Where the address is near 0 a null pointer was used: an input, output or arena that was not allocated, or a "
@@ -23,7 +23,7 @@ _POINTER = (
 )
 _STACK = (
     "Give the task a larger stack (AllocateTensors() and Invoke() run on it), and put no arena and no image on it: "
-    "static memory or the heap is for those. 'tflm-sim firmware ELF --run --invoke 1' measures the stack where the "
+    "static memory or the heap is for those. 'tflm-sim firmware ELF --run' measures the stack where the "
     "core "
     "can be executed."
 )
@@ -49,6 +49,9 @@ _ALIGNMENT = (
 _MODEL_IN_FLASH = (
     "The flash was being written, or the code or the model's array lie where the cache did not reach. Run no inference "
     "while flash is written."
+)
+_FLASH_IT = (
+    "Nothing ran yet, so the model is not the cause: flash the whole program again, boot loader and partitions too."
 )
 _READ = ("the program read an address that is none", _POINTER)
 _WROTE = ("the program wrote to an address that is none", _POINTER)
@@ -98,6 +101,26 @@ _PANIC_REASONS: dict[int | str, tuple[str, str]] = {
         "Run the model in a task, not in an interrupt.",
     ),
 }
+_EXCCAUSE: dict[int | str, tuple[str, str]] = {
+    0: _NO_CODE,
+    2: _JUMPED,
+    3: _MISALIGNED,
+    6: _DIVIDED,
+    9: _MISALIGNED,
+    20: _JUMPED,
+    28: _READ,
+    29: _WROTE,
+}
+_MCAUSE: dict[int | str, tuple[str, str]] = {
+    0: _JUMPED,
+    1: _JUMPED,
+    2: _NO_CODE,
+    4: _MISALIGNED,
+    5: _READ,
+    6: _MISALIGNED,
+    7: _WROTE,
+}
+"""Numbers of Xtensa exceptions, and of RISC-V ones. Source: Zephyr arch/xtensa/core, arch/riscv/core."""
 _RESETS: dict[int | str, tuple[str, str]] = {
     name: meaning
     for names, meaning in (
@@ -126,7 +149,7 @@ _RESETS: dict[int | str, tuple[str, str]] = {
 }
 _ZEPHYR_STACK = (
     "Raise CONFIG_MAIN_STACK_SIZE, or the stack of the thread that runs AllocateTensors() and Invoke(); put no "
-    "arena on it. 'tflm-sim firmware zephyr.elf --run --invoke 1' measures the stack."
+    "arena on it. 'tflm-sim firmware zephyr.elf --run' measures the stack."
 )
 _ZEPHYR_REASONS: dict[int | str, tuple[str, str]] = {
     0: (
@@ -173,6 +196,17 @@ _ARM_FAULTS: dict[int | str, tuple[str, str]] = {
     "USAGE": ("the processor met an instruction or an address that it cannot use (usage fault)", _ALIGNMENT),
     "HARD": ("the processor stopped at a HardFault", _POINTER),
 }
+_CFSR: dict[int | str, tuple[str, str]] = {
+    name: meaning
+    for names, meaning in (
+        ("IACCVIOL IBUSERR INVSTATE INVPC", _JUMPED),
+        ("UNDEFINSTR", _NO_CODE),
+        ("UNALIGNED", _MISALIGNED),
+        ("DIVBYZERO", _DIVIDED),
+        ("MSTKERR MUNSTKERR STKERR UNSTKERR STKOF", _OVERRUN),
+    )
+    for name in names.split()
+}
 _CORTEX_M = "Cortex-M exceptions"
 _ZEPHYR_FAULT = "Zephyr arch/arm/core/cortex_m/fault.c @ 0183d02"
 _REPORT = "The lines before say which fault it was; --firmware ELF makes functions of the addresses."
@@ -182,51 +216,26 @@ _FREE = (
 )
 
 
-def _over(values: Values) -> Values | None:
-    """Return the fields of a sketch that is larger than what there is."""
-    return values if int(values.get("percent", 0)) > 100 else None
+def _bad_cfsr(values: Values) -> Values | None:
+    return values if values.get("cfsr") else None
 
 
-def _flash_over(values: Values) -> Values | None:
-    used, limit = int(values["used"]), int(values["limit"])
-    return {**values, "bytes": used - limit} if used > limit else None
+def _bad_task(values: Values) -> Values | None:
+    return None if str(values.get("task")).startswith("IDLE") else values
+
+
+def _as_cfsr(shift: int) -> Callable[[Values], Values | None]:
+    """Return a reader of one of the three registers that CFSR is made of, as if all of CFSR were printed."""
+    return lambda values: _bad_cfsr({"cfsr": int(values["cfsr"]) << shift})
+
+
+def _reset(code: str) -> Callable[[Values], Values | None]:
+    """Return a reader of a line without fields that says what the boot ROM calls ``code``."""
+    return lambda _: {"code": code}
 
 
 def _bad_reset(values: Values) -> Values | None:
     return values if values.get("code") in _RESETS else None
-
-
-_CODE = re.compile(r"flash|rom|text|code|iram|itcm|xip", re.IGNORECASE)
-_LINKED = (
-    "Nothing ran yet: what the program puts into {region} is {bytes:,} bytes too much. If a static arena is in there, "
-    "make it smaller ('tflm-sim size MODEL' says how small it may be), or move it or other data elsewhere."
-)
-_CODE_LINKED = (
-    "Nothing ran yet: code and constants are {bytes:,} bytes too much for {region}. The arena is not in there; the "
-    "model's "
-    "array and the operators are: quantize the model to int8, name its operators (MicroMutableOpResolver, not "
-    "AllOpsResolver), build with -Os, or place the array elsewhere."
-)
-
-
-def _of_ram(values: Values) -> Values | None:
-    return None if _CODE.search(str(values["region"])) else values
-
-
-def _of_code(values: Values) -> Values | None:
-    return values if _CODE.search(str(values["region"])) else None
-
-
-def _backwards(values: Values) -> Values:
-    """Return how far the data reach: the linker names where they end, and where they had to."""
-    return {**values, "bytes": int(values["from"]) - int(values["to"])}
-
-
-_OVERFLOWED = (
-    "region `%s' overflowed by %d bytes",
-    "region '%s' overflowed by %d bytes",
-    "region %s overflowed by %d bytes",
-)
 
 
 # fmt: off
@@ -281,6 +290,17 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
     row("task_wdt", _C, "", "a task kept the processor for longer than the watchdog waits", "ESP-IDF "
                                                                                             "esp_system/task_wdt.c",
         "Task watchdog got triggered", note=_WATCHDOG),
+    row("task_wdt_late", _A, "", "a task that did not reset the watchdog", "ESP-IDF esp_system/task_wdt.c",
+        "- %s (CPU %d)", fields="task cpu"),
+    row("task_wdt_idle", _A, "", "a processor without work", "ESP-IDF esp_system/task_wdt.c", "CPU %d: IDLE",
+        "CPU %d: IDLE0", "CPU %d: IDLE1", fields="cpu"),
+    row("task_wdt_ran", _A, "", "the task that ran", "ESP-IDF esp_system/task_wdt.c", "CPU %d: %s", fields="cpu task",
+        reads=_bad_task, note="Processor {cpu} ran the task {task}."),
+    row("task_wdt_line", _A, "", "a line of the report", "ESP-IDF esp_system/task_wdt.c", "Tasks currently running:"),
+    row("task_wdt_line", _A, "", "a line of the report", "ESP-IDF esp_system/task_wdt.c",
+        "Print CPU %d (current core) backtrace", "Print CPU %d backtrace", fields="cpu"),
+    row("wdt_task", Role.NOTE, "", "a task resets the watchdog and is not watched by it, which does no harm",
+        "ESP-IDF esp_system/task_wdt.c", "esp_task_wdt_reset(%d): task not found", fields="source_line"),
     row("watchdog", _C, "", "a watchdog restarted the device", "ESP8266, Arduino", "Soft WDT reset", "wdt reset",
         "Watchdog reset", note=_WATCHDOG),
     row("brownout", _C, "", "the supply voltage fell, and the device restarted", "ESP-IDF",
@@ -288,23 +308,41 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
         note="Wi-Fi or a camera together with the model draw more than the supply or the cable gives."),
     row("esp_reset", _S, "", "the device restarted", "ESP32 boot ROM", "rst:0x%x (%s)", fields="reason code",
         codes=_RESETS, reads=_bad_reset),
+    row("esp_reset", _S, "", "the device restarted", "programs that print esp_reset_reason()", "ESP_RST_PANIC",
+        "Reset reason: Exception/panic", "reset due to exception/panic", "Restarted due to an Exception/panic!",
+        "Device was rebooted due to a software exception!", codes=_RESETS, reads=_reset("SW_CPU_RESET")),
+    row("esp_reset", _S, "", "the device restarted", "programs that print esp_reset_reason()", "ESP_RST_INT_WDT",
+        "ESP_RST_TASK_WDT", "ESP_RST_WDT", "Reset reason: Interrupt watchdog", "Reset reason: Task watchdog",
+        "Reset reason: Other watchdogs", "due to interrupt watchdog", "due to task watchdog",
+        "due to other watchdogs", codes=_RESETS, reads=_reset("TG0WDT_SYS_RESET")),
+    row("esp_reset", _S, "", "the device restarted", "programs that print esp_reset_reason()", "ESP_RST_BROWNOUT",
+        "Reset reason: Brownout", "Brownout reset", codes=_RESETS, reads=_reset("BROWN_OUT_RST")),
     row("restarted", _S, "", "the device started again, and no line says why", "two starts in one log",
         note="A watchdog, the supply voltage, or a fault whose report is not printed: ESP-IDF's is off with "
              "CONFIG_ESP_SYSTEM_PANIC_SILENT_REBOOT, Zephyr's with CONFIG_RESET_ON_FATAL_ERROR. Print the reason "
              "(esp_reset_reason(), hwinfo_get_reset_cause()) at the start."),
-    row("esp8266_exception", _S, "", "the ESP8266 stopped at exception {reason}", "Arduino core for ESP8266",
-        "Exception (%d):", fields="reason",
-        note="28 and 29 are a read and a write at an address that is none, often a null pointer; 9 is an address "
-             "that is "
-             "not aligned; 0 and 2 a jump to no code. The line epc1=... has the address: --firmware ELF."),
+    row("esp8266_exception", _S, "", "the ESP8266 stopped at exception {code}", "Arduino core and SDK for ESP8266",
+        "Exception (%d):", "Fatal exception (%d):", "Fatal exception %d(", fields="code", codes=_EXCCAUSE,
+        note="The line epc1=... has the address: --firmware ELF says in which function."),
     row("esp_image", _C, "", "the flash has no program at 0x{address:x}", "ESP-IDF bootloader esp_image_format.c",
         "image at 0x%x has invalid magic byte", fields="address",
         note="Nothing ran yet, so the model is not the cause: flash the whole program again (idf.py erase-flash "
              "flash), "
              "with the board's flash size and mode; a program that grew beyond its partition needs a larger one."),
     row("esp_no_image", _C, "", "the flash has no program where the boot loader looks", "ESP32 boot ROM",
-        "invalid header: 0x%x", "flash read err, %d", fields="address",
-        note="Nothing ran yet, so the model is not the cause: flash the whole program again."),
+        "invalid header: 0x%x", "flash read err, %d", fields="address", note=_FLASH_IT),
+    row("esp_no_app", _C, "", "the flash has no program that can be started", "ESP-IDF bootloader bootloader_utility.c",
+        "No bootable app partitions in the partition table", "Factory app partition is not bootable",
+        note=_FLASH_IT),
+    row("esp_image_length", _C, "", "the program of {bytes:,} bytes is larger than its partition of {room:,}",
+        "ESP-IDF bootloader esp_image_format.c", "Image length %d doesn't fit in partition length %d",
+        fields="bytes room",
+        note="The model's array and the operators are in there: a larger partition, or an int8 model."),
+    row("not_flashed", _C, "", "the program was not flashed", "esptool; arduino-cli",
+        "A fatal error occurred: Failed to connect", "A fatal error occurred: MD5 of file does not match",
+        "A fatal error occurred: Could not open", "Failed uploading: uploading error", "No device found on",
+        note="The model is not the cause: check the cable and the port, close other monitors, and bring the board into "
+             "its boot loader (ESP32: hold BOOT; Nano 33 BLE: press reset twice)."),
     row("flash_write", _C, "", "the program wrote to memory that lies in flash", "ESP-IDF cache_err_int",
         "Write back error occurred while dcache tries to write back to flash",
         note="What is const lies in flash: the model's array, or an arena that was declared const. A kernel of an "
@@ -322,18 +360,37 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
         "Mem alloc fail. size 0x%x", fields="bytes", note=_FREE),
     row("esp_dump", _R, "", "the program was stopped at a fault", "ESP-IDF panic handler", "EXCVADDR: 0x%x",
         "MTVAL : 0x%x", fields="address", note=_REPORT),
+    row("esp_exception", _S, "", "the ESP32 stopped at exception {code}", "ESP-IDF panic handler", "EXCCAUSE: 0x%x",
+        fields="code", codes=_EXCCAUSE, note=_POINTER),
     row("esp_registers_follow", _R, "", "the program was stopped at a fault", "ESP-IDF panic handler",
         "Core %d register dump:", fields="core", note=_REPORT),
-    row("esp_registers", _A, "", "registers of the ESP32", "ESP-IDF panic handler", "MEPC : 0x%x",
-        "epc1=0x%x", fields="pc"),
+    row("esp_registers", _R, "", "the program was stopped at a fault", "ESP-IDF panic handler", "MEPC : 0x%x",
+        "epc1=0x%x", fields="pc", note=_REPORT),
     row("esp_backtrace", _R, "", "the program was stopped; this is the way to the place", "ESP-IDF panic handler",
         "Backtrace: 0x%x:0x%x", "Backtrace:0x%x:0x%x", "BackTrace: 0x%x:0x%x", fields="pc sp",
         note="--firmware ELF makes functions of the addresses; the lines before it say why."),
-    row("decoded", _A, "", "a place in the program", "idf.py monitor; addr2line", "0x%x: %s at %s:%d",
-        fields="pc function file source_line"),
+    row("decoded", _A, "", "a place in the program", "idf.py monitor; addr2line; EspExceptionDecoder",
+        "0x%x: %s at %s:%d", "0x%x: %s at %s line %d", fields="pc function file source_line"),
     row("decoded", _A, "", "a place in the program", "idf.py monitor; addr2line", "0x%x: %s at %s:?",
         fields="pc function file"),
-    row("rebooting", _A, "", "the device restarts", "ESP-IDF panic handler", "Rebooting..."),
+    row("rebooting", _R, "", "the device restarted after a fault", "ESP-IDF panic handler", "Rebooting...",
+        note="The lines before say which; capture the log from the first start on."),
+    # NuttX, Zephyr on RISC-V and Xtensa.
+    row("riscv_exception", _S, "", "the processor stopped at a fault: {code}", "NuttX riscv_exception.c",
+        "EXCEPTION: %s. MCAUSE: %x, EPC: %x, MTVAL: %x", fields="code mcause pc address", codes=_PANIC_REASONS,
+        note=_POINTER),
+    row("riscv_mcause", _S, "", "the processor stopped at exception {code}", "Zephyr arch/riscv/core/fatal.c",
+        "mcause: %d, %s", fields="code name", codes=_MCAUSE, note=_POINTER),
+    row("riscv_registers", _A, "", "a register", "Zephyr arch/riscv/core/fatal.c", "mepc: %x", "xepc: %x", fields="pc"),
+    row("riscv_value", _A, "", "the address that was used", "Zephyr arch/riscv/core/fatal.c", "mtval: %x",
+        fields="address"),
+    row("xtensa_exception", _S, "", "the processor stopped at exception {code}",
+        "Zephyr arch/xtensa/core/vector_handlers.c", "EXCCAUSE %d (%s)", fields="code name", codes=_EXCCAUSE,
+        note=_POINTER),
+    row("xtensa_fatal", _R, "", "the processor stopped at a fault", "Zephyr arch/xtensa/core/vector_handlers.c",
+        "** FATAL EXCEPTION", note=_REPORT),
+    row("xtensa_place", _A, "", "where it happened", "Zephyr arch/xtensa/core/vector_handlers.c",
+        "PC 0x%x VADDR 0x%x", fields="pc address"),
     # Mbed OS, under the Arduino core of the Nano 33 BLE and the Portenta, and alone.
     row("mbed_fault", _R, "", "the processor stopped at a fault (Mbed OS)", "mbed_fault_handler.c",
         "++ MbedOS Fault Handler ++", note="The lines after it have the kind, PC and LR: --firmware ELF makes "
@@ -368,6 +425,10 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
     row("zephyr_jump", _C, "", _JUMPED[0], _ZEPHYR_FAULT, "Illegal use of the EPSR",
         "Illegal load of EXC_RETURN into PC", "Instruction Access Violation", "Instruction bus error",
         note=_JUMPED[1]),
+    row("zephyr_vectors", _C, "", "the processor could not read its vector table", _ZEPHYR_FAULT,
+        "Bus fault on vector table read",
+        note="The program is not where it was linked to, or its first bytes are no vector table: the board, the "
+             "loader's address and the toolchain (SDK) have to be those of this build. It is no matter of the model."),
     row("zephyr_fpu", _C, "", "the floating point unit is off", _ZEPHYR_FAULT, "No coprocessor instructions",
         note="The library is built for a core with an FPU: set CONFIG_FPU=y, or build it for this one."),
     row("zephyr_detail", _A, "", "a line of the report", _ZEPHYR_FAULT, "Data Access Violation",
@@ -390,13 +451,22 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
         note=_REPORT),
     row("zephyr_lr", _A, "", "who called it", "Zephyr arch/arm/core/fatal.c", "r14/lr: 0x%x", fields="lr"),
     row("arm_fault", _S, "", "the processor stopped at a HardFault", _CORTEX_M,
-        "HardFault", "Hard fault", "HARD FAULT", "Hard Fault", "hard fault", "hardfault", note=_POINTER),
+        "HardFault", "Hard fault", "HARD FAULT", "Hard Fault", "hard fault", "hardfault", "faultISR",
+        note=_POINTER),
+    row("arm_cfsr_name", _C, "", "the processor stopped at a fault: CFSR.{code}", "IAR C-SPY", "(CFSR.%s)",
+        fields="code", codes=_CFSR, note=_POINTER),
     row("arm_bus_fault", _S, "", "the processor stopped at a bus fault", _CORTEX_M, "BusFault", note=_POINTER),
     row("arm_memory_fault", _S, "", "the processor stopped at a MemManage fault", _CORTEX_M,
         "MemManage", note=_POINTER),
     row("arm_usage_fault", _S, "", "the processor stopped at a usage fault", _CORTEX_M, "UsageFault", note=_ALIGNMENT),
-    row("arm_cfsr", _A, "", "the register that says which fault", _CORTEX_M, "CFSR : %x", "CFSR : 0x%x", "CFSR = 0x%x",
-        fields="cfsr"),
+    row("arm_cfsr", _R, "", "the processor stopped at a fault", _CORTEX_M, "CFSR : %x", "CFSR : 0x%x", "CFSR = 0x%x",
+        fields="cfsr", reads=_bad_cfsr),
+    row("arm_cfsr", _R, "", "the processor stopped at a fault", "mbed_fault_handler.c", "MMFSR: %x", fields="cfsr",
+        reads=_bad_cfsr),
+    row("arm_cfsr", _R, "", "the processor stopped at a fault", "mbed_fault_handler.c", "BFSR : %x", fields="cfsr",
+        reads=_as_cfsr(8)),
+    row("arm_cfsr", _R, "", "the processor stopped at a fault", "mbed_fault_handler.c", "UFSR : %x", fields="cfsr",
+        reads=_as_cfsr(16)),
     row("arm_address", _A, "", "the address that was used", _CORTEX_M, "MMFAR : %x", "MMFAR : 0x%x",
         "MMFAR = 0x%x", "BFAR : %x", "BFAR : 0x%x", "BFAR = 0x%x", fields="address"),
     row("arm_pc", _A, "", "where it happened", _CORTEX_M, "PC : %x", "PC : 0x%x", "PC = 0x%x", "pc = 0x%x",
@@ -420,8 +490,20 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
              "low "
              "power island mode, all of them have to be in its own memory)."),
     row("segfault", _S, "", "the program used an address that is none", "Linux", "Segmentation fault",
-        "segmentation fault", "SIGSEGV",
-        note=_POINTER),
+        "segmentation fault", "SIGSEGV", "Bus error (core dumped)", note=_POINTER),
+    row("illegal", _S, "", _NO_CODE[0], "Linux", "Illegal instruction (core dumped)", "illegal hardware instruction",
+        note="It was compiled for a newer processor than this one (-march=native, AVX), or a function pointer was "
+             "overwritten."),
+    row("aborted", _S, "", "the program stopped itself: abort() was called", "Linux, macOS; Rust",
+        "Aborted (core dumped)", "Abort trap: 6", "zsh: abort", "panicked at",
+        note="An assertion or an exception that nobody catches: the line before or after it says which."),
+    row("sanitizer", _C, "", "the program used memory that is not its own: {what}", "AddressSanitizer",
+        "ERROR: AddressSanitizer: %s on", fields="what",
+        note="The frames below it say where; -overflow on an arena is one that is smaller than the size given to "
+             "MicroInterpreter, or an input that is filled with more than input->bytes."),
+    row("sanitizer_misaligned", _C, "", _MISALIGNED[0], "UndefinedBehaviorSanitizer",
+        "runtime error: load of misaligned address", "runtime error: store to misaligned address",
+        "runtime error: member access within misaligned address", note=_ALIGNMENT),
     row("terminated", _S, "", "the program stopped at an exception that nobody catches", "libstdc++",
         "terminate called after throwing an instance of '%s'", fields="exception",
         note="{exception}: std::bad_alloc is memory that could not be had."),
@@ -437,77 +519,13 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
         "MemoryError", "memory allocation failed, heap is locked",
         note="The bytes of the model's file and the arena are taken from it. Let gc.collect() run first, take a build "
              "with external RAM, or shrink the model: --model says how small the arena may be."),
+    row("circuitpython_stack", _C, "", "the stack is too small (CircuitPython)", "CircuitPython safe mode",
+        "heap was corrupted because the stack was too small", note=_STACK),
+    row("python_fatal", _S, "", "MicroPython stopped", "MicroPython ports", "FATAL: uncaught exception",
+        "NLR jump failed", note="Often its heap or stack is used up: gc.collect(), a smaller arena, a larger stack."),
+    row("nordic_memory", _C, "", "the heap is used up (nRF5 SDK)", "nRF5 SDK nrf_error.h", "NRF_ERROR_NO_MEM",
+        note=_FREE),
     row("python_enomem", _C, "create", "the system has no memory left (ENOMEM)", "MicroPython, POSIX",
         "[Errno 12] ENOMEM", "ENOMEM", note=_FREE),
-    # The linker and arduino-cli, before anything ran.
-    row("sketch_flash", _L, "", "the sketch is {bytes:,} bytes larger than the flash: {percent} %", "arduino-cli",
-        "Sketch uses %d bytes (%d%%) of program storage space. Maximum is %d bytes.", fields="used percent limit",
-        reads=_flash_over,
-        note="Nothing ran yet. The flash holds the model's array and the code of the operators, not the arena: "
-             "quantize "
-             "the model to int8, name the operators (MicroMutableOpResolver, not AllOpsResolver), or take a larger "
-             "partition (ESP32: 'Huge APP')."),
-    row("sketch_ram", _B, "", "static data are larger than the RAM: {percent} %", "arduino-cli",
-        "Global variables use %d bytes (%d%%) of dynamic memory", fields="bytes percent", reads=_over,
-        note="Nothing ran yet. The arena is in there: make it smaller ('tflm-sim size MODEL' says how small it may "
-             "be)."),
-    row("sketch_too_big", _L, "", "the sketch is larger than the flash", "arduino-cli", "Sketch too big",
-        "text section exceeds available space in board",
-        note="Nothing ran yet. The flash holds the model's array and the code of the operators, not the arena: "
-             "quantize "
-             "the model to int8, and name the operators (MicroMutableOpResolver, not AllOpsResolver)."),
-    row("sketch_memory", _B, "", "static data are larger than the RAM", "arduino-cli", "Not enough memory; see",
-        "data section exceeds available space in board",
-        note="Nothing ran yet. The arena is in there: make it smaller ('tflm-sim size MODEL' says how small it may "
-             "be); "
-             "the line 'Global variables use ...' before it has the bytes."),
-    row("region_overflow", _B, "", "the program does not fit the memory that the linker has", "GNU ld", *_OVERFLOWED,
-        fields="region bytes", note=_LINKED, reads=_of_ram),
-    row("code_overflow", _L, "", "the program's code and constants do not fit their memory", "GNU ld", *_OVERFLOWED,
-        fields="region bytes", note=_CODE_LINKED, reads=_of_code),
-    row("segment_overflow", _B, "", "the program does not fit the memory that the linker has", "GNU ld, for an ESP32",
-        "%s_seg overflowed by %d bytes", fields="region bytes", note=_LINKED.replace("{region}", "{region}_seg"),
-        reads=_of_ram),
-    row("code_segment_overflow", _L, "", "the program's code and constants do not fit their memory",
-        "GNU ld, for an ESP32", "%s_seg overflowed by %d bytes", fields="region bytes",
-        note=_CODE_LINKED.replace("{region}", "{region}_seg"), reads=_of_code),
-    row("section_overflow", _B, "", "the program does not fit the memory that the linker has", "GNU ld",
-        "section `%s' will not fit in region `%s'", "section '%s' will not fit in region '%s'",
-        "section %s will not fit in region %s", fields="section region", reads=_of_ram,
-        note="Nothing ran yet: {section} is too large for {region}; the linker's next line says by how many bytes."),
-    row("code_section_overflow", _L, "", "the program's code and constants do not fit their memory", "GNU ld",
-        "section `%s' will not fit in region `%s'", "section '%s' will not fit in region '%s'",
-        "section %s will not fit in region %s", fields="section region", reads=_of_code,
-        note="Nothing ran yet: {section} is too large for {region}; the linker's next line says by how many bytes. The "
-             "arena is not in there; the model's array and the operators are."),
-    row("location_counter", _B, "", "static data are {bytes:,} bytes too large", "GNU ld",
-        "cannot move location counter backwards (from %x to %x)",
-        "cannot move location counter backwards (from 0x%x to 0x%x)", fields="from to", reads=_backwards,
-        note="Nothing ran yet: static data reach {bytes:,} bytes beyond the place where the linker script begins "
-             "with what "
-             "follows (heap, stack). If a static arena is in there, make it smaller by as much: 'tflm-sim size MODEL' "
-             "says how small it may be."),
-    row("esp_segment", _B, "", "the program does not fit the memory that the linker has", "ESP-IDF sections.ld.in",
-        "DRAM segment data does not fit", note="Nothing ran yet: the static data, the arena with it, are too large."),
-    row("esp_code_segment", _L, "", "the program's code does not fit its memory", "ESP-IDF sections.ld.in",
-        "IRAM0 segment data does not fit",
-        note="Nothing ran yet: code in IRAM is too large, which the arena is no part of: CONFIG_COMPILER_OPTIMIZATION_"
-             "SIZE, fewer components with IRAM options."),
-    row("old_cmsis", _L, "", "the board package's CMSIS is older than the library's CMSIS-NN", "GCC",
-        "'__STATIC_FORCEINLINE' does not name a type",
-        note="Nothing ran yet. Update the board's package; where none is newer (SAMD boards, as the Nano 33 IoT), take "
-             "an older release of the library, or one with reference kernels."),
-    row("precompiled", _L, "", "the library is precompiled for another version of the board's package", "GCC",
-        "libmbed.a: No such file or directory", "libcc_310_core.a: No such file or directory",
-        note="Nothing ran yet. Install the version of the board's package that the library was made for, or a library "
-             "that is compiled with the sketch."),
-    row("no_header", _L, "", "the compiler does not find the file {file}", "GCC",
-        "fatal error: %s: No such file or directory", fields="file",
-        note="Nothing ran yet. No installed library has {file}: 'tflm-sim list libraries' lists those that are "
-             "known; newer ones have no micro_error_reporter.h and no all_ops_resolver.h, as old examples do."),
-    row("undefined", _L, "", "the program calls something that no file defines", "GNU ld",
-        "undefined reference to `%s'", "undefined reference to '%s'", "undefined symbol: %s", fields="symbol",
-        note="Nothing ran yet. {symbol} is in a source file that is not built, or the library's files are of two "
-             "versions: install one library, whole, and build anew."),
 )
 # fmt: on

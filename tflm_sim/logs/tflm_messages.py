@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 
+from tflm_sim.logs.build_messages import BUILD_MESSAGES
 from tflm_sim.logs.framework_messages import FRAMEWORK_MESSAGES
 from tflm_sim.logs.message_kinds import MessageKind, Role, Values
 from tflm_sim.logs.message_kinds import row as _row
@@ -210,6 +211,7 @@ _TFLM: tuple[MessageKind, ...] = (
          "Node number %d (%s) failed to invoke", fields="node op", note=_LINE_BEFORE),
     _row("flex_missing", _M, "op_parse", "the model has operators of TensorFlow itself (Flex)", "lite/core/subgraph.cc",
          "Regular TensorFlow ops are not supported by this interpreter",
+         "Select TensorFlow op(s), included in the given model, is(are) not supported by this interpreter",
          note="No microcontroller runs those: convert without SELECT_TF_OPS, with a fixed batch size and unroll=True."),
     _row("dynamic_tensor", _N, "op_prepare", "an operator's output has no fixed size",
          "micro/micro_interpreter_graph.cc",
@@ -224,7 +226,7 @@ _TFLM: tuple[MessageKind, ...] = (
               "optimizations = [tf.lite.Optimize.DEFAULT], a representative_dataset, and "
               "target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]; or without quantization."),
     _row("dynamic_begin", _K, "op_prepare", "STRIDED_SLICE's begin is computed while the model runs",
-         "micro/kernels/strided_slice.cc", "op_context.begin != nullptr was not true.", note=_STATIC),
+         "micro/kernels/strided_slice.cc", "op_context.begin != nullptr was not true", note=_STATIC),
     _row("reshape_elements", _K, "op_prepare", "RESHAPE would change the number of elements: {given} to {wanted}",
          "micro/kernels/reshape.cc", "num_output_elements != num_input_elements (%d != %d)", fields="wanted given",
          note="The shape in the file is not the one of the data: usually a batch size that the converter left open. "
@@ -240,7 +242,7 @@ _TFLM: tuple[MessageKind, ...] = (
     _row("ensure_near", _K, "", "a kernel's check of two reals failed", "core/c/common.h",
          "%s:%d %s not near %s (%f != %f)", fields="file source_line left right left_value right_value"),
     _row("ensure_true", _K, "", "a kernel's check failed", "core/c/common.h",
-         "%s:%d %s was not true.", fields="file source_line condition",
+         "%s:%d %s was not true", fields="file source_line condition",
          note="{condition} was not true ({file}:{source_line})."),
     _row("needs_resources", _K, "op_prepare", "the interpreter was made without MicroResourceVariables",
          "micro/kernels/{var_handle,assign_variable,read_variable}.cc",
@@ -282,7 +284,8 @@ _TFLM: tuple[MessageKind, ...] = (
          note="It has room for {limit} operators."),
     _row("resolver_full", _M, "create", "the resolver's template argument is too small",
          "micro/micro_mutable_op_resolver.h",
-         "Couldn't register custom op '%s', resolver size is toosmall (%d)", fields="op limit"),
+         "Couldn't register custom op '%s', resolver size is toosmall (%d)",
+         "Couldn't register custom op '%s', resolver size is too small (%d)", fields="op limit"),
     _row("op_twice", _M, "create", "an operator was registered twice", "micro/micro_mutable_op_resolver.h",
          "Calling AddBuiltin with the same op more than", "Calling AddCustom for the same op more than once"),
     _row("schema_version", _M, "create", "the model's schema is not the one this TFLM reads",
@@ -290,6 +293,11 @@ _TFLM: tuple[MessageKind, ...] = (
          "Model provided is schema version %d not equal to supported version %d.",
          "Model provided is schema version %d not equal to supported version %d", fields="given supported",
          reads=_schema, note="The model has schema version {given}, the firmware reads {supported}."),
+    _row("schema_differs", _M, "create", "the model's schema is not the one this TFLM reads, or there is no model",
+         "programs of users", "Model version does not match Schema", "Model schema mismatch", "schema version mismatch",
+         "Model schema version mismatch",
+         note="model->version() is 3 in every file: another number is no model at that address. Print it; check the "
+              "array's length, and that it is alignas(16)."),
     _row("no_model", _M, "create", "there is no model where the firmware reads it",
     "micro/examples/*/main_functions.cc",
          "Model provided is schema version %d not equal to supported version %d.",
@@ -366,10 +374,14 @@ _TFLM: tuple[MessageKind, ...] = (
          "AllocateTensors() failed", "MicroInterpreter::AllocateTensors failed",
          "Failed to allocate tensors for the streaming model", "Cannot allocate tensors",
          "TFLM failed to allocate tensors", "Failed to allocate tensors", "Tensor allocation failed",
+         "tensor allocation failed", "AllocateTensors failed", "Allocate tensors failed", "Error allocating tensors",
+         "AllocateTensors() returned kTfLiteError", "tensor allocation error",
          note="TFLM prints why before this line. Where nothing is there, the build strips it (define no "
               "TF_LITE_STRIP_ERROR_STRINGS, connect DebugLog); or give --model, --target and --arena-size, and the "
               "simulation says which allocation fails."),
-    _row("invoke_failed", _P, "invoke", "Invoke failed", "micro/examples/*, tools/benchmarking", "Invoke failed"),
+    _row("invoke_failed", _P, "invoke", "Invoke failed", "micro/examples/*, tools/benchmarking", "Invoke failed",
+         "Inference failed", "inference failed", "Failed to invoke", "Failed to run inference",
+         "Error during inference"),
     _row("invoke_failed", _P, "invoke", "Invoke failed", "tools/benchmarking/generic_model_benchmark.cc",
          "Model interpreter invocation failed: %d", fields="status"),
     _row("halted", _P, "", "a check of the debug build stopped the device", "micro/system_setup and debug_log ports",
@@ -377,8 +389,8 @@ _TFLM: tuple[MessageKind, ...] = (
 )
 # fmt: on
 
-MESSAGES: tuple[MessageKind, ...] = (*_TFLM, *PLATFORM_MESSAGES, *FRAMEWORK_MESSAGES)
-"""TFLM's own lines, those of the systems that it runs on, and those of the programs around it."""
+MESSAGES: tuple[MessageKind, ...] = (*_TFLM, *PLATFORM_MESSAGES, *BUILD_MESSAGES, *FRAMEWORK_MESSAGES)
+"""TFLM's own lines, those of the systems that it runs on, of build tools, and of the programs around it."""
 
 BY_KIND: dict[str, MessageKind] = {row.kind: row for row in reversed(MESSAGES)}
 

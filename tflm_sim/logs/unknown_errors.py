@@ -9,17 +9,24 @@ from dataclasses import dataclass
 from tflm_sim.document_types import Count
 from tflm_sim.logs.lines import LineAssembler
 from tflm_sim.logs.log_events import AllocationReport, LogEvent, Message, PlanReport, TicksTable
-from tflm_sim.logs.prefixes import read_line
+from tflm_sim.logs.prefixes import is_progress, read_line
 
 MAX_UNKNOWN = 8
 """Lines; more say no more."""
 _SEVERITIES = ("E", "ERR", "err", "ERROR")
+_INFORMS = ("I", "D", "V", "C", "INF", "DBG", "inf", "dbg", "INFO", "DEBUG", "TRACE")
 _WORDS = re.compile(
-    r"\b(?:\w*error\w*|err|fail(?:s|ed|ure|ures|ing)?|panic\w*|assert\w*|abort\w*|\w*exception|\w*fault|overflow\w*|"
+    r"\b(?:\w*error\w*|err|fail(?:s|ed|ure|ures|ing)?|panic\w*|assert\w*|abort\w*|\w*exception|(?!default)\w*fault|overflow\w*|"
     r"out of memory|no memory|enomem|cannot|can't|can ?not|could ?n[o']t|unable|(?:not|un)[ -]?supported|invalid|"
     r"corrupt\w*|traceback|undefined|unresolved|crash\w*|timed? ?out|mismatch\w*|not enough|too (?:small|large|big))\b",
     re.IGNORECASE,
 )
+_IN_INFORMATION = re.compile(
+    r"\b(?:\w*error\w*|fail(?:s|ed|ure|ures|ing)?|panic\w*|abort\w*|\w*exception|(?!default)\w*fault|"
+    r"overflow\w*|out of memory|corrupt\w*|crash\w*)\b",
+    re.IGNORECASE,
+)
+"""Words that a line of information does not have where all is well; a watchdog's timeout may stand there."""
 _HARMLESS = re.compile(
     r"\b(?:no|0|without) (?:\w+ )?(?:errors?|failures?)\b|\b(?:errors?|failures?)\s*[:=]\s*0\b", re.IGNORECASE
 )
@@ -53,8 +60,9 @@ def unknown_errors(data: bytes, events: Iterable[LogEvent]) -> tuple[list[Unknow
         if raw.number in known or len(found) == MAX_UNKNOWN:
             continue
         line = read_line(raw)
-        says_so = line.severity in _SEVERITIES or _WORDS.search(line.text)
-        if says_so and not _HARMLESS.search(line.text) and line.text.strip():
+        words = _IN_INFORMATION if line.severity in _INFORMS else _WORDS
+        says_so = line.severity in _SEVERITIES or words.search(line.text)
+        if says_so and not (_HARMLESS.search(line.text) or is_progress(line.text)) and line.text.strip():
             found.setdefault(line.text, UnknownError(raw.number, line.text))
     return list(found.values()), len(lines)
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from tflm_sim.errors import ModelError, NoModelError, UsageError
 from tflm_sim.files import read
-from tflm_sim.limits import MAX_ARCHIVE_BYTES, MAX_MODEL_BYTES, MAX_SOURCE_BYTES
+from tflm_sim.limits import MAX_ARCHIVE_BYTES, MAX_FOLDER_ENTRIES, MAX_MODEL_BYTES, MAX_SOURCE_BYTES
 from tflm_sim.model import archives
 from tflm_sim.model.download import download, is_address
 from tflm_sim.model.schema import FILE_IDENTIFIER
@@ -243,22 +243,26 @@ def expand(names: Iterable[str]) -> Iterator[str]:
     The name of a file that cannot be read is yielded too, so that reading it gives the error. C sources without a model
     that were found in a folder are skipped, since most files of an exported project are such.
     """
-    return (name for name, _ in expand_inputs(names))
+    return (name for name, _ in expand_inputs(names, most=MAX_FOLDER_ENTRIES))
 
 
 def expand_inputs(
-    names: Iterable[str], read_members: Callable[[str, bool], list[tuple[str, bytes | None]]] | None = None
+    names: Iterable[str],
+    read_members: Callable[[str, bool], list[tuple[str, bytes | None]]] | None = None,
+    *,
+    most: int | None = None,
 ) -> Iterator[tuple[str, bytes | None]]:
     """Yield the names of :func:`expand`, each with the bytes of a model that was read with others from one file.
 
     Args:
         names: Files, folders, patterns.
         read_members: What is called instead of :func:`members`.
+        most: How many files and folders a folder may have; None for any number.
     """
     read_members = read_members or members
     for name in names:
         is_folder = os.path.isdir(name)
-        paths = folder_files(name) if is_folder else matches(name)
+        paths = _found(name, most) if is_folder else matches(name)
         found = chain.from_iterable(read_members(path, is_folder) for path in paths)
         yield next(found, (name, None))
         yield from found
@@ -360,9 +364,25 @@ def _suffix(name: str) -> str:
     return os.path.splitext(name)[1].lower()
 
 
-def folder_files(folder: str | os.PathLike[str]) -> Iterator[str]:
-    """Yield the files below a folder that may hold models, in a fixed order; no hidden folders and no pipes."""
+def _found(folder: str, most: int | None) -> Iterable[str]:
+    """Return the files below a folder that may hold models; before any is read, where their number is limited."""
+    files = folder_files(folder, most)
+    return files if most is None else list(files)
+
+
+def folder_files(folder: str | os.PathLike[str], most: int | None = None) -> Iterator[str]:
+    """Yield the files below a folder that may hold models, in a fixed order; no hidden folders and no pipes.
+
+    Raises:
+        UsageError: There are more than ``most`` files and folders.
+    """
+    count = 0
     for path, folders, files in os.walk(folder):
+        count += len(folders) + len(files)
+        if most is not None and count > most:
+            raise UsageError(
+                f"{folder} has more than {most:,} files and folders; name one that has fewer, or 'tflm-sim sweep' it"
+            )
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
             file = os.path.join(path, name)

@@ -109,15 +109,9 @@ class Kernel(KernelChecks):
     # -- checks that halt -------------------------------------------------------------------------------------------
 
     def abort(self, expression: str) -> PrepareError:
-        """Return the error for a failed TFLITE_DCHECK, or a null pointer that is used: the device stops, silently.
-
-        A build without such checks goes on with what the check was to keep out.
-        """
+        """Return the error for a failed TFLITE_DCHECK, or a null pointer that is used."""
         place = places.place(self.node.target.runtime, self.file, f"!{expression}", self.function)
-        where = self.file if place is None else f"{place[0]}:{place[1]}"
-        if self.node.target.runtime.has_debug_checks:
-            return abort(where, expression)
-        return undefined(where, f"{expression} does not hold, at which a debug build halts; this one goes on")
+        return abort(self.file if place is None else f"{place[0]}:{place[1]}", expression)
 
     def null(self, name: str) -> PrepareError:
         """Return the error for a null pointer that is used: a TFLITE_DCHECK halts before, or nothing checks it."""

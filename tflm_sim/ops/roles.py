@@ -27,14 +27,36 @@ def fail(message: str) -> PrepareError:
     return PrepareError(message, device_message=message)
 
 
+_HALTS = " does not hold, the device halts"
+
+
+class FailedDebugCheck(PrepareError):
+    """A TFLITE_DCHECK fails: the device stops, silently."""
+
+    def without_checks(self) -> PrepareError:
+        """Return the error for a build that has no such checks, and goes on with what the check was to keep out."""
+        return _undefined(
+            f"{str(self).removesuffix(_HALTS)} does not hold, at which a debug build halts; this one goes on"
+        )
+
+
 def abort(place: str, expression: str) -> PrepareError:
-    """Return the error for a failed TFLITE_DCHECK: the device stops, silently."""
-    return PrepareError(f"{full_place(place)}: {expression} does not hold, the device halts", status="abort")
+    """Return the error for a failed TFLITE_DCHECK."""
+    return FailedDebugCheck(f"{full_place(place)}: {expression}{_HALTS}", status="abort")
+
+
+def halt(place: str, expression: str) -> PrepareError:
+    """Return the error for a failed TFLITE_CHECK, which every build has, or a loop without an end."""
+    return PrepareError(f"{full_place(place)}: {expression}{_HALTS}", status="abort")
 
 
 def undefined(place: str, what: str) -> PrepareError:
     """Return the error for what nothing checks: the device halts, or goes on with bytes that mean nothing."""
-    return PrepareError(f"{full_place(place)}: {what}; what the device does is undefined", status="abort")
+    return _undefined(f"{full_place(place)}: {what}")
+
+
+def _undefined(what: str) -> PrepareError:
+    return PrepareError(f"{what}; what the device does is undefined", status="abort")
 
 
 class _ChecksAt(KernelChecks):
@@ -91,7 +113,7 @@ def op_data(struct: str) -> StructInit:
 
 def null_indices() -> PrepareError:
     """Return the error for an operator whose tensor indices are a null pointer, which upstream reads."""
-    return abort("tensorflow/lite/micro/micro_context.cc", "the node's tensor indices != nullptr")
+    return undefined("tensorflow/lite/micro/micro_context.cc", "the node's tensor indices are a null pointer")
 
 
 def temp_at(indices: tuple[int, ...] | None, position: int) -> Steps[KernelTensor | None]:

@@ -21,6 +21,7 @@ from typing import TextIO
 
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.escape import csv_cell, csv_text
+from tflm_sim.numbers import whole
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.short_repr import short_repr
 
@@ -28,6 +29,8 @@ _NUMBERS = ("lower", "upper", "size")
 _REQUIRED = ("id", *_NUMBERS)
 _OPTIONAL = ("alignment", "offset")
 _IGNORED = ("hint",)  # Where a search may look first; not a part of the problem.
+_MOST = 1 << 38
+"""The largest number: the planners in C add up as many as a file can have, in 64 bits."""
 _ALIASES = {"buffer": "id", "buffer_id": "id", "begin": "lower", "start": "lower", "first": "lower", "end": "last"}
 
 
@@ -112,6 +115,6 @@ def _buffer(row: Mapping[str | None, str | None], name: str) -> Buffer:
 
 def _number(name: str, text: str) -> int:
     try:
-        return int(text)
-    except ValueError:
-        raise ValueError(f"{name} is '{text[:40]}', which is not a whole number") from None
+        return whole(text, -_MOST, _MOST)
+    except UsageError as error:
+        raise UsageError(f"{name}: {error}") from None

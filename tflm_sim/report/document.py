@@ -13,7 +13,7 @@ from tflm_sim.answers.simulation import Simulation
 from tflm_sim.checks.candidates import CandidateNeed
 from tflm_sim.checks.doubts import Answer
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.document_fields import INLINE, OPTIONAL, PARTS
+from tflm_sim.document_fields import INLINE, OPTIONAL, PARTS, named
 from tflm_sim.document_types import Count, OneOf, Sha256
 from tflm_sim.errors import TflmSimError
 from tflm_sim.model.types import Model
@@ -68,6 +68,7 @@ class SizeDocument:
         candidates: With --firmware: what each target needs that the file leaves possible, where they differ; the rest
             is about the one that needs most.
         ram: With --beside: what the board's software leaves of its RAM, and the source of each figure.
+        fitting: With --beside: whether the arena fits there.
         parts: What extensions say beside it, by key.
     """
 
@@ -79,6 +80,7 @@ class SizeDocument:
     candidates: tuple[CandidateNeed, ...] | None = field(default=None, metadata=OPTIONAL)
     assumed: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
     ram: RamBeside | None = field(default=None, metadata=OPTIONAL)
+    fitting: Answer | None = field(default=None, metadata=OPTIONAL | named("answer"))
     parts: Mapping[str, Any] = field(default_factory=dict, metadata=PARTS)
 
 
@@ -117,6 +119,7 @@ def size_document(
     candidates: Sequence[CandidateNeed] = (),
     assumed: tuple[str, ...] | None = None,
     ram: RamBeside | None = None,
+    fitting: Answer | None = None,
 ) -> SizeDocument:
     """Return the report of one model.
 
@@ -126,6 +129,7 @@ def size_document(
         candidates: What each possible target of a program needs.
         assumed: The options that were not given, None where no options were asked for.
         ram: What a board's software leaves of its RAM.
+        fitting: Whether the arena fits there; None where nobody asked.
     """
     return SizeDocument(
         model=model_facts(simulation.model),
@@ -135,6 +139,7 @@ def size_document(
         candidates=tuple(candidates) or None,
         assumed=assumed,
         ram=ram,
+        fitting=fitting,
     )
 
 
@@ -186,9 +191,9 @@ def configuration_facts(configuration: Configuration) -> ConfigurationFacts:
         target=configuration.target,
         interpreter=configuration.interpreter,
         planner=configuration.planner,
-        has_own_planner=configuration.has_own_planner,
-        resource_variable_count=configuration.resource_variable_count,
-        variable_arena_bytes=configuration.variable_arena_size,
-        split_arenas=configuration.is_split,
+        has_own_planner=configuration.own_planner,
+        resource_variable_count=configuration.resource_variables,
+        variable_arena_bytes=configuration.variable_arena,
+        split_arenas=configuration.split_arenas,
         custom_ops=tuple(row.op for row in configuration.custom_ops),
     )

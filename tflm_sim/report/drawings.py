@@ -21,8 +21,7 @@ from tflm_sim.planners.compare import Comparison
 from tflm_sim.planners.problem import Problem
 from tflm_sim.provenance import made_by
 from tflm_sim.report.picture import Picture
-from tflm_sim.report.shapes import invoke_start, label_u, scope_u, shapes, step_u
-from tflm_sim.units import format_size
+from tflm_sim.report.shapes import invoke_start, label_start, label_u, marked, scope_u, shapes, step_u
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
 _KIB = 1024
 _MAX_INCHES = 1000
 _HATCH = "////"
+_LINE = 0.024
+"""How much of a picture's height a name at its side takes."""
 _CHARACTERS = 155
 """How many characters of a label fit into the width of a picture."""
 
@@ -196,12 +197,14 @@ def _draw_arena(axes: Axes, picture: Picture, most: int) -> None:
     )
     hatched = [patch for patch, row in zip(patches[1:], rows, strict=True) if CATEGORIES[row.category].is_hatched]
     axes.add_collection(PatchCollection(hatched, facecolors="none", edgecolors="white", linewidths=0, hatch=_HATCH))
-    for row in rows:
-        label = fitted(row.label, int(_CHARACTERS * (row.end - row.start) / most))
-        if label and row.u1 - row.u0 > 0.02:
+    for number, row in enumerate(rows):
+        if row.u1 - row.u0 <= 0.02:
+            continue
+        start = label_start(picture, row, rows[number + 1 :])
+        if label := fitted(row.label, int(_CHARACTERS * (row.end - start) / most)):
             # parse_math: a name may hold dollar signs.
             axes.text(
-                row.start + most * 0.003,
+                start + most * 0.003,
                 label_u(picture, row),
                 label,
                 fontsize=6.5,
@@ -217,14 +220,13 @@ def _draw_arena(axes: Axes, picture: Picture, most: int) -> None:
 def _mark(axes: Axes, picture: Picture) -> None:
     from matplotlib.patches import Rectangle
 
-    scope = picture.peak_scope
     if picture.shortage is not None:
         start, end, missing, step = picture.shortage
         u = step_u(picture, step)
         axes.add_patch(Rectangle((start, u), end - start, 1 - u, color=MARK, alpha=0.55, linewidth=0))
         text = f"{missing:,} B missing"
         axes.text((start + end) / 2, (u + 1) / 2, text, color="white", ha="center", fontsize=8, fontweight="bold")
-    if scope >= 0 and not picture.failure:
+    if (scope := picture.framed_scope) >= 0:
         u0, u1 = scope_u(picture, scope), scope_u(picture, scope + 1)
         axes.add_patch(Rectangle((0, u0), picture.head_bytes, u1 - u0, fill=False, edgecolor=MARK, linewidth=1.4))
     if picture.limits and not picture.failure:
@@ -242,27 +244,41 @@ def _label_axes(axes: Axes, picture: Picture, most: int) -> None:
     from matplotlib.ticker import MultipleLocator
 
     axes.set(xlim=(0, most), ylim=(1, 0), xlabel="bytes from the arena's start")
-    axes.xaxis.set_major_locator(MultipleLocator(_tick(most)))
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value / _KIB:,.4g} K")
-    scopes = range(0, len(picture.scopes), max(1, len(picture.scopes) // 24))
-    names = [printable(picture.op_at(scope), 40) for scope in scopes]
-    places = [scope_u(picture, scope + 0.5) for scope in scopes]
+    tick = _tick(most)
+    axes.xaxis.set_major_locator(MultipleLocator(tick))
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value / _KIB:,.0f} K" if tick >= _KIB else f"{value:,.0f}")
     # Of what comes before Invoke(), these steps have a name at the side.
-    extra = [(moment.step, moment.name) for moment in picture.moments if moment.name in ("create", "plan")]
-    extra += [(moment.step, "prepare") for moment in picture.moments if moment.name == "op_prepare"][:1]
-    places += [step_u(picture, step) for step, _ in extra]
-    axes.set_yticks(places, names + [name for _, name in extra], fontsize=6.5, parse_math=False)
+    named = [(moment.step, moment.name) for moment in picture.moments if moment.name in ("create", "plan")]
+    named += [(moment.step, "prepare") for moment in picture.moments if moment.name == "op_prepare"][:1]
+    ticks = [(step_u(picture, step), name) for step, name in sorted(named)]
+    ticks += [(scope_u(picture, at + 0.5), printable(picture.op_at(at), 40)) for at in range(len(picture.scopes))]
+    shown: list[tuple[float, str]] = []
+    for u, name in ticks:
+        if not shown or u - shown[-1][0] >= _LINE:
+            shown.append((u, name))
+    axes.set_yticks([u for u, _ in shown], [name for _, name in shown], fontsize=6.5, parse_math=False)
     axes.axhline(invoke_start(picture), color=SOFT, linewidth=0.6)
     name = printable(PurePath(picture.size.model.path or "model").name, 60)
-    sizes = f"head {picture.head_bytes:,}, tail {picture.size.answer.tail_bytes or 0:,}"
-    about = _title(picture)
-    title = f"{name}: arena {format_size(picture.arena_bytes)}: {sizes}\n{about}"
-    axes.set_title(title, fontsize=9, loc="left", parse_math=False)
+    front, back = picture.sections
+    sizes = f"{front} {picture.head_bytes:,}, {back} {picture.size.answer.tail_bytes or 0:,}"
+    lines = list(marked(picture))
     if picture.failure:
-        why = printable(with_options(picture.failure), 110)
-        fails = f"AllocateTensors() fails in {picture.arena_bytes:,} bytes:\n{why}"
-        box = {"facecolor": MARK, "edgecolor": "none", "pad": 6}
-        axes.text(0.5, 0.5, fails, transform=axes.transAxes, ha="center", color="white", bbox=box, parse_math=False)
+        fails = f"AllocateTensors() fails: {'. '.join((picture.failure, *picture.advice[:1]))}"
+        lines = fill(printable(with_options(fails), 400), 110).splitlines()
+    title = f"{name}: {picture.arena_note}: {sizes}\n{_title(picture)}"
+    axes.set_title(title, fontsize=9, loc="left", pad=8 + 13 * len(lines), parse_math=False)
+    axes.annotate(
+        "\n".join(lines),
+        (0, 1),
+        xytext=(0, 5),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        fontsize=9,
+        color=MARK,
+        fontweight="bold",
+        linespacing=1.2,
+        parse_math=False,
+    )
     axes.spines[["top", "right"]].set_visible(False)
 
 

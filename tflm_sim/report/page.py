@@ -16,6 +16,7 @@ from typing import TextIO
 from tflm_sim.checks.program_need import Ram
 from tflm_sim.escape import json_text, printable
 from tflm_sim.provenance import made_by
+from tflm_sim.report.board_rows import BoardFit
 from tflm_sim.report.page_text import page_texts
 from tflm_sim.report.picture import Picture
 from tflm_sim.report.picture_document import picture_document
@@ -29,14 +30,14 @@ _JSON_ESCAPES = str.maketrans(
 
 
 def write_page(
-    file: TextIO, pictures: Sequence[Picture], boards: Sequence[Sequence[str]] = (), *, room: Ram | None = None
+    file: TextIO, pictures: Sequence[Picture], boards: Sequence[BoardFit] = (), *, room: Ram | None = None
 ) -> None:
     """Write the page of one picture, or of two to be compared.
 
     Args:
         file: Where to.
         pictures: What it shows.
-        boards: A table of the model on other boards, a head and rows of cells.
+        boards: The model on other boards.
         room: The RAM that the arena shares with the rest of the firmware.
     """
     assert pictures, "a page shows at least one picture"

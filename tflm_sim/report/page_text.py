@@ -16,13 +16,14 @@ from typing import Any
 from tflm_sim.checks.program_need import Ram
 from tflm_sim.device.configuration import planner_words
 from tflm_sim.escape import printable
+from tflm_sim.labels import short_names
 from tflm_sim.names import with_options
-from tflm_sim.numbers import as_whole
 from tflm_sim.palette import CATEGORIES
+from tflm_sim.report.board_rows import BoardFit, board_table
 from tflm_sim.report.circumstances import assumed_text
 from tflm_sim.report.document import SizeDocument
 from tflm_sim.report.picture import Limit, LiteSize, Picture, is_tail
-from tflm_sim.report.text import head_verdict
+from tflm_sim.report.text import TOGETHER, USUAL, head_verdict
 from tflm_sim.units import align_up, format_size
 
 Part = dict[str, Any]
@@ -38,7 +39,7 @@ _TWO_ARENAS = (
 _STAGES = {
     "prepare": "during setup: the Prepare functions",
     "planning": "the planner's own memory",
-    "running": "head and tail together, in the end",
+    "running": TOGETHER,
 }
 
 WORDS = {
@@ -150,19 +151,19 @@ WORDS = {
 
 
 def page_texts(
-    pictures: Sequence[Picture], boards: Sequence[Sequence[str]] = (), *, room: Ram | None = None
+    pictures: Sequence[Picture], boards: Sequence[BoardFit] = (), *, room: Ram | None = None
 ) -> dict[str, Any]:
     """Return what the page of some pictures says, as JSON values.
 
     Args:
         pictures: What it shows.
-        boards: A table of the model on other boards, a head and rows of cells.
+        boards: The model on other boards.
         room: The RAM that the first picture's arena shares with the rest of the firmware.
     """
     first = pictures[0]
     common, headings = _told_apart(pictures)
     return {
-        "words": WORDS,
+        "words": {**WORDS, **dict(zip(("head", "tail"), first.sections, strict=True))},
         "model": printable(PurePath(first.size.model.path or "model").name, 90),
         "about": common,
         "advice": _advice(first),
@@ -179,10 +180,11 @@ def page_texts(
 def _texts(picture: Picture, heading: str, room: Ram | None) -> dict[str, Any]:
     return {
         "heading": heading,
-        "note": _arena_note(picture),
+        "note": picture.arena_note,
         "chips": _chips(picture),
         "scopes": _scopes(picture),
-        "has_npu": bool(picture.size.answer.npu),
+        "labels": short_names([row.name for row in picture.residents]),
+        "is_framed": picture.framed_scope >= 0,
         "peak": [*_room_parts(picture, room), *_peak_parts(picture)],
         "tail": _tail_parts(picture),
     }
@@ -224,20 +226,13 @@ def _told_apart(pictures: Sequence[Picture]) -> tuple[str, list[str]]:
         own = ", ".join(text for key, text in row.items() if key not in same and text)
         is_named = not picture.title.startswith(row.get("target", "\n"))
         headings.append(printable(picture.title, 200) if is_named else own or row.get("target", row["model"]))
-    common = ", ".join(facts[0][key] for key in same if key != "model" and facts[0][key])
+    common = ", ".join(facts[0][key] for key in same if key != "model" and facts[0][key] not in ("", *USUAL))
     return common, headings
 
 
 def _advice(picture: Picture) -> str:
     parts = picture.size.parts if isinstance(picture.size, SizeDocument) else {}
     return printable(str(parts.get("advice") or ""), 200).replace("`", "")
-
-
-def _arena_note(picture: Picture) -> str:
-    if picture.split_at:
-        rest = picture.arena_bytes - picture.split_at
-        return f"arenas of {format_size(picture.split_at)} and {format_size(rest)}"
-    return f"arena of {format_size(picture.arena_bytes)}"
 
 
 def _figures(picture: Picture) -> list[tuple[str, str, int | None]]:
@@ -351,9 +346,10 @@ def _scopes(picture: Picture) -> list[str]:
     alive = list(accumulate(changes))[:count]
     ordinals = list(accumulate(int(operator >= 0) for _, operator in picture.scopes))
     total = ordinals[-1] if ordinals else 0
+    where = "beside the NPU's scratch" if picture.size.answer.npu else ""
     rows = zip(picture.live_bytes, alive, ordinals, picture.scopes, strict=True)
     return [
-        f"{format_size(live)} alive in {buffers:,} buffer{'' if buffers == 1 else 's'}; "
+        f"{format_size(live)} alive {where or f'in {buffers:,} buffer' + ('' if buffers == 1 else 's')}; "
         + (f"operator {ordinal:,} of {total:,}" if operator >= 0 else f"before operator {ordinal + 1:,} of {total:,}")
         for live, buffers, ordinal, (_, operator) in rows
     ]
@@ -451,7 +447,7 @@ def _held_at(picture: Picture, limit: Limit) -> list[list[Part]]:
 def _fullest_parts(picture: Picture) -> Iterator[Part]:
     answer, scope = picture.size.answer, picture.peak_scope
     live = picture.live_bytes[scope]
-    yield _part("h3", f"The head is fullest in {printable(picture.op_at(scope), 80)}")
+    yield _part("h3", f"The {picture.sections[0]} is fullest in {printable(picture.op_at(scope), 80)}")
     verdict = head_verdict(picture.head_bytes, live, has_npu=bool(answer.npu))
     yield _part("p", f"{live:,} B alive of {picture.head_bytes:,} B: {verdict}.", id="peak-live", value=live)
     smallest = answer.smallest_arena_multiple_of_16
@@ -482,7 +478,7 @@ def _tail_parts(picture: Picture) -> list[Part]:
         ]
         for row in groups
     ]
-    parts = [_part("h3", f"tail: {format_size(total)}")]
+    parts = [_part("h3", f"{picture.sections[1]}: {format_size(total)}")]
     if segments:
         parts.append(_part("bar", f"who owns the tail, {total:,} B", segments=segments))
     parts.append(_part("table", "", id="tail", head=["what", "bytes", "share", "padding"], rows=rows))
@@ -495,43 +491,39 @@ def _tail_parts(picture: Picture) -> list[Part]:
     return parts
 
 
-def _board_parts(boards: Sequence[Sequence[str]]) -> list[Part]:
+def _board_parts(boards: Sequence[BoardFit]) -> list[Part]:
     """Return the table of boards; what there is no room for is a title."""
     if not boards:
         return []
     columns = (0, 2, 3, 5, 7)
-    head, *rows = [[row[at] for at in columns] for row in boards]
+    head, *rows = [[cells[at] for at in columns] for cells in board_table(boards)]
     numbers = (False, True, True, True, False)
     cells = [[{"text": text, "n": n} for text, n in zip(row, numbers, strict=True)] for row in rows]
-    titles = [f"{row[1]}, RAM: {row[4]}, flash: {row[6]}" for row in boards[1:]]
+    titles = [f"{cells[1]}, RAM: {cells[4]}, flash: {cells[6]}" for cells in (row.cells for row in boards)]
     return [
         _part("h3", f"{len(rows):,} board{'' if len(rows) == 1 else 's'}"),
-        _board_chart(boards[1:]),
+        _board_chart(boards),
         _part("table", "", id="board-table", head=head, rows=cells, titles=titles),
     ]
 
 
-def _board_chart(rows: Sequence[Sequence[str]]) -> Part:
+def _board_chart(boards: Sequence[BoardFit]) -> Part:
     """Return each board's RAM as a bar on one logarithmic scale, with a line where the model's arena ends."""
-    known = [(row[0], _bytes_of(row[2]), _bytes_of(row[4]), row[7]) for row in rows]
-    drawn = sorted(((ram, board, arena, fits) for board, arena, ram, fits in known if ram), reverse=True)
-    sizes = [size for ram, _, arena, _ in drawn for size in (ram, arena) if size]
+    drawn = sorted(
+        ((row.ram, row) for row in boards if row.ram), key=lambda pair: (pair[0], pair[1].board), reverse=True
+    )
+    sizes = [size for ram, row in drawn for size in (ram, row.arena) if size]
     least, most = min(sizes, default=1) / 2, max(sizes, default=2)
     scale = log(most / least)
     lines = [
         {
-            "label": board,
+            "label": row.board,
             "width": round(100 * log(ram / least) / scale, 2),
-            "mark": round(100 * log(arena / least) / scale, 2) if arena else None,
-            "hint": f"{board}: {_short(ram)} of RAM" + (f", {arena:,} B of arena: {fits}" if arena else ""),
-            "no": fits.startswith("no:") or fits == "no",
+            "mark": round(100 * log(row.arena / least) / scale, 2) if row.arena else None,
+            "hint": f"{row.board}: {_short(ram)} of RAM"
+            + (f", {row.arena:,} B of arena: {row.fits}" if row.arena else ""),
+            "no": row.may_fit is False,
         }
-        for ram, board, arena, fits in drawn
+        for ram, row in drawn
     ]
     return _part("chart", "RAM of each board, on a logarithmic scale; the line is where the arena ends", rows=lines)
-
-
-def _bytes_of(text: str) -> int:
-    """Return the bytes of a cell: ``4,096 B``, ``320 KiB``; 0 where it is no size."""
-    number, _, unit = text.partition(" ")
-    return max(0, as_whole(number.replace(",", "")) or 0) * {"B": 1, "KiB": 1024}.get(unit, 0)

@@ -22,7 +22,7 @@ from tflm_sim.palette import CATEGORIES
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.document import ModelFacts, SizeDocument
 from tflm_sim.report.size_answer import SizeAnswer, Status
-from tflm_sim.units import align_up
+from tflm_sim.units import align_up, format_size
 
 
 class Moment(NamedTuple):
@@ -207,6 +207,23 @@ class Picture:
     def peak_scope(self) -> int:
         """The first scope with the most live bytes, -1 when nothing is planned."""
         return max(range(len(self.live_bytes)), key=self.live_bytes.__getitem__, default=-1)
+
+    @property
+    def framed_scope(self) -> int:
+        """The scope to frame as the fullest; -1 where it fails, and of an NPU, into whose scratch TFLM does not see."""
+        return -1 if self.failure or self.size.answer.npu else self.peak_scope
+
+    @property
+    def sections(self) -> tuple[str, str]:
+        """What the memory at the front and the one at the back are called."""
+        return ("arena", "persistent arena") if isinstance(self.size, LiteSize) else ("head", "tail")
+
+    @property
+    def arena_note(self) -> str:
+        """What is drawn, with its size: one arena or two."""
+        if self.split_at:
+            return f"arenas of {format_size(self.split_at)} and {format_size(self.arena_bytes - self.split_at)}"
+        return f"arena of {format_size(self.arena_bytes)}"
 
     @property
     def head_bytes(self) -> int:

@@ -16,6 +16,7 @@ from tflm_sim.documents import Json, as_json, from_json
 from tflm_sim.errors import ModelError
 from tflm_sim.files import parse_json
 from tflm_sim.palette import CATEGORIES, MEANINGS
+from tflm_sim.report.board_rows import BoardFit
 from tflm_sim.report.picture import Picture
 
 SCHEMA_VERSION = 1
@@ -53,7 +54,7 @@ class PictureDocument:
     """Every byte of an arena over time, for one model under one or several circumstances.
 
     Attributes:
-        boards: The model on other boards, a head and rows of cells; empty where nobody asked for them.
+        boards: The model on other boards; empty where nobody asked for them.
         strings: The texts of columns, and the names of operators, by index.
     """
 
@@ -61,20 +62,16 @@ class PictureDocument:
     schema_version: Literal[1] = 1
     categories: tuple[CategoryFacts, ...]
     pictures: tuple[Picture, ...]
-    boards: tuple[tuple[str, ...], ...] = ()
+    boards: tuple[BoardFit, ...] = ()
     strings: tuple[str, ...] = ()
 
 
-BOARD_COLUMNS = 8
-"""Cells of a row of the boards."""
-
-
-def picture_document(pictures: Sequence[Picture], boards: Sequence[Sequence[str]] = ()) -> Json:
+def picture_document(pictures: Sequence[Picture], boards: Sequence[BoardFit] = ()) -> Json:
     """Return one or several pictures of one model as JSON values.
 
     Args:
         pictures: What it shows.
-        boards: A table of the model on other boards, a head and rows of cells.
+        boards: The model on other boards.
     """
     rows = CATEGORIES.values()
     categories = tuple(
@@ -86,8 +83,8 @@ def picture_document(pictures: Sequence[Picture], boards: Sequence[Sequence[str]
         for row in rows
     )
     strings: dict[str, int] = {}
-    table = tuple(map(tuple, boards))
-    document: Json = as_json(PictureDocument(categories=categories, pictures=tuple(pictures), boards=table), strings)
+    shown = PictureDocument(categories=categories, pictures=tuple(pictures), boards=tuple(boards))
+    document: Json = as_json(shown, strings)
     return {**document, "strings": list(strings)}
 
 
@@ -105,8 +102,6 @@ def read_document(text: bytes | str, *, path: str = "") -> PictureDocument:
         saved = from_json(PictureDocument, document, strings)
         for picture in saved.pictures:
             _check(picture)
-        if any(len(row) != BOARD_COLUMNS for row in saved.boards):
-            raise ValueError(f"a row of the boards has not {BOARD_COLUMNS} cells")
         return saved
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise ModelError(f"cannot be read as a saved picture: {type(error).__name__}: {error}", path=path) from None

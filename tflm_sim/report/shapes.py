@@ -6,12 +6,13 @@ too small to see is merged with its neighbours, so that a model of thousands of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from tflm_sim.escape import printable
 from tflm_sim.labels import short_names
 from tflm_sim.report.picture import Block, Picture, is_tail
+from tflm_sim.units import format_size
 
 SPLIT = 0.34
 STEP_SHARE = 0.06
@@ -49,6 +50,24 @@ def label_u(picture: Picture, shape: DrawnShape) -> float:
         return min(middle, shape.u0 + 0.05)
     scope = (1 - invoke_start(picture)) / len(picture.scopes)
     return min(middle, shape.u0 + max(scope / 2, 0.011))
+
+
+def label_start(picture: Picture, shape: DrawnShape, above: Iterable[DrawnShape]) -> int:
+    """Return the first byte of a shape that nothing of ``above`` hides where its label stands."""
+    start, u = shape.start, label_u(picture, shape)
+    for other in above:
+        if other.start <= start < other.end and other.u0 <= u < other.u1:
+            start = other.end
+    return start
+
+
+def marked(picture: Picture) -> Iterator[str]:
+    """Yield what the frame and the dashed line mean."""
+    if (scope := picture.framed_scope) >= 0:
+        alive = format_size(picture.live_bytes[scope])
+        yield f"framed: fullest in {printable(picture.op_at(scope), 40)}, {alive} alive"
+    if picture.limits and not picture.failure:
+        yield "dashed: tightest, which decides the arena's size"
 
 
 def step_u(picture: Picture, step: float) -> float:

@@ -13,14 +13,13 @@ from tflm_sim.names import with_options
 from tflm_sim.palette import CATEGORIES, FREE, HATCH, HATCH_ID, INK, MARK, SOFT
 from tflm_sim.provenance import made_by
 from tflm_sim.report.picture import Picture
-from tflm_sim.report.shapes import DrawnShape, invoke_start, label_u, scope_u, shapes, step_u
-from tflm_sim.units import format_size
+from tflm_sim.report.shapes import DrawnShape, invoke_start, label_start, label_u, marked, scope_u, shapes, step_u
 
 PANEL_WIDTH, HEIGHT = 1150, 790
 _RIGHT, _TOP, _BOTTOM = 24, 118, 84
 _PLOT_HEIGHT = HEIGHT - _TOP - _BOTTOM
 _LINE_HEIGHT = 13
-_CHARACTER_WIDTH, _GUTTER_WIDTH = 6.2, 6.8
+_CHARACTER_WIDTH, _GUTTER_WIDTH = 6.6, 6.8
 _MAX_MOMENT_CHARACTERS = 44
 
 
@@ -66,10 +65,10 @@ class _Panel:
     def elements(self) -> Iterator[str]:
         """Yield all elements, the lowest layer first."""
         picture = self.picture
-        yield _text(20, 48, printable(picture.title, 200), fill=SOFT, size=12.5)
+        yield _text(20, 48, fitted(printable(f"{picture.arena_note}: {picture.title}", 200), 150), fill=SOFT, size=12.5)
         if picture.failure:
             yield f'<rect x="12" y="55" width="{PANEL_WIDTH - 12 - _RIGHT}" height="19" rx="3" fill="{MARK}"/>\n'
-            fails = f"AllocateTensors() fails in {format_size(picture.arena_bytes)}: {picture.failure}"
+            fails = f"AllocateTensors() fails: {'. '.join((picture.failure, *picture.advice[:1]))}"
             yield _text(20, 69, fitted(printable(with_options(fails), 400), 165), fill="#ffffff", weight=600)
         yield self._rect(0, picture.arena_bytes, 0, 1, FREE)
         used: dict[str, None] = {}
@@ -80,7 +79,9 @@ class _Panel:
         yield from self._axis()
         yield from self._gutter()
         yield from self._marks()
-        yield from map(self._label, drawn)  # Names lie above the peak's frame.
+        yield _text(20, 68, "; ".join(marked(picture)), fill=MARK, weight=600)
+        for number, shape in enumerate(drawn):
+            yield self._label(shape, drawn[number + 1 :])  # Names lie above the peak's frame.
         yield from _legend([key for key in CATEGORIES if key in used])
 
     def _rect(self, start: int, end: int, u0: float, u1: float, fill: str) -> str:
@@ -98,12 +99,15 @@ class _Panel:
         shown = rect.replace("/>", f"{border}>{title}")
         return shown + (rect.replace(category.light, f"url(#{HATCH_ID})") if category.is_hatched else "")
 
-    def _label(self, shape: DrawnShape) -> str:
-        label = fitted(shape.label, int(((shape.end - shape.start) * self.per_byte - 8) / _CHARACTER_WIDTH))
-        if (shape.u1 - shape.u0) * _PLOT_HEIGHT < _LINE_HEIGHT or not label:
+    def _label(self, shape: DrawnShape, above: Sequence[DrawnShape]) -> str:
+        if (shape.u1 - shape.u0) * _PLOT_HEIGHT < _LINE_HEIGHT:
+            return ""
+        start = label_start(self.picture, shape, above)
+        label = fitted(shape.label, int(((shape.end - start) * self.per_byte - 8) / _CHARACTER_WIDTH))
+        if not label:
             return ""
         y = self.y(label_u(self.picture, shape)) + 4
-        text = _text(self.x(shape.start) + 4, y, label, fill=CATEGORIES[shape.category].ink)
+        text = _text(self.x(start) + 4, y, label, fill=CATEGORIES[shape.category].ink)
         # A rim of the block's colour keeps the frame's line out of the letters.
         rim = f' stroke="{CATEGORIES[shape.category].light}" stroke-width="3" paint-order="stroke"'
         return text.replace(">", f"{rim}>", 1)
@@ -116,8 +120,8 @@ class _Panel:
             text = f"{byte // 1024:,} K" if step >= 1024 else f"{byte:,}"
             yield _text(self.x(byte), _TOP - 22, text, fill=SOFT, anchor="middle")
         sections = (
-            ("head", 0, self.picture.head_bytes, INK),
-            ("tail", self.picture.tail_start, self.picture.arena_bytes, INK),
+            (self.picture.sections[0], 0, self.picture.head_bytes, INK),
+            (self.picture.sections[1], self.picture.tail_start, self.picture.arena_bytes, INK),
         )
         for name, start, end, color in sections:
             if end > start:
@@ -136,6 +140,8 @@ class _Panel:
         boundary = self.y(invoke_start(self.picture))
         halves = (("AllocateTensors()", (_TOP + boundary) / 2), ("Invoke()", (boundary + _TOP + _PLOT_HEIGHT) / 2))
         for name, y in halves if self.picture.scopes else halves[:1]:
+            if abs(y - boundary) * 2 < len(name) * _CHARACTER_WIDTH:
+                continue
             yield f'<text transform="translate(14 {y:.0f}) rotate(-90)" text-anchor="middle">{name}</text>\n'
 
     def _marks(self) -> Iterator[str]:
@@ -147,17 +153,13 @@ class _Panel:
             yield rect.replace("/>", f' fill-opacity="0.55"><title>{missing:,} bytes are missing</title></rect>')
             x = min(self.x(start) + 4, PANEL_WIDTH - _RIGHT - 140)
             yield _text(x, self.y((u + 1) / 2), f"{missing:,} B missing", fill="#ffffff", weight=600)
-        if (scope := picture.peak_scope) >= 0 and not picture.failure:
+        if (scope := picture.framed_scope) >= 0:
             x, y = self.x(0), self.y(scope_u(picture, scope))
             width, height = picture.head_bytes * self.per_byte, self.y(scope_u(picture, scope + 1)) - y
             yield (
                 f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{max(height, 1.5):.1f}" fill="none" '
                 f'stroke="{MARK}" stroke-width="1.5"/>\n'
             )
-            fullest = (
-                f"fullest in {printable(picture.op_at(scope), 40)}: {format_size(picture.live_bytes[scope])} alive"
-            )
-            yield _text(20, 68, fullest, fill=MARK, weight=600)
         if picture.limits and not picture.failure:
             limit = picture.limits[0]
             y = self.y(step_u(picture, limit.step + 0.5))

@@ -12,7 +12,7 @@ from tflm_sim.answers.peak import live_bytes
 from tflm_sim.answers.planned_problem import category_of, planned_buffer
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.arena.events import Observer, each_observer
-from tflm_sim.device.configuration import Configuration, Settings, Where, planner_words
+from tflm_sim.device.configuration import Configuration, Settings, Where
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.errors import each_of
 from tflm_sim.escape import printable
@@ -26,6 +26,7 @@ from tflm_sim.report.document import size_document
 from tflm_sim.report.picture import Limit, Picture, Remedy, Resident, Shortage, is_tail
 from tflm_sim.report.picture_builder import PictureBuilder
 from tflm_sim.report.size_answer import arena_answer
+from tflm_sim.report.text import about_line, larger_or_shrink
 from tflm_sim.sizes import as_size
 from tflm_sim.units import align_up
 
@@ -70,7 +71,7 @@ def take_picture(
     if pictured.failure is None:
         return picture
     picture = replace(picture, device_log=tuple(pictured.log), advice=_advice(roomy, pictured))
-    if roomy.smallest is None or roomy.configuration.is_split:
+    if roomy.smallest is None or roomy.configuration.split_arenas:
         return picture
     working = simulate(model, roomy.configuration, arena_size=roomy.smallest.size)
     return _pressed(_assemble(roomy, working, title=title, assumed=assumed), picture)
@@ -110,8 +111,7 @@ def _advice(roomy: Simulation, pictured: Simulation) -> tuple[str, ...]:
     size, needed = pictured.device.arena.size, roomy.smallest
     return (
         f"{needed.size:,} B are needed, {needed.size - size:,} B more than this arena has.",
-        f"Declare alignas(16) uint8_t tensor_arena[{needed.multiple_of_16}], or look what shrink saves: "
-        f"tflm-sim shrink MODEL --goal {size}.",
+        f"What to do: {larger_or_shrink(needed.multiple_of_16, size)}.",
     )
 
 
@@ -123,7 +123,7 @@ def _assemble(roomy: Simulation, pictured: Simulation, *, title: str, assumed: t
     builder = _fold(pictured, split_at=split_at)
     residents = _residents(allocation, builder.scratch_labels) if allocation and failure is None else ()
     planned = allocation if residents else None
-    all_limits = () if configuration.is_split else _limits(roomy, pictured, builder).values()
+    all_limits = () if configuration.split_arenas else _limits(roomy, pictured, builder).values()
     limits = tuple(sorted(all_limits, key=lambda row: -row.need))
     return Picture(
         title=title,
@@ -168,13 +168,9 @@ def _fold(simulation: Simulation, *, split_at: int = 0) -> PictureBuilder:
 
 
 def title_of(configuration: Configuration, assumed: tuple[str, ...] | None) -> str:
-    """Return the target with its TFLM, its kernels, the planner, and what is assumed."""
+    """Return the target, what is assumed, its TFLM, its kernels, and what else is not usual."""
     target = configuration.target
-    planner = planner_words(configuration.planner, configuration.has_own_planner)
-    return (
-        f"{with_assumed(target.name, assumed, target)}, {target.runtime}, {target.kernel_library} kernels, {planner}, "
-        f"{configuration.interpreter} interpreter"
-    )
+    return f"{with_assumed(target.name, assumed, target)}, {about_line(configuration)}"
 
 
 def _arena_sizes(roomy: Simulation, arena_size: int | None) -> tuple[int, int | None]:
@@ -192,7 +188,7 @@ def _room_to_fail(roomy: Simulation) -> tuple[int, int | None]:
     """Return an arena in which a model that fails anyway gets as far as in a roomy one."""
     needs = (limit.need for limit in _fold(roomy).limits.values())
     most = min(align_up(max(needs, default=0) + BUFFER_ALIGNMENT, BUFFER_ALIGNMENT), roomy.arena_size)
-    return most, most if roomy.configuration.is_split else None
+    return most, most if roomy.configuration.split_arenas else None
 
 
 def _subgraph_names(model: Model) -> tuple[str, ...]:

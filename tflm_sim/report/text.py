@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from tflm_sim.answers.peak import Peak
 from tflm_sim.answers.simulation import Simulation
-from tflm_sim.device.configuration import planner_words
+from tflm_sim.device.configuration import Configuration, planner_words
 from tflm_sim.escape import printable
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.report.circumstances import with_assumed
@@ -19,6 +19,9 @@ TOP_ROWS = 8
 BAR = 32
 """Columns of the bar of an arena."""
 TOP_PARTS = 4
+USUAL = ("plain interpreter", "greedy planner")
+"""What almost all firmware has is not said."""
+TOGETHER = "head and tail together, while the model runs"
 NEVER_FITS = (
     "what to do: no arena is large enough; name the kernel that the firmware has beside TFLM's (--ethos-u, "
     "--custom-ops), change the operator, or take a library that accepts it "
@@ -39,12 +42,17 @@ def size_lines(
     """
     config = simulation.configuration
     name = printable(os.path.basename(simulation.model.path or "model"))
-    kernels = config.target.kernel_library
     answer = size_answer(simulation)
-    planner = planner_words(config.planner, config.has_own_planner)
     title = f"{name} on {with_assumed(config.target.name, assumed, config.target)}"
-    about = f"{config.target.runtime}, {kernels} kernels, {config.interpreter} interpreter, {planner}"
-    return [title, about, *remarks, "", *answer_lines(answer, config.target.arena_address, has_ledger=has_ledger)]
+    lines = answer_lines(answer, config.target.arena_address, has_ledger=has_ledger)
+    return [title, about_line(config), *remarks, "", *lines]
+
+
+def about_line(config: Configuration) -> str:
+    """Return the TFLM and its kernels, and the interpreter and the planner where they are not what all firmware has."""
+    others = (f"{config.interpreter} interpreter", planner_words(config.planner, config.own_planner))
+    facts = (str(config.target.runtime), f"{config.target.kernel_library} kernels", *others)
+    return ", ".join(fact for fact in facts if fact not in USUAL)
 
 
 def answer_lines(answer: SizeAnswer, arena_address: int, *, has_ledger: bool = True) -> list[str]:
@@ -77,7 +85,7 @@ def _overview_lines(answer: SizeAnswer) -> list[str]:
     if answer.binding is not None and (answer.peak is None or answer.binding.floor > head):
         lines.append(f"what decides: {answer.binding.what}, in '{answer.binding.place}'")
     elif answer.binding is not None:
-        lines.append("what decides: head and tail together, while the model runs")
+        lines.append(f"what decides: {TOGETHER}")
     if answer.peak is not None:
         lines.append(_fullest(answer, head, answer.peak))
     return lines
@@ -249,9 +257,13 @@ def failure_lines(answer: ArenaAnswer) -> list[str]:
     if problem is not None and not answer.corruptions:  # It is looked for only where AllocateTensors() succeeds.
         lines, log = [f"no: {printable(str(problem), 300)}"], problem.log
     elif answer.failure is not None:
-        lines = [_too_small(answer), f"what fails, in '{answer.failed_step}': {printable(answer.failure, 200)}"]
+        lines = [
+            _too_small(answer),
+            *_remedy(answer),
+            f"what fails, in '{answer.failed_step}': {printable(answer.failure, 200)}",
+        ]
     else:
-        lines = [_too_small(answer), "the device does not notice"]
+        lines = [_too_small(answer), *_remedy(answer), "the device does not notice"]
     lines += [f"    bytes in use are overwritten: {text}" for text in answer.corruptions]
     if log:
         lines += ["the device prints:", *_device_lines(log)]
@@ -263,5 +275,22 @@ def _too_small(answer: ArenaAnswer) -> str:
         return "no: AllocateTensors() fails in an arena of any size"
     if answer.enough <= answer.arena_size:
         return f"no: {answer.arena_size:,} B do not work, {answer.enough:,} B do: make the size a multiple of 16"
-    missing = "" if answer.missing is None else f"{answer.missing:,} B are missing: "
-    return f"no, {missing}{format_size(answer.arena_size)} is too small, {format_size(answer.enough)} are needed"
+    if answer.missing is None:
+        return f"no, {format_size(answer.arena_size)} is too small, {format_size(answer.enough)} are needed"
+    needed = format_size(answer.arena_size + answer.missing)
+    return f"no, {answer.missing:,} B are missing: {format_size(answer.arena_size)} is too small, {needed} are needed"
+
+
+def _remedy(answer: ArenaAnswer) -> list[str]:
+    """Return what to do where a larger arena works."""
+    if answer.enough is None or answer.enough <= answer.arena_size:
+        return []
+    return [f"what to do: {larger_or_shrink(answer.enough, answer.arena_size)}"]
+
+
+def larger_or_shrink(enough: int, size: int) -> str:
+    """Return what to do about an arena of ``size`` bytes that is too small; ``enough`` is a multiple of 16."""
+    return (
+        f"declare alignas(16) uint8_t tensor_arena[{enough}], or look what shrink saves: "
+        f"tflm-sim shrink MODEL --goal {size}"
+    )

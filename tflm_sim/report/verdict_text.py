@@ -13,6 +13,7 @@ from tflm_sim.device.configuration import Configuration
 from tflm_sim.document_fields import INLINE, OPTIONAL, named
 from tflm_sim.document_types import Count
 from tflm_sim.escape import code_span, printable
+from tflm_sim.names import command_line
 from tflm_sim.registry import part_lines
 from tflm_sim.report.circumstances import sentence_with_assumed
 from tflm_sim.report.document import ConfigurationFacts, ModelFacts, configuration_facts, model_facts
@@ -123,14 +124,18 @@ def verdict_lines(verdict: Verdict) -> list[str]:
         assert verdict.before is not None, "a growth has a start"
         lines.append(f"{verdict.growth:+,} B since the baseline of {format_size(verdict.before)}")
     if verdict.works is False and _is_too_large(verdict):
-        lines.append("'tflm-sim shrink' looks for rewritings that need less, with the same outputs")
+        command = verdict.shrunk_by or command_line("tflm-sim", "shrink", verdict.name)
+        lines.append(f"this looks for rewritings that need less, with the same outputs: {command}")
     return lines + settling_lines(verdict.answer, verdict.settled_by)
 
 
-def ram_lines(ram: RamBeside) -> list[str]:
-    """Return what a board's software leaves of its RAM, and a line for each figure with its source."""
+def ram_lines(ram: RamBeside, *, has_sources: bool = False) -> list[str]:
+    """Return what a board's software leaves of its RAM, and a line for each figure, with its source if asked."""
     title = f"{ram.name} leaves {ram.left:,} B" + ("" if ram.is_left else f" of {ram.ram:,} B")
-    return [f"{title}:", *(f"  {part.bytes:>9,} B {part.what} ({part.how}: {part.source})" for part in ram.parts)]
+    origins = [f"{part.how}: {part.source}" if has_sources else part.how for part in ram.parts]
+    rows = zip(ram.parts, origins, strict=True)
+    lines = [f"{title}:", *(f"  {part.bytes:>9,} B {part.what} ({origin})" for part, origin in rows)]
+    return lines if has_sources else [*lines, "  where that is published: --json"]
 
 
 def library_lines(judged: Judged, board_name: str) -> list[str]:
@@ -189,10 +194,10 @@ def headline(verdicts: Sequence[Verdict]) -> str:
     codes = [verdict.exit_code for verdict in verdicts]
     count, bad = len(codes), codes.count(1)
     open_ones = [verdict for verdict in verdicts if verdict.exit_code == EXIT_CODES["if"]]
-    doubtful = sum(verdict.answer == "if" and not verdict.missing_baseline for verdict in open_ones)
-    unknown = len(open_ones) - doubtful
+    unknown, doubtful, new = (sum(one.answer == answer for one in open_ones) for answer in ("cannot tell", "if", "yes"))
     parts = [f"{unknown} of {count} cannot be told"] if unknown else []
     parts += [f"{doubtful} of {count} {'hangs' if doubtful == 1 else 'hang'} on a doubt"] if doubtful else []
+    parts += [f"{new} of {count} {'fits and is' if new == 1 else 'fit and are'} not in the baseline"] if new else []
     if bad:
         also = "".join(f"; {part.replace(f' of {count}', '')}" for part in parts)
         return f"no: {bad} of {count} {'does' if bad == 1 else 'do'} not fit, or grew{also}"

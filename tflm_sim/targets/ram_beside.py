@@ -142,15 +142,45 @@ esp32: {IDF}, wifi, left
 esp32: {IDF}, ble+wifi, left
     108496 published, free heap with Bluedroid and Wi-Fi, connected; a static arena has 124,580 B at most
     project-chip/connectedhomeip#3796; espressif/esp-idf: components/esp_system/ld/esp32/memory.ld.in @ 1021229
+esp32-s3 xiao-esp32s3: {IDF}, core, left
+    392000 published, free heap of an empty project, "392 K"
+    espressif/esp-techpedia: esp-friends, ram-usage @ release/v5.5 (2e7a917)
+esp32-s3 xiao-esp32s3: {IDF}, ble, left
+    267000 published, free heap of the example bleprph (NimBLE), "267 K"
+    espressif/esp-techpedia: esp-friends, ram-usage @ release/v5.5 (2e7a917)
+esp32-s3 xiao-esp32s3: {IDF}, ble+wifi, left
+    189000 published, free heap of the example provision (BLE and Wi-Fi), "189 K"
+    espressif/esp-techpedia: esp-friends, ram-usage @ release/v5.5 (2e7a917)
 esp32-s3 xiao-esp32s3: {IDF}, wifi, left
-    183900 published, available memory with the default rank of Wi-Fi buffers, "183.9 KB"
-    espressif/esp-idf: docs/en/api-guides/wifi-driver/wifi-performance-and-power-save.rst @ 1021229
+    273000 published, free heap of the example station, "273 K"
+    espressif/esp-techpedia: esp-friends, ram-usage @ release/v5.5 (2e7a917)
+esp32-c3: {IDF}, core, left
+    332000 published, free heap of an empty project, "332 K"
+    espressif/esp-techpedia: esp-friends, ram-usage @ release/v5.5 (2e7a917)
+esp32-c3: {IDF}, ble, left
+    205000 published, free heap of the example bleprph (NimBLE), "205 K"
+    espressif/esp-techpedia: esp-friends, ram-usage @ release/v5.5 (2e7a917)
+esp32-c3: {IDF}, ble+wifi, left
+    126000 published, free heap of the example provision (BLE and Wi-Fi), "126 K"
+    espressif/esp-techpedia: esp-friends, ram-usage @ release/v5.5 (2e7a917)
 esp32-c3: {IDF}, wifi, left
-    160000 published, available memory with the default rank of Wi-Fi buffers, "160 KB"
-    espressif/esp-idf: docs/en/api-guides/wifi-driver/wifi-performance-and-power-save.rst @ 1021229
+    219000 published, free heap of the example station, "219 K"
+    espressif/esp-techpedia: esp-friends, ram-usage @ release/v5.5 (2e7a917)
+esp32-c6: {IDF}, core, left
+    474000 published, free heap of an empty project, "474 K"
+    espressif/esp-techpedia: esp-friends, ram-usage @ release/v5.5 (2e7a917)
+esp32-c6: {IDF}, ble, left
+    358000 published, free heap of the example gatt_server (Bluedroid), "358 K"
+    espressif/esp-techpedia: esp-friends, ram-usage @ release/v5.5 (2e7a917)
+esp32-c6: {IDF}, ble+wifi, left
+    259000 published, free heap of the example provision (BLE and Wi-Fi), "259 K"
+    espressif/esp-techpedia: esp-friends, ram-usage @ release/v5.5 (2e7a917)
 esp32-c6: {IDF}, wifi, left
-    276000 published, available memory with the default rank of Wi-Fi buffers, "276 KB"
-    espressif/esp-idf: docs/en/api-guides/wifi-driver/wifi-performance-and-power-save.rst @ 1021229
+    321000 published, free heap of the example station, "321 K"
+    espressif/esp-techpedia: esp-friends, ram-usage @ release/v5.5 (2e7a917)
+esp32-p4: {IDF}, core, left
+    608000 published, free heap of an empty project, "608 K"
+    espressif/esp-techpedia: esp-friends, ram-usage @ release/v5.5 (2e7a917)
 """
 """Boards: the software, what is beside the arena, and the bytes of RAM that its linker script gives, or "left" where
 the figure is what is left; then for each part its bytes, how they are known and what they are, and the source."""

@@ -227,7 +227,7 @@ def text_logs(model: Model, where: str) -> dict[str, tuple[Configuration, str]]:
     """Return what a firmware prints for a model, by printer, with the set-up to compare it with."""
     base = configure(where)
     recording = simulate(model, base, interpreter="recording")
-    benchmark = simulate(model, base, interpreter="recording", resource_variable_count=100)
+    benchmark = simulate(model, base, interpreter="recording", resource_variables=100)
     return {
         "RecordingMicroAllocator": (base, recording_text(recording)),
         "tflm_benchmark": (base, benchmark_text(benchmark)),

@@ -93,7 +93,7 @@ def runs(args: argparse.Namespace, name: str, banks: Sequence[RamBank]) -> Itera
 def _questions(args: argparse.Namespace, path: Path) -> Iterator[tuple[str, BankQuestion, str]]:
     """Yield each board with the model that is to run on it, and where its variables are; the file is that model."""
     model = load(str(path))
-    settings: Settings = {"kernels": args.kernels, "resource_variable_count": VARIABLES}
+    settings: Settings = {"kernels": args.kernels, "resource_variables": VARIABLES}
     for board, (core, _) in BOARDS.items():
         question = BankQuestion(simulate(model, core, **settings))
         path.write_bytes(model.source)

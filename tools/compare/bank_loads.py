@@ -115,7 +115,7 @@ def compared(name: str, program: bytes, kernels: str) -> tuple[int, int, int, in
     loads, stores, said = executed(program, bytes(model.source))
     if not said.endswith("ok\n"):
         return 0, 0, 0, 0, re.sub(r"\s+", " ", said)[-60:]
-    simulation = simulate(model, "cortex-m4", kernels=kernels, planner="linear", resource_variable_count=40)
+    simulation = simulate(model, "cortex-m4", kernels=kernels, planner="linear", resource_variables=40)
     counted = traffic(simulation)
     main = model.subgraphs[0]
     found = total = apart = 0

@@ -116,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     counts = {"optimal": 0, "with a bound": 0, "no plan": 0, "better": 0, "undecided": 0, "wrong": 0}
     for name in models:
         try:
-            question = BankQuestion(simulate(load(name), args.target, resource_variable_count=40))
+            question = BankQuestion(simulate(load(name), args.target, resource_variables=40))
             whole = question.roomy.smallest
         except TflmSimError:
             continue

@@ -38,6 +38,7 @@ from tflm_sim.extensions.sweep.tables import open_writer, read_rows
 from tflm_sim.model.load import load
 from tflm_sim.planners.by_name import planner
 from tflm_sim.planners.problem import read_csv, write_csv
+from tflm_sim.report.board_rows import BoardFit
 from tflm_sim.report.difference_text import difference_lines
 from tflm_sim.report.document import size_document
 from tflm_sim.report.model_explorer import write_model_explorer
@@ -48,8 +49,10 @@ from tflm_sim.report.size_difference import difference_document, growth, read_si
 from tflm_sim.report.svg import write_svg
 from tflm_sim.report.take_picture import take_picture
 
-BOARDS = [["board", "target", "arena", "of RAM", "RAM", "of flash", "flash", "fits"]]
-BOARDS += [["a", "cortex-m4", "1,024 B", "1 %", "320 KiB", "1 %", "1 MiB", fits] for fits in ("yes", "no: RAM")]
+BOARDS = [
+    BoardFit("a", "cortex-m4", "ok", 1024, 320 << 10, 4096, 1 << 20, may_fit=can, fits=words)
+    for can, words in ((True, "yes"), (False, "no: RAM"))
+]
 VALUES: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 2, 15, 16, 1.5, -0.0, 1e300, 2**31, 2**63 - 1, 2**63, 10**4000, "", "x", "ok", "error",
     "\x1b[31m", "\ud800", "head", [], {}, [[]], [0], {"a": 1},

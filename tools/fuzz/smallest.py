@@ -203,12 +203,12 @@ def _drawn(rng: random.Random) -> Configuration:
     settings: Settings = {
         "planner": rng.choice(("greedy", "greedy", "linear")),
         "interpreter": rng.choice((None, "plain", "recording")),
-        "is_split": rng.randrange(8) == 7,
-        "has_own_planner": rng.randrange(8) == 7,
-        "resource_variable_count": rng.choice((None, None, 0, 3)),
-        "variable_arena_size": rng.choice((None, None, None, 1 << 16)),
+        "split_arenas": rng.randrange(8) == 7,
+        "own_planner": rng.randrange(8) == 7,
+        "resource_variables": rng.choice((None, None, 0, 3)),
+        "variable_arena": rng.choice((None, None, None, 1 << 16)),
     }
-    if not settings["is_split"] and rng.randrange(3) == 2:
+    if not settings["split_arenas"] and rng.randrange(3) == 2:
         settings["arena_address"] = rng.randrange(16)
     if rng.randrange(4) == 3:
         library = rng.choice(BUILDS)
@@ -238,7 +238,7 @@ def hold(models: Sequence[Model], configuration: Configuration, *, less: Iterabl
         UnsupportedOpError, ModelError, UsageError: As :func:`smallest_arena`.
     """
     roomy = simulate(models, configuration)
-    if configuration.is_split:
+    if configuration.split_arenas:
         _hold_pair(roomy.unwrap(), less)
         return
     ways = [partial(ask, models, configuration) for ask in (smallest_arena, SIZER.smallest_arena)]
@@ -320,7 +320,7 @@ def run(data: bytes, rng: random.Random, options: argparse.Namespace) -> str:
     files = [data, *any_others(rng, corpus(options.corpus, options.max_size))]
     configuration = any_configuration(rng)
     hold([parse(file) for file in files], configuration, less=(1, rng.randint(2, MOST_BELOW)))
-    return "two arenas" if configuration.is_split else f"{configuration.interpreter}, {configuration.planner}"
+    return "two arenas" if configuration.split_arenas else f"{configuration.interpreter}, {configuration.planner}"
 
 
 FUZZER = Fuzzer(

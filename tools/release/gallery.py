@@ -107,7 +107,7 @@ def long_chain() -> Model:
 
 
 def _two_arenas() -> list[Picture]:
-    return [take_picture(load("sample:mobilenet_v1_025"), replace(M4, is_split=True))]
+    return [take_picture(load("sample:mobilenet_v1_025"), replace(M4, split_arenas=True))]
 
 
 def _litert() -> list[Picture]:

@@ -1,7 +1,7 @@
 """Execute the notebooks and write them as pages, with their pictures, for the site; or keep their outputs in them.
 
 python tools release notebooks site/notebooks
-python tools release notebooks --keep             writes what they print and draw into the files of the repository
+python tools release notebooks --keep [NAME ...]  writes what they print and draw into the files of the repository
 
 The page of NAME.ipynb is NAME.ipynb/index.html, so that a link to the notebook in the repository leads there.
 """
@@ -27,7 +27,9 @@ def executed(path: Path) -> Any:
     nbclient, nbformat = (import_module(name) for name in ("nbclient", "nbformat"))
     notebook = nbformat.read(path, as_version=4)
     resources = {"metadata": {"path": str(NOTEBOOKS), "name": path.stem}}
-    nbclient.NotebookClient(notebook, timeout=SECONDS, kernel_name="python3", resources=resources).execute()
+    # How much of what a cell prints comes at a time, chance decides: all of it is one piece.
+    options = {"timeout": SECONDS, "kernel_name": "python3", "coalesce_streams": True}
+    nbclient.NotebookClient(notebook, resources=resources, **options).execute()
     return notebook
 
 
@@ -53,16 +55,16 @@ def write_page(path: Path, out: Path) -> None:
 def main() -> int:
     """Write all of them, or those that are named."""
     parser = frame.parser(__doc__)
-    parser.add_argument("out", type=Path, nargs="?", metavar="FOLDER")
     parser.add_argument("--keep", action="store_true", help="write the outputs into the notebooks instead")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="without .ipynb; default: all")
+    parser.add_argument("given", nargs="*", metavar="FOLDER|NAME", help="NAME is without .ipynb; default: all")
     args = parser.parse_args()
-    if args.keep == (args.out is not None):
+    if not args.keep and not args.given:
         parser.error("name a FOLDER, or --keep")
+    names = args.given if args.keep else args.given[1:]
     for path in sorted(NOTEBOOKS.glob("*.ipynb")):
-        if not args.names or path.stem in args.names:
+        if not names or path.stem in names:
             print(path.name, flush=True)
-            keep(path) if args.keep else write_page(path, args.out)
+            keep(path) if args.keep else write_page(path, Path(args.given[0]))
     return 0
 
 

@@ -92,8 +92,8 @@ class Claim:
             arena_size=self.arena_size,
             arena_address=self.address,
             interpreter=self.interpreter,
-            resource_variable_count=self.variables,
-            variable_arena_size=self.variable_arena,
+            resource_variables=self.variables,
+            variable_arena=self.variable_arena,
         )
 
     def ours(self, model: Model) -> int:

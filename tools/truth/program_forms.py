@@ -337,6 +337,11 @@ FORMS = {
         _OWN_SOFTMAX + "namespace tflite { REGISTRATION Register_SOFTMAX() { "
         "return micro::RegisterOp(own_init, own_prepare, own_invoke); } }",
     ),
+    "softmax patched in TFLM's namespace": Form(
+        f"{_ARENA}{_ON_ARENA}RUN(i)",
+        "namespace tflite {" + _OWN_SOFTMAX + "REGISTRATION Register_SOFTMAX() { "
+        "return micro::RegisterOp(own_init, own_prepare, own_invoke); } }",
+    ),
     "own softmax": Form(
         "static Resolver r; ADD_OTHERS(r) "
         f"r.AddSoftmax(tflite::micro::RegisterOp(own_init, own_prepare, own_invoke)); {_ARENA}{_ON_ARENA}RUN(i)",

@@ -113,7 +113,7 @@ def write(checkout: str, head: Head, esp: str | None) -> Iterator[str]:
     Args:
         checkout: Upstream's.
         head: Where it stands.
-        esp: A clone of espressif/esp-tflite-micro, which the table of printed texts is made of as well.
+        esp: A clone of espressif/esp-tflite-micro, which two of the tables are made of as well.
     """
     commits = {commit[:7] for commit in frame.git(checkout, "rev-list", "HEAD").split()}
     REFERENCE.write_text(with_reference(REFERENCE.read_text("utf-8"), head, commits), encoding="utf-8")
@@ -123,9 +123,9 @@ def write(checkout: str, head: Head, esp: str | None) -> Iterator[str]:
         ("trace_table", checkout),
         ("texts", checkout),
         ("places", checkout, "--write"),
-        *([("kernel_texts", checkout, esp)] if esp else []),
+        *([("kernel_texts", checkout, esp), ("kernel_requests", checkout, esp)] if esp else []),
     ):
         run_tool(name, *arguments)
         yield f"wrote what python tools upstream {name} makes"
     if not esp:
-        yield "left logs/kernel_texts.txt as it is: it is made of a clone of espressif/esp-tflite-micro as well"
+        yield "left kernel_texts.txt and kernel_requests.txt: a clone of espressif/esp-tflite-micro is needed as well"

@@ -65,3 +65,40 @@ def test_what_nobody_checks_is_undefined() -> None:
 def test_who_builds_with_debug_checks(library: str, *, is_debug: bool) -> None:
     name = find_library(library)
     assert configure(name.target, library=library).target.runtime.has_debug_checks == is_debug
+
+
+def softmax(scale: float) -> Model:
+    """Return a SOFTMAX of int8."""
+    builder = ModelBuilder()
+    x = builder.tensor((1, 4), TensorType.INT8, scale=scale, zero_point=0)
+    y = builder.tensor((1, 4), TensorType.INT8, scale=1 / 256, zero_point=-128)
+    builder.operator("SOFTMAX", [x], [y], options={"beta": 1.0})
+    return parse(builder.build(inputs=[x], outputs=[y]))
+
+
+def relu_of_seven_dimensions() -> Model:
+    """Return a RELU of a tensor with more dimensions than a RuntimeShape has room for."""
+    builder = ModelBuilder()
+    x, y = (builder.tensor((1,) * 7, TensorType.INT8, scale=0.5, zero_point=0) for _ in range(2))
+    builder.operator("RELU", [x], [y])
+    return parse(builder.build(inputs=[x], outputs=[y]))
+
+
+def test_a_check_of_a_file_that_all_kernels_share_halts_no_build_that_has_none() -> None:
+    check = "tensorflow/lite/kernels/internal/runtime_shape.h: dimensions_count <= kMaxSmallSize does not hold"
+    model = relu_of_seven_dimensions()
+    debug = simulate(model, "cortex-m4", kernels="reference")
+    release = simulate(model, "cortex-m4", kernels="reference", library="coralmicro")
+    assert str(debug.failure) == f"{check}, the device halts"
+    assert str(release.failure) == (
+        f"{check}, at which a debug build halts; this one goes on; what the device does is undefined"
+    )
+    assert (debug.status, release.status) == ("abort", "abort")
+
+
+def test_what_every_build_checks_halts_every_build() -> None:
+    runs = [simulate(softmax(0.0), "cortex-m4", kernels="reference", library=name) for name in (None, "coralmicro")]
+    assert {str(run.failure) for run in runs} == {
+        "tensorflow/lite/kernels/internal/quantization_util.cc: 0.0 > 1 does not hold, the device halts"
+    }
+    assert [run.release_build for run in runs] == [None, None]

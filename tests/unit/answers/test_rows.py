@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.answers.rows import Case, Row, Rows, _failed, _fits
+from tflm_sim.answers.rows import Case, Row, Rows, _failed, _is_room, rows_of
 from tflm_sim.errors import ModelError, UnsupportedOpError
 from tflm_sim.samples import sample_path
 from tflm_sim.targets.boards import BOARDS
@@ -39,8 +39,7 @@ NANO = replace(BOARDS["nano33ble"], flash=1000)
 @pytest.mark.parametrize(
     ("needed", "limit", "model_bytes", "board", "fits"),
     [
-        (16, None, 1, None, None),
-        (16, None, 1, NANO, None),
+        (16, None, 1, None, False),
         (16, 16, 1, None, True),
         (16, 15, 1, None, False),
         (None, 16, 1, None, False),
@@ -53,9 +52,27 @@ NANO = replace(BOARDS["nano33ble"], flash=1000)
     ],
 )
 def test_an_arena_fits_to_the_byte_and_a_file_too(
-    needed: int | None, limit: int | None, model_bytes: int | None, board: Any, fits: bool | None
+    needed: int | None, limit: int | None, model_bytes: int | None, board: Any, fits: bool
 ) -> None:
-    assert _fits(needed, limit, model_bytes, board) is fits
+    assert _is_room(needed, limit, model_bytes, board) is fits
+
+
+@pytest.mark.parametrize(
+    ("case", "fits", "may_fit"),
+    [
+        (Case("cortex-m4"), None, None),
+        (Case("cortex-m4", limit=82_288), True, True),
+        (Case("cortex-m4", limit=82_287), False, False),
+        (Case("cortex-m4", "nano33ble"), None, True),
+        (Case("cortex-m4", "nano33ble", limit=82_288), True, True),
+        (Case("cortex-m4", "nicla-sense-me"), False, False),
+    ],
+)
+def test_a_bank_that_is_large_enough_is_no_yes_for_only_the_firmware_knows_what_is_free(
+    case: Case, fits: bool | None, may_fit: bool | None
+) -> None:
+    (row,) = rows_of("m", str(sample_path("mobilenet_v1_025")), [case])
+    assert (row.multiple_of_16, row.fits, row.may_fit) == (82_288, fits, may_fit)
 
 
 def test_the_limit_is_what_was_asked_for_else_the_largest_bank_of_the_board() -> None:

@@ -139,7 +139,7 @@ def test_what_works_in_no_arena_has_no_smallest_one() -> None:
     model = parse(ModelBuilder().build(inputs=None, outputs=[]))
     assert simulate(model, REFERENCE).smallest is None
     assert simulate(model, REFERENCE, arena_size=64).smallest is None
-    assert simulate(model, REFERENCE, is_split=True).split is None
+    assert simulate(model, REFERENCE, split_arenas=True).split is None
 
 
 @pytest.mark.parametrize(("planner", "size"), [("greedy", 40), ("linear", 0)])
@@ -208,16 +208,16 @@ def test_the_second_arena_is_roomy_where_nothing_is_said_and_is_none_where_there
 ) -> None:
     model, room = chain(16, 16), 1 << 30
     assert simulate(model, REFERENCE).non_persistent_arena_size is None
-    both = simulate(model, REFERENCE, is_split=True)
+    both = simulate(model, REFERENCE, split_arenas=True)
     assert (both.arena_size, both.non_persistent_arena_size) == (room, room)
     assert both.roomy is both
-    one = simulate(model, REFERENCE, arena_size=4096, is_split=True)
+    one = simulate(model, REFERENCE, arena_size=4096, split_arenas=True)
     assert (one.arena_size, one.non_persistent_arena_size) == (4096, room)
     assert one.roomy is not one
     small = simulate(model, REFERENCE, non_persistent_arena_size=4096)
     assert (small.arena_size, small.non_persistent_arena_size) == (room, 4096)
     assert small.roomy is not small
-    assert small.configuration.is_split
+    assert small.configuration.split_arenas
     none = simulate(model, REFERENCE, arena_size=4096, non_persistent_arena_size=0)
     assert (none.device.arena.size, none.fits) == (4096, False)
 

@@ -32,7 +32,7 @@ def test_every_figure_is_that_of_a_simulation(model: Model) -> None:
 
 def test_two_arenas_are_refused() -> None:
     with pytest.raises(UsageError, match="for two arenas use"):
-        Sizer().sizing(NO_INPUTS_VECTOR, "cortex-m4", is_split=True)
+        Sizer().sizing(NO_INPUTS_VECTOR, "cortex-m4", split_arenas=True)
 
 
 def python_calls(action: Callable[[], object]) -> int:

@@ -114,18 +114,19 @@ def test_bytes_that_are_skipped_to_align_the_arena_are_added(lost: int) -> None:
     assert min(one for one in fitting if one % 16 == 0) == aligned
 
 
-def test_sizes_in_which_the_device_halts_are_passed_over() -> None:
+def test_sizes_for_which_the_constraints_do_not_hold_are_passed_over() -> None:
     requests = walk(3)
     arena = MeasuringArena(ROOM, table_bytes=0)
     take(arena, requests)
     free, aligned, *_ = arena.needs.smallest_of_all(0, 0)
     fitting = [one for one in range(aligned + 40) if works(requests, one, 0) is not None]
-    halting = {free % 16}
-    size, multiple, *_ = arena.needs.smallest_of_all(0, 0, halting)
-    assert size == min(one for one in fitting if one % 16 not in halting)
-    assert multiple == (aligned if free % 16 else size)
-    size, multiple, *_ = arena.needs.smallest_of_all(0, 0, {0})
-    assert size == multiple == min(one for one in fitting if one % 16)
+    ends = set(range(16)) - {free % 16}
+    size, multiple, *_ = arena.needs.smallest_of_all(0, 0, ends)
+    assert size == min(one for one in fitting if one % 16 in ends)
+    assert multiple == (aligned if free % 16 else None)
+    size, multiple, *_ = arena.needs.smallest_of_all(0, 0, range(1, 16))
+    assert size == min(one for one in fitting if one % 16)
+    assert multiple is None
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -20,7 +20,7 @@ BASE = configure("cortex-m4")
     [
         ({"kernels": "reference"}, "--kernels reference"),
         ({"interpreter": "recording"}, "--interpreter recording (RecordingMicroInterpreter)"),
-        ({"resource_variable_count": 10}, "--resource-variables 10"),
+        ({"resource_variables": 10}, "--resource-variables 10"),
     ],
 )
 def test_the_setting_that_was_changed_is_named(settings: dict[str, object], options: str) -> None:
@@ -47,6 +47,6 @@ def test_what_nothing_explains_has_no_answer() -> None:
 
 
 def test_every_number_of_variables_up_to_six_and_the_round_ones_beyond_are_tried() -> None:
-    tried = {other.configuration.resource_variable_count for other in alternatives(BASE)}
+    tried = {other.configuration.resource_variables for other in alternatives(BASE)}
     twos, dozens, tens = {8, 16, 32, 64, 128}, {12, 24, 48}, {10, 20, 50, 100}
     assert tried - {None} == {0, 1, 2, 3, 4, 5, 6} | twos | dozens | tens

@@ -18,10 +18,7 @@ def test_the_key_of_an_ordinary_configuration() -> None:
 
 def test_every_setting_that_moves_bytes_has_a_key_of_its_own() -> None:
     configuration = Configuration(
-        replace(REFERENCE, ethos_u=True),
-        resource_variable_count=4,
-        variable_arena_size=1024,
-        custom_ops=(OpModel("MINE"),),
+        replace(REFERENCE, ethos_u=True), resource_variables=4, variable_arena=1024, custom_ops=(OpModel("MINE"),)
     )
     assert baseline_key("a.tflite", configuration) == (
         "a.tflite on cortex-m4 (reference, plain, greedy, MINE, ethos_u, 4 resource variables, variable arena 1024)"

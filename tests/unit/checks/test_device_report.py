@@ -1,5 +1,4 @@
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
@@ -41,23 +40,6 @@ def test_the_skew_of_the_arena_counts() -> None:
     skewed = replace(PLAIN, target=replace(PLAIN.target, arena_address=4))
     simulation = simulate(MODEL, skewed, arena_size=2000)
     assert compare(plain_report(2000, skew=4, total=simulation.arena_used_bytes)).is_equal
-
-
-def test_where_no_size_is_said_a_roomy_arena_of_each_remainder_is_tried_words_first() -> None:
-    report = replace(plain_report(2000), arena_size=0)
-    assert device_report._arena_sizes(report) == [0]
-    assert device_report._arena_sizes(ArenaUsed(1, 8, 8, "any")) == [1 << 30]
-    sizes = device_report._arena_sizes(object())  # type: ignore[arg-type]
-    assert [(1 << 30) - size for size in sizes] == [0, 8, 4, 12, 1, 9, 5, 13, 2, 10, 6, 14, 3, 11, 7, 15]
-
-
-def test_a_category_that_only_the_report_has_is_compared_with_nothing() -> None:
-    simulation = SimpleNamespace(recorded={})
-    found = device_report._category_figures([CategoryUse("OP_DATA", 7, 6, 1)], simulation)  # type: ignore[arg-type]
-    assert [(figure.low, figure.simulated) for figure in found] == [(7, 0), (6, 0), (1, 0)]
-    simulation.recorded["kPersistentTfLiteTensorData"] = SimpleNamespace(used=5, requested=4, count=3)
-    found = device_report._category_figures([CategoryUse("OP_DATA", 7, 6, 1)], simulation)  # type: ignore[arg-type]
-    assert [(figure.low, figure.simulated) for figure in found if figure.simulated] == [(0, 5), (0, 4), (0, 3)]
 
 
 def test_one_byte_more_is_a_difference() -> None:
@@ -147,11 +129,6 @@ def test_an_arena_in_which_the_simulation_fails_is_said() -> None:
     assert compare(replace(plain_report(2000), arena_size=200)).refused.startswith(
         "the simulation fails in this arena: "
     )
-
-
-def test_a_benchmark_that_does_not_say_what_it_used_is_no_match() -> None:
-    (figure,) = device_report._figures(BenchmarkRecord(4, "result", ()), SimpleNamespace(arena_used_bytes=700))  # type: ignore[arg-type]
-    assert (figure.low, figure.high, figure.simulated) == (-1, -1, 700)
 
 
 def test_a_model_without_a_checksum_is_told_apart_by_its_size() -> None:

@@ -7,7 +7,6 @@ import pytest
 
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.answers.smallest_arena import smallest_arena
-from tflm_sim.arena.events import Persist, Resize, Temp
 from tflm_sim.checks import explain_failure as explain_failure_module
 from tflm_sim.checks.explain_failure import ExactExplanation, SimulationBudget, _roundness, explain_failures
 from tflm_sim.device.configuration import Configuration
@@ -111,54 +110,6 @@ def test_a_contradiction_names_the_setting_with_which_the_numbers_come() -> None
 def test_of_the_sizes_that_a_log_fits_round_ones_come_first() -> None:
     # Whole KiB, multiples of 16, of 4, and the rest; the largest of each first.
     assert sorted([1001, 1000, 1024, 2000, 2048, 1004], key=_roundness) == [2048, 1024, 2000, 1004, 1000, 1001]
-
-
-@pytest.mark.parametrize(("size", "first", "last"), [(100, 85, 115), (16, 1, 31), (15, 0, 30), (14, 0, 29), (0, 0, 15)])
-def test_alignment_leaves_the_same_of_15_bytes_less_or_more(size: int, first: int, last: int) -> None:
-    assert list(explain_failure_module._around(size)) == list(range(first, last + 1))
-    assert list(explain_failure_module._around(-1)) == []
-
-
-@pytest.mark.parametrize(
-    ("sizes", "ranges"),
-    [
-        (set(), ()),
-        ({5}, ((5, 5),)),
-        ({0, 16}, ((0, 16),)),
-        ({0, 17}, ((0, 0), (17, 17))),
-        ({0, 16, 32, 48, 65, 66}, ((0, 48), (65, 66))),
-    ],
-)
-def test_sizes_that_are_an_alignment_apart_are_a_range(sizes: set[int], ranges: tuple[tuple[int, int], ...]) -> None:
-    assert explain_failure_module._ranges(sizes) == ranges
-
-
-@pytest.mark.parametrize(
-    ("whole", "part", "is_in"),
-    [
-        ([1, 2, 3], [1, 2], True),
-        ([1, 2, 3], [2, 3], True),
-        ([1, 2, 3], [1, 2, 3], True),
-        ([1, 2, 3], [1, 3], False),
-        ([1, 2, 3], [3, 4], False),
-        ([1, 2], [1, 2, 3], False),
-        ([], [1], False),
-    ],
-)
-def test_a_part_stands_in_the_whole_without_gaps(whole: list[int], part: list[int], is_in: bool) -> None:
-    assert explain_failure_module._contains(whole, part) is is_in
-
-
-def test_the_size_that_fails_is_what_is_taken_and_what_was_free_or_less_what_was_missing() -> None:
-    wanted = Refusal("tail", 100, 60, 40)
-    persist, temp = Persist(100, 8, 900, 16, 300, "", ""), Temp(100, 16, 64, 164, 1024)
-    failing = explain_failure_module._failing_size
-    assert failing(persist, wanted, 200, 300) == 300 + 200 - 40
-    assert failing(temp, wanted, 200, 300) == 64 + 300 + 60
-    assert failing(Resize(*[0] * len(Resize._fields)), wanted, 200, 300) == 300 + 60
-    nothing = Refusal("tail", None, None, None)
-    assert failing(persist, nothing, 200, 300) == 500
-    assert failing(temp, nothing, 200, 300) == 364
 
 
 @pytest.mark.parametrize(

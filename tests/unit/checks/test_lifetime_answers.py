@@ -106,7 +106,7 @@ def test_keeping_every_tensor_is_the_linear_planner() -> None:
 
 def test_what_keeping_costs_is_asked_of_one_arena() -> None:
     with pytest.raises(UsageError, match="one arena"):
-        cost_of_preserving(named_chain("a", "b"), Configuration(CONFIG.target, is_split=True), [(0, 0)])
+        cost_of_preserving(named_chain("a", "b"), Configuration(CONFIG.target, split_arenas=True), [(0, 0)])
 
 
 def test_a_model_that_fails_has_no_lifetimes() -> None:

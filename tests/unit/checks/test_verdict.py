@@ -55,12 +55,12 @@ def test_a_verdict_is_an_exit_code(
 @pytest.mark.parametrize(
     ("configuration", "rest"),
     [
-        (configure("cortex-m4", kernels="reference", resource_variable_count=0), ", 0 resource variables"),
-        (configure("cortex-m4", kernels="reference", variable_arena_size=0, resource_variable_count=1),
+        (configure("cortex-m4", kernels="reference", resource_variables=0), ", 0 resource variables"),
+        (configure("cortex-m4", kernels="reference", variable_arena=0, resource_variables=1),
          ", 1 resource variables, variable arena 0"),
         (configure("cortex-m4", kernels="reference", arena_address=4), ", arena at address 4"),
-        (Configuration(preset("cortex-m4", kernels="reference"), is_split=True), ", two arenas"),
-        (replace(Configuration(preset("cortex-m4", kernels="reference")), has_own_planner=True), ", own planner"),
+        (Configuration(preset("cortex-m4", kernels="reference"), split_arenas=True), ", two arenas"),
+        (replace(Configuration(preset("cortex-m4", kernels="reference")), own_planner=True), ", own planner"),
     ],
 )  # fmt: skip
 def test_each_setting_is_in_the_key_where_it_is_set(configuration: Configuration, rest: str) -> None:

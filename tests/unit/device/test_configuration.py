@@ -40,7 +40,7 @@ def test_every_entry_point_takes_each_of_them(where: Where) -> None:
 
 
 def test_settings_win_over_those_of_a_configuration_and_leave_the_others() -> None:
-    base = configure("cortex-m4", kernels="reference", variable_arena_size=1024, custom_ops=[OpModel("MINE")])
+    base = configure("cortex-m4", kernels="reference", variable_arena=1024, custom_ops=[OpModel("MINE")])
     changed = configure(base, planner="linear", arena_address=4)
     assert changed == replace(base, planner="linear", target=replace(base.target, arena_address=4))
 
@@ -51,7 +51,7 @@ def test_none_is_the_targets_own() -> None:
 
 
 def test_a_setting_that_does_not_exist_is_a_type_error() -> None:
-    with pytest.raises(TypeError, match="there is no setting 'plan'; did you mean planner or has_own_planner"):
+    with pytest.raises(TypeError, match="there is no setting 'plan'; did you mean planner or own_planner"):
         simulate(SINE, "cortex-m4", plan="linear")  # type: ignore[call-arg]
 
 
@@ -68,23 +68,23 @@ def test_an_unknown_target_is_named_as_it_was_written() -> None:
 @pytest.mark.parametrize(("planner", "object_bytes"), [("greedy", 44), ("linear", 4 * 1024 + 12)])
 def test_a_planner_that_the_firmware_makes_is_not_in_the_arena(planner: str, object_bytes: int) -> None:
     """LinearMemoryPlanner holds 1,024 offsets; greedy_memory_planner.h, linear_memory_planner.h @ 90b983c."""
-    made, given = (smallest_arena(SINE, M4, planner=planner, has_own_planner=own).size for own in (False, True))
+    made, given = (smallest_arena(SINE, M4, planner=planner, own_planner=own).size for own in (False, True))
     assert made - given == object_bytes
 
 
 def test_only_one_arena_with_the_plain_interpreter_takes_a_planner() -> None:
-    for settings in ({"interpreter": "recording"}, {"is_split": True}):
+    for settings in ({"interpreter": "recording"}, {"split_arenas": True}):
         with pytest.raises(UsageError, match=r"only MicroAllocator::Create with one arena takes a planner"):
-            configure("cortex-m4", has_own_planner=True, **settings)  # type: ignore[arg-type]
+            configure("cortex-m4", own_planner=True, **settings)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("settings", "says"), [
     ({"optimize_kernels_for": "fun"}, "kernels are optimized for one of speed, size, neither, not for 'fun'"),
     ({"interpreter": "quick"}, "interpreter 'quick' is not one of plain, recording"),
     ({"planner": "best"}, "planner 'best' is not one of greedy, linear"),
-    ({"resource_variable_count": -1}, "-1 resource variables: the number must not be negative"),
+    ({"resource_variables": -1}, "-1 resource variables: the number must not be negative"),
     ({"interpreter": "recording", "planner": "linear"}, "RecordingMicroAllocator::Create always creates a Greedy"),
-    ({"interpreter": "recording", "is_split": True}, "RecordingMicroAllocator::Create takes one arena"),
+    ({"interpreter": "recording", "split_arenas": True}, "RecordingMicroAllocator::Create takes one arena"),
     ({"library": "chirale", "runtime": "2023-06-15"}, "`library=` already selects the version of TFLM; remove "
      "`runtime=`"),
     ({"board": "esp32"}, "esp32 runs esp32 (ilp32), not cortex-m4 (aapcs); remove `target=` or `board=`"),
@@ -96,13 +96,13 @@ def test_what_has_no_meaning_is_refused(settings: dict[str, object], says: str) 
 
 
 def test_what_has_a_meaning_is_kept() -> None:
-    assert configure("cortex-m4", resource_variable_count=0).resource_variable_count == 0
+    assert configure("cortex-m4", resource_variables=0).resource_variables == 0
     assert configure("cortex-m4", optimize_kernels_for="size").target.runtime.kernels_for_size
     assert not configure("cortex-m4").target.runtime.kernels_for_size
-    assert configure("cortex-m4", variable_arena_size="1KiB").variable_arena_size == 1024
+    assert configure("cortex-m4", variable_arena="1KiB").variable_arena == 1024
     assert configure("cortex-m4", ethos_u=True).target.ethos_u is True
     assert configure("cortex-m4", preserved=[(0, 1)]).preserved == frozenset({(0, 1)})
-    assert configure("cortex-m4", has_own_planner=True).has_own_planner
+    assert configure("cortex-m4", own_planner=True).own_planner
     assert configure("cortex-m4").custom_ops == ()
 
 

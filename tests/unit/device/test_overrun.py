@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from tflm_sim.answers.simulation import simulate
+from tflm_sim.answers.sizing import Sizer
 from tflm_sim.answers.smallest_arena import smallest_arena
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.load import parse
@@ -90,3 +93,24 @@ def test_what_a_convolution_has_read_of_its_own_may_be_overwritten() -> None:
     assert all(simulate(alone, TARGET, arena_size=size).fits for size in range(ROOM, ROOM + 16))
     smallest = smallest_arena(alone, TARGET)
     assert not any(simulate(alone, TARGET, arena_size=smallest.size - less).fits for less in range(1, 33))
+
+
+def test_where_an_overwritten_operator_asks_for_less_the_smallest_arena_is_smaller_there() -> None:
+    builder = ModelBuilder()
+    ends = [builder.tensor((1, 2, 4, channels), T.INT8, scale=0.5) for channels in (8, 8, 16, 16)]
+    strides = {"stride_w": 1, "stride_h": 1}
+    for (source, end), channels in zip(pairwise(ends[:3]), (8, 16), strict=True):
+        weights = builder.tensor((channels, 3, 3, 8), T.INT8, scale=0.1, data=bytes(channels * 9 * 8))
+        builder.operator("CONV_2D", [source, weights], [end], options={"padding": 0, **strides})
+    builder.operator("RELU", ends[2:3], ends[3:])
+    of = parse(builder.build(inputs=ends[:1], outputs=ends[-1:]))
+    runs = {end: simulate(of, TARGET, arena_size=ROOM + end) for end in (0, 4, 8, 12)}
+    assert {end: run.head_bytes for end, run in runs.items()} == {0: 2784, 4: 2784, 8: 2784, 12: 2592}
+    assert [end for end, run in runs.items() if run.corruptions] == [12]
+    smallest = smallest_arena(of, TARGET)
+    assert smallest == simulate(of, TARGET).smallest == Sizer().smallest_arena(of, TARGET)
+    assert 12 <= smallest.size % 16 < 16
+    run = simulate(of, TARGET, arena_size=smallest.size)
+    assert (run.status, run.arena_used_bytes) == ("ok", smallest.arena_used_bytes)
+    assert simulate(of, TARGET, arena_size=smallest.size - 1).status == "error"
+    assert simulate(of, TARGET, arena_size=smallest.multiple_of_16).status == "ok"

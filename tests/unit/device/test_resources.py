@@ -27,7 +27,7 @@ def handles(*names: str) -> Model:
 
 
 def run(model: Model, arena_size: int = 1 << 16, count: int | None = None) -> Simulation:
-    return simulate(model, REFERENCE, arena_size=arena_size, resource_variable_count=count)
+    return simulate(model, REFERENCE, arena_size=arena_size, resource_variables=count)
 
 
 def test_one_row_for_each_distinct_name() -> None:
@@ -63,8 +63,8 @@ def test_rows_that_do_not_fit_do_not_stop_a_model_without_var_handle() -> None:
 
 def test_an_arena_of_its_own_holds_the_table_and_the_models_arena_the_rest() -> None:
     model = load(sample_path("streaming"))
-    together = simulate(model, REFERENCE, resource_variable_count=20)
-    apart = simulate(model, REFERENCE, resource_variable_count=20, variable_arena_size=1024)
+    together = simulate(model, REFERENCE, resource_variables=20)
+    apart = simulate(model, REFERENCE, resource_variables=20, variable_arena=1024)
     assert together.ledger.groups["resource variable table"].requested == 12 + 20 * 20
     assert "resource variable table" not in apart.ledger.groups
     assert together.tail_bytes - apart.tail_bytes == 416  # 412 bytes; the object below them is aligned to 16.
@@ -75,11 +75,9 @@ def test_an_arena_of_its_own_holds_the_table_and_the_models_arena_the_rest() -> 
 
 def test_the_smallest_arena_does_not_count_the_other_one() -> None:
     model = load(sample_path("streaming"))
-    size = smallest_arena(model, REFERENCE, resource_variable_count=20, variable_arena_size=1024).size
+    size = smallest_arena(model, REFERENCE, resource_variables=20, variable_arena=1024).size
     for arena_size, status in ((size, "ok"), (size - 1, "error")):
-        run_there = simulate(
-            model, REFERENCE, arena_size=arena_size, resource_variable_count=20, variable_arena_size=1024
-        )
+        run_there = simulate(model, REFERENCE, arena_size=arena_size, resource_variables=20, variable_arena=1024)
         assert run_there.status == status
 
 
@@ -92,7 +90,7 @@ def test_the_smallest_arena_does_not_count_the_other_one() -> None:
     ],
 )
 def test_an_arena_of_its_own_that_is_too_small(size: int, message: str) -> None:
-    simulation = simulate(handles("a"), REFERENCE, resource_variable_count=20, variable_arena_size=size)
+    simulation = simulate(handles("a"), REFERENCE, resource_variables=20, variable_arena=size)
     assert simulation.status == "abort"
     assert message in str(simulation.failure)
     assert arena_answer(simulation).failed_step == "variable arena"
@@ -100,6 +98,6 @@ def test_an_arena_of_its_own_that_is_too_small(size: int, message: str) -> None:
 
 
 def test_rows_that_do_not_fit_in_an_arena_of_their_own() -> None:
-    simulation = simulate(handles("a"), REFERENCE, resource_variable_count=20, variable_arena_size=256)
+    simulation = simulate(handles("a"), REFERENCE, resource_variables=20, variable_arena=256)
     assert simulation.status == "abort"
     assert simulation.corruptions == ("no room for 20 resource variables: their table is at a null pointer",)

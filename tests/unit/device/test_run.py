@@ -82,7 +82,7 @@ def test_an_arena_has_less_than_two_gibibytes(size: int, is_one: bool) -> None:
             continue
         with pytest.raises(UsageError, match=rf"^an arena of {size} bytes is not between 0 and 2 GiB$"):
             make_arena(where, **sizes)
-    assert make_arena(configure(M4, is_split=True), arena_size=64).size == 64  # And nothing for the head.
+    assert make_arena(configure(M4, split_arenas=True), arena_size=64).size == 64  # And nothing for the head.
 
 
 @pytest.mark.parametrize(("address", "lost"), [(0, 0), (1, 15), (4, 12), (16, 0), (20, 12)])

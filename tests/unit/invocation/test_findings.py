@@ -10,9 +10,9 @@ from tflm_sim.invocation.findings import BufferId, Finding, FindingCode, Place
 @pytest.mark.parametrize(("buffer", "words"), [
     (BufferId("tensor", 0, 3), "tensor 3"),
     (BufferId("tensor", 1, 3), "tensor 3 of subgraph 1"),
-    (BufferId("tensor", 2, 0, 1), "tensor 0 of subgraph 2 of model 1"),
+    (BufferId("tensor", 2, 0, 1), "tensor 0 of subgraph 2 of interpreter 2"),
     (BufferId("scratch", 1, 2), "scratch 2"),
-    (BufferId("resource variable", 0, 0, 2), "resource variable 0 of model 2"),
+    (BufferId("resource variable", 0, 0, 2), "resource variable 0 of interpreter 3"),
 ])  # fmt: skip
 def test_a_buffer_is_named_by_what_it_is_and_where(buffer: BufferId, words: str) -> None:
     assert str(buffer) == words

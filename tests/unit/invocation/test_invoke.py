@@ -345,7 +345,7 @@ def test_a_branch_reads_the_variable_whose_id_it_is_given() -> None:
     options = {"then_subgraph_index": then_graph.index, "else_subgraph_index": else_graph.index}
     builder.operator("IF", [condition, handle], [y], options=options)
     model = parse(builder.build(inputs=[condition, x], outputs=[y]))
-    (found,) = invoke(run(model, resource_variable_count=1)).findings
+    (found,) = invoke(run(model, resource_variables=1)).findings
     assert (found.code, found.noticed) == (FindingCode.COPY_SIZES_DIFFER, (else_graph.index, 0))
     assert found.offender == BufferId("resource variable", 0, 0)
 
@@ -425,7 +425,7 @@ def test_a_constant_names_a_resource_variable_by_its_first_four_bytes(
     builder.operator("ASSIGN_VARIABLE", [made, x], [])
     builder.operator("READ_VARIABLE", [constant], [y])
     model = parse(builder.build(inputs=[x], outputs=[y]))
-    findings = invoke(run(model, resource_variable_count=1)).findings
+    findings = invoke(run(model, resource_variables=1)).findings
     assert [found.code for found in findings] == finding
 
 
@@ -489,7 +489,7 @@ def test_an_id_that_is_handed_on_to_a_branch_of_a_branch_still_names_its_variabl
     inner.inputs, inner.outputs = [given], [value]
     model = parse(builder.build(inputs=[condition, x], outputs=[y]))
     # The variable has 16 bytes, which are read into 8.
-    (found,) = invoke(run(model, resource_variable_count=1)).findings
+    (found,) = invoke(run(model, resource_variables=1)).findings
     assert (found.code, found.noticed) == (FindingCode.COPY_SIZES_DIFFER, (inner.index, 0))
 
 

@@ -87,7 +87,7 @@ def test_a_variable_without_a_quantization_starts_at_zero() -> None:
 
 
 def test_a_resource_variable_lies_in_the_tail_and_starts_at_zero() -> None:
-    run = invoker(variable(), resource_variable_count=1)
+    run = invoker(variable(), resource_variables=1)
     slot = run.resources[0]
     assert (slot.buffer, slot.size, slot.is_variable) == (BufferId("resource variable", 0, 0, 2), 16, True)
     assert slot.content == bytes(16)
@@ -129,7 +129,7 @@ def test_an_operator_fills_the_state_that_it_reads_and_does_not_name_as_an_outpu
 
 
 def test_a_variable_that_is_overwritten_behind_the_last_operator_is_noticed_in_the_end() -> None:
-    run = invoker(variable(), resource_variable_count=1)
+    run = invoker(variable(), resource_variables=1)
     overwrite(run)
     run.invoke()  # The variable is assigned anew, by a copy that no one compares with what was there.
     assert run.contents.findings == ()

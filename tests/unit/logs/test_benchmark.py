@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.logs.benchmark import BenchmarkReader, _cells, _is_percentage
+from tflm_sim.logs.benchmark import BenchmarkReader
 from tflm_sim.logs.log_events import ArenaConfigured, TensorChecksum
 from tflm_sim.logs.prefixes import TextLine
 from tflm_sim.recorded import CATEGORIES
@@ -76,46 +76,6 @@ def test_percentages_are_of_the_total() -> None:
     assert not any("%" in problem for problem in read(wrong[0], wrong[3])[0].problems)
     rows = [TABLE[0], f'"{TITLES[0]}",0,500,500,1,49.00']
     assert f"{TITLES[0]}: 500 bytes are not 49.00 % of 1000" in read(*ARENA, *rows)[0].problems
-
-
-@pytest.mark.parametrize(
-    ("text", "size", "total", "is_one"),
-    [
-        ("33.33", 1, 3, True),
-        ("33.34", 1, 3, True),
-        ("33.32", 1, 3, False),
-        ("33.35", 1, 3, False),
-        ("40.01", 400, 1000, True),
-        ("40.02", 400, 1000, False),
-        ("1.6", 106, 10_000, True),
-        ("1.06", 106, 10_000, True),
-        ("1.60", 106, 10_000, False),
-        ("12.0", 1200, 10_000, True),
-        ("12.5", 1205, 10_000, True),
-    ],
-)
-def test_a_percentage_is_rounded_to_hundredths_or_prints_them_without_their_zero(
-    text: str, size: int, total: int, is_one: bool
-) -> None:
-    assert _is_percentage(text, size, total) is is_one
-
-
-@pytest.mark.parametrize(
-    ("text", "cells"),
-    [
-        ("  Total | 84436 |   100.00", ["Total", "84436", "100.00"]),
-        ('"Total",84436,100.00', ["Total", "84436", "100.00"]),
-        ("Total | 84436 | 100.00 |", ["Total", "84436", "100.00"]),
-        ("a | b,c | d", ["a", "b,c", "d"]),
-        ("a,b", None),
-        ("a,b,c,d", None),
-        ("a,b,c,d,e,f", ["a", "b", "c", "d", "e", "f"]),
-        ("", None),
-        (",,,", None),
-    ],
-)
-def test_a_line_has_the_cells_of_one_of_the_tables(text: str, cells: list[str] | None) -> None:
-    assert _cells(text) == cells
 
 
 def test_sizes_and_checksums_are_lines_of_their_own() -> None:

@@ -137,7 +137,7 @@ def test_every_note_needs_only_fields_that_its_kind_has() -> None:
     for row in MESSAGES:
         needs = {name for _, name, _, _ in Formatter().parse(row.note) if name}
         read = {name for other in MESSAGES if other.kind == row.kind for t in other.templates for name in t.fields}
-        read |= {"bytes", "text"} if row.reads is not None else set()
+        read |= {"bytes", "text", "npu", "model"} if row.reads is not None else set()
         assert needs <= (set(KernelText._fields) if row.kind == "kernel_text" else read)
 
 
@@ -208,7 +208,13 @@ def test_after_the_programs_own_line_another_message_is_another_failure() -> Non
     (one,) = collected(head, app, message("allocate_failed", 3))
     assert len(one.messages) == 3
     assert [len(each.messages) for each in collected(head, app, message("head", 3, **HEAD))] == [2, 1]
-    assert [each.lines for each in collected(app, message("head", 3, **HEAD), app)] == [(2,), (3,)]
+    assert [each.lines for each in collected(app, message("head", 9, **HEAD), app)] == [(2,), (9,)]
+
+
+def test_a_program_s_line_that_comes_before_those_of_tflm_is_of_the_same_failure() -> None:
+    (one,) = collected(message("allocate_failed", 2), message("head", 3, **HEAD), message("allocate_failed", 5))
+    assert one.lines == (2,)
+    assert one.what.startswith("the head")
 
 
 def test_a_restart_ends_a_failure_and_a_fault_is_part_of_it() -> None:

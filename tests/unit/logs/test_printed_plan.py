@@ -5,11 +5,9 @@ from __future__ import annotations
 import string
 from typing import Any
 
-import pytest
-
-from tflm_sim.logs.log_events import PlanBuffer, PlanDialect, PlanReport, PlanRow
+from tflm_sim.logs.log_events import PlanBuffer, PlanDialect, PlanReport
 from tflm_sim.logs.prefixes import TextLine
-from tflm_sim.logs.printed_plan import MAX_LINES, PlanReader, _mark, _read_row, draw_plan
+from tflm_sim.logs.printed_plan import MAX_LINES, PlanReader, draw_plan
 
 
 def drawn(*buffers: PlanBuffer, dialect: PlanDialect = PlanDialect.STARS) -> list[tuple[int, str, int | None]]:
@@ -38,41 +36,7 @@ def test_kibibytes_are_rounded_up() -> None:
 ORDINALS = string.digits + string.ascii_lowercase + string.ascii_uppercase
 
 
-@pytest.mark.parametrize(
-    ("number", "first", "last", "marks"),
-    [
-        (0, 0, 1, "000"),
-        (10, 0, 1, "aaa"),
-        (36, 0, 1, "AAA"),
-        (61, 0, 1, "ZZZ"),
-        (62, 0, 1, "0**"),
-        (3, 2, 2, "*33"),
-        (62, 2, 2, "***"),
-    ],
-)
-def test_a_buffer_is_its_ordinal_and_of_one_step_a_star(number: int, first: int, last: int, marks: str) -> None:
-    buffer = PlanBuffer(number, 1, 0, first, last)
-    forms = PlanDialect.STARS, PlanDialect.ORDINALS, PlanDialect.VERBOSE
-    assert "".join(_mark(buffer, form) for form in forms) == marks
-    assert _mark(buffer, PlanDialect.UNKNOWN) == marks[0]
-    assert len(ORDINALS) == 62
-
-
 ROW = "0" * 16 + "." * 64
-
-
-@pytest.mark.parametrize(
-    ("text", "row"),
-    [
-        (f"  7: {ROW} (3k)", PlanRow(7, ROW, 3)),
-        (ROW, PlanRow(5, ROW, None)),
-        (ROW[1:], None),
-        (f"{ROW}.", None),
-        (f"  7: {ROW[1:]} (3k)", None),
-    ],
-)
-def test_a_row_has_80_columns(text: str, row: PlanRow | None) -> None:
-    assert _read_row(text, 5) == row
 
 
 def buffer_line(number: int, size: int, offset: int, first: int, last: int, mark: str = "") -> str:
@@ -157,13 +121,3 @@ def test_a_plan_of_more_than_8192_buffers_is_cut() -> None:
     assert MAX_LINES == 8 * 1024
     plans = read(*(buffer_line(number, 1, 0, 0, 0) for number in range(MAX_LINES + 1)))
     assert [len(plan.buffers) for plan in plans] == [MAX_LINES, 1]
-
-
-def test_a_plan_of_more_than_four_mebi_cells_is_not_checked() -> None:
-    # 2,048 buffers and 2,048 rows are 1 << 22 cells.
-    for count, problems in ((2048, ()), (2049, ("it is too large to be checked",))):
-        buffers = [PlanBuffer(number, 0, 0, 0, 2047) for number in range(count)]
-        reader = PlanReader()
-        reader._buffers, reader._steps, reader._first, reader._marks = buffers, 2047, 1, ["0"] * count
-        reader._rows = [PlanRow(step, "." * 80, 0) for step in range(2048)]
-        assert reader._what_is_missing() == "".join(problems)

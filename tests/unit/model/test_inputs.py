@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tflm_sim import files
-from tflm_sim.errors import ModelError
-from tflm_sim.model.inputs import appearance, expand, folder_files, unpack
+from tflm_sim.errors import ModelError, UsageError
+from tflm_sim.model import inputs
+from tflm_sim.model.inputs import expand, folder_files, unpack
 from tflm_sim.model.load import load
 from tflm_sim.samples import sample_path
 
@@ -95,6 +96,20 @@ def test_a_folder_is_searched_in_a_fixed_order_and_hidden_folders_are_not(tmp_pa
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     assert [str(Path(p).relative_to(tmp_path)) for p in folder_files(tmp_path)] == ["b.tflite", "a/x.cc"]
+
+
+def test_a_folder_of_more_files_than_are_looked_through_is_refused_before_any_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a/1.tflite", "a/2.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    monkeypatch.setattr(inputs, "MAX_FOLDER_ENTRIES", 3)
+    assert list(expand([str(tmp_path)])) == [str(tmp_path / "a/1.tflite")]
+    monkeypatch.setattr(inputs, "MAX_FOLDER_ENTRIES", 2)
+    names = expand([str(tmp_path)])
+    with pytest.raises(UsageError, match="has more than 2 files and folders; name one that has fewer"):
+        next(names)
 
 
 @given(st.binary(max_size=400), st.sampled_from(["a.cc", "a.zip", "a.tflite"]), st.booleans())
@@ -207,9 +222,3 @@ def test_sources_without_a_model_are_passed_over_in_a_folder_that_says_what_it_i
     (export / "saved_model.pb").write_bytes(b"\x08\x01")
     with pytest.raises(ModelError, match="it looks like a TensorFlow SavedModel: it must be converted"):
         load(*expand([str(export)]))
-
-
-@pytest.mark.parametrize(("blanks", "is_page"), [(0, True), (195, True), (196, False)])
-def test_a_page_begins_within_two_hundred_bytes(blanks: int, is_page: bool) -> None:
-    words = appearance("m.tflite", b" " * blanks + b"<html>")
-    assert words.startswith("a web page") is is_page

@@ -4,27 +4,40 @@ from __future__ import annotations
 
 import pkgutil
 from importlib import import_module
+from types import ModuleType
 
 import pytest
 
 from tflm_sim.errors import TflmSimError
-from tflm_sim.ops import reference
+from tflm_sim.ops import cmsis_nn, esp_nn, mvp, reference
 from tflm_sim.ops.op_table import OpTable
 from tflm_sim.ops.reference import REFERENCE
 from tflm_sim.ops.registry import registrations
 from tflm_sim.targets.presets import preset
 
 
-def rows(table: str) -> set[str]:
-    families = [
-        import_module(f"{reference.__name__}.{found.name}") for found in pkgutil.iter_modules(reference.__path__)
-    ]
+def rows(table: str, package: ModuleType = reference) -> set[str]:
+    families = [import_module(f"{package.__name__}.{found.name}") for found in pkgutil.iter_modules(package.__path__)]
     return {model.op for family in families for model in getattr(family, table, ())}
 
 
 def test_the_reference_table_has_the_rows_of_its_modules() -> None:
     assert set(REFERENCE) == rows("MODELS"), "each name stands in _ARRIVALS of tflm_sim/targets/changes.py, too"
     assert all(REFERENCE[op].op == op for op in REFERENCE)
+
+
+@pytest.mark.parametrize("package", [cmsis_nn, esp_nn, mvp])
+def test_the_families_of_a_library_have_the_rows_of_its_modules(package: ModuleType) -> None:
+    assert {op for ops in package.FAMILIES.values() for op in ops.split()} == rows("MODELS", package)
+
+
+def test_a_row_that_no_table_names_is_told_where_the_operator_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    reference.check_that_nothing_models("TILE")
+    monkeypatch.setattr(reference, "REFERENCE", OpTable(reference.__name__, {"activations": "ELU"}))
+    with pytest.raises(
+        TflmSimError, match=r"reference\.activations models PRELU, but _ARRIVALS of targets/changes\.py"
+    ):
+        reference.check_that_nothing_models("PRELU")
 
 
 def test_a_build_with_compression_replaces_the_rows_that_differ() -> None:

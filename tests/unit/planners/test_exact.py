@@ -17,7 +17,6 @@ from tflm_sim.errors import TflmSimError, UsageError
 from tflm_sim.planners import exact, native
 from tflm_sim.planners.buffers import Buffer, Plan, plan_of
 from tflm_sim.planners.by_name import planner
-from tflm_sim.planners.deadline import Deadline
 from tflm_sim.planners.exact import Progress
 from tflm_sim.planners.exact import solve as solve_without_limit
 from tflm_sim.planners.lower_bound import lower_bound
@@ -472,27 +471,6 @@ def test_a_search_that_was_ended_does_not_begin_anew(monkeypatch: pytest.MonkeyP
     cancel.clear()
     exact.solve(HARD, time_limit=0.2, cancel=cancel)
     assert steps.asked == 1
-
-
-def test_nodes_of_both_searches_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = exact.ExactResult((0,), 8, 8, False, False, 5, 1.0)
-    second = exact.ExactResult((0,), 8, 8, True, False, 7, 2.0)
-    done = exact._improved(first, lambda *_: (second, False), [Buffer(8, 0, 1)], Deadline(10.0))
-    assert (done.nodes, done.proved) == (12, True)
-    assert 1.0 <= done.seconds < 2.0
-
-
-@pytest.mark.parametrize(("time_limit", "node_limit", "seconds"), [
-    (None, None, 60.0),
-    (None, 5, None),
-    (3.0, 5, 3.0),
-    (3.0, None, 3.0),
-    (math.inf, None, None),
-])  # fmt: skip
-def test_a_search_takes_a_minute_unless_a_limit_is_given(
-    time_limit: float | None, node_limit: int | None, seconds: float | None
-) -> None:
-    assert exact._seconds(time_limit, node_limit) == seconds
 
 
 def test_a_plan_to_start_with_is_one() -> None:

@@ -12,7 +12,9 @@ from tflm_sim.report.picture import Block, Limit, Moment, Picture, Resident, Ste
 
 
 def _small_picture(**changes: Any) -> Picture:
-    size: Any = SimpleNamespace(model=SimpleNamespace(path="dir/m.tflite"), answer=SimpleNamespace(tail_bytes=1096))
+    size: Any = SimpleNamespace(
+        model=SimpleNamespace(path="dir/m.tflite"), answer=SimpleNamespace(tail_bytes=1096, npu=())
+    )
     return Picture(
         **{
             "title": "a title",

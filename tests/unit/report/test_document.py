@@ -30,7 +30,7 @@ def valid(document: object) -> dict:
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
-@pytest.mark.parametrize("settings", [{}, {"interpreter": "recording"}, {"planner": "linear"}, {"is_split": True}])
+@pytest.mark.parametrize("settings", [{}, {"interpreter": "recording"}, {"planner": "linear"}, {"split_arenas": True}])
 def test_size_documents(sample: str, settings: dict) -> None:
     path = sample_path(sample)
     document = valid(size_document(simulate(load(path), Configuration(M4, **settings))))

@@ -89,14 +89,17 @@ def test_a_damaged_document_is_read_or_refused(data: st.DataObject) -> None:
         read_document(json.dumps(document))
 
 
-@pytest.mark.parametrize("row", [["board"], ["board"] * 9, []])
-def test_a_row_of_boards_that_is_none_is_refused(row: list[str]) -> None:
-    with pytest.raises(ModelError, match="a row of the boards has not 8 cells"):
-        read_document(json.dumps({**SINE, "boards": [["board"] * 8, row]}), path="saved.json")
+BOARD = {"board": "a", "target": "esp32", "status": "ok", "arena": 16, "ram": 320, "model_bytes": 9, "flash": 10}
+BOARD |= {"may_fit": True, "fits": "if free"}
 
 
-@pytest.mark.parametrize("size", ["9" * 5000 + " B", "² KiB", "-1 B", "1 TiB", "", "\u0663 B"])
-def test_a_size_of_a_board_that_is_none_is_no_error(size: str) -> None:
-    boards = [["board"] * 8, ["a", "b", size, "1 %", "320 KiB", "1 %", size, "yes"]]
-    saved = read_document(json.dumps({**SINE, "boards": boards}), path="saved.json")
+@pytest.mark.parametrize("change", [{"arena": "16 B"}, {"ram": -1}, {"may_fit": 1}, {"board": None}])
+def test_a_row_of_boards_that_is_none_is_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(ModelError, match="cannot be read as a saved picture"):
+        read_document(json.dumps({**SINE, "boards": [{**BOARD, **change}]}), path="saved.json")
+
+
+@pytest.mark.parametrize("size", [0, 1, 320, 2**40])
+def test_boards_are_saved_and_drawn_again(size: int) -> None:
+    saved = read_document(json.dumps({**SINE, "boards": [{**BOARD, "ram": size}]}), path="saved.json")
     write_page(io.StringIO(), saved.pictures, saved.boards)

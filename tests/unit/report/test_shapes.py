@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tflm_sim.report.picture import Block, Picture, Step
-from tflm_sim.report.shapes import DrawnShape, invoke_start, label_u, scope_u, shapes, step_u
+from tflm_sim.report.shapes import DrawnShape, invoke_start, label_start, label_u, marked, scope_u, shapes, step_u
 
 Make = Callable[..., Picture]
 ARENA = "allocator objects"
@@ -34,6 +34,23 @@ def test_a_label_stands_in_the_first_scope_clear_of_its_frame(small_picture: Mak
     assert label_u(picture, shape(0.34, 1)) == pytest.approx(0.34 + 0.33 / 2)
     assert label_u(picture, shape(0.34, 0.4)) == pytest.approx(0.37)
     assert label_u(many, shape(0.34, 1)) == pytest.approx(0.351)
+
+
+def test_a_label_begins_where_nothing_lies_over_it(small_picture: Make) -> None:
+    below = DrawnShape("activation", 0, 900, 0.34, 1, "scratch", "", 0)
+    above = [DrawnShape("input", start, end, u0, 1, "", "", 1) for start, end, u0 in ((0, 100, 0.34), (100, 250, 0.34))]
+    later = DrawnShape("output", 250, 300, 0.9, 1, "", "", 2)
+    assert label_start(small_picture(), below, [*above, later]) == 250
+    assert label_start(small_picture(), below, above[1:]) == 0
+
+
+def test_of_an_npu_no_moment_is_said_to_be_the_fullest(small_picture: Make) -> None:
+    dashed = "dashed: tightest, which decides the arena's size"
+    picture = small_picture()
+    assert list(marked(picture)) == ["framed: fullest in #0 RELU, 1,632 B alive", dashed]
+    picture.size.answer.npu = ("its scratch",)  # type: ignore[misc, assignment]
+    assert list(marked(picture)) == [dashed]
+    assert list(marked(small_picture(failure="it fails"))) == []
 
 
 def test_blocks_come_in_layers_and_each_says_what_it_is(small_picture: Make) -> None:

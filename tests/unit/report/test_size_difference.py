@@ -172,7 +172,7 @@ def test_a_tensor_that_grew() -> None:
 
 
 def test_two_arenas() -> None:
-    document = difference(size("sine", is_split=True), size("sine", "x86_64", is_split=True))
+    document = difference(size("sine", split_arenas=True), size("sine", "x86_64", split_arenas=True))
     assert [row["figure"] for row in document["figures"]][:2] == [
         "smallest_split_arenas_bytes.persistent",
         "smallest_split_arenas_bytes.non_persistent",
@@ -186,11 +186,11 @@ def test_a_setting_that_one_side_does_not_have_is_one_change() -> None:
 
 
 def test_one_arena_against_two_has_no_growth() -> None:
-    assert growth(difference(size("sine"), size("sine", is_split=True))) is None
+    assert growth(difference(size("sine"), size("sine", split_arenas=True))) is None
 
 
 def test_where_nothing_works_there_is_no_growth() -> None:
-    document = difference(size("streaming"), size("streaming", resource_variable_count=0))
+    document = difference(size("streaming"), size("streaming", resource_variables=0))
     assert document["after"]["status"] == "error"
     assert growth(document) is None
     assert "AllocateTensors() fails in an arena of any size" in difference_lines(document)[1]

@@ -109,7 +109,7 @@ def test_an_arena_that_is_far_too_small_is_drawn_until_it_fails() -> None:
 
 
 def test_of_two_arenas_the_persistent_one_stands_behind() -> None:
-    picture = take_picture(load(sample_path("streaming")), Configuration(preset("cortex-m4"), is_split=True))
+    picture = take_picture(load(sample_path("streaming")), Configuration(preset("cortex-m4"), split_arenas=True))
     sizes = picture.size.answer.smallest_split_arenas_bytes
     assert picture.split_at == align_up(sizes.non_persistent, 16)
     assert picture.arena_bytes == picture.split_at + sizes.persistent

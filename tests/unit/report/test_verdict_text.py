@@ -29,7 +29,7 @@ def verdict(
     return Verdict("m", "m on t", needed, limit, fits, before, **{"smallest": needed, **facts})
 
 
-TOO_LARGE = "'tflm-sim shrink' looks for rewritings that need less, with the same outputs"
+TOO_LARGE = "this looks for rewritings that need less, with the same outputs: tflm-sim shrink m"
 NEXT = "the smallest arena is 60 B; what is needed is the next multiple of 16"
 
 
@@ -96,6 +96,11 @@ def test_a_heading_counts() -> None:
         ((no, no, unknown), "no: 2 of 3 do not fit, or grew; 1 cannot be told"),
         ((yes, unknown), "1 of 2 cannot be told; the others fit"),
         ((unknown, unknown), "2 of 2 cannot be told"),
+        ((verdict(missing_baseline="no size"),), "1 of 1 fits and is not in the baseline"),
+        (
+            (yes, verdict(missing_baseline="no size"), unknown),
+            "1 of 3 cannot be told, 1 of 3 fits and is not in the baseline; the others fit",
+        ),
     ):
         assert headline(rows) == words
 

@@ -48,6 +48,19 @@ def test_the_library_says_which_software_it_is_and_else_the_least_counts() -> No
     assert ram_beside(BOARDS["portenta-h7"], "ble") is None
 
 
+@pytest.mark.parametrize(
+    ("board", "left"),
+    [
+        ("esp32-s3", (392_000, 267_000, 273_000, 189_000)),
+        ("esp32-c3", (332_000, 205_000, 219_000, 126_000)),
+        ("esp32-c6", (474_000, 358_000, 321_000, 259_000)),
+    ],
+)
+def test_a_newer_esp32_has_left_what_espressif_s_examples_have(board: str, left: tuple[int, ...]) -> None:
+    found = [ram_beside(BOARDS[board], beside) for beside in ("core", "ble", "wifi", "ble+wifi")]
+    assert tuple(each.left for each in found if each is not None) == left
+
+
 def test_what_is_beside_has_one_spelling() -> None:
     assert [beside_of(text) for text in ("core", "BLE", "wifi,ble", "ble + wifi", "core,ble")] == [
         "core",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from tflm_sim.cli.options import first_given
+from tflm_sim.cli.options import first_given, refuse_besides
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.model.types import Model
@@ -47,8 +47,7 @@ def answer(verb: str, args: argparse.Namespace) -> int | None:
         if verb == "plan" and (option := first_given(args, ("output", "curve"))):
             raise UsageError(f"{option} goes with --bank NAME=SIZE, given for each bank")
         return None
-    if option := first_given(args, _WITHOUT[verb]):
-        raise UsageError(f"--bank does not go with {option}; remove one of them")
+    refuse_besides(args, "banks", others=_WITHOUT[verb])
     from tflm_sim.extensions.banks import cli  # Most who type these verbs have one bank.
 
     if verb == "shrink":

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from importlib.resources import files
-from pathlib import PurePath
 from typing import TextIO
 
 from tflm_sim.errors import UsageError
-from tflm_sim.escape import printable
+from tflm_sim.escape import cpp_name, printable
 from tflm_sim.extensions.banks.document import BanksDocument, PlanFacts
 from tflm_sim.extensions.banks.placement import BankQuestion
 from tflm_sim.provenance import made_by
@@ -39,7 +37,7 @@ def _table(question: BankQuestion, document: BanksDocument, plan: PlanFacts) -> 
     banks = [bank.name for bank in document.stock.banks]
     needed = {use.bank: use for use in plan.way.uses}
     way = plan.way
-    name = _identifier(document.model.path or "model")
+    name = cpp_name(document.model.path or "model")
     used = [bank for bank in banks if needed[bank].needed]
     head, tail = banks.index(way.head), banks.index(way.tail)
     kind = "OneArena" if head == tail else "TwoArenas"
@@ -86,12 +84,6 @@ def _table(question: BankQuestion, document: BanksDocument, plan: PlanFacts) -> 
         "",
         f"}}  // namespace tflm_banks::{name}",
     ]
-
-
-def _identifier(path: str) -> str:
-    """Return a name for C++ that a model's path gives."""
-    stem = re.sub(r"[^A-Za-z0-9]+", "_", PurePath(path.removeprefix("sample:")).stem).strip("_").lower() or "model"
-    return f"model_{stem}" if stem[0].isdigit() else stem
 
 
 def _comment(text: str) -> str:

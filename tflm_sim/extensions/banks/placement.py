@@ -117,9 +117,9 @@ class BankQuestion:
         if configuration.target.abi.pointer_size != 4:
             raise UsageError(f"--bank is for processors of 32 bits, not for {configuration.target.name}")
         # What TFLM's own Create does is the other question, also where the firmware has a planner.
-        has_own = configuration.has_own_planner
-        self.roomy = simulate(roomy.models, configuration, has_own_planner=False) if has_own else roomy
-        self.own = simulate(roomy.models, configuration, has_own_planner=True)
+        has_own = configuration.own_planner
+        self.roomy = simulate(roomy.models, configuration, own_planner=False) if has_own else roomy
+        self.own = simulate(roomy.models, configuration, own_planner=True)
         self.needs: ArenaNeeds = arena_needs(self.own)
         self.infos: list[AllocationInfo] = [each.info for each in self.own.buffers]
         self.buffers: tuple[Buffer, ...] = self._lasting(problem_of(self.infos).buffers)
@@ -164,7 +164,7 @@ class BankQuestion:
 
     def stock_ways(self, banks: Sequence[RamBank]) -> list[Placement]:
         """Return the placements that need no planner: all in one bank, or the head in one and the tail in another."""
-        split = simulate(self.roomy.models, self.roomy.configuration, is_split=True).unwrap().split
+        split = simulate(self.roomy.models, self.roomy.configuration, split_arenas=True).unwrap().split
         assert split is not None, "it has two arenas, and succeeded"
         smallest = self.roomy.smallest
         found = []

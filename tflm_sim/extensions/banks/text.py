@@ -10,7 +10,7 @@ from tflm_sim.extensions.banks.document import BanksDocument, CountedFacts, Curv
 from tflm_sim.report.tables import table_lines
 from tflm_sim.units import format_size
 
-_BAR = 40
+_BAR = 20
 
 
 def stock_lines(facts: StockFacts) -> list[str]:
@@ -24,11 +24,11 @@ def stock_lines(facts: StockFacts) -> list[str]:
 def _way_table(banks: Sequence[RamBank], ways: Sequence[WayFacts], *, better: int | None = None) -> list[str]:
     slow = ", ".join(bank.name for bank in banks[1:])
     sizes = [f"{bank.name} of {bank.size:,} B" for bank in banks]
-    head = ("head", "tail", *sizes, f"loaded and stored in {slow}", "")
+    head = ("head", "tail", *sizes, f"moved in {slow}", "")
     rows = []
     for number, way in enumerate(ways):
         needed = [f"{use.needed:,}" if use.needed else "-" for use in way.uses]
-        mark = "best" if number == better else "" if way.fits else "does not fit"
+        mark = "best" if number == better else "" if way.fits else "too large"
         rows.append((way.head, way.tail, *needed, f"{way.slow_bytes:,} B", mark))
     return table_lines([head, *rows])
 
@@ -116,18 +116,17 @@ def _plan_lines(plan: PlanFacts, banks: Sequence[RamBank]) -> list[str]:
     lines += table_lines([head, *rows])
     cells = [
         (
-            printable(each.name),
+            printable(each.name.removeprefix("subgraph0.")),
             f"{each.size:,}",
             "always" if each.keeps else f"{each.first_time_used} to {each.last_time_used}",
             each.bank,
             f"{each.offset:,}",
             f"{each.loads:,}",
             f"{each.stores:,}",
-            f"{each.touched:,}",
         )
         for each in plan.buffers
     ]
-    titles = ("buffer", "size", "alive", "bank", "offset", "loads", "stores", "touched")
+    titles = ("buffer", "size", "alive", "bank", "offset", "loads", "stores")
     return [*lines, "", *table_lines([titles, *cells])]
 
 
@@ -135,12 +134,12 @@ def curve_lines(points: Sequence[CurvePoint], banks: Sequence[RamBank]) -> list[
     """Return the trade between the fastest bank and the others, with a bar for each size."""
     slow = ", ".join(bank.name for bank in banks[1:])
     most = max((point.slow_bytes for point in points), default=0) or 1
+    is_open = any(point.slow_bound < point.slow_bytes for point in points)
     rows = [
         (
             format_size(point.fast_bytes),
             f"{point.slow_bytes:,}",
-            f"{point.slow_bound:,}",
-            f"{point.touched:,}",
+            *([f"{point.slow_bound:,}"] if is_open else []),
             point.head,
             point.tail,
             *(f"{size:,}" for size in point.other_bytes),
@@ -149,5 +148,6 @@ def curve_lines(points: Sequence[CurvePoint], banks: Sequence[RamBank]) -> list[
         for point in points
     ]
     needed = [f"{bank.name} needs" for bank in banks[1:]]
-    head = (f"of {banks[0].name}", f"moved in {slow}", "bound", "touched", "head", "tail", *needed, "")
+    bound = ["bound"] if is_open else []
+    head = (f"of {banks[0].name}", f"moved in {slow}", *bound, "head", "tail", *needed, "")
     return table_lines([head, *rows])

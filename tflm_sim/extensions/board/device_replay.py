@@ -43,7 +43,7 @@ def replay_script(
         needed = _script(done).mark + done.arena_size - done.device.arena.size
         size = max(done.smallest.multiple_of_16, align_up(needed, BUFFER_ALIGNMENT))
         done = simulate(done.models, done.configuration, arena_size=size)
-    if done.configuration.is_split:
+    if done.configuration.split_arenas:
         raise UsageError("the replay firmware has one arena")
     if done.corruptions:
         raise UsageError(f"TFLM would damage its own arena here, so there is no replay: {done.corruptions[0]}")

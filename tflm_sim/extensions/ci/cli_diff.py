@@ -12,17 +12,20 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from tflm_sim.checks.verdict import Verdict
 from tflm_sim.cli.options import refuse_besides, simulated
 from tflm_sim.cli.terminal import say, say_document
-from tflm_sim.device.configuration import planner_words
+from tflm_sim.device.configuration import Configuration, planner_words
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.ci.cli_check import about
 from tflm_sim.extensions.ci.forge import ForgeError, PullRequest, from_environment
 from tflm_sim.extensions.ci.project import PROJECT_FILE, Cell, Project, cells, read_project
 from tflm_sim.extensions.ci.project_text import Review, exit_code, review_markdown
 from tflm_sim.files import append
+from tflm_sim.model.types import Model
 from tflm_sim.report.document import SizeDocument, size_document
 from tflm_sim.report.map import map_lines
+from tflm_sim.report.picture import Picture
 from tflm_sim.report.size_difference import difference_document, growth
 from tflm_sim.report.take_picture import take_picture
 from tflm_sim.report.verdict_text import deciding
@@ -97,7 +100,10 @@ def _review(after: Cell, before: Cell | None) -> Review:
     (new, _), (old, _) = deciding(after.judged), deciding(before.judged)
     if new.needed is None or old.needed is None or new.needed == old.needed:
         return Review(after, before)
-    return Review(after, before, difference_document(_document(before), _document(after)))
+    documents = _document(before), _document(after)
+    shown = [document.answer.smallest_arena_multiple_of_16 for document in documents]
+    # The simulation of a program that is only read may be another one than its verdict is about.
+    return Review(after, before, difference_document(*documents) if shown == [old.needed, new.needed] else None)
 
 
 def _with_pictures(reviews: list[Review]) -> list[Review]:
@@ -107,16 +113,26 @@ def _with_pictures(reviews: list[Review]) -> list[Review]:
         verdict, configuration = deciding(review.after.judged)
         grew = review.difference is not None and growth(review.difference)
         if drawn < MAX_PICTURES and verdict.model is not None and (verdict.exit_code == 1 or (grew or 0) > 0):
-            title = f"{planner_words(configuration.planner, configuration.has_own_planner)}"
-            picture = take_picture(verdict.model, configuration, title=title)
-            reviews[index] = review._replace(picture=tuple(map_lines(picture, width=PICTURE_COLUMNS)))
-            drawn += 1
+            picture = _picture(verdict, verdict.model, configuration)
+            if picture.size.answer.smallest_arena_multiple_of_16 == verdict.needed:  # It is of the arena in the table.
+                reviews[index] = review._replace(picture=tuple(map_lines(picture, width=PICTURE_COLUMNS)))
+                drawn += 1
     return reviews
+
+
+def _picture(verdict: Verdict, model: Model, configuration: Configuration) -> Picture:
+    if verdict.figures is not None:
+        found: Picture = verdict.figures.picture()
+        return found
+    return take_picture(model, configuration, title=planner_words(configuration.planner, configuration.own_planner))
 
 
 def _document(cell: Cell) -> SizeDocument:
     verdict, configuration = deciding(cell.judged)
     assert verdict.model is not None, "it has a size"
+    if verdict.figures is not None:
+        found: SizeDocument = verdict.figures.document()
+        return found
     return size_document(simulated(verdict.model, configuration))
 
 

@@ -242,19 +242,22 @@ def _configuration(firmware: ProjectFirmware, library: str | None, folder: Path)
     )
 
 
+_SET_UP = (
+    "optimize_kernels_for",
+    "ethos_u",
+    "arena_address",
+    "interpreter",
+    "planner",
+    "own_planner",
+    "resource_variables",
+    "variable_arena",
+)
+
+
 def _set_up(firmware: ProjectFirmware, folder: Path) -> dict[str, Any]:
     """Return the settings of a firmware beside its target, kernels and TFLM."""
-    return {
-        "optimize_kernels_for": firmware.optimize_kernels_for,
-        "ethos_u": firmware.ethos_u or None,
-        "arena_address": firmware.arena_address,
-        "interpreter": firmware.interpreter,
-        "planner": firmware.planner,
-        "has_own_planner": firmware.own_planner,
-        "resource_variable_count": firmware.resource_variables,
-        "custom_ops": _custom_ops(firmware.custom_ops, folder),
-        "variable_arena_size": firmware.variable_arena,
-    }
+    given = {name: value for name in _SET_UP if (value := getattr(firmware, name)) is not False}
+    return {**given, "custom_ops": _custom_ops(firmware.custom_ops, folder)}
 
 
 def _custom_ops(names: Sequence[str], folder: Path) -> list[OpModel]:
@@ -278,6 +281,8 @@ def cells(
     Raises:
         UsageError: A firmware, a library or the baseline is none.
     """
+    from tflm_sim.cli.options import shrinking  # The page in the browser has no command line.
+
     wanted = None if only is None else {os.path.normpath(name).replace(os.sep, "/") for name in only}
     known = {} if project.baseline_path is None else read_baseline(project.baseline_path)
     for firmware in project.firmware:
@@ -286,8 +291,10 @@ def cells(
             for name in models_of(project, firmware):
                 if wanted is None or name in wanted:
                     room = _room(project, firmware, name)
-                    rows = ((_verdict(project, name, each, room, known), each.configuration) for each in judges)
-                    yield Cell(name, firmware, tuple(rows))
+                    command = shrinking(firmware, name, room.limit)
+                    rows = (_verdict(project, name, each, room, known) for each in judges)
+                    judged = (replace(row, shrunk_by=command) for row in rows)
+                    yield Cell(name, firmware, tuple(zip(judged, (each.configuration for each in judges), strict=True)))
         except UsageError as error:
             raise UsageError(f"{project.path}: firmware '{firmware.label}': {error}") from error
 
@@ -337,7 +344,7 @@ def _judge_of_program(project: Project, firmware: ProjectFirmware) -> _Judge:
         project.program_of(firmware),
         firmware.target,
         run=firmware.run,
-        interpreter_number=firmware.into,
+        into=firmware.into,
         kernels=firmware.kernels,
         runtime=firmware.runtime,
         library=firmware.library,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tflm_sim.cli.options import first_given
+from tflm_sim.cli.options import first_given, refuse_besides
 from tflm_sim.cli.terminal import say, say_json, say_verdict
 from tflm_sim.errors import SimulatedFailure, UsageError
 from tflm_sim.escape import one_line
@@ -84,8 +84,7 @@ def _assumed(args: argparse.Namespace) -> list[str]:
 
 def write_model(args: argparse.Namespace) -> int:
     """Write the model of a source as the file of ``--to-tflite``; return the exit code."""
-    if option := first_given(args, ("json", "jsonl", *_OF_THE_INTERPRETER)):
-        raise UsageError(f"--to-tflite writes a file and prints no sizes; remove {option}")
+    refuse_besides(args, "to_tflite", others=("json", "jsonl", *_OF_THE_INTERPRETER))
     if len(args.models) > 1:
         raise UsageError(f"--to-tflite writes the model of one source; {len(args.models)} are given")
     _, source = read_source(args.models[0], is_eon_source, MADE_BY)

@@ -63,7 +63,7 @@ class FirmwareCase:
     def sized(self) -> Simulation | None:
         """Return the run in the arena; None where its size is not known, or only that of both together."""
         room = self.room
-        if room is None or room.size is None or (self.configuration.is_split and room.rest_size is None):
+        if room is None or room.size is None or (self.configuration.split_arenas and room.rest_size is None):
             return None
         return simulate(self.models, self.configuration, arena_size=room.size, non_persistent_arena_size=room.rest_size)
 
@@ -93,7 +93,7 @@ class FirmwareCase:
             return None if needs is None else sum(needs)
         if roomy.invoke_problem is not None:
             return None
-        if self.configuration.is_split:
+        if self.configuration.split_arenas:
             return None if roomy.split is None else roomy.split.persistent + roomy.split.non_persistent
         return None if roomy.smallest is None else roomy.smallest.size
 
@@ -112,7 +112,7 @@ class FirmwareCase:
             return None
         if self.room.fault:
             return False
-        if self.configuration.is_split and (sized := self.sized()) is not None:
+        if self.configuration.split_arenas and (sized := self.sized()) is not None:
             return sized.fits
         return need <= self.room.whole
 
@@ -178,14 +178,14 @@ def _placed(case: FirmwareCase, model: Model, firmware: Firmware, settled: froze
     own: dict[str, object] = {}
     if case.call is not None:
         own = {
-            "has_own_planner": case.call.has_own_planner,
+            "own_planner": case.call.has_own_planner,
             "has_own_arena_allocator": case.call.has_own_arena_allocator,
             "own_requests": case.call.own_requests or (),
-            "is_split": case.call.has_two_arenas or case.configuration.is_split,
+            "split_arenas": case.call.has_two_arenas or case.configuration.split_arenas,
         }
     if case.is_in_banks:
-        own |= {"has_own_planner": True, "has_own_arena_allocator": False, "is_split": False}
-    is_placed = "resource_variable_count" in settled or case.configuration.variable_arena_size is not None
+        own |= {"own_planner": True, "has_own_arena_allocator": False, "split_arenas": False}
+    is_placed = "resource_variables" in settled or case.configuration.variable_arena is not None
     planners = [case.configuration.planner] if "planner" in settled else _planners(case, firmware)
     for settings, where in [({}, "")] if is_placed else _tables(case.call, model, firmware):
         for planner in planners:
@@ -205,16 +205,16 @@ def _planners(case: FirmwareCase, firmware: Firmware) -> list[str]:
 def _tables(call: InterpreterCall | None, model: Model, firmware: Firmware) -> Iterator[tuple[dict[str, object], str]]:
     """Yield the settings for each table of resource variables that there may be, and where it is."""
     if call is not None and call.variables is not None:
-        settings: dict[str, object] = {"resource_variable_count": call.variables}
+        settings: dict[str, object] = {"resource_variables": call.variables}
         if call.variables and call.variable_arena:
-            settings["variable_arena_size"] = call.variable_arena
+            settings["variable_arena"] = call.variable_arena
         yield settings, ""
     else:
         has_table = firmware.has_resource_variables is not False and bool(resource_variable_names(model))
         length = firmware.set_up.table_length if has_table else None
-        made: dict[str, object] = {} if length is None else {"resource_variable_count": length}
+        made: dict[str, object] = {} if length is None else {"resource_variables": length}
         yield made, "the table for its resource variables in this arena"
         # A call whose table is on its own allocator says where it is, though not how long.
         if has_table and (call is None or call.variable_arena != 0):
-            elsewhere = {**made, "variable_arena_size": _ROOMY_TABLE}
+            elsewhere = {**made, "variable_arena": _ROOMY_TABLE}
             yield elsewhere, "the table for its resource variables in another arena"

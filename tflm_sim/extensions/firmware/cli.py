@@ -18,6 +18,7 @@ from tflm_sim.cli.options import (
     add_verb,
     configuration,
     first_given,
+    refuse_besides,
     typed,
 )
 from tflm_sim.cli.terminal import say, say_json, say_verdict
@@ -120,8 +121,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the verb."""
     refuse_other_kind(args.elf, "firmware")
     if args.is_executed:
-        if option := first_given(args, _OF_READING):
-            raise UsageError(f"--run measures the program as it is; remove {option}")
+        refuse_besides(args, "is_executed", others=_OF_READING)
         from tflm_sim.extensions.firmware.cli_run import run_program
 
         return run_program(args)
@@ -157,7 +157,7 @@ def _judged(firmware: Firmware, args: argparse.Namespace) -> int:
         _say(firmware, None, [], args, problem=_reasons(problem, subjects, args))
         return problem.exit_code
     configurations = [configuration(args, chosen=target) for target in found.alternatives]
-    named = {"planner": args.planner, "resource_variable_count": args.resource_variables}
+    named = {"planner": args.planner, "resource_variables": args.resource_variables}
     settled = frozenset(name for name, value in named.items() if value is not None)
     verdicts = [judge(subject, firmware, configurations, found.conditions, settled=settled) for subject in subjects]
     _say(firmware, found, verdicts, args)

@@ -39,12 +39,7 @@ def run_program(args: argparse.Namespace) -> int:
     image = load_image(args.elf)
     with elapsing(f"executing {os.path.basename(args.elf)}"):
         execution = execute(
-            image,
-            model=model,
-            invokes=invokes,
-            emulator=args.emulator,
-            timeout=math.floor(time_limit),
-            interpreter=args.into,
+            image, model=model, invokes=invokes, emulator=args.emulator, timeout=math.floor(time_limit), into=args.into
         )
     firmware = examine(image)
     places: tuple[ExecutedPlace, ...] = ()

@@ -81,7 +81,7 @@ def _set_up_otherwise(arena: ExecutedArena, likeliest: Configuration) -> Iterato
 
 def _judged(arena: ExecutedArena, rest: ExecutedArena | None, model: Model, configuration: Configuration) -> Closest:
     """Compare with one configuration; take kernel after kernel as seen for as long as one is what differs."""
-    configuration = replace(configuration, is_split=rest is not None)
+    configuration = replace(configuration, split_arenas=rest is not None)
     found = Closest(_UNKNOWN, configuration, arena.address % BUFFER_ALIGNMENT, (), agrees=False)
     first = _compared(arena, rest, model, found.exact)
     found = replace(found, agreement=first, agrees=first.agrees)

@@ -14,7 +14,10 @@ from tflm_sim.extensions.firmware.cases import PLACES, FirmwareCase, sharers_of
 from tflm_sim.extensions.firmware.placement import copy_of
 from tflm_sim.extensions.firmware.reading.firmware import Firmware
 from tflm_sim.extensions.firmware.reading.grounds import Condition
+from tflm_sim.extensions.firmware.reading.kernel_requests import known_requests
 from tflm_sim.extensions.firmware.rooms import Subject
+from tflm_sim.model.schema import builtin_operator_name
+from tflm_sim.ops.resolver import used_operators
 from tflm_sim.targets.target import Target
 
 _MAX_VARIABLES = 4096
@@ -23,7 +26,7 @@ _LARGEST_NUMBER = 4
 """Bytes of the largest numbers of a model that kernels read in one load: biases and shapes."""
 _ALONE = "nothing else takes memory of its allocator (another model, a second AllocateTensors(), the program itself)"
 _OTHER_PLANNERS: tuple[dict[str, object], ...] = (
-    {"planner": "linear"}, {"has_own_planner": True}, {"planner": "linear", "has_own_planner": True}
+    {"planner": "linear"}, {"own_planner": True}, {"planner": "linear", "own_planner": True}
 )  # fmt: skip
 """What MicroAllocator::Create can be told to have instead of the greedy planner that it makes."""
 
@@ -138,7 +141,7 @@ class Conditions:
         is_open = bool(plain) and self._fits is not False and self._hides_set_up
         pairs = ((case, other) for case in plain for other in _OTHER_PLANNERS)
         # Where there are two arenas, MicroAllocator::Create takes no planner of the program's own.
-        possible = (pair for pair in pairs if not (pair[0].configuration.is_split and "has_own_planner" in pair[1]))
+        possible = (pair for pair in pairs if not (pair[0].configuration.split_arenas and "own_planner" in pair[1]))
         return is_open or _differ((case.at(**other), case) for case, other in possible)
 
     @property
@@ -176,7 +179,7 @@ class Conditions:
             once, twice = (replace(case, models=case.models * times).need() for times in (1, 2))
             if once is not None and twice is not None:
                 more, whole = twice - once, None if case.room is None else case.room.whole
-                is_counted = whole is not None and more > 0 and not case.configuration.is_split
+                is_counted = whole is not None and more > 0 and not case.configuration.split_arenas
                 found.add((more, (whole - once) // more + 1 if is_counted and whole is not None else None))
         if len(found) != 1:
             return ""
@@ -190,6 +193,7 @@ class Conditions:
                 f"{name}(), which is not TFLM's, asks for no memory that TFLM's kernels do not ask for, and stores "
                 "nothing outside of its own"
             )
+        yield from self._of_requests()
         if self._fits is False:
             return
         for name in firmware.own_resolvers:
@@ -201,10 +205,24 @@ class Conditions:
             has = "may have" if any(call.resolver is None for call in firmware.set_up.interpreters) else "has"
             yield f"the resolver that it is given registers its operators (the program {has} several)"
 
+    def _of_requests(self) -> Iterator[str]:
+        """Yield that kernels which ask for memory at more places of their code than TFLM's need no more than those."""
+        codes = used_operators(self._subject.model)
+        used = {code.custom_code or builtin_operator_name(code.builtin_code) for code in codes}
+        targets = {case.configuration.target for case in self._likely}
+        for op, asked in self._firmware.kernel_requests if self._fits is not False else ():
+            known = [known_requests(op, target.runtime, target.kernel_library.name) for target in targets]
+            if op in used and not any(count is None or asked.is_within(count) for count in known):
+                most = max(sum(count) for count in known if count)
+                yield (
+                    f"its kernel of {op}, which is not TFLM's (it asks for memory at {sum(asked)} places of its code, "
+                    f"TFLM's at {most} at most), needs no more than that"
+                )
+
     def _of_variables(self) -> Iterator[str]:
         """Yield for how many resource variables the verdict holds, where the program may make a table for them."""
         least = len(resource_variable_names(self._subject.model))
-        if "resource_variable_count" in self._settled or self._all_calls_say("variables") or self._has_table(least):
+        if "resource_variables" in self._settled or self._all_calls_say("variables") or self._has_table(least):
             return
         if not least and self._fits is None:
             yield "it has no MicroResourceVariables"
@@ -256,7 +274,7 @@ def _most_variables(least: int, cases: Sequence[FirmwareCase]) -> int:
     most, low, high = least, least, _MAX_VARIABLES
     while low <= high:
         middle = (low + high) // 2
-        if all(case.at(resource_variable_count=middle).fits() is not False for case in cases):
+        if all(case.at(resource_variables=middle).fits() is not False for case in cases):
             most, low = middle, middle + 1
         else:
             high = middle - 1

@@ -26,6 +26,7 @@ from tflm_sim.extensions.firmware.emulation.cores import core_of
 from tflm_sim.extensions.firmware.judge import FirmwareVerdict, judge
 from tflm_sim.extensions.firmware.program_facts import InterpreterFacts, ProgramFacts, interpreter_facts
 from tflm_sim.extensions.firmware.ram_parts import FREE, ram_parts
+from tflm_sim.extensions.firmware.reading.embedded_models import EmbeddedModel
 from tflm_sim.extensions.firmware.reading.firmware import Firmware, read_firmware
 from tflm_sim.extensions.firmware.reading.target import FirmwareTarget, firmware_target
 from tflm_sim.extensions.firmware.rooms import Subject, rooms_of
@@ -68,25 +69,27 @@ class DescribedProgram:
         *,
         limit: int | None = None,
         address: int | None = None,
-        interpreter_number: int = 0,
+        into: int = 0,
         settled: frozenset[str] = frozenset(),
         command: str = "",
     ) -> ProgramNeed:
-        """Return what a model needs in the program, in the place of one of its own.
+        """Return what a model needs in the program: where it has it, or in the place of one of its own.
 
         Args:
             model: The model.
             configurations: The program's set-up on each target that is possible, the likeliest first.
             limit: Bytes of the arena that is asked about; None where only the need is.
             address: Where the arena starts, modulo 16; None for where the program has it.
-            interpreter_number: That of the one that gets the model, from 1 on, in the order of the calls in the code
+            into: That of the one that gets the model, from 1 on, in the order of the calls in the code
                 that make them; 0 for any.
-            settled: Settings that the user named: "planner", "resource_variable_count".
+            settled: Settings that the user named: "planner", "resource_variables".
             command: What executes the program with this model.
         """
         name = model.path or "the model"
-        rooms = rooms_of(self.firmware, limit=limit, address=address, into=interpreter_number)
-        subject = Subject(name, len(model.source), "from its file", model, rooms)
+        own = None if into else self._same(model)
+        rooms = rooms_of(self.firmware, limit=limit, model=own, address=address, into=into)
+        place = None if own is None else own.address
+        subject = Subject(name, len(model.source), "from its file", model, rooms, address=place)
         verdict = judge(
             subject,
             self.firmware,
@@ -122,9 +125,14 @@ class DescribedProgram:
             smallest_split_arenas=need.split,
             reason=need.reason,
             doubts=need.doubts,
-            interpreters=self.interpreters[max(interpreter_number - 1, 0) : interpreter_number or None],
+            interpreters=self.interpreters[max(into - 1, 0) : into or None],
         )
         return replace(need, parts={"program": facts}, ram=self._ram())
+
+    def _same(self, model: Model) -> EmbeddedModel | None:
+        """Return the model of the program that is this one, byte for byte; None where there is none."""
+        size = len(model.source)
+        return next((one for one in self.firmware.models if size and one.model.source[:size] == model.source), None)
 
     def _ram(self) -> Ram | None:
         """Return the RAM of the first arena, and what else is in it; None where the file does not say where it ends."""

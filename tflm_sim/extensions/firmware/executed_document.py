@@ -15,7 +15,6 @@ from tflm_sim.answers.simulation import simulate
 from tflm_sim.answers.smallest_arena import SplitArenaSizes
 from tflm_sim.arena.events import Event, Phase
 from tflm_sim.arena.stages import Stage
-from tflm_sim.device.configuration import planner_words
 from tflm_sim.escape import printable
 from tflm_sim.extensions.firmware.emulation.execution import ExecutedArena
 from tflm_sim.extensions.firmware.executed_facts import ExecutedFacts
@@ -29,7 +28,7 @@ from tflm_sim.report.picture import Limit, Picture
 from tflm_sim.report.picture_builder import PictureBuilder
 from tflm_sim.report.size_answer import SizeAnswer, Tail, TailGroup, TailOperator, size_answer
 from tflm_sim.report.take_picture import take_picture
-from tflm_sim.report.text import answer_lines
+from tflm_sim.report.text import about_line, answer_lines
 
 
 def measured_document(model: Model, measured: MeasuredModel) -> SizeDocument:
@@ -48,9 +47,7 @@ def measured_lines(model: Model, measured: MeasuredModel, *, has_ledger: bool = 
     document, config = measured_document(model, measured), measured.exact
     target = config.target
     name = printable(os.path.basename(model.path or "its own model"))
-    planner = planner_words(config.planner, config.has_own_planner)
-    about = f"{target.runtime}, {target.kernel_library} kernels, {config.interpreter} interpreter, {planner}"
-    head = [f"{name} on {printable(target.name)}, executed", about, *facts_lines(measured.facts), ""]
+    head = [f"{name} on {printable(target.name)}, executed", about_line(config), *facts_lines(measured.facts), ""]
     return [*head, *answer_lines(document.answer, target.arena_address, has_ledger=has_ledger)]
 
 

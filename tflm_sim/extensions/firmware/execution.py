@@ -166,7 +166,7 @@ def _compare(
 
     try:
         targets = firmware_target(firmware).alternatives
-        own: Settings = {"has_own_planner": True} if arena.banks else {}
+        own: Settings = {"own_planner": True} if arena.banks else {}
         best = max((judged(target, own) for target in targets), key=_rank)
     except TflmSimError as problem:
         return Compared(arena.address, None, str(problem))
@@ -185,12 +185,12 @@ def _rank(one: Agreement) -> tuple[bool, int]:
 def possible_settings(arena: ExecutedArena, target: Target) -> Iterator[Settings]:
     """Yield what a program may have set up that its file does not say; of what it takes itself, by the blocks made."""
     yield Settings(planner="linear")
-    yield Settings(has_own_planner=True)
-    yield Settings(planner="linear", has_own_planner=True)
+    yield Settings(own_planner=True)
+    yield Settings(planner="linear", own_planner=True)
     made = [row.size for row in arena.allocations[0].events[:_FIRST_EVENTS] if row.kind == "persist"]
     variable = target.sizeof(_VARIABLE)
     for count in dict.fromkeys(size // variable for size in made if size and size % variable == 0):
-        yield Settings(resource_variable_count=count)
+        yield Settings(resource_variables=count)
     before_model = takewhile(lambda row: row.kind != "phase", arena.allocations[0].events)
     own = tuple(row.size for row in before_model if row.kind == "persist" and row.alignment == BUFFER_ALIGNMENT)
     if own:
@@ -198,12 +198,12 @@ def possible_settings(arena: ExecutedArena, target: Target) -> Iterator[Settings
 
 
 def _named(settings: Settings) -> str:
-    count = settings.get("resource_variable_count")
+    count = settings.get("resource_variables")
     if count is not None:
         return f"room for {count} resource variables"
     if own := settings.get("own_requests"):
         return f"{sum(own):,} B that it takes of the allocator itself"
-    is_own = settings.get("has_own_planner", False)
+    is_own = settings.get("own_planner", False)
     return planner_words(settings.get("planner") or "greedy", is_own) if settings else ""
 
 

@@ -140,7 +140,7 @@ def judge(
         configurations: The firmware's set-up on each target that its file leaves possible, the likeliest first.
         conditions: What those targets take for granted.
         settled: Settings that the user named, which are not looked for in the file: "planner",
-            "resource_variable_count".
+            "resource_variables".
     """
     unregistered = missing_operators(subject.model, firmware, {kernel.op for kernel in configurations[0].custom_ops})
     missing = () if firmware.own_kernels else unregistered
@@ -366,7 +366,7 @@ def _refusal(model: Model, firmware: Firmware, settled: frozenset[str]) -> str:
             f"MicroMutableOpResolver<{most}> has room for {most} operators, and the model has {used}: "
             "AllocateTensors() will fail"
         )
-    needs_table = bool(resource_variable_names(model)) and "resource_variable_count" not in settled
+    needs_table = bool(resource_variable_names(model)) and "resource_variables" not in settled
     if needs_table and firmware.has_resource_variables is False:
         return (
             "the model has resource variables, and the program makes no table for them "

@@ -85,7 +85,7 @@ def measure(
     possible: Sequence[Configuration],
     sizes: Sequence[int] = (),
     *,
-    interpreter: int = 0,
+    into: int = 0,
 ) -> MeasuredModel:
     """Execute a program with a model in the place of its own.
 
@@ -94,15 +94,15 @@ def measure(
         model: The model; None for the program's own.
         possible: The configurations that its file leaves possible, the likeliest first.
         sizes: Sizes of the arena that are tried, whatever is needed; bytes.
-        interpreter: The number of the one that gets the model, from 1 on; 0 for each. Of those with models of their
+        into: The number of the one that gets the model, from 1 on; 0 for each. Of those with models of their
             own, the one that is asked about; 0 for the one whose arena needs most.
 
     Raises:
         FirmwareError: It cannot be executed, AllocateTensors() came to no end, or its own model is not in its file.
         UsageError: No emulator is installed.
     """
-    execution = execute(program, model=model, invokes=1, sizes=sizes, interpreter=0 if model is None else interpreter)
-    pairs = _arenas_of_interpreter(execution, interpreter, program)
+    execution = execute(program, model=model, invokes=1, sizes=sizes, into=0 if model is None else into)
+    pairs = _arenas_of_interpreter(execution, into, program)
     arena, rest = max(pairs, key=lambda pair: (pair[0].smallest_arena is None, pair[0].smallest_arena or 0))
     if arena.fits is None:
         raise FirmwareError(arena.reason, path=os.fspath(program))
@@ -112,12 +112,12 @@ def measure(
             "bank needs",
             path=os.fspath(program),
         )
-    if interpreter not in (0, arena.allocations[0].interpreter):
+    if into not in (0, arena.allocations[0].interpreter):
         raise FirmwareError(
             "this interpreter uses an arena that another one used before; use 'firmware APP.elf --run' instead",
             path=os.fspath(program),
         )
-    place = _place(execution, arena, program, model, interpreter)
+    place = _place(execution, arena, program, model, into)
     model = model or own_model(read_firmware(os.fspath(program)), arena.allocations[0])
     if model is None:
         raise FirmwareError("the program's file does not contain its model; name the model", path=os.fspath(program))
@@ -172,7 +172,7 @@ def _arenas_of_interpreter(execution: Execution, interpreter: int, program: str 
 
 def _smallest(model: Model, configuration: Configuration) -> int | None:
     simulation = simulate(model, configuration)
-    if configuration.is_split:
+    if configuration.split_arenas:
         split = simulation.split
         return None if split is None else split.persistent + split.non_persistent
     return None if simulation.smallest is None else simulation.smallest.size

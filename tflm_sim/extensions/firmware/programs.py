@@ -57,7 +57,7 @@ def need(
     *,
     limit: int | None = None,
     address: int | None = None,
-    interpreter_number: int = 0,
+    into: int = 0,
     settled: frozenset[str] = frozenset(),
     command: str = "",
     **named: str | None,
@@ -67,28 +67,17 @@ def need(
 
     program = described(path, **named)
     return program.need(
-        model,
-        configurations,
-        limit=limit,
-        address=address,
-        interpreter_number=interpreter_number,
-        settled=settled,
-        command=command,
+        model, configurations, limit=limit, address=address, into=into, settled=settled, command=command
     )
 
 
 def measure(
-    path: str,
-    model: Model | None,
-    possible: Sequence[Configuration],
-    sizes: Sequence[int] = (),
-    *,
-    interpreter: int = 0,
+    path: str, model: Model | None, possible: Sequence[Configuration], sizes: Sequence[int] = (), *, into: int = 0
 ) -> MeasuredProgram:
     """Execute a program with a model; see :class:`~tflm_sim.extension_points.Programs`."""
     from tflm_sim.extensions.firmware.measured import measure as execute_and_compare  # The emulator is large.
 
-    return MeasuredProgram(execute_and_compare(path, model, possible, sizes, interpreter=interpreter))
+    return MeasuredProgram(execute_and_compare(path, model, possible, sizes, into=into))
 
 
 def seen(path: str, model: Model | None) -> list[str]:
@@ -105,7 +94,7 @@ def measure_program(
     model: ModelLike | None = None,
     target: str | None = None,
     *,
-    interpreter_number: int = 0,
+    into: int = 0,
     **settings: Unpack[Settings],
 ) -> MeasuredProgram:
     """Execute a linked program and return what its arena needs, and the simulation that asks for the very same.
@@ -117,7 +106,7 @@ def measure_program(
         path: Its ELF file.
         model: Put in the place of the program's model; None for its own.
         target: The machine, where the file does not say it.
-        interpreter_number: The interpreter that gets the model, from 1 on; 0 for each.
+        into: The interpreter that gets the model, from 1 on; 0 for each.
         settings: What the file does not say; see :class:`~tflm_sim.device.configuration.Settings`.
 
     Raises:
@@ -128,16 +117,16 @@ def measure_program(
     name = os.fspath(path)
     settings["firmware"] = name
     possible = possible_configurations(target, **settings)
-    return measure(name, None if model is None else load(model), possible, interpreter=interpreter_number)
+    return measure(name, None if model is None else load(model), possible, into=into)
 
 
 def outputs(
-    path: str, model: Model | bytes, runs: Iterable[Sequence[bytes]], *, interpreter: int = 0
+    path: str, model: Model | bytes, runs: Iterable[Sequence[bytes]], *, into: int = 0
 ) -> list[tuple[bytes, ...]]:
     """Return what a program's kernels compute; see :class:`~tflm_sim.extension_points.Programs`."""
     from tflm_sim.extensions.firmware.emulation.execute import compute_outputs
 
-    return compute_outputs(path, model, runs, interpreter=interpreter)
+    return compute_outputs(path, model, runs, into=into)
 
 
 def places(path: str, addresses: Sequence[int]) -> tuple[CodePlace, ...]:
@@ -147,11 +136,11 @@ def places(path: str, addresses: Sequence[int]) -> tuple[CodePlace, ...]:
     return places_of(path, addresses)
 
 
-def smallest_arena(path: str, model: Model, *, interpreter: int = 0) -> int | None:
+def smallest_arena(path: str, model: Model, *, into: int = 0) -> int | None:
     """Return the smallest arena of a program with a model; see :class:`~tflm_sim.extension_points.Programs`."""
     from tflm_sim.extensions.firmware.emulation.execute import execute
 
-    return execute(path, model=model, interpreter=interpreter).smallest_of(interpreter or 1)
+    return execute(path, model=model, into=into).smallest_of(into or 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +222,11 @@ class MeasuredProgram:
 
     @property
     def reason(self) -> str:
-        """Why no size is enough, or why it does not work although one is; "" where it works."""
-        return self.found.own.reason or self.found.place.fault
+        """Why no size is enough, or why it does not work although one is; "" where it works, or the size is why."""
+        own = self.found.own
+        if self._has_own_size:
+            return own.reason or self.found.place.fault
+        return own.reason if own.fits or self.smallest is None else ""  # Of another size, its own arena says nothing.
 
     @property
     def doubts(self) -> tuple[Doubt, ...]:

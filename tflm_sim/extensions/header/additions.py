@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from tflm_sim.cli.options import first_given
+from tflm_sim.cli.options import refuse_besides
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
 from tflm_sim.escape import printable
@@ -29,8 +29,8 @@ def add_options(verb: str, parser: argparse.ArgumentParser) -> None:
 def answer(verb: str, args: argparse.Namespace) -> int | None:
     """Refuse the options where there is no smallest arena; the verb itself answers."""
     for option in ("header", "resolver"):
-        if getattr(args, option) and (other := first_given(args, _WITHOUT)):
-            raise UsageError(f"--{option} goes with the smallest arena of a model, as text or --json; remove {other}")
+        if getattr(args, option):
+            refuse_besides(args, option, others=_WITHOUT)
     if args.header and len(args.models) > 1:
         raise UsageError("--header takes one model")
     return None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import PurePath
 
 from tflm_sim.answers.simulation import simulate
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import SimulatedFailure
-from tflm_sim.escape import printable
+from tflm_sim.escape import cpp_name, printable
 from tflm_sim.extensions.header.facts import resolver_facts
 from tflm_sim.model.types import Model
 from tflm_sim.provenance import made_by
@@ -48,7 +47,7 @@ def header(model: Model, configuration: Configuration, path: str) -> str:
 
 #include <cstddef>
 
-namespace {namespace_of(path)} {{
+namespace {cpp_name(path)} {{
 
 // The smallest arena that works, a multiple of 16. Declare it as
 //     alignas(16) unsigned char tensor_arena[kTensorArenaSize];
@@ -66,11 +65,5 @@ bool AddOperators(Resolver &resolver) {{
 {unused}  return {registered};
 }}
 
-}}  // namespace {namespace_of(path)}
+}}  // namespace {cpp_name(path)}
 """
-
-
-def namespace_of(path: str) -> str:
-    """Return the namespace for a model's file: net-int8.tflite is net_int8."""
-    name = re.sub(r"\W+", "_", PurePath(path).stem, flags=re.ASCII).strip("_").lower() or "model"
-    return f"model_{name}" if name[0].isdigit() else name

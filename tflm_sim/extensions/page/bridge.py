@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import repeat
 from pathlib import PurePath
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
 from tflm_sim import __version__
 from tflm_sim.answers.planned_problem import category_of
@@ -24,7 +24,7 @@ from tflm_sim.answers.rows import Row, cases, rows_of
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.checks.doubts import Answer
 from tflm_sim.checks.judge import Room, judge
-from tflm_sim.device.configuration import Configuration, configure
+from tflm_sim.device.configuration import configure
 from tflm_sim.documents import as_json
 from tflm_sim.errors import FirmwareError, TflmSimError, UsageError
 from tflm_sim.escape import json_text, printable
@@ -57,6 +57,7 @@ from tflm_sim.model.types import Model
 from tflm_sim.names import with_options
 from tflm_sim.palette import CATEGORIES, DARK_MARK, EDGE, FREE, MARK
 from tflm_sim.planners import native
+from tflm_sim.report.board_rows import board_row
 from tflm_sim.report.circumstances import assumed_text, unnamed
 from tflm_sim.report.page import write_page
 from tflm_sim.report.picture import Picture
@@ -224,10 +225,14 @@ def _judged(firmware: Firmware, settings: Settings) -> FirmwareAnswer:
 
 def _firmware_answer(document: FirmwareDocument) -> FirmwareAnswer:
     verdicts, facts = (tuple(map(with_options, lines)) for lines in (verdict_lines(document), fact_lines(document)))
-    tones = tuple(
-        "no" if re.match("no[,:]", line) else "yes" if re.match("yes[,:]", line) else "open" for line in verdicts
-    )
+    answers = [row.answer for row in document.verdicts]
+    answers += ["cannot tell"] if document.problem else []
+    tones = tuple(map(_tone, answers))
     return FirmwareAnswer(document.answer, document.fits, verdicts, tones, facts)
+
+
+def _tone(answer: Answer | None) -> Literal["yes", "no", "open"]:
+    return "yes" if answer == "yes" else "no" if answer == "no" else "open"
 
 
 def _target_of(firmware: Firmware, settings: Settings) -> FirmwareTarget:
@@ -255,15 +260,6 @@ def _version_named(settings: Settings) -> dict[str, str]:
     return {"runtime" if _VERSION_OF_TFLM.fullmatch(library) else "library": library} if library else {}
 
 
-def _assumed(configuration: Configuration, settings: Settings) -> tuple[str, ...]:
-    return unnamed(
-        configuration,
-        target=settings.get("target") or settings.get("board"),
-        **{"library": None, "runtime": None, **_version_named(settings)},
-        kernels=settings.get("kernels"),
-    )
-
-
 def _model_answer(simulation: Simulation, chosen: Settings) -> ModelAnswer:
     answer, target = size_answer(simulation), simulation.configuration.target
     needed = answer.smallest_arena_multiple_of_16
@@ -281,12 +277,17 @@ def _model_answer(simulation: Simulation, chosen: Settings) -> ModelAnswer:
     problem = "" if problem and problem in says else problem
     judged: Answer | None = "no" if problem else None if verdict is None else verdict.answer
     left = None if verdict is None else verdict.left
-    assumed = _assumed(simulation.configuration, chosen)
+    assumed = unnamed(
+        simulation.configuration,
+        target=chosen.get("target") or chosen.get("board"),
+        **{"library": None, "runtime": None, **_version_named(chosen)},
+        kernels=chosen.get("kernels"),
+    )
     note = assumed_text(assumed, [target] if "kernels" in assumed else [])
     words = "" if judged is None else judged if judged in ("yes", "no") else "if the rest leaves it"
     return ModelAnswer(
         answer=judged,
-        tone="yes" if judged == "yes" else "no" if judged == "no" else "open",
+        tone=_tone(judged),
         verdict=says,
         number=f"{needed:,} B",
         about=f" on {target.name}",
@@ -337,33 +338,24 @@ def _segment(title: str, size: int, category: str) -> StripPart:
 
 
 def _board_table(rows: Sequence[Row]) -> BoardTable:
-    fitting = sorted((row for row in rows if row.fits), key=lambda row: (row.limit or 0, row.board))
+    fitting = sorted((row for row in rows if row.may_fit), key=lambda row: (row.limit or 0, row.board))
     smallest = ", ".join(row.board for row in fitting[:5])
-    summary = f"With the newest TFLM it fits {len(fitting)} of {len(rows)} boards; the smallest: {smallest}."
+    summary = (
+        f"With the newest TFLM it fits {len(fitting)} of {len(rows)} boards if that much of their RAM is free; "
+        f"the smallest: {smallest}."
+    )
     return BoardTable(
         summary if fitting else "With the newest TFLM it fits none of the boards.",
         tuple(map(_board_cells, rows)),
-        tuple("open" if row.fits is None else "yes" if row.fits else "no" for row in rows),
+        tuple("no" if row.may_fit is False else "open" for row in rows),
         tuple(printable(with_options(row.error), 300) for row in rows),
     )
 
 
 def _board_cells(row: Row) -> tuple[str, ...]:
-    needed, found = row.multiple_of_16, BOARDS[row.board]
-    why = f"no: {row.status}" if needed is None else "no: flash" if needed <= (row.limit or 0) else "no: RAM"
-    return (
-        row.board,
-        "none" if needed is None else f"{needed:,} B",
-        "not known" if row.fits is None else "if free" if row.fits else why,
-        _share(needed, row.limit),
-        _share(row.model_bytes, found.flash),
-        row.target,
-        found.description,
-    )
-
-
-def _share(part: int | None, whole: int | None) -> str:
-    return "not known" if part is None or not whole else f"{100 * part / whole:.1f} %"
+    board_name, target, arena, of_ram, _, of_flash, _, fits = board_row(row).cells
+    shares = (each or "not known" for each in (of_ram, of_flash))
+    return board_name, arena, fits, *shares, target, BOARDS[row.board].description
 
 
 def _board_verdict(simulation: Simulation, needed: int, chosen: Board) -> BoardVerdict:

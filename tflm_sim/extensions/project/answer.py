@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -92,7 +93,7 @@ def answer_folder(folder: str, kind: str, args: argparse.Namespace, model_name: 
     files = list(source_files(folder))
     suffixes = (".py",) if kind in IN_PYTHON else C_SUFFIXES
     texts = {
-        os.path.relpath(path, folder): read_text(path).decode("latin-1")
+        os.path.relpath(path, folder): read_text(path).removeprefix(BOM_UTF8).decode("latin-1")
         for path in files
         if os.path.splitext(path)[1].lower() in suffixes
     }
@@ -135,7 +136,11 @@ def answer_folder(folder: str, kind: str, args: argparse.Namespace, model_name: 
     methods, own = resolver_methods(model) if model is not None else ((), ())
     needed = (*methods, *(f"AddCustom({name})" for name in own))
     has_all = sources.has_all and not sources.calls
-    has_several = len({one.file for one in sources.counts}) > 1 or (sources.has_all and bool(sources.calls))
+    # A header that declares the pointer to a resolver names its N too.
+    is_one = len({one.text for one in sources.counts}) == 1 and len({one.file for one in sources.calls}) == 1
+    has_several = (len({one.file for one in sources.counts}) > 1 and not is_one) or (
+        sources.has_all and bool(sources.calls)
+    )
     if has_several or (sources.counts and reading.resolver is None and sources.calls):
         asked.append("which resolver is the model's: the sources have several, so its operators are not compared")
         has_several = True
@@ -179,7 +184,9 @@ def answer_folder(folder: str, kind: str, args: argparse.Namespace, model_name: 
         asked=tuple(asked),
         patch=patch(texts, changed),
     )
-    verdict = _with_operators(verdict, facts, doubts)
+    verdict = replace(
+        _with_operators(verdict, facts, doubts), shrunk_by=options.shrinking(args, facts.model, verdict.limit)
+    )
     if reasons := _memory_reasons(verdict, manifests, sources, array):
         rest = [verdict.reason] if verdict.reason and verdict.works is False else []
         verdict = replace(verdict, works=False, reason="; ".join((*reasons, *rest)), doubts=())
@@ -430,17 +437,30 @@ def _model(name: str | None, files: Sequence[str], sources: Sources, asked: list
     """Return the model that the user names, or that of the sources; None where it is not known which."""
     if name is not None:
         return load(name)
-    candidates = {row.data: row for row in reversed(list(_models(files)))}
-    rows = list(candidates.values())[::-1]
+    found_rows = list(_models(files))
     loaded = {one.text for one in sources.models}
-    named = [row for row in rows if os.path.basename(row.label).rpartition(":")[2] in loaded]
-    if len(rows) > 1 and len(named) == 1:
-        rows = named
-    if len(rows) == 1:
+    named = [row for row in found_rows if os.path.basename(row.label).rpartition(":")[2] in loaded]
+    rows = list({row.data: row for row in reversed([*named, *found_rows])}.values())[::-1]
+    beside = [os.path.dirname(one.file) for one in sources.models]
+    near = [row for row in named if any(os.path.dirname(row.label).endswith(place) for place in beside)]
+    for chosen in (named, near):
+        if len({row.data for row in chosen}) == 1:
+            rows = chosen[:1]
+    elsewhere = [] if named else [name for name in sorted(loaded) if _is_elsewhere(name, sources)]
+    if len(rows) == 1 and not elsewhere:
         return parse(rows[0].data, path=rows[0].label)
     found = f", one of {', '.join(row.label for row in rows[:6])}" if rows else ""
+    found = f": no file of the project has the array {elsewhere[0]}" if elsewhere else found
     asked.append(f"the model (tflm-sim check FOLDER MODEL){found}")
     return None
+
+
+def _is_elsewhere(name: str, sources: Sources) -> bool:
+    """Return whether GetModel() is given an array of another file: no source declares a variable of that name."""
+    given = re.compile(rf"\bGetModel\s*\(\s*&?{re.escape(name)}\s*\)")
+    variable = re.compile(rf"[\w>*&]\s+[*&]*{re.escape(name)}\s*[=;,){{\[]")
+    is_given = name.isidentifier() and any(given.search(text) for text in sources.texts.values())
+    return is_given and not any(variable.search(text) for text in sources.texts.values())
 
 
 def _array(model: Model | None) -> str:

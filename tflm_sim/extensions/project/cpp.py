@@ -45,6 +45,7 @@ class Constant(NamedTuple):
         start, end: Where it stands, in bytes (exclusive).
         is_macro: Whether it is the text of a macro.
         array: Of an arena's size: the array that is the arena; ``ITS_OWN`` where a class has the memory itself.
+        parameter: Of an arena's size: "Init/1" where it is the second parameter of the function Init.
     """
 
     text: str
@@ -53,6 +54,7 @@ class Constant(NamedTuple):
     end: int
     is_macro: bool = False
     array: str = ""
+    parameter: str = ""
 
 
 ITS_OWN = "*"
@@ -91,6 +93,7 @@ class Sources:
         models: What GetModel() and the like are given.
         has_all: Whether a resolver with every operator is used.
         undecided: What conditions ask for and nobody defined.
+        given: What calls give a function, by its name: a list of arguments a call.
     """
 
     texts: dict[str, str] = field(default_factory=dict)
@@ -102,6 +105,7 @@ class Sources:
     models: list[Constant] = field(default_factory=list)
     has_all: bool = False
     undecided: set[str] = field(default_factory=set)
+    given: dict[str, list[list[Constant]]] = field(default_factory=dict)
 
 
 def of_model(sources: Sources, array: str) -> Sources:
@@ -176,7 +180,19 @@ def read_sources(texts: Mapping[str, str], macros: Mapping[str, str]) -> Sources
         sources.constants[name] = [Constant(body, "", 0, 0, is_macro=True)]
     for file in texts:
         compile_file(file)
+    sources.arenas = [given for arena in sources.arenas for given in _from_calls(arena, sources)]
     return sources
+
+
+def _from_calls(arena: Constant, sources: Sources) -> list[Constant]:
+    """Return what calls give for an arena's size that is a parameter of the function; any other as it is."""
+    function, _, place = arena.parameter.partition("/")
+    found = []
+    for call in sources.given.get(function, ()) if function else ():
+        before = _array_name(call[int(place) - 1].text) if 0 < int(place) < len(call) else ""
+        array = before if before in sources.arrays else ITS_OWN
+        found += [call[int(place)]._replace(array=array)] if int(place) < len(call) else []
+    return found or [arena]
 
 
 def _read_tree(sources: Sources, file: str, root: Node) -> None:
@@ -246,14 +262,66 @@ def _declared(sources: Sources, file: str, node: Node) -> None:
 def _constructed(sources: Sources, file: str, node: Node) -> None:
     kind = _text(node.child_by_field_name("type")).split("::")[-1]
     _arena(sources, file, kind, node.child_by_field_name("arguments"))
+    _note_given(sources, file, kind, node.child_by_field_name("arguments"))
+
+
+def _note_given(sources: Sources, file: str, name: str, arguments: Node | None) -> None:
+    given = [] if arguments is None else arguments.named_children
+    if given and name.isidentifier():
+        sources.given.setdefault(name, []).append([_constant(file, one) for one in given])
 
 
 def _arena(sources: Sources, file: str, kind: str, arguments: Node | None) -> None:
     given = [] if arguments is None else arguments.named_children
     place = _SIZE_ARGUMENT.get(kind)
     if place is not None and len(given) > place:
-        array = re.fullmatch(r"&?(?:\w+::)*(\w+)(?:\[0\])?", _text(given[place - 1]))
-        sources.arenas.append(_constant(file, given[place])._replace(array=array[1] if array else ""))
+        size = _constant(file, given[place])._replace(array=_array_name(_text(given[place - 1])))
+        sources.arenas.append(size._replace(parameter=_parameter(given[place])))
+
+
+def _array_name(text: str) -> str:
+    """Return the name of the array that an argument is: "arena", "&app::arena[0]"; "" for anything else."""
+    found = re.fullmatch(r"&?(?:\w+::)*(\w+)(?:\[0\])?", text)
+    return found[1] if found else ""
+
+
+def _parameter(node: Node) -> str:
+    """Return the function and the place of the parameter that a node is, or that a member of its class was given."""
+    name = re.fullmatch(r"(this->)?(\w+)", _text(node))
+    inside: Node | None = node
+    while inside is not None and inside.type != "function_definition":
+        inside = inside.parent
+    if name is None or inside is None:
+        return ""
+    functions = [inside]
+    if name[1] or name[2] not in _parameters(inside):
+        root = inside
+        while root.parent is not None:
+            root = root.parent
+        functions = [one for one in _nodes(root) if one.type == "function_definition"]
+    for function in functions:
+        names = _parameters(function)
+        member = next(
+            (
+                _text(one.named_children[-1]).strip("(){} ")
+                for one in (_nodes(function) if function is not inside else ())
+                if one.type == "field_initializer" and _text(one.named_children[0]) == name[2]
+            ),
+            name[2] if function is inside and not name[1] else "",
+        )
+        if member in names:
+            called = _text(function.child_by_field_name("declarator")).partition("(")[0].split("::")[-1].strip("*& ")
+            return f"{called}/{names.index(member)}"
+    return ""
+
+
+def _parameters(function: Node) -> list[str]:
+    declarator = function.child_by_field_name("declarator")
+    while declarator is not None and declarator.type != "function_declarator":
+        declarator = declarator.child_by_field_name("declarator")
+    listed = None if declarator is None else declarator.child_by_field_name("parameters")
+    rows = [] if listed is None else [one for one in listed.named_children if one.type.endswith("declaration")]
+    return [re.split(r"[\s*&]+", _text(one.child_by_field_name("declarator")))[-1] for one in rows]
 
 
 def _called(sources: Sources, file: str, node: Node) -> None:
@@ -265,6 +333,7 @@ def _called(sources: Sources, file: str, node: Node) -> None:
     given = arguments.named_children
     if name == "make_unique" and (made := re.search(r"<\s*(?:\w+::)*(\w+)", whole)):
         name = made[1]
+    _note_given(sources, file, name, arguments)
     if name == "Create" and "MicroAllocator" not in whole:
         return
     if name in _SIZE_ARGUMENT:

@@ -17,6 +17,7 @@ _KINDS: tuple[tuple[str, str, bytes], ...] = (
     ("platformio.ini", "a PlatformIO project", b"["),
     ("sdkconfig", "an ESP-IDF project", b"CONFIG_"),
     ("CMakeLists.txt", "an ESP-IDF project", b"IDF_PATH"),
+    ("*.ino", "an Arduino sketch", b""),
     ("idf_component.yml", "a component of ESP-IDF", b""),
     ("CMakeLists.txt", "a Zephyr application", b"find_package(Zephyr"),
     ("CMakeLists.txt", PICO, b"pico_sdk_init"),
@@ -25,7 +26,8 @@ _KINDS: tuple[tuple[str, str, bytes], ...] = (
     (".cproject", "an STM32Cube project", b"stm32"),
     ("mbed_app.json", "an Mbed OS project", b"{"),
     ("mbed-os.lib", "an Mbed OS project", b"mbed"),
-    ("*.ino", "an Arduino sketch", b""),
+    ("CMakeLists.txt", "a CMake project", b"project("),
+    ("Makefile", "a project with a Makefile", b""),
     ("*.py", MICROPYTHON, b"microlite"),
     ("*.py", OPENMV, b"import sensor"),
     ("*.py", OPENMV, b"import csi"),
@@ -43,6 +45,7 @@ _NOT_ITS_OWN = frozenset(
 """Folders with what is built, with tests, and with copies of libraries."""
 _OF_TFLM = (
     b"MicroInterpreter",
+    b"MicroAllocator",
     b"MicroMutableOpResolver",
     b"odelInit(",
     b"eloquent_tinyml",
@@ -52,6 +55,11 @@ _OF_TFLM = (
     b"tf.load(",
     b"tf.classify(",
 )
+_MARKS = (
+    *("library.properties", "library.json", "idf_component.yml", "component.mk", "CMakeLists.txt"),
+    *("AUTHORS", "BUILD", "WORKSPACE"),
+)
+"""Files beside the sources of a library."""
 _IS_TEST = re.compile(r"(?:^test_|[_-]tests?\.(?:c|cc|cpp|cxx)$)", re.IGNORECASE)
 """Names of sources that are tests, in whatever folder."""
 MAX_FILES = 2000
@@ -86,6 +94,12 @@ def read_text(path: str) -> bytes:
     return read(path, most=MAX_SOURCE_BYTES) if os.path.getsize(path) <= MAX_SOURCE_BYTES else b""
 
 
+def _is_copy(folder: str) -> bool:
+    """Return whether a folder is a copy of a library, and no folder of the project's own with TFLM among its files."""
+    has_tflm = any(os.path.isdir(os.path.join(folder, *below, "tensorflow")) for below in ((), ("src",)))
+    return has_tflm and any(os.path.isfile(os.path.join(folder, name)) for name in _MARKS)
+
+
 def source_files(folder: str) -> Iterator[str]:
     """Yield the files of a project that are its own, in a fixed order: at most ``MAX_FILES``; no link leads outside."""
     count, inside = 0, os.path.join(os.path.realpath(folder), "")
@@ -93,10 +107,7 @@ def source_files(folder: str) -> Iterator[str]:
         folders[:] = sorted(
             name
             for name in folders
-            if not name.startswith(".")
-            and name.lower() not in _NOT_ITS_OWN
-            and not os.path.isdir(os.path.join(path, name, "tensorflow"))
-            and not os.path.isdir(os.path.join(path, name, "src", "tensorflow"))
+            if not name.startswith(".") and name.lower() not in _NOT_ITS_OWN and not _is_copy(os.path.join(path, name))
         )
         for name in sorted(files):
             file = os.path.join(path, name)

@@ -6,7 +6,7 @@
     sdkconfig           the chip, and macros; whether there is PSRAM, and the partition of the program
     west.yml, prj.conf  the release of Zephyr, whether its module of TFLM has CMSIS-NN, and macros; Kconfig's defaults
     *.ioc, .cproject    the board or chip of an STM32, and symbols of the build
-    *.ld, *.overlay     the regions of RAM
+    *.ld, *.overlay     the regions of RAM, and the STM32 that a linker script is called after
     *.lib, .gitmodules  the commit of tensorflow/tflite-micro; of a submodule, the one that is checked out
     CMakeLists.txt, mbed_app.json, and what a build wrote: the board
     sketch.yaml         the board (fqbn) and libraries of the default profile
@@ -128,6 +128,8 @@ def read_manifests(folder: str, files: Iterable[str], sources: Iterable[str]) ->
     esp_nn = ""
     for name, reader in _READERS.items():
         for place, text in texts.get(name, ()):
+            if name == "*.ld" and _CHIP.match(script := os.path.basename(place)):
+                boards.append(Named(re.split(r"[_.]", script)[0], "", place))
             for kind, first, second in _platformio(text, folder) if name == "platformio.ini" else reader(text):
                 if kind == "board":
                     boards.append(Named(first, "", place))
@@ -233,7 +235,7 @@ def _text_below(folder: str, name: str) -> str:
     """Return the text of a file that a project names; "" where there is no such file in its folder."""
     with suppress(UsageError):
         path = inside(folder, name)
-        return read_text(path).decode("utf-8", "replace") if os.path.isfile(path) else ""
+        return read_text(path).decode("utf-8-sig", "replace") if os.path.isfile(path) else ""
     return ""
 
 
@@ -262,7 +264,9 @@ def _platformio(text: str, folder: str) -> Iterator[tuple[str, str, str]]:
         if not parser.has_section(section):
             continue
         if board := _option(parser, section, "board"):
-            yield "board", board.strip(), ""
+            chip = re.match(r"esp32-?(s2|s3|c2|c3|c5|c6|h2|p4)?", board.strip())
+            is_known = chip is None or known_board(board.strip()) is not None
+            yield "board", board.strip() if is_known else f"esp32-{chip[1]}" if chip and chip[1] else "esp32", ""
         for line in re.split(r"\n|,[ \t]", _option(parser, section, "lib_deps")):
             address, _, tag = line.strip().partition("#")
             name, _, version = address.partition("@") if "://" not in address else (address, "", tag)

@@ -34,7 +34,7 @@ def read_python(texts: Mapping[str, str]) -> Sources:
         source = _Source(file, text)
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-                sources.constants.setdefault(node.targets[0].id, []).append(source.constant(node.value))
+                sources.constants.setdefault(node.targets[0].id, []).append(source.constant(_length(node.value)))
             elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.endswith(".tflite"):
                 sources.models.append(source.constant(node)._replace(text=re.split(r"[/\\]", node.value)[-1]))
             elif isinstance(node, ast.Call) and _is_interpreter(node.func) and len(node.args) > _ARENA_ARGUMENT:
@@ -54,6 +54,12 @@ class _Source:
         start = self._starts[node.lineno - 1] + node.col_offset
         end = self._starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
         return Constant(self._text[start:end], self._file, start, end)
+
+
+def _length(value: ast.expr) -> ast.expr:
+    """Return the N of ``bytearray(N)``, whose size microlite takes where it is given the arena; else the value."""
+    is_array = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "bytearray"
+    return value.args[0] if is_array and isinstance(value, ast.Call) and len(value.args) == 1 else value
 
 
 def _is_interpreter(function: ast.expr) -> bool:

@@ -11,7 +11,12 @@ from tflm_sim.extensions.project.wake_word import KIND_OF_WAKE_WORD, manifest_in
 
 
 def words_of(path: str) -> str:
-    """Return what it is; "" for no project, and for sources where the parser is not installed."""
+    """Return what it is; "" for no project, and for sources where the parser is not installed.
+
+    The file with the name of a sketch is the sketch.
+    """
+    if path.endswith(".ino"):
+        path = os.path.dirname(path) or "."
     if manifest_in(path) is not None:
         return KIND_OF_WAKE_WORD
     if configuration_in(path):

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from tflm_sim.cli.options import first_given
+from tflm_sim.cli.options import refuse_besides
 from tflm_sim.device.configuration import Configuration
-from tflm_sim.errors import UsageError
 from tflm_sim.model.types import Model
 
 _WITHOUT = ("jsonl", "map", "arena_size", "executed")
@@ -21,8 +20,8 @@ def add_options(verb: str, parser: argparse.ArgumentParser) -> None:
 
 def answer(verb: str, args: argparse.Namespace) -> int | None:
     """Refuse ``--advise`` where there is nothing to advise on; the verb itself answers."""
-    if args.advise and (option := first_given(args, _WITHOUT)):
-        raise UsageError(f"--advise goes with the smallest arena of a model, as text or --json; remove {option}")
+    if args.advise:
+        refuse_besides(args, "advise", others=_WITHOUT)
     return None
 
 

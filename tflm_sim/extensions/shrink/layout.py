@@ -185,8 +185,14 @@ def _joined(one: SharingGroup, other: SharingGroup, shift: int) -> SharingGroup:
     return {tensor: at - lowest for tensor, at in joined.items()}
 
 
-def layout_of(model: Model, measured: Sequence[Measured]) -> Layout:
-    """Return what there is to place, with the scratch buffers of the target that needs most."""
+def layout_of(model: Model, measured: Sequence[Measured], *, is_aligned: bool = False) -> Layout:
+    """Return what there is to place, with the scratch buffers of the target that needs most.
+
+    Args:
+        model: Without a plan.
+        measured: The model, once a target.
+        is_aligned: Let every tensor lie at a multiple of 16, not only those that a kernel wants there.
+    """
     allocation = measured[0].allocation
     assert allocation is not None, "only models that work are planned"
     draft = Draft(model)
@@ -203,6 +209,8 @@ def layout_of(model: Model, measured: Sequence[Measured]) -> Layout:
     for index in planned:
         for tensor, alignment in wanted_alignments(model, index, libraries).items():
             layout.alignment[starts[index] + tensor] = alignment
+    if is_aligned:
+        layout.alignment = dict.fromkeys(alive, BUFFER_ALIGNMENT)
     return layout
 
 

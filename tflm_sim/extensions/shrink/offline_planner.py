@@ -48,6 +48,7 @@ def plan_offline(
     with_sharing: bool = True,
     kernel_order: bool = False,
     thorough: bool = False,
+    is_aligned: bool = False,
 ) -> Model | None:
     """Return the model with a plan for all targets, None where the exact planner finds none.
 
@@ -57,10 +58,11 @@ def plan_offline(
         with_sharing: Let tensors share bytes; otherwise each has its own.
         kernel_order: Let outputs overlap their inputs, too, where the order of a kernel's loops allows it.
         thorough: Also move single groups of tensors, which takes longer.
+        is_aligned: Let every tensor lie at a multiple of 16, also one that is part of another.
     """
     if not native.available():
         return None
-    layout = layout_of(model, measured)
+    layout = layout_of(model, measured, is_aligned=is_aligned)
     libraries = [each.configuration.target.kernel_library for each in measured]
     aliases = find_aliases(layout.draft, layout.alive, libraries) if with_sharing else []
     best = _best_aliases(layout, aliases)

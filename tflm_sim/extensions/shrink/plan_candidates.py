@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -20,6 +20,7 @@ from tflm_sim.extensions.shrink.target_sizer import TargetSizer
 from tflm_sim.model.draft import Draft
 from tflm_sim.model.types import Model, Operator
 from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
+from tflm_sim.planners.memory_planner import ONLINE_PLANNED_BUFFER
 from tflm_sim.units import align_up
 
 MAX_TOPS = 3
@@ -29,18 +30,39 @@ MAX_TOPS = 3
 def planned_models(
     model: Model, sizer: TargetSizer, *, kernel_order: bool, stopping: Stopping, thorough: bool = False
 ) -> Iterator[tuple[Model, tuple[int, ...]]]:
-    """Yield a model with plans, with and without tensors that share bytes, and its smallest arena on each target."""
-    for planned in _plans(without_fill(model) or model, sizer, kernel_order, stopping, thorough):
-        arenas = None if planned is None else sizer.arenas(planned)
-        if planned is not None and arenas is not None:
-            yield planned, arenas
+    """Yield a model with plans, with and without tensors that share bytes, and its smallest arena on each target.
+
+    Behind a tensor that lies off a multiple of 16 TFLM may place what it plans itself off one, too, where no kernel
+    expects it. Such plans are dropped, and others made in which every tensor lies at a multiple of 16.
+    """
+    model = without_fill(model) or model
+    for is_aligned in (False, True):
+        dropped = False
+        for planned in _plans(model, sizer, kernel_order, stopping, thorough, is_aligned=is_aligned):
+            arenas = None if planned is None else sizer.arenas(planned)
+            if planned is not None and arenas is not None:
+                if _is_odd(planned, sizer):
+                    dropped = True
+                else:
+                    yield planned, arenas
+        if not dropped:
+            break
+
+
+def _is_odd(planned: Model, sizer: TargetSizer) -> bool:
+    """Return whether a target places something that is not in the plan off a multiple of 16."""
+    return any(
+        each.offset % BUFFER_ALIGNMENT and each.info.offline_offset == ONLINE_PLANNED_BUFFER
+        for measured in sizer.measure_all(planned)
+        for each in measured.buffers
+    )
 
 
 def _plans(
-    model: Model, sizer: TargetSizer, kernel_order: bool, stopping: Stopping, thorough: bool
+    model: Model, sizer: TargetSizer, kernel_order: bool, stopping: Stopping, thorough: bool, *, is_aligned: bool
 ) -> list[Model | None]:
     """Return the model with plans of several kinds, None where one is none."""
-    look = partial(plan_offline, kernel_order=kernel_order, thorough=thorough)
+    look = partial(plan_offline, kernel_order=kernel_order, thorough=thorough, is_aligned=is_aligned)
     measured = sizer.measure_all(model)
     plans = [look(model, measured, with_sharing=with_sharing) for with_sharing in stopping.watch((True, False))]
     early = with_early_views(model)
@@ -48,7 +70,7 @@ def _plans(
         plans.append(look(early, sizer.measure_all(early)))
     if kernel_order:
         for each, planned in ((model, plans[0]), (early, plans[-1])):
-            plans += _in_order(each, planned, sizer, stopping, thorough=thorough) if each is not None else []
+            plans += _in_order(each, planned, sizer, stopping, look, thorough=thorough) if each is not None else []
     return plans
 
 
@@ -84,7 +106,13 @@ def _is_view(draft: Draft, operator: Operator) -> bool:
 
 
 def _in_order(
-    model: Model, planned: Model | None, sizer: TargetSizer, stopping: Stopping, *, thorough: bool
+    model: Model,
+    planned: Model | None,
+    sizer: TargetSizer,
+    stopping: Stopping,
+    look: Callable[..., Model | None],
+    *,
+    thorough: bool,
 ) -> list[Model]:
     """Return plans for a model with other kernels: everywhere, and where it is fuller than such a plan.
 
@@ -92,13 +120,14 @@ def _in_order(
         model: Without a plan.
         planned: With one, and its own kernels.
         sizer, stopping: Of the search.
+        look: Plans a model.
         thorough: Also for the operators at the top of a plan, again and again.
     """
     found: list[Model] = []
 
     def add(only: frozenset[Place] | None) -> Model | None:
         ordered = kernel_choice.pixel_by_pixel(model, sizer.libraries, only)
-        planned = ordered and plan_offline(ordered, sizer.measure_all(ordered), kernel_order=True, thorough=thorough)
+        planned = ordered and look(ordered, sizer.measure_all(ordered))
         if planned is not None:
             shared = {overlap.operator for overlap in overlaps(sizer.measure(planned))}
             found.append(kernel_choice.as_before(planned, model, shared))

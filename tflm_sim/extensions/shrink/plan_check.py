@@ -28,6 +28,7 @@ from tflm_sim.extensions.shrink.refusal import VerificationFailed, refuse
 from tflm_sim.extensions.shrink.symbolic import Hashes, mix, salt, subgraphs_run
 from tflm_sim.graph.eval_tensor import TYPE_SIZES
 from tflm_sim.model.types import Model, Operator, Tensor
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 from tflm_sim.targets.kernel_library import KernelLibrary
 
 MAX_BYTES = 1 << 26
@@ -114,12 +115,18 @@ class _Arena:
         self.bytes: NDArray[np.uint64] = np.zeros(size, np.uint64)
 
     def _check_alignments(self) -> None:
+        """Refuse a tensor where no kernel finds it, and scratch where TFLM has none in plans of its own."""
         model = self.model
+        for (index, node), rooms in self.scratch.items():
+            if any(room.start % BUFFER_ALIGNMENT for room in rooms):
+                within = f" of subgraph {index}" if index else ""
+                raise self._refuse(f"a scratch buffer of #{node}{within} lies at no multiple of {BUFFER_ALIGNMENT}")
         for index in range(len(model.subgraphs)):
             for tensor, alignment in wanted_alignments(model, index, [self.library]).items():
                 if (place := (index, tensor)) in self.places and self.places[place].start % alignment:
+                    within = f" of subgraph {index}" if index else ""
                     raise self._refuse(
-                        f"tensor {tensor} lies at {self.places[place].start:,} B, no multiple of {alignment}"
+                        f"tensor {tensor}{within} lies at {self.places[place].start:,} B, no multiple of {alignment}"
                     )
 
     def run(self) -> None:

@@ -38,7 +38,7 @@ def prove_in_program(
     shrunk: Model,
     runs: int,
     program: str | os.PathLike[str],
-    interpreter: int = 0,
+    into: int = 0,
     stream: Mapping[str, Any] | None = None,
 ) -> ProgramProof:
     """Execute a program with each of the models and compare every output.
@@ -48,7 +48,7 @@ def prove_in_program(
         shrunk: The model after; ``source`` of both holds their bytes.
         runs: Random inputs, beside the two extreme ones; a state goes on from each to the next.
         program: The linked program.
-        interpreter: The number of its interpreter that gets them, from 1 on; 0 for each.
+        into: The number of its interpreter that gets them, from 1 on; 0 for each.
         stream: Of a result that takes the new frames of the original's window: how that moves on, for
             :func:`~tflm_sim.extensions.shrink.wheel_worker.stream_chunks`.
 
@@ -59,7 +59,7 @@ def prove_in_program(
     reader, path = programs(), os.fspath(program)
     if reader is None:
         raise ModelError("not proved: no extension is installed that executes programs", path=path)
-    compute = partial(reader.outputs, path, interpreter=interpreter)
+    compute = partial(reader.outputs, path, into=into)
     ends = conversions(original, shrunk) if stream is None else ()
     inputs = list(_inputs(original, runs, ends)) if stream is None else []
     given = _converted(inputs, ends, ENDS[0])
@@ -77,7 +77,7 @@ def prove_in_program(
     if different is not None:
         raise ProofFailed(f"refused: the outputs of run {different} in {path} differ from the original's")
     _check_control(original, compute, inputs, expected)
-    before, after = (reader.smallest_arena(path, model, interpreter=interpreter) for model in (original, shrunk))
+    before, after = (reader.smallest_arena(path, model, into=into) for model in (original, shrunk))
     return ProgramProof(path, len(inputs), len(set(expected)), before, after)
 
 

@@ -235,7 +235,7 @@ def shrink_configurations(targets: Where | Iterable[Where]) -> list[Configuratio
         UsageError: One has two arenas.
     """
     found = configure_each(targets)
-    if any(configuration.is_split for configuration in found):
+    if any(configuration.split_arenas for configuration in found):
         raise UsageError("shrink sizes one arena; two arenas are not modelled here")
     return found
 

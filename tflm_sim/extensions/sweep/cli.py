@@ -75,7 +75,7 @@ class ChangeRow:
     Attributes:
         before, after: Bytes, else the status; "-" where there is no row.
         bytes: after - before; null where a side has none.
-        verdict: "new", "gone", "fits now", "no longer fits" or "".
+        verdict: "new", "gone", "fits now", "may fit now" (only the firmware knows), "no longer fits" or "".
         worse: Whether it grew, or is none any more, or no longer fits.
     """
 
@@ -109,7 +109,9 @@ def register(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--targets", metavar="T,...", help="targets, or all (default without --boards: cortex-m4)")
     parser.add_argument(
-        "--boards", metavar="B,...", help="boards, or all; the column 'fits' is about their RAM and flash"
+        "--boards",
+        metavar="B,...",
+        help="boards, or all; the column 'fits' is no where their RAM or flash is too small",
     )
     parser.add_argument("--limit", metavar="N", help="the largest allowed arena, for the column 'fits'")
     add_configuration(parser, leave_out=_PER_CASE, title="firmware, for every target")

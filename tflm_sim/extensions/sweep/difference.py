@@ -32,9 +32,9 @@ class RowChange:
         """What else there is to say: a side that has no row, or whether it fits now."""
         if self.before is None or self.after is None:
             return "new" if self.before is None else "gone"
-        if None in (self.before.fits, self.after.fits) or self.before.fits == self.after.fits:
+        if None in (self.before.may_fit, self.after.may_fit) or self.before.may_fit == self.after.may_fit:
             return ""
-        return "fits now" if self.after.fits else "no longer fits"
+        return "no longer fits" if not self.after.may_fit else "fits now" if self.after.fits else "may fit now"
 
     @property
     def is_worse(self) -> bool:
@@ -42,7 +42,7 @@ class RowChange:
         if self.before is None or self.after is None:
             return False
         lost = self.before.multiple_of_16 is not None and self.after.multiple_of_16 is None
-        return lost or (self.bytes or 0) > 0 or (self.before.fits is True and self.after.fits is False)
+        return lost or (self.bytes or 0) > 0 or (self.before.may_fit is True and self.after.may_fit is False)
 
 
 def changes(before: Iterable[Row], after: Iterable[Row]) -> list[RowChange]:
@@ -66,5 +66,5 @@ def _key(row: Row) -> tuple[str, str, str, str]:
 
 def _differs(before: Row, after: Row) -> bool:
     figures = [(row.status, row.multiple_of_16) for row in (before, after)]
-    verdicts = {before.fits, after.fits}
+    verdicts = {before.may_fit, after.may_fit}
     return figures[0] != figures[1] or (None not in verdicts and len(verdicts) > 1)

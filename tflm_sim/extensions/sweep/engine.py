@@ -25,6 +25,7 @@ from tflm_sim.extensions.sweep.limits import Limits
 from tflm_sim.extensions.sweep.urls import is_url, read_url
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model
+from tflm_sim.planners.deadline import Deadline
 
 BATCH_BYTES = 4 << 20
 NAME_DIVISOR = 8
@@ -93,11 +94,11 @@ def size_batch(batch: Batch, cases: Sequence[Case]) -> list[Row]:
 
     It runs wherever the engine sends it, and leaves nothing behind there.
     """
-    made, ends = Rows(cases, read=_read), time.monotonic() + BATCH_SECONDS
+    made, deadline = Rows(cases, read=_read), Deadline(BATCH_SECONDS)
     rows: list[Row] = []
     for item in batch:
         rows += made.of(item.name, item.source)
-        if time.monotonic() > ends:
+        if deadline.is_over:
             break
     return rows
 
@@ -179,19 +180,22 @@ class Dask:
         if time.monotonic() - self._polled >= self.POLL_INTERVAL_S:
             threads: dict[str, int] = self._client.nthreads()
             if not threads.keys() <= self._threads.keys():
-                self._check_versions()
+                for lost in self._check_versions():
+                    threads.pop(lost, None)
             self._threads, self._polled = threads, time.monotonic()
         return max(1, sum(self._threads.values()))
 
-    def _check_versions(self) -> None:
+    def _check_versions(self) -> list[str]:
+        """Return the workers that do not answer: they are gone, or asked again once they are back."""
         # Of the code that runs there; a function of this package would not arrive where there is none.
         asked = self._client.run(eval, "__import__('tflm_sim').__version__", on_error="return")
         for address, found in asked.items():
-            if found != __version__:
+            if found != __version__ and not isinstance(found, OSError):
                 has = f"tflm_sim {found}" if isinstance(found, str) else f"no tflm_sim ({found})"
                 raise UsageError(
                     f"the worker {address} has {has}, this is {__version__}: install the same version there"
                 )
+        return [address for address, found in asked.items() if isinstance(found, OSError)]
 
     def submit(self, batch: Batch, cases: Sequence[Case], limits: Limits) -> Wait:
         """Send a batch, files by their whole path; the same batch twice is run twice."""

@@ -10,8 +10,8 @@ from tflm_sim.answers.rows import Row
 from tflm_sim.escape import printable
 from tflm_sim.palette import EDGE, SERIES, SOFT
 
-WIDTH, HEIGHT = 860, 516
-_LEFT, _RIGHT, _TOP, _BOTTOM = 100, 44, 29, 60
+WIDTH, HEIGHT = 860, 532
+_LEFT, _RIGHT, _TOP, _BOTTOM = 100, 44, 29, 76
 _LEGEND_COLUMNS, _LEGEND_LINE = 5, 15
 AXES = {"model_bytes": "file, bytes", "macs": "multiply-accumulates"}
 
@@ -45,7 +45,15 @@ def plot_svg(rows: Sequence[Row], *, against: str = "model_bytes") -> str:
         x, y = _LEFT + 8 + 150 * column, 14 + _LEGEND_LINE * line
         parts.append(f'<circle cx="{x}" cy="{y}" r="4" fill="{color}"/>')
         parts.append(f'<text x="{x + 8}" y="{y + 4}">{escape(printable(name, 20))}</text>')
+    parts.append(f'<text x="16" y="{height - 5}" fill="{SOFT}">{escape(_about(rows))}</text>')
     return "\n".join([*parts, "</svg>\n"])
+
+
+def _about(rows: Sequence[Row]) -> str:
+    """Return what the figures are of, so that the picture can be cited: TFLM, kernels, and who computed them."""
+    parts = ("TFLM", "runtime"), ("kernels", "kernels"), ("tflm_sim", "version")
+    named = ((title, dict.fromkeys(getattr(row, name) for row in rows)) for title, name in parts)
+    return printable("; ".join(f"{title} {', '.join(filter(None, each))}" for title, each in named), 140)
 
 
 def _dots(points: Sequence[tuple[int, int, Row]], xs: _LogScale, ys: _LogScale, color: str) -> Iterator[str]:

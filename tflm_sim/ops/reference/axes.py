@@ -19,8 +19,9 @@ from tflm_sim.ops.options import int_option
 from tflm_sim.ops.prepare import INPUT, OUTPUT, Prepare, counts, source, trusted, unchecked
 from tflm_sim.ops.reference.arithmetic import MAX_RUNTIME_RANK
 from tflm_sim.ops.reference.output_shapes import check_blocks_of, prepare_with_blocks
+from tflm_sim.ops.reference.quantization import QUANTIZATION_UTIL
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
-from tflm_sim.ops.roles import fail, op_data, writable_dims
+from tflm_sim.ops.roles import fail, halt, op_data, writable_dims
 from tflm_sim.units import int32
 
 CUMSUM_INTEGER_SHIFT = 20
@@ -45,10 +46,10 @@ def _cumsum(k: Kernel, source: KernelTensor, axis: KernelTensor, output: KernelT
     if output.type == TensorType.INT8:
         k.node.user_data = "cumsum.OpData"
         yield Persistent(k.node.target.sizeof("cumsum.OpData"), "cumsum.OpData")
-        _check_multipliers(k, source, output)
+        _check_multipliers(source, output)
 
 
-def _check_multipliers(k: Kernel, source: KernelTensor, output: KernelTensor) -> None:
+def _check_multipliers(source: KernelTensor, output: KernelTensor) -> None:
     """``QuantizeMultiplierSmallerThanOneExp`` halts on a multiplier outside (0, 1), and on one that rounds up to 1.
 
     The input's multiplier is always a half, unless its scale is 0 (no quantization) or not a finite number.
@@ -56,8 +57,9 @@ def _check_multipliers(k: Kernel, source: KernelTensor, output: KernelTensor) ->
     twice_scale = 2 * source.scale
     limit = (1 << CUMSUM_INTEGER_SHIFT) * output.scale
     if not abs(twice_scale) < float("inf") or twice_scale == 0 or limit == 0:
-        raise k.abort("input and output are quantized")
-    k.check(0 < twice_scale / limit < 1 - 2**-32, "0 < real_output_multiplier < 1")
+        raise halt(QUANTIZATION_UTIL, "input and output are quantized")
+    if not 0 < twice_scale / limit < 1 - 2**-32:
+        raise halt(QUANTIZATION_UTIL, "0 < real_output_multiplier < 1")
 
 
 def _reverse(k: Kernel, source: KernelTensor, axis: KernelTensor, output: KernelTensor) -> None:

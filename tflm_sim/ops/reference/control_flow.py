@@ -10,7 +10,7 @@ from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import int_option
 from tflm_sim.ops.requests import Steps
-from tflm_sim.ops.roles import abort, op_data
+from tflm_sim.ops.roles import op_data, undefined
 
 _GRAPH = "tensorflow/lite/micro/micro_interpreter_graph.cc"
 
@@ -18,7 +18,7 @@ _GRAPH = "tensorflow/lite/micro/micro_interpreter_graph.cc"
 def _subgraph(node: Node, index: int) -> Subgraph:
     """Return a subgraph whose index was compared with NumSubgraphs() only from above."""
     if index < 0:
-        raise abort(_GRAPH, "subgraph_idx >= 0")
+        raise undefined(_GRAPH, f"subgraph {index} is read")
     return node.model.subgraphs[index]
 
 
@@ -26,7 +26,7 @@ def _input_count(node: Node, index: int) -> int:
     """``NumSubgraphInputs``."""
     inputs = _subgraph(node, index).inputs
     if inputs is None:
-        raise abort(_GRAPH, "inputs() != nullptr")
+        raise undefined(_GRAPH, "the subgraph's inputs are a null pointer")
     return len(inputs)
 
 

@@ -16,11 +16,11 @@ from tflm_sim.model.types import TensorType
 from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node
 from tflm_sim.ops.requests import KernelTensor
-from tflm_sim.ops.roles import abort
+from tflm_sim.ops.roles import halt
 from tflm_sim.units import float32
 
 _KERNEL_UTIL = "tensorflow/lite/kernels/kernel_util.cc"
-_QUANTIZATION_UTIL = "tensorflow/lite/kernels/internal/quantization_util.cc"
+QUANTIZATION_UTIL = "tensorflow/lite/kernels/internal/quantization_util.cc"
 
 ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_RELU_N1_TO_1, ACTIVATION_RELU6 = 0, 1, 2, 3
 _BOUNDS: dict[int, float] = {ACTIVATION_RELU: 0.0, ACTIVATION_RELU6: 6.0, ACTIVATION_RELU_N1_TO_1: 1.0}
@@ -70,7 +70,7 @@ def check_smaller_than_one(*multipliers: float) -> None:
     """``QuantizeMultiplierSmallerThanOneExp`` of each: halts unless 0 < multiplier < 1, rounded to 31 bits too."""
     for multiplier in multipliers:
         if not (multiplier > 0.0 and multiplier * 2**31 + 0.5 < 2**31):
-            raise abort(_QUANTIZATION_UTIL, f"0 < {multiplier} < 1")
+            raise halt(QUANTIZATION_UTIL, f"0 < {multiplier} < 1")
 
 
 def softmax_scaling(node: Node, beta: float, input_scale: float) -> tuple[int, int]:
@@ -79,7 +79,7 @@ def softmax_scaling(node: Node, beta: float, input_scale: float) -> tuple[int, i
     limit = 2.0**31 - 1
     multiplier = limit if limit < multiplier else multiplier
     if not multiplier > 1.0:
-        raise abort(_QUANTIZATION_UTIL, f"{multiplier} > 1")
+        raise halt(QUANTIZATION_UTIL, f"{multiplier} > 1")
     return quantize_multiplier(node, multiplier)
 
 

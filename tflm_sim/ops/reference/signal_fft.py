@@ -20,7 +20,7 @@ from tflm_sim.ops.reference.arithmetic import flat_size, size_t
 from tflm_sim.ops.reference.custom_options import int_entries, int_slots
 from tflm_sim.ops.reference.signal_checks import SIGNAL_KERNELS, Signal, fixed, innermost_dim
 from tflm_sim.ops.requests import Persistent, Scratch, Steps
-from tflm_sim.ops.roles import abort, size_of
+from tflm_sim.ops.roles import halt, size_of
 
 _RFFT = SIGNAL_KERNELS + "rfft.cc"
 _IRFFT = SIGNAL_KERNELS + "irfft.cc"
@@ -62,7 +62,7 @@ def _element_type(k: Kernel) -> TensorType | None:
 def _check_kiss_init(params: FftParams) -> None:
     """kissfft does not come back from a negative even length."""
     if params.fft_length < 0 and params.fft_length % 2 == 0:
-        raise abort("kissfft kiss_fft.c", "nfft >= 0")
+        raise halt("kissfft kiss_fft.c", "nfft >= 0")
 
 
 def _init_rfft(node: Node) -> Steps[object]:

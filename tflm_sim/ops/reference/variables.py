@@ -18,7 +18,7 @@ from tflm_sim.ops.kernel import Kernel
 from tflm_sim.ops.op_model import Node, OpModel
 from tflm_sim.ops.options import option
 from tflm_sim.ops.requests import KernelTensor, Persistent, Steps
-from tflm_sim.ops.roles import abort, decompression_scratch, fail, op_data
+from tflm_sim.ops.roles import decompression_scratch, fail, op_data, undefined
 
 _RESOURCES = "tensorflow/lite/micro/micro_resource_variable.cc"
 
@@ -38,7 +38,7 @@ def _prepare_var_handle(node: Node) -> Steps[None]:
     try:
         resource_id = resources.create_id_if_none_found(_name(node, "container"), _name(node, "shared_name"))
     except ValueError:
-        raise abort(_RESOURCES, "no null pointer is used") from None
+        raise undefined(_RESOURCES, "a null pointer is used as a name") from None
     k.op_data("op_data")
     if resource_id is None:
         raise fail(

@@ -126,7 +126,7 @@ class BlockCanvas {
     this.context.fillStyle = this.colors.paint[category];
   }
 
-  #box(thing, category, name) {
+  #box(thing, category, name, size = "") {
     const { from, to, start, end } = this.view.extent(thing);
     const x0 = this.x(from), x1 = this.x(to), y0 = this.y(start), y1 = this.y(end);
     if (x1 < this.gutter || x0 > this.width || y1 < TOP || y0 > this.height) return;
@@ -136,7 +136,7 @@ class BlockCanvas {
     this.context.fillRect(x0, y0, width - gapX, height - gapY);
     this.drawn++;
     if (name && width > 46 && height > 13 && this.context.globalAlpha === 1)
-      this.labels.push({ name: name(), x0: Math.max(x0, this.gutter), x1: Math.min(x1, this.width), y0: Math.max(y0, TOP), y1: Math.min(y1, this.height), first: this.#firstOf(thing), category });
+      this.labels.push({ name: name(), size, x0: Math.max(x0, this.gutter), x1: Math.min(x1, this.width), y0: Math.max(y0, TOP), y1: Math.min(y1, this.height), first: this.#firstOf(thing), category });
     this.context.globalAlpha = 1;
   }
 
@@ -198,7 +198,7 @@ class BlockCanvas {
     for (let i = 0; i < offset.length; i++) {
       if (!this.#visible(category[i])) continue;
       const thing = { kind: "resident", index: i };
-      this.#box(thing, category[i], () => `${view.name(thing, 48)}  ${shortSize(length[i])}`);
+      this.#box(thing, category[i], () => view.texts.labels[i] || view.name(thing, 48), `  ${shortSize(length[i])}`);
     }
   }
 
@@ -239,14 +239,15 @@ class BlockCanvas {
     context.textBaseline = "middle";
     context.lineWidth = 4;
     context.lineJoin = "round";
-    for (const { x0, x1, y0, y1, first, name, category } of this.labels) {
+    for (const { x0, x1, y0, y1, first, name, size, category } of this.labels) {
       const y = Math.min((y0 + y1) / 2, y0 + first / 2);
       if (x1 - x0 < 40 || y1 - y0 < 12 || y + 8 < from || y - 8 > to) continue;
       context.save();
       context.beginPath();
       context.rect(x0, y0, x1 - x0 - 4, y1 - y0);
       context.clip();
-      const shown = fitting(context, name, x1 - x0 - 10);
+      const room = x1 - x0 - 10;
+      const shown = context.measureText(name + size).width <= room ? name + size : fitting(context, name, room);
       context.strokeStyle = this.colors.fill[category];
       context.strokeText(shown, x0 + 5, y);
       context.fillStyle = this.colors.text[category];

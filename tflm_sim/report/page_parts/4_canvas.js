@@ -25,8 +25,7 @@ class PictureCanvas extends BlockCanvas {
     context.strokeStyle = this.colors.mark;
     context.fillStyle = this.colors.mark;
     context.lineWidth = 1.5;
-    // What is alive inside of an NPU's scratch, TFLM does not know.
-    if (view.peakScope >= 0 && !view.source.failure && !view.texts.has_npu) {
+    if (view.texts.is_framed) {
       const y0 = this.y(view.scopeU(view.peakScope)), y1 = this.y(view.scopeU(view.peakScope + 1));
       context.strokeRect(this.x(0), y0, this.x(view.headEnd) - this.x(0), Math.max(y1 - y0 - 1, 2));
       flags.push([[words("fullest", { size: shortSize(view.live[view.peakScope]) }), words("fullest, short")], this.x(view.headEnd) + 6, y1 - y0 > 18 ? (y0 + y1) / 2 : y1 + 10]);

@@ -62,7 +62,7 @@ def test_boards_know_their_banks() -> None:
 
 def test_tflms_own_create_with_two_arenas_is_that_of_split_arenas() -> None:
     asked = question("mobilenet_v1_025")
-    split = simulate("sample:mobilenet_v1_025", "cortex-m4", is_split=True).split
+    split = simulate("sample:mobilenet_v1_025", "cortex-m4", split_arenas=True).split
     assert split is not None
     way = next(way for way in asked.stock_ways(parse_banks(["a=64KiB", "b=2MiB"])) if (way.head, way.tail) == (0, 1))
     assert [use.needed for use in way.uses] == [-(-split.non_persistent // 16) * 16, split.persistent]
@@ -182,7 +182,7 @@ def test_a_model_without_variables_has_none_to_plan() -> None:
 
 
 def test_with_a_planner_of_its_own_tflm_needs_less_beside_the_plan() -> None:
-    own = simulate("sample:mobilenet_v1_025", "cortex-m4", has_own_planner=True)
+    own = simulate("sample:mobilenet_v1_025", "cortex-m4", own_planner=True)
     needs = arena_needs(own)
     assert needs.tail == -(-own.tail_bytes // 16) * 16
     assert needs.tail_apart < needs.tail < needs.together_before

@@ -8,7 +8,6 @@ from tflm_sim.checks.verdict import Verdict
 from tflm_sim.device.configuration import configure
 from tflm_sim.extensions.ci.project import Cell, ProjectFirmware
 from tflm_sim.extensions.ci.project_text import (
-    MAX_ROWS,
     Review,
     assumed_of,
     exit_code,
@@ -58,7 +57,7 @@ def test_each_is_a_line_and_what_is_not_good_is_told_why() -> None:
         "m on f: cannot be told: r",
         "m on f: no: r",
         "m on f: +1,600 B since the baseline of 1,600 B",
-        "m on f: 'tflm-sim shrink' looks for rewritings that need less, with the same outputs",
+        "m on f: this looks for rewritings that need less, with the same outputs: tflm-sim shrink m",
     ]
 
 
@@ -89,12 +88,3 @@ def test_without_a_state_before_there_is_one_size() -> None:
         "| --- | --- | --- | ---: | ---: |",
         "| ❓ | `m` | `f` | - | 2,048 B |",
     ]
-
-
-def test_of_a_comment_200_rows_are_shown() -> None:
-    assert MAX_ROWS == 200
-    for count, more in ((200, False), (201, True)):
-        lines = review_markdown([Review(cell(fits=None))] * count, {}, has_base=False).split("\n")
-        assert [line for line in lines if line.startswith("and ")] == ["and 1 more"] * more
-        assert len([line for line in lines if line.startswith("| ❓")]) == 200
-        assert len([line for line in lines if line.startswith("**")]) == 200

@@ -11,8 +11,7 @@ from tflm_sim import load, simulate
 from tflm_sim.arena.events import Event, OpEvent, Persist, TempFree
 from tflm_sim.arena.stages import Stage
 from tflm_sim.device.configuration import Settings, configure
-from tflm_sim.errors import FirmwareError
-from tflm_sim.extensions.firmware import execution, measured
+from tflm_sim.extensions.firmware import execution
 from tflm_sim.extensions.firmware.emulation.event_rows import events_of, rows_of
 from tflm_sim.extensions.firmware.emulation.execution import Execution
 from tflm_sim.extensions.firmware.execution import agreement
@@ -76,33 +75,6 @@ def test_a_request_that_was_not_seen_agrees_by_the_bytes_that_are_gone() -> None
     assert agreement(events, SIMULATION).compared == 0
 
 
-@pytest.mark.parametrize(("alignments", "is_same"), [((1, 1), False), ((16, 1), False), ((0, 1), True), ((1, 0), True)])
-def test_sizes_are_compared_of_requests_that_were_both_seen(alignments: tuple[int, int], is_same: bool) -> None:
-    one, other = (
-        execution.RecordedRequest(Persist(size, alignment, 100, 32, 32, "", ""), None, "", 1)
-        for size, alignment in zip((30, 31), alignments, strict=True)
-    )
-    assert execution._are_same(one, other) is is_same
-
-
-def test_requests_are_the_same_whoever_asks_where_one_asker_is_not_known() -> None:
-    persist = Persist(32, 16, 100, 32, 32, "", "")
-    whose = ((Stage.OP_INIT, 1), (Stage.OP_PREPARE, 1), (Stage.OP_INIT, 2))
-    askers = (None, *(OpEvent(stage, 0, op, "A", has=True) for stage, op in whose))
-    first, second, again, another = (execution.RecordedRequest(persist, asker, "", 1) for asker in askers)
-    assert execution._are_same(first, another)
-    assert execution._are_same(another, first)
-    assert execution._are_same(second, again), "the step is not asked about, only whose"
-    assert not execution._are_same(second, another)
-
-
-@pytest.mark.parametrize(("at", "is_found"), [(99, False), (100, True), (107, True), (108, False), (None, False)])
-def test_a_model_of_the_file_lies_at_its_bytes(at: int | None, is_found: bool) -> None:
-    models = (SimpleNamespace(address=100, extent=8, model="m"),)
-    found = execution.own_model(cast(Firmware, SimpleNamespace(models=models)), SimpleNamespace(model=at))  # type: ignore[arg-type]
-    assert found == ("m" if is_found else None)
-
-
 def test_what_is_missing_at_the_end_is_told() -> None:
     events = seen()
     last = max(number for number, event in enumerate(events) if isinstance(event, Persist))
@@ -138,26 +110,6 @@ def test_a_program_that_goes_on_where_a_check_halts_was_built_without_it() -> No
     earlier = agreement(halted.events[:last], halted)
     assert (earlier.agrees, earlier.executed) == (False, "nothing more")
     assert "halt" not in earlier.simulated
-
-
-def test_of_several_arenas_that_is_judged_which_needs_most(monkeypatch: pytest.MonkeyPatch) -> None:
-    allocation = SimpleNamespace(interpreter=1)
-    sizes = {"small": 1000, "large": 2000, "middle": 1500}
-    arenas = [
-        SimpleNamespace(smallest_arena=size, part="all", fits=None, reason=name, allocations=(allocation,))
-        for name, size in sizes.items()
-    ]
-    found = SimpleNamespace(arenas=arenas, is_left=lambda _: False)
-    monkeypatch.setattr(measured, "execute", lambda *_, **__: found)
-    with pytest.raises(FirmwareError, match="large"):
-        measured.measure("app.elf", load("sample:sine"), ())
-    arenas.append(
-        SimpleNamespace(
-            smallest_arena=None, part="all", fits=None, reason="no size is enough", allocations=(allocation,)
-        )
-    )
-    with pytest.raises(FirmwareError, match="no size is enough"):
-        measured.measure("app.elf", load("sample:sine"), ())
 
 
 def shared(*models: str, left_out: int = 0, **settings: Unpack[Settings]) -> tuple[Execution, Firmware]:
@@ -220,9 +172,9 @@ def test_a_difference_in_the_second_allocate_tensors_says_in_which() -> None:
     [
         (Settings(), ""),
         (Settings(planner="linear"), "linear planner"),
-        (Settings(has_own_planner=True), "own greedy planner"),
-        (Settings(planner="linear", has_own_planner=True), "own linear planner"),
-        (Settings(resource_variable_count=5), "room for 5 resource variables"),
+        (Settings(own_planner=True), "own greedy planner"),
+        (Settings(planner="linear", own_planner=True), "own linear planner"),
+        (Settings(resource_variables=5), "room for 5 resource variables"),
     ],
 )
 def test_what_a_file_does_not_say_of_the_set_up_is_found(settings: Settings, words: str) -> None:

@@ -203,7 +203,7 @@ def test_a_table_that_is_too_short_wherever_it_is_makes_it_a_no() -> None:
 
 
 def test_a_table_that_the_user_places_is_placed() -> None:
-    elsewhere = configure("cortex-m4", kernels="reference", variable_arena_size=1024)
+    elsewhere = configure("cortex-m4", kernels="reference", variable_arena=1024)
     found = verdict(STREAMING, room(7_592), configurations=(elsewhere,), has_resource_variables=True)
     assert (found.needed, found.fits, found.cases) == (7_592, True, ())
 
@@ -224,8 +224,8 @@ def test_a_table_for_fewer_variables_than_the_model_has_fails_with_the_words_of_
 
 
 def test_the_length_that_the_user_names_is_no_condition() -> None:
-    named = configure("cortex-m4", kernels="reference", resource_variable_count=5)
-    settled = frozenset({"planner", "resource_variable_count"})
+    named = configure("cortex-m4", kernels="reference", resource_variables=5)
+    settled = frozenset({"planner", "resource_variables"})
     found = verdict(STREAMING, room(7_728), configurations=(named,), settled=settled, has_resource_variables=True)
     assert (found.needed, found.fits, found.conditions) == (7_728, True, ())  # 7,680 + 2 x 20, a multiple of 16
 

@@ -97,7 +97,7 @@ def test_the_call_leaves_planners_open(
     found = cases(models[0], called(**call), settled=frozenset(settled))
     assert [case.configuration.planner for case in found] == planners
     assert [case.words["planner"] for case in found] == [f"a {planner} planner" for planner in planners]
-    assert {case.configuration.has_own_planner for case in found} == {call.get("has_own_planner", False)}
+    assert {case.configuration.own_planner for case in found} == {call.get("has_own_planner", False)}
 
 
 def test_a_recording_interpreter_keeps_its_planner(models: list[Model]) -> None:
@@ -149,7 +149,7 @@ def test_the_call_says_how_many_variables_and_in_which_arena(
 ) -> None:
     [case] = cases(models[0], called(variables=variables, variable_arena=arena))
     found = case.configuration
-    assert (found.resource_variable_count, found.variable_arena_size, case.words["table"]) == (count, size, "")
+    assert (found.resource_variables, found.variable_arena, case.words["table"]) == (count, size, "")
 
 
 HERE = "the table for its resource variables in this arena"
@@ -163,7 +163,7 @@ ELSEWHERE = "the table for its resource variables in another arena"
         ({"v"}, True, 5, (), [(5, None, HERE), (5, 1 << 20, ELSEWHERE)]),
         ({"v"}, False, 5, (), [(None, None, HERE)]),
         (set(), True, 5, (), [(None, None, HERE)]),
-        ({"v"}, True, 5, ("resource_variable_count",), [(None, None, "")]),
+        ({"v"}, True, 5, ("resource_variables",), [(None, None, "")]),
     ],
 )
 def test_a_table_that_no_call_tells_of_may_be_elsewhere(
@@ -177,17 +177,17 @@ def test_a_table_that_no_call_tells_of_may_be_elsewhere(
 ) -> None:
     monkeypatch.setattr(firmware_cases, "resource_variable_names", lambda _model: names)
     found = cases(models[0], settled=frozenset(settled), made=firmware(has=has, length=length))
-    usual = PLAIN.resource_variable_count
+    usual = PLAIN.resource_variables
     assert [
-        (case.configuration.resource_variable_count, case.configuration.variable_arena_size, case.words["table"])
+        (case.configuration.resource_variables, case.configuration.variable_arena, case.words["table"])
         for case in found
     ] == [(usual if count is None else count, size, where) for count, size, where in rows]
 
 
 def test_a_table_whose_arena_was_named_is_not_asked_for(models: list[Model]) -> None:
-    placed = replace(PLAIN, resource_variable_count=2, variable_arena_size=100)
+    placed = replace(PLAIN, resource_variables=2, variable_arena=100)
     [case] = cases(models[0], called(variables=3), configurations=(placed,))
-    assert (case.configuration.resource_variable_count, case.words["table"]) == (2, "")
+    assert (case.configuration.resource_variables, case.words["table"]) == (2, "")
 
 
 def test_a_case_fits_to_the_byte(models: list[Model]) -> None:

@@ -7,8 +7,6 @@ from collections.abc import Collection
 from dataclasses import replace
 from itertools import accumulate
 from operator import itemgetter
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +17,7 @@ from tflm_sim.device.configuration import configure
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.shrink.counted_loops import Place, carried, carried_distances, counted_loops
 from tflm_sim.extensions.shrink.draft_facts import draft_multiplications
-from tflm_sim.extensions.shrink.loops import _carried_bytes, equal_parts, without_fill
+from tflm_sim.extensions.shrink.loops import equal_parts, without_fill
 from tflm_sim.extensions.shrink.machine import Machine
 from tflm_sim.extensions.shrink.offline_planner import plan_offline, with_offsets
 from tflm_sim.extensions.shrink.peaks import SplitPlan, all_splits, apply, loop_splits, plans, plans_with_loops
@@ -436,17 +434,3 @@ def test_iterations_are_not_free_however_small_their_tensors_are() -> None:
     """Two operators count as 8,192 elements each, the table of n as n: n (2 * 8,192 + 3 + n) is at most 2^28."""
     assert len(Machine(counter(10_125)).loops) == 2
     assert len(Machine(counter(10_126)).loops) == 0
-
-
-@pytest.mark.parametrize(("dies", "carried"), [(0, 80), (1, 128)])
-def test_what_is_written_takes_the_place_of_what_is_read_where_nobody_reads_that_behind_the_loop(
-    dies: int, carried: int
-) -> None:
-    layers = models.Layers()
-    x, y = (layers.activation((1, 8, 4, 2)) for _ in range(2))
-    draft = Draft(layers.model([x], [y]))
-    segment: Any = SimpleNamespace(source=x, result=y, axis=1, end=1)
-    facts: Any = SimpleNamespace(bytes={x: 64, y: 64}, dies={x: dies})
-    # A row has 8 B. The first tile writes 4 rows, 32 B, and the second one reads from 3 * 8 B on: 8 B above, or 16.
-    tiles = [{x: (0, 5, 0, 4)}, {x: (3, 8, 4, 8)}]
-    assert _carried_bytes(draft, facts, segment, ((0, 4), (4, 8)), tiles) == carried

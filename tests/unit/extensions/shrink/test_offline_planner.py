@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import replace
 
+import control_flow_models
 import numpy as np
 import pytest
 import shrinking_models as models
@@ -430,6 +431,34 @@ def test_the_mvp_wants_even_addresses() -> None:
     wanted = wanted_alignments(model, 0, [KernelLibrary("mvp", "4.4.1", "dsp")])
     assert wanted == {image: 2, filters: 2, bias: 4, output: 2}
     assert last not in wanted
+
+
+def test_a_scratch_buffer_off_a_multiple_of_16_is_refused() -> None:
+    model = models.Layers()
+    x = model.activation((1, 8, 8, 4))
+    y = model.conv(x, 4)
+    conv = model.model([x], [y])
+    for start, offset in ((256, 512), (264, 520)):
+        planned = parse(encode(with_offsets(conv, {x: 0, y: start})))
+        simulation = simulate(planned, "cortex-m4")
+        (scratch,) = (each for each in simulation.buffers if each.info.tensor < 0)
+        assert scratch.offset == offset  # TFLM places it behind the output, wherever that ends.
+        if offset % 16:
+            with pytest.raises(VerificationFailed, match="a scratch buffer of #0 lies at no multiple of 16"):
+                check_plan(planned, simulation)
+        else:
+            check_plan(planned, simulation)
+
+
+@needs_c
+def test_where_tflm_would_place_something_off_a_multiple_of_16_another_plan_is_made() -> None:
+    # A READ_VARIABLE of 88 bytes is a piece of what is joined; behind it lie the tensors of an IF.
+    model = control_flow_models.random_control_flow(3003106)
+    shrunk = shrink(model, "esp32-s3", offline_plan=True, kernel_order=True)
+    assert [each for each in shrunk.rejected if "refused" in each.reason] == []
+    assert "offline plan" in [step.name for step in shrunk.steps]
+    offsets = [each.offset for each in simulate(shrunk.model, "esp32-s3").buffers if each.info.offline_offset == -1]
+    assert [offset for offset in offsets if offset % 16] == []
 
 
 def test_every_promise_says_where_it_was_read_and_holds_only_with_all_libraries() -> None:

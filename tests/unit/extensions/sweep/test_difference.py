@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tflm_sim.answers.rows import Row
 from tflm_sim.extensions.sweep.difference import RowChange, changes
 
 
-def row(size: int | None, fits: bool | None = None, **more: str) -> Row:
+def row(size: int | None, fits: bool | None = None, **more: Any) -> Row:
     return Row(
         **({"model": "m", "status": "ok" if size is not None else "error"} | more), multiple_of_16=size, fits=fits
     )
@@ -30,6 +32,8 @@ def row(size: int | None, fits: bool | None = None, **more: str) -> Row:
         (row(32, True), row(32, None), 0, "", False),
         (row(48, True), row(32, False), -16, "no longer fits", True),
         (row(32, False), row(48, True), 16, "fits now", True),
+        (row(32, None, limit=64), row(32, False, limit=64), 0, "no longer fits", True),
+        (row(32, False, limit=64), row(32, None, limit=64), 0, "may fit now", False),
         (None, row(32), None, "new", False),
         (row(32), None, None, "gone", False),
     ],

@@ -5,19 +5,17 @@ from __future__ import annotations
 import os
 import pickle
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tflm_sim import __version__, load
+from tflm_sim import __version__
 from tflm_sim.answers.rows import Case, Row
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.sweep import engine
-from tflm_sim.extensions.sweep.engine import Dask, Item, Serial, _weight, _whole_path, batches, run, size_batch
+from tflm_sim.extensions.sweep.engine import Dask, Item, Serial, batches, run, size_batch
 from tflm_sim.extensions.sweep.limits import Limits
-from tflm_sim.samples import sample_path
 
 MIB = 1024 * 1024
 
@@ -26,14 +24,6 @@ def test_four_mebibytes_are_a_batch() -> None:
     sizes = [2 * MIB, 2 * MIB - 1, 1, 4 * MIB, 4 * MIB - 1, 0, 1, 3]
     made = [[len(item.source) for item in batch] for batch in batches(Item("m", bytes(size)) for size in sizes)]  # type: ignore[arg-type]
     assert made == [[2 * MIB, 2 * MIB - 1, 1], [4 * MIB], [4 * MIB - 1, 0, 1], [3]]
-
-
-def test_a_path_weighs_an_eighth_and_what_cannot_be_looked_at_as_much_as_256_kib(tmp_path: Path) -> None:
-    (tmp_path / "m").write_bytes(bytes(87))
-    assert _weight(str(tmp_path / "m")) == 10
-    assert _weight(str(tmp_path / "absent")) == _weight("nul\0l") == 256 * 1024 // 8
-    assert _weight(b"12345") == 5
-    assert _weight(load("sample:sine")) == len(sample_path("sine").read_bytes())
 
 
 class Pool:
@@ -115,10 +105,10 @@ def test_the_rest_of_a_batch_whose_time_is_over_is_sized_model_by_model() -> Non
 
 
 def test_a_batch_ends_with_the_model_that_is_under_way_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = iter([100.0, 101.0, 102.0, 102.1])
-    monkeypatch.setattr(engine, "time", SimpleNamespace(monotonic=lambda: next(now)))
-    batch = tuple(Item(str(number), "sample:sine") for number in range(9))
-    assert [row.model for row in size_batch(batch, [M4])] == ["0", "1", "2"]
+    batch = tuple(Item(name, "sample:sine") for name in "abc")
+    for seconds, sized in ((0.0, "a"), (None, "abc")):
+        monkeypatch.setattr(engine, "BATCH_SECONDS", seconds)
+        assert "".join(row.model for row in size_batch(batch, [M4])) == sized
 
 
 def test_one_process_is_one_worker() -> None:
@@ -190,6 +180,16 @@ def test_a_worker_with_another_version_is_refused(clock: Any, found: object, has
     assert str(refused.value) == f"the worker b has {has}, this is {__version__}: install the same version there"
 
 
+def test_a_worker_that_is_lost_while_it_is_asked_is_asked_again(clock: Any) -> None:
+    client = Client({"a": __version__, "b": OSError("the connection is closed")})
+    pool = Dask(client)
+    assert pool.workers == 2
+    client.versions["b"] = __version__
+    clock[0] = 102.0
+    assert pool.workers == 2 + 2
+    assert (client.looks, client.checks) == (2, 2)
+
+
 def test_a_cluster_gets_whole_paths_and_a_closed_one_is_gone(clock: Any) -> None:
     client = Client({})
     pool = Dask(client)
@@ -202,8 +202,3 @@ def test_a_cluster_gets_whole_paths_and_a_closed_one_is_gone(clock: Any) -> None
         pool.submit((), [], Limits(0))
     with pytest.raises(UsageError, match="the scheduler does not answer any more; the finished rows are kept"):
         list(run([Item("m", "a")], [Case("cortex-m4")], pool, Limits(0)))
-
-
-@pytest.mark.parametrize("source", [b"bytes", "memory://a/b", "sample:sine"])
-def test_what_is_no_path_is_sent_as_it_is(source: Any) -> None:
-    assert _whole_path(source) is source

@@ -28,9 +28,9 @@ TARGET = "cortex-m4"
 DEFAULT_BASELINE = "arena_baseline.json"
 MARKER = (
     f"arena(model, target='{TARGET}', limit=None, board=None, library=None, kernels=None, runtime=None, "
-    "firmware=None, run=False, interpreter=None, "
-    "planner='greedy', resource_variables=None, custom_ops=(), ethos_u=False, arena_address=0, "
-    "variable_arena_size=None): the model that the test is about, and the firmware that it runs in; the test fails "
+    "firmware=None, run=False, into=0, interpreter=None, planner='greedy', own_planner=False, "
+    "resource_variables=None, custom_ops=(), ethos_u=False, arena_address=0, "
+    "variable_arena=None): the model that the test is about, and the firmware that it runs in; the test fails "
     "unless the model works in an arena of limit bytes ('64KiB'); firmware is a linked program, which is read, or with "
     "run=True executed"
 )
@@ -141,7 +141,7 @@ def arena_marker(
     *,
     limit: int | str | None = None,
     run: bool = False,
-    resource_variables: int | None = None,
+    into: int = 0,
     **settings: Any,
 ) -> ArenaChecker:
     """Return the checker that a marker's arguments ask for; a missing one is named with this function's name.
@@ -162,12 +162,10 @@ def arena_marker(
     where = target or (None if is_named else TARGET)
     program = None
     if firmware := settings.pop("firmware", None):
-        program = linked_program(
-            _found(item, firmware), target, run=run, resource_variable_count=resource_variables, **settings
-        )
+        program = linked_program(_found(item, firmware), target, run=run, into=into, **settings)
         configuration = program.need(name, loaded).configuration
     else:
-        configuration = configure(where, resource_variable_count=resource_variables, **settings)
+        configuration = configure(where, **settings)
     named = {name: settings.get(name) for name in ("library", "runtime", "kernels")}
     missing = unnamed(configuration, target=target or settings.get("board"), **named)
     about = target_line(configuration.target, () if program else missing)

@@ -31,7 +31,7 @@ def execute(
     emulator: str = "",
     timeout: int = TIMEOUT_S,
     sizes: Iterable[int] = (),
-    interpreter: int = 0,
+    into: int = 0,
 ) -> Execution:
     """Execute a linked program up to the end of its AllocateTensors(), with arenas of many sizes.
 
@@ -47,7 +47,7 @@ def execute(
             and the program is told that they succeeded. With ``model`` they are called for it.
         emulator: "unicorn" or "qemu"; "" for the first that is installed and has the program's core.
         timeout: Seconds of the host's processor after which it is given up; an Invoke() after half of them.
-        interpreter: The number of the interpreter that gets ``model``, from 1 on, in the order of their first
+        into: The number of the interpreter that gets ``model``, from 1 on, in the order of their first
             AllocateTensors(); 0 for each, where all have one model.
         sizes: Sizes of each arena that are tried besides, bytes; see :attr:`ExecutedArena.tried`.
 
@@ -58,7 +58,7 @@ def execute(
         UsageError: No emulator is installed.
     """
     settings = {"timeout": timeout, "invokes": invokes, "emulator": emulator}
-    settings |= {"interpreter": interpreter, "sizes": each_of(sizes, int, "sizes in bytes")}
+    settings |= {"interpreter": into, "sizes": each_of(sizes, int, "sizes in bytes")}
     return from_json(Execution, _answer(elf, settings, {"model": _encoded(model), "runs": None}))
 
 
@@ -69,7 +69,7 @@ def compute_outputs(
     *,
     emulator: str = "",
     timeout: int = TIMEOUT_S,
-    interpreter: int = 0,
+    into: int = 0,
 ) -> list[tuple[bytes, ...]]:
     """Return what a program's kernels compute with a model: the bytes of the outputs of each run, in order.
 
@@ -81,13 +81,13 @@ def compute_outputs(
         runs: The bytes of each input, in order, of each run.
         emulator: As there.
         timeout: As there.
-        interpreter: As there.
+        into: As there.
 
     Raises:
         FirmwareError, ModelError, UsageError: As there, or the program does not run the model.
     """
     encoded = [[b64encode(each).decode() for each in inputs] for inputs in runs]
-    settings = {"timeout": timeout, "invokes": 0, "emulator": emulator, "interpreter": interpreter}
+    settings = {"timeout": timeout, "invokes": 0, "emulator": emulator, "interpreter": into}
     answer = _answer(elf, settings, {"model": _encoded(model), "runs": encoded})
     return [tuple(map(b64decode, outputs)) for outputs in answer["outputs"]]
 

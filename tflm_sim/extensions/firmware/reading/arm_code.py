@@ -44,7 +44,9 @@ def _branch(instruction: Any, name: str, always: bool) -> list[step.Step]:
     target = operands[0] if name == "b" and isinstance(operands[0], int) else None
     if name == "b" and instruction.cc in (_EQUAL, _UNEQUAL):
         return [step.Branch(target, True, instruction.cc == _EQUAL)]
-    return [step.Branch(target, not always, returns=name == "bx" and operands == ["lr"])]
+    is_return = name == "bx" and operands == ["lr"]
+    calls = [step.CallTo(None, operands[0])] if name == "bx" and always and not is_return else []
+    return [*calls, step.Branch(target, not always, returns=is_return)]
 
 
 def _data(instruction: Any, name: str, operands: list[Any]) -> list[step.Step]:

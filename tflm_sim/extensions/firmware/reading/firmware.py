@@ -18,6 +18,7 @@ from tflm_sim.extensions.firmware.reading.dwarf_units import Units
 from tflm_sim.extensions.firmware.reading.elf import DATA, Elf, Symbol
 from tflm_sim.extensions.firmware.reading.embedded_models import EmbeddedModel, find_models
 from tflm_sim.extensions.firmware.reading.image import AddressIndex, Image, load_image
+from tflm_sim.extensions.firmware.reading.kernel_requests import Requests, kernel_requests
 from tflm_sim.extensions.firmware.reading.linked_kernels import (
     keeps_kernel_sums,
     kernel_functions,
@@ -81,6 +82,7 @@ class Firmware:
         only_takes_allocators: Whether every interpreter is given an allocator that was made before, so that several may
             share one.
         own_kernels: Functions outside TFLM that may be a kernel's Prepare.
+        kernel_requests: How often the kernel of each operator asks for memory.
         own_resolvers: Classes outside TFLM that find operators, as a MicroOpResolver does.
         own_planners: Classes outside TFLM that plan memory, as a MicroMemoryPlanner does.
         set_up: What its code passes to TFLM.
@@ -113,6 +115,7 @@ class Firmware:
     resolver_sizes: tuple[int, ...] = ()
     only_takes_allocators: bool = False
     own_kernels: tuple[str, ...] = ()
+    kernel_requests: tuple[tuple[str, Requests], ...] = ()
     own_resolvers: tuple[str, ...] = ()
     own_planners: tuple[str, ...] = ()
     set_up: SetUp = SetUp()  # noqa: RUF009 - a named tuple
@@ -201,6 +204,7 @@ def _examine(image: Image, arena_symbol: str | None, ram: int | None) -> Firmwar
         resolver_sizes=resolver_sizes(symbol.name for symbol in symbols),
         only_takes_allocators=only_takes_allocators(symbols),
         own_kernels=own_kernels(symbols),
+        kernel_requests=kernel_requests(elf, graph),
         own_resolvers=own_classes(symbols, tflm_names.FIND_OPERATOR),
         own_planners=own_classes(symbols, tflm_names.PLANNER_OFFSET),
         set_up=set_up,

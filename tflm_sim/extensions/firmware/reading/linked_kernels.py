@@ -8,7 +8,7 @@ library's function if one of TFLM's does. On processors whose calls are not foun
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from tflm_sim.extensions.firmware.reading import tflm_names
 from tflm_sim.extensions.firmware.reading.call_graph import CallGraph, Function
@@ -30,9 +30,19 @@ _KERNEL_SUMS = "arm_vector_sum_s8"
 _KEEPS_SUMS = re.compile(r"7Prepare|CmsisNnPrepareSvdf|PrepareSvdf")
 
 
-def _registers(function: Function) -> re.Match[str] | None:
-    names = (plain_name(name) for name in function.names if "Register_" in name)
-    return next(filter(None, map(_REGISTER.match, names)), None)
+def operator_of(name: str) -> str | None:
+    """Return the operator that a function registers, by its name without scopes; None for other functions."""
+    match = _REGISTER.match(name)
+    return None if match is None else _CUSTOM_NAMES.get(match[1], match[1])
+
+
+def registering_functions(graph: CallGraph) -> Iterator[tuple[str, Function]]:
+    """Yield each function that registers an operator."""
+    for function in graph.functions.values():
+        names = (plain_name(name) for name in function.names if "Register_" in name)
+        operator = next(filter(None, map(operator_of, names)), None)
+        if operator is not None:
+            yield operator, function
 
 
 def registered_operators(graph: CallGraph) -> frozenset[str] | None:
@@ -42,12 +52,10 @@ def registered_operators(graph: CallGraph) -> frozenset[str] | None:
     """
     unused = {function.start for function in _named(graph, _ALL_OPERATORS) if not graph.callers.get(function.start)}
     found, is_any = set(), False
-    for function in graph.functions.values():
-        match = _registers(function)
-        if match:
-            is_any = True
-            if not graph.callers or graph.calling_functions(function.start) - unused:
-                found.add(_CUSTOM_NAMES.get(match[1], match[1]))
+    for operator, function in registering_functions(graph):
+        is_any = True
+        if not graph.callers or graph.calling_functions(function.start) - unused:
+            found.add(operator)
     return frozenset(found) if is_any or any(_named(graph, _ALLOCATES)) else None
 
 

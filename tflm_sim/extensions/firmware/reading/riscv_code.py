@@ -83,7 +83,9 @@ def _jump(instruction: Any, name: str, operands: list[Any]) -> list[step.Step] |
             return [step.Branch(here + offset, False)]
         case ("j", _):
             return None
-    return [step.Branch(None, False, returns=name == "ret" or operands == ["ra"])]
+    is_return = name == "ret" or operands == ["ra"]
+    calls = [step.CallTo(None, operands[0])] if name == "jr" and not is_return else []
+    return [*calls, step.Branch(None, False, returns=is_return)]
 
 
 def _branch(instruction: Any, name: str, operands: list[Any]) -> list[step.Step] | None:

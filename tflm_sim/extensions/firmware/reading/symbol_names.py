@@ -15,6 +15,8 @@ _NO_ARENAS = frozenset(("main_arena",))
 _ARENA_LEAST = 256
 """Bytes: what is smaller is a pointer to an arena, or its size."""
 _NESTED = re.compile(r"_Z(?:N[KV]*|L)?")
+_LENGTH = re.compile(r"L?(\d{1,4})")
+"""Before an identifier in a mangled name; "L" is before that of a static function."""
 _REFERENCE_KERNELS = frozenset({"ConvPrepare", "DepthwiseConvPrepare", "PoolingPrepare", "SoftmaxPrepare"})
 """Source: the library's own kernels have a Prepare in an unnamed namespace: kernels/cmsis_nn, esp_nn @ 90b983c."""
 _ESP_VARIANTS = {"esp32s3": "esp32s3", "esp32p4": "esp32p4", "riscv_pie": "esp32p4", "opt": "opt", "ansi": "ansi"}
@@ -31,7 +33,8 @@ _GIVEN_ALLOCATOR = re.compile(tflm_names.GIVEN_ALLOCATOR)
 _SHARED = re.compile(tflm_names.SHARED)
 _VARIABLES = re.compile(tflm_names.CREATE_VARIABLES + tflm_names.COPY)
 _OWN_KERNEL = re.compile(tflm_names.OWN_KERNEL)
-_COMPUTES = re.compile(r"eval|invoke", re.IGNORECASE)
+COMPUTES = re.compile(r"eval|invoke", re.IGNORECASE)
+"""What a function of a kernel is called that says that it computes."""
 _RESOLVER = re.compile(r"22MicroMutableOpResolverILj(\d+)E")
 
 
@@ -76,9 +79,9 @@ def function_name(name: str) -> str:
     if match is None:
         return name
     last, at = "", match.end()
-    while digits := re.match(r"\d+", name[at : at + 4]):
-        start = at + len(digits[0])
-        at = start + int(digits[0])
+    while digits := _LENGTH.match(name, at):
+        start = digits.end()
+        at = start + int(digits[1])
         last = name[start:at]
     return last
 
@@ -167,7 +170,7 @@ def own_kernels(symbols: Iterable[Symbol]) -> tuple[str, ...]:
     Those that say that they compute are left out.
     """
     names = (symbol.name for symbol in symbols if symbol.type == FUNCTION and _OWN_KERNEL.fullmatch(symbol.name))
-    return tuple(sorted({name for name in map(function_name, names) if not _COMPUTES.search(name)}))
+    return tuple(sorted({name for name in map(function_name, names) if not COMPUTES.search(name)}))
 
 
 def own_classes(symbols: Iterable[Symbol], pattern: str) -> tuple[str, ...]:
@@ -181,9 +184,9 @@ def _class_name(name: str) -> str:
     """Return the class of a function of one, by its mangled name: the identifier before the function's."""
     match = _NESTED.match(name)
     found, at = ["", ""], match.end() if match else len(name)
-    while digits := re.match(r"\d+", name[at : at + 4]):
-        start = at + len(digits[0])
-        at = start + int(digits[0])
+    while digits := _LENGTH.match(name, at):
+        start = digits.end()
+        at = start + int(digits[1])
         found.append(name[start:at])
     return found[-2]
 

@@ -313,11 +313,13 @@ def embedding_lookup_sparse(call: PrepareCall) -> None:
 def hashtable_lookup(call: PrepareCall) -> None:
     """HASHTABLE_LOOKUP."""
     call.counts(3, 2)
-    lookup, key, value = call.input(0), call.input(1), call.input(2)
+    lookup = call.input(0)
     call.rank(lookup, 1, "lookup")
     call.is_c_type(lookup, t.INT32, "lookup")
+    key = call.input(1)
     call.rank(key, 1, "key")
     call.is_c_type(key, t.INT32, "key")
+    value = call.input(2)
     call.ensure(value.rank >= 1, "NumDimensions(value) >= 1")
     call.ensure_eq(key.shape[0], value.shape[0], "SizeOfDimension(key, 0)", "SizeOfDimension(value, 0)")
     if value.type == t.STRING:

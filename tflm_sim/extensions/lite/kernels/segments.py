@@ -11,7 +11,7 @@ from itertools import pairwise
 from tflm_sim.errors import PrepareError
 from tflm_sim.extensions.lite.graph_info import NO_TYPE, TfLiteTensor
 from tflm_sim.extensions.lite.kernels import type_names as t
-from tflm_sim.extensions.lite.kernels.call import PrepareCall, Shape, values_of
+from tflm_sim.extensions.lite.kernels.call import MAX_INT, PrepareCall, Shape, values_of
 from tflm_sim.extensions.lite.tensor_bytes import element_size
 
 _INDICES = (t.INT32, t.INT64)
@@ -201,6 +201,7 @@ def stablehlo_pad(call: PrepareCall) -> None:
     call.ensure_msg(is_outward, "StableHLO Pad interior padding must be non-negative.")
     rows = zip(value.shape, *((*call.vector(name), *(0,) * _MAX_RANK) for name in names), strict=False)
     shape = [size + max(size - 1, 0) * gap + low + high for size, low, high, gap in rows]
+    call.ensure_msg(max(shape) <= MAX_INT, "StableHLO Pad output dimension does not fit in TfLiteIntArray.")
     output = call.output()
     call.ensure(value.type == output.type, "input_tensor->type == output_tensor->type")
     call.resize(output, shape if min(shape) > 0 else (0,) * len(shape))
@@ -251,8 +252,9 @@ def stablehlo_reduce_window(call: PrepareCall) -> None:
     call.take(first, first + 1)
     dilated = [(size - 1) * dilations[place] + 1 for place, size in enumerate(value.shape)]
     padded = [size + pads[2 * place] + pads[2 * place + 1] for place, size in enumerate(dilated)]
-    call.temporary(first, value.type, dilated)
-    call.temporary(first + 1, value.type, padded)
+    temporaries = [call.temporary(first + place, value.type, None) for place in (0, 1)]
+    for tensor, sizes in zip(temporaries, (dilated, padded), strict=True):
+        call.resize(tensor, sizes)
     call.resize(output, _windows(tuple(padded), windows, strides, gaps))
 
 

@@ -84,14 +84,13 @@ def strided_slice(call: PrepareCall) -> None:
     call.counts(4)
     value, begin, end, strides = (call.input(place) for place in range(4))
     output = call.output()
+    shape = value.shape  # It is looked at before anything is checked.
     _check_strided_slice(call, value, {"begin": begin, "end": end, "strides": strides}, output)
     has_bounds = begin.is_known and end.is_known
     if not (strides.is_known and (has_bounds or call.option("offset"))):
         call.dynamic(output)
         return
-    asked = StridedSlice(
-        call.options, value.shape, begin.elements, values_of(begin), values_of(end), values_of(strides)
-    )
+    asked = StridedSlice(call.options, shape, begin.elements, values_of(begin), values_of(end), values_of(strides))
     is_known = value.is_known and has_bounds and value.type != t.STRING
     if is_known:
         output.free(AllocationType.PERSISTENT_RO)
@@ -185,9 +184,11 @@ def arg_min_max(call: PrepareCall) -> None:
 def top_k(call: PrepareCall) -> None:
     """TOPK_V2."""
     call.counts(2, 2)
-    value, count, best, places = call.input(0), call.input(1), call.output(0), call.output(1)
+    value, best = call.input(0), call.output(0)
     call.same_type(value, best, "input", "output_values")
+    count = call.input(1)
     call.one_of(count.type, (t.INT32, t.INT16), "top_k->type", number=2)
+    places = call.output(1)
     if not count.is_known or _has_unknown_dimension(value):
         call.dynamic(places, best)
         return

@@ -88,8 +88,8 @@ def _place_transpose_convolution(
         pixels = (value.elements // weights.shape[3],)
         call.temporary(taken["input_quantized"], t.INT8, value.shape)
         call.temporary(taken["scaling_factors"], t.FLOAT32, pixels)
-        call.temporary(taken["input_offset"], t.INT32, pixels)
         _check_transposed_scales(call, weights)
+        call.temporary(taken["input_offset"], t.INT32, pixels)
 
 
 def _resize_transposed(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 
 from tflm_sim.errors import FirmwareError
 from tflm_sim.extensions.firmware.emulation import follow
-from tflm_sim.extensions.firmware.emulation.follow import _fits, _size_found, _tried
+from tflm_sim.extensions.firmware.emulation.follow import _size_found
 from tflm_sim.extensions.firmware.emulation.search import Trial, Unfinished
 from tflm_sim.extensions.firmware.emulation.seen import Arena, InvokeSeen, Result, StoreSeen
 
@@ -62,14 +61,6 @@ def found(machine: Callable[[str], Any], search: Search, *results: Result, ignor
 
 WORKS, FAILS, ASTRAY = Result(0, 990, model=0x8001), Result(1, refused=1), Result(None, ending="it runs on")
 HALTS = Result(None, ending="it reaches abort()", has_crashed=True)
-
-
-@pytest.mark.parametrize(
-    ("results", "fits"),
-    [([WORKS], True), ([WORKS, FAILS], False), ([WORKS, ASTRAY], None), ([FAILS, ASTRAY], False), ([ASTRAY], None)],
-)
-def test_an_arena_fits_where_every_allocation_returned_success(results: list[Result], fits: bool | None) -> None:
-    assert _fits(results) is fits
 
 
 def test_the_smallest_size_is_told_with_what_the_program_says_below_it(machine: Callable[[str], Any]) -> None:
@@ -124,19 +115,6 @@ def test_of_two_arenas_that_were_both_enlarged_each_lacks_what_its_own_size_lack
         assert found(machine, search, FAILS)[:4] == (fits, "" if fits else "AllocateTensors() returned 1", 7, smallest)
 
 
-def test_a_program_that_halts_before_allocate_tensors_has_an_arena_that_is_too_small(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    arena = Arena(ADDRESS, 4, ADDRESS, True, None, None)
-    halted = SimpleNamespace(arenas=[arena], ending="it reaches abort()", has_crashed=True)
-    monkeypatch.setattr(follow, "starts", lambda program, make: [SimpleNamespace(words="way", is_guessed=False)])
-    monkeypatch.setattr(follow, "_followed_with", lambda *_: halted)
-    assert follow._reached(None, None, None, 0, None)[1] is halted  # type: ignore[arg-type]
-    assert [(one.status, one.ending) for one in arena.results] == [
-        (None, "it reaches abort(), before AllocateTensors()")
-    ]
-
-
 OUT = StoreSeen(None, 0x800, 0x100, 0x104, 1, "nothing")
 OWN = StoreSeen(None, 0x800, 0x100, 0x104, 1, "data")
 OVER = StoreSeen(None, 0x800, 0x100, 0x104, 1, "arena")
@@ -173,68 +151,6 @@ def test_memory_that_is_handed_out_twice_is_no_success(machine: Callable[[str], 
     )
 
 
-def test_sizes_that_were_asked_about_work_or_do_not_or_come_to_no_end() -> None:
-    search: Any = Search(None)
-    assert [(one.size, one.works) for one in _tried(search, [98, 100, 101])] == [(98, False), (100, True), (101, None)]
-
-
-def one(status: int | None, interpreter: int = 1, *, done: int = 0, model: int | None = None, names: str = "") -> Any:
-    operators = [SimpleNamespace(name=name) for name in names.split()]
-    return SimpleNamespace(
-        status=status,
-        interpreter=interpreter,
-        number=interpreter,
-        invocations_done=done,
-        model=model,
-        operators=operators,
-    )
-
-
-@pytest.mark.parametrize(
-    ("results", "times", "are"),
-    [
-        ([one(0, done=2)], 2, True),
-        ([one(0, done=1)], 2, False),
-        ([one(0, 1, done=2), one(0, 2, done=1)], 2, False),
-        ([one(0, done=0), one(0, done=2)], 2, True),  # It allocated again, and counts from there.
-        ([one(0, done=2), one(1, done=0), one(0, 2, done=2)], 2, True),  # What failed does not count,
-        ([one(0, done=2), one(1, done=0)], 2, False),  # but as the last one.
-        ([one(1)], 0, True),
-    ],
-)
-def test_each_interpreter_has_to_be_invoked_after_its_last_allocation(
-    results: list[Any], times: int, are: bool
-) -> None:
-    assert follow._are_invoked(results, times) is are
-
-
-@pytest.mark.parametrize(
-    ("ways", "taken"),
-    [
-        ([(False, [0])], 0),
-        ([(False, []), (False, [1]), (False, [0])], 1),  # The program's own start is as good as it is.
-        ([(False, []), (True, [1]), (True, [0, 0])], 2),  # Of guesses, one in which all works,
-        ([(True, [0, 1]), (True, [])], 0),  # else the first that reached something.
-        ([(True, []), (True, [1]), (True, [2])], 1),
-    ],
-)
-def test_a_program_is_started_in_the_first_way_that_reaches_something(
-    monkeypatch: pytest.MonkeyPatch, ways: list[tuple[bool, list[int]]], taken: int
-) -> None:
-    starts = [SimpleNamespace(words=f"way {at}", is_guessed=ways[at][0], at=at) for at in range(len(ways))]
-    monkeypatch.setattr(follow, "starts", lambda program, make: starts)
-
-    def followed(start: Any, *_: Any) -> Any:
-        results = [one(status) for status in ways[start.at][1]]
-        return SimpleNamespace(
-            arenas=[SimpleNamespace(results=results)], ending="it waits", has_crashed=False, at=start.at
-        )
-
-    monkeypatch.setattr(follow, "_followed_with", followed)
-    start, follower = follow._reached(None, None, None, 0, None)  # type: ignore[arg-type]
-    assert (start.at, follower.at) == (taken, taken)  # type: ignore[attr-defined]
-
-
 def test_where_no_way_reaches_anything_each_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     starts = [SimpleNamespace(words=words, is_guessed=False) for words in ("from reset", "from main()")]
     monkeypatch.setattr(follow, "starts", lambda program, make: starts)
@@ -242,32 +158,3 @@ def test_where_no_way_reaches_anything_each_is_told(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(follow, "_followed_with", lambda *_: nothing)
     with pytest.raises(FirmwareError, match=r"reached: from reset, it waits; from main\(\), it waits$"):
         follow._reached(None, None, None, 0, "app.elf")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("result", "is_taken"),
-    [
-        (one(0, model=0x100, names="ADD"), True),
-        (one(0, model=0x200, names="ADD MUL"), False),  # its own, of the same operators
-        (one(0, model=None, names="ADD MUL"), True),  # nobody saw which, and these are its operators
-        (one(0, model=None, names="ADD"), False),
-    ],
-)
-def test_a_program_that_took_its_own_model_is_refused(
-    monkeypatch: pytest.MonkeyPatch, result: Any, is_taken: bool
-) -> None:
-    monkeypatch.setattr(follow, "_operator_names", lambda model: ("ADD", "MUL"))
-    follower: Any = SimpleNamespace(arenas=[SimpleNamespace(results=[result])])
-    with nullcontext() if is_taken else pytest.raises(FirmwareError, match="the program uses its own model"):
-        follow.check_taken(follower, SimpleNamespace(address=0x100, wanted=0), None)  # type: ignore[arg-type]
-
-
-def test_an_interpreter_is_known_by_its_number_from_1_on() -> None:
-    results = [one(0, 1), one(0, 2), one(0, 1)]
-    follower: Any = SimpleNamespace(arenas=[SimpleNamespace(results=results[:2]), SimpleNamespace(results=results[2:])])
-    assert follow._wanted_results(follower, 0, None) == results
-    assert follow._wanted_results(follower, 1, None) == [results[0], results[2]]
-    assert follow._wanted_results(follower, 2, None) == [results[1]]
-    with pytest.raises(FirmwareError, match=r"there is no interpreter 3: it has 2$"):
-        follow._wanted_results(follower, 3, None)
-    assert follow._wanted_results(SimpleNamespace(arenas=[]), 3, None) == []  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.extensions.firmware.emulation.measuring import STACK, Measuring, _painted
+from tflm_sim.extensions.firmware.emulation.measuring import STACK, Measuring
 from tflm_sim.extensions.firmware.emulation.memory_map import Span
 
 BASE, POINTER = 0x9000_0000, 0x2000_1008
@@ -108,9 +108,3 @@ def test_an_operator_outside_of_an_invocation_is_not_measured(run: Run) -> None:
     run.measuring.cut("too late", has_crashed=False)
     run.measuring.operator("ADD")  # type: ignore[arg-type]
     assert (run.waiting, seen.ending, seen.by_operator) == ([], "it waits longer", [])
-
-
-@pytest.mark.parametrize("size", range(8))
-def test_paint_is_counted_from_the_start(size: int) -> None:
-    for rest in (b"", b"x", b"x" + bytes([0xA5]) * 3):
-        assert _painted(bytes([0xA5]) * size + rest) == size

@@ -147,18 +147,6 @@ def test_where_the_stack_begins_from_which_callers_took_theirs(arm: Any, top: in
     assert stores_of(arm, top=top, holder=holder)._top(0x2003_0000) == end
 
 
-def test_the_heap_lies_around_its_blocks_or_behind_the_data(arm: Any) -> None:
-    blocks = [(0x2002_0100, 0x40), (0x2002_0000, 0x20)]
-    assert stores_of(arm)._heap() == []
-    assert stores_of(arm, blocks=blocks)._heap() == [Span(0x2002_0000 - 64, 0x2002_0140 + 64)]
-    unnamed = stores_of(arm, is_unnamed=True)
-    assert unnamed._heap() == [Span(0x2000_1000, 0x2000_1000 + (1 << 20))]
-    unnamed._pointer = 0x2000_1000
-    assert unnamed._heap() == [Span(0x2000_1000, 0x2000_1000 + (1 << 20))]
-    unnamed._pointer = 0x2000_1001
-    assert unnamed._heap() == [Span(0x2000_1000, 0x2000_1001)]
-
-
 @pytest.mark.parametrize(
     ("low", "end", "is_inside", "into"),
     [

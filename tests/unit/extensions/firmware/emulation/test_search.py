@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -88,62 +87,3 @@ def test_a_larger_size_is_tried_elsewhere_with_4_mib_at_most(
     assert search.works(size)
     assert search.tried == ["whole 60", f"whole {tried}"]
     assert moves == [True]
-
-
-@pytest.mark.parametrize(("statuses", "works"), [([0, 0], True), ([0, 1], False), ([], False)])
-def test_an_arena_moves_to_memory_that_nobody_uses_at_the_same_address_modulo_64(
-    statuses: list[int], works: bool
-) -> None:
-    search = Search(100, 50, 60)
-    again: list[Any] = []
-    results = [SimpleNamespace(status=status) for status in statuses]
-    follower = SimpleNamespace(arenas=[SimpleNamespace(results=results)], run=again.append)
-    spare: list[int] = []
-    machine: Any = SimpleNamespace(spare=lambda size: spare.append(size) or 0x9000_0000, restore=again.append)
-    search._machine = machine
-    search._follower = SimpleNamespace(restarted=lambda *given: again.append(given) or follower)  # type: ignore[assignment]
-    assert search.move() is works
-    assert spare == [ROOM + 128]
-    assert again[0] == "point"
-    assert again[1][1] == ROOM
-    assert again[1][3] == 0x9000_0014
-    assert (search._given, search._wanted) == (ROOM, max(len(statuses), 1))
-
-
-def follower_that(statuses: list[int], *, is_cut: bool, refused: int) -> Any:
-    arena = SimpleNamespace(results=[SimpleNamespace(status=one, refused=refused, damage=0) for one in statuses])
-    return SimpleNamespace(arenas=[arena], run=lambda limit: None, is_cut=is_cut, ending="it waits")
-
-
-@pytest.mark.parametrize(
-    ("statuses", "is_cut", "refused", "is_brief", "said"),
-    [
-        ([0], False, 0, False, (1, True, True)),
-        ([1], False, 0, False, (1, False, True)),
-        ([], False, 0, False, (1, False, True)),
-        ([0], True, 0, True, (1, True, True)),  # It was cut when all was done.
-        ([1], True, 1, False, (1, False, False)),
-        ([1], True, 1, True, (2, False, False)),  # Once more, with all that can be seen.
-    ],
-)
-def test_a_trial_is_what_the_program_did_with_a_size(
-    statuses: list[int], is_cut: bool, refused: int, is_brief: bool, said: tuple[int, bool, bool]
-) -> None:
-    search = Search(100, 50, 60)
-    search._machine = SimpleNamespace(restore=lambda point: None)  # type: ignore[assignment]
-    asked: list[Any] = []
-    follower = follower_that(statuses, is_cut=is_cut, refused=refused)
-    search._follower = SimpleNamespace(restarted=lambda *given: asked.append(given) or follower)  # type: ignore[assignment]
-    search.attempt = lambda size, is_brief=False: SizeSearch.attempt(search, size, is_brief=is_brief)  # type: ignore[method-assign]
-    trial = search.attempt(64, is_brief=is_brief)
-    assert (search.trials, trial.succeeds, trial.is_sound) == said
-    assert [one[2].is_brief for one in asked] == [is_brief, False][: len(asked)]
-    assert follower.is_over() is bool(statuses)
-
-
-def test_a_trial_that_comes_to_no_end_and_was_refused_nothing_says_nothing() -> None:
-    search = Search(100, 50, 60)
-    search._machine = SimpleNamespace(restore=lambda point: None)  # type: ignore[assignment]
-    search._follower = SimpleNamespace(restarted=lambda *_: follower_that([], is_cut=True, refused=0))  # type: ignore[assignment]
-    with pytest.raises(Unfinished, match="it waits"):
-        SizeSearch.attempt(search, 64)

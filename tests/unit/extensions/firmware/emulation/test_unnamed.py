@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tflm_sim.extensions.firmware.emulation import unnamed
 from tflm_sim.extensions.firmware.emulation.functions import Watched
 from tflm_sim.extensions.firmware.emulation.unnamed import functions_by_message
 from tflm_sim.extensions.firmware.reading.elf import EXECUTABLE
@@ -140,35 +139,3 @@ def test_without_a_function_that_is_needed_none_is_found(missing: int) -> None:
     printed = tuple(b"" if text == PRINTED[missing] else text for text in PRINTED)
     assert found(SINGLE_ARENA, ALLOCATOR, printed=printed) == {}
     assert found(ALLOCATOR) == {}, "no table holds AllocateTemp()"
-
-
-def test_a_text_begins_behind_a_zero_or_at_the_start_of_its_section() -> None:
-    search = unnamed._Search(program(SINGLE_ARENA), is_arm=True)
-    assert [*search._places_of(PRINTED[ALLOCATE])] == [TEXTS + 1]
-    assert [*search._places_of(b"starting")] == []
-    search._parts = [(TEXTS, b"ab\0abab\0ab")]
-    assert [*search._places_of(b"ab")] == [TEXTS, TEXTS + 3, TEXTS + 8]
-
-
-def test_words_are_those_at_multiples_of_four() -> None:
-    search = unnamed._Search(program(), is_arm=True)
-    search._parts = [(TEXTS + 2, b"..\1\0\0\0\2\0\0\0"), (TABLES, b"\3\0\0\0...")]
-    assert [*search._words()] == [(TEXTS + 4, 1), (TEXTS + 8, 2), (TABLES, 3)]
-
-
-def test_a_function_begins_where_others_lead_behind_an_end_of_another() -> None:
-    search = unnamed._Search(program(SINGLE_ARENA | {12: SHIFTED}, ALLOCATOR), is_arm=True)
-    assert search._starts == [place(number) for number in range(MAIN)]
-
-
-def test_an_address_of_code_is_odd_on_arm_and_lies_in_what_is_executed() -> None:
-    arm, risc_v = (unnamed._Search(program(), is_arm=is_arm) for is_arm in (True, False))
-    end = place(MAIN) + 28
-    assert [arm._is_code(at) for at in (CODE - 1, CODE, CODE + 1, end - 1, end + 1)] == [
-        False,
-        False,
-        True,
-        True,
-        False,
-    ]
-    assert [risc_v._is_code(at) for at in (CODE - 2, CODE, end - 2, end)] == [False, True, True, False]

@@ -9,29 +9,8 @@ import pytest
 
 from tflm_sim.errors import FirmwareError, UsageError
 from tflm_sim.extensions.firmware.reading import target as module
-from tflm_sim.extensions.firmware.reading.target import Ground, _build
 from tflm_sim.targets.abi import AAPCS, ILP32
 from tflm_sim.targets.presets import preset
-
-
-@pytest.mark.parametrize(
-    ("debug", "how", "grounds"),
-    [
-        (None, "assumed", "messages in the image"),
-        (SimpleNamespace(structs={}), "assumed", "messages in the image"),
-        # 64 B is what TfLiteTensor takes on a Cortex-M without TF_LITE_STATIC_MEMORY.
-        (
-            SimpleNamespace(structs={"TfLiteTensor": SimpleNamespace(size=64)}),
-            "measured",
-            "TfLiteTensor takes 64 B; messages in the image",
-        ),
-    ],
-)
-def test_the_build_is_measured_where_the_file_has_the_size_of_a_tensor(
-    debug: SimpleNamespace | None, how: str, grounds: str
-) -> None:
-    ground = _build(SimpleNamespace(debug=debug, prints_messages=True), preset("cortex-m4"))
-    assert (ground.part, ground.how, ground.grounds) == ("build", how, grounds)
 
 
 def file(*, hint: object = None, abi: object = None, enum_size: int | None = None, enums: bool | None = None) -> Any:
@@ -68,17 +47,3 @@ def test_a_target_settles_what_the_file_leaves_open_and_contradicts_nothing() ->
         module._abis(file(), None)
     with pytest.raises(UsageError, match="remove `target=`"):
         module._abis(file(abi=ILP32), preset("cortex-m4"))
-
-
-@pytest.mark.parametrize(
-    ("releases", "grounds"),
-    [
-        ([("1.3", True)], "1.3: texts"),
-        ([("1.3", True), ("1.2", True), ("1.1", True)], "1.1 to 1.3: texts"),
-        ([("2026-01-01", False), ("1.3", True), ("1.2", True)], "1.2 and newer: texts"),
-        ([("2026-01-01", False)], "texts"),
-    ],
-)
-def test_the_releases_of_a_fork_that_fit_are_named(releases: list[tuple[str, bool]], grounds: str) -> None:
-    found: Any = [SimpleNamespace(runtime=SimpleNamespace(snapshot=name, forks=forks)) for name, forks in releases]
-    assert module._with_releases(Ground("TFLM", "", "texts", "concluded"), found).grounds == grounds

@@ -260,31 +260,3 @@ def test_only_what_looks_like_a_table_is_parsed(
     data = b"code" + struct.pack("<I", root) + b"TFL3" + bytes(4) + vtable + struct.pack("<i", 4) + bytes(300)
     assert find_models([Piece("", 0, memoryview(data))]) == ()
     assert asked == ([len(data) - 4] if is_looked_at else [])
-
-
-@pytest.mark.parametrize(
-    ("root", "vtable_at", "size", "table_size", "is_root"),
-    [
-        (12, 8, 4, 4, True),
-        (12, 8, 64, 256, True),
-        (12, 8, 66, 4, False),
-        (12, 8, 2, 4, False),
-        (12, 8, 5, 4, False),
-        (12, 8, 4, 3, False),
-        (12, 8, 4, 257, False),
-        (8, 12, 4, 4, True),  # the last four bytes
-        (8, 13, 4, 4, False),
-        (8, 0, 4, 4, False),  # where the file begins, which is no vtable
-        (13, 8, 4, 4, False),  # A table's first word does not end in the image.
-    ],
-)
-def test_a_root_table_has_a_vtable_in_the_image(
-    root: int, vtable_at: int, size: int, table_size: int, is_root: bool
-) -> None:
-    data = bytearray(20)
-    data[:4] = root.to_bytes(4, "little")
-    data[root : root + 4] = (root - vtable_at).to_bytes(4, "little", signed=True)
-    data[vtable_at : vtable_at + 4] = size.to_bytes(2, "little") + table_size.to_bytes(2, "little")
-    assert embedded_models._has_root(bytes(data[:16]), 0) is is_root
-    assert embedded_models._has_root(b"\xff" * 4 + bytes(data[:16]), 4) is is_root
-    assert not embedded_models._has_root(bytes(data[:7]), 0)

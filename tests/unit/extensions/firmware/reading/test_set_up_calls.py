@@ -9,7 +9,7 @@ import pytest
 
 from tflm_sim.extensions.firmware.reading.call_graph import Function
 from tflm_sim.extensions.firmware.reading.code_values import CallSite, CodeFacts, Value
-from tflm_sim.extensions.firmware.reading.set_up import _Program, _roles
+from tflm_sim.extensions.firmware.reading.set_up import _Program
 
 CALLER, CALLEE, SITE = Function(0x100, 64, ("main",)), 0x200, 0x120
 GIVEN = tuple(Value("", 1000 + number) for number in range(10))
@@ -121,9 +121,3 @@ def test_two_sizes_of_a_tensor_are_none() -> None:
     calls = tuple(CallSite(SITE, CALLEE, (None, Value("", size))) for size in (32, 40))
     made = _Program(SimpleNamespace(), SimpleNamespace(facts=lambda function: CodeFacts(calls)))  # type: ignore[arg-type]
     assert made.tensor_size(CALLER) is None
-
-
-def test_the_type_before_is_an_arena_only_behind_one() -> None:
-    assert _roles("PNS_5ModelES_j") == {"model": 1}
-    assert _roles("PhPNS_5ModelE") == {"arena": 1, "model": 2}
-    assert _roles("PhjPNS_5ModelE") == {"arena": 1, "size": 2, "model": 3}
