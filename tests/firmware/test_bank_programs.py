@@ -15,6 +15,7 @@ from tflm_sim.extensions.firmware.emulation.execution import ExecutedArena, Exec
 from tflm_sim.extensions.firmware.emulation.program import Program
 from tflm_sim.extensions.firmware.emulation.seen import Arena
 from tflm_sim.extensions.firmware.execution_text import ExecutionDocument, verdicts
+from tflm_sim.extensions.firmware.reading.bank_plans import bank_plans, banks_in
 from tflm_sim.extensions.firmware.reading.image import load_image
 from tflm_sim.planners import native
 
@@ -162,6 +163,31 @@ def test_banks_are_found_in_the_memory_of_a_program_that_runs_also_without_symbo
     assert banks_around(arena, [banks]) == banks
     elsewhere = replace(arena, address=banks[1].address + 14655)
     assert banks_around(elsewhere, [banks]) == ()
+
+
+def test_what_a_planner_knows_of_its_banks_is_not_taken_for_them(tmp_path: Path) -> None:
+    """It has a table of functions, the plan, where the banks are, and how many buffers there were."""
+    elf = program(tmp_path)
+    image = load_image(elf)
+    assert image.elf is not None
+    memory = Memory(elf)
+    given = next(each for each in bank_plans(image) if each.banks is not None)
+    plan = given.table.address.to_bytes(4, "little")
+    at = next(
+        piece.address + offset
+        for piece in image.pieces
+        for offset in range(0, len(piece.data) - 4, 4)
+        if bytes(piece.data)[offset : offset + 4] == plan and any(banks_in(bytes(piece.data)[offset:], given.table))
+    )
+    planner = plan + (at + 4).to_bytes(4, "little") + (37).to_bytes(4, "little") + bytes(16)
+    stack = {"data": planner.ljust(1 << 16, b"\0")}
+
+    def read(address: int, size: int) -> bytes:
+        return stack["data"][:size] if address == 0x30000000 else Memory.read(memory, address, size)
+
+    memory.read = read  # type: ignore[method-assign]
+    memory.get = lambda _: 0x30000000  # type: ignore[method-assign]
+    assert len(given_banks(memory, Program(image.elf))) == 1  # type: ignore[arg-type]
 
 
 def test_an_executed_program_tells_what_each_bank_needs() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tflm_sim.extensions.firmware.emulation.emulator import Emulator
 from tflm_sim.extensions.firmware.emulation.execution import ExecutedBank
@@ -22,9 +22,22 @@ def given_banks(machine: Emulator, program: Program) -> tuple[tuple[ExecutedBank
         return ()
     stack = machine.get("sp")
     spans = [(one.start, one.end - one.start) for one in program.data_spans] + [(stack, _STACK)]
-    memory = [machine.read(start, size) for start, size in spans]
-    rows = ((table, banks) for table in tables for data in memory for banks in banks_in(data, table))
+    memory = {start: machine.read(start, size) for start, size in spans}
+    rows = (
+        (table, banks)
+        for table in tables
+        for data in memory.values()
+        for banks in banks_in(data, table)
+        if not _are_of_planner(banks, table, memory)
+    )
     return tuple(dict.fromkeys(_banks(table, banks) for table, banks in rows))
+
+
+def _are_of_planner(banks: Sequence[tuple[int, int]], table: BankTable, memory: Mapping[int, bytes]) -> bool:
+    """Return whether they are the members of a Planner, which has the plan, too, and behind it where its banks are."""
+    plan = banks[0][0] - 4  # In front of the banks that a program gives stands their plan.
+    wanted = table.address.to_bytes(4, "little")
+    return any(data[plan - start : plan - start + 4] == wanted for start, data in memory.items() if plan >= start)
 
 
 def _banks(table: BankTable, banks: Sequence[tuple[int, int]]) -> tuple[ExecutedBank, ...]:

@@ -30,6 +30,8 @@ _TYPE_BYTES = {
 """Bytes of an element by its TfLiteType; an int4 counts as a byte. Source: core/c/c_api_types.h @ 90b983c."""
 _RUNS_OTHERS = frozenset({"IF", "WHILE", "CALL_ONCE", "ASSIGN_VARIABLE", "READ_VARIABLE", "VAR_HANDLE"})
 """Operators that write tensors of other subgraphs, or a variable that another operator asked for."""
+_STATES = {"SVDF": 1, "UNIDIRECTIONAL_SEQUENCE_LSTM": 2}
+"""How many inputs, the last that are there, an operator writes."""
 
 
 def own_spans(
@@ -117,7 +119,10 @@ def _scratch(
 
 
 def _written(machine: Emulator, operator: ObservedOperator, tensors: Span, tail: int) -> tuple[Span, ...] | None:
-    """Return the outputs of an operator, and its variables: inputs from ``tail`` on; None where they cannot be read."""
+    """Return the outputs of an operator, and its variables; None where they cannot be read.
+
+    They are the inputs from ``tail`` on, and the last ones of operators with states, where an offline plan places them.
+    """
     inputs, outputs = (_indices(machine, address) for address in operator.holds[:2])
     if inputs is None or outputs is None:
         return None
@@ -125,12 +130,12 @@ def _written(machine: Emulator, operator: ObservedOperator, tensors: Span, tail:
     if any(index >= count for index in (*inputs, *outputs)):
         return None
     written = [_elements(machine, tensors.start + _EVAL_TENSOR * index) for index in outputs]
-    read = [_elements(machine, tensors.start + _EVAL_TENSOR * index) for index in inputs]
+    states = inputs[len(inputs) - _STATES.get(operator.name, 0) :]
+    read = [(index in states, _elements(machine, tensors.start + _EVAL_TENSOR * index)) for index in inputs]
     if None in written:
         return None
-    return tuple(
-        [one for one in written if one is not None] + [one for one in read if one is not None and one.start >= tail]
-    )
+    variables = [one for is_state, one in read if one is not None and (is_state or one.start >= tail)]
+    return tuple([one for one in written if one is not None] + variables)
 
 
 def _indices(machine: Emulator, address: int) -> list[int] | None:
