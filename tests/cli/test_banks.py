@@ -90,6 +90,9 @@ def test_a_picture_shows_each_bank(tmp_path: Path, capsys: pytest.CaptureFixture
     text = svg.read_text("utf-8")
     assert "dtcm: 2,319,600 B loaded, 32,642 B stored" in text
     assert "psram: 826,944 B loaded, 40,000 B stored" in text
+    assert [text.count(words) for words in ("start of dtcm", "start of psram", ">tail<")] == [1, 1, 1]
+    # Both banks have the same times, though psram holds nothing at first and at the end.
+    assert re.findall(r">(\d+)</text>", text).count("13") == 2
     printed(capsys, "plan", "sample:keyword_spotter", *banks, "--curve", "--picture", str(svg))
     assert "bytes loaded and stored in psram, by the bytes of dtcm" in svg.read_text("utf-8")
 

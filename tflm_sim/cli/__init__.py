@@ -32,6 +32,8 @@ from tflm_sim.names import meant, unknown
 MAX_ERROR_CHARACTERS = 2000
 """Characters; of a longer error the end is printed."""
 _HELP = ("-h", "--help")
+_SAME_ELSEWHERE = {"--limit": "--arena-size", "--arena-size": "--limit", "--executed": "--run"}
+"""What an option of one verb is called by another."""
 
 
 class Once(argparse._StoreAction):
@@ -155,7 +157,8 @@ def _parsed(arguments: Sequence[str], *, of_others: bool) -> argparse.Namespace:
     for word in arguments:
         option = word.partition("=")[0]
         if word.startswith("--") and not any(each.startswith(option) for each in options):
-            raise _unknown(f"option {option}", option, options, more)
+            same = _SAME_ELSEWHERE.get(option, option)
+            raise _unknown(f"option {option}", same if same in options else option, options, more)
     raise UsageError(f"{problem}; see '{more}'")
 
 
