@@ -410,6 +410,9 @@ def test_with_its_model_a_panic_is_what_the_simulation_says(capsys: pytest.Captu
      "Failed to initialize Camera!", "the camera was not found", "no matter of the model"),
     ("quantize.cpp:58 input->type == kTfLiteFloat32 || input->type == kTfLiteInt16 || inp was not true",
      "a kernel's check failed", "(quantize.cpp:58)"),
+    ("zsh: illegal hardware instruction  ./hello_world", "an instruction that is none", "a newer processor"),
+    ("zsh: abort      ./hello_world", "abort() was called", "An assertion"),
+    ("0/1 tests passed\n~~~SOME TESTS FAILED~~~", "a test of TFLM failed", "the values"),
     ("ERR: Failed to allocate snapshot buffer!", "no memory for the camera's image", HEAP),
     ("Traceback (most recent call last):\n  File \"<stdin>\", line 1, in <module>\nImportError: no module named "
      "'microlite'", "this firmware has no module microlite", "tensorflow-micropython-examples"),

@@ -80,6 +80,12 @@ REPORTS = [
      "the model's array has the wrong type", "uint8_t"),
     ("CMake Error at tools/cmake/component.cmake:468 (add_library):\n  Cannot find source file:\n\n    main/a.cc",
      "CMake does not find a source file", "one release of both"),
+    ("UnknownPackageError: Could not find the package with 'a/TensorFlowLite_ESP32 @ ^2.0.0' requirements for your "
+     "system 'linux_x86_64'", "PlatformIO finds no package a/TensorFlowLite_ESP32 @ ^2.0.0", "pio pkg search"),
+    ("Error: 13 INTERNAL: Library 'Arduino_TensorFlowLite' not found", "the Library Manager has no Arduino_TensorFlow",
+     "Chirale_TensorFlowLite"),
+    ("UnknownBoard: Unknown board ID 'nano33ble2'", "PlatformIO does not know the board nano33ble2", "pio boards"),
+    ("error: Aborting due to Kconfig warnings", "Zephyr refuses an option", "CONFIG_CPP=y"),
     ("make: *** No rule to make target 'generate_hello_world_esp_project'.  Stop.",
      "make does not know how to make generate_hello_world_esp_project", "create_tflm_tree.py"),
     ("arm_nn.c:1: fatal error: opening dependency file C:\\Temp\\arm_nn.c.d: No such file or directory",

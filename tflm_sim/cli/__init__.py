@@ -55,13 +55,18 @@ class Once(argparse._StoreAction):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises what it does not understand, for one command line (mutable: the options that were given)."""
+    """A parser that raises what it does not understand (mutable: the options of the line that it reads)."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.given: set[str] = set()
         for name in (None, "store"):
             self.register("action", name, Once)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[argparse.Namespace, list[str]]:  # type: ignore[override]
+        """Read a command line."""
+        self.given.clear()
+        return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         """Raise a UsageError."""

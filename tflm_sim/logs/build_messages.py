@@ -223,7 +223,7 @@ BUILD_MESSAGES: tuple[MessageKind, ...] = (
         "Compilation error: exit status 1", "ERROR: command exited with status", note=_WHY),
     row("build_failed", Role.APP, "", "the build failed", "CMake; Arduino", "CMake Error at",
         "Configuring incomplete, errors occurred!", "cmake failed with exit code", "Error compiling for board",
-        "Error during build: exit status", note=_WHY),
+        "Build did NOT complete successfully", "Error during build: exit status", note=_WHY),
     row("build_failed", Role.APP, "", "the build failed", "GNU make", "make: *** [%s] Error %d", fields="target status",
         note=_WHY),
     row("build_errors", Role.APP, "", "the build failed", "armlink, Keil; IAR", "warning and %d error messages.",
@@ -247,6 +247,20 @@ BUILD_MESSAGES: tuple[MessageKind, ...] = (
         "Failed to resolve component '%s'", fields="name",
         note="Nothing ran yet. Add it ('idf.py add-dependency \"espressif/esp-tflite-micro\"' brings esp-nn), clone "
              "with submodules, or name its folder in EXTRA_COMPONENT_DIRS."),
+    row("no_package", _L, "", "PlatformIO finds no package {name}", "PlatformIO package/manager",
+        "Could not find the package with '%s' requirements", fields="name",
+        note="Nothing ran yet. lib_deps names an owner, a library and a version that its registry has ('pio pkg search "
+             "tensorflow'), or the address of a repository."),
+    row("no_library", _L, "", "the Library Manager has no {name}", "arduino-cli",
+        "Library '%s' not found", fields="name",
+        note="Nothing ran yet. Arduino_TensorFlowLite left it in 2021: clone tflite-micro-arduino-examples into the "
+             "libraries folder, or take Chirale_TensorFlowLite."),
+    row("no_board", _L, "", "PlatformIO does not know the board {name}", "PlatformIO platform/exception.py",
+        "Unknown board ID '%s'", fields="name", note="Nothing ran yet. 'pio boards' lists those that are known."),
+    row("kconfig", _L, "", "Zephyr refuses an option", "Zephyr scripts/kconfig/kconfig.py",
+        "Aborting due to Kconfig warnings",
+        note="Nothing ran yet. The warning before it names what the option depends on: TENSORFLOW_LITE_MICRO takes "
+             "CONFIG_CPP=y and the module (west config manifest.project-filter -- +tflite-micro; west update)."),
     row("no_source", _L, "", "CMake does not find a source file", "CMake", "Cannot find source file:",
         note="Nothing ran yet. The list of files is of another version than the files: generate it anew, or take one "
              "release of both."),

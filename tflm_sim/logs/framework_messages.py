@@ -411,6 +411,8 @@ FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
     row("program_arena", _F, "create", "no {bytes:,} bytes for the arena, from the heap", "examples of "
                                                                                           "esp-tflite-micro",
         "Couldn't allocate memory of %d bytes", fields="bytes", note=_HEAP),
+    row("tests_failed", _F, "", "a test of TFLM failed", "micro/testing/micro_test.h", "~~~SOME TESTS FAILED~~~",
+        note="The lines before it name the check, its file and the values."),
     row("program_camera", _F, "", "the camera was not found", "espressif/esp32-camera; Edge Impulse's examples",
         "Camera probe failed", "Camera init failed", "Failed to initialize Camera!",
         note="It is no matter of the model: the pins of this board (CAMERA_MODEL_...), the cable and the PSRAM."),
