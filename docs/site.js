@@ -15,3 +15,6 @@ function followScheme() {
 }
 new MutationObserver(followScheme).observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
 followScheme();
+
+// A table's corner that says nothing is no header.
+for (const corner of document.querySelectorAll("th:empty")) corner.replaceWith(document.createElement("td"));

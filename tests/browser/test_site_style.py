@@ -32,13 +32,16 @@ def test_copied_commands_have_no_prompt_and_no_output_and_long_lines_are_not_cut
     assert browser.execute_script(f"{code} return pre.scrollWidth - pre.clientWidth") == 0
 
 
-def test_pictures_are_dark_where_the_page_is_whatever_the_system_prefers(browser: Any, tmp_path: Path) -> None:
+def test_pictures_are_dark_where_the_page_is_and_no_header_is_empty(browser: Any, tmp_path: Path) -> None:
     pictures = '<picture><source media="(prefers-color-scheme: dark)" srcset="dark.png"><img src="light.png"></picture>'
     script = (ROOT / "docs/site.js").read_text("utf-8")
     path = tmp_path / "page.html"
-    path.write_text(f'<body data-md-color-scheme="slate">{pictures}<script>{script}</script>', "utf-8")
+    table = "<table><tr><th></th><th>exact</th></tr></table>"
+    path.write_text(f'<body data-md-color-scheme="slate">{pictures}{table}<script>{script}</script>', "utf-8")
     media = "return document.querySelector('source').media"
     browser.get(path.as_uri())
     assert browser.execute_script(media) == "all"
     browser.execute_script("document.body.dataset.mdColorScheme = 'default'")
     assert browser.execute_script(media) == "not all"
+    # Its corner that says nothing is no header, which screen readers would announce.
+    assert [cell.tag_name for cell in browser.find_elements("css selector", "tr > *")] == ["td", "th"]

@@ -19,12 +19,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 import frame
 
 from tflm_sim.samples import sample_path
+from tflm_sim.targets.reference import REFERENCE_DAY
 
 OUT = Path(__file__).resolve().parents[2] / "docs" / "pictures" / "terminal.svg"
 COLUMNS = 98
@@ -78,7 +80,10 @@ def recorded(command: str, folder: Path) -> Iterator[tuple[float, bytes]]:
     """Run a command in a pseudo-terminal and yield what it prints, with the seconds since it began."""
     ours, theirs = pty.openpty()
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    # Of the day of its TFLM, so that no picture says how old that was when it was taken.
+    day = str(int(datetime.fromisoformat(REFERENCE_DAY).replace(tzinfo=UTC).timestamp()))
     environment = {"COLUMNS": str(COLUMNS), "TERM": "xterm-256color", "LANG": "C.UTF-8", "PATH": path}
+    environment["SOURCE_DATE_EPOCH"] = day
     begin = time.monotonic()
     with subprocess.Popen(["/bin/sh", "-c", command], cwd=folder, env=environment, stdout=theirs, stderr=theirs):
         os.close(theirs)
