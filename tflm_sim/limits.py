@@ -16,7 +16,7 @@ MAX_UNPACKED_BYTES = 512 << 20
 """All members of an archive that are read, together, uncompressed."""
 MAX_FOLDER_ENTRIES = 50_000
 """Files and folders below a folder in which models are looked for; a sweep reads any number."""
-MAX_PROBLEM_BYTES = 128 << 20
+MAX_PROBLEM_BYTES = 16 << 20
 """A list of buffers."""
 MAX_ARCHIVE_MEMBERS = 100_000
 """All members of an archive, also those that are not read."""

@@ -87,6 +87,11 @@ def test_a_sketch_is_named_by_its_file_too_and_other_verbs_say_which_one_reads_i
         assert capsys.readouterr().err == said
 
 
+def test_one_project_is_checked_at_a_time(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "sine", "sine"]) == 2
+    assert capsys.readouterr().err.startswith("tflm-sim check: one project at a time, with one model: ")
+
+
 def test_a_sketch_that_does_not_fit_names_the_command_that_makes_its_model_smaller(
     sketch: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -196,6 +201,18 @@ def test_of_several_models_the_one_that_is_named_has_the_arena_of_the_file_that_
     code, out = checked(capsys, "sine", "sine/model.cpp", "--board", "nano33ble")
     assert code == 0
     assert "yes: needs 1,152 B of 2,064 B" in out
+
+
+def test_a_byte_order_mark_hides_nothing_and_stays(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mark = b"\xef\xbb\xbf"
+    for name in ("sine.ino", "config.h"):
+        (sketch / name).write_bytes(mark + (sketch / name).read_bytes())
+    change(sketch / "sine.ino", "2 * KB + kMore", "64")
+    code, out = checked(capsys, "sine", "--board", "nano33ble", "--fix")
+    assert code == 1
+    assert "library    chirale (#include <Chirale_TensorFlowLite.h>)" in out
+    wanted = SKETCH.replace("2 * KB + kMore", "1152").encode()
+    assert (sketch / "sine.ino").read_bytes() == mark + wanted
 
 
 def test_nothing_is_written_without_fix(sketch: Path, capsys: pytest.CaptureFixture[str]) -> None:

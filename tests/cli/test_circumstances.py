@@ -81,7 +81,7 @@ def test_bisect_which_tries_versions_assumes_target_and_kernels(capsys: pytest.C
 def test_a_picture_says_it_in_its_title(form: str, tmp_path: Path) -> None:
     out = tmp_path / f"picture.{form}"
     assert main(["report", SINE, *REFERENCE, "-o", str(out)]) == 0
-    title = "TFLM of 2026-08-20 (90b983c2b), reference kernels, greedy planner, plain interpreter"
+    title = "TFLM of 2026-08-20 (90b983c2b), reference kernels"
     assert f"cortex-m4 (not named, so assumed: --target, --library), {title}" in out.read_text("utf-8")
 
 

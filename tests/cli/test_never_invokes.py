@@ -51,6 +51,21 @@ def test_check_advises_no_smaller_arena_for_it(capsys: pytest.CaptureFixture[str
     assert (code, "shrink" in out) == (1, False)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("size", "--json"), ("size", "--jsonl"), ("size",), ("report", "-o", "r.svg"), ("trace", "--invoke", "1"),
+        ("shrink", "--goal", "64KiB"),
+    ],
+)  # fmt: skip
+def test_figures_of_it_have_the_exit_code_of_what_fails_in_tflm(
+    words: tuple[str, ...], mirror: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(Path(mirror).parent)
+    assert main([words[0], mirror, *words[1:]]) == 4
+    assert "MIRROR_PAD" in "".join(capsys.readouterr())
+
+
 @pytest.mark.shared("wild")
 @pytest.mark.parametrize(("name", "words"), [
     ("cumsum_args__f32", "#1 ARG_MAX: Only int32_t are supported currently, got INT64."),

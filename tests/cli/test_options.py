@@ -139,5 +139,6 @@ def test_what_few_people_need_is_listed_by_help_all(capsys: pytest.CaptureFixtur
     short, whole = shown
     assert "--arena-address" in whole
     assert "--arena-address" not in short
+    assert short.startswith("usage: tflm-sim size [options] [MODEL ...]\n\n")
     assert short.splitlines()[-1] == "11 more options say what the firmware is: tflm-sim size --help all"
     assert short.index("tflm-sim size model.tflite") < short.index("--target T  ") < short.index("exit codes:")

@@ -29,7 +29,7 @@ def test_a_list_of_four_gigabytes_is_refused_before_it_is_read(tmp_path, capsys)
     with path.open("wb") as file:
         file.truncate(1 << 32)
     assert main(["plan", str(path)]) == 3
-    assert f"{path} cannot be read: it has more than 134,217,728 bytes" in capsys.readouterr().err
+    assert f"{path} cannot be read: it has more than 16,777,216 bytes" in capsys.readouterr().err
 
 
 def test_the_default_planners_are_in_the_table(problem, capsys):

@@ -298,6 +298,8 @@ LINES = [
      "likely due "
      "to a corrupted model!", 1, "the program hung or crashed while it read the model", "copy it to the SD card anew"),
     ("ValueError: Failed to allocate tensors", 1, "AllocateTensors failed", BEFORE),
+    ("Model initialization failed!", 1, "ArduTFLite's modelInit() did not load the model", "check SKETCH_FOLDER"),
+    ("RunInference Failed!", 1, "ArduTFLite's modelRunInference() failed", "check SKETCH_FOLDER"),
     ("OSError: Failed to load network: yolo_lc_192.tflite", 1, "OpenMV did not load the model yolo_lc_192.tflite",
      "tflm-sim size"),
     ("*** PANIC *** Out of memory", 1, "the heap is used up (Pico SDK)", HEAP),
@@ -390,6 +392,41 @@ def test_with_its_model_a_panic_is_what_the_simulation_says(capsys: pytest.Captu
     ("++ MbedOS Fault Handler ++\n\nFaultType: HardFault\n\nContext:\nR   0: 00000000\nPC  : 0001A2B4\nLR  : 00012345\n"
      "CFSR : 00008200\nBFAR : 00000004\n-- MbedOS Fault Handler --",
      "the processor stopped at a HardFault (Mbed OS)", "It used address 0x4, a null pointer."),
+    ("++ MbedOS Fault Handler ++\nFaultType: HardFault\nLR   : 00010C2F\nPC   : 00000000\nHFSR : 40000000\n"
+     "MMFSR: 00000000\nBFSR : 00000000\nUFSR : 00000002\n-- MbedOS Fault Handler --",
+     "the processor stopped at a HardFault (Mbed OS)", "a jump to an even address"),
+    ("FATAL ERROR:\nMemManage", "the processor stopped at a MemManage fault", POINTER),
+    ("E (434939) task_wdt: Task watchdog got triggered. The following tasks/users did not reset the watchdog in time:\n"
+     "E (434939) task_wdt:  - IDLE (CPU 0)\nE (434939) task_wdt: Tasks currently running:\n"
+     "E (434939) task_wdt: CPU 0: tensorflow\nE (434939) task_wdt: CPU 1: IDLE\n"
+     "E (434939) task_wdt: Print CPU 0 (current core) backtrace\n\nBacktrace: 0x400E614F:0x3FFB0D50",
+     "a task kept the processor for longer than the watchdog waits", "Processor 0 ran the task tensorflow."),
+    ("Core  0 register dump:\nPC      : 0x4205ae0b  PS      : 0x00060e30\nA14     : 0x00000000  SAR     : 0x00000003  "
+     "EXCCAUSE: 0x0000001c\nEXCVADDR: 0x073f4bcc  LBEG    : 0x4200e92e", "the program read an address that is none",
+     "It used address 0x73f4bcc."),
+    ("W: IRQ received but qread (4) not at end of stream (3988).\nNode ethos-u (number 0) failed to invoke with status "
+     "1\nInvoke failed", "the Ethos-U stopped at byte 4 of 3988 of its commands", "where the NPU cannot read"),
+    ("E (1404) camera: Camera probe failed with error 0x105(ESP_ERR_NOT_FOUND)\nCamera init failed with error 0x105\n"
+     "Failed to initialize Camera!", "the camera was not found", "no matter of the model"),
+    ("quantize.cpp:58 input->type == kTfLiteFloat32 || input->type == kTfLiteInt16 || inp was not true",
+     "a kernel's check failed", "(quantize.cpp:58)"),
+    ("zsh: illegal hardware instruction  ./hello_world", "an instruction that is none", "a newer processor"),
+    ("zsh: abort      ./hello_world", "abort() was called", "An assertion"),
+    ("0/1 tests passed\n~~~SOME TESTS FAILED~~~", "a test of TFLM failed", "the values"),
+    ("ERR: Failed to allocate snapshot buffer!", "no memory for the camera's image", HEAP),
+    ("Traceback (most recent call last):\n  File \"<stdin>\", line 1, in <module>\nImportError: no module named "
+     "'microlite'", "this firmware has no module microlite", "tensorflow-micropython-examples"),
+    ("EXCVADDR: 0x00000000\nDecoding stack results\n0x400e61d1: tflite::ops::micro::EvalFloat() at "
+     "C:\\lib\\kernels\\fully_connected.cpp line 227", "the program was stopped at a fault", "fully_connected.cpp:227"),
+    ("[0d00h00m05s] 2023-05-24T12:47:58 <WRN> [MAIN] Reset reason: Exception/panic\n[0d00h00m05s] 2023-05-24T12:47:58 "
+     "<WRN> [MAIN] Device was rebooted due to a software exception! Log level is set to DEBUG until the next reboot.",
+     "the program before had restarted it: a panic", "capture the log from the first start on"),
+    ("Reset reason: Task watchdog", "a watchdog restarted the device", "Time one Invoke()"),
+    ("Software start\nReset Reason: ESP_RST_BROWNOUT", "the supply voltage fell", "than the supply or the cable gives"),
+    ("Model schema match!\nAllocation failed!", "the program could not set the model up", BEFORE),
+    ("Select TensorFlow op(s), included in the given model, is(are) not supported by this interpreter. Make sure you "
+     "apply/link the Flex delegate before inference.\nNode number 2 (FlexErf) failed to prepare.",
+     "operators of TensorFlow itself (Flex)", "convert without SELECT_TF_OPS"),
     ("HardFault_Handler\nCFSR = 0x01000000", "the processor stopped at a HardFault", "alignas(16)"),
     ("AllocateTensors() failed\nGuru Meditation Error: Core  0 panic'ed (StoreProhibited). Exception was unhandled.",
      "AllocateTensors failed, and the device then used an address that is none", "return when the status"),
@@ -508,6 +545,7 @@ BENIGN = [
     "the size in the binary image header(2048k). Using the size in the binary image header.\ny_value: 0.1",
     "I (595) wifi:wifi driver task: 3ffc1e4c, prio:23, stack:6656, core=0\nI (1442) wifi:state: assoc -> run (10)",
     "I (1234) task_wdt: Task watchdog initialised, timeout 5 s",
+    "E (5123) task_wdt: esp_task_wdt_reset(705): task not found",
     "W (1502) BT_APPL: gattc_conn_cb: if=3 st=0 id=3 rsn=0x13",
     "*** Booting Zephyr OS build v3.6.0 ***\n[00:00:00.251,342] <inf> main: Starting inference",
     "[12:15:33.442][D][micro_wake_word:378]: State changed from STARTING to DETECTING_WAKE_WORD\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import os
 import sys
@@ -15,7 +14,6 @@ from tflm_sim.arena.events import OpEvent
 from tflm_sim.arena.stages import Stage
 from tflm_sim.cli import terminal
 from tflm_sim.cli.terminal import (
-    HelpText,
     ProgressLine,
     StatusLine,
     say,
@@ -159,12 +157,6 @@ def test_the_width_is_that_of_columns_else_of_the_terminal_else_80(monkeypatch: 
         assert terminal_width() == 80
     monkeypatch.setattr(sys, "__stdout__", None)
     assert terminal_width() == 80
-
-
-def test_help_leaves_two_columns_free(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "50")
-    assert HelpText("p")._width == 48
-    assert issubclass(HelpText, argparse.HelpFormatter)
 
 
 def test_a_table_is_fitted_to_a_terminal_or_to_columns_and_else_whole(monkeypatch: pytest.MonkeyPatch) -> None:

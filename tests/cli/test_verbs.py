@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,9 @@ def test_the_help_and_the_version_of_the_whole_import_no_verb(option: str) -> No
     ("explain a b", "tflm-sim explain: 'b' is one argument too many; see 'tflm-sim explain --help'"),
     ("size", "tflm-sim size: no model is given; only with --firmware APP.elf --executed can it be left out"),
     ("size --bord pico", "tflm-sim size: unknown option --bord; did you mean --board?"),
+    ("size m --limit 64KiB", "tflm-sim size: unknown option --limit; did you mean --arena-size?"),
+    ("check m --arena-size=64KiB", "tflm-sim check: unknown option --arena-size; did you mean --limit?"),
+    ("firmware app.elf --executed", "tflm-sim firmware: unknown option --executed; did you mean --run?"),
     ("size m --board pico --board pico2",
      "tflm-sim size: --board is given twice, and 'tflm-sim size' takes one; see 'tflm-sim size --help'"),
     ("size m --board", "tflm-sim size: argument --board: expected one argument; see 'tflm-sim size --help'"),
@@ -134,15 +138,27 @@ def flash_lines(flash):
 '''
 
 
+def installing(folder: Path, module: str, text: str) -> str:
+    """Return the folder, for imports, with an extension of somebody else in one module, as pip installs it."""
+    (folder / f"{module}.py").write_text(text, "utf-8")
+    facts = folder / f"{module}-1.0.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n", "utf-8")
+    (facts / "entry_points.txt").write_text(f"[tflm_sim.extensions]\n{module} = {module}:EXTENSION\n", "utf-8")
+    return str(folder)
+
+
 @pytest.fixture
 def installed(tmp_path: Path) -> str:
-    """Return a folder for imports with an extension of somebody else, as pip installs it."""
-    (tmp_path / "mine.py").write_text(MINE, "utf-8")
-    facts = tmp_path / "mine-1.0.dist-info"
-    facts.mkdir()
-    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n", "utf-8")
-    (facts / "entry_points.txt").write_text("[tflm_sim.extensions]\nmine = mine:EXTENSION\n", "utf-8")
-    return str(tmp_path)
+    return installing(tmp_path, "mine", MINE)
+
+
+def test_the_extension_that_contributing_shows_runs(tmp_path: Path) -> None:
+    contributing = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    block = contributing.split("in one file `tflm_gap.py`:\n\n")[1].split("\n\nand in its `pyproject.toml`")[0]
+    path = installing(tmp_path, "tflm_gap", textwrap.dedent(block))
+    assert tool("gap", "sample:sine", "--target", "cortex-m4", path=path).stdout == "0 B\n"
+    assert "print the bytes of the head that the plan leaves unused" in tool("--help", path=path).stdout
 
 
 def test_an_extension_of_somebody_else_adds_a_verb_an_option_and_a_part_of_a_document(installed: str) -> None:

@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 
 pytest.importorskip("mcp")
+from mcp import MCPError
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
@@ -132,10 +133,13 @@ def test_a_question_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     with_server(job, str(tmp_path), "--time-limit", "50ms")
 
 
-def test_the_pages_that_an_assistant_needs_are_resources(tmp_path: Path) -> None:
+def test_the_pages_that_an_assistant_needs_are_resources(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     async def job(client: Client) -> None:
         for resource in (await client.list_resources()).resources:
             contents = (await client.read_resource(str(resource.uri))).contents
             assert contents[0].text.startswith(("#", "---"))
+        with pytest.raises(MCPError, match="there is no page 'file:///etc/passwd'; there are"):
+            await client.read_resource("file:///etc/passwd")
 
     with_server(job, str(tmp_path))
+    assert "Traceback" not in capfd.readouterr().err

@@ -73,6 +73,42 @@ def test_the_comment_draws_the_arena_that_was_measured_and_no_simulated_one(
     assert "1,072 B" not in said  # what the simulation of it would need
 
 
+def test_the_size_that_pytest_remembers_is_the_measured_one_which_check_compares_with(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.tflite").write_bytes(sample_path("sine").read_bytes())
+    firmware = Path(program).relative_to(tmp_path).as_posix()
+    Path("test_arena.py").write_text(
+        f"import pytest\n@pytest.mark.arena('m.tflite', firmware='{firmware}', run=True, limit=176)\n"
+        "def test_it(): pass\n"
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir=.",
+        "--arena-fail-on-increase",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    baseline = Path("arena_baseline.json").read_text("utf-8")
+    assert [*json.loads(baseline)["sizes"].values()] == [176]
+    Path("arena_baseline.json").write_text(baseline.replace("176", "160"))
+    grown = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    assert "m.tflite needs 16 B more than before: 160 -> 176 B" in grown
+    assert "tail" not in grown  # The simulation, whose kernels are others, does not know what grew.
+    Path("arena_baseline.json").write_text(baseline)
+    Path("tflm-sim.toml").write_text(
+        "models = ['m.tflite']\nbaseline = 'arena_baseline.json'\n"
+        f"[[firmware]]\nfirmware = '{firmware}'\nrun = true\nlimit = 176\n"
+    )
+    assert said(["check"], capsys)[0] == 0
+
+
 def test_an_interpreter_that_a_program_does_not_have_is_refused(
     program: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -22,6 +22,7 @@ import pytest
 import tflm_sim
 from tflm_sim.checks.doubts import EXIT_CODES, Answer, fits_of
 from tflm_sim.cli import main
+from tflm_sim.extensions.mcp.tools import offered
 from tflm_sim.extensions.page.bridge import OpenModels
 from tflm_sim.model.build import ModelBuilder
 from tflm_sim.model.types import TensorType
@@ -210,6 +211,43 @@ def test_python(row: Row, model: str) -> None:
     assert (found.answer, found.fits, found.exit_code) == (row.answer, fits_of(row.answer), EXIT_CODES[row.answer])
 
 
+READ = [row for row in ROWS if not row.named.get("run")]
+
+
+@pytest.mark.parametrize("row", READ, ids=str)
+def test_report_and_shrink(row: Row, model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A picture of what does not run has TFLM's own exit code, 4; where it hangs on a doubt, 3."""
+    asked = ("report", model, *options_of(row), "--arena-size", str(row.limit), "-o", "picture.json")
+    assert main([*asked]) == (4 if row.answer == "no" else EXIT_CODES[row.answer])
+    size = json.loads(Path("picture.json").read_text("utf-8"))["pictures"][0]["size"]
+    assert size.get("program", row)["answer"] == row.answer if row.program else "program" not in size
+    capsys.readouterr()
+    if row.kind in ("program with its own planner", "program without the operator"):
+        asked = ("shrink", model, *options_of(row), "--goal", str(row.limit), "--time-limit", "1s")
+        code, text = said(capsys, *asked, "--json")
+        document = json.loads(text)
+        assert (code, document["program"]["answer"]) == (EXIT_CODES[row.answer], row.answer)
+        assert said(capsys, *asked)[0] == code
+
+
+@pytest.mark.parametrize("row", [row for row in READ if row.program], ids=str)
+def test_diff(row: Row, model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A side that no arena helps is refused; of the others each figure hangs on the doubts."""
+    code, text = said(capsys, "diff", model, model, *options_of(row))
+    assert code == (3 if row.kind == "program without the operator" else 0)
+    assert ("all of this, if its own planner (Own) " in text) == (row.answer == "if")
+
+
+@pytest.mark.parametrize("row", READ, ids=str)
+def test_assistants(row: Row, model: str) -> None:
+    server = pytest.importorskip("tflm_sim.extensions.mcp.server")
+    folder = str(Path.cwd())
+    allowed = server.Permissions(folders=server.Folders.named([folder], []), executes=False, time_limit=600)
+    (tool,) = (each for each in offered(executes=False, writes=False) if each.name == "check")
+    found = server.answer(tool, {"model": model, **row.named, "limit": str(row.limit)}, allowed)
+    assert (found["exit_code"], found["answer"]["answer"]) == (EXIT_CODES[row.answer], row.answer)
+
+
 def test_the_project_file_pytest_and_the_comment(
     folders: dict[str, tuple[Path, str]],
     tmp_path: Path,
@@ -248,6 +286,42 @@ def test_the_project_file_pytest_and_the_comment(
             assert failure is None or re.search(rf"^{WORDS[row.answer]}", failure.text or "", re.MULTILINE), (
                 row, failure.text,
             )  # fmt: skip
+
+
+def large(folder: Path) -> str:
+    return written(folder, "large.tflite", sample_path("mobilenet_v1_025").read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("file", "board", "answer"),
+    [
+        (large, "nicla-sense-me", "no"),  # 82,288 B of 65,536 B
+        (large, "nano33ble", "cannot tell"),
+        (never_invokes, "nano33ble", "no"),
+    ],
+)
+def test_a_board_alone(
+    file: Callable[[Path], str],
+    board: str,
+    answer: Answer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = file(tmp_path)
+    assert_same(capsys, answer, "check", name, "--board", board, "--target", "cortex-m4")
+    code, text = said(capsys, "size", name, "--boards", board, "--json")
+    assert (code, json.loads(text)["rows"][0]["fits"]) == (EXIT_CODES[answer], fits_of(answer))
+    assert main(["sweep", name, "--boards", board, "-o", "rows.jsonl"]) == 0
+    assert json.loads(Path("rows.jsonl").read_text("utf-8"))["fits"] is fits_of(answer)
+    models = OpenModels()
+    models.add(name, Path(name).read_bytes())
+    [shown] = json.loads(models.size(0, json.dumps({"board": board})))
+    [table] = json.loads(models.compare(0))
+    row = [cells[0] for cells in table["rows"]].index(board)
+    tone = "no" if answer == "no" else "open"
+    assert (shown["answer"], shown["tone"], table["tones"][row]) == (answer, tone, tone)
 
 
 SKETCH = """#include <Chirale_TensorFlowLite.h>

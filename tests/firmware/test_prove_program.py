@@ -99,3 +99,5 @@ def test_shrink_executed_writes_nothing_where_the_program_itself_does_not_need_l
     # Its arena holds 8 B of input and 4 B of output, whatever the model says.
     assert (code, result.exists()) == (1, False)
     assert "nothing is written: the program itself does not need less" in shown
+    assert main(["shrink", "sample:keyword_spotter", "--firmware", str(path), "--executed", "--goal", "64KiB"]) == 0
+    assert " as it is; the goal of 65,536 B is met" in capsys.readouterr().out

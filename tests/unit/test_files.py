@@ -169,19 +169,6 @@ def test_a_file_is_read_whole_up_to_the_byte_that_is_allowed(size: int, tmp_path
             read(tmp_path / "x", most=size - 1)
 
 
-def test_of_what_does_not_say_how_long_it_is_4_kib_are_read_at_first_and_then_pieces_of_a_mebibyte() -> None:
-    assert (FIRST_READ_BYTES, MIN_READ_BYTES) == (4096, 1024 * 1024)
-    seen = []
-
-    def most(data: bytes) -> int:
-        seen.append(data)
-        return 4096
-
-    with pytest.raises(UsageError, match="it has more than 4,096 bytes"):
-        read("/dev/zero", most=most)
-    assert seen == [bytes(4096)]
-
-
 def test_a_pipe_is_read_to_its_end_and_one_that_says_nothing_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

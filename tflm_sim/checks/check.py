@@ -71,6 +71,14 @@ class LinkedProgram:
             return judge_measured(name, model, measured, room.limit, key=key, before=before)
         return judge_in_program(name, model, self.need(name, model, room.limit), room, key=key, before=before)
 
+    def needed(self, name: str, model: Model) -> int | None:
+        """Return the smallest arena that is a multiple of 16, read or measured; None where no size is known to do."""
+        if not self.is_run:
+            return self.need(name, model).multiple_of_16
+        reader: Any = programs()
+        found: int | None = reader.measure(self.path, model, self.possible, into=self.into).multiple_of_16
+        return found
+
     def need(self, name: str, model: Model, limit: int | None = None) -> ProgramNeed:
         """Return what a model needs in the program, as its file says.
 

@@ -32,6 +32,8 @@ from tflm_sim.names import meant, unknown
 MAX_ERROR_CHARACTERS = 2000
 """Characters; of a longer error the end is printed."""
 _HELP = ("-h", "--help")
+_SAME_ELSEWHERE = {"--limit": "--arena-size", "--arena-size": "--limit", "--executed": "--run"}
+"""What an option of one verb is called by another."""
 
 
 class Once(argparse._StoreAction):
@@ -53,13 +55,18 @@ class Once(argparse._StoreAction):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises what it does not understand, for one command line (mutable: the options that were given)."""
+    """A parser that raises what it does not understand (mutable: the options of the line that it reads)."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.given: set[str] = set()
         for name in (None, "store"):
             self.register("action", name, Once)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[argparse.Namespace, list[str]]:  # type: ignore[override]
+        """Read a command line."""
+        self.given.clear()
+        return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         """Raise a UsageError."""
@@ -155,7 +162,8 @@ def _parsed(arguments: Sequence[str], *, of_others: bool) -> argparse.Namespace:
     for word in arguments:
         option = word.partition("=")[0]
         if word.startswith("--") and not any(each.startswith(option) for each in options):
-            raise _unknown(f"option {option}", option, options, more)
+            same = _SAME_ELSEWHERE.get(option, option)
+            raise _unknown(f"option {option}", same if same in options else option, options, more)
     raise UsageError(f"{problem}; see '{more}'")
 
 

@@ -57,7 +57,7 @@ Use it if your firmware prints an error. Give the whole log, or one line of it.
 """
 EXAMPLES = """
 tflm-sim explain boot.log
-tflm-sim explain "Failed to resize buffer. Requested: 33488, available 20472, missing: 13016"
+tflm-sim explain "Failed to resize buffer. Requested: 9216, available 8000, missing: 1216"
 tflm-sim explain boot.log --arena-size 26080 --model okay_nabu.tflite --target esp32-s3
 tflm-sim explain boot.log --firmware build/app.elf --run
 """

@@ -14,7 +14,7 @@ from tflm_sim.cli.terminal import COLOR_CHOICES, Help, HelpText, ProgressLine, e
 from tflm_sim.cli.verbs import VERBS, verbs
 from tflm_sim.device.configuration import INTERPRETERS, NAMING, PLANNER_NAMES, Configuration, configure
 from tflm_sim.device.configuration import possible_configurations as configurations_of
-from tflm_sim.errors import EXIT_CODES, FirmwareError, UsageError
+from tflm_sim.errors import EXIT_CODES, FirmwareError, SimulatedFailure, UsageError
 from tflm_sim.extension_points import ProgramFigures, Programs
 from tflm_sim.model.load import load
 from tflm_sim.model.types import Model
@@ -369,7 +369,8 @@ def configured(args: argparse.Namespace, name: str, model: Model) -> tuple[Confi
     """
     if not args.firmware:
         return configuration(args), None
-    need = program_need(args, name, model, possible_configurations(args))
+    limit = arena_size(args) if hasattr(args, "arena_size") else None
+    need = program_need(args, name, model, possible_configurations(args), limit)
     if need.simulation is None:
         raise FirmwareError(need.reason, path=args.firmware)
     return need.configuration, need
@@ -607,6 +608,12 @@ def load_custom_ops(path: str) -> tuple[OpModel, ...]:
 def arena_size(args: argparse.Namespace) -> int | None:
     """Return the bytes of --arena-size, None without it."""
     return None if args.arena_size is None else parse_size(args.arena_size)
+
+
+def code_of(simulation: Simulation) -> int:
+    """Return the exit code of figures of a model: that of TFLM's own failure, where no arena lets it run."""
+    works = simulation.failure is None and simulation.invoke_problem is None
+    return 0 if works else SimulatedFailure.exit_code
 
 
 def simulated(model: Model, config: Configuration, arena_size: int | None = None) -> Simulation:

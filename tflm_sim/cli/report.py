@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TextIO, TypeAlias
 
+from tflm_sim.answers.invoke_problem import InvokeProblem
 from tflm_sim.answers.offline_plan import with_offline_plan
 from tflm_sim.checks.candidates import CandidateNeed, candidate_text, most_demanding
 from tflm_sim.checks.doubts import EXIT_CODES, settling_lines
@@ -99,7 +100,7 @@ def _form(output: str) -> str:
 
 EXITS = {
     3: "a file cannot be used; --firmware: the program leaves a doubt that can turn the figures",
-    4: "AllocateTensors() fails; the report is still written",
+    4: "AllocateTensors() fails, or Invoke() every time; the report is still written",
 }
 
 
@@ -167,7 +168,7 @@ def register(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry out the verb; the exit code is 4 where AllocateTensors() fails, and the report is written all the same.
+    """Carry out the verb; the exit code is 4 where a model does not run, and the report is written all the same.
 
     It is 3 where a program leaves a doubt that can turn the figures.
     """
@@ -192,7 +193,8 @@ def run(args: argparse.Namespace) -> int:
         say(f"for {pictures[0].title}", f"{args.output}: {_answer(pictures[0])}", file=sys.stderr)
     if program is not None:
         say(*settling_lines(program.answer, program.settled_by), file=sys.stderr)
-    if any(picture.status != "ok" for picture in pictures) or (program is not None and program.answer == "no"):
+    judged = pictures if program is None else pictures[1:]  # The program's own is judged with its doubts.
+    if not all(map(_works, judged)) or (program is not None and program.answer == "no"):
         return SimulatedFailure.exit_code
     return 0 if program is None else EXIT_CODES[program.answer]
 
@@ -218,9 +220,19 @@ def _of_tensors(args: argparse.Namespace) -> int:
     return 0
 
 
+def _works(picture: Picture) -> bool:
+    return picture.status == "ok" and _invoke_problem(picture) is None
+
+
+def _invoke_problem(picture: Picture) -> InvokeProblem | None:
+    return picture.size.answer.invoke_problem if isinstance(picture.size, SizeDocument) else None
+
+
 def _answer(picture: Picture) -> str:
     if picture.failure:
         return f"AllocateTensors() fails: {picture.failure}"
+    if (problem := _invoke_problem(picture)) is not None:
+        return str(problem)
     smallest, rounded = picture.size.answer.smallest_arena_bytes, picture.size.answer.smallest_arena_multiple_of_16
     if smallest is None or rounded is None:
         return "two arenas"

@@ -59,7 +59,8 @@ EXITS = {
     1: "--arena-size, --beside: that is not enough; --boards: the model fits none of them",
     3: "a file cannot be used; --boards, --beside: only the firmware knows whether that much RAM is free; --firmware: "
     "the program leaves a doubt that can turn the answer",
-    4: "AllocateTensors() fails in an arena of any size, or the initialisation of an EON source does",
+    4: "AllocateTensors() fails in an arena of any size, Invoke() fails every time, or the initialisation of an EON "
+    "source fails",
 }
 
 
@@ -256,9 +257,7 @@ def _say(args: argparse.Namespace, simulation: Simulation, parts: Mapping[str, o
     lines: list[str] = []
     if args.beside is not None and simulation.smallest is not None:
         fitting, lines = _left(args, ram, simulation.smallest.multiple_of_16)
-    code = (
-        SimulatedFailure.exit_code if simulation.failure is not None else 0 if fitting is None else EXIT_CODES[fitting]
-    )
+    code = options.code_of(simulation) or (0 if fitting is None else EXIT_CODES[fitting])
     if args.json:
         from tflm_sim.report.document import size_document
 
@@ -348,7 +347,7 @@ def _jsonl_row(args: argparse.Namespace, name: str, model: Model, possible: Sequ
     (config,) = possible
     simulation = options.simulated(model, config)
     say_json(size_document(simulation, assumed=options.assumed(args, config)), indent=None)
-    return 0 if simulation.failure is None else SimulatedFailure.exit_code
+    return options.code_of(simulation)
 
 
 def _fixed_size(args: argparse.Namespace, model: Model, config: Configuration) -> int:

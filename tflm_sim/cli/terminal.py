@@ -197,8 +197,11 @@ class HelpText(argparse.RawDescriptionHelpFormatter):
         groups: Iterable[argparse._MutuallyExclusiveGroup],
         prefix: str | None = None,
     ) -> None:
-        """Add the first lines, without the options that are folded."""
-        super().add_usage(usage, [each for each in actions if self.shows_all or not is_folded(each)], groups, prefix)
+        """Add the first lines: where not all is shown, only what has to be given; the options are listed below."""
+        if not self.shows_all and prefix != "":  # That of a parser for what stands behind it is "".
+            options = argparse.Action([], "options", nargs="?", metavar="options")
+            actions, groups = [options, *(each for each in actions if each.required or not each.option_strings)], []
+        super().add_usage(usage, actions, groups, prefix)
 
 
 def wrapped(line: str, width: int) -> list[str]:

@@ -49,7 +49,7 @@ tflm-sim trace model.tflite --invoke 10
 """
 MOST_INVOCATIONS = 10_000
 """Of --invoke: what a second does not show, more do not either."""
-EXITS = {1: "--invoke: a byte is overwritten", 4: "AllocateTensors() fails"}
+EXITS = {1: "--invoke: a byte is overwritten", 4: "AllocateTensors() fails, or with --invoke Invoke() every time"}
 
 
 def register(subparsers: Subparsers) -> None:

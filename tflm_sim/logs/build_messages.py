@@ -94,6 +94,22 @@ def _quoted(*formats: str) -> tuple[str, ...]:
     return tuple(text.replace("<", left).replace(">", right) for text in formats for left, right in quotes)
 
 
+_UNDEFINED_SOURCE = "GNU ld; armlink L6218E; IAR Li005"
+_UNDEFINED = (
+    *_quoted("undefined reference to <%s>"),
+    "undefined symbol: %s",
+    "Undefined symbol %s (referred from",
+    'Error[Li005]: no definition for "%s"',
+)
+_CXX = re.compile(r"__cxa_.*|__gxx_.*|__dso_handle|operator (new|delete).*|std::.*|vtable for __cxxabiv1.*")
+_SYSTEM = re.compile(r"_(exit|sbrk|write|read|close|lseek|fstat|isatty|kill|getpid)(_r)?")
+
+
+def _named(symbols: re.Pattern[str]) -> _Reads:
+    """Return a reader of the lines about one of these symbols."""
+    return lambda values: values if symbols.fullmatch(str(values["symbol"])) else None
+
+
 # fmt: off
 BUILD_MESSAGES: tuple[MessageKind, ...] = (
     # GNU ld, lld.
@@ -204,7 +220,12 @@ BUILD_MESSAGES: tuple[MessageKind, ...] = (
         "ld returned 1 exit status", "ninja: build stopped: subcommand failed", "Target not created",
         "Not enough information to list image symbols", "Not enough information to list load addresses",
         "[checkprogsize] Explicit exit",
-        "Compilation error: exit status 1", "FATAL ERROR: command exited with status", note=_WHY),
+        "Compilation error: exit status 1", "ERROR: command exited with status", note=_WHY),
+    row("build_failed", Role.APP, "", "the build failed", "CMake; Arduino", "CMake Error at",
+        "Configuring incomplete, errors occurred!", "cmake failed with exit code", "Error compiling for board",
+        "Build did NOT complete successfully", "Error during build: exit status", note=_WHY),
+    row("build_failed", Role.APP, "", "the build failed", "GNU make", "make: *** [%s] Error %d", fields="target status",
+        note=_WHY),
     row("build_errors", Role.APP, "", "the build failed", "armlink, Keil; IAR", "warning and %d error messages.",
         "%d Error(s), ", "Total number of errors: %d", fields="errors",
         reads=lambda values: values if values.get("errors") else None, note=_WHY),
@@ -217,6 +238,58 @@ BUILD_MESSAGES: tuple[MessageKind, ...] = (
         "libmbed.a: No such file or directory", "libcc_310_core.a: No such file or directory",
         note="Nothing ran yet. Install the version of the board's package that the library was made for, or a library "
              "that is compiled with the sketch."),
+    row("no_cxx", _L, "", "this board's compiler has no C++ library", "GCC for AVR",
+        "fatal error: algorithm: No such file or directory", "fatal error: cstdint: No such file or directory",
+        "fatal error: cstddef: No such file or directory", "fatal error: type_traits: No such file or directory",
+        "fatal error: cmath: No such file or directory", "fatal error: limits: No such file or directory",
+        note="Nothing ran yet. TFLM needs C++17 and 32 bits: no AVR board (Uno, Nano, Mega) runs it."),
+    row("no_component", _L, "", "ESP-IDF does not find the component {name}", "ESP-IDF tools/cmake/build.cmake",
+        "Failed to resolve component '%s'", fields="name",
+        note="Nothing ran yet. Add it ('idf.py add-dependency \"espressif/esp-tflite-micro\"' brings esp-nn), clone "
+             "with submodules, or name its folder in EXTRA_COMPONENT_DIRS."),
+    row("no_package", _L, "", "PlatformIO finds no package {name}", "PlatformIO package/manager",
+        "Could not find the package with '%s' requirements", fields="name",
+        note="Nothing ran yet. lib_deps names an owner, a library and a version that its registry has ('pio pkg search "
+             "tensorflow'), or the address of a repository."),
+    row("no_library", _L, "", "the Library Manager has no {name}", "arduino-cli",
+        "Library '%s' not found", fields="name",
+        note="Nothing ran yet. Arduino_TensorFlowLite left it in 2021: clone tflite-micro-arduino-examples into the "
+             "libraries folder, or take Chirale_TensorFlowLite."),
+    row("no_board", _L, "", "PlatformIO does not know the board {name}", "PlatformIO platform/exception.py",
+        "Unknown board ID '%s'", fields="name", note="Nothing ran yet. 'pio boards' lists those that are known."),
+    row("kconfig", _L, "", "Zephyr refuses an option", "Zephyr scripts/kconfig/kconfig.py",
+        "Aborting due to Kconfig warnings",
+        note="Nothing ran yet. The warning before it names what the option depends on: TENSORFLOW_LITE_MICRO takes "
+             "CONFIG_CPP=y and the module (west config manifest.project-filter -- +tflite-micro; west update)."),
+    row("no_source", _L, "", "CMake does not find a source file", "CMake", "Cannot find source file:",
+        note="Nothing ran yet. The list of files is of another version than the files: generate it anew, or take one "
+             "release of both."),
+    row("no_target", _L, "", "make does not know how to make {target}", "GNU make",
+        "No rule to make target '%s'", "No rule to make target `%s'", fields="target",
+        note="Nothing ran yet. Since 2021 TFLM has no generate_..._project: create_tflm_tree.py writes a tree of "
+             "sources, and each platform has a repository of its own (esp-tflite-micro, pico-tflmicro)."),
+    row("long_path", _L, "", "the path of a file is too long for Windows", "GCC for Windows",
+        "fatal error: opening dependency file %s: No such file or directory", fields="file",
+        note="Nothing ran yet. Move the sketchbook to a short path (C:\\A) and clear the build folder, or allow long "
+             "paths (LongPathsEnabled)."),
+    row("refused_source", _L, "", "a source file refuses this configuration: {text}", "GCC", '#error "%s"',
+        fields="text", note="Nothing ran yet. The board, a macro or an option of menuconfig is not what it asks for."),
+    row("not_compiled", _L, "", "a call does not fit the header that it uses", "GCC, Clang",
+        "error: cannot convert '", "error: invalid conversion from '", "error: invalid initializer",
+        "arguments, but takes just", "error: too few arguments to function",
+        "error: too many arguments to function", "error: no matching function for call to '",
+        note="Nothing ran yet. The header and what uses it are of two versions: install one release of the library, "
+             "whole, and the one that the example or the generated code was made for."),
+    row("no_version", _L, "", "a component has no version that fits", "ESP-IDF component manager",
+        "version solving failed",
+        note="Nothing ran yet. idf_component.yml asks for a version that does not exist or not for this ESP-IDF and "
+             "chip: 'idf.py add-dependency \"espressif/esp-tflite-micro\"' takes the newest."),
+    row("compiler_memory", _L, "", "the computer's memory is used up", "GCC", "cc1plus: out of memory", "Killed "
+        "signal terminated program cc1plus",
+        note="It is no matter of the model: build with fewer jobs (-j1)."),
+    row("narrowing", _L, "", "the model's array has the wrong type", "GCC",
+        "narrowing conversion of '%s' from 'int' to 'signed char'", "narrowing conversion of '%s' from 'int' to 'char'",
+        fields="value", note="Nothing ran yet. Bytes reach 255: const unsigned char, or uint8_t, as xxd -i writes."),
     row("no_header", _L, "", "the compiler does not find the file {file}", "GCC",
         "fatal error: %s: No such file or directory", fields="file",
         note="Nothing ran yet. No installed library has {file}: 'tflm-sim list libraries' lists those that are "
@@ -226,17 +299,49 @@ BUILD_MESSAGES: tuple[MessageKind, ...] = (
         note="Nothing ran yet. The operator came in a newer TFLM, or its method has another name: 'tflm-sim list ops "
              "--library NAME' says what a library has."),
     row("api_changed", _L, "", "the program is written for another version of TFLM", "GCC",
-        "is not a member of 'tflite'", "no matching function for call to 'tflite::",
+        "is not a member of 'tflite'", "is not a member of 'tflite::",
+        "no matching function for call to 'tflite::",
         note="Nothing ran yet. Since 2023 there is no MicroErrorReporter and no AllOpsResolver, and MicroInterpreter "
              "takes no error reporter; a resolver of a number of operators is MicroMutableOpResolver<N>. Change the "
              "program, or install the library's version that its example is of."),
+    row("not_declared", _L, "", "the compiler does not know {name}", "GCC, Clang",
+        "error: '%s' was not declared in this scope", "error: '%s' has not been declared",
+        "error: '%s' does not name a type", "error: unknown type name '%s'",
+        "error: implicit declaration of function '%s'", "error: use of undeclared identifier '%s'",
+        "has no member named '%s'", "error: no member named '%s' in",
+        fields="name",
+        note="Nothing ran yet. {name} is in headers of another version: TFLM, CMSIS (with CMSIS-NN), the board's "
+             "package and the program have to be of versions that belong together."),
+    row("api_result", _L, "", "the program is for another kind of Edge Impulse model", "GCC",
+        "'struct ei_impulse_result_t' has no member named '%s'",
+        "'ei_impulse_result_t' has no member named '%s'", fields="name",
+        note="Nothing ran yet. A model that finds objects gives bounding_boxes, one that classifies classification, "
+             "and an SDK has only those of its model: take the example that came with this deployment."),
+    row("ld_segment", _A, "", "a warning of the linker", "GNU ld elf.c", "can't be allocated in segment %d",
+        fields="segment"),
     row("defined_twice", _L, "", "a function is defined in two files", "GNU ld",
         *_quoted("multiple definition of <%s>"), fields="symbol",
         note="Nothing ran yet. {symbol} is in two libraries, often two copies of TFLM, or the model's array is in a "
              "header that two files include: keep one."),
-    row("undefined", _L, "", "the program calls something that no file defines", "GNU ld; armlink L6218E; IAR Li005",
-        *_quoted("undefined reference to <%s>"), "undefined symbol: %s", "Undefined symbol %s (referred from",
-        "Error[Li005]: no definition for \"%s\"", fields="symbol",
+    row("undefined_system", _L, "", "the system calls of newlib are missing", _UNDEFINED_SOURCE, *_UNDEFINED,
+        fields="symbol", reads=_named(_SYSTEM),
+        note="Nothing ran yet. {symbol}() is what newlib calls for files and memory: link with --specs=nosys.specs, "
+             "or define it (syscalls.c of STM32CubeMX). It is no matter of the model."),
+    row("undefined_cxx", _L, "", "the C++ library is not linked", _UNDEFINED_SOURCE, *_UNDEFINED, fields="symbol",
+        reads=_named(_CXX),
+        note="Nothing ran yet. {symbol} is of the C++ library: link with g++ instead of gcc or ld, or add -lstdc++ "
+             "-lsupc++. TFLM is built with -fno-rtti -fno-exceptions -fno-threadsafe-statics, and so is what uses it."),
+    row("undefined_ethosu", _L, "", "the driver of the Ethos-U is not linked, or is another version",
+        _UNDEFINED_SOURCE, *_UNDEFINED, fields="symbol", reads=_named(re.compile("ethosu.*", re.IGNORECASE)),
+        note="Nothing ran yet. {symbol} is a function of ethos-u-core-driver: build it with the program, in the "
+             "version that this TFLM's kernel ethosu.cc was written for (ethosu_invoke_v2, _v3 and ethosu_reserve_"
+             "driver are of different ones)."),
+    row("undefined_debug", _L, "", "DebugLog() is not defined", _UNDEFINED_SOURCE, *_UNDEFINED, fields="symbol",
+        reads=_named(re.compile(r"DebugLog|DebugVsnprintf")),
+        note="Nothing ran yet. {symbol}() is the program's own: add TFLM's debug_log.cc of this platform, or write it "
+             "with the port's printf."),
+    row("undefined", _L, "", "the program calls something that no file defines", _UNDEFINED_SOURCE, *_UNDEFINED,
+        fields="symbol",
         note="Nothing ran yet. {symbol} is in a source file that is not built, or the library's files are of two "
              "versions: install one library, whole, and build anew."),
 )

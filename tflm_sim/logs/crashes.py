@@ -21,7 +21,7 @@ NULL_PAGE = 0x1000
 """Bytes: an address below is a null pointer, or a member of a struct at one."""
 _USED = ("esp_dump", "zephyr_address", "arm_address")
 _FRAME = re.compile(r"0x([0-9a-fA-F]{8}):0x[0-9a-fA-F]{8}")
-_DECODED = re.compile(r"(?:^|\s)0x[0-9a-fA-F]{8}: (.+) at (.+?):(\d{1,7}|\?)(?:\D|$)")
+_DECODED = re.compile(r"(?:^|\s)0x[0-9a-fA-F]{8}: (.+) at (.+?)(?::| line )(\d{1,7}|\?)(?:\D|$)")
 _RETURN_BITS = 0xC0000000
 _XTENSA_CALL, _XTENSA_CODE = 0x80000000, 0x40000000
 _FAULTS = (

@@ -36,8 +36,11 @@ _OF_A_CRASH = (Role.STOPPED, Role.REPORT, Role.CAUSE)
 _NO_CAUSE = (Role.NOTE, Role.ADDRESS, Role.APP)
 _ONLY_WITHOUT_CAUSE = (
     "allocate_failed", "program_model", "wake_word_failed", "wake_word_flag", "node_prepare", "node_invoke",
+    "build_failed", "build_errors",
 )  # fmt: skip
 """Kinds whose note is for chains in which no other message says why."""
+_ONCE = ("undefined", "undefined_cxx", "undefined_ethosu", "undefined_system", "not_declared", "narrowing")
+"""Kinds of which the first line's remedy is that of all."""
 _NAMED = ("op_missing", "custom_missing", "custom_unresolved")
 """Kinds after which ``op_registration`` says nothing new."""
 _NO_NAMES = ("d", "ADD")
@@ -112,11 +115,6 @@ class Diagnosis:
     def places(self) -> tuple[CodePlace, ...]:
         """Where the program was when it was stopped, the innermost first; () where it was not, or the log has none."""
         return code_places(self.messages)
-
-    @property
-    def is_of_a_crash(self) -> bool:
-        """Whether the program was stopped, by the processor, its system or itself."""
-        return any(_role(message) in _OF_A_CRASH for message in self.messages)
 
     @property
     def is_of_the_arena(self) -> bool:
@@ -356,11 +354,13 @@ def _notes(chain: Sequence[Message], refusals: Sequence[Refusal]) -> tuple[str, 
     notes = crash_notes(chain)
     if any(_is_no_size(refusal) for refusal in refusals):
         notes.append(_NO_SIZE)
-    for message in chain:
+    for index, message in enumerate(chain):
         others = (other for other in chain if other.kind not in _ONLY_WITHOUT_CAUSE)
         if message.kind in _ONLY_WITHOUT_CAUSE and any(_role(other) not in _NO_CAUSE for other in others):
             continue
         if any(_role(other) in _SAY_MORE.get(_role(message), ()) for other in chain):
+            continue
+        if message.kind in _ONCE and any(other.kind == message.kind for other in chain[:index]):
             continue
         if message.kind == "op_registration" and any(other.kind in _NAMED for other in chain):
             continue

@@ -174,6 +174,11 @@ _CUBE = (
     "analyze) has the sizes; with the TFLM runtime of X-CUBE-AI, 'tflm-sim size MODEL --target cortex-m4' has them."
 )
 
+_OPENMV_FILE = (
+    "The file is not there, is no .tflite file, or does not fit: tf.load(..., load_to_fb=True) or a model "
+    "built into the firmware takes other memory; 'tflm-sim size MODEL' says what the arena takes."
+)
+
 # fmt: off
 FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
     # Edge Impulse.
@@ -197,6 +202,12 @@ FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
         "Left %d bytes after tensor_boundary", fields="bytes",
         note="{bytes:,} bytes of the arena of an EON compiled model lie free between its tensors and what its kernels "
              "keep: kTensorArenaSize is larger than needed by about as much ('tflm-sim size X_compiled.cpp')."),
+    row("ardutflite_init", _P, "create", "ArduTFLite's modelInit() did not load the model", "examples of ArduTFLite",
+        "Model initialization failed!",
+        note="The line before it says why, where the library's own reach the port. An arena that is too small is the "
+             "usual cause: 'tflm-sim check SKETCH_FOLDER' reads its size and the model in the sketch."),
+    row("ardutflite_run", _P, "invoke", "ArduTFLite's modelRunInference() failed", "examples of ArduTFLite",
+        "RunInference Failed!", note="The line before it says why; so does 'tflm-sim check SKETCH_FOLDER'."),
     # ESPHome.
     row("wake_word_variables", _O, "create", "the arena of a wake word's variables, from the heap",
         "ESPHome micro_wake_word/streaming_model.cpp",
@@ -264,11 +275,14 @@ FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
         "'module' object has no attribute 'classify'",
         note="The module tf, with tf.load() and tf.classify(), became ml in 2024: net = ml.Model(...), "
              "net.predict(...). Or flash the firmware that the script was written for."),
+    row("python_module", _F, "", "this firmware has no module {name}", "MicroPython",
+        "no module named '%s'", fields="name",
+        note="Flash a firmware that was built with it: microlite is in those of tensorflow-micropython-examples, ml in "
+             "those of OpenMV."),
     row("openmv_load", _P, "create", "OpenMV did not load the model {file}", "OpenMV py_tf.c, py_ml.c",
-        "Failed to load network: %s", fields="file",
-        note="The file is not there, is no .tflite file, or does not fit: tf.load(..., load_to_fb=True) or a model "
-             "built "
-             "into the firmware takes other memory; 'tflm-sim size MODEL' says what the arena takes."),
+        "Failed to load network: %s", fields="file", note=_OPENMV_FILE),
+    row("openmv_network", _P, "create", "OpenMV did not load the model", "OpenMV py_ml.c", "Failed to load network",
+        note=_OPENMV_FILE),
     row("edgetpu_version", _F, "", "the model was compiled for a newer Edge TPU runtime than this one",
         "google-coral/pycoral issue 50; coral.ai/docs/edgetpu/compiler",
         "Package requires runtime version (%d), which is newer than this runtime version (%d)", fields="needed present",
@@ -311,6 +325,11 @@ FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
         note="Compile the model with Vela (vela --accelerator-config ...) and flash that file, whole."),
     row("npu_mismatch", _F, "invoke", "the model was compiled for another Ethos-U", "ethosu_device_u55_u65.c",
         "NPU config mismatch", "NPU arch mismatch", "config mismatch", note=_NPU),
+    row("npu_stopped", _F, "invoke", "the Ethos-U stopped at byte {read} of {bytes} of its commands",
+        "ethos-u-core-driver ethosu_driver.c (2021)", "IRQ received but qread (%d) not at end of stream (%d)",
+        fields="read bytes",
+        note="It met a fault: the commands and weights (the model), the arena or its fast memory lie where the NPU "
+             "cannot read, or the loader did not write them there."),
     row("npu_macs", _F, "invoke", "the model was compiled for an Ethos-U of another size", "ethosu_device_u55_u65.c",
         "NPU config mismatch. npu.macs_per_cc=%d, optimizer.macs_per_cc=%d", fields="has wanted", reads=_macs,
         note="Compile it with --accelerator-config ethos-u55-{npu}, which this NPU is; it was compiled for {model} "
@@ -359,7 +378,8 @@ FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
         "coralmicro, TensorFlow Lite", "Didn't find custom op for name '%s' with version %d",
         fields="op version"),
     row("custom_unresolved", _M, "op_parse", "the custom operator {op} is not registered with the resolver",
-        "TensorFlow Lite", "Encountered unresolved custom op: %s", fields="op"),
+        "TensorFlow Lite", "Encountered unresolved custom op: %s.", "Encountered unresolved custom op: %s",
+        fields="op"),
     # Seeed SSCMA.
     row("sscma", _F, "", "the device answered {name} with code {code}", "Seeed SSCMA-Micro",
         '"type": 1, "name": "%s", "code": %d', '"type":1,"name":"%s","code":%d',
@@ -391,6 +411,14 @@ FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
     row("program_arena", _F, "create", "no {bytes:,} bytes for the arena, from the heap", "examples of "
                                                                                           "esp-tflite-micro",
         "Couldn't allocate memory of %d bytes", fields="bytes", note=_HEAP),
+    row("tests_failed", _F, "", "a test of TFLM failed", "micro/testing/micro_test.h", "~~~SOME TESTS FAILED~~~",
+        note="The lines before it name the check, its file and the values."),
+    row("program_camera", _F, "", "the camera was not found", "espressif/esp32-camera; Edge Impulse's examples",
+        "Camera probe failed", "Camera init failed", "Failed to initialize Camera!",
+        note="It is no matter of the model: the pins of this board (CAMERA_MODEL_...), the cable and the PSRAM."),
+    row("program_image", _F, "", "no memory for the camera's image, from the heap", "Edge Impulse's examples",
+        "Failed to allocate snapshot buffer",
+        note="The image before it is resized, width * height * 3 bytes. " + _HEAP),
     row("program_input", _P, "", "the model's input is not the one that the program expects",
         "micro/examples/*/main_functions.cc", "Bad input tensor parameters in model",
         "Bad output tensor parameters in model",
@@ -410,7 +438,7 @@ FRAMEWORK_MESSAGES: tuple[MessageKind, ...] = (
         "Invoking...", "Running inference...", "Calling Invoke", note=_HUNG),
     row("program_model", _P, "", "the program could not set the model up", "NXP eIQ; any program",
         "Failed initializing model", "Failed to initialize model", "Failed to initialise model", "Failed to init model",
-        "Model init failed", "Model initialization failed",
+        "Model init failed", "Model initialization failed", "Can't load tflite model", "Allocation failed!",
         note="TFLM prints why before this line."),
 )
 # fmt: on

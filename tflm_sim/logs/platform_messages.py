@@ -9,6 +9,8 @@ platform/source/TARGET_CORTEX_M/mbed_fault_handler.c.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tflm_sim.logs.message_kinds import MessageKind, Role, Values, row
 
 _S, _R, _C, _A, _F = (Role.STOPPED, Role.REPORT, Role.CAUSE, Role.ADDRESS, Role.FRAMEWORK)
@@ -218,6 +220,20 @@ def _bad_cfsr(values: Values) -> Values | None:
     return values if values.get("cfsr") else None
 
 
+def _bad_task(values: Values) -> Values | None:
+    return None if str(values.get("task")).startswith("IDLE") else values
+
+
+def _as_cfsr(shift: int) -> Callable[[Values], Values | None]:
+    """Return a reader of one of the three registers that CFSR is made of, as if all of CFSR were printed."""
+    return lambda values: _bad_cfsr({"cfsr": int(values["cfsr"]) << shift})
+
+
+def _reset(code: str) -> Callable[[Values], Values | None]:
+    """Return a reader of a line without fields that says what the boot ROM calls ``code``."""
+    return lambda _: {"code": code}
+
+
 def _bad_reset(values: Values) -> Values | None:
     return values if values.get("code") in _RESETS else None
 
@@ -274,6 +290,17 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
     row("task_wdt", _C, "", "a task kept the processor for longer than the watchdog waits", "ESP-IDF "
                                                                                             "esp_system/task_wdt.c",
         "Task watchdog got triggered", note=_WATCHDOG),
+    row("task_wdt_late", _A, "", "a task that did not reset the watchdog", "ESP-IDF esp_system/task_wdt.c",
+        "- %s (CPU %d)", fields="task cpu"),
+    row("task_wdt_idle", _A, "", "a processor without work", "ESP-IDF esp_system/task_wdt.c", "CPU %d: IDLE",
+        "CPU %d: IDLE0", "CPU %d: IDLE1", fields="cpu"),
+    row("task_wdt_ran", _A, "", "the task that ran", "ESP-IDF esp_system/task_wdt.c", "CPU %d: %s", fields="cpu task",
+        reads=_bad_task, note="Processor {cpu} ran the task {task}."),
+    row("task_wdt_line", _A, "", "a line of the report", "ESP-IDF esp_system/task_wdt.c", "Tasks currently running:"),
+    row("task_wdt_line", _A, "", "a line of the report", "ESP-IDF esp_system/task_wdt.c",
+        "Print CPU %d (current core) backtrace", "Print CPU %d backtrace", fields="cpu"),
+    row("wdt_task", Role.NOTE, "", "a task resets the watchdog and is not watched by it, which does no harm",
+        "ESP-IDF esp_system/task_wdt.c", "esp_task_wdt_reset(%d): task not found", fields="source_line"),
     row("watchdog", _C, "", "a watchdog restarted the device", "ESP8266, Arduino", "Soft WDT reset", "wdt reset",
         "Watchdog reset", note=_WATCHDOG),
     row("brownout", _C, "", "the supply voltage fell, and the device restarted", "ESP-IDF",
@@ -281,6 +308,15 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
         note="Wi-Fi or a camera together with the model draw more than the supply or the cable gives."),
     row("esp_reset", _S, "", "the device restarted", "ESP32 boot ROM", "rst:0x%x (%s)", fields="reason code",
         codes=_RESETS, reads=_bad_reset),
+    row("esp_reset", _S, "", "the device restarted", "programs that print esp_reset_reason()", "ESP_RST_PANIC",
+        "Reset reason: Exception/panic", "reset due to exception/panic", "Restarted due to an Exception/panic!",
+        "Device was rebooted due to a software exception!", codes=_RESETS, reads=_reset("SW_CPU_RESET")),
+    row("esp_reset", _S, "", "the device restarted", "programs that print esp_reset_reason()", "ESP_RST_INT_WDT",
+        "ESP_RST_TASK_WDT", "ESP_RST_WDT", "Reset reason: Interrupt watchdog", "Reset reason: Task watchdog",
+        "Reset reason: Other watchdogs", "due to interrupt watchdog", "due to task watchdog",
+        "due to other watchdogs", codes=_RESETS, reads=_reset("TG0WDT_SYS_RESET")),
+    row("esp_reset", _S, "", "the device restarted", "programs that print esp_reset_reason()", "ESP_RST_BROWNOUT",
+        "Reset reason: Brownout", "Brownout reset", codes=_RESETS, reads=_reset("BROWN_OUT_RST")),
     row("restarted", _S, "", "the device started again, and no line says why", "two starts in one log",
         note="A watchdog, the supply voltage, or a fault whose report is not printed: ESP-IDF's is off with "
              "CONFIG_ESP_SYSTEM_PANIC_SILENT_REBOOT, Zephyr's with CONFIG_RESET_ON_FATAL_ERROR. Print the reason "
@@ -324,6 +360,8 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
         "Mem alloc fail. size 0x%x", fields="bytes", note=_FREE),
     row("esp_dump", _R, "", "the program was stopped at a fault", "ESP-IDF panic handler", "EXCVADDR: 0x%x",
         "MTVAL : 0x%x", fields="address", note=_REPORT),
+    row("esp_exception", _S, "", "the ESP32 stopped at exception {code}", "ESP-IDF panic handler", "EXCCAUSE: 0x%x",
+        fields="code", codes=_EXCCAUSE, note=_POINTER),
     row("esp_registers_follow", _R, "", "the program was stopped at a fault", "ESP-IDF panic handler",
         "Core %d register dump:", fields="core", note=_REPORT),
     row("esp_registers", _R, "", "the program was stopped at a fault", "ESP-IDF panic handler", "MEPC : 0x%x",
@@ -331,8 +369,8 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
     row("esp_backtrace", _R, "", "the program was stopped; this is the way to the place", "ESP-IDF panic handler",
         "Backtrace: 0x%x:0x%x", "Backtrace:0x%x:0x%x", "BackTrace: 0x%x:0x%x", fields="pc sp",
         note="--firmware ELF makes functions of the addresses; the lines before it say why."),
-    row("decoded", _A, "", "a place in the program", "idf.py monitor; addr2line", "0x%x: %s at %s:%d",
-        fields="pc function file source_line"),
+    row("decoded", _A, "", "a place in the program", "idf.py monitor; addr2line; EspExceptionDecoder",
+        "0x%x: %s at %s:%d", "0x%x: %s at %s line %d", fields="pc function file source_line"),
     row("decoded", _A, "", "a place in the program", "idf.py monitor; addr2line", "0x%x: %s at %s:?",
         fields="pc function file"),
     row("rebooting", _R, "", "the device restarted after a fault", "ESP-IDF panic handler", "Rebooting...",
@@ -423,6 +461,12 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
     row("arm_usage_fault", _S, "", "the processor stopped at a usage fault", _CORTEX_M, "UsageFault", note=_ALIGNMENT),
     row("arm_cfsr", _R, "", "the processor stopped at a fault", _CORTEX_M, "CFSR : %x", "CFSR : 0x%x", "CFSR = 0x%x",
         fields="cfsr", reads=_bad_cfsr),
+    row("arm_cfsr", _R, "", "the processor stopped at a fault", "mbed_fault_handler.c", "MMFSR: %x", fields="cfsr",
+        reads=_bad_cfsr),
+    row("arm_cfsr", _R, "", "the processor stopped at a fault", "mbed_fault_handler.c", "BFSR : %x", fields="cfsr",
+        reads=_as_cfsr(8)),
+    row("arm_cfsr", _R, "", "the processor stopped at a fault", "mbed_fault_handler.c", "UFSR : %x", fields="cfsr",
+        reads=_as_cfsr(16)),
     row("arm_address", _A, "", "the address that was used", _CORTEX_M, "MMFAR : %x", "MMFAR : 0x%x",
         "MMFAR = 0x%x", "BFAR : %x", "BFAR : 0x%x", "BFAR = 0x%x", fields="address"),
     row("arm_pc", _A, "", "where it happened", _CORTEX_M, "PC : %x", "PC : 0x%x", "PC = 0x%x", "pc = 0x%x",
@@ -447,11 +491,11 @@ PLATFORM_MESSAGES: tuple[MessageKind, ...] = (
              "power island mode, all of them have to be in its own memory)."),
     row("segfault", _S, "", "the program used an address that is none", "Linux", "Segmentation fault",
         "segmentation fault", "SIGSEGV", "Bus error (core dumped)", note=_POINTER),
-    row("illegal", _S, "", _NO_CODE[0], "Linux", "Illegal instruction (core dumped)",
+    row("illegal", _S, "", _NO_CODE[0], "Linux", "Illegal instruction (core dumped)", "illegal hardware instruction",
         note="It was compiled for a newer processor than this one (-march=native, AVX), or a function pointer was "
              "overwritten."),
-    row("aborted", _S, "", "the program stopped itself: abort() was called", "Linux; Rust", "Aborted (core dumped)",
-        "panicked at",
+    row("aborted", _S, "", "the program stopped itself: abort() was called", "Linux, macOS; Rust",
+        "Aborted (core dumped)", "Abort trap: 6", "zsh: abort", "panicked at",
         note="An assertion or an exception that nobody catches: the line before or after it says which."),
     row("sanitizer", _C, "", "the program used memory that is not its own: {what}", "AddressSanitizer",
         "ERROR: AddressSanitizer: %s on", fields="what",

@@ -14,11 +14,14 @@ from tflm_sim.logs.lines import RawLine
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-Z\\-_]|\[\d{1,3}(?:;\d{1,3})*m")
 _BYTES = re.compile(r"""b(['"])(.*?)(?:\\r|\\n)*\1""")
 """How Python prints a line that it read from a port."""
+_QUOTES = str.maketrans("\N{LEFT SINGLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}", "''")
+"""What GCC puts around a name where the terminal has Unicode -> what it puts there elsewhere."""
 _MAX_STACK = 4
 _PROGRESS = re.compile(
-    r"\s*(?:\[ *\d+%\]|\[\d+/\d+\] (?!FAILED)|(?:Compiling|Archiving|Indexing|Linking|CC|CXX|AR|LD) )|.*: warning: "
+    r"\s*(?:\[ *\d+%\]|\[\d+/\d+\] (?!FAILED)|(?:Compiling|Archiving|Indexing|Linking|CC|CXX|AR|LD) )"
+    r"|-- (?:Performing Test|Check size|Looking for|Could NOT find) |\[Warning\] |.*: warning: "
 )
-"""How make, ninja, PlatformIO and Zephyr say what they build, and compilers what they only warn of."""
+"""How CMake, make, ninja, PlatformIO, Mbed and Zephyr say what they do, and compilers what they only warn of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,11 @@ PREFIX_FORMS = (
     ),
     _form("edge-impulse", r"(?:\[SER\] |(?P<severity>ERR|DEBUG): )", "Edge Impulse inferencing SDK and CLI"),
     _form("mlek", r"(?P<severity>TRACE|DEBUG|INFO|WARN|ERROR|TFLM) - ", "Arm ml-embedded-evaluation-kit log_macros.h"),
+    _form(
+        "tensorflow",
+        r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}: (?P<severity>[IWEF]) (?P<tag>\S+:\d+)\] ",
+        "TensorFlow tsl/platform/default/logging.cc",
+    ),
     _form("chre", r"\[TFL_MICRO\] ", "tensorflow/lite/micro/chre/debug_log.cc @ 90b983c"),
 )
 
@@ -94,8 +102,8 @@ def is_progress(text: str) -> bool:
 
 
 def log_text(raw: RawLine) -> str:
-    """Decode a line and take its colours away."""
-    return _ANSI.sub("", raw.data.decode("utf-8", "replace"))
+    """Decode a line, take its colours away and make its quotes plain."""
+    return _ANSI.sub("", raw.data.decode("utf-8", "replace")).translate(_QUOTES)
 
 
 def read_line(raw: RawLine) -> TextLine:

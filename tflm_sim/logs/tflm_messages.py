@@ -211,6 +211,7 @@ _TFLM: tuple[MessageKind, ...] = (
          "Node number %d (%s) failed to invoke", fields="node op", note=_LINE_BEFORE),
     _row("flex_missing", _M, "op_parse", "the model has operators of TensorFlow itself (Flex)", "lite/core/subgraph.cc",
          "Regular TensorFlow ops are not supported by this interpreter",
+         "Select TensorFlow op(s), included in the given model, is(are) not supported by this interpreter",
          note="No microcontroller runs those: convert without SELECT_TF_OPS, with a fixed batch size and unroll=True."),
     _row("dynamic_tensor", _N, "op_prepare", "an operator's output has no fixed size",
          "micro/micro_interpreter_graph.cc",
@@ -225,7 +226,7 @@ _TFLM: tuple[MessageKind, ...] = (
               "optimizations = [tf.lite.Optimize.DEFAULT], a representative_dataset, and "
               "target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]; or without quantization."),
     _row("dynamic_begin", _K, "op_prepare", "STRIDED_SLICE's begin is computed while the model runs",
-         "micro/kernels/strided_slice.cc", "op_context.begin != nullptr was not true.", note=_STATIC),
+         "micro/kernels/strided_slice.cc", "op_context.begin != nullptr was not true", note=_STATIC),
     _row("reshape_elements", _K, "op_prepare", "RESHAPE would change the number of elements: {given} to {wanted}",
          "micro/kernels/reshape.cc", "num_output_elements != num_input_elements (%d != %d)", fields="wanted given",
          note="The shape in the file is not the one of the data: usually a batch size that the converter left open. "
@@ -241,7 +242,7 @@ _TFLM: tuple[MessageKind, ...] = (
     _row("ensure_near", _K, "", "a kernel's check of two reals failed", "core/c/common.h",
          "%s:%d %s not near %s (%f != %f)", fields="file source_line left right left_value right_value"),
     _row("ensure_true", _K, "", "a kernel's check failed", "core/c/common.h",
-         "%s:%d %s was not true.", fields="file source_line condition",
+         "%s:%d %s was not true", fields="file source_line condition",
          note="{condition} was not true ({file}:{source_line})."),
     _row("needs_resources", _K, "op_prepare", "the interpreter was made without MicroResourceVariables",
          "micro/kernels/{var_handle,assign_variable,read_variable}.cc",

@@ -16,14 +16,14 @@ MAX_UNKNOWN = 8
 _SEVERITIES = ("E", "ERR", "err", "ERROR")
 _INFORMS = ("I", "D", "V", "C", "INF", "DBG", "inf", "dbg", "INFO", "DEBUG", "TRACE")
 _WORDS = re.compile(
-    r"\b(?:\w*error\w*|err|fail(?:s|ed|ure|ures|ing)?|panic\w*|assert\w*|abort\w*|\w*exception|\w*fault|overflow\w*|"
+    r"\b(?:\w*error\w*|err|fail(?:s|ed|ure|ures|ing)?|panic\w*|assert\w*|abort\w*|\w*exception|(?!default)\w*fault|overflow\w*|"
     r"out of memory|no memory|enomem|cannot|can't|can ?not|could ?n[o']t|unable|(?:not|un)[ -]?supported|invalid|"
     r"corrupt\w*|traceback|undefined|unresolved|crash\w*|timed? ?out|mismatch\w*|not enough|too (?:small|large|big))\b",
     re.IGNORECASE,
 )
 _IN_INFORMATION = re.compile(
-    r"\b(?:\w*error\w*|fail(?:s|ed|ure|ures|ing)?|panic\w*|abort\w*|\w*exception|\w*fault|overflow\w*|out of memory|"
-    r"corrupt\w*|crash\w*)\b",
+    r"\b(?:\w*error\w*|fail(?:s|ed|ure|ures|ing)?|panic\w*|abort\w*|\w*exception|(?!default)\w*fault|"
+    r"overflow\w*|out of memory|corrupt\w*|crash\w*)\b",
     re.IGNORECASE,
 )
 """Words that a line of information does not have where all is well; a watchdog's timeout may stand there."""

@@ -8,8 +8,8 @@ buffers that fit by their sum do not fit side by side.
     ----|----------------------|--------------|----> cost
         '-- prices of a byte and a moment in each bank (Lagrange), improved by subgradient steps
 
-    search    moment by moment: a state is where the buffers that are alive lie; of equal states the cheapest is kept,
-              and none that has paid more above the bound than the best assignment does
+    search    moment by moment: a state is how many bytes of each bank become free when; of equal states the cheapest is
+              kept, and none that has paid more above the bound than the best assignment does
     cut       a set of buffers that does not pack in a bank: one branch for each of them that lies elsewhere
 
 The search is complete unless a limit ends it; then ``lower_bound`` says how far the answer can be from the best.
@@ -121,6 +121,7 @@ class _Search:
         self._capacities = tuple(capacities)
         self._deadline = deadline
         self._unit = gcd(*(buffer.size for buffer in buffers)) or 1
+        self._bits = (sum(buffer.size for buffer in buffers) // self._unit).bit_length()
         self._births: dict[int, list[int]] = {}
         for index in sorted(range(len(buffers)), key=lambda index: (buffers[index].lower, -buffers[index].size)):
             self._births.setdefault(buffers[index].lower, []).append(index)
@@ -223,20 +224,23 @@ class _Search:
         """
         buffers, capacities = self._buffers, self._capacities
         allowed = self._settled(allowed)
-        bits = len(capacities).bit_length()
         states: dict[int, _State] = {0: (0, (0,) * len(capacities), None)}
-        alive: list[tuple[int, int, int]] = []  # Death, place in a state's number, and size.
-        free: list[int] = list(range(len(buffers) * bits, -1, -bits))
+        alive: list[tuple[int, int]] = []  # Death of some buffers, and the place of their bytes in a state's number.
+        places: dict[int, int] = {}
+        free: list[int] = list(range(len(buffers) * self._bits * len(capacities), -1, -self._bits * len(capacities)))
         given_up: int | None = None
         for birth, born in self._births.items():
             while alive and alive[0][0] <= birth:
-                _, place, size = heapq.heappop(alive)
+                death, place = heapq.heappop(alive)
+                del places[death]
                 free.append(place)
-                states = _without(states, place, (1 << bits) - 1, size)
+                states = self._without(states, place)
             for index in born:
-                place, buffer = free.pop(), buffers[index]
-                heapq.heappush(alive, (buffer.upper, place, buffer.size))
-                states = self._with(states, index, place, allowed[index], most)
+                death = buffers[index].upper
+                if death not in places:
+                    places[death] = free.pop()
+                    heapq.heappush(alive, (death, places[death]))
+                states = self._with(states, index, places[death], allowed[index], most)
                 if len(states) > width:
                     rows = sorted(states.items(), key=lambda row: row[1][0])
                     given_up = min(rows[width][1][0], given_up if given_up is not None else rows[width][1][0])
@@ -305,15 +309,31 @@ class _Search:
     def _with(
         self, states: dict[int, _State], index: int, place: int, allowed: Sequence[int], most: int | None
     ) -> dict[int, _State]:
-        """Return the states after a buffer was born, in each bank that has room."""
+        """Return the states after a buffer was born, in each bank that has room; of equal ones the cheapest."""
         size, regrets, capacities = self._buffers[index].size, self._regrets[index], self._capacities
+        added = [size // self._unit << place + bank * self._bits for bank in range(len(capacities))]
         found: dict[int, _State] = {}
         for key, (paid, used, choices) in states.items():
             for bank in allowed:
                 now = paid + regrets[bank]
                 if (most is None or now <= most) and used[bank] + size <= capacities[bank]:
-                    taken = (*used[:bank], used[bank] + size, *used[bank + 1 :])
-                    found[key | bank << place] = now, taken, (bank, choices)
+                    known = found.get(key + added[bank])
+                    if known is None or now < known[0]:
+                        taken = (*used[:bank], used[bank] + size, *used[bank + 1 :])
+                        found[key + added[bank]] = now, taken, (bank, choices)
+        return found
+
+    def _without(self, states: dict[int, _State], place: int) -> dict[int, _State]:
+        """Return the states after buffers died: what they took does not tell them apart any more."""
+        found: dict[int, _State] = {}
+        one, banks = (1 << self._bits) - 1, range(len(self._capacities))
+        every = (1 << self._bits * len(banks)) - 1 << place
+        for key, (paid, used, choices) in states.items():
+            known = found.get(key & ~every)
+            if known is None or paid < known[0]:
+                freed = ((key >> place + bank * self._bits & one) * self._unit for bank in banks)
+                left = tuple(taken - each for taken, each in zip(used, freed, strict=True))
+                found[key & ~every] = paid, left, choices
         return found
 
     # -- packing, and cuts ------------------------------------------------------------------------------------------
@@ -412,15 +432,3 @@ class _Search:
             for index, offset in zip(indices, found.offsets, strict=True):
                 offsets[index] = offset
         return BankPlan(tuple(banks), tuple(offsets), tuple(peaks), cost, lower_bound)
-
-
-def _without(states: dict[int, _State], place: int, mask: int, size: int) -> dict[int, _State]:
-    """Return the states after a buffer died: where it lay does not tell them apart any more."""
-    found: dict[int, _State] = {}
-    for key, (paid, used, choices) in states.items():
-        bank = key >> place & mask
-        merged = key & ~(mask << place)
-        known = found.get(merged)
-        if known is None or paid < known[0]:
-            found[merged] = paid, (*used[:bank], used[bank] - size, *used[bank + 1 :]), choices
-    return found

@@ -5,7 +5,7 @@ It speaks as the pictures of an arena do: the colour says what a buffer is for, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import NamedTuple, TextIO
 
@@ -22,14 +22,23 @@ _CHARACTER_WIDTH, _LINE_HEIGHT = 6.4, 12
 
 
 class Drawn(NamedTuple):
-    """How a buffer is drawn: its kind, a key of ``CATEGORIES``, and its name."""
+    """How a buffer is drawn: its kind, a key of ``CATEGORIES``, its name, and the legend's own word for that kind."""
 
     category: str
     name: str
+    kind: str = ""
 
 
 def write_plan_svg(
-    file: TextIO, problem: Problem, plan: Plan, *, planner: str, lower_bound: int, drawn: Sequence[Drawn] | None = None
+    file: TextIO,
+    problem: Problem,
+    plan: Plan,
+    *,
+    planner: str,
+    lower_bound: int,
+    drawn: Sequence[Drawn] | None = None,
+    place: str = "the head",
+    times: tuple[int, int] | None = None,
 ) -> None:
     """Write the picture of ``plan``.
 
@@ -40,6 +49,8 @@ def write_plan_svg(
         planner: Who planned it.
         lower_bound: Bytes, drawn as a line.
         drawn: What each buffer is; by default an activation with its name in the problem.
+        place: Where the bytes are counted from.
+        times: The first time and the one behind the last; by default those of the buffers.
     """
     title = escape(f"{printable(problem.title)}: {planner}, {plan.peak:,} bytes (lower bound {lower_bound:,})")
     file.write(
@@ -49,7 +60,7 @@ def write_plan_svg(
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>\n'
         f'<text x="{_LEFT}" y="22" font-size="14">{title}</text>\n'
     )
-    scale = _Scale(problem.buffers, plan)
+    scale = _Scale(problem.buffers, plan, times)
     rows = drawn or [Drawn("activation", buffer.name) for buffer in problem.buffers]
     labels = short_names([row.name for row in rows])
     file.write(
@@ -58,10 +69,11 @@ def write_plan_svg(
     )
     placed = list(zip(problem.buffers, plan.offsets, rows, strict=True))
     file.writelines(_rectangle(scale, *each) for each in placed)
-    file.writelines(_axes(scale, plan.peak, lower_bound))
+    file.writelines(_axes(scale, plan.peak, lower_bound, place))
     file.writelines(_fullest(scale, problem.buffers, plan.peak))
     file.writelines(_label(scale, *each, label) for each, label in zip(placed, labels, strict=True))
-    file.writelines(_legend([key for key in CATEGORIES if any(row.category == key for row in rows)]))
+    kinds = {row.category: row.kind or CATEGORIES[row.category].title for row in rows}
+    file.writelines(_legend({key: kinds[key] for key in CATEGORIES if key in kinds}))
     file.write("</svg>\n")
 
 
@@ -89,9 +101,9 @@ def tick_step(most: int, count: int) -> int:
 class _Scale:
     """From (time, byte) to the picture's coordinates."""
 
-    def __init__(self, buffers: tuple[Buffer, ...], plan: Plan) -> None:
-        self.first = min((buffer.lower for buffer in buffers), default=0)
-        self.end = max((buffer.upper for buffer in buffers), default=1)
+    def __init__(self, buffers: tuple[Buffer, ...], plan: Plan, times: tuple[int, int] | None) -> None:
+        first = min((buffer.lower for buffer in buffers), default=0)
+        self.first, self.end = times or (first, max((buffer.upper for buffer in buffers), default=1))
         self.per_moment = (HEIGHT - _TOP - _BOTTOM) / (self.end - self.first)
         self.per_byte = (WIDTH - _LEFT - _RIGHT) / max(1, plan.peak)
 
@@ -135,7 +147,7 @@ def _label(scale: _Scale, buffer: Buffer, offset: int, row: Drawn, label: str) -
     )
 
 
-def _axes(scale: _Scale, peak: int, lower_bound: int) -> Iterator[str]:
+def _axes(scale: _Scale, peak: int, lower_bound: int, place: str) -> Iterator[str]:
     floor = HEIGHT - _BOTTOM
     step = tick_step(peak, 8)
     for offset in (*range(0, peak - step // 2, step), peak):
@@ -149,7 +161,7 @@ def _axes(scale: _Scale, peak: int, lower_bound: int) -> Iterator[str]:
         f'<line x1="{bound:.1f}" y1="{_TOP}" x2="{bound:.1f}" y2="{floor}" stroke="{MARK}" '
         f'stroke-dasharray="6 4"><title>lower bound {lower_bound:,} bytes</title></line>\n'
     )
-    yield _text(_LEFT, _TOP - 26, "bytes from the start of the head")
+    yield _text(_LEFT, _TOP - 26, f"bytes from the start of {escape(printable(place))}")
     yield (
         f'<text transform="translate(16 {(_TOP + floor) / 2:.0f}) rotate(-90)" text-anchor="middle" fill="{SOFT}">'
         "time: the operators in their order</text>\n"
@@ -166,14 +178,14 @@ def _fullest(scale: _Scale, buffers: Sequence[Buffer], peak: int) -> Iterator[st
     )
 
 
-def _legend(keys: Sequence[str]) -> Iterator[str]:
+def _legend(kinds: Mapping[str, str]) -> Iterator[str]:
     x, y = float(_LEFT), HEIGHT - 16
-    for key in keys:
+    for key, title in kinds.items():
         row = CATEGORIES[key]
         mark = f'<rect x="{x:.0f}" y="{y - 10}" width="12" height="12" rx="2" fill="{row.light}"/>\n'
         yield mark + (mark.replace(row.light, f"url(#{HATCH_ID})") if row.is_hatched else "")
-        yield _text(x + 17, y, row.title)
-        x += 40 + len(row.title) * _CHARACTER_WIDTH
+        yield _text(x + 17, y, title)
+        x += 40 + len(title) * _CHARACTER_WIDTH
     yield f'<line x1="{x:.0f}" y1="{y - 4}" x2="{x + 24:.0f}" y2="{y - 4}" stroke="{MARK}" stroke-dasharray="6 4"/>\n'
     yield _text(x + 30, y, "lower bound")
     x += 30 + 11 * _CHARACTER_WIDTH + 24

@@ -19,6 +19,7 @@ from tflm_sim.report.size_difference import (
     TensorChange,
 )
 from tflm_sim.report.tables import table_lines
+from tflm_sim.report.text import USUAL
 
 TOP_ROWS = 20
 
@@ -96,13 +97,14 @@ def _side(side: SideFacts) -> str:
     config = side.configuration
     kernels = config.target.kernel_library
     version = f"@{kernels.version}" if kernels.version else ""
-    planner = planner_words(config.planner, config.has_own_planner)
+    others = (f"{config.interpreter} interpreter", planner_words(config.planner, config.has_own_planner))
+    unusual = "".join(f", {fact}" for fact in others if fact not in USUAL)
     failed = "" if side.status == "ok" else "; AllocateTensors() fails in an arena of any size"
     name = printable(PurePath(side.model.path or "model").name)
     return (
         f"{name} on {with_assumed(printable(config.target.name), side.assumed, config.target)}, "
         f"{config.target.runtime}, "
-        f"{kernels.name}{version} kernels, {config.interpreter} interpreter, {planner}{failed}"
+        f"{kernels.name}{version} kernels{unusual}{failed}"
     )
 
 

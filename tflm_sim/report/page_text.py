@@ -23,7 +23,7 @@ from tflm_sim.report.board_rows import BoardFit, board_table
 from tflm_sim.report.circumstances import assumed_text
 from tflm_sim.report.document import SizeDocument
 from tflm_sim.report.picture import Limit, LiteSize, Picture, is_tail
-from tflm_sim.report.text import TOGETHER, head_verdict
+from tflm_sim.report.text import TOGETHER, USUAL, head_verdict
 from tflm_sim.units import align_up, format_size
 
 Part = dict[str, Any]
@@ -226,7 +226,7 @@ def _told_apart(pictures: Sequence[Picture]) -> tuple[str, list[str]]:
         own = ", ".join(text for key, text in row.items() if key not in same and text)
         is_named = not picture.title.startswith(row.get("target", "\n"))
         headings.append(printable(picture.title, 200) if is_named else own or row.get("target", row["model"]))
-    common = ", ".join(facts[0][key] for key in same if key != "model" and facts[0][key])
+    common = ", ".join(facts[0][key] for key in same if key != "model" and facts[0][key] not in ("", *USUAL))
     return common, headings
 
 

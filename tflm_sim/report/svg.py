@@ -65,7 +65,7 @@ class _Panel:
     def elements(self) -> Iterator[str]:
         """Yield all elements, the lowest layer first."""
         picture = self.picture
-        yield _text(20, 48, printable(f"{picture.arena_note}: {picture.title}", 200), fill=SOFT, size=12.5)
+        yield _text(20, 48, fitted(printable(f"{picture.arena_note}: {picture.title}", 200), 150), fill=SOFT, size=12.5)
         if picture.failure:
             yield f'<rect x="12" y="55" width="{PANEL_WIDTH - 12 - _RIGHT}" height="19" rx="3" fill="{MARK}"/>\n'
             fails = f"AllocateTensors() fails: {'. '.join((picture.failure, *picture.advice[:1]))}"

@@ -12,7 +12,7 @@ from tflm_sim.answers.peak import live_bytes
 from tflm_sim.answers.planned_problem import category_of, planned_buffer
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.arena.events import Observer, each_observer
-from tflm_sim.device.configuration import Configuration, Settings, Where, planner_words
+from tflm_sim.device.configuration import Configuration, Settings, Where
 from tflm_sim.device.model_allocation import ModelAllocation
 from tflm_sim.errors import each_of
 from tflm_sim.escape import printable
@@ -26,7 +26,7 @@ from tflm_sim.report.document import size_document
 from tflm_sim.report.picture import Limit, Picture, Remedy, Resident, Shortage, is_tail
 from tflm_sim.report.picture_builder import PictureBuilder
 from tflm_sim.report.size_answer import arena_answer
-from tflm_sim.report.text import larger_or_shrink
+from tflm_sim.report.text import about_line, larger_or_shrink
 from tflm_sim.sizes import as_size
 from tflm_sim.units import align_up
 
@@ -168,13 +168,9 @@ def _fold(simulation: Simulation, *, split_at: int = 0) -> PictureBuilder:
 
 
 def title_of(configuration: Configuration, assumed: tuple[str, ...] | None) -> str:
-    """Return the target with its TFLM, its kernels, the planner, and what is assumed."""
+    """Return the target, what is assumed, its TFLM, its kernels, and what else is not usual."""
     target = configuration.target
-    planner = planner_words(configuration.planner, configuration.own_planner)
-    return (
-        f"{with_assumed(target.name, assumed, target)}, {target.runtime}, {target.kernel_library} kernels, {planner}, "
-        f"{configuration.interpreter} interpreter"
-    )
+    return f"{with_assumed(target.name, assumed, target)}, {about_line(configuration)}"
 
 
 def _arena_sizes(roomy: Simulation, arena_size: int | None) -> tuple[int, int | None]:

@@ -19,6 +19,8 @@ TOP_ROWS = 8
 BAR = 32
 """Columns of the bar of an arena."""
 TOP_PARTS = 4
+USUAL = ("plain interpreter", "greedy planner")
+"""What almost all firmware has is not said."""
 TOGETHER = "head and tail together, while the model runs"
 NEVER_FITS = (
     "what to do: no arena is large enough; name the kernel that the firmware has beside TFLM's (--ethos-u, "
@@ -48,10 +50,9 @@ def size_lines(
 
 def about_line(config: Configuration) -> str:
     """Return the TFLM and its kernels, and the interpreter and the planner where they are not what all firmware has."""
-    planner = planner_words(config.planner, config.own_planner)
-    unusual = [f"{config.interpreter} interpreter"] * (config.interpreter != "plain")
-    unusual += [planner] * (planner != "greedy planner")
-    return ", ".join([str(config.target.runtime), f"{config.target.kernel_library} kernels", *unusual])
+    others = (f"{config.interpreter} interpreter", planner_words(config.planner, config.own_planner))
+    facts = (str(config.target.runtime), f"{config.target.kernel_library} kernels", *others)
+    return ", ".join(fact for fact in facts if fact not in USUAL)
 
 
 def answer_lines(answer: SizeAnswer, arena_address: int, *, has_ledger: bool = True) -> list[str]:

@@ -109,10 +109,6 @@ def _columns(row: type, known: dict[str, Json]) -> Json:
 _SIMPLE = {int: "integer", str: "string", bool: "boolean", float: "number", type(None): "null"}
 
 
-def _literal(values: Sequence[Any]) -> Json:
-    return {"const": values[0]} if len(values) == 1 else {"enum": [*values]}
-
-
 def _value(hint: Any, known: dict[str, Json], *, is_interned: bool = False) -> Json:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is Annotated:
@@ -122,7 +118,7 @@ def _value(hint: Any, known: dict[str, Json], *, is_interned: bool = False) -> J
     if origin is tuple:
         return _tuple(arguments, known, is_interned=is_interned)
     if origin is Literal:
-        return _literal(arguments)
+        return {"const": arguments[0]} if len(arguments) == 1 else {"enum": [*arguments]}
     if origin is dict:
         return {"type": "object", "additionalProperties": _value(arguments[1], known)}
     if hint is Any:

@@ -20,6 +20,7 @@ FLAGS = (
     "--hide-scrollbars",
 )
 PROGRAMS = ("chromium", "chromedriver")
+MOST_SECONDS = 1800
 
 
 def missing() -> list[str]:
@@ -37,7 +38,11 @@ def start(profile: Path) -> Any:
     for flag in (*FLAGS, f"--user-data-dir={profile}"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(options=options, service=Service(shutil.which(PROGRAMS[1])))
+    driver: Any = webdriver.Chrome(options=options, service=Service(shutil.which(PROGRAMS[1])))
+    # However busy the machine is: half a minute for a script, and two for a page, are too few there.
+    driver.set_script_timeout(MOST_SECONDS)
+    driver.command_executor.client_config.timeout = MOST_SECONDS
+    return driver
 
 
 def emulate(driver: Any, *, width: int, height: int, theme: str, scale: int = 1) -> None:

@@ -15,7 +15,7 @@ docker run --rm --volume "$PWD:/work" --workdir /work debian:trixie-slim bash -e
     python3-venv python3-dev gcc libc6-dev > /dev/null
   dpkg-query --show chromium fonts-dejavu-core
   python3 -m venv /venv
-  /venv/bin/pip install --quiet --editable '.[png,numpy,prove]' 'selenium>=4.25'
+  /venv/bin/pip install --quiet --editable '.[png,numpy,prove]' 'selenium>=4.27'
   /venv/bin/python tools release screenshots --check --allow-download || echo '::warning::pictures show other words than their pages'
   /venv/bin/python tools release screenshots --allow-download
   PATH=/venv/bin:\$PATH /venv/bin/python tools release terminal

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tflm_sim import ModelBuilder, compare_planners, lifetimes, load, simulate, smallest_arena
-from tflm_sim.model.types import Model, TensorType
+from tflm_sim.model.types import Model
 from tflm_sim.planners.buffers import Buffer, plan_of
 
 BUFFERS = [Buffer(16, 0, 2), Buffer(32, 1, 3)]
@@ -108,11 +108,3 @@ def test_where_nothing_is_planned_there_is_no_picture() -> None:
     nothing = simulate(builder.build(inputs=[], outputs=[]), "cortex-m4")
     assert nothing.buffers == ()
     assert Seen(nothing._repr_html_()).elements.isdisjoint({"svg", "rect"})
-
-
-@pytest.mark.parametrize(("count", "is_drawn"), [(1, True), (2_000, True), (2_001, False)])
-def test_a_picture_has_one_buffer_to_two_thousand(count: int, is_drawn: bool) -> None:
-    builder = ModelBuilder()
-    inputs = [builder.tensor((1, 4), TensorType.INT8) for _ in range(count)]
-    page = simulate(builder.build(inputs=inputs, outputs=[]), "cortex-m4")._repr_html_()
-    assert ("<svg" in page) == is_drawn

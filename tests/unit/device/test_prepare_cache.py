@@ -216,16 +216,6 @@ def test_a_node_with_a_state_of_its_own_is_always_prepared(changes: dict[str, ob
     assert cache.of(model, X86, MeasuringArena(0, table_bytes=0)).step(node, row, is_as_filed=True) is None
 
 
-def test_of_one_operator_with_other_constants_the_last_eight_are_known(learnt: list[str]) -> None:
-    sizer = Sizer()
-    padded = [pad(bytes([0, 0, left, 8 - left]), 12) for left in range(9)]
-    for model in (*padded, *padded[1:]):
-        sizer.smallest_arena(model, X86)
-    assert (learnt, sizer.remembered) == (["PAD"] * 9, 1)
-    sizer.smallest_arena(padded[0], X86)
-    assert learnt == ["PAD"] * 10
-
-
 def test_the_prepare_that_was_used_longest_ago_is_forgotten(learnt: list[str]) -> None:
     sizer = Sizer(most_prepares=2)
     padded = pad(bytes([0, 0, 1, 1]))

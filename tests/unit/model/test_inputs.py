@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tflm_sim import files
 from tflm_sim.errors import ModelError, UsageError
 from tflm_sim.model import inputs
-from tflm_sim.model.inputs import appearance, expand, folder_files, unpack
+from tflm_sim.model.inputs import expand, folder_files, unpack
 from tflm_sim.model.load import load
 from tflm_sim.samples import sample_path
 
@@ -222,9 +222,3 @@ def test_sources_without_a_model_are_passed_over_in_a_folder_that_says_what_it_i
     (export / "saved_model.pb").write_bytes(b"\x08\x01")
     with pytest.raises(ModelError, match="it looks like a TensorFlow SavedModel: it must be converted"):
         load(*expand([str(export)]))
-
-
-@pytest.mark.parametrize(("blanks", "is_page"), [(0, True), (195, True), (196, False)])
-def test_a_page_begins_within_two_hundred_bytes(blanks: int, is_page: bool) -> None:
-    words = appearance("m.tflite", b" " * blanks + b"<html>")
-    assert words.startswith("a web page") is is_page

@@ -108,6 +108,21 @@ def test_three_hundred_operators_take_seconds_and_an_answer_has_its_bound() -> N
     assert found.lower_bound <= found.cost <= 1.01 * found.lower_bound
 
 
+def test_a_knapsack_of_buffers_that_come_and_go_together_is_solved_by_the_bytes_that_are_taken() -> None:
+    """A layer's parts, among them 4 of 76,688 bytes and 4 of 7,680; each is stored and loaded once."""
+    sizes = [7680] * 4 + [76688] * 4 + [174448, 16, 16, 16, 16, 1920, 30672, 697792, 690128]
+    buffers = [Buffer(size, 0, 2) for size in sizes]
+    found = assign(buffers, [[0, 2 * size] for size in sizes], [1_450_512, 64 << 20])
+    assert isinstance(found, BankPlan)
+    taken = sum(size for size, bank in zip(sizes, found.banks, strict=True) if bank == 0)
+    assert found.cost == found.lower_bound == 2 * (sum(sizes) - taken)
+    # By trying all of them: no choice takes more of the 1,450,512 bytes.
+    sums = {0}
+    for size in sizes:
+        sums |= {each + size for each in sums}
+    assert taken == max(each for each in sums if each <= 1_450_512)
+
+
 def test_sizes_that_fit_by_their_sum_and_not_side_by_side_go_elsewhere() -> None:
     # At every moment 6 units are alive at most; no plan has room for all in 6.
     sizes = ((2, 0, 2), (1, 0, 4), (3, 0, 1), (3, 1, 5), (2, 4, 7), (1, 5, 7), (3, 5, 6), (2, 2, 4), (3, 6, 7))

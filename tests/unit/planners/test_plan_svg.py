@@ -5,10 +5,8 @@ from __future__ import annotations
 import io
 import re
 
-import pytest
-
 from tflm_sim.planners.buffers import Buffer, Plan
-from tflm_sim.planners.plan_svg import HEIGHT, WIDTH, Drawn, fullest_moment, tick_step, write_plan_svg
+from tflm_sim.planners.plan_svg import HEIGHT, WIDTH, Drawn, fullest_moment, write_plan_svg
 from tflm_sim.planners.problem import Problem
 from tflm_sim.provenance import made_by
 
@@ -91,17 +89,6 @@ def test_the_colour_says_what_a_buffer_is_for_and_scratch_is_hatched() -> None:
     ]
 
 
-def test_a_name_without_room_is_left_out() -> None:
-    # 480 moments of a pixel each, 900 bytes of a pixel each.
-    buffers = (
-        Buffer(900, 0, 11, name="low"),  # less than a line's 12
-        Buffer(900, 11, 23, name="enough"),
-        Buffer(20, 23, 480, name="narrow"),  # 20 - 8 pixels are one letter
-    )
-    names = re.findall(r'paint-order="stroke">([a-z]+)<', "\n".join(picture(buffers, 0, 0, 0, lower_bound=900)))
-    assert names == ["enough"]
-
-
 def test_a_picture_of_nothing_is_drawn_too() -> None:
     lines = picture((), lower_bound=0)
     assert [line for line in lines if line.startswith("<g>")] == []
@@ -113,11 +100,3 @@ def test_the_fullest_moment_is_the_first_of_several() -> None:
     assert fullest_moment((Buffer(8, 0, 2), Buffer(8, 2, 4))) == 0
     assert fullest_moment((Buffer(8, 0, 2), Buffer(1, 1, 2), Buffer(9, 2, 4))) == 1
     assert fullest_moment((Buffer(8, -3, 2), Buffer(9, 2, 4))) == 2
-
-
-@pytest.mark.parametrize(("most", "count", "step"), [
-    (0, 8, 1), (8, 8, 1), (9, 8, 2), (16, 8, 2), (17, 8, 5), (40, 8, 5), (41, 8, 10), (80, 8, 10), (81, 8, 20),
-    (160, 8, 20), (400, 8, 50), (401, 8, 100),
-])  # fmt: skip
-def test_steps_are_1_2_and_5_of_a_power_of_ten(most: int, count: int, step: int) -> None:
-    assert tick_step(most, count) == step

@@ -14,7 +14,7 @@ import pytest
 
 from tflm_sim.errors import UsageError
 from tflm_sim.report import drawings
-from tflm_sim.report.picture import Limit, Moment, Picture, Resident, Step
+from tflm_sim.report.picture import Limit, Moment, Picture, Step
 
 Make = Callable[..., Picture]
 
@@ -70,14 +70,6 @@ def test_the_axes_name_kibibytes_scopes_and_moments(small_picture: Make) -> None
     assert [axes.xaxis.get_major_formatter()(value) for value in (0, 10_240)] == ["0 K", "10 K"]
 
 
-def test_names_at_the_side_are_a_line_apart(small_picture: Make) -> None:
-    # Invoke() has 0.66 of the height, the fullest of its scopes 0.06 of that, and a line takes 0.024.
-    for count, named in ((26, 26), (27, 14), (52, 27), (60, 21)):
-        picture = small_picture(scopes=((0, 0),) * count, live_bytes=(0,) * count, moments=(), residents=())
-        (axes,) = drawings.draw_arena(picture).axes
-        assert len(axes.get_yticks()) == named, count
-
-
 def test_the_first_prepare_is_named(small_picture: Make) -> None:
     moments = tuple(Moment(name, 0, 0, step) for step, name in enumerate(("op_prepare", "op_prepare", "plan", "other")))
     (axes,) = drawings.draw_arena(small_picture(moments=moments)).axes
@@ -103,31 +95,6 @@ def test_pictures_side_by_side_have_one_scale_and_a_legend_of_what_they_show(sma
         "eval tensors",
         "allocator objects",
     ]
-
-
-def test_what_is_too_narrow_or_too_low_for_letters_has_no_label(small_picture: Make) -> None:
-    def labels(size: int, name: str, scopes: int = 1) -> list[str]:
-        picture = small_picture(
-            arena_bytes=15_500,
-            blocks=(),
-            residents=(Resident("input", name, 0, 0, -1, size, 0, 0, 0, 0),),
-            scopes=((0, 0),) * scopes,
-            live_bytes=(*(0,) * (scopes - 1), 1),
-        )
-        return [text for _, _, text in texts(drawings.draw_arena(picture).axes[0])][:-1]
-
-    # 155 letters are the width: one is 100 B.
-    assert [labels(size, "abcdefgh") for size in (800, 799, 400, 399)] == [["abcdefgh"], ["abcdef…"], ["abc…"], []]
-    # A label is higher than a fiftieth: 0.66 * 0.94 / 31 is more, 0.66 * 0.94 / 33 is not.
-    assert (labels(800, "abc", 32), labels(800, "abc", 34)) == (["abc"], [])
-
-
-def test_of_very_many_rectangles_none_has_an_edge(small_picture: Make) -> None:
-    row = Resident("input", "", 0, 0, -1, 16, 0, 0, 0, 0)
-    for count, has_edges in ((1499, True), (1500, False)):
-        picture = small_picture(arena_bytes=1 << 20, blocks=(), residents=(row,) * count)
-        collection = drawings.draw_arena(picture).axes[0].collections[0]
-        assert (len(collection.get_edgecolors()) > 0) is has_edges
 
 
 def test_live_bytes_are_steps_in_kibibytes_below_the_head(small_picture: Make) -> None:
@@ -218,12 +185,6 @@ def test_without_scopes_or_limits_nothing_is_marked(small_picture: Make) -> None
     (axes,) = drawings.draw_arena(first).axes
     assert axes.patches[0].get_bbox().bounds == pytest.approx((0, 0.34, 1632, 0.33))
     assert axes.lines[0].get_ydata()[0] == pytest.approx(0.5 / 10 * 0.34)
-
-
-def test_a_png_has_130_dots_an_inch(small_picture: Make, tmp_path: Any) -> None:
-    drawings.write_png(str(tmp_path / "p.png"), [small_picture()])
-    header = (tmp_path / "p.png").read_bytes()[16:24]
-    assert (int.from_bytes(header[:4], "big"), int.from_bytes(header[4:], "big")) == (11 * 130, 845)  # 6.5 * 130
 
 
 def test_a_backend_that_there_is_not_is_one_sentence(tmp_path: Path) -> None:

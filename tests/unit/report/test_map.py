@@ -139,19 +139,6 @@ def test_the_map_is_what_the_arithmetic_says(small_picture: Make) -> None:
     assert map_lines(small_picture()) == PLAIN
 
 
-def test_at_least_40_columns_are_taken(small_picture: Make) -> None:
-    lines = map_lines(small_picture(), width=10)
-    assert lines == map_lines(small_picture(), width=40)
-    # 12 for names and 25 for 4,096 B: 164 each.
-    assert lines[0] == "m.tflite: arena of 4,096 B; one column …"
-    assert lines[4] == "start        tttt....................=|"
-    assert lines[-3:] == [
-        "  A        1,000 B at          0  in",
-        "  B          500 B at      1,008  tenso…",
-        "  C          100 B at      1,520  scrat…",
-    ]
-
-
 def test_colours_are_those_of_the_categories_with_letters_that_can_be_read(small_picture: Make) -> None:
     lines = map_lines(small_picture(), color=True)
     # 179 and 73 are light, so their letters are dark (16).
@@ -162,29 +149,6 @@ def test_colours_are_those_of_the_categories_with_letters_that_can_be_read(small
         "= eval tensors  = allocator objects",
     ]
     assert lines[-1] == "  \x1b[48;5;140;38;5;16mC\x1b[0m          100 B at      1,520  scratch 7"
-
-
-@pytest.mark.parametrize(
-    ("width", "letters", "label"),
-    [(80, 40, 20), (200, 40, 30), (200, 22, 25), (60, 40, 15), (44, 3, 12), (120, 12, 15)],
-)
-def test_names_have_a_quarter_up_to_30_or_what_they_need_up_to_two_fifths(
-    small_picture: Make, width: int, letters: int, label: int
-) -> None:
-    lines = map_lines(small_picture(op_names=(("X" * letters,),)), width=width)
-    bars = {max(line.find("tttt"), line.find("AAAA")) for line in lines if "tttt" in line or "AAAA" in line}
-    assert bars == {max(label, min(letters + 3, width * 2 // 5), min(30, width // 4)) + 1}
-
-
-@pytest.mark.parametrize(("count", "each"), [(48, 1), (49, 2), (96, 2), (97, 3)])
-def test_48_rows_stand_for_all_operators(small_picture: Make, count: int, each: int) -> None:
-    live = tuple(index % 7 for index in range(count))
-    picture = small_picture(scopes=((0, 0),) * count, live_bytes=live)
-    lines = map_lines(picture)
-    head = f"Invoke(), of each {each} operators in turn the one with most bytes" if each > 1 else "Invoke()"
-    rows = lines[lines.index(head) + 1 : lines.index("", 5)]
-    assert len(rows) == -(-count // each)
-    assert [number for number, row in enumerate(rows) if row.endswith("<")] == [6 // each]
 
 
 def test_letters_begin_again_after_52_and_small_ones_lie_over_large_ones(small_picture: Make) -> None:

@@ -7,7 +7,7 @@ from tflm_sim.answers.offline_plan import ArenaSaving
 from tflm_sim.documents import as_json
 from tflm_sim.planners.buffers import Buffer, Plan
 from tflm_sim.planners.compare import compare
-from tflm_sim.planners.plan_svg import tick_step, write_plan_svg
+from tflm_sim.planners.plan_svg import write_plan_svg
 from tflm_sim.planners.problem import Problem
 from tflm_sim.report.planner_comparison import plan_document, plan_lines
 
@@ -63,11 +63,6 @@ def test_the_picture_has_a_rectangle_and_a_title_for_each_buffer():
     first, second = (group.find("{*}rect").attrib for group in groups)
     assert float(first["width"]) == 2 * float(second["width"])
     assert float(first["y"]) + float(first["height"]) == float(second["y"])
-
-
-@pytest.mark.parametrize(("most", "step"), [(0, 1), (8, 1), (9, 2), (55_296, 10_000), (384_000, 50_000)])
-def test_ticks_are_round_numbers_and_at_most_eight(most, step):
-    assert tick_step(most, 8) == step
 
 
 def test_a_tick_that_would_meet_the_peak_is_left_out() -> None:

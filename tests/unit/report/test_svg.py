@@ -10,13 +10,10 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 
-import pytest
-
 from tflm_sim.provenance import made_by
-from tflm_sim.report.picture import Block, Moment, Picture, Resident, Step
+from tflm_sim.report.picture import Picture, Resident
 from tflm_sim.report.svg import write_svg
 
 Make = Callable[..., Picture]
@@ -41,24 +38,6 @@ def test_two_pictures_have_one_scale_and_stand_side_by_side(small_picture: Make)
     assert re.findall(r'width="([\d.]+)" height="588.00" fill="#eef1f5"', text) == ["492.00", "984.00"]
 
 
-@pytest.mark.parametrize(
-    ("arena", "labels"),
-    [
-        (0, ["0"]),
-        (12, [f"{number}" for number in range(13)]),
-        (13, ["0", "2", "4", "6", "8", "10", "12"]),
-        (6 * 1024, ["0", *(f"{number * 512:,}" for number in range(1, 13))]),
-        (6 * 1024 + 1, ["0 K", "1 K", "2 K", "3 K", "4 K", "5 K", "6 K"]),
-        (12 * 1024 * 1024, ["0 K", *(f"{number * 1024:,} K" for number in range(1, 13))]),
-    ],
-)
-def test_the_axis_has_at_most_twelve_steps_that_are_powers_of_two(
-    small_picture: Make, arena: int, labels: list[str]
-) -> None:
-    text = svg(small_picture(arena_bytes=arena, blocks=(), residents=(), limits=()))
-    assert re.findall(r'y="96.0" [^>]*text-anchor="middle">([^<]*)<', text) == labels
-
-
 def test_what_is_smaller_than_a_pixel_can_be_seen_and_a_section_without_bytes_has_no_bar(small_picture: Make) -> None:
     one = Resident("input", "in", 0, 0, -1, 1, 0, 0, 0, 0)
     text = svg(small_picture(blocks=(), residents=(one,), scopes=((0, 0),) * 2000, live_bytes=(*(0,) * 1999, 16)))
@@ -66,13 +45,6 @@ def test_what_is_smaller_than_a_pixel_can_be_seen_and_a_section_without_bytes_ha
     assert 'width="0.40" height="0.40" fill="#720e4f"' in text
     assert 'height="23.3" fill="none"' in text  # The fullest of 2,000 operators has 6 % of Invoke().
     assert re.findall(r'y="113" width="([^"]*)"', text) == ["3.8"]  # 16 B of the head, and no tail
-
-
-def test_a_border_is_drawn_from_three_pixels_on(small_picture: Make) -> None:
-    # 12 B are 2.9 pixels, 13 B are 3.1.
-    for size, has_border in ((12, False), (13, True)):
-        text = svg(small_picture(blocks=(), residents=(Resident("input", "in", 0, 0, -1, size, 0, 0, 1, 0),)))
-        assert ('stroke-width="0.6"' in text) is has_border
 
 
 def test_a_label_is_cut_to_its_rectangle(small_picture: Make) -> None:
@@ -86,20 +58,6 @@ def test_a_label_is_cut_to_its_rectangle(small_picture: Make) -> None:
     assert (label(144, "abcdefghij"), label(143, "abcdefghij")) == ("abc…", "")
 
 
-def test_a_name_at_the_side_that_has_no_room_is_left_out(small_picture: Make) -> None:
-    moments = tuple(Moment("create", -1, -1, step) for step in range(0, 1000, 10))
-    text = svg(small_picture(moments=moments, steps=(Step("enter", 0),) * 1000, limits=()))
-    places = [float(y) for y in re.findall(r'y="([\d.]+)" fill="#566373" text-anchor="end"', text)]
-    # A step is 0.19992 pixels, a moment 2: a name takes 12, and every seventh one, 14 below the one before, has room.
-    assert places[:3] == [127.0, 141.0, 155.0]
-    assert all(after - before >= 12 for before, after in pairwise(places))
-    none = {"scopes": (), "live_bytes": (), "limits": (), "residents": (), "blocks": ()}
-    for step, shown in ((12, 2), (11, 1), (579, 1), (578, 2)):  # a pixel a step; a name needs 9 above the lower edge
-        moments = tuple(Moment("create", -1, -1, at) for at in (0, step))
-        text = svg(small_picture(moments=moments, steps=(Step("enter", 0),) * 588, **none))
-        assert text.count(">create</text>") == shown
-
-
 def test_a_failure_is_a_banner_instead_of_the_fullest_moment(small_picture: Make) -> None:
     text = svg(small_picture(failure="f" * 400, scopes=(), residents=(), live_bytes=(), limits=()))
     assert '<rect x="12" y="55" width="1114" height="19" rx="3" fill="#c81e4a"/>' in text
@@ -109,18 +67,3 @@ def test_a_failure_is_a_banner_instead_of_the_fullest_moment(small_picture: Make
     # Without a plan AllocateTensors() has all of the height, 588, and its name stands in the middle.
     assert re.findall(r"translate\(14 (\d+)\) rotate\(-90\)", text) == ["412"]
     assert "fullest" not in svg(small_picture(failure="it fails"))
-
-
-def test_a_label_needs_a_line_of_13_pixels_and_a_section_with_its_bytes_more_than_90(small_picture: Make) -> None:
-    # Beside the fullest, 28 scopes have 588 * 0.66 * 0.94 / 28 = 13.03 pixels each, 29 have 12.6.
-    for scopes, has_label in ((29, True), (30, False)):
-        one = Resident("input", "name", 0, 0, -1, 2000, 0, 0, 0, 0)
-        picture = small_picture(
-            residents=(one,), blocks=(), scopes=((0, 0),) * scopes, live_bytes=(*(0,) * (scopes - 1), 1)
-        )
-        assert (">name</text>" in svg(picture)) is has_label
-    # In an arena of 984 B a byte is a pixel.
-    for size, label in ((90, "tail"), (91, "tail 91 B")):
-        block = Block("eval tensors", 984 - size, size, 0, 0, 10, "", 0)
-        text = svg(small_picture(arena_bytes=984, residents=(), blocks=(block,), limits=()))
-        assert f'fill="#1b222c">{label}</text>' in text

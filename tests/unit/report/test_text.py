@@ -199,20 +199,6 @@ def parts(*sizes: int) -> tuple[TailPart, ...]:
     return tuple(TailPart(f"part{number}", size, number) for number, size in enumerate(sizes))
 
 
-@pytest.mark.parametrize(
-    ("sizes", "shown"), [((100,), 0), ((60, 40), 2), ((60, 39), 0), ((50, 40, 30, 20), 4), ((50, 40, 30, 20, 10), 4)]
-)
-def test_parts_are_shown_of_a_tenth_of_the_tail_and_at_most_four(sizes: tuple[int, ...], shown: int) -> None:
-    group = TailGroup("one", sum(sizes) - 1, sum(sizes), 1, parts(*sizes))
-    answer = replace(WORKING, tail_bytes=1000, tail=Tail((group,), ()))
-    lines = answer_lines(answer, 0)[len(SMALLEST) :]
-    assert lines[:2] == ["", "tail 1,000 B, by what it is"]
-    assert lines[3].split() == [str(sum(sizes)), f"{sum(sizes) / 10:.1f}", "%", "1", "one"]
-    assert [line.strip() for line in lines[4:]] == [
-        f"{size} in {number} of part{number}" for number, size in enumerate(sizes[:shown])
-    ]
-
-
 def test_the_largest_groups_and_the_eight_largest_operators_come_first() -> None:
     groups = (TailGroup("small", 10, 10, 1), TailGroup("large", 30, 32, 1))
     ops = tuple(TailOperator(number % 2, number, f"OP{number}", 1, number + 1, 1) for number in range(9))

@@ -401,6 +401,23 @@ def _cmsis_lstm(op: Operation) -> bool:
     return True
 
 
+def _cmsis_svdf(op: Operation) -> bool:
+    source, feature, time, state = (op.input(position) for position in (0, 1, 2, 4))
+    if source is None or feature is None or time is None or state is None or not _is(op, INT8):
+        return False
+    batch, filters, memory = source.shape[0], feature.shape[0], time.shape[1]
+    units, moved = batch * filters // op.number("rank", 1), batch * filters * memory - 1
+    op.load(source, batch * feature.shape[1] * _pairs(filters))
+    op.load(state, moved + batch * filters * memory, element(state))  # Moved by one, and multiplied.
+    op.store(state, moved + batch * filters, element(state))
+    op.store("scratch0", 2 * batch * filters, 4)  # Zero, then the sum.
+    op.load("scratch0", batch * filters, 4)
+    op.store("scratch1", units, 4)
+    op.load("scratch1", units, 4)
+    op.store(op.outputs[0], units)
+    return True
+
+
 def _cmsis_average_pool(op: Operation) -> bool:
     image = op.input(0)
     if image is None or not _is(op, INT8):
@@ -438,7 +455,8 @@ _CMSIS_DSP: dict[str, Row] = {
     "AVERAGE_POOL_2D": _cmsis_average_pool,
     "MAX_POOL_2D": _cmsis_max_pool,
     "UNIDIRECTIONAL_SEQUENCE_LSTM": _cmsis_lstm,
-    **dict.fromkeys(("SVDF", "TRANSPOSE_CONV"), _unknown),
+    "SVDF": _cmsis_svdf,
+    "TRANSPOSE_CONV": _unknown,
 }
 _CMSIS_OPERATORS = (
     "ADD AVERAGE_POOL_2D CONV_2D DEPTHWISE_CONV_2D FULLY_CONNECTED MAX_POOL_2D MAXIMUM MINIMUM MUL PAD PADV2 SOFTMAX "

@@ -40,7 +40,7 @@ def write_banks_svg(file: TextIO, document: BanksDocument, drawn: Sequence[Drawn
 def _write_bank(file: TextIO, use: UseFacts, buffers: Sequence[BufferFacts], looks: Sequence[Drawn]) -> None:
     """Draw the buffers of a bank, and its tail as one that is always alive, on top of them."""
     rows = [each for each in buffers if each.bank == use.bank]
-    first = min((each.first_time_used for each in buffers), default=0)
+    first = min((each.first_time_used for each in buffers if not each.keeps), default=0)
     end = max((each.last_time_used + 1 for each in buffers), default=1)
     drawn = [
         Buffer(each.size, first, end, name=each.name)
@@ -53,11 +53,13 @@ def _write_bank(file: TextIO, use: UseFacts, buffers: Sequence[BufferFacts], loo
     if use.tail:
         drawn.append(Buffer(use.tail, first, end, name="tail, at the bank's end"))
         offsets.append(use.planned)
-        shown.append(Drawn("kernel data", drawn[-1].name))
+        shown.append(Drawn("kernel data", drawn[-1].name, "tail"))
     title = f"{use.bank}: {use.loads:,} B loaded, {use.stores:,} B stored an Invoke()"
     problem = Problem(tuple(drawn), title)
     plan, bound = plan_of(drawn, offsets), lower_bound(drawn)
-    write_plan_svg(file, problem, plan, planner="the plan", lower_bound=bound, drawn=shown)
+    write_plan_svg(
+        file, problem, plan, planner="the plan", lower_bound=bound, drawn=shown, place=use.bank, times=(first, end)
+    )
 
 
 def _curve(points: Sequence[CurvePoint], names: Sequence[str]) -> list[str]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
-from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +18,7 @@ from tflm_sim.extensions.board.live_view import LiveView
 from tflm_sim.extensions.board.session import watch
 from tflm_sim.extensions.board.transport import DEFAULT_BAUD, Port, open_port
 from tflm_sim.numbers import seconds, whole
+from tflm_sim.planners.deadline import deadline_in
 
 ABOUT = """
 Use it to find out whether your board measures what the simulation says. It
@@ -89,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
         printer.say_all(header(args, expected.configuration))
     view = LiveView(args.port) if args.live else None
     size = arena_size(args)
-    in_time = _until(args.seconds)
+    deadline = deadline_in(args.seconds)
 
     def has_ended() -> bool:
         return args.exit_on_report and printer.has_result
@@ -104,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
                 on_event=lambda event: None if has_ended() else printer(event),
                 on_status=printer.say if view is None else view.tell,
                 record=record,
-                keep_going=lambda: in_time() and not has_ended(),
+                keep_going=lambda: not deadline.is_over and not has_ended(),
                 arena_size=size,
                 reconnect=not args.once,
             )
@@ -142,10 +141,3 @@ def _open_record(path: str) -> BinaryIO:
 
 def _utc() -> str:
     return f"{datetime.now(UTC):%H:%M:%S.%f}"[:-3] + " "
-
-
-def _until(seconds: float | None) -> Callable[[], bool]:
-    if seconds is None:
-        return lambda: True
-    end = time.monotonic() + seconds
-    return lambda: time.monotonic() < end

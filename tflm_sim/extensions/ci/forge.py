@@ -9,7 +9,6 @@ The address of the API, the request's number and the token are what GitHub Actio
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator, Mapping
 from http.client import HTTPException, HTTPResponse
 from typing import Any, NamedTuple
@@ -21,6 +20,7 @@ from tflm_sim.errors import TflmSimError, UsageError
 from tflm_sim.files import parse_json, read_json
 from tflm_sim.limits import MAX_DOCUMENT_BYTES
 from tflm_sim.numbers import whole
+from tflm_sim.planners.deadline import Deadline
 
 COMMENT_MARK = "<!-- tflm-sim diff: one comment, kept up to date -->"
 MAX_COMMENT_CHARACTERS = 65_000
@@ -100,7 +100,7 @@ def ask(method: str, address: str, headers: Mapping[str, str], document: Mapping
     request = Request(address, data, {**headers, "Content-Type": "application/json"}, method=method)
     try:
         with build_opener(_NoRedirect).open(request, timeout=_TIMEOUT_S) as answer:
-            body = _whole(answer, until=time.monotonic() + _TIMEOUT_S)
+            body = _whole(answer, Deadline(_TIMEOUT_S))
     except HTTPError as error:
         raise ForgeError(f"{method} {address} is answered with {error.code} {error.reason}") from error
     except (URLError, HTTPException, OSError, ValueError) as error:
@@ -108,14 +108,14 @@ def ask(method: str, address: str, headers: Mapping[str, str], document: Mapping
     return parse_json(body, path=f"the answer of {address}", error=ForgeError)
 
 
-def _whole(answer: HTTPResponse, *, until: float) -> bytes:
+def _whole(answer: HTTPResponse, deadline: Deadline) -> bytes:
     """Return the body of an answer; one that is too long, or that comes in drops, is an error."""
     pieces: list[bytes] = []
     while piece := answer.read1(_PIECE_BYTES):
         pieces.append(piece)
         if sum(map(len, pieces)) > MAX_DOCUMENT_BYTES:
             raise ValueError(f"the answer has more than {MAX_DOCUMENT_BYTES:,} bytes")
-        if time.monotonic() > until:
+        if deadline.is_over:
             raise TimeoutError("the answer does not end")
     return b"".join(pieces)
 

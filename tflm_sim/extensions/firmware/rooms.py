@@ -225,15 +225,10 @@ def name_of(placed: ArenaPlace, address: int) -> str:
     return f"{name} + {placed.behind:,}" if placed.behind else name
 
 
-def _sharers(call: InterpreterCall, calls: Iterable[InterpreterCall]) -> list[InterpreterCall]:
-    """Return the calls that are given the same allocator, this one too; [] where it makes its own."""
-    return [other for other in calls if call.allocator and other.allocator == call.allocator]
-
-
 def _of_call(
     firmware: Firmware, call: InterpreterCall, calls: Sequence[InterpreterCall], model: EmbeddedModel | None
 ) -> ArenaRoom:
-    sharers = _sharers(call, calls)
+    sharers = [other for other in calls if call.allocator and other.allocator == call.allocator]
     # A model that replaces one stands in its place, not beside it: only the other interpreters' models are there too.
     beside = sharers if model is not None else [other for other in sharers if other is not call]
     shared = tuple(each.model for each in _models_on(beside, firmware.models) if each is not model)

@@ -107,7 +107,7 @@ class ArenaPlanner:
         for index in chain(self.graph.variables, present(self.graph.inputs)):
             self._allocate_before(0, index)
         self.refcounts = self._count_references({})
-        self.shared_with = {} if self.preserves_all_tensors else in_place_tensors(self.graph, self.refcounts)
+        self.shared_with = self._find_shared()
         self._assign_nodes(self._count_references(self.shared_with))
 
     def _count_references(self, owners: dict[int, int]) -> list[int]:
@@ -160,6 +160,9 @@ class ArenaPlanner:
         is_moved = self.persistent_arena.commit() or is_moved
         for index in range(len(self.graph.tensors)) if is_moved else placed:
             self._resolve(index)
+
+    def _find_shared(self) -> dict[int, int]:
+        return {} if self.preserves_all_tensors else in_place_tensors(self.graph, self.refcounts)
 
     def _assign_temporaries(self, first_node: int, last_node: int) -> None:
         nodes = self.graph.execution_nodes

@@ -300,7 +300,7 @@ class IntervalArenaPlanner(ArenaPlanner):
         return counts
 
     def _find_shared(self) -> dict[int, int]:
-        return {}
+        return {}  # until 2023 nothing was computed in place
 
     def _assign_temporaries(self, first_node: int, last_node: int) -> None:
         super()._assign_temporaries(first_node, last_node)

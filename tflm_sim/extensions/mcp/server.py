@@ -19,10 +19,12 @@ from typing import Any
 import anyio
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
+from mcp import MCPError
 from mcp.server import Server
 from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 from mcp.types import (
+    INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
     ListResourcesResult,
@@ -125,7 +127,7 @@ def make_server(permissions: Permissions) -> Server[Any]:
     async def read_resource(_: ServerRequestContext[Any], params: ReadResourceRequestParams) -> ReadResourceResult:
         name = str(params.uri).removeprefix(PAGE_ADDRESS)
         if name not in pages():
-            raise UsageError(f"there is no page '{name}'; there are {', '.join(pages())}")
+            raise MCPError(INVALID_PARAMS, f"there is no page '{name[:60]}'; there are {', '.join(pages())}")
         text = page(name).read_text("utf-8")
         return ReadResourceResult(contents=[TextResourceContents(uri=params.uri, mime_type="text/markdown", text=text)])
 

@@ -24,7 +24,7 @@ from tflm_sim.answers.rows import Row, cases, rows_of
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.checks.doubts import Answer
 from tflm_sim.checks.judge import Room, judge
-from tflm_sim.device.configuration import Configuration, configure
+from tflm_sim.device.configuration import configure
 from tflm_sim.documents import as_json
 from tflm_sim.errors import FirmwareError, TflmSimError, UsageError
 from tflm_sim.escape import json_text, printable
@@ -260,15 +260,6 @@ def _version_named(settings: Settings) -> dict[str, str]:
     return {"runtime" if _VERSION_OF_TFLM.fullmatch(library) else "library": library} if library else {}
 
 
-def _assumed(configuration: Configuration, settings: Settings) -> tuple[str, ...]:
-    return unnamed(
-        configuration,
-        target=settings.get("target") or settings.get("board"),
-        **{"library": None, "runtime": None, **_version_named(settings)},
-        kernels=settings.get("kernels"),
-    )
-
-
 def _model_answer(simulation: Simulation, chosen: Settings) -> ModelAnswer:
     answer, target = size_answer(simulation), simulation.configuration.target
     needed = answer.smallest_arena_multiple_of_16
@@ -286,7 +277,12 @@ def _model_answer(simulation: Simulation, chosen: Settings) -> ModelAnswer:
     problem = "" if problem and problem in says else problem
     judged: Answer | None = "no" if problem else None if verdict is None else verdict.answer
     left = None if verdict is None else verdict.left
-    assumed = _assumed(simulation.configuration, chosen)
+    assumed = unnamed(
+        simulation.configuration,
+        target=chosen.get("target") or chosen.get("board"),
+        **{"library": None, "runtime": None, **_version_named(chosen)},
+        kernels=chosen.get("kernels"),
+    )
     note = assumed_text(assumed, [target] if "kernels" in assumed else [])
     words = "" if judged is None else judged if judged in ("yes", "no") else "if the rest leaves it"
     return ModelAnswer(

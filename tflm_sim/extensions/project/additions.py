@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -60,8 +61,8 @@ def answer(verb: str, args: argparse.Namespace) -> int | None:
         return None
     if given := options.first_given(args, _NOT_OF_A_PROJECT):
         raise UsageError(f"{first} is {kind}: {given} is for a model; name that")
-    if len(args.models) > 2:
-        raise UsageError("a project takes one model: tflm-sim check FOLDER MODEL")
+    if len(args.models) > 2 or any(map(os.path.isdir, args.models[1:])):
+        raise UsageError("one project at a time, with one model: tflm-sim check FOLDER MODEL")
     found = _answers(args, first, kind, args.models[1] if len(args.models) == 2 else None)
     if not args.json:
         say(f"{first} is {kind}")
@@ -91,6 +92,7 @@ def _answers(args: argparse.Namespace, name: str, kind: str, model: str | None) 
 
 def _say(args: argparse.Namespace, found: ProjectAnswer, *, is_alone: bool) -> int:
     """Print an answer about a project, and write the changes where that is asked for."""
+    from tflm_sim.extensions.project.folder import read_text
     from tflm_sim.report.circumstances import sentence_with_assumed, target_line
     from tflm_sim.report.verdict_text import verdict_document, verdict_lines
 
@@ -108,8 +110,9 @@ def _say(args: argparse.Namespace, found: ProjectAnswer, *, is_alone: bool) -> i
                 say("", "--fix writes these changes")
     if args.fix and found.changed and _is_wanted(len(found.changed)):
         for path, text in found.changed.items():
+            mark = BOM_UTF8 if read_text(path).startswith(BOM_UTF8) else b""
             with replacing_bytes(path) as file:
-                file.write(text.encode("latin-1"))
+                file.write(mark + text.encode("latin-1"))
             say(f"written: {path}", file=sys.stderr if args.json else None)
     return verdict.exit_code
 

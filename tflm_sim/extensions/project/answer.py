@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -92,7 +93,7 @@ def answer_folder(folder: str, kind: str, args: argparse.Namespace, model_name: 
     files = list(source_files(folder))
     suffixes = (".py",) if kind in IN_PYTHON else C_SUFFIXES
     texts = {
-        os.path.relpath(path, folder): read_text(path).decode("latin-1")
+        os.path.relpath(path, folder): read_text(path).removeprefix(BOM_UTF8).decode("latin-1")
         for path in files
         if os.path.splitext(path)[1].lower() in suffixes
     }

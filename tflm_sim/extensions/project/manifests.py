@@ -235,7 +235,7 @@ def _text_below(folder: str, name: str) -> str:
     """Return the text of a file that a project names; "" where there is no such file in its folder."""
     with suppress(UsageError):
         path = inside(folder, name)
-        return read_text(path).decode("utf-8", "replace") if os.path.isfile(path) else ""
+        return read_text(path).decode("utf-8-sig", "replace") if os.path.isfile(path) else ""
     return ""
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from codecs import BOM_UTF8
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -50,7 +51,7 @@ def wake_word(path: str) -> WakeWord | None:
         return None
     size, model = found["micro"].get("tensor_arena_size"), found.get("model")
     arena = size if isinstance(size, int) and not isinstance(size, bool) and size >= 0 else None
-    text = data.decode("latin-1")
+    text = data.removeprefix(BOM_UTF8).decode("latin-1")
     # The last of several counts; one whose name is spelled with escapes is not found, and cannot be mended.
     places = [place.span(1) for place in _SIZE.finditer(text) if place[1] == str(arena)]
     start, end = places[-1] if places else (0, 0)

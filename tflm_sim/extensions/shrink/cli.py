@@ -12,13 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tflm_sim.checks.doubts import settling_lines
+from tflm_sim.checks.doubts import EXIT_CODES, settling_lines
 from tflm_sim.checks.program_need import ProgramNeed
 from tflm_sim.cli import options
 from tflm_sim.cli.terminal import ProgressLine, elapsing, fitting, say, say_json
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.documents import as_json
-from tflm_sim.errors import FirmwareError, TflmSimError, UsageError
+from tflm_sim.errors import FirmwareError, SimulatedFailure, TflmSimError, UsageError
+from tflm_sim.extension_points import ProgramFigures
 from tflm_sim.extensions.shrink.shrunk import Shrunk
 from tflm_sim.extensions.shrink.stream_text import feeding_lines, streamed_document, streamed_lines
 from tflm_sim.extensions.shrink.streamed import Streamed
@@ -60,9 +61,9 @@ tflm-sim shrink model.tflite --stream 2 --for macs -o stream.tflite --prove 20
 NO_GAIN = 1
 EXITS = {
     0: "there is a smaller model, or the goal is met, or --advise has an answer",
-    1: "there is no smaller model, the goal is not met, or the proof failed",
-    3: "the model cannot be rewritten, or cannot be proved",
-    4: "TFLM fails on the original model",
+    1: "there is no smaller model, the goal is not met, the program of --firmware does not run it, or the proof failed",
+    3: "the model cannot be rewritten, or cannot be proved; --firmware: the program leaves a doubt that can turn it",
+    4: "TFLM fails on the original model, or Invoke() every time",
 }
 
 
@@ -208,11 +209,15 @@ def run(args: argparse.Namespace) -> int:
     settings = _settings(args, len(model.source))
     is_measured = options.is_executed(args)
     configurations, need = _configurations(args, model)
+    if need is None:
+        _refuse_what_never_runs(model, configurations)
+    goal, measured = settings.get("goal"), options.measured(args, model, configurations) if is_measured else None
+    if goal is not None and measured is not None and measured.smallest is not None:
+        settings["goal"] = _goal_of_search(goal, measured)
     with ProgressLine("shrinking", model) as status:
         shrunk = shrink(model, configurations, **settings, aim=args.minimised, progress=status.show)
-    executed = _executed(args, shrunk, configurations) if is_measured and shrunk.has_gained else None
-    has_gained = _fits(shrunk, executed, None)
-    is_met = (has_gained or not is_measured) and _fits(shrunk, executed, settings.get("goal"))
+    executed = None if measured is None else _executed(args, shrunk, configurations, measured)
+    has_gained, is_met = (_fits(shrunk, executed, each) for each in (None, goal))
     output = args.output if has_gained or is_met else None
     if output is not None:
         _write(output, shrunk, args)
@@ -220,8 +225,22 @@ def run(args: argparse.Namespace) -> int:
         say(*(options.program_header(need) if executed is None else ()))
         shown = configurations[:1] if args.firmware else configurations  # The table says what its file leaves open.
         say(*(line for config in shown for line in options.header(args, config)))
-    _print(args, shrunk, settings.get("goal"), executed, output, need)
-    return 0 if is_met else NO_GAIN
+    _print(args, shrunk, goal, executed, output, need)
+    if not is_met:
+        return NO_GAIN
+    return 0 if need is None or executed is not None else EXIT_CODES[need.answer]
+
+
+def _refuse_what_never_runs(model: Model, configurations: Sequence[Configuration]) -> None:
+    """Refuse a model whose Invoke() fails every time, which no smaller arena mends.
+
+    Raises:
+        SimulatedFailure: It is one on one of the targets.
+    """
+    for configuration in configurations:
+        found = options.simulated(model, configuration).unwrap().invoke_problem
+        if found is not None:
+            raise SimulatedFailure(f"on {configuration.target.name} it {found}")
 
 
 _OF_WINDOWS = ("advise", "axis", "picture", "aim")
@@ -316,19 +335,30 @@ def _settings(args: argparse.Namespace, before: int) -> dict[str, Any]:
 
 
 def _fits(shrunk: Shrunk, executed: ExecutedGain | None, goal: int | None) -> bool:
-    """Whether the result saves memory, or meets the goal where there is one; if the program was executed, there too."""
-    by_sizes = shrunk.has_gained if goal is None else shrunk.fits(goal)
-    return by_sizes and (executed is None or executed.fits(goal))
+    """Whether the result saves memory, or meets the goal where there is one; in the program, if that was executed."""
+    if executed is not None:
+        return executed.fits(goal)
+    return shrunk.has_gained if goal is None else shrunk.fits(goal)
 
 
-def _executed(args: argparse.Namespace, shrunk: Shrunk, configurations: Sequence[Configuration]) -> ExecutedGain:
-    """Return what was measured in the program with the model before and after."""
-    before, after = (options.measured(args, model, configurations) for model in (shrunk.origin, load(shrunk.data)))
+def _goal_of_search(goal: int, measured: ProgramFigures) -> int:
+    """Return the goal in terms of the simulation, which a program's own kernels are not part of."""
+    simulated = options.simulated(measured.model, measured.configuration).smallest
+    assert measured.smallest is not None, "it works in some arena"
+    return goal if simulated is None else max(1, goal - measured.smallest + simulated.size)
+
+
+def _executed(
+    args: argparse.Namespace, shrunk: Shrunk, configurations: Sequence[Configuration], before: ProgramFigures
+) -> ExecutedGain:
+    """Return what was measured in the program with the model before and after; nothing new where nothing changed."""
+    after = options.measured(args, load(shrunk.data), configurations) if shrunk.has_gained else before
+    facts = dict(before.parts)
     return ExecutedGain(
         program=args.firmware,
-        before=dict(before.parts),
+        before=facts,
         arena_before=before.smallest,
-        after=dict(after.parts),
+        after=facts if after is before else dict(after.parts),
         arena_after=after.smallest,
     )
 
@@ -345,9 +375,11 @@ def _print(
         program = None if need is None or executed is not None else as_json(need.parts["program"])
         say_json(shrunk_document(shrunk, goal=goal, output=output, executed=executed, program=program))
     else:
-        say(*shrunk_lines(shrunk, goal=goal, explain=args.explain, width=fitting()))
+        of_simulation = goal if executed is None else None
+        if executed is None or shrunk.has_gained or goal is None or not executed.fits(goal):
+            say(*shrunk_lines(shrunk, goal=of_simulation, explain=args.explain, width=fitting()))
         if executed is not None:
-            say(*executed_gain_lines(executed))
+            say(*executed_gain_lines(executed, goal))
         if output is not None:
             say(f"{output} is written")
             if shrunk.aims:

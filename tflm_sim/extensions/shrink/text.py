@@ -49,10 +49,12 @@ class ExecutedGain:
     arena_after: Count | None = field(metadata=named("arena_after_bytes"))
 
     def fits(self, goal: int | None) -> bool:
-        """Whether the program needs less than before, and ``goal`` bytes are enough where there is one."""
-        if self.arena_after is None or (self.arena_before is not None and self.arena_after >= self.arena_before):
+        """Whether ``goal`` bytes are enough; without one, whether the program needs less than before."""
+        if self.arena_after is None:
             return False
-        return goal is None or self.arena_after <= goal
+        if goal is not None:
+            return self.arena_after <= goal
+        return self.arena_before is None or self.arena_after < self.arena_before
 
 
 class _Placed(Protocol):
@@ -108,7 +110,7 @@ def shrunk_document(
         model=shrunk.origin.path,
         output=output,
         goal_bytes=goal,
-        goal_met=None if goal is None else shrunk.fits(goal) and (executed is None or executed.fits(goal)),
+        goal_met=None if goal is None else shrunk.fits(goal) if executed is None else executed.fits(goal),
         executed=executed,
         program=program,
         answer=shrunk,
@@ -166,11 +168,13 @@ def shrunk_lines(
     return lines
 
 
-def executed_gain_lines(gain: ExecutedGain) -> list[str]:
-    """Return what the program says, for people."""
+def executed_gain_lines(gain: ExecutedGain, goal: int | None = None) -> list[str]:
+    """Return what the program says, for people; of a model that nothing changed once."""
     sizes = ["no arena is enough" if size is None else f"{size:,} B" for size in (gain.arena_before, gain.arena_after)]
-    lines = [f"executed: {printable(gain.program, 200)} needs {sizes[0]} before, {sizes[1]} after"]
-    for when, facts in (("before", gain.before), ("after", gain.after)):
+    needs = f"{sizes[0]} as it is" if gain.after is gain.before else f"{sizes[0]} before, {sizes[1]} after"
+    met = "" if goal is None else f"; the goal of {goal:,} B is {'met' if gain.fits(goal) else 'NOT met'}"
+    lines = [f"executed: {printable(gain.program, 200)} needs {needs}{met}"]
+    for when, facts in (("before", gain.before), *([] if gain.after is gain.before else [("after", gain.after)])):
         lines += [f"    {when}: {printable(line, 300)}" for line in part_lines("SizeDocument", facts)[1:]]
     return lines
 

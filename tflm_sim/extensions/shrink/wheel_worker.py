@@ -111,7 +111,7 @@ def main() -> None:
 def _compare(pair: list[Any], settings: dict[str, Any]) -> dict[str, Any]:
     """Return what the comparison of two interpreters says."""
     rng = np.random.default_rng(settings["seed"])
-    given, wanted = (_ends(settings, what) for what in ENDS)
+    given, wanted = ({end["index"]: end for end in settings["conversions"] if end["what"] == what} for what in ENDS)
     details = [pair[0].get_input_details(index) for index in range(settings["inputs"])]
     distinct: set[bytes] = set()
     end = time.monotonic() + settings["seconds"]
@@ -189,10 +189,6 @@ def stream_chunks(
 
 ENDS = ("input", "output")
 FAILS = ("original_fails", "result_fails")
-
-
-def _ends(settings: dict[str, Any], what: str) -> dict[int, dict[str, Any]]:
-    return {end["index"]: end for end in settings["conversions"] if end["what"] == what}
 
 
 def _input(

@@ -25,6 +25,7 @@ from tflm_sim.extensions.sweep.limits import Limits
 from tflm_sim.extensions.sweep.urls import is_url, read_url
 from tflm_sim.model.load import parse
 from tflm_sim.model.types import Model
+from tflm_sim.planners.deadline import Deadline
 
 BATCH_BYTES = 4 << 20
 NAME_DIVISOR = 8
@@ -93,11 +94,11 @@ def size_batch(batch: Batch, cases: Sequence[Case]) -> list[Row]:
 
     It runs wherever the engine sends it, and leaves nothing behind there.
     """
-    made, ends = Rows(cases, read=_read), time.monotonic() + BATCH_SECONDS
+    made, deadline = Rows(cases, read=_read), Deadline(BATCH_SECONDS)
     rows: list[Row] = []
     for item in batch:
         rows += made.of(item.name, item.source)
-        if time.monotonic() > ends:
+        if deadline.is_over:
             break
     return rows
 

@@ -195,7 +195,10 @@ def _cell(name: str, text: str) -> Any:
         return csv_text(text)
     if text == "":
         return None
-    return {"True": True, "False": False}[text] if kind == "bool | None" else int(text)
+    try:
+        return {"True": True, "False": False}[text] if kind == "bool | None" else int(text)
+    except (LookupError, ValueError):
+        raise ValueError(f"{name} is {reprlib.repr(text)}") from None
 
 
 def _read_parquet(path: Path) -> Iterable[Mapping[str, Any]]:

@@ -26,10 +26,6 @@ from tflm_sim.ops.roles import op_data, size_of
 _FLOAT32, _INT4, _INT8, _INT16 = TensorType.FLOAT32, TensorType.INT4, TensorType.INT8, TensorType.INT16
 
 
-def _has_scales(kernel: KernelTensor) -> bool:
-    return kernel.affine is not None and kernel.affine.scale_count > 1
-
-
 def _fully_connected(
     k: Kernel, source: KernelTensor, kernel: KernelTensor, bias: KernelTensor | None, output: KernelTensor
 ) -> Steps[None]:
@@ -41,7 +37,7 @@ def _fully_connected(
     if k.has("cmsis_fc_shapes"):
         _window(kernel, output)  # It halts for a scalar, of any type.
     yield from layer_data(k.node, source, kernel, bias, output)
-    per_channel = source.type != _FLOAT32 and _has_scales(kernel)
+    per_channel = source.type != _FLOAT32 and (kernel.affine is not None and kernel.affine.scale_count > 1)
     k.ensure(
         not per_channel or (source.type == _INT8 and kernel.type != _INT4),
         "!data->reference_op_data.is_per_channel || (data->reference_op_data.is_per_channel && "

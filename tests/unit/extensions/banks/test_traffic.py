@@ -119,6 +119,22 @@ def test_kernels_whose_loops_are_not_known_move_each_byte_once_and_say_so() -> N
     assert [loaded.total for loaded in found.buffers if loaded.total] != []
 
 
+def test_cmsis_nn_takes_two_filters_of_an_svdf_at_a_time_and_moves_its_state_on() -> None:
+    b = ModelBuilder()
+    x = b.tensor((1, 8), TensorType.INT8, scale=0.5)
+    feature = b.tensor((16, 8), TensorType.INT8, data=bytes(128), scale=0.004)
+    time = b.tensor((16, 10), TensorType.INT16, data=bytes(320), scale=0.0001)
+    bias = b.tensor((8,), TensorType.INT32, data=bytes(32), scale=0.000001)
+    state = b.tensor((1, 160), TensorType.INT16, scale=0.01, is_variable=True)
+    y = b.tensor((1, 8), TensorType.INT8, scale=0.5)
+    b.operator("SVDF", [x, feature, time, bias, state], [y], options={"rank": 2})
+    found = moved(parse(b.build(inputs=[x], outputs=[y])), "cmsis_nn")
+    assert found.by_element == ()
+    # Sums of 16 filters: zero and the sum are stored; of 8 units. 159 elements of the state move, 160 are multiplied.
+    assert found.buffers == (Moved(8 * 8, 8), Moved(8, 8), Moved(4 * 16, 2 * 4 * 16), Moved(4 * 8, 4 * 8))
+    assert found.tail == Moved(2 * (159 + 160), 2 * (159 + 16))
+
+
 def lstm() -> Model:
     """Return an LSTM of 2 units over 3 steps of 2 inputs."""
     b = ModelBuilder()

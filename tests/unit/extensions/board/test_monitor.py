@@ -64,15 +64,6 @@ def noise(data: bytes) -> list[Noise]:
     return [event for event in Monitor().feed(data) if isinstance(event, Noise)]
 
 
-def test_of_256_bytes_three_tenths_are_noise_and_it_is_said_again_after_text() -> None:
-    text, less, more = b"x" * 256, bytes(76) + b"x" * 180, bytes(77) + b"x" * 179
-    # 76 of 256 are 29.7 %, 77 are 30.08 %.
-    assert noise(less) == []
-    assert noise(more) == [Noise(0, 30)]
-    assert noise(more[:255]) == []
-    assert noise(text + more + more + text + bytes(256)) == [Noise(256, 30), Noise(1024, 100)]
-
-
 def test_plain_are_printable_bytes_ends_of_lines_colours_and_the_first_bytes_of_other_letters() -> None:
     plain = {byte for byte in range(256) if not noise(bytes([byte]) * 256)}
     letters = {letter.encode()[0] for letter in map(chr, (*range(0x80, 0xD800), *range(0xE000, 0x110000, 64)))}

@@ -154,11 +154,6 @@ def test_the_event_table_counts_its_rows() -> None:
     assert table.problems == ("event 1 is missing before line 3",)
 
 
-def test_a_table_without_an_end_is_cut_after_sixteen_thousand_rows() -> None:
-    events = parse_log(b'"Event","Tag","Ticks"\n' + b"".join(b"%d,ADD,1\n" % row for row in range(16_386)))
-    assert [len(event.rows) for event in events if isinstance(event, TicksTable)] == [16_384]
-
-
 # Damage in text without checksums.
 
 WHOLE = """\

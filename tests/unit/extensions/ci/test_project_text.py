@@ -8,7 +8,6 @@ from tflm_sim.checks.verdict import Verdict
 from tflm_sim.device.configuration import configure
 from tflm_sim.extensions.ci.project import Cell, ProjectFirmware
 from tflm_sim.extensions.ci.project_text import (
-    MAX_ROWS,
     Review,
     assumed_of,
     exit_code,
@@ -89,12 +88,3 @@ def test_without_a_state_before_there_is_one_size() -> None:
         "| --- | --- | --- | ---: | ---: |",
         "| ❓ | `m` | `f` | - | 2,048 B |",
     ]
-
-
-def test_of_a_comment_200_rows_are_shown() -> None:
-    assert MAX_ROWS == 200
-    for count, more in ((200, False), (201, True)):
-        lines = review_markdown([Review(cell(fits=None))] * count, {}, has_base=False).split("\n")
-        assert [line for line in lines if line.startswith("and ")] == ["and 1 more"] * more
-        assert len([line for line in lines if line.startswith("| ❓")]) == 200
-        assert len([line for line in lines if line.startswith("**")]) == 200

@@ -3,7 +3,7 @@
 import pytest
 
 from tflm_sim.extensions.lite.earlier_planners import IntervalArenaPlanner
-from tflm_sim.extensions.lite.graph_info import GraphInfo, TfLiteNode, TfLiteTensor
+from tflm_sim.extensions.lite.graph_info import GraphInfo, InplaceOperator, TfLiteNode, TfLiteRegistration, TfLiteTensor
 
 SIMPLE = [([0, 1], [2], []), ([2, 0], [4, 5], []), ([4, 5], [3], [])]
 WITH_TEMPORARY = [([0, 1], [2], []), ([2, 0], [4], [5]), ([4], [3], [])]
@@ -36,3 +36,14 @@ def test_intermediates_are_kept_on_request_but_no_temporaries():
     kept = offsets(WITH_TEMPORARY, preserves_intermediates=True)
     # 0, 1 and 2 live throughout, to 21; the temporary 5 from 24 to 42, 4 above it; 3 where the temporary was
     assert kept == [0, 4, 12, 24, 44, 24]
+
+
+def test_nothing_is_computed_in_place():
+    in_place = TfLiteRegistration(inplace_operator=InplaceOperator.INPUT0_SHARED)
+    nodes = [TfLiteNode((index,), (index + 1,), registration=in_place) for index in range(3)]
+    graph = GraphInfo([TfLiteTensor(64) for _ in range(4)], nodes, (0,), (3,), (), [0, 1, 2])
+    planner = IntervalArenaPlanner(graph)
+    planner.plan_allocations()
+    planner.execute_allocations(0, 2)
+    # The input stays; today's planner has the rest in one place.
+    assert [tensor.offset for tensor in graph.tensors] == [0, 64, 128, 64]

@@ -7,8 +7,3 @@ from tflm_sim.extensions.lite.text import report_lines
 
 def test_a_cut_message_is_whole_however_long_its_bytes_are_when_escaped() -> None:
     assert report_lines(["\x1b" * 501]) == ["\\x1b" * 500 + "…"]  # 4 characters each
-
-
-def test_of_many_messages_eight_are_shown_and_the_others_counted() -> None:
-    assert report_lines(["\n".join("abcdefghi"), "j"]) == [*"abcdefgh", "and 2 more; --json has all of them"]
-    assert report_lines(list("abcdefgh")) == list("abcdefgh")

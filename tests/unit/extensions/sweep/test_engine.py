@@ -105,10 +105,10 @@ def test_the_rest_of_a_batch_whose_time_is_over_is_sized_model_by_model() -> Non
 
 
 def test_a_batch_ends_with_the_model_that_is_under_way_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = iter([100.0, 101.0, 102.0, 102.1])
-    monkeypatch.setattr(engine, "time", SimpleNamespace(monotonic=lambda: next(now)))
-    batch = tuple(Item(str(number), "sample:sine") for number in range(9))
-    assert [row.model for row in size_batch(batch, [M4])] == ["0", "1", "2"]
+    batch = tuple(Item(name, "sample:sine") for name in "abc")
+    for seconds, sized in ((0.0, "a"), (None, "abc")):
+        monkeypatch.setattr(engine, "BATCH_SECONDS", seconds)
+        assert "".join(row.model for row in size_batch(batch, [M4])) == sized
 
 
 def test_one_process_is_one_worker() -> None:

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from tflm_sim.answers.rows import Row
-from tflm_sim.extensions.sweep.plot import _LogScale, pareto, plot_svg
+from tflm_sim.extensions.sweep.plot import pareto, plot_svg
 
 ROWS = [
     Row("a", target="t1", model_bytes=1_000, multiple_of_16=10_000),
@@ -70,28 +68,6 @@ def test_against_work_the_axis_says_so() -> None:
 
 def test_without_an_arena_the_middle_says_so() -> None:
     assert '<text x="430.0" y="288.0" text-anchor="middle">no model has an arena</text>' in plot_svg([])
-
-
-def test_the_sixth_name_begins_a_line_of_the_legend() -> None:
-    svg = plot_svg([Row("a", board=f"b{number}", model_bytes=10, multiple_of_16=16) for number in range(6)])
-    assert '<text x="716" y="18">b4</text>' in svg  # 116 + 4 * 150
-    assert '<text x="116" y="33">b5</text>' in svg  # 18 + 15
-    assert 'viewBox="0 0 860 591"' in svg  # 532 + 29 + 2 * 15
-
-
-def test_of_a_long_name_120_characters_are_the_title_of_its_dot() -> None:
-    assert f"<title>…{'m' * 119} on t: 16 B" in plot_svg([Row("m" * 121, target="t", model_bytes=1, multiple_of_16=16)])
-    assert f"<title>{'m' * 120} on t: 16 B" in plot_svg([Row("m" * 120, target="t", model_bytes=1, multiple_of_16=16)])
-
-
-@pytest.mark.parametrize(
-    ("values", "ticks"),
-    [([], [1, 10]), ([1], [1, 10]), ([100], [100, 1000]), ([99], [10, 100]), ([10, 101], [10, 100, 1000])],
-)
-def test_an_axis_has_a_power_of_ten_at_the_least(values: list[int], ticks: list[int]) -> None:
-    scale = _LogScale(values, 0, 90)
-    assert scale.ticks() == ticks
-    assert [scale.at(value) for value in (ticks[0], ticks[-1])] == [0, 90]
 
 
 def test_the_front_has_the_lowest_of_each_step_once() -> None:

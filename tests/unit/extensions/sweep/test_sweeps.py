@@ -333,12 +333,6 @@ def test_no_point_beats_one_of_the_front(points: list[tuple[int, int]]) -> None:
     assert all(not (x <= a and y <= b and (x, y) != (a, b)) for a, b in front for x, y in points)
 
 
-def test_a_name_in_the_legend_is_cut_at_20_characters() -> None:
-    row = rows(ALL[:1], TWO[:1])[0]
-    assert ">abcdefghijklmnopqrst</text>" in plot_svg([replace(row, board="abcdefghijklmnopqrst")])
-    assert ">…cdefghijklmnopqrstu</text>" in plot_svg([replace(row, board="abcdefghijklmnopqrstu")])
-
-
 def test_the_axes_begin_and_end_at_powers_of_ten() -> None:
     assert _LogScale([200, 5000], 0, 100).ticks() == [100, 1000, 10_000]
     assert [_LogScale([200, 5000], 0, 100).at(value) for value in (100, 1000, 10_000)] == [0, 50, 100]

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyarrow import parquet
 
 from tflm_sim.answers.rows import COLUMNS, Row, as_dict
 from tflm_sim.errors import UsageError
@@ -56,6 +55,14 @@ def test_a_csv_file_holds_nothing_that_a_terminal_or_a_runner_obeys(name: str, t
     text = path.read_bytes().decode("ascii")
     assert not re.search(r"(?m)^\s*::|[^\n -~]", text)
     assert next(read_rows(path)) == Row(name, error=name)
+
+
+@pytest.mark.parametrize("cell", ["1e5", "9" * 5000, "0x10"])
+def test_a_cell_that_is_no_number_is_named(cell: str, tmp_path: Path) -> None:
+    path = written(tmp_path / "r.csv", Row("m", peak_bytes=-123456))
+    path.write_text(path.read_text().replace("-123456", cell))
+    with pytest.raises(UsageError, match=f"holds no results of a sweep: peak_bytes is '{cell[:3]}"):
+        list(read_rows(path))
 
 
 @pytest.mark.parametrize("form", [".csv", ".jsonl"])
@@ -130,17 +137,6 @@ def test_a_damaged_row_is_named_by_its_line_from_1(tmp_path: Path) -> None:
     path.write_text(f"{lines[0]}\n{{\n{lines[1]}\n")
     with pytest.raises(UsageError, match=r"r\.jsonl, line 2,"):
         list(read_rows(path))
-
-
-def test_ten_thousand_rows_are_a_group_of_a_parquet_file(tmp_path: Path) -> None:
-    path = tmp_path / "r.parquet"
-    writer = open_writer(path)
-    writer.write([Row("m")] * 10_000)
-    assert writer._rows == []  # type: ignore[attr-defined]
-    writer.write([Row("m")] * 10_001)
-    writer.close()
-    facts = parquet.ParquetFile(path).metadata
-    assert [facts.row_group(number).num_rows for number in range(facts.num_row_groups)] == [10_000, 10_000, 1]
 
 
 def test_the_line_that_is_no_row_is_named(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from tflm_sim.extensions.firmware.emulation.memory_map import Span
 from tflm_sim.extensions.firmware.emulation.qemu_monitor import COUNTING, QemuMonitor
 from tflm_sim.extensions.firmware.emulation.qemu_plugin import QemuPlugin, store_plugin
 from tflm_sim.extensions.firmware.emulation.store_watch import Noted
+from tflm_sim.planners.deadline import Deadline
 
 _BLOCK = 1024
 """Bytes of memory in a packet; QEMU takes packets of 4096 characters."""
@@ -131,7 +132,7 @@ class GdbMachine:
         """Return the next packet; None after ``patience`` seconds without one."""
         assert self._qemu.stdin is not None, "it is a pipe"
         assert self._qemu.stdout is not None, "it is a pipe"
-        ends = time.monotonic() + patience
+        deadline = Deadline(patience)
         while True:
             start = self._received.find(b"$")
             end = self._received.find(b"#", start) if start >= 0 else -1
@@ -140,7 +141,7 @@ class GdbMachine:
                 self._qemu.stdin.write(b"+")
                 self._qemu.stdin.flush()
                 return packet.decode("latin-1")
-            ready, _, _ = select.select([self._qemu.stdout], [], [], max(0.0, ends - time.monotonic()))
+            ready, _, _ = select.select([self._qemu.stdout], [], [], deadline.seconds_left)
             if not ready:
                 return None
             piece = os.read(self._qemu.stdout.fileno(), 65536)

@@ -124,7 +124,7 @@ def memory_map(elf: Elf, *, is_started: bool = False) -> MemoryMap:
     if sum(segment.memory_size for segment in segments) > _MAX_BYTES:
         raise FirmwareError(f"its segments are larger than {_MAX_BYTES:,} bytes")
     loaded = [
-        (_place(one, is_started), bytes(elf.data[one.offset : one.offset + one.file_size]))
+        ((one.address if is_started else one.load_address), bytes(elf.data[one.offset : one.offset + one.file_size]))
         for one in segments
         if one.file_size
     ]
@@ -145,10 +145,6 @@ def writable(elf: Elf) -> tuple[Span, ...]:
     """Return the segments that the program can write to."""
     segments = [segment for segment in elf.segments if segment.is_writable and segment.memory_size]
     return tuple(Span(segment.address, segment.address + segment.memory_size) for segment in segments)
-
-
-def _place(segment: Segment, is_started: bool) -> int:
-    return segment.address if is_started else segment.load_address
 
 
 def _spans(segments: Sequence[Segment]) -> Iterator[Span]:

@@ -253,10 +253,10 @@ def _structs(measured: tuple[MeasuredStruct, ...]) -> Ground:
 def _build(firmware: Firmware, target: Target) -> Ground:
     """Return the build flags that move memory or messages."""
     tensor = firmware.debug.structs.get(_TENSOR) if firmware.debug else None
-    lean = layouts(target.abi, Runtime())[_TENSOR].size
-    is_lean = target.runtime.static_memory if tensor is None else tensor.size == lean
+    static_bytes = layouts(target.abi, Runtime())[_TENSOR].size
+    is_static = target.runtime.static_memory if tensor is None else tensor.size == static_bytes
     flags = [
-        "TF_LITE_STATIC_MEMORY" if is_lean else "without TF_LITE_STATIC_MEMORY",
+        "TF_LITE_STATIC_MEMORY" if is_static else "without TF_LITE_STATIC_MEMORY",
         "USE_TFLM_COMPRESSION" if target.runtime.compression else "without compression",
         "with messages" if firmware.prints_messages else "TF_LITE_STRIP_ERROR_STRINGS, or TFLM is not linked",
     ]
