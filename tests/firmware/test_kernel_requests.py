@@ -26,6 +26,7 @@ TFLMRegistration QUIET RegisterOp(
     void *(*)(TfLiteContext *, const char *, size_t), int (*)(TfLiteContext *, TfLiteNode *),
     int (*)(TfLiteContext *, TfLiteNode *)) { return {}; }
 static int scratch[4];
+QUIET void *MicroContextAllocatePersistentBuffer(TfLiteContext *, size_t) { return scratch; }
 static void *FullyConnectedInit(TfLiteContext *context, const char *, size_t) {
   return context->AllocatePersistentBuffer(context, 40);
 }
@@ -54,6 +55,7 @@ int main() {
 """
 PERSISTENT = "if (!context->AllocatePersistentBuffer(context, 5000)) return 1;"
 SCRATCH = "if (context->RequestScratchBufferInArena(context, 5000, scratch + {})) return 1;"
+DIRECT = PERSISTENT.replace("context->", "MicroContext")
 AS_OFTEN = PERSISTENT, SCRATCH.format(0)
 MORE = (
     "its kernel of FULLY_CONNECTED, which is not TFLM's (it asks for memory at {} places of its code, TFLM's at 4 at "
@@ -69,6 +71,7 @@ MORE = (
         (PERSISTENT, PERSISTENT, 4),
         ("".join(AS_OFTEN), PERSISTENT, 5),
         (SCRATCH.format(0), SCRATCH.format(1), 4),
+        (DIRECT, DIRECT, 4),
     ],
 )
 @pytest.mark.parametrize("level", ["-O0", "-O3"])

@@ -530,5 +530,5 @@ def source_of(form: Form) -> str:
     """Return the text of a program of a form."""
     adds = " ".join(f"r.{add}();" for add in RESOLVER if add != "AddSoftmax")
     does = form.does if " r;" in form.does else f"static Resolver r; ADD_ALL(r) {form.does}"
-    text = SOURCE.replace("\nBEFORE\n", f"\n{form.before}\n").replace("OPERATORS", str(len(RESOLVER)))
-    return text.replace(" ADDS\n", f" {adds}\n").replace("  FORM\n", f"  {does}\n")
+    text = SOURCE.replace("\nBEFORE\n", f"\n{form.before}\n").replace(" ADDS\n", f" {adds}\n")
+    return text.replace("  FORM\n", f"  {does}\n").replace("OPERATORS", str(len(RESOLVER)))

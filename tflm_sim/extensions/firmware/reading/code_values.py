@@ -149,6 +149,7 @@ class CodeReader:
         self._convention: Convention = decoder.convention
         self._mask = (1 << 8 * self._convention.word) - 1
         self._sections = [s for s in elf.sections if s.is_allocated and s.has_bits and s.size]
+        self._copied = [section for section in self._sections if elf.is_copied(section)]
         self._stored: set[str] = set()
         self._written: dict[int, set[Value | None]] = {}
         self._reads: dict[int, int] = {}
@@ -373,10 +374,15 @@ class CodeReader:
     def constant(self, address: int, size: int) -> int | None:
         """Return a number in memory that the program does not write to; None for other places."""
         section = self._section(address, size)
-        if section is None or section.is_writable:
+        if section is None or section.is_writable or (section in self._copied and not self._is_in_function(address)):
             return None
         start = address - section.address
         return int.from_bytes(self._elf.bytes_of(section)[start : start + size], "little")
+
+    def _is_in_function(self, address: int) -> bool:
+        """Whether an address lies in a function, whose constants stay when it is copied into RAM."""
+        start = max((start for start in self._functions if start <= address), default=None)
+        return start is not None and address < start + self._functions[start].size
 
     def _section(self, address: int, size: int) -> Section | None:
         return next((s for s in self._sections if s.address <= address and address + size <= s.address + s.size), None)

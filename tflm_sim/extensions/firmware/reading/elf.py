@@ -78,7 +78,7 @@ class Section:
 
     @property
     def is_writable(self) -> bool:
-        """Whether it lies in RAM."""
+        """Whether its flags say that it lies in RAM; see :meth:`Elf.is_in_ram`."""
         return bool(self.flags & WRITE)
 
     @property
@@ -109,8 +109,13 @@ class Segment:
 
     @property
     def is_writable(self) -> bool:
-        """Whether the program can write to it."""
-        return bool(self.flags & _WRITABLE_SEGMENT)
+        """Whether the program can write to it: what is copied when it starts lies in RAM, whatever its flags say."""
+        return bool(self.flags & _WRITABLE_SEGMENT) or self.is_copied
+
+    @property
+    def is_copied(self) -> bool:
+        """Whether its bytes are stored elsewhere, and copied when the program starts."""
+        return self.file_size > 0 and self.load_address != self.address
 
 
 class Symbol(NamedTuple):
@@ -213,6 +218,18 @@ class Elf:
             Section(_text(names, name), kind, flags, address, offset, size, link)
             for name, kind, flags, address, offset, size, link, *_ in rows
         )
+
+    def is_in_ram(self, section: Section) -> bool:
+        """Whether a section lies in RAM: its flags say so, or it is copied there when the program starts.
+
+        GNU ld may mark a section as read-only that holds code as well, as .data does in the Pico SDK's scripts.
+        """
+        return section.is_writable or self.is_copied(section)
+
+    def is_copied(self, section: Section) -> bool:
+        """Whether a section is stored elsewhere, and copied when the program starts."""
+        copied = (one for one in self.segments if one.is_copied)
+        return any(one.address <= section.address < one.address + one.file_size for one in copied)
 
     def section(self, name: str) -> Section | None:
         """Return the first section of a name, None where there is none."""

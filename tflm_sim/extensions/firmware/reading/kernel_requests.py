@@ -31,6 +31,10 @@ _PERSISTENT, _SCRATCH = 14, 16
 
 Source: tensorflow/lite/core/c/common.h @ 90b983c, in words of 32 and of 64 bits.
 """
+_CALLED = {
+    _PERSISTENT: "MicroContextAllocatePersistentBuffer", _SCRATCH: "MicroContextRequestScratchBufferInArena"
+}  # fmt: skip
+"""What TfLiteContext has there, and kernels of October 2026 call themselves. Source: nm of the wheel of 2026-10-23."""
 _LIBRARIES = {REFERENCE.name: UPSTREAM, "cmsis_nn": UPSTREAM, "esp_nn": ESP}
 """Libraries whose kernels are in the table, and in which repository's positions."""
 _FORKS = (CORAL, EDGE_IMPULSE)
@@ -115,7 +119,8 @@ class _Kernel:
             for call in self._reader.calls(function):
                 place = None if call.through is None else call.through.base
                 for slot, sites in asked.items():
-                    if place == f"[{context.base}+{slot * word}]" and call.arguments[0] == context:
+                    is_asked = place == f"[{context.base}+{slot * word}]" or _CALLED[slot] in self._names(call)
+                    if is_asked and call.arguments[0] == context:
                         sites.add(call.site)
                 following = set(self._given(call, context)) - seen
                 seen |= following
@@ -133,6 +138,10 @@ class _Kernel:
             function = self._graph.functions.get(number & mask)
             if function is not None and not any(COMPUTES.search(function_name(name)) for name in function.names):
                 yield function
+
+    def _names(self, call: CallSite) -> list[str]:
+        function = None if call.target is None else self._graph.functions.get(call.target)
+        return [] if function is None else list(map(function_name, function.names))
 
     def _given(self, call: CallSite, context: Value) -> Iterator[tuple[Function, Value]]:
         """Yield the function that a call passes the context to, with what the context is there."""

@@ -50,6 +50,8 @@ _STACK_SIZES = (
 _HEAP_SIZES = (
     "_Min_Heap_Size", "__HEAP_SIZE", "__heap_size", "_heap_size", "__heap_size__", "HEAP_SIZE", "_HeapSize"
 )  # fmt: skip
+_HEAP_BASE, _HEAP_LIMIT = "__HeapBase", "__HeapLimit"
+"""Around a heap whose section is not allocated. Source: bsp/stable/mdk/nrf_common.ld @ nrfx 4.2.1."""
 _PADDING = 32
 """Bytes between two sections that a linker leaves to align the second one."""
 _SRAM_BASE, _SRAM_KIBIBYTES = "CONFIG_SRAM_BASE_ADDRESS", "CONFIG_SRAM_SIZE"
@@ -115,9 +117,12 @@ def _writable(elf: Elf) -> list[Section]:
     sections = [
         section
         for section in elf.sections
-        if section.is_allocated and section.is_writable and section.size and not section.flags & _THREAD_LOCAL
+        if section.is_allocated and elf.is_in_ram(section) and section.size and not section.flags & _THREAD_LOCAL
     ]
-    return sorted(sections, key=lambda section: section.address)
+    copied = [section for section in sections if elf.is_copied(section)]
+    # Where some are copied, a table that stays where it is stored lies in flash, as .copy.table of CMSIS does.
+    found = [section for section in sections if not copied or section in copied or not section.has_bits]
+    return sorted(found, key=lambda section: section.address)
 
 
 def _grouped(sections: Iterable[Section]) -> list[list[Section]]:
@@ -190,9 +195,12 @@ def _ended(region: Region, top: int, grounds: str, values: Mapping[str, int]) ->
     bottom = _first(_STACK_BOTTOMS, values)
     if stack is None and bottom is not None and region.static_end <= bottom < top:
         stack = top - bottom
+    heap = _first(_HEAP_SIZES, values) if is_here else None
+    if heap is None and region.static_end <= values.get(_HEAP_BASE, 0) <= values.get(_HEAP_LIMIT, 0) < top:
+        heap = values[_HEAP_LIMIT] - values[_HEAP_BASE]
     return Region(
         region.start, region.static_end, region.data, region.zeroed, region.reserved,
-        top=top, stack=stack, heap=_first(_HEAP_SIZES, values) if is_here else None, grounds=grounds,
+        top=top, stack=stack, heap=heap, grounds=grounds,
     )  # fmt: skip
 
 

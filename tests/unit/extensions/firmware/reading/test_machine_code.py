@@ -150,7 +150,7 @@ INSTRUCTIONS = [
     ("riscv32", "ef020000", [Forget("t0")]),  # jal t0,.
     ("riscv32", "6f000000", [Branch(0x8002, False, None)]),  # j .
     ("riscv32", "8280", [Branch(None, False, returns=True)]),  # ret
-    ("riscv32", "0285", [Branch(None, False)]),  # jr a0
+    ("riscv32", "0285", [CallTo(None, "a0"), Branch(None, False)]),  # jr a0: a call whose result is returned, or a jump
     ("riscv32", "0290", [Branch(None, False)]),  # ebreak
     ("riscv32", "63040500", [Compare("a0", 0), Branch(0x8002 + 8, True, True)]),  # beqz a0,. + 8
     ("riscv32", "63540500", [Compare("a0", 0), Branch(0x8002 + 8, True, None)]),  # bgez a0,. + 8
