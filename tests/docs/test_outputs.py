@@ -19,7 +19,9 @@ from tflm_sim.samples import SAMPLES, sample_path
 BLOCK = re.compile(r"^```[^\n]*\n(.*?)^```|((?:^(?:    [^\n]*)?\n)+)", re.DOTALL | re.MULTILINE)
 SAMPLE = re.compile(rf"sample:|\b(?:{'|'.join(SAMPLES)})\.tflite")
 TIMES = re.compile(r" *[\d.,]+ (?:us|ms|s)\b(?: \([\d,]+ a second\))?")
-"""How long something took: the only part of an answer that differs from run to run."""
+"""How long something took."""
+RUNS = re.compile(r"[\d,]+ (runs|distinct outputs)\b")
+"""How often the real TFLM ran within a proof's time."""
 
 
 def shown() -> list[tuple[str, str, list[str]]]:
@@ -36,8 +38,8 @@ def shown() -> list[tuple[str, str, list[str]]]:
 
 
 def comparable(line: str) -> str:
-    """Return a line without times, in single spaces."""
-    return " ".join(TIMES.sub(" TIME", line).split())
+    """Return a line without what differs from run to run, in single spaces."""
+    return " ".join(RUNS.sub(r"N \1", TIMES.sub(" TIME", line)).split())
 
 
 SHOWN = shown()
