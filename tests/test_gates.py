@@ -156,7 +156,6 @@ NAMES_OF_OUR_OWN = {
     "extensions/mcp/tools.py": {"files('tflm_sim').joinpath('schemas', f'{tool.schema}.json')"},
     "extensions/page/cli.py": {"Path(args.write) / name"},
     "extensions/project/answer.py": {"os.path.join(folder, file)"},  # found by walking the folder
-    "extensions/project/folder.py": {"os.path.join(folder, *below, 'tensorflow')"},  # words of its own
     "extensions/shrink/prove.py": {"Path(folder) / name"},
     "extensions/sweep/results.py": {  # beside the file that the option names
         "real.with_name(f'.{real.name}.lock')",
