@@ -16,6 +16,7 @@ from tflm_sim.arena.events import OpEvent, Persist, Phase, ScratchRequest
 from tflm_sim.arena.stages import Stage
 from tflm_sim.extensions.firmware.emulation.allocations import ALLOCATOR_ROLES
 from tflm_sim.extensions.firmware.emulation.arenas import INTERPRETER, Arenas
+from tflm_sim.extensions.firmware.emulation.banks import bank_spans, given_banks
 from tflm_sim.extensions.firmware.emulation.emulator import (
     WAITS,
     Emulator,
@@ -339,6 +340,8 @@ class Follower:
                     return
             self._book.current = self._book.of(interpreter) or self._book.current
             self._stores.own, self._scratch = None, []
+            if self._measuring is not None:
+                self._stores.banks = bank_spans(given_banks(self.machine, self.program))
             self._running = result = Result(interpreter=interpreter, number=number, pointer=self.machine.get("sp"))
             if Watched.START_MODEL not in self.program.functions:
                 result.model = model_of(self.machine, interpreter)
@@ -472,8 +475,9 @@ class Follower:
         arena = self._book.current
         if arena is None or arena.part is not Part.ALL or Watched.REQUEST_SCRATCH not in self.program.functions:
             return None
-        self._stores.arena = Span(arena.head, arena.end)
-        return own_spans(self.machine, self._stores.arena, self._operators(result), result.events, result.scratch)
+        whole = Span(arena.head, arena.end)
+        self._stores.guarded = [whole, *(bank for bank in self._stores.banks if not bank.contains(arena.head))]
+        return own_spans(self.machine, self._stores.guarded, self._operators(result), result.events, result.scratch)
 
     def _is_to_be_measured(self, result: Result) -> bool:
         is_observed = any(one is result for one in self.arenas[0].results)

@@ -57,7 +57,7 @@ def machine(**changed: bytes) -> Any:
 
 
 def own(given: Any, *scratch: ScratchAsked, events: list[Event] = EVENTS) -> Any:
-    return own_spans(given, Span(HEAD, END), [ADD, CALLS], events, scratch)
+    return own_spans(given, [Span(HEAD, END)], [ADD, CALLS], events, scratch)
 
 
 def test_an_operator_owns_its_outputs_its_variables_and_what_it_asked_for() -> None:
