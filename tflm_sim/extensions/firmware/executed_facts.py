@@ -27,6 +27,7 @@ class ExecutedFacts:
         difference: The first one that differs, and what that means; "" where all agree.
         kernels_as_seen: The operators whose kernels ask for something else. With these as they were seen, the
             simulation asks for the same to the last request, so that all its answers hold.
+        is_in_banks: Whether a plan of banks.h puts its tensors into banks of RAM; nothing is compared then.
     """
 
     file: str
@@ -43,3 +44,4 @@ class ExecutedFacts:
     compared: Count
     difference: str
     kernels_as_seen: tuple[str, ...] = ()
+    is_in_banks: bool = False
