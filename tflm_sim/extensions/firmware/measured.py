@@ -69,7 +69,7 @@ class MeasuredModel:
     @property
     def banks(self) -> tuple[BankNeed, ...]:
         """What each bank must have, where its planner is that of banks.h."""
-        return tuple(BankNeed(bank.name, bank.address, bank.size, bank.needed) for bank in self.own.banks)
+        return self.facts.banks
 
     @property
     def invoke_works(self) -> bool | None:
@@ -213,5 +213,5 @@ def _facts(
         compared=0 if arena.banks else found.compared,
         difference=f"{found.place}: {difference}" if difference and found.place else difference,
         kernels_as_seen=tuple(row.op for row in near.seen),
-        is_in_banks=bool(arena.banks),
+        banks=tuple(BankNeed(bank.name, bank.address, bank.size, bank.needed) for bank in arena.banks),
     )

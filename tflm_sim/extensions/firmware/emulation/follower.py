@@ -189,22 +189,22 @@ class Follower:
         """Every arena, in the order in which they were made."""
         return self._book.made
 
-    def misplacement(self, arena: Arena, results: Sequence[Result]) -> str:
-        """Return what else lies where an arena is, in words; "" where nothing is known to."""
-        program, name = self.program, self.program.object_name(arena.address)
-        bounds = program.object_bounds(arena.address)
+    def misplacement(self, place: Span, results: Sequence[Result]) -> str:
+        """Return what else lies where an arena or a bank is, in words; "" where nothing is known to."""
+        program, name = self.program, self.program.object_name(place.start)
+        bounds, size = program.object_bounds(place.start), place.end - place.start
         if bounds is not None:
-            room = bounds[1] - arena.address
-            if room < arena.size:
-                return f"{arena.size:,} B are passed for {name or 'an object'}, which has {room:,} B there"
-        elif over := program.object_within(arena.address, arena.end):
+            room = bounds[1] - place.start
+            if room < size:
+                return f"{size:,} B are passed for {name or 'an object'}, which has {room:,} B there"
+        elif over := program.object_within(place.start, place.end):
             return f"it lies over {over}"
         seen = [(one.pointer, one.stack) for one in results]
         seen += [(one.pointer, one.stack) for result in results for one in result.invocations]
         for pointer, used in seen:
-            if arena.address < pointer < arena.end and not (bounds and bounds[0] <= pointer < bounds[1]):
+            if place.start < pointer < place.end and not (bounds and bounds[0] <= pointer < bounds[1]):
                 return f"the stack lies in it: its pointer is {pointer:#x}"
-            if used is not None and pointer - used < arena.end <= pointer:
+            if used is not None and pointer - used < place.end <= pointer:
                 return f"the stack grows down into it, to {pointer - used:#x}"
         return ""
 

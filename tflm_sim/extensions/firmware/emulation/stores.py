@@ -71,7 +71,7 @@ class Stores:
             pointer: The program's own stack pointer.
         """
         self._pointer = pointer
-        inside = [*(Span(arena.address, arena.end) for arena in self._arenas), *self.banks]
+        inside = [*(arena.span for arena in self._arenas), *self.banks]
         users = [one for one in (self.interpreter, *self.allocators) if not any(each.contains(one) for each in inside)]
         free = [lent, Span(pointer, self._top(pointer)), *inside, *map(self._holder, users)]
         self._askers, self._asker = [None], None
