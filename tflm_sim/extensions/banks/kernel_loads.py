@@ -4,8 +4,8 @@ A row counts elements of tensors, scratch buffers and what the kernel keeps in t
 shapes that it does not know; the operator is then counted by element, and named.
 
 Source: tensorflow/lite/micro/kernels and tensorflow/lite/kernels/internal/reference @ 90b983c; Source/ of CMSIS-NN @
-4ab83cc, built for cores with DSP instructions. ``python tools compare bank_loads`` compares each with what
-an emulated Cortex-M4 loads and stores.
+4ab83cc, built for cores with DSP instructions, or for MVE by GCC. ``python tools compare bank_loads`` compares each
+but those for MVE with what an emulated Cortex-M4 loads and stores.
 """
 
 from __future__ import annotations
@@ -533,11 +533,13 @@ def _mve_fully_connected(op: Operation) -> bool:
 
 
 _CMSIS_MVE: dict[str, Row] = {
-    "ADD": _REFERENCE["ADD"],
+    "ADD": lambda op: not _is(op, INT16) and _REFERENCE["ADD"](op),
     "CONV_2D": _mve_conv,
     "DEPTHWISE_CONV_2D": _mve_depthwise_conv,
     "FULLY_CONNECTED": _mve_fully_connected,
-    "SOFTMAX": _softmax,
+    "AVERAGE_POOL_2D": _cmsis_average_pool,
+    "MAX_POOL_2D": _cmsis_max_pool,
+    "SOFTMAX": lambda op: not _is(op, INT16) and _softmax(op),
 }
 _CMSIS_OPERATORS = (
     "ADD AVERAGE_POOL_2D CONV_2D DEPTHWISE_CONV_2D FULLY_CONNECTED MAX_POOL_2D MAXIMUM MINIMUM MUL PAD PADV2 SOFTMAX "

@@ -87,7 +87,8 @@ def test_cmsis_nn_pools_within_its_output() -> None:
 
 
 # Loads and stores of buffers in one Invoke() of real TFLM (90b983c, CMSIS-NN 4ab83cc) on an emulated Cortex-M4, counted
-# access by access. The reference SOFTMAX loads a new largest element of its input again: up to 12 times here.
+# access by access; of kernels with MVE, as GCC compiles them, on a Cortex-M55. The reference SOFTMAX loads a new
+# largest element of its input again: up to 12 times here.
 @pytest.mark.parametrize(
     ("name", "kernels", "executed", "again"),
     [
@@ -99,18 +100,29 @@ def test_cmsis_nn_pools_within_its_output() -> None:
         ("keyword_spotter", "cmsis_nn", 1_758_370, 0),
         ("streaming", "reference", 16_579, 0),
         ("streaming", "cmsis_nn", 25_067, 0),
+        ("mobilenet_v1_025", "mve", 9_030_083, 0),
+        ("residual", "mve", 13_626_286, 0),
+        ("keyword_spotter", "mve", 3_276_618, 0),
+        ("streaming", "mve", 18_483, 0),
     ],
 )
 def test_an_invoke_of_the_samples_moves_what_an_emulated_core_executes(
     name: str, kernels: str, executed: int, again: int
 ) -> None:
-    simulation = simulate(f"sample:{name}", "cortex-m4", kernels=kernels)
+    core, library = ("cortex-m55", "cmsis_nn") if kernels == "mve" else ("cortex-m4", kernels)
+    simulation = simulate(f"sample:{name}", core, kernels=library)
     found = traffic(simulation)
     assert found.by_element == ()
     main = simulation.model.subgraphs[0]
     of_application = sum(prod(main.tensors[tensor].dims) for tensor in (*main.input_tensors, *main.output_tensors))
     counted = sum(found.buffers, Moved()).total - of_application
     assert executed - again <= counted <= executed
+
+
+def test_convolutions_of_one_row_with_mve_are_not_known_and_say_so() -> None:
+    model = one_operator("CONV_2D", (1, 1, 8, 4), (8, 1, 3, 4), (1, 1, 6, 8), VALID)
+    assert traffic(simulate(model, "cortex-m55", kernels="cmsis_nn")).by_element == ("CONV_2D",)
+    assert moved(model, "cmsis_nn").by_element == ()
 
 
 def test_kernels_whose_loops_are_not_known_move_each_byte_once_and_say_so() -> None:
