@@ -505,7 +505,7 @@ def _mve_depthwise_conv(op: Operation) -> bool:
     if image.shape[0] > 1:
         return False
     if image.shape[3] == 1 < channels:  # As CONV_2D, with the filter turned in the scratch buffer; so GCC compiles it.
-        beyond = (size - 1) % 16 + 1  # A pass loads past the end of a channel's filter.
+        beyond = min(size, 16)  # A pass loads 16 elements ahead, the last time past the end of a channel's filter.
         op.load(image, moved.taps)
         op.store("scratch0", (moved.positions + channels) * size)
         op.load("scratch0", moved.positions * size * channels + passes * channels * (size + beyond))

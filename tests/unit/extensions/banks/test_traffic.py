@@ -119,6 +119,14 @@ def test_an_invoke_of_the_samples_moves_what_an_emulated_core_executes(
     assert executed - again <= counted <= executed
 
 
+def test_with_mve_a_depthwise_convolution_of_one_channel_has_its_filter_in_the_scratch_buffer() -> None:
+    # 36 positions of 25 elements for each of 8 channels; nine passes of four load each filter's 25 and 16 ahead.
+    options = {**VALID, "depth_multiplier": 8}
+    model = one_operator("DEPTHWISE_CONV_2D", (1, 10, 10, 1), (1, 5, 5, 8), (1, 6, 6, 8), options)
+    scratch = traffic(simulate(model, "cortex-m55", kernels="cmsis_nn")).buffers[-1]
+    assert scratch == Moved(36 * 25 * 8 + 9 * 8 * (25 + 16), (36 + 8) * 25)
+
+
 def test_convolutions_of_one_row_with_mve_are_not_known_and_say_so() -> None:
     model = one_operator("CONV_2D", (1, 1, 8, 4), (8, 1, 3, 4), (1, 1, 6, 8), VALID)
     assert traffic(simulate(model, "cortex-m55", kernels="cmsis_nn")).by_element == ("CONV_2D",)
