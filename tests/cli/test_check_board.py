@@ -307,7 +307,8 @@ def test_size_says_no_too_where_the_model_is_larger_than_the_flash(
     builder.operator("FULLY_CONNECTED", [source, weights], [result])
     path = tmp_path / "large.tflite"
     path.write_bytes(builder.build(inputs=[source], outputs=[result]))
-    said = f"no: the file alone has {format_size(path.stat().st_size)}, the flash of nicla-sense-me 524,288 B (512.0 KiB)"
+    size = format_size(path.stat().st_size)
+    said = f"no: the file alone has {size}, the flash of nicla-sense-me 524,288 B (512.0 KiB)"
     for verb in ("check", "size"):
         given = [verb, str(path), "--board", "nicla-sense-me", "--library", "chirale", "--beside", "core"]
         assert main(given) == 1
