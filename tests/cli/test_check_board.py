@@ -295,6 +295,7 @@ def test_size_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(capsys.readouterr().out)
     assert (document["answer"], document["ram"]["left"]) == ("if", 169_488)
     assert main([*given, "--map"]) == 2
+    assert "--beside does not go with --map; remove one of them" in capsys.readouterr().err
 
 
 def test_size_says_no_too_where_the_model_is_larger_than_the_flash(

@@ -133,14 +133,12 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
             is_sized and args.split_arenas,
             "--arena-size is for one arena and --split-arenas for two; remove one of them",
         ),
-        (
-            args.beside is not None and (is_sized or args.map or args.jsonl or args.split_arenas or args.firmware),
-            "--beside says what a board's software leaves for the smallest arena; remove the other option",
-        ),
         (is_sized and args.jsonl, "--jsonl reports smallest arenas; --arena-size goes with --json, a model at a time"),
     ):
         if is_wrong:
             raise UsageError(sentence)
+    if args.beside is not None:
+        options.refuse_besides(args, "beside", others=("arena_size", "map", "jsonl", "split_arenas", "firmware"))
 
 
 def _one(args: argparse.Namespace, name: str, model: Model, possible: Sequence[Configuration]) -> int:
