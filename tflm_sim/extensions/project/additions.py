@@ -25,6 +25,7 @@ _NOT_OF_A_PROJECT = (
     "executed",
     "ram_free",
     "external_ram",
+    "beside",
     "baseline",
     "update_baseline",
     "markdown",
