@@ -249,6 +249,20 @@ def test_files_that_are_made_to_take_long_are_read_as_fast_as_others(
     assert (found["board"] and found["board"]["text"]) == board
 
 
+@pytest.mark.parametrize(
+    "flags",
+    ["-DARENA_BYTES=3072", "-Wall -D ARENA_BYTES=3072 -DB", "'-DARENA_BYTES=3 * 1024'", '-DARENA_BYTES="(3 * 1024)"'],
+)
+def test_flags_of_platformio_are_read_with_their_quotes(
+    flags: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {
+        "platformio.ini": f"[env:a]\nboard = nano33ble\nbuild_flags = -Os\n  {flags}\n",
+        "src/main.cpp": MAIN.replace("2 * 1024", "ARENA_BYTES"),
+    }
+    assert checked(tmp_path, files, capsys)["limit"] == 3072
+
+
 @pytest.mark.parametrize("value", ["(3*1024)", '"3 * 1024"', '"(1 + 2) * 1024"'])
 @pytest.mark.parametrize("definition", ["ARENA_BYTES=${SIZE}", '"ARENA_BYTES=3 * 1024"', "-DARENA_BYTES=${SIZE}"])
 def test_what_cmake_sets_and_defines_is_taken_whole(

@@ -22,6 +22,7 @@ import configparser
 import json
 import os
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from fnmatch import fnmatch
@@ -282,10 +283,19 @@ def _platformio(text: str, folder: str) -> Iterator[tuple[str, str, str]]:
             name, _, version = address.partition("@") if "://" not in address else (address, "", tag)
             if name.strip():
                 yield "library", name.strip().removesuffix(".git"), version.strip() or tag.removeprefix("v")
-        for macro, value in re.findall(r"-D\s*(\w+)(?:=(\S+))?", _option(parser, section, "build_flags")):
-            yield "macro", macro, value or "1"
+        for macro, value in _flags(_option(parser, section, "build_flags")):
+            yield "macro", macro, value
         if table := _option(parser, section, "board_build.partitions"):
             yield "partition", table.strip(), ""
+
+
+def _flags(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the macros that flags of a compiler define: ``-DNAME``, ``-D NAME=VALUE``, with the quotes of a shell."""
+    with suppress(ValueError):  # A quote is open: what such flags define is not known.
+        for flag in re.split(r"(?:^|\0)-D\0?", "\0".join(shlex.split(text)))[1:]:
+            name, _, value = flag.partition("\0")[0].partition("=")
+            if name.isidentifier():
+                yield name, value or "1"
 
 
 def _extended(parser: configparser.ConfigParser, section: str) -> list[str]:
