@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from tflm_sim.errors import UsageError
-from tflm_sim.extensions.project.substitution import substituted
+from tflm_sim.extensions.project.references import substituted
 from tflm_sim.files import inside, read
 from tflm_sim.limits import MAX_SOURCE_BYTES
 

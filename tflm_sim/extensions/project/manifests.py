@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 from tflm_sim.errors import UsageError
 from tflm_sim.extensions.project.folder import SETTINGS, read_text
-from tflm_sim.extensions.project.substitution import substituted
+from tflm_sim.extensions.project.references import substituted
 from tflm_sim.files import inside
 from tflm_sim.targets.boards import known_board
 from tflm_sim.targets.libraries import known_library
