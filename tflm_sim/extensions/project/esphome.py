@@ -123,7 +123,7 @@ def read_esphome(path: str) -> EspHome:
 
 
 def _replaced(text: str, values: Mapping[str, str]) -> str:
-    return substituted(text, r"\$\{?(\w+)\}?", lambda name: values.get(name, f"${{{name}}}"))
+    return substituted(text, r"\$\{?(\w+)\}?", lambda found: values.get(found[1], found[0]))
 
 
 def _below(path: str, name: str) -> str | None:

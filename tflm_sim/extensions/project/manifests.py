@@ -314,8 +314,8 @@ def _extended(parser: configparser.ConfigParser, section: str) -> list[str]:
 def _option(parser: configparser.ConfigParser, section: str, name: str) -> str:
     """Return an option with what ``${section.option}`` in it means; an environment variable means nothing here."""
 
-    def meant(reference: str) -> str:
-        of, _, option = reference.rpartition(".")
+    def meant(reference: re.Match[str]) -> str:
+        of, _, option = reference[1].rpartition(".")
         return text_of(section if of == "this" else of, option)
 
     def text_of(section: str, name: str) -> str:
