@@ -8,7 +8,7 @@ from typing import Protocol
 
 from tflm_sim.arena.events import Event
 from tflm_sim.checks.doubts import Doubt
-from tflm_sim.checks.program_need import ProgramNeed
+from tflm_sim.checks.program_need import BankNeed, ProgramNeed
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.logs.crashes import CodePlace
 from tflm_sim.model.types import Model
@@ -116,6 +116,10 @@ class ProgramFigures(Protocol):
     @property
     def multiple_of_16(self) -> int | None:
         """As ``smallest``, of arenas whose sizes are multiples of 16."""
+
+    @property
+    def banks(self) -> tuple[BankNeed, ...]:
+        """What each bank must have, where the planner is that of banks.h; no size is tried then."""
 
     @property
     def parts(self) -> Mapping[str, object]:

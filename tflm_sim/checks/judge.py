@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from tflm_sim.answers.simulation import Simulation, simulate
 from tflm_sim.checks.candidates import candidate_text
 from tflm_sim.checks.doubts import Doubt
-from tflm_sim.checks.program_need import ProgramNeed
+from tflm_sim.checks.program_need import BankNeed, ProgramNeed, bank_words
 from tflm_sim.checks.verdict import Verdict, baseline_key
 from tflm_sim.device.configuration import Configuration
 from tflm_sim.errors import UsageError
@@ -176,6 +176,8 @@ class ExecutedFigures(Protocol):
     @property
     def multiple_of_16(self) -> int | None: ...
     @property
+    def banks(self) -> tuple[BankNeed, ...]: ...
+    @property
     def works(self) -> bool | None: ...
     @property
     def reason(self) -> str: ...
@@ -194,6 +196,14 @@ def judge_measured(
 ) -> Verdict:
     """Return the verdict on a model that a program was executed with, in an arena of ``limit`` bytes among others."""
     needed = measured.multiple_of_16
+    if measured.banks:
+        is_good = measured.works is True
+        reason = f"needs {bank_words(measured.banks)}" if is_good else measured.reason
+        return Verdict(
+            name, key, needed, None, measured.works, before, reason, () if is_good else measured.log, model=model,
+            smallest=measured.smallest, parts=measured.parts, doubts=measured.doubts if measured.works else (),
+            figures=measured,
+        )  # fmt: skip
     if needed is None:
         return Verdict(
             name, key, None, limit, False, before, measured.reason, measured.log, model=model, parts=measured.parts,
