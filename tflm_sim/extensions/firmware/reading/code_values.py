@@ -16,7 +16,7 @@ that were loaded from one place at different times may differ, though they have 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -87,6 +87,8 @@ class CodeFacts:
         written: Addresses of words that it writes to -> the values; None among them for one that is not known.
         returned: What it returns on every path; None where that is not known.
         reads: Addresses of instructions -> the place in memory that each loads from, where that is one place.
+        stores: Addresses of instructions -> a place, or the start of what holds it, that each stores to.
+        stacks: Addresses to which it sets the stack pointer.
         following: Addresses of instructions -> those that may come next.
         tests: Addresses of jumps that hang on whether two numbers are equal.
     """
@@ -97,6 +99,8 @@ class CodeFacts:
     written: Mapping[int, frozenset[Value | None]] = field(default_factory=dict)
     returned: Value | None = None
     reads: Mapping[int, int] = field(default_factory=dict)
+    stores: Mapping[int, Value] = field(default_factory=dict)
+    stacks: frozenset[int] = frozenset()
     following: Mapping[int, list[int]] = field(default_factory=dict)
     tests: frozenset[int] = frozenset()
 
@@ -154,6 +158,8 @@ class CodeReader:
         self._written: dict[int, set[Value | None]] = {}
         self._reads: dict[int, int] = {}
         self._tests: set[int] = set()
+        self._stores: dict[int, Value] = {}
+        self._stacks: set[int] = set()
         self._constants = {name: Value("", number) for name, number in self._convention.constants}
 
     def calls(self, function: Function) -> tuple[CallSite, ...]:
@@ -166,7 +172,7 @@ class CodeReader:
         found: dict[int, CallTo] = {}
         following: dict[int, list[int]] = {}
         self._stored, self._written, self._reads, ends = set(), {}, {}, set[Value | None]()
-        self._tests = set()
+        self._tests, self._stores, self._stacks = set(), {}, set()
         work = [(function.start, self._at_entry())]
         left = _MAX_STEPS
         while work:
@@ -183,7 +189,7 @@ class CodeReader:
             if decoded is None:
                 continue
             size, steps = decoded
-            self._note_reads(address, state, steps)
+            self._note_places(address, state, steps)
             self._tests.update(address for step in steps if isinstance(step, Branch) and step.equal is not None)
             ends.update(self._ends(address, state, steps, function))
             after = list(self._after(address, size, steps, state.copy(), found, function))
@@ -197,6 +203,8 @@ class CodeReader:
             {address: frozenset(values) for address, values in self._written.items()},
             ends.pop() if len(ends) == 1 else None,
             self._reads,
+            self._stores,
+            frozenset(self._stacks),
             following,
             frozenset(self._tests),
         )
@@ -241,8 +249,20 @@ class CodeReader:
             work += following
         return False
 
-    def _note_reads(self, address: int, state: _State, steps: list[Step]) -> None:
-        """Note the place that an instruction loads from, if its first step is the load."""
+    def _note_places(self, address: int, state: _State, steps: list[Step]) -> None:
+        """Note the place that an instruction loads from or stores to, and the stack to which it goes, if known.
+
+        Of a load only the first step counts, and it is the place on every path; of a store, the place on one.
+        """
+        for step in steps:
+            if isinstance(step, Store):
+                place = self._plus(self._value(state, step.base), step.offset or 0)
+                if place is not None and place.base != "sp":
+                    self._stores.setdefault(address, place)
+            elif isinstance(step, SetTo) and step.register == self._convention.stack:
+                stack = self._result(state, step)
+                if stack is not None and not stack.base:
+                    self._stacks.add(stack.offset)
         for step in steps[:1]:
             load = step.step if isinstance(step, ConditionalStep) else step
             place = self._plus(self._value(state, load.base), load.offset) if isinstance(load, Load) else None
@@ -378,6 +398,14 @@ class CodeReader:
             return None
         start = address - section.address
         return int.from_bytes(self._elf.bytes_of(section)[start : start + size], "little")
+
+    def halfwords(self, function: Function) -> Sequence[int]:
+        """Return the code of a function in parts of two bytes; () where the file does not have it."""
+        section = self._section(function.start, function.size)
+        if section is None:
+            return ()
+        start = function.start - section.address
+        return memoryview(bytes(self._elf.bytes_of(section)[start : start + function.size // 2 * 2])).cast("H")
 
     def _is_in_function(self, address: int) -> bool:
         """Whether an address lies in a function, whose constants stay when it is copied into RAM."""

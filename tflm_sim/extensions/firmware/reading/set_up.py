@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from tflm_sim.extensions.firmware.reading import tflm_names
+from tflm_sim.extensions.firmware.reading.arena_stores import ArenaStore, ArenaStores
 from tflm_sim.extensions.firmware.reading.call_graph import CallGraph, Function
 from tflm_sim.extensions.firmware.reading.code_values import (
     ARGUMENT,
@@ -147,6 +148,13 @@ class Wait(NamedTuple):
     name: str
 
 
+class OwnStack(NamedTuple):
+    """Where a function of the program sets the stack pointer, before it calls what uses an interpreter."""
+
+    function: str
+    top: int
+
+
 @dataclass(frozen=True, slots=True)
 class SetUp:
     """What the code says.
@@ -162,6 +170,8 @@ class SetUp:
         allocates_in_loop: Whether AllocateTensors() is called in a loop that makes no new interpreter.
         makes_in_loop: Whether an interpreter is made in a loop, each time on the same allocator.
         waits: Loops before AllocateTensors() that the program may not leave.
+        stores: What the program stores into arenas that are in use.
+        stacks: Stacks to which it goes before it uses an interpreter.
     """
 
     interpreters: tuple[InterpreterCall, ...] = ()
@@ -172,6 +182,8 @@ class SetUp:
     allocates_in_loop: bool = False
     makes_in_loop: bool = False
     waits: tuple[Wait, ...] = ()
+    stores: tuple[ArenaStore, ...] = ()
+    stacks: tuple[OwnStack, ...] = ()
 
     @property
     def is_repeated(self) -> bool:
@@ -227,6 +239,8 @@ def read_set_up(elf: Elf, graph: CallGraph) -> SetUp:
         allocates_in_loop=in_loop,
         makes_in_loop=makes_again,
         waits=tuple(dict.fromkeys(program.waits())),
+        stores=tuple(dict.fromkeys(program.arena_stores(calls))),
+        stacks=tuple(dict.fromkeys(program.own_stacks())),
     )
 
 
@@ -406,6 +420,29 @@ class _Program:
                     places = {facts.reads[at] for at in loop if at in facts.reads}
                     yield from (Wait(name, at, plain_name(self._names_at[at][0])) for at in self._never_written(places))
 
+    def arena_stores(self, calls: Iterable[InterpreterCall]) -> Iterator[ArenaStore]:
+        """Yield what stores into an arena whose interpreter is used afterwards."""
+        uses = _starts_of(self._graph, _ALLOCATE) | _starts_of(self._graph, _INVOKE)
+        sites: dict[range, set[int]] = {}
+        for call in calls:
+            if call.arena is not None and call.arena_size is not None and call.site is not None:
+                sites.setdefault(range(call.arena, call.arena + call.arena_size), set()).add(call.site)
+        for arena, makers in sites.items():
+            named = {one for one in self._own_functions if self._may_name(one, arena.start, arena.stop)}
+            yield from sorted(ArenaStores(self._graph, self._facts, arena, makers, uses, named).found())
+
+    def own_stacks(self) -> Iterator[OwnStack]:
+        """Yield the stacks to which the program goes itself, for what uses an interpreter."""
+        starts = _starts_of(self._graph, _ALLOCATE) | _starts_of(self._graph, _INVOKE)
+        using = self._graph.leading_to(starts, frozenset())
+        for function in self._own_functions:
+            code = self._reader.halfwords(function)
+            if self._graph.elf.machine == "ARM" and not any(map(_is_to_stack_pointer, code)):
+                continue
+            facts = self._facts(function)
+            if facts.stacks and any(call.target is None or call.target in using for call in facts.calls):
+                yield from (OwnStack(function_name(function.names[0]), top) for top in sorted(facts.stacks))
+
     def _devices(self, facts: CodeFacts, before: Set[int]) -> list[int]:
         """Return places outside of all sections that a function, or one of the program's that it calls, reads."""
         places = {place for at, place in facts.reads.items() if at in before}
@@ -432,7 +469,7 @@ class _Program:
             written = any(
                 place in self._facts(function).written
                 for function in self._own_functions
-                if self._may_name(function, place)
+                if self._may_name(function, place, place + 1)
             )
             if not written and any(one.address <= place < one.address + one.size for one in zeroed):
                 yield place
@@ -557,7 +594,7 @@ class _Program:
         found = {
             (function, value)
             for function in self._own_functions
-            if self._may_name(function, address)
+            if self._may_name(function, address, address + 1)
             for value in self._facts(function).written.get(address, ())
             if value != Value("", 0)
         }
@@ -575,12 +612,15 @@ class _Program:
                 found.append(function)
         return tuple(found)
 
-    def _may_name(self, function: Function, address: int) -> bool:
-        """Whether code of ARM has the address, or one near it, among its constants; other code is not asked."""
-        if self._graph.elf.machine != "ARM":
+    def _may_name(self, function: Function, start: int, end: int) -> bool:
+        """Whether code of ARM has an address from ``start`` to ``end``, or one near it, among its constants.
+
+        Other code is not asked, and code that puts constants together of two halves.
+        """
+        if self._graph.elf.machine != "ARM" or any(map(_is_upper_half, self._reader.halfwords(function))):
             return True
         words = (self._reader.constant(at, 4) for at in range(function.start & ~3, function.start + function.size, 4))
-        return any(word is not None and 0 <= address - word < _NEAR for word in words)
+        return any(word is not None and start - _NEAR < word < end for word in words)
 
     def _trace_back(self, caller: Function, facts: dict[str, Value | None]) -> None:
         """Put what the caller's other calls returned into words: a heap's memory, a model, a table of variables."""
@@ -644,6 +684,16 @@ class _Program:
             if value is not None and not value.base and value.offset in _TENSOR_SIZES
         }
         return sizes.pop() if len(sizes) == 1 else None
+
+
+def _is_upper_half(code: int) -> bool:
+    """Whether a halfword of Thumb begins MOVT, which sets the upper half of a register."""
+    return code & 0xFBF0 == 0xF2C0
+
+
+def _is_to_stack_pointer(code: int) -> bool:
+    """Whether a halfword of Thumb is MOV of a register into sp; of r7, which holds frames, it is none of interest."""
+    return code & 0xFF87 == 0x4685 and code != 0x46BD
 
 
 def _reached(facts: CodeFacts, start: int, ends: Set[int]) -> Set[int]:
