@@ -8,6 +8,8 @@ what they do not agree on is unknown. A value is a number, or a number of bytes 
     Value("argument 2", 0)    the function's own argument; its callers decide
     Value("call 0x81f4", 0)   what the call at that address returned
     Value("[call 0x81f4+8]", 0)   the word that was loaded from 8 bytes behind that
+    Value("aligned sp", 0)    a multiple of 16 somewhere on the function's stack
+    Value("aligned call 0x81f4", 0)   the first multiple of 16 in what that call returned
     Value("[0x20000010]", 0)  the word that was loaded from that address, which the program can write to
 
 Invariant: what is not certain is None. Memory that another function can reach is forgotten at every call. Two words
@@ -32,6 +34,7 @@ from tflm_sim.extensions.firmware.reading.machine_steps import (
     Forget,
     Load,
     Or,
+    Round,
     SetTo,
     Shift,
     Step,
@@ -39,6 +42,7 @@ from tflm_sim.extensions.firmware.reading.machine_steps import (
     Sum,
 )
 
+_MAX_STACK_BYTES = 1 << 30
 _MAX_STEPS = 40_000
 """Instructions that are read of one function, those on several paths several times."""
 _MAX_ARGUMENTS = 10
@@ -48,7 +52,9 @@ _MAX_ENDING_BYTES = 256
 """Bytes of a function of which it is found out whether it returns: abort() and those that call it are short."""
 _MAX_INSTRUCTION_BYTES = 24
 """Bytes that are handed to the decoder: IT of Thumb with the four instructions behind it are 18."""
-ARGUMENT, CALL = "argument ", "call "
+ARGUMENT, CALL, ALIGNED = "argument ", "call ", "aligned "
+_ALIGNMENT = 16
+"""What tensors are aligned to."""
 
 
 class Value(NamedTuple):
@@ -342,10 +348,10 @@ class CodeReader:
                 self._carry_out_store(state, step)
             case Compare(register, number):
                 state.compared = None if register is None else (register, number)
-            case SetTo() | Sum() | Shift() | Or() | Load() | Forget():
+            case SetTo() | Sum() | Shift() | Or() | Round() | Load() | Forget():
                 state.put(step.register, self._result(state, step))
 
-    def _result(self, state: _State, step: SetTo | Sum | Shift | Or | Load | Forget) -> Value | None:
+    def _result(self, state: _State, step: SetTo | Sum | Shift | Or | Round | Load | Forget) -> Value | None:
         """Return what a step puts into its register."""
         match step:
             case SetTo(_, source, offset):
@@ -358,6 +364,8 @@ class CodeReader:
             case Or(_, first, second):
                 one, other = (_number(state.registers.get(register)) for register in (first, second))
                 return None if one is None or other is None else Value("", one | other)
+            case Round(_, source, multiple):
+                return self._rounded(self._value(state, source), multiple)
             case Load(_, base, offset, size):
                 return self._loaded(state, self._plus(self._value(state, base), offset), size)
         return None
@@ -379,6 +387,12 @@ class CodeReader:
         if first is not None and not first.base and sign == 1:
             return self._plus(second, first.offset)
         return None
+
+    def _rounded(self, value: Value | None, multiple: int) -> Value | None:
+        if value is None or not value.base:
+            return None if value is None else Value("", value.offset & -multiple & self._mask)
+        is_known = value.base == "sp" or (value.base.startswith(CALL) and value.offset == _ALIGNMENT - 1)
+        return Value(f"{ALIGNED}{value.base}", 0) if is_known and multiple == _ALIGNMENT else None
 
     def _loaded(self, state: _State, place: Value | None, size: int) -> Value | None:
         if place is None:
@@ -431,11 +445,12 @@ class CodeReader:
             else:
                 _put_on_stack(state, place.offset + step.offset, step.size, value)
             return
-        if value is not None and value.base == "sp":
-            _mark_reachable(state, value.offset)
+        reachable = _on_stack(value)
+        if reachable is not None:
+            _mark_reachable(state, reachable)
         elif value is not None and value.base:
             self._stored.add(value.base)
-        if place is None:
+        if place is None or _on_stack(place) is not None:
             state.slots = {}
         elif not place.base and step.offset is not None:
             whole = value if step.size == self._convention.word else None
@@ -446,8 +461,9 @@ class CodeReader:
     def _after_call(self, state: _State, site: int) -> None:
         """Return the state after a call, without the registers and memory that it may change."""
         for value in [self._argument(state, i) for i in range(_MAX_ARGUMENTS)]:
-            if value is not None and value.base == "sp":
-                _mark_reachable(state, value.offset)
+            reachable_from = _on_stack(value)
+            if reachable_from is not None:
+                _mark_reachable(state, reachable_from)
         if state.reachable_from is not None:
             reachable = (value for at, (value, _) in state.slots.items() if at >= state.reachable_from)
             self._stored.update(value.base for value in reachable if value.base not in ("", "sp"))
@@ -531,6 +547,13 @@ def _after_comparison(state: _State, is_equal: bool) -> _State:
         register, number = state.compared
         after.registers[register] = Value("", number)
     return after
+
+
+def _on_stack(value: Value | None) -> int | None:
+    """Return from where on the stack a pointer reaches; None for one that does not point there."""
+    if value is None or value.base not in ("sp", f"{ALIGNED}sp"):
+        return None
+    return value.offset if value.base == "sp" else -_MAX_STACK_BYTES
 
 
 def _mark_reachable(state: _State, offset: int) -> None:

@@ -11,7 +11,7 @@ constructor into its caller) or not understood leaves what it passes unknown; no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeVar
@@ -20,6 +20,7 @@ from tflm_sim.extensions.firmware.reading import tflm_names
 from tflm_sim.extensions.firmware.reading.arena_stores import ArenaStore, ArenaStores
 from tflm_sim.extensions.firmware.reading.call_graph import CallGraph, Function
 from tflm_sim.extensions.firmware.reading.code_values import (
+    ALIGNED,
     ARGUMENT,
     CALL,
     CallSite,
@@ -31,6 +32,7 @@ from tflm_sim.extensions.firmware.reading.code_values import (
 from tflm_sim.extensions.firmware.reading.elf import Elf
 from tflm_sim.extensions.firmware.reading.machine_code import decoder
 from tflm_sim.extensions.firmware.reading.symbol_names import function_name, plain_name
+from tflm_sim.planners.buffers import BUFFER_ALIGNMENT
 
 _MAX_DEPTH = 4
 """How many callers up an argument is followed."""
@@ -63,8 +65,11 @@ _TYPE = re.compile(r"([PRK]*)(N?S\w?_|S\d?_|[a-z])")
 _HEAP = {
     "malloc": 0, "pvPortMalloc": 0, "k_malloc": 0, "ps_malloc": 0, "heap_caps_malloc": 0, "_Znaj": 0, "_Znwj": 0,
     "_Znam": 0, "_Znwm": 0, "aligned_alloc": 1, "memalign": 1, "heap_caps_aligned_alloc": 1,
+    "calloc": 1, "k_calloc": 1, "pvPortCalloc": 1, "heap_caps_calloc": 1,
 }  # fmt: skip
 """Functions that take memory from a heap, with the position of the size among their arguments."""
+_HEAP_OF_ROWS = frozenset({"calloc", "k_calloc", "pvPortCalloc", "heap_caps_calloc"})
+"""Those whose first argument is how often it is taken; that of the others with two is the alignment."""
 _KINDS = {
     "5Model": "model",
     "14MicroAllocator": "allocator",
@@ -91,7 +96,9 @@ class InterpreterCall(NamedTuple):
         rest_size: Where that allocator was given two arenas: the bytes of the one for the rest.
         is_on_heap: Whether the arena comes from a heap.
         is_on_stack: Whether it lies on the stack of the function that makes the interpreter, or of a caller.
-        heap_size: Bytes that are taken from the heap for it.
+        is_aligned: Whether it begins at a multiple of 16 that is not known, of a heap or a stack.
+        heap_size: Bytes that are taken from the heap for it; where it begins at a multiple of 16, at least those behind
+            that.
         model: An address in the model.
         resolver: The address of the resolver of operators.
         variables: How many resource variables it has room for; 0 where it is given no table.
@@ -112,6 +119,7 @@ class InterpreterCall(NamedTuple):
     arena_size: int | None = None
     is_on_heap: bool = False
     is_on_stack: bool = False
+    is_aligned: bool = False
     heap_size: int | None = None
     model: int | None = None
     resolver: int | None = None
@@ -504,9 +512,10 @@ class _Program:
 
     def _callee(self, caller: Function, value: Value | None) -> tuple[tuple[str, ...], CallSite | None]:
         """Return the names of the function that a value was returned by, and the call."""
-        if value is None or not value.base.startswith(CALL) or value.offset:
+        base = "" if value is None else value.base.removeprefix(ALIGNED)
+        if value is None or not base.startswith(CALL) or value.offset:
             return (), None
-        site = int(value.base.removeprefix(CALL), 16)
+        site = int(base.removeprefix(CALL), 16)
         call = next((call for call in self._calls_in(caller) if call.site == site), None)
         function = None if call is None or call.target is None else self._graph.functions.get(call.target)
         return (function.names if function else ()), call
@@ -599,7 +608,7 @@ class _Program:
             if value != Value("", 0)
         }
         function, value = found.pop() if len(found) == 1 else (Function(0, 0, ()), None)
-        return function, None if value is None or value.base.startswith((ARGUMENT, "sp")) else value
+        return function, None if value is None or value.base.startswith((ARGUMENT, "sp", f"{ALIGNED}sp")) else value
 
     @cached_property
     def _own_functions(self) -> tuple[Function, ...]:
@@ -629,10 +638,12 @@ class _Program:
             origin, value = self._resolved(caller, facts.get(name))
             if value is not None and (origin == caller or not value.base):
                 facts[name] = value
-        names, call = self._callee(*((caller, facts.get("arena")) if origin == caller else (origin, value)))
-        position = next((_HEAP[name] for name in names if name in _HEAP), None)
-        if position is not None and call is not None:
-            facts["arena"], facts["heap"] = None, call.arguments[position]
+        value = facts.get("arena") if origin == caller else value
+        names, call = self._callee(origin, value)
+        taker = next((name for name in names if name in _HEAP), None)
+        if taker is not None and call is not None and value is not None:
+            facts["arena"] = None
+            facts |= _of_heap(taker, call.arguments, is_rounded=value.base.startswith(ALIGNED))
         names, call = self._callee(caller, facts.get("model"))
         if any(map(_GET_MODEL.fullmatch, names)) and call is not None:
             facts["model"] = call.arguments[0]
@@ -707,6 +718,25 @@ def _reached(facts: CodeFacts, start: int, ends: Set[int]) -> Set[int]:
     return found
 
 
+def _of_heap(name: str, arguments: Sequence[Value | None], *, is_rounded: bool) -> dict[str, Value | None]:
+    """Return the facts about memory that a function takes from a heap.
+
+    Args:
+        name: The function.
+        arguments: What it is passed.
+        is_rounded: Whether the program goes on to the first multiple of 16 in it.
+    """
+    first, size = arguments[0], arguments[_HEAP[name]]
+    number = None if first is None or first.base else first.offset
+    if name in _HEAP_OF_ROWS and number != 1:
+        size = None if number is None or size is None or size.base else Value("", number * size.offset)
+    if is_rounded and size is not None:
+        size = size._replace(offset=size.offset - (BUFFER_ALIGNMENT - 1))
+    is_alignment = _HEAP[name] == 1 and name not in _HEAP_OF_ROWS
+    is_aligned = is_rounded or (is_alignment and number is not None and number % BUFFER_ALIGNMENT == 0)
+    return {"heap": size, **({"aligned": Value("", 1)} if is_aligned else {})}
+
+
 def _numbers(facts: Mapping[str, Value | None]) -> dict[str, int]:
     return {name: value.offset for name, value in facts.items() if value is not None and not value.base}
 
@@ -717,12 +747,13 @@ def _interpreter(facts: Mapping[str, Value | None], is_own: bool) -> Interpreter
     has_table = facts.get("variables", Value("", 0)) != Value("", 0)
     shares = not is_own and "table_site" in numbers and numbers["table_site"] == numbers.get("site")
     preserve = numbers.get("preserve") if "preserve" in facts else 0
-    arena = facts.get("arena")
+    base = "" if (arena := facts.get("arena")) is None else arena.base
     return InterpreterCall(
         arena=numbers.get("arena"),
         arena_size=numbers.get("size"),
         is_on_heap="heap" in facts,
-        is_on_stack=arena is not None and arena.base == "sp",
+        is_on_stack=base.removeprefix(ALIGNED) == "sp",
+        is_aligned=base.startswith(ALIGNED) or "aligned" in facts,
         heap_size=numbers.get("heap"),
         model=numbers.get("model"),
         resolver=numbers.get("resolver"),
