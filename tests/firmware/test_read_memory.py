@@ -160,7 +160,7 @@ def test_of_an_arena_whose_place_is_not_read_the_size_that_is_passed_is_judged(
         ("((unsigned)malloc(2015) + 15 & -16)", "yes: model "),
         (
             "((unsigned)malloc(2000) + 15 & -16)",
-            "yes, if the heap has the 2,000 B that are passed (1,985 B are taken from there, behind a multiple of 16): ",
+            "yes, if the heap has the 2,000 B that are passed (1,985 B are taken from there, behind a multiple of 16)",
         ),
     ],
 )
