@@ -245,7 +245,7 @@ def _of_call(
     room = ArenaRoom(
         "the heap" if call.is_on_heap else "the stack" if call.is_on_stack else _UNREAD,
         call.arena_size,
-        addresses=_HEAP_ADDRESSES if is_anywhere and call.arena_size is not None else (0,),
+        addresses=_HEAP_ADDRESSES if is_anywhere and call.arena_size is not None and not call.is_aligned else (0,),
         call=call,
         shared_with=shared,
         may_be_alone=alone,
@@ -270,14 +270,19 @@ def _of_call(
 
 def _heap_fault(call: InterpreterCall) -> str:
     """Return that a program passes more than it takes from the heap; "" where it does not."""
-    if call.arena_size is None or call.heap_size is None or call.arena_size <= call.heap_size:
+    if call.arena_size is None or call.heap_size is None or call.arena_size <= call.heap_size or call.is_aligned:
         return ""
     return f"{call.arena_size:,} B are passed, and {call.heap_size:,} B are taken from the heap"
 
 
 def _doubts_anywhere(call: InterpreterCall) -> Iterator[str]:
     """Yield what has to hold of memory that the code does not say."""
-    if call.arena_size is None or call.is_on_heap:
+    if call.arena_size is None:
+        return
+    if call.is_on_heap:
+        if call.is_aligned and call.heap_size is not None and call.heap_size < call.arena_size:
+            taken = f"{call.heap_size:,} B are taken from there, behind a multiple of {BUFFER_ALIGNMENT}"
+            yield f"the heap has the {call.arena_size:,} B that are passed ({taken})"
         return
     if call.is_on_stack:
         yield f"the stack has room for the {call.arena_size:,} B of the arena"
